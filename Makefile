@@ -1,0 +1,73 @@
+# For GNU make 3.81 and newer. `make` alone lists the targets.
+PYTHON ?= python3
+VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+
+VENV_STAMP := $(VENV)/venv.stamp
+RUN_STAMP := $(VENV)/run.stamp
+DEV_STAMP := $(VENV)/dev.stamp
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+STORE := build/demo-store
+TRACES := fixtures/torch_profiler
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint pytest smoke bench docs clean
+.NOTPARALLEL:
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*  ## /\1: /p' Makefile | awk -F ': ' '{printf "make %-8s %s\n", $$1, $$2}'
+
+demo: $(RUN_STAMP)  ## read two recorded traces and ask about them
+	@rm -rf $(STORE)
+	$(BIN)/tracekit ingest $(TRACES)/cpu-training/trace.json.gz --run cpu --store $(STORE)
+	$(BIN)/tracekit ingest $(TRACES)/gpu-handmade/trace.json.gz --run gpu --store $(STORE)
+	$(BIN)/tracekit runs --store $(STORE)
+	$(BIN)/tracekit kernels --run gpu --top 10 --store $(STORE)
+	$(BIN)/tracekit sql "SELECT stream_id, count(*) AS kernel_count FROM kernel GROUP BY ALL" --store $(STORE)
+
+test: lint pytest smoke  ## all that CI runs, up to the first failure
+
+lint: $(DEV_STAMP)  ## style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+pytest: $(DEV_STAMP)  ## the tests alone; ARGS="-k name" picks some
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+smoke: $(DEV_STAMP)  ## build the wheel, install it in a clean place and use it
+	$(BIN)/python tests/smoke/wheel_smoke.py
+
+bench: $(DEV_STAMP)  ## time and memory on large inputs
+	$(BIN)/python tests/benchmarks/run.py $(ARGS)
+
+docs: $(DEV_STAMP)  ## check that the documentation says what the code does
+	$(BIN)/python -m pytest tests/test_docs.py $(ARGS)
+
+clean:  ## remove what make made, the virtual environment included
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find tracekit parsers queries tests fixtures -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps are redone when pyproject.toml changes. The demo needs no developer tools.
+$(RUN_STAMP): pyproject.toml | $(VENV_STAMP)
+	$(PIP) --editable .
+	@touch $@
+
+$(DEV_STAMP): pyproject.toml | $(VENV_STAMP)
+	$(PIP) --editable '.[dev]'
+	@touch $(RUN_STAMP) $@
+
+$(VENV_STAMP):
+	@command -v '$(PYTHON)' >/dev/null || { \
+	  echo 'No $(PYTHON) here. Name a Python 3.11 or newer: make PYTHON=/path/to/python3 ...' >&2; exit 1; }
+	@'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "tracekit needs Python 3.11 or newer; $(PYTHON) is `'$(PYTHON)' -V 2>&1`. Name another: make PYTHON=/path/to/python3 ..." >&2; exit 1; }
+	@'$(PYTHON)' -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo 'This $(PYTHON) has no venv module: install it (Debian, Ubuntu: python3-venv), or name another: make PYTHON=/path/to/python3 ...' >&2; exit 1; }
+	'$(PYTHON)' -m venv $(VENV)
+	@touch $@

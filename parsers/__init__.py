@@ -1,0 +1,1 @@
+"""The formats tracekit reads: one file each."""

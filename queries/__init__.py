@@ -1,0 +1,1 @@
+"""The questions tracekit answers, one SELECT a file; importable as ``tracekit.queries``."""

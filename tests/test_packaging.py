@@ -1,0 +1,87 @@
+"""What pyproject.toml says is what lies on disk."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tracekit
+
+ROOT = Path(__file__).resolve().parent.parent
+MAPPED = ("parsers", "queries")
+
+
+@pytest.fixture(scope="module")
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def folders_with_modules() -> set[str]:
+    """The dotted name of each folder that holds Python, as it is imported."""
+    found = set()
+    for top in ("tracekit", *MAPPED):
+        # os.walk does not follow the links, so each folder is met once, where it really is.
+        for folder, _, files in os.walk(ROOT / top):
+            if any(name.endswith(".py") for name in files):
+                dotted = ".".join(Path(folder).relative_to(ROOT).parts)
+                found.add(f"tracekit.{dotted}" if top in MAPPED else dotted)
+    return found
+
+
+def test_packages_are_the_folders_on_disk(project: dict[str, Any]) -> None:
+    packages = project["tool"]["setuptools"]["packages"]
+    assert sorted(packages) == sorted(folders_with_modules())
+
+
+def test_each_package_has_an_init(project: dict[str, Any]) -> None:
+    mapping = project["tool"]["setuptools"]["package-dir"]
+    for package in project["tool"]["setuptools"]["packages"]:
+        folder = ROOT / mapping.get(package, package.replace(".", "/"))
+        assert (folder / "__init__.py").is_file(), package
+
+
+def test_data_files_are_covered(project: dict[str, Any]) -> None:
+    patterns = project["tool"]["setuptools"]["package-data"]
+    shipped = set((ROOT / "queries").glob("**/*.py"))
+    for package, folder in (("tracekit", "tracekit"), ("tracekit.queries", "queries")):
+        for pattern in patterns[package]:
+            shipped.update((ROOT / folder).glob(pattern))
+    assert ROOT / "tracekit" / "py.typed" in shipped
+    on_disk = {path for path in (ROOT / "queries").rglob("*.*") if "__pycache__" not in path.parts}
+    assert on_disk <= shipped
+    assert set((ROOT / "tracekit").glob("**/*.toml")) <= shipped
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="git writes links as text files there")
+@pytest.mark.parametrize("name", MAPPED)
+def test_links_point_beside_the_package(name: str) -> None:
+    assert (ROOT / "tracekit" / name).readlink() == Path("..", name)
+
+
+def test_a_checkout_without_links_is_covered(tmp_path: Path) -> None:
+    def links(folder: str, names: list[str]) -> list[str]:
+        return [name for name in names if (Path(folder) / name).is_symlink()]
+
+    for folder in ("tracekit", *MAPPED):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=links)
+    shutil.copy(ROOT / "conftest.py", tmp_path)
+    (tmp_path / "test_inside.py").write_text(
+        "from pathlib import Path\n"
+        "import tracekit.parsers, tracekit.queries\n"
+        "def test_from_here():\n"
+        "    for package in (tracekit.parsers, tracekit.queries):\n"
+        "        assert Path(package.__file__).is_relative_to(Path(__file__).parent)\n"
+    )
+    inside = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_inside.py"]
+    run = subprocess.run(inside, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_version_is_one(project: dict[str, Any]) -> None:
+    assert project["project"]["version"] == metadata.version("tracekit") == tracekit.__version__
