@@ -1,0 +1,675 @@
+"""torch.profiler (kineto) Chrome traces, torch 1.8 to today, on any back-end.
+
+Layouts: kineto's `output_json.cpp` and `ActivityType.h`; docs/formats.md lists what differs by
+age and back-end. Every event gives a row or is counted in an issue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.chrome.columns import Cells, arg, component, integer, real, scaled, text
+from tracekit.chrome.events import EventDecoder, Group
+from tracekit.chrome.reader import TraceReader, plan_blocks
+from tracekit.chrome.sniffing import Survey
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, Match, PartMismatch, Report
+from tracekit.schema import (
+    COUNTER,
+    DEVICE_TABLE,
+    FLOW,
+    INT,
+    KERNEL,
+    MEMORY_EVENT,
+    SLICE,
+    STEP,
+    TRACK_LABEL,
+    TRANSFER,
+    Table,
+    batch_of_rows,
+)
+from tracekit.source import Source
+
+# -- what the categories mean ---------------------------------------------------------------------
+
+_KERNEL = frozenset(("kernel", "Kernel"))
+_TRANSFER = {"gpu_memcpy": "memcpy", "Memcpy": "memcpy", "gpu_memset": "memset", "Memset": "memset"}
+_SLICE_KINDS = {
+    "cpu_op": "op", "Operator": "op", "hpu_op": "op",
+    "cuda_runtime": "runtime", "Runtime": "runtime", "xpu_runtime": "runtime",
+    "mtia_runtime": "runtime", "glow_runtime": "runtime", "privateuse1_runtime": "runtime",
+    "cuda_driver": "driver", "xpu_driver": "driver", "privateuse1_driver": "driver",
+    "python_function": "python",
+    "user_annotation": "annotation", "gpu_user_annotation": "device_annotation",
+    "cuda_sync": "sync", "cuda_event": "sync", "xpu_sync": "sync",
+    "overhead": "overhead", "Trace": "span",
+    "mtia_ccp_events": "device", "collective_comm": "device", "cuda_profiler_range": "device",
+}  # fmt: skip
+_FLOW_KINDS = {
+    "ac2g": "launch", "async_cpu_to_gpu": "launch", "async_gpu": "launch", "async": "launch",
+    "HostToDevice": "launch", "async_npu": "launch",
+    "fwdbwd": "forward_backward", "forward_backward": "forward_backward",
+}  # fmt: skip
+_FLOW_PHASES = {"s": "start", "t": "step", "f": "end"}
+_INSTANT_PHASES = frozenset(("i", "I", "R"))
+# c10::DeviceType, c10/core/DeviceType.h
+_DEVICE_TYPES = {
+    0: "cpu", 1: "cuda", 2: "mkldnn", 3: "opengl", 4: "opencl", 5: "ideep", 6: "hip", 7: "fpga",
+    8: "maia", 9: "xla", 10: "vulkan", 11: "metal", 12: "xpu", 13: "mps", 14: "meta", 15: "hpu",
+    16: "ve", 17: "lazy", 18: "ipu", 19: "mtia", 20: "privateuse1",
+}  # fmt: skip
+_STEP_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation", "cpu_op", "Operator"))
+_STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
+_PLACES = {"device": "device", "host": "host", "pageable": "host", "pinned": "host"}
+_ARROW = re.compile(r"\((\w+) -> (\w+)\)")
+_SHORT_DIRECTION = re.compile(r"\b([HDP])to([HDP])\b")
+_SHORT_PLACES = {"H": "host", "D": "device", "P": "device"}  # P: peer device
+_NO_STREAM = 2**32 - 1  # -1 as uint32
+# Time stamps from here on (1973 in Unix time) cannot be relative to a base.
+_ABSOLUTE_FROM_NS = 10**17
+_BIG_ENOUGH_TO_SPLIT = 16 << 20
+
+
+# -- which argument fills which column ------------------------------------------------------------
+
+
+def _device_kind(value: Any) -> str | None:
+    return _DEVICE_TYPES.get(value) if isinstance(value, int) else None
+
+
+_LINKS = {
+    "correlation_id": arg("correlation", "correlation_id", "connection_id"),
+    "external_id": arg("External id", "external id"),
+}
+_ON_DEVICE = {
+    "device_id": arg("device"),
+    "stream_id": arg("stream", "Stream Id", none=(-1, _NO_STREAM)),
+}
+_KERNEL_ARGS = _LINKS | _ON_DEVICE | {
+    "context_id": arg("context"),
+    **{f"{what}_{axis}": arg(what, convert=component(i))
+       for what in ("grid", "block") for i, axis in enumerate("xyz")},
+    "registers_per_thread_count": arg("registers per thread"),
+    "shared_memory_bytes": arg("shared memory"),
+    "blocks_per_sm_count": arg("blocks per SM"),
+    "warps_per_sm_count": arg("warps per SM"),
+    "occupancy_ratio": arg("est. achieved occupancy %", convert=scaled(0.01)),
+    "queued_ns": arg("queued"),
+    "graph_id": arg("graph id"),
+    "graph_node_id": arg("graph node id"),
+    "collective_name": arg("Collective name"),
+}  # fmt: skip
+_TRANSFER_ARGS = _LINKS | _ON_DEVICE | {
+    "context_id": arg("context"),
+    "size_bytes": arg("bytes"),
+    "reported_bytes_per_s": arg("memory bandwidth (GB/s)", convert=scaled(1e9)),
+}  # fmt: skip
+_SLICE_ARGS = _LINKS | _ON_DEVICE | {
+    "event_index": arg("Ev Idx"),
+    "record_function_id": arg("Record function id"),
+    "sequence_id": arg("Sequence number"),
+    "forward_thread_id": arg("Fwd thread id"),
+    "python_id": arg("Python id"),
+    "python_parent_id": arg("Python parent id"),
+    "python_module_id": arg("Python module id"),
+    "callback_id": arg("cbid", "cid"),
+    "input_dims": arg("Input Dims", "Input dims"),
+    "input_types": arg("Input type"),
+    "input_strides": arg("Input Strides"),
+    "concrete_inputs": arg("Concrete Inputs"),
+    "call_stack": arg("Call stack"),
+    "module_hierarchy": arg("Module Hierarchy"),
+}  # fmt: skip
+_MEMORY_ARGS = {
+    "size_bytes": arg("Bytes"),
+    "address": arg("Addr"),
+    "total_allocated_bytes": arg("Total Allocated"),
+    "total_reserved_bytes": arg("Total Reserved"),
+    "device_kind": arg("Device Type", convert=_device_kind),
+    "device_id": arg("Device Id", none=(-1,)),
+    "event_index": arg("Ev Idx"),
+}
+_JSON_COLUMNS = ("input_dims", "input_types", "input_strides", "concrete_inputs", "call_stack",
+                 "module_hierarchy")  # fmt: skip
+_TEXT_KEYS = frozenset(key for column in _JSON_COLUMNS for key in _SLICE_ARGS[column].keys)
+_TYPED_KEYS = frozenset(
+    key for table in (_KERNEL_ARGS, _TRANSFER_ARGS, _SLICE_ARGS, _MEMORY_ARGS)
+    for source in table.values() for key in source.keys
+) - _TEXT_KEYS  # fmt: skip
+
+# The arguments a current trace has, so that its first block decodes at once.
+_LINK_KEYS = ("External id", "correlation")
+_LAYOUTS: dict[str, Sequence[str]] = {
+    "cpu_op": ("External id", "Record function id", "Concrete Inputs", "Input type",
+               "Input Strides", "Input Dims", "Ev Idx", "Sequence number", "Fwd thread id"),
+    "python_function": ("Python id", "Python parent id", "Python module id", "Ev Idx"),
+    "user_annotation": ("External id", "Record function id", "Ev Idx"),
+    "gpu_user_annotation": ("External id",),
+    "cuda_runtime": (*_LINK_KEYS, "cbid"),
+    "cuda_driver": (*_LINK_KEYS, "cbid"),
+    "kernel": (*_LINK_KEYS, "queued", "device", "context", "stream", "registers per thread",
+               "shared memory", "blocks per SM", "warps per SM", "grid", "block",
+               "est. achieved occupancy %"),
+    "gpu_memcpy": (*_LINK_KEYS, "device", "context", "stream", "bytes", "memory bandwidth (GB/s)"),
+    "gpu_memset": (*_LINK_KEYS, "device", "context", "stream", "bytes", "memory bandwidth (GB/s)"),
+    "cpu_instant_event": ("Total Reserved", "Total Allocated", "Bytes", "Addr", "Device Id",
+                          "Device Type", "Ev Idx"),
+    "ac2g": (), "fwdbwd": (), "Trace": ("Op count",),
+    "overhead": (), "cuda_sync": (),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One part of a trace being read: groups in, batches out, state that outlives a block."""
+
+    report: Report
+    is_alone: bool
+    device_ids: set[int] = field(default_factory=set)
+    first_ns: int | None = None
+    open_slices: dict[tuple[Any, Any], list[dict[str, Any]]] = field(default_factory=dict)
+
+    def batches(self, groups: Iterator[Group]) -> Iterator[Batch]:
+        """The rows of all groups."""
+        for group in groups:
+            self._note_time(group)
+            yield from self._rows(group)
+        yield from self._never_closed()
+
+    def _note_time(self, group: Group) -> None:
+        if group.phase != "M" and group.start_ns.null_count < len(group):
+            first = pc.min(group.start_ns).as_py()
+            self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
+
+    def _rows(self, group: Group) -> Iterator[Batch]:
+        phase = group.phase
+        if phase == "X":
+            yield from self._interval(group)
+        elif phase in _FLOW_PHASES:
+            yield self._flow(group)
+        elif phase in _INSTANT_PHASES:
+            yield from self._instants(group)
+        elif phase == "M":
+            yield self._track_labels(group)
+        elif phase == "C":
+            yield from self._counters(group)
+        elif phase in ("B", "E"):
+            yield from self._bracketed(group)
+        else:
+            self._skip(group)
+
+    # -- intervals ----------------------------------------------------------------------------
+
+    def _interval(self, group: Group) -> Iterator[Batch]:
+        if group.category is None and "Task Type" in group.args:  # Ascend's device rows
+            for part, kind in _ascend_parts(group):
+                yield self._kernel(part) if kind == "kernel" else self._slice(part, kind)
+        elif group.category in _KERNEL:
+            yield self._kernel(group)
+        elif group.category in _TRANSFER:
+            yield self._transfer(group, _TRANSFER[group.category])
+        else:
+            yield self._slice(group, _SLICE_KINDS.get(group.category or "", "other"))
+            if group.category in _STEP_CATEGORIES:
+                yield from self._steps(group)
+
+    def _timed(self, group: Group, table: Table) -> Cells:
+        cells = Cells(group, table, self.report)
+        cells.put("start_ns", group.start_ns)
+        cells.put("dur_ns", self._durations(group))
+        cells.put_text("name", group.fields["name"])
+        return cells
+
+    def _durations(self, group: Group) -> pa.Array:
+        if group.start_ns.null_count and group.phase == "X":
+            self.report.issue(
+                Issue(
+                    "no_time",
+                    "warning",
+                    "recording",
+                    "intervals without a readable start",
+                    "their start_ns is NULL",
+                    occurrence_count=group.start_ns.null_count,
+                )
+            )
+        negative = pc.less(group.dur_ns, 0)
+        count = pc.sum(negative).as_py() or 0
+        if not count:
+            return group.dur_ns
+        self.report.issue(
+            Issue(
+                "negative_duration",
+                "warning",
+                "recording",
+                "intervals that end before they begin",
+                "their dur_ns is NULL",
+                occurrence_count=count,
+            )
+        )
+        return pc.if_else(negative, pa.scalar(None, INT), group.dur_ns)
+
+    def _kernel(self, group: Group) -> Batch:
+        cells = self._timed(group, KERNEL)
+        cells.put_args(_KERNEL_ARGS)
+        self._note_devices(cells)
+        return "kernel", cells.batch()
+
+    def _transfer(self, group: Group, kind: str) -> Batch:
+        cells = self._timed(group, TRANSFER)
+        cells.put_constant("transfer_kind", kind)
+        if kind == "memcpy":
+            names = cells.columns["name"].dictionary_encode()
+            directions = pa.array(
+                [_direction(name) for name in names.dictionary.to_pylist()], pa.string()
+            )
+            cells.put("direction_kind", directions.take(names.indices))
+        cells.put_args(_TRANSFER_ARGS)
+        self._note_devices(cells)
+        return "transfer", cells.batch()
+
+    def _note_devices(self, cells: Cells) -> None:
+        if "device_id" in cells.columns:
+            ids = pc.unique(cells.columns["device_id"]).to_pylist()
+            self.device_ids.update(i for i in ids if i is not None)
+
+    def _slice(self, group: Group, kind: str) -> Batch:
+        cells = self._timed(group, SLICE)
+        cells.put_constant("slice_kind", kind)
+        if group.category is not None:
+            cells.put_constant("category_name", group.category)
+        cells.put_args(_SLICE_ARGS)
+        return "slice", cells.batch()
+
+    def _steps(self, group: Group) -> Iterator[Batch]:
+        names = [name if isinstance(name, str) else "" for name in group.fields["name"]]
+        marked = pc.starts_with(pa.array(names, pa.string()), "ProfilerStep#")
+        kind = "device" if group.category == "gpu_user_annotation" else "host"
+        rows = [
+            {
+                "event_id": int(group.ids[i]),
+                "step_index": int(match[1]),
+                "step_kind": kind,
+                "start_ns": group.start_ns[i].as_py(),
+                "dur_ns": group.dur_ns[i].as_py(),
+                "process_id": integer(group.fields["pid"][i]),
+                "thread_id": integer(group.fields["tid"][i]),
+            }
+            for i in pc.indices_nonzero(marked).to_pylist()
+            if (match := _STEP_NAME.fullmatch(names[i].strip()))
+        ]
+        if rows:
+            yield "step", batch_of_rows(STEP, rows)
+
+    # -- begin and end of a slice as two events -------------------------------------------------
+
+    def _bracketed(self, group: Group) -> Iterator[Batch]:
+        """B and E events; a block hands out its Bs before its Es."""
+        if not self.is_alone:
+            raise PartMismatch
+        keys = list(zip(group.fields["pid"], group.fields["tid"], strict=True))
+        starts = group.start_ns.to_pylist()
+        if group.phase == "B":
+            rows = self._slice(group, _SLICE_KINDS.get(group.category or "", "other"))[
+                1
+            ].to_pylist()
+            for key, row in zip(keys, rows, strict=True):
+                self.open_slices.setdefault(_stack_key(key), []).append(row)
+            return
+        closed = []
+        for key, end, place in zip(keys, starts, group.ids.tolist(), strict=True):
+            row = self._opened_by(_stack_key(key), place)
+            if row is None:
+                self._unmatched_end()
+                continue
+            if end is not None and row["start_ns"] is not None and end >= row["start_ns"]:
+                row["dur_ns"] = end - row["start_ns"]
+            closed.append(row)
+        if closed:
+            self.report.issue(
+                Issue(
+                    "begin_and_end",
+                    "info",
+                    "recording",
+                    "begin and end events (phases B, E) were joined, two to a slice",
+                    occurrence_count=len(closed),
+                    skipped_event_count=len(closed),
+                )
+            )
+            yield "slice", batch_of_rows(SLICE, closed)
+
+    def _opened_by(self, key: tuple[Any, Any], place: int) -> dict[str, Any] | None:
+        """The latest slice of this thread that was begun before `place` in the file."""
+        stack = self.open_slices.get(key, [])
+        for index in range(len(stack) - 1, -1, -1):
+            if stack[index]["event_id"] < place:
+                return stack.pop(index)
+        return None
+
+    def _unmatched_end(self) -> None:
+        self.report.issue(
+            Issue(
+                "end_without_begin",
+                "warning",
+                "recording",
+                "end events (phase E) whose begin is not in the file have no row",
+                skipped_event_count=1,
+            )
+        )
+
+    def _never_closed(self) -> Iterator[Batch]:
+        rows = [row for stack in self.open_slices.values() for row in stack]
+        if rows:
+            self.report.issue(
+                Issue(
+                    "begin_without_end",
+                    "warning",
+                    "recording",
+                    "slices that begin (phase B) and never end in the file",
+                    "their dur_ns is NULL",
+                    occurrence_count=len(rows),
+                )
+            )
+            yield "slice", batch_of_rows(SLICE, rows)
+
+    # -- moments ------------------------------------------------------------------------------
+
+    def _flow(self, group: Group) -> Batch:
+        cells = Cells(group, FLOW, self.report)
+        cells.put("time_ns", group.start_ns)
+        cells.put_text("name", group.fields["name"])
+        if group.category is not None:
+            cells.put_constant("category_name", group.category)
+        cells.put_constant("flow_kind", _FLOW_KINDS.get(group.category or "", "other"))
+        cells.put_constant("phase_kind", _FLOW_PHASES[group.phase or ""])
+        group.args["id"] = group.fields["id"]
+        group.fields.pop("bp", None)  # always 'e', how a viewer draws the arrow
+        cells.put_args({"flow_id": arg("id")})
+        return "flow", cells.batch()
+
+    def _instants(self, group: Group) -> Iterator[Batch]:
+        for is_memory, part in _split(group, [n == "[memory]" for n in group.fields["name"]]):
+            part.fields.pop("s", None)  # how wide a viewer draws the mark
+            if is_memory:
+                cells = Cells(part, MEMORY_EVENT, self.report)
+                cells.put("time_ns", part.start_ns)
+                cells.put_args(_MEMORY_ARGS)
+                yield "memory_event", cells.batch()
+            else:
+                yield self._slice(part, "instant")
+
+    def _track_labels(self, group: Group) -> Batch:
+        cells = Cells(group, TRACK_LABEL, self.report)
+        cells.put_text("label_kind", group.fields["name"])
+        cells.put_args({"value": arg("name", "labels", "sort_index", convert=_label)})
+        return "track_label", cells.batch()
+
+    def _counters(self, group: Group) -> Iterator[Batch]:
+        """A counter event holds one value for each of its series: one row each."""
+        known = [key for key, column in group.args.items() if column.count(None) < len(column)]
+        for key in known:
+            has = [value is not None for value in group.args[key]]
+            for is_given, part in _split(group, has):
+                if is_given:
+                    yield self._counter(part, key)
+        bare = [all(group.args[key][i] is None for key in known) for i in range(len(group))]
+        for is_bare, part in _split(group, bare):
+            if is_bare:
+                yield self._counter(part, None)
+
+    def _counter(self, group: Group, series: str | None) -> Batch:
+        values = [_raw_text(value) for value in group.args[series]] if series else None
+        part = Group(
+            group.category, group.phase, group.ids, group.start_ns, group.dur_ns, group.fields, {}
+        )
+        cells = Cells(part, COUNTER, self.report)
+        cells.put("time_ns", group.start_ns)
+        cells.put_text("event_name", group.fields["name"])
+        if series is not None and values is not None:
+            cells.put_constant("series_name", series)
+            cells.put_text("value_raw", values)
+            cells.put("value", pa.array([real(value) for value in values], pa.float64()))
+            cells.put_constant("status_kind", "ok")
+        return "counter", cells.batch()
+
+    def _skip(self, group: Group) -> None:
+        if (
+            group.phase is None
+            and group.category is None
+            and all(column.count(None) == len(column) for column in group.fields.values())
+        ):
+            code, what = "empty_event", "empty objects in the list of events"
+        else:
+            code, what = "unknown_phase", f"events of phase {group.phase!r}, which no table takes,"
+        self.report.issue(
+            Issue(
+                code,
+                "warning",
+                "import",
+                f"{what} have no row",
+                occurrence_count=len(group),
+                skipped_event_count=len(group),
+            )
+        )
+
+
+def _direction(name: str | None) -> str | None:
+    """host_to_device and the like out of a copy's name."""
+    if match := _ARROW.search(name or ""):
+        ends = [_PLACES.get(end.lower()) for end in match.groups()]
+    elif match := _SHORT_DIRECTION.search(name or ""):
+        ends = [_SHORT_PLACES[end] for end in match.groups()]
+    else:
+        return None
+    return f"{ends[0]}_to_{ends[1]}" if all(ends) else None
+
+
+def _label(value: Any) -> str | None:
+    return _raw_text(value)
+
+
+def _raw_text(value: Any) -> str | None:
+    """A value kept as JSON text, as plain text."""
+    if isinstance(value, msgspec.Raw):
+        value = msgspec.json.decode(value) if bytes(value)[:1] == b'"' else bytes(value).decode()
+    return text(value)
+
+
+def _stack_key(key: tuple[Any, Any]) -> tuple[str, str]:
+    return repr(key[0]), repr(key[1])
+
+
+def _ascend_parts(group: Group) -> Iterator[tuple[Group, str]]:
+    """Ascend's rows without a category: kernels, waits, and everything else."""
+    kinds = []
+    for name, task in zip(group.fields["name"], group.args["Task Type"], strict=True):
+        words = f"{name} {_raw_text(task)}".upper()
+        if task is None:
+            kinds.append("other")
+        elif any(word in words for word in ("EVENT_", "NOTIFY", "WAIT", "RECORD", "MEMCPY")):
+            kinds.append("device")
+        else:
+            kinds.append("kernel")
+    for kind in sorted(set(kinds)):
+        for is_kind, part in _split(group, [k == kind for k in kinds]):
+            if is_kind:
+                yield part, kind
+
+
+def _split(group: Group, marks: Sequence[bool]) -> Iterator[tuple[bool, Group]]:
+    """The marked rows of a group and the others."""
+    if all(marks) or not any(marks):
+        yield bool(marks and marks[0]), group
+        return
+    for wanted in (True, False):
+        places = [i for i, mark in enumerate(marks) if bool(mark) == wanted]
+        yield wanted, group.take(places)
+
+
+class TorchProfilerParser:
+    """Chrome traces written by torch.profiler."""
+
+    name = "torch-profiler"
+    title = "torch.profiler Chrome trace (.json, .json.gz, .json.zst), torch 1.8 and later"
+
+    def sniff(self, head: bytes) -> Match | None:
+        """By the keys and categories that only torch's profiler writes."""
+        return Survey.of(head).torch_match()
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of a trace; see the module."""
+        whole = Report()
+        yield from self.parse_part(source, None, whole)
+        yield from self.finish(source, [whole], report)
+
+    def split(self, source: Source, count: int) -> Sequence[Any]:
+        """Ranges of blocks of a plain file; shares of the blocks of a compressed one."""
+        if source.size_bytes < _BIG_ENOUGH_TO_SPLIT // (1 if source.is_seekable else 16):
+            return ()
+        if source.is_seekable:
+            return [("range", *edges) for edges in plan_blocks(source.size_bytes, count)]
+        return [("share", index, count) for index in range(count)]
+
+    def parse_part(self, source: Source, part: Any, report: Report) -> Iterator[Batch]:
+        """The rows of one part (None: of the whole trace)."""
+        decoder = EventDecoder(_TYPED_KEYS, _LAYOUTS)
+        with source.open() as stream:
+            reader = TraceReader(stream, decoder, report)
+            if part is None:
+                groups = reader.read()
+            elif part[0] == "range":
+                groups = reader.read_range(part[1], part[2])
+            else:
+                groups = reader.read_share(part[1], part[2])
+            reading = _Reading(report, is_alone=part is None)
+            yield from reading.batches(groups)
+        report.notes |= {
+            "top_level": reader.top_level,
+            "is_closed": reader.is_closed,
+            "device_ids": reading.device_ids,
+            "first_ns": reading.first_ns,
+        }
+
+    def finish(self, source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
+        """Devices, and what the trace says of itself."""
+        top_level: dict[str, bytes] = {}
+        for part in parts:
+            report.absorb(part)
+            top_level |= part.notes["top_level"]
+        _refuse_nothing(source, top_level, report)
+        says = {key: msgspec.json.decode(value) for key, value in top_level.items()}
+        _tell_profiler_messages(says, report)
+        firsts = [p.notes["first_ns"] for p in parts if p.notes["first_ns"] is not None]
+        is_sound = not any(
+            i.severity_kind == "error" or i.code == "repaired_event" for i in report.issues.values()
+        )
+        job = says.get("distributedInfo")
+        job = job if isinstance(job, dict) else {}
+        report.facts |= {
+            "profiler_name": _profiler(says),
+            "rank_index": integer(job.get("rank")),
+            "world_size_count": integer(job.get("world_size")),
+            "base_time_ns": _base_time(says, min(firsts, default=None)),
+            "is_complete": is_sound and any(p.notes["is_closed"] for p in parts),
+            "metadata_json": _metadata(top_level),
+        }
+        seen = set().union(*(p.notes["device_ids"] for p in parts))
+        described = says.get("deviceProperties") or says.get("computeProperties")
+        if rows := _devices(described, seen):
+            yield "device", batch_of_rows(DEVICE_TABLE, rows)
+
+
+def _refuse_nothing(source: Source, top_level: dict[str, bytes], report: Report) -> None:
+    if not report.event_count and not top_level:
+        found = "; ".join(issue.message for issue in report.issues.values())
+        raise FormatError(
+            f"{source.path}: there are no trace events in it{f' ({found})' if found else ''}; "
+            "there is nothing to ingest"
+        )
+
+
+def _tell_profiler_messages(says: dict[str, Any], report: Report) -> None:
+    messages = says.get("ERROR")
+    for message in messages[:20] if isinstance(messages, list) else ():
+        report.issue(
+            Issue("profiler_error", "warning", "recording", f"the profiler says: {text(message)}")
+        )
+
+
+def _profiler(says: dict[str, Any]) -> str:
+    """torch.profiler with the tracer versions the file names."""
+    versions = [
+        f"{key.removesuffix('_version')} {says[key]}"
+        for key in (
+            "cupti_version",
+            "cuda_runtime_version",
+            "cuda_driver_version",
+            "roctracer_version",
+            "hip_runtime_version",
+            "hip_driver_version",
+        )
+        if key in says
+    ]
+    return "torch.profiler" + (f" ({', '.join(versions)})" if versions else "")
+
+
+def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
+    """The Unix time that time stamps count from.
+
+    torch 2.3 and 2.4 write a base and absolute times side by side, so the size decides.
+    """
+    if first_ns is not None and first_ns >= _ABSOLUTE_FROM_NS:
+        return 0
+    return integer(says.get("baseTimeNanoseconds"))
+
+
+def _metadata(top_level: dict[str, bytes]) -> str | None:
+    if not top_level:
+        return None
+    return msgspec.json.encode(
+        {key: msgspec.Raw(value) for key, value in top_level.items()}
+    ).decode()
+
+
+def _devices(described: Any, seen: set[int]) -> list[dict[str, Any]]:
+    """One row for each device that is described or has work.
+
+    On ROCm kernels carry agent numbers, which are no ids of `deviceProperties`: such a device
+    stands without properties rather than with those of another.
+    """
+    known = (
+        [entry for entry in described if isinstance(entry, dict)]
+        if isinstance(described, list)
+        else []
+    )
+    rows = [_device(entry) for entry in known]
+    ids = {row["device_id"] for row in rows}
+    rows += [{"device_id": i, "is_described": False} for i in sorted(seen - ids)]
+    return rows
+
+
+def _device(entry: dict[str, Any]) -> dict[str, Any]:
+    major, minor = (integer(entry.get(key)) for key in ("computeMajor", "computeMinor"))
+    name = text(entry.get("name"))
+    return {
+        "device_id": integer(entry.get("id")),
+        "name": name or None,
+        "is_described": True,
+        "compute_capability": None if major is None or minor is None else f"{major}.{minor}",
+        "sm_count": integer(entry.get("numSms", entry.get("maxComputeUnits"))),
+        "memory_bytes": integer(entry.get("totalGlobalMem")),
+        "warp_size_count": integer(entry.get("warpSize")),
+        "max_threads_per_sm_count": integer(entry.get("maxThreadsPerMultiprocessor")),
+        "max_threads_per_block_count": integer(entry.get("maxThreadsPerBlock")),
+        "registers_per_sm_count": integer(entry.get("regsPerMultiprocessor")),
+        "shared_memory_per_sm_bytes": integer(
+            entry.get("sharedMemPerMultiprocessor", entry.get("maxSharedMemoryPerMultiProcessor"))
+        ),
+        "properties_json": msgspec.json.encode(entry).decode(),
+    }

@@ -1,0 +1,337 @@
+"""Trace events as columns, decoded by msgspec into structs that fit what the file holds.
+
+msgspec is fastest when it knows the keys. They differ between profilers, versions and categories,
+so the decoder learns them: it decodes strictly, and where a category or key is new it adds it and
+decodes the block again. Nothing is dropped silently that way, and one code path reads them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from msgspec.structs import astuple
+
+from tracekit.chrome import times
+
+#: Keys of an event itself; any other is kept as JSON text beside the arguments.
+EVENT_KEYS = ("ph", "cat", "name", "pid", "tid", "ts", "dur", "id")
+TIME_KEYS = ("ts", "dur")
+
+_MOST_KEYS = 200
+_MOST_CATEGORIES = 200
+_UNKNOWN_KEY = re.compile(r"Object contains unknown field `(.*)` - at `\$\[(\d+)\](\.args)?`", re.S)
+_UNKNOWN_CATEGORY = re.compile(r"Invalid value '(.*)' - at `\$\[\d+\]\.cat`", re.S)
+
+_FINE_DIGITS = re.compile(rb'"(?:ts|dur)"\s*:\s*"?\d+\.\d{4}')
+
+Ids = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class _TextNeeded(Exception):  # noqa: N818 - a signal, not an error
+    """Decode the block again, keeping the text of this time key."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+class _CategoryOnly(msgspec.Struct):
+    cat: str | None = None
+
+
+@dataclass(slots=True)
+class Group:
+    """Events of one category and phase out of one block, as columns.
+
+    ``ids`` are their places in the source. ``fields`` holds the event's own keys, ``args`` its
+    arguments: Python values for the typed names, ``msgspec.Raw`` for others, None where missing.
+    """
+
+    category: str | None
+    phase: str | None
+    ids: Ids
+    start_ns: pa.Array
+    dur_ns: pa.Array
+    fields: dict[str, Sequence[Any]]
+    args: dict[str, Sequence[Any]]
+
+    def __len__(self) -> int:
+        """Number of events."""
+        return len(self.ids)
+
+    def take(self, places: Sequence[int]) -> Group:
+        """Some rows, without the arguments that none of them has."""
+        pick = itemgetter(*places) if len(places) > 1 else lambda column: (column[places[0]],)
+        fields = {key: pick(column) for key, column in self.fields.items()}
+        args = {key: pick(column) for key, column in self.args.items()}
+        args = {key: column for key, column in args.items() if column.count(None) < len(column)}
+        rows = pa.array(places, pa.int64())
+        return Group(
+            self.category,
+            self.phase,
+            self.ids[places],
+            self.start_ns.take(rows),
+            self.dur_ns.take(rows),
+            fields,
+            args,
+        )
+
+
+@dataclass(slots=True)
+class _Layout:
+    """The keys that events of one category (None: of any) are known to have."""
+
+    tag: str | None
+    fields: list[str]
+    args: list[str]
+    struct: type[msgspec.Struct] | None = None
+
+    def build(self, typed: Collection[str], exact: Collection[str]) -> type[msgspec.Struct]:
+        arguments = _struct("Args", self.args, lambda key: key in typed)
+        fields = [k for k in self.fields if not (k == "cat" and self.tag is not None)]
+        self.struct = _struct(
+            "Event",
+            fields,
+            lambda key: key in EVENT_KEYS and key not in exact,
+            arguments=arguments,
+            tag=self.tag,
+        )
+        return self.struct
+
+
+def _struct(
+    name: str,
+    keys: Sequence[str],
+    is_typed: Any,
+    *,
+    arguments: type[msgspec.Struct] | None = None,
+    tag: str | None = None,
+) -> type[msgspec.Struct]:
+    members: list[Any] = [
+        (f"f{i}", Any if is_typed(key) else msgspec.Raw, None) for i, key in enumerate(keys)
+    ]
+    rename = {f"f{i}": key for i, key in enumerate(keys)}
+    if arguments is not None:
+        members.append(("args", arguments, arguments()))
+    return msgspec.defstruct(
+        name,
+        members,
+        rename=rename,
+        frozen=arguments is None,
+        gc=False,
+        forbid_unknown_fields=True,
+        tag=tag,
+        tag_field="cat" if tag is not None else None,
+    )
+
+
+@dataclass(slots=True)
+class _Columns:
+    """Events as columns, before they are told apart by category and phase."""
+
+    ids: Ids
+    fields: dict[str, Sequence[Any]]
+    args: dict[str, Sequence[Any]] = field(default_factory=dict)
+
+
+class EventDecoder:
+    """Decodes blocks of events into groups; remembers the keys it met.
+
+    `typed` are the argument names to hand out as Python values; `layouts` are the categories and
+    argument names to begin with.
+    """
+
+    def __init__(self, typed: Collection[str], layouts: dict[str, Sequence[str]]) -> None:
+        """Begin with the given layouts."""
+        self._typed = frozenset(typed)
+        self._exact: set[str] = set()
+        self._is_probed = False
+        self._layouts: dict[str | None, _Layout] = {
+            tag: _Layout(tag, list(EVENT_KEYS), list(keys)) for tag, keys in layouts.items()
+        }
+        known = dict.fromkeys(key for keys in layouts.values() for key in keys)
+        self._layouts[None] = _Layout(None, list(EVENT_KEYS), list(known))
+        self._decoders: dict[bool, msgspec.json.Decoder[Any]] = {}
+        self._by_struct: dict[type, _Layout] = {}
+
+    def decode(self, block: bytes, offset: int) -> list[Group]:
+        """The events of `block`, a JSON array that begins at `offset` of the content.
+
+        Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for damaged JSON.
+        """
+        for is_tagged in (True, False):
+            while (events := self._strict(block, is_tagged)) is not None:
+                try:
+                    return self._grouped(self._columns(events, offset), block)
+                except _TextNeeded as need:
+                    self._exact.add(need.key)
+                    self._decoders.clear()
+        return self.decode_loosely(msgspec.json.decode(block, type=list[msgspec.Raw]), offset)
+
+    def decode_loosely(self, events: Sequence[msgspec.Raw], offset: int) -> list[Group]:
+        """Events one by one, whatever their keys and types.
+
+        What is no object counts as an event without keys: category and phase None.
+        """
+        rows = [_as_object(event) for event in events]
+        ids = np.arange(offset, offset + len(rows), dtype=np.int64)
+        arguments = [
+            _as_object(row.pop("args")) if _is_object(row.get("args")) else {} for row in rows
+        ]
+        fields: dict[str, Sequence[Any]] = {
+            key: [self._value(row.get(key), key in EVENT_KEYS) for row in rows]
+            for key in dict.fromkeys((*EVENT_KEYS, *(k for row in rows for k in row)))
+        }
+        args: dict[str, Sequence[Any]] = {
+            key: [self._value(row.get(key), key in self._typed) for row in arguments]
+            for key in dict.fromkeys(k for row in arguments for k in row)
+        }
+        return self._grouped([_Columns(ids, fields, args)], None)
+
+    @staticmethod
+    def _value(raw: msgspec.Raw | None, is_typed: bool) -> Any:
+        if raw is None or not is_typed:
+            return raw
+        try:
+            value = msgspec.json.decode(raw)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return raw
+        # A float may have lost digits that a time needs: keep its text.
+        return raw if isinstance(value, float) else value
+
+    def _strict(self, block: bytes, is_tagged: bool) -> list[Any] | None:
+        """The events as structs, learning what is new; None where they have no common layout."""
+        while True:
+            try:
+                events: list[Any] = self._decoder(is_tagged).decode(block)
+                return events
+            except msgspec.ValidationError as error:
+                if not self._learn(str(error), block, is_tagged):
+                    return None
+
+    def _decoder(self, is_tagged: bool) -> msgspec.json.Decoder[Any]:
+        if is_tagged not in self._decoders:
+            layouts = [lay for tag, lay in self._layouts.items() if (tag is not None) == is_tagged]
+            union: Any = None
+            for layout in layouts:
+                struct = layout.build(self._typed, self._exact)
+                self._by_struct[struct] = layout
+                union = struct if union is None else union | struct
+            self._decoders[is_tagged] = msgspec.json.Decoder(list[union])
+        return self._decoders[is_tagged]
+
+    def _learn(self, message: str, block: bytes, is_tagged: bool) -> bool:
+        if match := _UNKNOWN_KEY.fullmatch(message):
+            key, index, is_argument = match[1], int(match[2]), match[3] is not None
+            tag = _category_at(block, index) if is_tagged else None
+            layout = self._layouts[tag]
+            keys = layout.args if is_argument else layout.fields
+            if len(keys) >= _MOST_KEYS or key == "args" or key in keys:
+                return False
+            keys.append(key)
+        elif is_tagged and (match := _UNKNOWN_CATEGORY.fullmatch(message)):
+            if len(self._layouts) >= _MOST_CATEGORIES:
+                return False
+            self._layouts[match[1]] = _Layout(match[1], list(EVENT_KEYS), [])
+        else:
+            return False
+        self._decoders.pop(is_tagged, None)
+        return True
+
+    def _columns(self, events: list[Any], offset: int) -> list[_Columns]:
+        """The events of each layout as columns."""
+        if not events:
+            return []
+        structs = list(map(type, events))
+        numbers = {struct: number for number, struct in enumerate(set(structs))}
+        codes = np.fromiter(map(numbers.__getitem__, structs), dtype=np.int64, count=len(events))
+        found = []
+        for struct, number in numbers.items():
+            places = np.flatnonzero(codes == number)
+            rows = events if len(numbers) == 1 else [events[i] for i in places.tolist()]
+            found.append(self._columns_of(self._by_struct[struct], rows, places + offset))
+        return found
+
+    @staticmethod
+    def _columns_of(layout: _Layout, rows: list[Any], ids: Ids) -> _Columns:
+        *columns, arguments = zip(*map(astuple, rows), strict=True)
+        keys = [k for k in layout.fields if not (k == "cat" and layout.tag is not None)]
+        fields: dict[str, Sequence[Any]] = dict(zip(keys, columns, strict=True))
+        if layout.tag is not None:
+            fields["cat"] = (layout.tag,) * len(rows)
+        args: dict[str, Sequence[Any]] = dict(
+            zip(layout.args, zip(*map(astuple, arguments), strict=True), strict=True)
+        )
+        return _Columns(ids, fields, args)
+
+    def _grouped(self, parts: Sequence[_Columns], block: bytes | None) -> list[Group]:
+        groups: list[Group] = []
+        for part in parts:
+            start, duration = (self._nanoseconds(part, key, block) for key in TIME_KEYS)
+            kinds, codes = _kinds(part.fields["cat"], part.fields["ph"])
+            for code, kind in enumerate(kinds):
+                whole = Group(*kind, part.ids, start, duration, part.fields, part.args)
+                places = np.flatnonzero(codes == code).tolist() if len(kinds) > 1 else None
+                groups.append(whole if places is None else whole.take(places))
+        return groups
+
+    def _nanoseconds(self, part: _Columns, key: str, block: bytes | None) -> pa.Array:
+        """A time column in ns; `block` is its text, None where the values are texts already."""
+        values = part.fields.pop(key)
+        try:
+            nanos = times.to_ns(values)
+        except times.TextNeeded as need:
+            raise _TextNeeded(key) from need
+        if block is None or key in self._exact or self._is_probed:
+            return nanos
+        if times.is_coarse(nanos):
+            self._is_probed = True
+            if _FINE_DIGITS.search(block):
+                raise _TextNeeded(key)
+        return nanos
+
+
+def _kinds(
+    categories: Sequence[Any], phases: Sequence[Any]
+) -> tuple[list[tuple[str | None, str | None]], Ids]:
+    """The different pairs of category and phase, and which of them each event has."""
+    try:
+        is_one = categories[0] is categories[-1] and len(set(phases)) == len(set(categories)) == 1
+        if is_one:
+            return [(_text_or_none(categories[0]), _text_or_none(phases[0]))], np.zeros(0, np.int64)
+        keys: list[Any] = list(zip(categories, phases, strict=True))
+        numbers: dict[Any, int] = {}
+        codes = [numbers.setdefault(key, len(numbers)) for key in keys]
+    except TypeError:  # a list or object where text belongs
+        texts = [[_text_or_none(value) for value in column] for column in (categories, phases)]
+        return _kinds(*texts)
+    kinds = [(_text_or_none(category), _text_or_none(phase)) for category, phase in numbers]
+    return kinds, np.array(codes, dtype=np.int64)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) or value is None else repr(value)
+
+
+def _category_at(block: bytes, index: int) -> str | None:
+    events = msgspec.json.decode(block, type=list[_CategoryOnly])
+    return events[index].cat
+
+
+def _is_object(raw: Any) -> bool:
+    return (
+        raw is not None and bytes(raw[:1] if isinstance(raw, bytes) else raw).lstrip()[:1] == b"{"
+    )
+
+
+def _as_object(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
+    if not _is_object(raw):
+        return {}
+    return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])

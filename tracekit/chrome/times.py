@@ -1,0 +1,131 @@
+"""Microseconds in decimal text to integer nanoseconds, exactly.
+
+The nanosecond of a decimal text is its value x 1000, rounded half to even. A float64 of the text
+gives the same integer only where it is fine enough; `from_numbers` proves that for every value
+it converts and otherwise asks for the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# From 2^43 us on (102 days) neighbouring float64 are more than 1 ns apart.
+FLOAT_LIMIT_US = float(2**43)
+# Below 2^42 us a float64 that equals some k/1000 can only come from a text that rounds to k ns.
+_PROOF_LIMIT_US = float(2**42)
+_INT64_MAX = 2**63 - 1
+_NS_PER_US = 1000
+_ARROW_DECIMAL = pa.decimal128(29, 9)
+
+
+class TextNeeded(Exception):  # noqa: N818 - a signal: decode the block again, with the text kept
+    """The numbers alone do not determine the nanoseconds."""
+
+
+def to_ns(values: Sequence[Any]) -> pa.Array:
+    """int64 nanoseconds of microseconds given as numbers, strings, JSON text or None.
+
+    Raises TextNeeded where floats are too coarse to tell. What is no number becomes NULL.
+    """
+    kinds = set(map(type, values))
+    if kinds <= {type(None)}:
+        return pa.nulls(len(values), pa.int64())
+    if kinds == {int}:
+        return _from_integers(values)
+    if kinds <= {int, float, type(None)}:
+        return _from_numbers(values, has_none=type(None) in kinds)
+    if kinds == {msgspec.Raw}:
+        return _from_json(values)
+    return _from_texts([_text(value) for value in values])
+
+
+def _from_json(values: Sequence[msgspec.Raw]) -> pa.Array:
+    """From JSON text, nearly always plain numbers."""
+    joined = pa.array([b",".join(values)], pa.string())
+    try:
+        texts = pc.split_pattern(joined, ",").flatten()
+        if len(texts) == len(values):
+            return _from_texts(texts, fall_back=False)
+    except pa.ArrowInvalid:  # text in quotes, null, or worse
+        pass
+    return _from_texts([_text(value) for value in values])
+
+
+def _from_integers(values: Sequence[int]) -> pa.Array:
+    if max(map(abs, values)) <= _INT64_MAX // _NS_PER_US:
+        return pa.array(np.array(values, dtype=np.int64) * _NS_PER_US)
+    return _from_texts([str(value) for value in values])
+
+
+def _from_numbers(values: Sequence[float | int | None], *, has_none: bool) -> pa.Array:
+    micros = np.array(values, dtype=np.float64)
+    known = ~np.isnan(micros) if has_none else np.ones(len(micros), dtype=bool)
+    if not is_exact(micros[known]):
+        raise TextNeeded
+    micros[~known] = 0
+    nanos = np.rint(micros * _NS_PER_US).astype(np.int64)
+    return pa.array(nanos, mask=~known if has_none else None)
+
+
+def is_exact(micros: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
+    """Whether rounding these floats gives the nanoseconds of the texts they were read from.
+
+    A float lies within half a unit in the last place of its text. Its nanosecond is certain when
+    no half nanosecond lies in that reach, or when it is the float of a text with three decimals
+    (certain below 2^42 us; above, unless the text has more decimals: see `is_coarse`).
+    """
+    if not len(micros):
+        return True
+    sizes = np.abs(micros)
+    if sizes.max() >= FLOAT_LIMIT_US:
+        return False
+    nanos = micros * _NS_PER_US
+    nearest = np.rint(nanos)
+    if (nearest / _NS_PER_US == micros).all():
+        return True
+    reach = np.spacing(sizes) * (_NS_PER_US / 2) + np.spacing(np.abs(nanos))
+    is_far_from_half = 0.5 - np.abs(nanos - nearest) > reach
+    return bool((is_far_from_half | (nearest / _NS_PER_US == micros)).all())
+
+
+def is_coarse(nanos: pa.Array) -> bool:
+    """Whether `is_exact` is certain of these only if their texts have at most three decimals."""
+    top = pc.max(pc.abs(nanos)).as_py()
+    return top is not None and bool(top >= _PROOF_LIMIT_US * _NS_PER_US)
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, msgspec.Raw):
+        value = bytes(value).decode("ascii", "replace").strip().strip('"')
+    elif isinstance(value, float | int) and not isinstance(value, bool):
+        value = repr(value)
+    return value.strip() if isinstance(value, str) and value not in ("", "null") else None
+
+
+def _from_texts(texts: Sequence[str | None] | pa.Array, *, fall_back: bool = True) -> pa.Array:
+    try:
+        micros = pa.array(texts, pa.string()).cast(_ARROW_DECIMAL)
+        nanos = pc.multiply(micros, pa.scalar(Decimal(_NS_PER_US), pa.decimal128(4, 0)))
+        return pc.round(nanos, round_mode="half_to_even").cast(pa.int64())
+    except pa.ArrowInvalid:  # more decimals, or no number: value by value
+        if not fall_back:
+            raise
+        return pa.array([_nanosecond(text) for text in texts], pa.int64())
+
+
+def _nanosecond(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        nanos = (Decimal(text) * _NS_PER_US).to_integral_value(ROUND_HALF_EVEN)
+        number = int(nanos)
+    except (InvalidOperation, ValueError, OverflowError):
+        return None
+    return number if abs(number) <= _INT64_MAX else None

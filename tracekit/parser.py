@@ -1,0 +1,142 @@
+"""What a parser is: it recognises a format by its content and turns it into record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from tracekit.source import Source
+
+Severity = Literal["info", "warning", "error"]
+Origin = Literal["recording", "import"]
+Batch = tuple[str, pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A parser's claim on a file: how sure (0..1), and why, in words a user can check."""
+
+    certainty: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One kind of trouble in one source: a row of ``ingest_issue``.
+
+    ``skipped_event_count`` is how many events have no row because of it, so that rows plus
+    skips equal events. ``error`` means that data was lost.
+    """
+
+    code: str
+    severity_kind: Severity
+    origin_kind: Origin
+    message: str
+    advice: str = ""
+    occurrence_count: int = 1
+    skipped_event_count: int = 0
+    lost_bytes: int = 0
+    first_offset_bytes: int | None = None
+
+    def joined(self, other: Issue) -> Issue:
+        """This issue and another occurrence of the same kind, as one."""
+        offsets = [i.first_offset_bytes for i in (self, other) if i.first_offset_bytes is not None]
+        return replace(
+            self,
+            occurrence_count=self.occurrence_count + other.occurrence_count,
+            skipped_event_count=self.skipped_event_count + other.skipped_event_count,
+            lost_bytes=self.lost_bytes + other.lost_bytes,
+            first_offset_bytes=min(offsets, default=None),
+        )
+
+
+@dataclass(slots=True)
+class Report:
+    """What a parser tells beside its rows: events met, issues, and facts about the source.
+
+    ``facts`` fill columns of ``source_file`` (profiler_name, rank_index, world_size_count,
+    base_time_ns, is_complete, metadata_json). ``notes`` are a parser's own, picklable, for its
+    ``finish``.
+    """
+
+    event_count: int = 0
+    read_bytes: int = 0
+    on_read: Callable[[int], None] | None = field(default=None, repr=False)
+    issues: dict[tuple[str, str], Issue] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def read(self, count: int) -> None:
+        """Count content read, for the progress bar."""
+        self.read_bytes += count
+        if self.on_read is not None:
+            self.on_read(self.read_bytes)
+
+    def issue(self, issue: Issue) -> None:
+        """Add an issue; those of the same code and message count up."""
+        key = (issue.code, issue.message)
+        known = self.issues.get(key)
+        self.issues[key] = known.joined(issue) if known else issue
+
+    def absorb(self, other: Report) -> None:
+        """Take over counts and issues of another part of the same source."""
+        self.event_count += other.event_count
+        for issue in other.issues.values():
+            self.issue(issue)
+
+    @property
+    def skipped_event_count(self) -> int:
+        """Events that have no row of their own."""
+        return sum(issue.skipped_event_count for issue in self.issues.values())
+
+
+@runtime_checkable
+class Parser(Protocol):
+    """A format that tracekit reads.
+
+    ``name`` is what ``--format`` takes; ``title`` says in a line what it reads. ``sniff`` looks
+    at the first 64 KiB of the decompressed content and never raises. ``parse`` yields
+    ``(table name, record batch)`` in the schema of ``tracekit.schema``, bounded batches, constant
+    memory; it raises FormatError when the file is broken beyond use.
+    """
+
+    name: str
+    title: str
+
+    def sniff(self, head: bytes) -> Match | None:
+        """The parser's claim on a file that begins with `head`, or None."""
+        ...
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of `source`; events, issues and facts go to `report`."""
+        ...
+
+
+class PartMismatch(Exception):  # noqa: N818 - a signal, not an error: the source is read whole then
+    """Parts of a source do not fit together; it has to be read in one piece."""
+
+
+@runtime_checkable
+class PartedParser(Parser, Protocol):
+    """A parser that can read one large source in parts, side by side.
+
+    The rows of all parts, then those of ``finish``, must equal the rows of ``parse``. A part is
+    picklable. ``parse_part`` raises PartMismatch where the parts turn out not to fit.
+    """
+
+    def split(self, source: Source, count: int) -> Sequence[Any]:
+        """About `count` parts of `source`; fewer than two where it is not worth it."""
+        ...
+
+    def parse_part(self, source: Source, part: Any, report: Report) -> Iterator[Batch]:
+        """The rows of one part."""
+        ...
+
+    def finish(
+        self, source: Source, parts: Sequence[Report], report: Report
+    ) -> Iterator[Batch]:
+        """The rows that need every part, and the facts; `parts` are the parts' reports."""
+        ...

@@ -1,0 +1,170 @@
+"""A file as a parser sees it: one stream of decompressed bytes, told by content, not by name."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+import zstandard
+from isal import isal_zlib
+
+from tracekit.errors import FormatError
+
+HEAD_BYTES = 64 * 1024
+PIECE_BYTES = 256 * 1024
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_GZIP_WINDOW_BITS = 31
+# isal's error is one, but its types do not say so.
+_DAMAGE: tuple[type[Exception], ...] = (
+    zlib.error,
+    cast("type[Exception]", isal_zlib.error),
+    zstandard.ZstdError,
+    EOFError,
+)
+
+
+class _Decompressor(Protocol):
+    """What gzip and zstd decompressors have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to be read: where it is and how it is compressed.
+
+    ``size_bytes`` is the size on disk; ``compression_kind`` one of none, gzip, zstd.
+    """
+
+    path: Path
+    size_bytes: int
+    compression_kind: str
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Source:
+        """The source at `path`; raises FormatError when it cannot be opened."""
+        file = Path(path)
+        try:
+            with file.open("rb") as stream:
+                start = stream.read(4)
+                size = os.fstat(stream.fileno()).st_size
+        except OSError as error:
+            raise FormatError(f"{file}: cannot be read: {error.strerror or error}") from error
+        kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
+        return cls(file, size, kind)
+
+    @property
+    def is_seekable(self) -> bool:
+        """Whether an offset in the content is an offset in the file."""
+        return self.compression_kind == "none"
+
+    def open(self) -> ContentStream:
+        """The decompressed content, from its start."""
+        return ContentStream(self)
+
+    def head(self) -> bytes:
+        """The first 64 KiB of the content, or all there is."""
+        with self.open() as stream:
+            return stream.read(HEAD_BYTES)
+
+
+class ContentStream:
+    """Reads decompressed bytes; a stream cut or damaged mid-way ends there.
+
+    ``damage`` then says what was found (it is None for a sound stream): what could be
+    decompressed has been handed out before.
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Open the file of `source`."""
+        self.damage: str | None = None
+        self._source = source
+        self._file: BinaryIO = source.path.open("rb")
+        self._pieces = self._decompressed()
+        self._rest = b""
+
+    def __enter__(self) -> ContentStream:
+        """The stream itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def seek(self, offset: int) -> None:
+        """Go to `offset`; only for a source that is not compressed."""
+        self._file.seek(offset)
+
+    def read(self, size: int) -> bytes:
+        """Exactly `size` bytes, or fewer at the end of the content."""
+        if self._source.is_seekable:
+            return self._file.read(size)
+        have, parts = len(self._rest), [self._rest]
+        while have < size:
+            piece = next(self._pieces, b"")
+            if not piece:
+                break
+            parts.append(piece)
+            have += len(piece)
+        whole = b"".join(parts)
+        self._rest = whole[size:]
+        return whole[:size]
+
+    def pieces(self) -> Iterator[bytes]:
+        """The content in pieces of no fixed size."""
+        while piece := self.read(4 * PIECE_BYTES):
+            yield piece
+
+    def _decompressor(self) -> _Decompressor:
+        if self._source.compression_kind == "gzip":
+            return isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
+        return zstandard.ZstdDecompressor().decompressobj()
+
+    def _decompressed(self) -> Iterator[bytes]:
+        engine = self._decompressor()
+        try:
+            while raw := self._file.read(PIECE_BYTES):
+                while raw:
+                    if engine.eof:
+                        engine = self._decompressor()
+                    if piece := engine.decompress(raw):
+                        yield piece
+                    raw = engine.unused_data if engine.eof else b""
+        except _DAMAGE as error:
+            self.damage = f"{self._source.compression_kind} stream is damaged ({error})"
+            return
+        if not engine.eof:
+            self.damage = f"{self._source.compression_kind} stream is cut short"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a source is, whatever its name or compression: hash and size of its content."""
+
+    content_sha256: str
+    content_bytes: int
+
+    @property
+    def source_id(self) -> str:
+        """Short id, from the content alone."""
+        return "s" + self.content_sha256[:15]
+
+
+def identify(source: Source) -> Identity:
+    """Hash the content of `source`, decompressed."""
+    digest, size = hashlib.sha256(), 0
+    with source.open() as stream:
+        for piece in stream.pieces():
+            digest.update(piece)
+            size += len(piece)
+    return Identity(digest.hexdigest(), size)
