@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+import tracekit.render
+from tracekit.errors import UsageError
+from tracekit.render import BUILT_IN, GROUP, RenderOptions, renderer, renderer_names
+from tracekit.result import Result
+
+
+class Shouting:
+    """A renderer as another package would have it."""
+
+    name = "shouting"
+    is_binary = False
+
+    def render(self, result: Result, options: RenderOptions) -> bytes:
+        return result.name.upper().encode()
+
+
+class NoRenderer:
+    name = "none"
+
+
+@pytest.fixture
+def others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outputs of other packages: one good, one broken, one no renderer, one with our name."""
+    found = EntryPoints(
+        EntryPoint(name, value, GROUP)
+        for name, value in [
+            ("shouting", "fake_package:Shouting"),
+            ("broken\x1b", "no_such_package:Renderer"),
+            ("odd", "fake_package:NoRenderer"),
+            ("csv", "no_such_package:Csv"),
+        ]
+    )
+    monkeypatch.setattr(tracekit.render, "entry_points", lambda group: found.select(group=group))
+    module = type("fake_package", (), {"Shouting": Shouting, "NoRenderer": NoRenderer})
+    monkeypatch.setitem(__import__("sys").modules, "fake_package", module)
+
+
+def test_ours() -> None:
+    assert [entry.name for entry in BUILT_IN] == ["table", "csv", "json", "markdown", "parquet"]
+    for entry in BUILT_IN:
+        loaded = renderer(entry.name)
+        assert loaded.name == entry.name
+        assert loaded.is_binary is (entry.name == "parquet")
+
+
+def test_an_unknown_name_is_told_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"no output format called 'x\\x1b'; known: table, csv,"):
+        renderer("x\x1b")
+
+
+@pytest.mark.usefixtures("others")
+def test_other_packages_add_outputs(make_result: object) -> None:
+    assert renderer_names() == [
+        "table", "csv", "json", "markdown", "parquet", "broken\x1b", "odd", "shouting",
+    ]  # fmt: skip
+    assert isinstance(renderer("shouting"), Shouting)
+
+
+@pytest.mark.usefixtures("others")
+def test_ours_cannot_be_replaced() -> None:
+    assert type(renderer("csv")).__module__ == "tracekit.render.csv"
+
+
+@pytest.mark.usefixtures("others")
+def test_a_broken_package_is_named_only_when_it_is_asked_for() -> None:
+    assert renderer("table").name == "table"
+    message = r"'broken\\x1b' \(no_such_package:Renderer\) cannot be loaded: No module named"
+    with pytest.raises(UsageError, match=message):
+        renderer("broken\x1b")
+
+
+@pytest.mark.usefixtures("others")
+def test_what_lacks_a_method_is_no_renderer() -> None:
+    with pytest.raises(UsageError, match="fake_package:NoRenderer is no renderer"):
+        renderer("odd")

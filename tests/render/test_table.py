@@ -1,0 +1,234 @@
+# ruff: noqa: RUF001 - NULL is shown as an en dash
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tracekit.render import RenderOptions
+from tracekit.render.table import TableRenderer
+from tracekit.result import Result
+
+MakeResult = Callable[..., Result]
+
+ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float> >(int)"
+KERNELS = {
+    "kernel_name": [ADD, "volta_sgemm_128x64_nn", None],
+    "total_ns": [1_500_000, 400_000, None],
+    "share_ratio": [0.75, 0.2, None],
+    "launch_count": [1200, 10, 0],
+    "mean_ns": [1250.0, 40_000.0, None],
+}
+
+
+def lines(
+    result: Result, width: int, *, color: bool = False, full_names: bool = False
+) -> list[str]:
+    options = RenderOptions(width, color, full_names)
+    text = TableRenderer().render(result, options).decode()
+    assert text.endswith("\n")
+    return text.split("\n")[:-1]
+
+
+IN_100_COLUMNS = """\
+kernel name                                       total [ms]  share [%]  launch count  mean [µs]
+------------------------------------------------  ----------  ---------  ------------  ---------
+vectorized_elementwise_kernel<AddFunctor<float>>      1.500        75.0         1,200      1.250
+volta_sgemm_128x64_nn                                 0.4000       20.0            10     40.00
+–                                                     –             –               0      –
+
+run 1f"""
+
+
+def test_a_table(make_result: MakeResult) -> None:
+    assert lines(make_result(KERNELS, notes=["run 1f"]), 100) == IN_100_COLUMNS.split("\n")
+
+
+def test_in_80_columns_headers_wrap(make_result: MakeResult) -> None:
+    assert lines(make_result(KERNELS), 80) == [
+        "                                                    total  share  launch    mean",
+        "kernel name                                          [ms]    [%]   count    [µs]",
+        "------------------------------------------------  -------  -----  ------  ------",
+        "vectorized_elementwise_kernel<AddFunctor<float>>   1.500    75.0   1,200   1.250",
+        "volta_sgemm_128x64_nn                              0.4000   20.0      10  40.00",
+        "–                                                  –         –         0   –",
+    ]
+
+
+def test_in_60_columns_names_are_cut(make_result: MakeResult) -> None:
+    assert lines(make_result(KERNELS), 60) == [
+        "                                total  share  launch    mean",
+        "kernel name                      [ms]    [%]   count    [µs]",
+        "-----------------------------  ------  -----  ------  ------",
+        "vectorized_ele…unctor<float>>  1.500    75.0   1,200   1.250",
+        "volta_sgemm_128x64_nn          0.4000   20.0      10  40.00",
+        "–                              –         –         0   –",
+    ]
+
+
+def test_then_columns_go_from_the_right(make_result: MakeResult) -> None:
+    assert lines(make_result(KERNELS), 50)[2:] == [
+        "---------------------------  ------  -----  ------",
+        "vectorized_el…nctor<float>>  1.500    75.0   1,200",
+        "volta_sgemm_128x64_nn        0.4000   20.0      10",
+        "–                            –         –         0",
+        "",
+        "left out at this width: mean [µs]; --format csv",
+        "shows all",
+    ]
+
+
+def test_the_names_stay_wherever_they_stand(make_result: MakeResult) -> None:
+    columns = {f"a{i}_count": [123_456_789] for i in range(6)} | {"name": ["aten::add"]}
+    assert lines(make_result(columns), 40) == [
+        "   a0 count     a1 count  name",
+        "-----------  -----------  ---------",
+        "123,456,789  123,456,789  aten::add",
+        "",
+        "left out at this width: a2 count, a3",
+        "count, a4 count, a5 count; --format csv",
+        "shows all",
+    ]
+
+
+def test_full_names_are_folded(make_result: MakeResult) -> None:
+    result = make_result({"name": [ADD], "dur_ns": [5]})
+    assert lines(result, 60, full_names=True) == [
+        "                                                         dur",
+        "name                                                    [ns]",
+        "------------------------------------------------------  ----",
+        "void at::native::vectorized_elementwise_kernel<4,          5",
+        "at::native::AddFunctor<float> >(int)",
+    ]
+
+
+def test_long_text_is_folded_at_words(make_result: MakeResult) -> None:
+    message = "the file ends in the middle of an event; the last 3 events are lost"
+    assert lines(make_result({"code": ["cut"], "message": [message], "lost_count": [3]}), 40) == [
+        "                                    lost",
+        "code  message                      count",
+        "----  ---------------------------  -----",
+        "cut   the file ends in the middle      3",
+        "      of an event; the last 3",
+        "      events are lost",
+    ]
+
+
+def test_color_is_for_header_and_notes_only(make_result: MakeResult) -> None:
+    result = make_result({"name": ["aten::add"], "dur_ns": [5]}, notes=["a note"])
+    assert lines(result, 80, color=True) == [
+        "\x1b[1mname       dur [ns]\x1b[0m",
+        "aten::add         5",
+        "",
+        "\x1b[2ma note\x1b[0m",
+    ]
+
+
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE"])
+def test_the_environment_has_no_say(
+    make_result: MakeResult, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    before = [lines(make_result(KERNELS), 70, color=color) for color in (False, True)]
+    monkeypatch.setenv(variable, "30")
+    assert [lines(make_result(KERNELS), 70, color=color) for color in (False, True)] == before
+
+
+def test_no_rows(make_result: MakeResult) -> None:
+    columns = {"name": pa.array([], pa.string()), "dur_ns": pa.array([], pa.int64())}
+    assert lines(make_result(columns), 80) == ["name  dur [ns]", "----  --------", "", "(no rows)"]
+
+
+def test_no_columns(make_result: MakeResult) -> None:
+    assert lines(make_result({}), 80) == ["(no rows)"]
+
+
+def test_rows_keep_their_order(make_result: MakeResult) -> None:
+    names = ["b", "c", "a", "b"]
+    assert lines(make_result({"name": names}), 80)[2:] == names
+
+
+def test_sums_that_come_as_decimals(make_result: MakeResult) -> None:
+    sums = pa.array([Decimal(5_000_000), None], pa.decimal128(38, 0))
+    prices = pa.array([Decimal("1.25"), Decimal("2.00")], pa.decimal128(10, 2))
+    assert lines(make_result({"total_ns": sums, "price": prices}), 80)[2:] == [
+        "     5.000  1.250",
+        "     –      2",
+    ]
+
+
+def test_values_of_other_types(make_result: MakeResult) -> None:
+    columns = {
+        "at": [datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)],
+        "ok": [True],
+        "list": [[1, None]],
+        "struct": [{"a": "x\ny"}],
+        "blob": [b"\x01\xff"],
+        "pid": [16145],
+        "kind": pa.array(["gpu"]).dictionary_encode(),
+    }
+    assert lines(make_result(columns), 100) == [
+        "at                         ok    list       struct         blob    pid  kind",
+        "-------------------------  ----  ---------  -------------  ----  -----  ----",
+        r'2024-01-02T03:04:05+00:00  true  [1, null]  {"a": "x\ny"}  01ff  16145  gpu',
+    ]
+
+
+def test_two_columns_of_one_name(make_result: MakeResult) -> None:
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    assert lines(Result("test", table, ()), 80) == ["a  a 1", "-  ---", "1    2"]
+
+
+def test_a_hostile_name_is_shown_and_does_nothing(make_result: MakeResult, hostile: str) -> None:
+    result = make_result({"name": [hostile], "text": [hostile], "a_ns": [1]}, notes=[hostile])
+    for width in (80, 160):
+        for full_names in (False, True):
+            for line in lines(result, width, full_names=full_names):
+                assert line.isprintable()
+                assert cell_len(line) <= width
+
+
+def test_a_hostile_column_name_does_nothing(make_result: MakeResult, hostile: str) -> None:
+    for line in lines(make_result({hostile: [1], "b": ["x"]}), 80):
+        assert line.isprintable()
+        assert cell_len(line) <= 80
+
+
+def test_markup_and_emoji_codes_read_as_they_are(make_result: MakeResult) -> None:
+    names = ["[red]x[/red]", ":smile:", "[/]", "[link=http://x]y[/link]"]
+    assert lines(make_result({"name": names, "text": names}), 80, color=True)[1:] == [
+        "[red]x[/red]             [red]x[/red]",
+        ":smile:                  :smile:",
+        "[/]                      [/]",
+        "[link=http://x]y[/link]  [link=http://x]y[/link]",
+    ]
+
+
+@settings(deadline=None)
+@given(
+    names=st.lists(st.text(max_size=80), min_size=1, max_size=4),
+    numbers=st.lists(st.none() | st.integers(-(10**15), 10**15), min_size=8, max_size=8),
+    width=st.integers(20, 200),
+    color=st.booleans(),
+    full_names=st.booleans(),
+)
+def test_no_line_is_wider_than_the_terminal(
+    make_result: MakeResult,
+    names: list[str],
+    numbers: list[int | None],
+    width: int,
+    color: bool,
+    full_names: bool,
+) -> None:
+    texts = [name.encode(errors="replace").decode() for name in names]
+    columns = {f"a{i}_ns": pa.array([n] * len(names), pa.int64()) for i, n in enumerate(numbers)}
+    result = make_result({"some_name": texts, **columns, "text": texts}, notes=texts)
+    for line in lines(result, width, color=color, full_names=full_names):
+        assert cell_len(re.sub(r"\x1b\[\d?m", "", line)) <= width

@@ -1,0 +1,91 @@
+"""Text cut and folded by the columns it takes on a terminal, never inside a character."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+
+ELLIPSIS = "…"
+
+
+def cut(text: str, limit: int, head_share: float = 0.5) -> str:
+    """`text` in at most `limit` columns (one at least): the middle goes, ``…`` says so."""
+    if cell_len(text) <= limit:
+        return text
+    room = max(limit, 1) - 1
+    front = head(text, round(room * head_share))
+    back = _fitting(_clusters(text)[::-1], room - cell_len(front))
+    return front + ELLIPSIS + "".join(reversed(back))
+
+
+def head(text: str, room: int) -> str:
+    """The beginning of `text`, as much as fits into `room` columns."""
+    return "".join(_fitting(_clusters(text), room))
+
+
+def cluster_start(text: str, index: int) -> int:
+    """`index`, or where the character begins whose marks stand at `index`."""
+    while 0 < index < len(text) and _is_mark(text[index]):
+        index -= 1
+    return index
+
+
+def folded(text: str, width: int) -> list[str]:
+    """`text` in lines of at most `width` columns, broken at spaces where that can be."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines += _chopped(word, width)
+    return [line for line in lines if line] or [""]
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """`text` with spaces after it, or before it, up to `width` columns."""
+    spaces = " " * (width - cell_len(text))
+    return spaces + text if right else text + spaces
+
+
+def _chopped(word: str, width: int) -> list[str]:
+    lines = []
+    while word:
+        line = head(word, width) or word[0]
+        lines.append(line)
+        word = word[len(line) :]
+    return lines
+
+
+def _clusters(text: str) -> list[str]:
+    """`text` in pieces that must stay whole: a character and the marks on it."""
+    if text.isascii():
+        return list(text)
+    clusters: list[str] = []
+    for character in text:
+        if clusters and _is_mark(character):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
+
+
+def _is_mark(character: str) -> bool:
+    """Whether `character` is drawn on the one before it."""
+    return unicodedata.category(character)[0] == "M" or cell_len(character) == 0
+
+
+def _fitting(clusters: Sequence[str], room: int) -> Sequence[str]:
+    """The first of `clusters`, as many as fit into `room` columns."""
+    for count, cluster in enumerate(clusters):
+        room -= cell_len(cluster)
+        if room < 0:
+            return clusters[:count]
+    return clusters
+
+
+def widest(texts: Iterable[str]) -> int:
+    """Columns that the widest of `texts` takes."""
+    return max(map(cell_len, texts), default=0)

@@ -1,0 +1,69 @@
+"""The columns of a result as people read them: a header with a unit, and cells of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from tracekit.render.numbers import UNKNOWN, human_column
+from tracekit.render.text import inert
+from tracekit.render.values import columns_of, text_of
+from tracekit.result import Result, ResultColumn, unit_of
+
+#: Ends of column names that a unit in the header stands for. A count has no unit to show.
+_SHOWN_AS_UNIT = frozenset(
+    {"ns", "bytes", "bytes/s", "flop", "flop/s", "flop/byte", "inst", "hz", "ratio"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableColumn:
+    """One column for people: header, cells; `is_name` where the cells name kernels and the like.
+
+    Cells of numbers are padded to one width, decimal points aligned. Cells of names are as the
+    profiler wrote them; whoever shows them shortens them or makes them inert.
+    """
+
+    header: str
+    cells: list[str]
+    is_number: bool = False
+    is_name: bool = False
+
+
+def readable_columns(result: Result) -> list[ReadableColumn]:
+    """The columns of `result` in order."""
+    pairs = zip(columns_of(result), result.table.columns, strict=True)
+    return [_readable(column, values) for column, values in pairs]
+
+
+def _readable(column: ResultColumn, values: pa.ChunkedArray[Any]) -> ReadableColumn:
+    cells = values.to_pylist()
+    if _is_number(values.type):
+        symbol, texts = human_column(cells, column.unit)
+        return ReadableColumn(_header(column, inert(symbol)), texts, is_number=True)
+    if _is_name(column.name, values.type):
+        names = [UNKNOWN if cell is None else cell for cell in cells]
+        return ReadableColumn(_header(column, ""), names, is_name=True)
+    texts = [UNKNOWN if cell is None else inert(text_of(cell)) for cell in cells]
+    return ReadableColumn(_header(column, ""), texts)
+
+
+def _header(column: ResultColumn, symbol: str) -> str:
+    """``total_ns`` as ``total [ms]``, ``kernel_name`` as ``kernel name``."""
+    name = column.name
+    if symbol and column.unit in _SHOWN_AS_UNIT and unit_of(name) == column.unit:
+        name = name.removesuffix("_" + column.unit.replace("/", "_per_")) or name
+    words = name.replace("_", " ") if name.isidentifier() else inert(name)
+    return f"{words} [{symbol}]" if symbol else words
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _is_name(name: str, kind: pa.DataType) -> bool:
+    text = kind.value_type if isinstance(kind, pa.DictionaryType) else kind
+    is_text = pa.types.is_string(text) or pa.types.is_large_string(text)
+    return is_text and (name == "name" or name.endswith("_name"))

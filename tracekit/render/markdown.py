@@ -1,0 +1,61 @@
+"""A GitHub table for reports and issues: human units, names shortened, nothing in it acts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tracekit.render import RenderOptions
+from tracekit.render.columns import ReadableColumn, readable_columns
+from tracekit.render.names import display_names
+from tracekit.render.text import inert
+from tracekit.result import Result
+
+#: How wide a name may be: a page has about this many characters beside the numbers.
+NAME_WIDTH = 80
+
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+#: What would be markup, a link, a mention or a formula.
+_ACTIVE = re.compile(r"[\\`*_\[\]|~@$]|(?<=:)/(?=/)|(?<=\bwww)\.", re.IGNORECASE)
+
+
+class MarkdownRenderer:
+    """A table in GitHub's Markdown in the units of the terminal's table, and the notes below it."""
+
+    name = "markdown"
+    is_binary = False
+
+    def render(self, result: Result, options: RenderOptions) -> bytes:
+        """`result` as Markdown in UTF-8."""
+        columns = readable_columns(result)
+        cells = [_cells(column, options) for column in columns]
+        lines = [
+            _line([escaped_markdown(column.header) for column in columns]),
+            _line(["---:" if column.is_number else "---" for column in columns]),
+            *(_line(row) for row in zip(*cells, strict=True)),
+        ]
+        if not len(result):
+            lines += ["", "(no rows)"]
+        if result.notes:
+            lines += ["", *(f"- {escaped_markdown(note)}" for note in result.notes)]
+        return ("\n".join(lines) + "\n").encode()
+
+
+def escaped_markdown(text: str) -> str:
+    """`text` that reads the same in GitHub's Markdown and does nothing there."""
+    safe = _ACTIVE.sub(lambda match: "\\" + match.group(), inert(text))
+    return "".join(_ENTITIES.get(character, character) for character in safe)
+
+
+def _cells(column: ReadableColumn, options: RenderOptions) -> list[str]:
+    if not column.is_name:
+        texts = [cell.strip() for cell in column.cells]
+    elif options.full_names:
+        texts = column.cells
+    else:
+        texts = display_names(column.cells, NAME_WIDTH)
+    return [escaped_markdown(text) for text in texts]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,175 @@
+"""A table for the terminal: human units, names shortened to the room there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from rich.cells import cell_len
+from rich.color import ColorSystem
+from rich.style import Style
+
+from tracekit.render import RenderOptions
+from tracekit.render.cells import folded, padded, widest
+from tracekit.render.columns import ReadableColumn, readable_columns
+from tracekit.render.names import display_names
+from tracekit.render.text import inert
+from tracekit.result import Result
+
+#: A narrower terminal is taken for one of this width: nothing could be read on it.
+LEAST_TABLE_WIDTH = 20
+
+_GAP = "  "
+_LEAST_NAME = 24
+_LEAST_TEXT = 16
+_WIDEST_WORD = 28
+
+_HEADER, _REMARK = Style(bold=True), Style(dim=True)
+
+
+class TableRenderer:
+    """Aligned columns without lines around them.
+
+    In a narrow terminal names are shortened first, to no less than 24 columns; then columns are
+    left out from the right, and a line below says which. The column of names always stays.
+    """
+
+    name = "table"
+    is_binary = False
+
+    def render(self, result: Result, options: RenderOptions) -> bytes:
+        """`result` as lines no wider than the terminal; escape sequences only with colour."""
+        width = max(options.width, LEAST_TABLE_WIDTH)
+        drafts = [_draft(column, width, options) for column in readable_columns(result)]
+        kept = _kept(drafts, width)
+        widths = _widths(kept, width)
+        lines = [*_header(kept, widths, options), *_body(kept, widths)]
+        remarks = _remarks(result, [draft for draft in drafts if draft not in kept])
+        if lines and remarks:
+            lines.append("")
+        for remark in remarks:
+            lines += [_styled(line, _REMARK, options) for line in folded(remark, width)]
+        return "".join(line + "\n" for line in lines).encode()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Draft:
+    """A column, the width it would like, and the least it can do with."""
+
+    column: ReadableColumn
+    wanted: int
+    least: int
+
+
+# How wide the columns are
+
+
+def _draft(column: ReadableColumn, width: int, options: RenderOptions) -> _Draft:
+    if column.is_name and options.full_names:
+        column = ReadableColumn(column.header, [inert(cell) for cell in column.cells])
+    cells = display_names(column.cells, width) if column.is_name else column.cells
+    wanted = max(widest(cells), cell_len(column.header))
+    if column.is_number:
+        return _Draft(column, wanted, max(widest(cells), _longest_word([column.header])))
+    if column.is_name:
+        return _Draft(column, wanted, min(wanted, _LEAST_NAME))
+    return _Draft(column, wanted, min(wanted, max(_LEAST_TEXT, _longest_word(cells))))
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    """Columns that the longest word takes, as far as it is worth not breaking it."""
+    return min(_WIDEST_WORD, widest(word for text in texts for word in text.split()))
+
+
+def _kept(drafts: Sequence[_Draft], width: int) -> list[_Draft]:
+    """The columns that fit; the rightmost go first, but never the one that says what a row is."""
+    kept = list(drafts)
+    while len(kept) > 1 and sum(draft.least for draft in kept) + _gaps(kept) > width:
+        key = _key(kept)
+        kept.remove(next(draft for draft in reversed(kept) if draft is not key))
+    return kept
+
+
+def _key(drafts: Sequence[_Draft]) -> _Draft:
+    """The column that says what a row is: the first of names, else the first of text."""
+    names = (draft for draft in drafts if draft.column.is_name)
+    texts = (draft for draft in drafts if not draft.column.is_number)
+    return next(names, None) or next(texts, None) or drafts[0]
+
+
+def _gaps(drafts: Sequence[_Draft]) -> int:
+    return len(_GAP) * (len(drafts) - 1)
+
+
+def _widths(drafts: Sequence[_Draft], width: int) -> list[int]:
+    """A width for each column: what is over goes to names, then to text, then to headers."""
+    widths = [min(draft.least, width) for draft in drafts]
+    spare = width - sum(widths) - _gaps(drafts)
+    for turn in range(3):
+        takers = [i for i, draft in enumerate(drafts) if _turn(draft.column) == turn]
+        while spare > 0 and (takers := [i for i in takers if widths[i] < drafts[i].wanted]):
+            for index in takers[:spare]:
+                widths[index] += 1
+            spare -= len(takers)
+    return widths
+
+
+def _turn(column: ReadableColumn) -> int:
+    """When `column` gets more than its least width."""
+    return 0 if column.is_name else 2 if column.is_number else 1
+
+
+# The lines
+
+
+def _header(
+    drafts: Sequence[_Draft], widths: Sequence[int], options: RenderOptions
+) -> Iterator[str]:
+    """The headers, at the bottom of the lines they need; a rule where they cannot be bold."""
+    pairs = zip(drafts, widths, strict=True)
+    texts = [folded(draft.column.header, width) for draft, width in pairs]
+    height = max(map(len, texts), default=0)
+    columns = [[""] * (height - len(lines)) + lines for lines in texts]
+    for row in zip(*columns, strict=True):
+        yield _styled(_line(row, drafts, widths), _HEADER, options)
+    if drafts and not options.color:
+        yield _GAP.join("-" * width for width in widths)
+
+
+def _body(drafts: Sequence[_Draft], widths: Sequence[int]) -> Iterator[str]:
+    pairs = zip(drafts, widths, strict=True)
+    columns = [_cell_lines(draft.column, width) for draft, width in pairs]
+    for cells in zip(*columns, strict=True):
+        for row in zip_longest(*cells, fillvalue=""):
+            yield _line(row, drafts, widths)
+
+
+def _cell_lines(column: ReadableColumn, width: int) -> list[list[str]]:
+    """The lines of each cell: one, but for text that is too long."""
+    if column.is_number:
+        return [[cell] for cell in column.cells]
+    if column.is_name:
+        return [[cell] for cell in display_names(column.cells, width)]
+    return [folded(cell, width) for cell in column.cells]
+
+
+def _line(row: Sequence[str], drafts: Sequence[_Draft], widths: Sequence[int]) -> str:
+    cells = (
+        padded(text, width, right=draft.column.is_number)
+        for text, draft, width in zip(row, drafts, widths, strict=True)
+    )
+    return _GAP.join(cells).rstrip(" ")
+
+
+def _remarks(result: Result, left_out: Sequence[_Draft]) -> list[str]:
+    """What else there is to say below the table."""
+    remarks = [] if len(result) else ["(no rows)"]
+    if left_out:
+        names = ", ".join(draft.column.header for draft in left_out)
+        remarks.append(f"left out at this width: {names}; --format csv shows all")
+    return remarks + [inert(note) for note in result.notes]
+
+
+def _styled(line: str, style: Style, options: RenderOptions) -> str:
+    return style.render(line, color_system=ColorSystem.STANDARD) if options.color else line

@@ -1,0 +1,49 @@
+"""Text from a trace made harmless to show: a name in a file may hold anything."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+
+#: Controls, formats (bidi, zero-width, tags), lone surrogates, private use, line separators.
+_ACTIVE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+#: Drawn as nothing, though Unicode calls them letters or marks.
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+
+_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def inert(text: str, *, newline: bool = False) -> str:
+    r"""`text` with every character that acts, or that nobody sees, as a visible escape.
+
+    Control characters, bidi and zero-width characters, line separators, tags, lone surrogates and
+    private-use characters become ``\x1b``, ``\u202e``, ``\U000e0041``, ``\n``; all else stays as
+    it is. A backslash stays too, so this cannot be undone: JSON and Parquet carry the exact text.
+
+    Args:
+        text: any text.
+        newline: leave line feeds in.
+    """
+    return escaped(text, visible_escape, keep="\n" if newline else "")
+
+
+def visible_escape(character: str) -> str:
+    r"""The Python escape of one character: ``\x1b``, ``\u202e``, ``\U000e0041``, ``\n``."""
+    code = ord(character)
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def escaped(text: str, escape: Callable[[str], str], keep: str = "") -> str:
+    """`text` with `escape` of every acting or unseen character, except those in `keep`."""
+    if text.isprintable() and _UNSEEN.isdisjoint(text):
+        return text
+    return "".join(c if c in keep or not _is_active(c) else escape(c) for c in text)
+
+
+def _is_active(character: str) -> bool:
+    return unicodedata.category(character) in _ACTIVE_CATEGORIES or character in _UNSEEN

@@ -1,0 +1,73 @@
+"""Values of results as text and as JSON; ad-hoc SQL can return any type that DuckDB has."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from tracekit.render.numbers import number
+from tracekit.result import Result, ResultColumn, unit_of
+
+
+def columns_of(result: Result) -> list[ResultColumn]:
+    """The columns of the table in order, each with its unit, and with a name of its own."""
+    described = {column.name: column for column in result.columns}
+    names = result.table.column_names
+    known = [described.get(name, ResultColumn(name)) for name in names]
+    return [
+        ResultColumn(own_name, column.unit or unit_of(column.name), column.doc)
+        for own_name, column in zip(_own_names(names), known, strict=True)
+    ]
+
+
+def _own_names(names: Sequence[str]) -> list[str]:
+    """`names`, a repeated one as ``name_1``: SQL allows two columns of one name."""
+    own: list[str] = []
+    for name in names:
+        candidate, count = name, 0
+        while candidate in own or (count and candidate in names):
+            count += 1
+            candidate = f"{name}_{count}"
+        own.append(candidate)
+    return own
+
+
+def json_value(value: Any) -> Any:
+    """`value` as JSON has it.
+
+    Dates and times become ISO 8601, bytes hexadecimal text, a map a list of pairs, an interval
+    its months, days and nanoseconds; what is no finite number becomes null.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | Decimal):
+        plain = number(value)
+        return plain if math.isfinite(plain) else None
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Mapping):
+        return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
+    return _moment(value)
+
+
+def _moment(value: Any) -> str:
+    """A date, time or anything else in words."""
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value)
+
+
+def text_of(value: Any) -> str:
+    """A value that is no number as text: NULL is empty, nested values are JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    plain = json_value(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
