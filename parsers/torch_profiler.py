@@ -94,7 +94,7 @@ _ON_DEVICE = {
 }
 _KERNEL_ARGS = _LINKS | _ON_DEVICE | {
     "context_id": arg("context"),
-    **{f"{what}_{axis}": arg(what, convert=component(i))
+    **{f"{what}_{axis}": component(what, i)
        for what in ("grid", "block") for i, axis in enumerate("xyz")},
     "registers_per_thread_count": arg("registers per thread"),
     "shared_memory_bytes": arg("shared memory"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +16,7 @@ from tracekit.parser import Issue, Report
 from tracekit.schema import INT, REAL, TEXT, Table, batch
 
 _INT64_MAX = 2**63 - 1
+_THREE = pa.list_(INT, 3)
 _ARROW_REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 
 
@@ -30,6 +32,7 @@ class Arg:
     keys: tuple[str, ...]
     convert: Callable[[Any], Any] | None = None
     none: tuple[Any, ...] = ()
+    axis: int | None = None
 
 
 def arg(*keys: str, convert: Callable[[Any], Any] | None = None, none: tuple[Any, ...] = ()) -> Arg:
@@ -67,13 +70,13 @@ def text(value: Any) -> str | None:
     return msgspec.json.encode(value).decode()
 
 
-def component(index: int) -> Callable[[Any], Any]:
-    """The `index`-th number of a list such as a grid."""
+def component(key: str, axis: int) -> Arg:
+    """One of the three numbers of a list such as a grid."""
 
     def pick(value: Any) -> int | None:
-        return integer(value[index]) if isinstance(value, list) and len(value) > index else None
+        return integer(value[axis]) if isinstance(value, list) and len(value) > axis else None
 
-    return pick
+    return Arg((key,), pick, axis=axis)
 
 
 def scaled(factor: float) -> Callable[[Any], Any]:
@@ -99,6 +102,7 @@ class Cells:
     columns: dict[str, pa.Array] = field(default_factory=dict)
     _left: dict[str, list[Any]] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
+    _vectors: dict[str, list[pa.Array] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Place, process and thread, which every event table has."""
@@ -129,10 +133,24 @@ class Cells:
             for key in keys[1:]:
                 other = self.group.args[key]
                 values = [b if a is None else a for a, b in zip(values, other, strict=True)]
-            if source.none and not set(source.none).isdisjoint(map(_hashable, values)):
-                values = [None if _hashable(value) in source.none else value for value in values]
+            if source.axis is not None and (axes := self._axes(keys[0])) is not None:
+                self.columns[column] = axes[source.axis]
+                continue
+            if any(value in values for value in source.none):
+                values = [None if value in source.none else value for value in values]
             kind = self.table.schema.field(column).type
             self.columns[column] = self._converted(values, kind, source.convert, keys[0])
+
+    def _axes(self, key: str) -> list[pa.Array] | None:
+        """The three numbers of a list in every row; None if a row has something else there."""
+        if key not in self._vectors:
+            lists = _array(self.group.args[key], _THREE)
+            self._vectors[key] = None
+            if lists is not None and not lists.null_count:
+                table = lists.flatten().to_numpy(zero_copy_only=False).reshape(-1, 3)
+                if table.dtype == np.int64:  # it is not where a number is missing
+                    self._vectors[key] = [pa.array(column.copy()) for column in table.T]
+        return self._vectors[key]
 
     def batch(self) -> pa.RecordBatch:
         """The record batch, with every argument that has no column in ``args_json``."""
@@ -152,12 +170,14 @@ class Cells:
                 return ready
             values = [_plain(value) for value in values]
             convert = _DEFAULTS[kind]
-        made = [None if value is None else convert(value) for value in values]
+        made = _mapped(values, convert)
         self._keep_failures(values, made, key)
         return pa.array(made, kind)
 
     def _keep_failures(self, values: Sequence[Any], made: Sequence[Any], key: str) -> None:
         """Values that fit no column stay in ``args_json``."""
+        if made.count(None) == values.count(None):
+            return
         failed = [
             v if v is not None and m is None else None for v, m in zip(values, made, strict=True)
         ]
@@ -212,8 +232,17 @@ class Cells:
         return pa.array([_object(heads, row) for row in rows], TEXT)
 
 
-def _hashable(value: Any) -> Any:
-    return None if isinstance(value, list | dict) else value
+def _mapped(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
+    """Every value converted; each different one only once where that pays."""
+    if bool not in set(map(type, values)):  # True would pass for 1
+        try:
+            kinds = set(values)
+        except TypeError:  # lists
+            kinds = set()
+        if 0 < 4 * len(kinds) <= len(values):
+            made = {kind: None if kind is None else convert(kind) for kind in kinds}
+            return [made[value] for value in values]
+    return [None if value is None else convert(value) for value in values]
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
@@ -226,13 +255,19 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
 
 def _json_texts(values: Sequence[Any]) -> pa.Array | None:
     """JSON text as it stands in the file, if all values are that and none of them a string."""
-    if not set(map(type, values)) <= {msgspec.Raw, type(None)}:
+    kinds = set(map(type, values))
+    if not kinds <= {msgspec.Raw, type(None)}:
         return _array(values, TEXT)
+    whole = kinds == {msgspec.Raw}
     # A raw NUL cannot stand in JSON, so it can part the texts.
-    joined = pa.array([b"\0".join([b"" if value is None else value for value in values])], TEXT)
-    texts = pc.split_pattern(joined, "\0").flatten()
-    if len(texts) != len(values) or pc.any(pc.starts_with(texts, '"')).as_py():
+    body = b"\0".join(values if whole else [b"" if value is None else value for value in values])
+    if body.startswith(b'"') or b'\0"' in body:
         return None
+    texts = pc.split_pattern(pa.array([body], TEXT), "\0").flatten()
+    if len(texts) != len(values):
+        return None
+    if whole and b"null" not in body:
+        return texts
     is_nothing = pc.or_(pc.equal(texts, ""), pc.equal(texts, "null"))
     return pc.if_else(is_nothing, pa.scalar(None, TEXT), texts)
 

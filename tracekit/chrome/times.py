@@ -22,7 +22,10 @@ FLOAT_LIMIT_US = float(2**43)
 _PROOF_LIMIT_US = float(2**42)
 _INT64_MAX = 2**63 - 1
 _NS_PER_US = 1000
-_ARROW_DECIMAL = pa.decimal128(29, 9)
+# Microseconds with three, six and nine decimals.
+_NANOS = pa.decimal128(19, 3)
+_THOUSANDTHS = pa.decimal128(19, 6)
+_LONG = pa.decimal128(29, 9)
 
 
 class TextNeeded(Exception):  # noqa: N818 - a signal: decode the block again, with the text kept
@@ -110,14 +113,39 @@ def _text(value: Any) -> str | None:
 
 
 def _from_texts(texts: Sequence[str | None] | pa.Array, *, fall_back: bool = True) -> pa.Array:
+    array = pa.array(texts, pa.string())
     try:
-        micros = pa.array(texts, pa.string()).cast(_ARROW_DECIMAL)
-        nanos = pc.multiply(micros, pa.scalar(Decimal(_NS_PER_US), pa.decimal128(4, 0)))
+        return _from_short_decimals(array)
+    except pa.ArrowInvalid:
+        pass
+    try:
+        nanos = pc.multiply(array.cast(_LONG), pa.scalar(Decimal(_NS_PER_US), pa.decimal128(4, 0)))
         return pc.round(nanos, round_mode="half_to_even").cast(pa.int64())
-    except pa.ArrowInvalid:  # more decimals, or no number: value by value
+    except pa.ArrowInvalid:  # still more decimals, or no number: value by value
         if not fall_back:
             raise
-        return pa.array([_nanosecond(text) for text in texts], pa.int64())
+        return pa.array([_nanosecond(text) for text in array.to_pylist()], pa.int64())
+
+
+def _from_short_decimals(texts: pa.Array) -> pa.Array:
+    """Texts with at most six decimals; raises ArrowInvalid for others."""
+    try:
+        nanos = _unscaled(texts.cast(_NANOS))
+    except pa.ArrowInvalid:
+        thousandths = _unscaled(texts.cast(_THOUSANDTHS))
+        nanos, rest = np.divmod(thousandths, 1000)
+        nanos += (rest > 500) | ((rest == 500) & (nanos % 2 == 1))
+    return pa.array(nanos, mask=texts.is_null().to_numpy(zero_copy_only=False))
+
+
+def _unscaled(decimals: pa.Array) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The integers behind decimal128 values; raises ArrowInvalid where one needs over 64 bits."""
+    words = np.frombuffer(decimals.buffers()[1], dtype="<i8").reshape(-1, 2)[: len(decimals)]
+    is_known = decimals.is_valid().to_numpy(zero_copy_only=False)
+    low, high = np.where(is_known, words[:, 0], 0), words[:, 1]
+    if (high != low >> 63)[is_known].any():
+        raise pa.ArrowInvalid("more than 64 bits")
+    return low
 
 
 def _nanosecond(text: str | None) -> int | None:
