@@ -191,6 +191,7 @@ def test_the_last_resort_is_a_number() -> None:
 def test_a_number_is_not_given_twice() -> None:
     names = [r"a\x00…#2", "a\x00", r"a\x00"]
     assert display_names(names, 40) == [r"a\x00…#2", r"a\x00", r"a\x00…#3"]
+    assert display_names(names[::-1], 40) == [r"a\x00", r"a\x00…#2", r"a\x00…#2…#2"]
 
 
 def test_there_is_room_to_tell_names_apart() -> None:

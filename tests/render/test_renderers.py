@@ -63,6 +63,13 @@ def test_other_packages_add_outputs(make_result: object) -> None:
 
 
 @pytest.mark.usefixtures("others")
+def test_the_known_names_are_inert() -> None:
+    with pytest.raises(UsageError) as raised:
+        renderer("unknown")
+    assert str(raised.value).isprintable()
+
+
+@pytest.mark.usefixtures("others")
 def test_ours_cannot_be_replaced() -> None:
     assert type(renderer("csv")).__module__ == "tracekit.render.csv"
 

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from tracekit.render import RenderOptions
 from tracekit.render.table import TableRenderer
-from tracekit.result import Result
+from tracekit.result import Result, ResultColumn
 
 MakeResult = Callable[..., Result]
 
@@ -181,6 +181,15 @@ def test_values_of_other_types(make_result: MakeResult) -> None:
     ]
 
 
+def test_units_are_known_by_the_naming_rule_too() -> None:
+    table = pa.table({"dur_ns": [5], "_ns": [6], "rate_flop_per_s": [7e9], "sum(a_ns)": [8]})
+    assert lines(Result("test", table, ()), 80)[0] == ("dur [ns]  [ns]  rate [GFLOP/s]  sum(a_ns)")
+
+
+def test_a_tiny_terminal_is_taken_for_a_small_one(make_result: MakeResult) -> None:
+    assert lines(make_result(KERNELS), 1) == lines(make_result(KERNELS), 20)
+
+
 def test_two_columns_of_one_name(make_result: MakeResult) -> None:
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     assert lines(Result("test", table, ()), 80) == ["a  a 1", "-  ---", "1    2"]
@@ -195,8 +204,10 @@ def test_a_hostile_name_is_shown_and_does_nothing(make_result: MakeResult, hosti
                 assert cell_len(line) <= width
 
 
-def test_a_hostile_column_name_does_nothing(make_result: MakeResult, hostile: str) -> None:
-    for line in lines(make_result({hostile: [1], "b": ["x"]}), 80):
+def test_a_hostile_column_does_nothing(hostile: str) -> None:
+    table = pa.table({hostile: [1], "b": [2], "c": ["x"]})
+    columns = (ResultColumn(hostile), ResultColumn("b", unit=hostile, doc=hostile))
+    for line in lines(Result(hostile, table, columns), 80):
         assert line.isprintable()
         assert cell_len(line) <= 80
 

@@ -26,6 +26,7 @@ from tracekit.render.text import inert
         ("\ue000", r"\ue000"),
         ("\U000e0041", r"\U000e0041"),
         ("\u3164\u115f", r"\u3164\u115f"),
+        ("e" + "\u0301" * 10 + "e", "e" + "\u0301" * 8 + r"\u0301\u0301e"),
     ],
 )
 def test_what_acts_or_is_not_seen_becomes_an_escape(text: str, expected: str) -> None:

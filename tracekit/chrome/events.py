@@ -8,7 +8,7 @@ decodes the block again. Nothing is dropped silently that way, and one code path
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -148,7 +148,7 @@ class EventDecoder:
     argument names to begin with.
     """
 
-    def __init__(self, typed: Collection[str], layouts: dict[str, Sequence[str]]) -> None:
+    def __init__(self, typed: Collection[str], layouts: Mapping[str, Sequence[str]]) -> None:
         """Begin with the given layouts."""
         self._typed = frozenset(typed)
         self._exact: set[str] = set()

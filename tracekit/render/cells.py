@@ -14,7 +14,7 @@ def cut(text: str, limit: int, head_share: float = 0.5) -> str:
     """`text` in at most `limit` columns (one at least): the middle goes, ``…`` says so."""
     if cell_len(text) <= limit:
         return text
-    room = max(limit, 1) - 1
+    room = limit - 1
     front = head(text, round(room * head_share))
     back = _fitting(_clusters(text)[::-1], room - cell_len(front))
     return front + ELLIPSIS + "".join(reversed(back))

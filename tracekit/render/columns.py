@@ -54,16 +54,17 @@ def _header(column: ResultColumn, symbol: str) -> str:
     """``total_ns`` as ``total [ms]``, ``kernel_name`` as ``kernel name``."""
     name = column.name
     if symbol and column.unit in _SHOWN_AS_UNIT and unit_of(name) == column.unit:
-        name = name.removesuffix("_" + column.unit.replace("/", "_per_")) or name
+        name = name.removesuffix("_" + column.unit.replace("/", "_per_"))
     words = name.replace("_", " ") if name.isidentifier() else inert(name)
-    return f"{words} [{symbol}]" if symbol else words
+    return f"{words} [{symbol}]".strip() if symbol else words
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return any(is_kind(kind) for is_kind in kinds)
 
 
 def _is_name(name: str, kind: pa.DataType) -> bool:
     text = kind.value_type if isinstance(kind, pa.DictionaryType) else kind
-    is_text = pa.types.is_string(text) or pa.types.is_large_string(text)
+    is_text = bool(pa.types.is_string(text) or pa.types.is_large_string(text))
     return is_text and (name == "name" or name.endswith("_name"))

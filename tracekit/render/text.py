@@ -11,15 +11,19 @@ _ACTIVE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 #: Drawn as nothing, though Unicode calls them letters or marks.
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
+#: On one character. No script needs more; many would cover the lines around.
+_MOST_MARKS = 8
+
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def inert(text: str, *, newline: bool = False) -> str:
     r"""`text` with every character that acts, or that nobody sees, as a visible escape.
 
-    Control characters, bidi and zero-width characters, line separators, tags, lone surrogates and
-    private-use characters become ``\x1b``, ``\u202e``, ``\U000e0041``, ``\n``; all else stays as
-    it is. A backslash stays too, so this cannot be undone: JSON and Parquet carry the exact text.
+    Control characters, bidi and zero-width characters, line separators, tags, lone surrogates,
+    private-use characters and the ninth accent on a letter become ``\x1b``, ``\u202e``,
+    ``\U000e0041``, ``\n``; all else stays as it is. A backslash stays too, so this cannot be
+    undone: JSON and Parquet carry the exact text.
 
     Args:
         text: any text.
@@ -39,11 +43,15 @@ def visible_escape(character: str) -> str:
 
 
 def escaped(text: str, escape: Callable[[str], str], keep: str = "") -> str:
-    """`text` with `escape` of every acting or unseen character, except those in `keep`."""
-    if text.isprintable() and _UNSEEN.isdisjoint(text):
+    """`text` with `escape` of every character that is not inert, except those in `keep`."""
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in keep or not _is_active(c) else escape(c) for c in text)
-
-
-def _is_active(character: str) -> bool:
-    return unicodedata.category(character) in _ACTIVE_CATEGORIES or character in _UNSEEN
+    parts = []
+    marks = 0
+    for character in text:
+        category = unicodedata.category(character)
+        marks = marks + 1 if category[0] == "M" else 0
+        is_active = category in _ACTIVE_CATEGORIES and character not in keep
+        is_odd = is_active or character in _UNSEEN or marks > _MOST_MARKS
+        parts.append(escape(character) if is_odd else character)
+    return "".join(parts)
