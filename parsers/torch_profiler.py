@@ -66,6 +66,7 @@ _DEVICE_TYPES = {
     16: "ve", 17: "lazy", 18: "ipu", 19: "mtia", 20: "privateuse1",
 }  # fmt: skip
 _STEP_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation", "cpu_op", "Operator"))
+_STEP_COLUMNS = ("event_id", "start_ns", "dur_ns", "process_id", "thread_id")
 _STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 _PLACES = {"device": "device", "host": "host", "pageable": "host", "pinned": "host"}
 _ARROW = re.compile(r"\((\w+) -> (\w+)\)")
@@ -81,7 +82,8 @@ _BIG_ENOUGH_TO_SPLIT = 16 << 20
 
 
 def _device_kind(value: Any) -> str | None:
-    return _DEVICE_TYPES.get(value) if isinstance(value, int) else None
+    number = integer(value)
+    return None if number is None else _DEVICE_TYPES.get(number)
 
 
 _LINKS = {
@@ -100,7 +102,7 @@ _KERNEL_ARGS = _LINKS | _ON_DEVICE | {
     "shared_memory_bytes": arg("shared memory"),
     "blocks_per_sm_count": arg("blocks per SM"),
     "warps_per_sm_count": arg("warps per SM"),
-    "occupancy_ratio": arg("est. achieved occupancy %", convert=scaled(0.01)),
+    "occupancy_ratio": arg("est. achieved occupancy %", convert=scaled(over=100)),
     "queued_ns": arg("queued"),
     "graph_id": arg("graph id"),
     "graph_node_id": arg("graph node id"),
@@ -216,9 +218,10 @@ class _Reading:
         elif group.category in _TRANSFER:
             yield self._transfer(group, _TRANSFER[group.category])
         else:
-            yield self._slice(group, _SLICE_KINDS.get(group.category or "", "other"))
+            name, rows = self._slice(group, _SLICE_KINDS.get(group.category or "", "other"))
+            yield name, rows
             if group.category in _STEP_CATEGORIES:
-                yield from self._steps(group)
+                yield from self._steps(group, rows)
 
     def _timed(self, group: Group, table: Table) -> Cells:
         cells = Cells(group, table, self.report)
@@ -243,6 +246,10 @@ class _Reading:
         count = pc.sum(negative).as_py() or 0
         if not count:
             return group.dur_ns
+        self._tell_negative(count)
+        return pc.if_else(negative, pa.scalar(None, INT), group.dur_ns)
+
+    def _tell_negative(self, count: int) -> None:
         self.report.issue(
             Issue(
                 "negative_duration",
@@ -253,7 +260,6 @@ class _Reading:
                 occurrence_count=count,
             )
         )
-        return pc.if_else(negative, pa.scalar(None, INT), group.dur_ns)
 
     def _kernel(self, group: Group) -> Batch:
         cells = self._timed(group, KERNEL)
@@ -287,22 +293,13 @@ class _Reading:
         cells.put_args(_SLICE_ARGS)
         return "slice", cells.batch()
 
-    def _steps(self, group: Group) -> Iterator[Batch]:
-        names = [name if isinstance(name, str) else "" for name in group.fields["name"]]
-        marked = pc.starts_with(pa.array(names, pa.string()), "ProfilerStep#")
+    def _steps(self, group: Group, slices: pa.RecordBatch) -> Iterator[Batch]:
+        marked = pc.indices_nonzero(pc.starts_with(slices["name"], "ProfilerStep#"))
         kind = "device" if group.category == "gpu_user_annotation" else "host"
         rows = [
-            {
-                "event_id": int(group.ids[i]),
-                "step_index": int(match[1]),
-                "step_kind": kind,
-                "start_ns": group.start_ns[i].as_py(),
-                "dur_ns": group.dur_ns[i].as_py(),
-                "process_id": integer(group.fields["pid"][i]),
-                "thread_id": integer(group.fields["tid"][i]),
-            }
-            for i in pc.indices_nonzero(marked).to_pylist()
-            if (match := _STEP_NAME.fullmatch(names[i].strip()))
+            {key: row[key] for key in _STEP_COLUMNS} | {"step_index": int(m[1]), "step_kind": kind}
+            for row in slices.take(marked).to_pylist()
+            if (m := _STEP_NAME.fullmatch(row["name"].strip()))
         ]
         if rows:
             yield "step", batch_of_rows(STEP, rows)
@@ -314,23 +311,21 @@ class _Reading:
         if not self.is_alone:
             raise PartMismatch
         keys = list(zip(group.fields["pid"], group.fields["tid"], strict=True))
-        starts = group.start_ns.to_pylist()
         if group.phase == "B":
-            rows = self._slice(group, _SLICE_KINDS.get(group.category or "", "other"))[
-                1
-            ].to_pylist()
-            for key, row in zip(keys, rows, strict=True):
+            kind = _SLICE_KINDS.get(group.category or "", "other")
+            for key, row in zip(keys, self._slice(group, kind)[1].to_pylist(), strict=True):
                 self.open_slices.setdefault(_stack_key(key), []).append(row)
             return
         closed = []
-        for key, end, place in zip(keys, starts, group.ids.tolist(), strict=True):
-            row = self._opened_by(_stack_key(key), place)
+        # The end's own arguments: all of them, as JSON.
+        ends = Cells(group, SLICE, self.report).batch().select(("event_id", "args_json"))
+        times = group.start_ns.to_pylist()
+        for key, end_ns, end in zip(keys, times, ends.to_pylist(), strict=True):
+            row = self._opened_by(_stack_key(key), end["event_id"])
             if row is None:
                 self._unmatched_end()
                 continue
-            if end is not None and row["start_ns"] is not None and end >= row["start_ns"]:
-                row["dur_ns"] = end - row["start_ns"]
-            closed.append(row)
+            closed.append(self._closed(row, end_ns, end["args_json"]))
         if closed:
             self.report.issue(
                 Issue(
@@ -343,6 +338,18 @@ class _Reading:
                 )
             )
             yield "slice", batch_of_rows(SLICE, closed)
+
+    def _closed(
+        self, row: dict[str, Any], end_ns: int | None, arguments: str | None
+    ) -> dict[str, Any]:
+        """A begun slice with what its end says."""
+        if end_ns is not None and row["start_ns"] is not None:
+            if end_ns < row["start_ns"]:
+                self._tell_negative(1)
+            else:
+                row["dur_ns"] = end_ns - row["start_ns"]
+        row["args_json"] = _merged(row["args_json"], arguments)
+        return row
 
     def _opened_by(self, key: tuple[Any, Any], place: int) -> dict[str, Any] | None:
         """The latest slice of this thread that was begun before `place` in the file."""
@@ -381,6 +388,7 @@ class _Reading:
     # -- moments ------------------------------------------------------------------------------
 
     def _flow(self, group: Group) -> Batch:
+        group.fields.pop("bp", None)  # always 'e', how a viewer draws the arrow
         cells = Cells(group, FLOW, self.report)
         cells.put("time_ns", group.start_ns)
         cells.put_text("name", group.fields["name"])
@@ -388,9 +396,7 @@ class _Reading:
             cells.put_constant("category_name", group.category)
         cells.put_constant("flow_kind", _FLOW_KINDS.get(group.category or "", "other"))
         cells.put_constant("phase_kind", _FLOW_PHASES[group.phase or ""])
-        group.args["id"] = group.fields["id"]
-        group.fields.pop("bp", None)  # always 'e', how a viewer draws the arrow
-        cells.put_args({"flow_id": arg("id")})
+        cells.put_own("flow_id", "id")
         return "flow", cells.batch()
 
     def _instants(self, group: Group) -> Iterator[Batch]:
@@ -412,13 +418,12 @@ class _Reading:
 
     def _counters(self, group: Group) -> Iterator[Batch]:
         """A counter event holds one value for each of its series: one row each."""
-        known = [key for key, column in group.args.items() if column.count(None) < len(column)]
-        for key in known:
-            has = [value is not None for value in group.args[key]]
+        given = {key: [not _is_null(v) for v in column] for key, column in group.args.items()}
+        for key, has in given.items():
             for is_given, part in _split(group, has):
                 if is_given:
                     yield self._counter(part, key)
-        bare = [all(group.args[key][i] is None for key in known) for i in range(len(group))]
+        bare = [not any(has) for has in zip(*given.values(), strict=True)] or [True] * len(group)
         for is_bare, part in _split(group, bare):
             if is_bare:
                 yield self._counter(part, None)
@@ -444,7 +449,10 @@ class _Reading:
             and group.category is None
             and all(column.count(None) == len(column) for column in group.fields.values())
         ):
-            code, what = "empty_event", "empty objects in the list of events"
+            code, what = (
+                "empty_event",
+                "members of the list of events that are empty, or no objects,",
+            )
         else:
             code, what = "unknown_phase", f"events of phase {group.phase!r}, which no table takes,"
         self.report.issue(
@@ -474,11 +482,26 @@ def _label(value: Any) -> str | None:
     return _raw_text(value)
 
 
+def _is_null(value: Any) -> bool:
+    return value is None or (isinstance(value, msgspec.Raw) and bytes(value).strip() == b"null")
+
+
 def _raw_text(value: Any) -> str | None:
     """A value kept as JSON text, as plain text."""
     if isinstance(value, msgspec.Raw):
         value = msgspec.json.decode(value) if bytes(value)[:1] == b'"' else bytes(value).decode()
     return text(value)
+
+
+def _merged(begun: str | None, ended: str | None) -> str | None:
+    """The arguments of a begin and its end; where they differ, those of the end as ``end.KEY``."""
+    if begun is None or ended is None:
+        return begun or ended
+    both, later = (msgspec.json.decode(t, type=dict[str, msgspec.Raw]) for t in (begun, ended))
+    for key, value in later.items():
+        is_other = key in both and bytes(both[key]) != bytes(value)
+        both[f"end.{key}" if is_other else key] = value
+    return msgspec.json.encode(both).decode()
 
 
 def _stack_key(key: tuple[Any, Any]) -> tuple[str, str]:
@@ -524,7 +547,7 @@ class TorchProfilerParser:
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a trace; see the module."""
-        whole = Report()
+        whole = Report(on_read=lambda read: report.read(read - report.read_bytes))
         yield from self.parse_part(source, None, whole)
         yield from self.finish(source, [whole], report)
 
@@ -586,10 +609,10 @@ class TorchProfilerParser:
 
 
 def _refuse_nothing(source: Source, top_level: dict[str, bytes], report: Report) -> None:
-    if not report.event_count and not top_level:
+    if report.event_count == report.skipped_event_count and not top_level:
         found = "; ".join(issue.message for issue in report.issues.values())
         raise FormatError(
-            f"{source.path}: there are no trace events in it{f' ({found})' if found else ''}; "
+            f"{source.path}: no trace event in it gives a row{f' ({found})' if found else ''}; "
             "there is nothing to ingest"
         )
 
@@ -655,21 +678,31 @@ def _devices(described: Any, seen: set[int]) -> list[dict[str, Any]]:
 
 
 def _device(entry: dict[str, Any]) -> dict[str, Any]:
-    major, minor = (integer(entry.get(key)) for key in ("computeMajor", "computeMinor"))
+    major, minor = (
+        _first_integer(entry, key, old)
+        for key, old in (("computeMajor", "major"), ("computeMinor", "minor"))
+    )
     name = text(entry.get("name"))
     return {
         "device_id": integer(entry.get("id")),
         "name": name or None,
         "is_described": True,
         "compute_capability": None if major is None or minor is None else f"{major}.{minor}",
-        "sm_count": integer(entry.get("numSms", entry.get("maxComputeUnits"))),
+        "sm_count": _first_integer(entry, "numSms", "multiProcessorCount", "maxComputeUnits"),
         "memory_bytes": integer(entry.get("totalGlobalMem")),
         "warp_size_count": integer(entry.get("warpSize")),
-        "max_threads_per_sm_count": integer(entry.get("maxThreadsPerMultiprocessor")),
+        "max_threads_per_sm_count": _first_integer(
+            entry, "maxThreadsPerMultiprocessor", "maxThreadsPerMultiProcessor"
+        ),
         "max_threads_per_block_count": integer(entry.get("maxThreadsPerBlock")),
         "registers_per_sm_count": integer(entry.get("regsPerMultiprocessor")),
-        "shared_memory_per_sm_bytes": integer(
-            entry.get("sharedMemPerMultiprocessor", entry.get("maxSharedMemoryPerMultiProcessor"))
+        "shared_memory_per_sm_bytes": _first_integer(
+            entry, "sharedMemPerMultiprocessor", "maxSharedMemoryPerMultiProcessor"
         ),
         "properties_json": msgspec.json.encode(entry).decode(),
     }
+
+
+def _first_integer(entry: dict[str, Any], *keys: str) -> int | None:
+    """The number under the first of `keys` that has one: spellings differ by age and vendor."""
+    return next((n for key in keys if (n := integer(entry.get(key))) is not None), None)

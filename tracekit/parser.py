@@ -135,8 +135,6 @@ class PartedParser(Parser, Protocol):
         """The rows of one part."""
         ...
 
-    def finish(
-        self, source: Source, parts: Sequence[Report], report: Report
-    ) -> Iterator[Batch]:
+    def finish(self, source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
         """The rows that need every part, and the facts; `parts` are the parts' reports."""
         ...

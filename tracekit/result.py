@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
+
+from tracekit.errors import QueryError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,12 @@ class Result:
 
     def df(self) -> pd.DataFrame:
         """The rows as a pandas DataFrame."""
-        frame: pd.DataFrame = self.table.to_pandas()
+        try:
+            frame: pd.DataFrame = self.table.to_pandas()
+        except (ValueError, NotImplementedError) as error:
+            raise QueryError(
+                f"the rows cannot be a DataFrame: {error}; write CAST(… AS VARCHAR) for that column"
+            ) from error
         return frame
 
     def rows(self) -> list[dict[str, Any]]:
@@ -75,3 +81,17 @@ _UNIT_SUFFIXES = (
 def unit_of(column_name: str) -> str:
     """The unit that a column's name carries; empty if none."""
     return next((unit for suffix, unit in _UNIT_SUFFIXES if column_name.endswith(suffix)), "")
+
+
+def own_names(names: Sequence[str]) -> list[str]:
+    """`names`, a repeated one as ``name_1``: SQL allows two columns of one name."""
+    taken, own, counts = set(names), list[str](), dict[str, int]()
+    for name in names:
+        candidate, count = name, counts.get(name)
+        while count is not None and candidate in taken:
+            count += 1
+            candidate = f"{name}_{count}"
+        counts[name] = count or 0
+        taken.add(candidate)
+        own.append(candidate)
+    return own

@@ -115,7 +115,7 @@ SLICE = Table(
     (
         PLACE, NAME,
         Column("slice_kind", TEXT, "op, runtime, driver, python, annotation, device_annotation, "
-               "sync, overhead, span, instant (no duration) or other"),
+               "sync, overhead, span, device, instant (no duration) or other"),
         Column("category_name", TEXT, "category as the file has it; NULL if it has none"),
         PROCESS, THREAD, TRACK, DEVICE, STREAM, START, DURATION, CORRELATION, EXTERNAL,
         Column("event_index", INT, "the profiler's own number of the event (Ev Idx)"),

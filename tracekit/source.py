@@ -59,7 +59,9 @@ class Source:
                 start = stream.read(4)
                 size = os.fstat(stream.fileno()).st_size
         except OSError as error:
-            raise FormatError(f"{file}: cannot be read: {error.strerror or error}") from error
+            raise FormatError(
+                f"{file}: cannot be read: {error.strerror or error}; check the name and the rights"
+            ) from error
         kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
         return cls(file, size, kind)
 
@@ -130,12 +132,18 @@ class ContentStream:
             return isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
         return zstandard.ZstdDecompressor().decompressobj()
 
+    def _without_padding(self, raw: bytes) -> bytes:
+        """What follows a member; zeros after one of gzip are the rest of a block of the medium."""
+        return raw.lstrip(b"\0") if self._source.compression_kind == "gzip" else raw
+
     def _decompressed(self) -> Iterator[bytes]:
         engine = self._decompressor()
         try:
             while raw := self._file.read(PIECE_BYTES):
                 while raw:
                     if engine.eof:
+                        if not (raw := self._without_padding(raw)):
+                            break
                         engine = self._decompressor()
                     if piece := engine.decompress(raw):
                         yield piece

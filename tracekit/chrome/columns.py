@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,16 @@ from tracekit.parser import Issue, Report
 from tracekit.schema import INT, REAL, TEXT, Table, batch
 
 _INT64_MAX = 2**63 - 1
+_MOST_DIGITS = 100
 _THREE = pa.list_(INT, 3)
+# What a typed column takes as it stands: Arrow itself would make 7 of 7.5 and 1 of true.
+_PLAIN_TYPES = {
+    INT: frozenset((int, type(None))),
+    REAL: frozenset((int, float, type(None))),
+    TEXT: frozenset((str, type(None))),
+}
+_INTEGER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)\s*")
+_REAL = re.compile(r"[\s0-9.eE+-]+")
 _ARROW_REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 
 
@@ -43,10 +53,9 @@ def arg(*keys: str, convert: Callable[[Any], Any] | None = None, none: tuple[Any
 def integer(value: Any) -> int | None:
     """An integer of int64 from a number or text (decimal or 0x…)."""
     if isinstance(value, str):
-        try:
-            value = int(value, 0)
-        except ValueError:
+        if not _INTEGER.fullmatch(value) or len(value) > _MOST_DIGITS:
             return None
+        value = int(value, 16 if "x" in value.lower() else 10)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -56,6 +65,8 @@ def integer(value: Any) -> int | None:
 
 def real(value: Any) -> float | None:
     """A finite number from a number or text."""
+    if isinstance(value, bool) or (isinstance(value, str) and not _REAL.fullmatch(value)):
+        return None
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -74,21 +85,23 @@ def component(key: str, axis: int) -> Arg:
     """One of the three numbers of a list such as a grid."""
 
     def pick(value: Any) -> int | None:
-        return integer(value[axis]) if isinstance(value, list) and len(value) > axis else None
+        return integer(value[axis]) if isinstance(value, list) and axis < len(value) < 4 else None
 
     return Arg((key,), pick, axis=axis)
 
 
-def scaled(factor: float) -> Callable[[Any], Any]:
-    """A number times `factor`, to come to the base unit."""
+def scaled(by: float = 1, *, over: float = 1) -> Callable[[Any], Any]:
+    """A number times `by` and divided by `over`, to come to the base unit: 35 % are 0.35."""
 
     def scale(value: Any) -> float | None:
         number = real(value)
-        return None if number is None else number * factor
+        return None if number is None else real(number * by / over)
 
     return scale
 
 
+#: Keys of an event that every table has a column for, or the choice of the table says.
+_KEYS_WITH_COLUMNS = frozenset(EVENT_KEYS) - {"id"}
 _DEFAULTS: dict[pa.DataType, Callable[[Any], Any]] = {INT: integer, REAL: real, TEXT: text}
 
 
@@ -102,11 +115,13 @@ class Cells:
     columns: dict[str, pa.Array] = field(default_factory=dict)
     _left: dict[str, list[Any]] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
+    _own: dict[str, Sequence[Any]] = field(init=False)
     _vectors: dict[str, list[pa.Array] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Place, process and thread, which every event table has."""
         self.columns["event_id"] = pa.array(self.group.ids)
+        self._own = {k: v for k, v in self.group.fields.items() if k not in _KEYS_WITH_COLUMNS}
         self._tracks()
 
     def put(self, column: str, values: pa.Array) -> None:
@@ -122,6 +137,15 @@ class Cells:
         kind = self.table.schema.field(column).type
         self.columns[column] = pa.repeat(pa.scalar(value, kind), len(self.group))
 
+    def put_own(self, column: str, key: str) -> None:
+        """A column out of a key of the event itself."""
+        made, failed = self._converted(
+            self._own.pop(key), self.table.schema.field(column).type, None, key
+        )
+        self.columns[column] = made
+        if failed is not None:
+            self._own[key] = failed
+
     def put_args(self, wanted: Mapping[str, Arg]) -> None:
         """Columns out of the arguments."""
         for column, source in wanted.items():
@@ -131,15 +155,23 @@ class Cells:
             self._used.update(keys)
             values: Sequence[Any] = self.group.args[keys[0]]
             for key in keys[1:]:
-                other = self.group.args[key]
-                values = [b if a is None else a for a, b in zip(values, other, strict=True)]
+                values = self._joined(values, key)
             if source.axis is not None and (axes := self._axes(keys[0])) is not None:
                 self.columns[column] = axes[source.axis]
                 continue
             if any(value in values for value in source.none):
                 values = [None if value in source.none else value for value in values]
             kind = self.table.schema.field(column).type
-            self.columns[column] = self._converted(values, kind, source.convert, keys[0])
+            self.columns[column], failed = self._converted(values, kind, source.convert, keys[0])
+            if failed is not None:
+                self._left.setdefault(keys[0], failed)
+
+    def _joined(self, values: Sequence[Any], key: str) -> list[Any]:
+        """The values, and where there is none that of an older spelling; no second one is lost."""
+        other = self.group.args[key]
+        pairs = list(zip(values, other, strict=True))
+        self._left[key] = [b if a is not None and a != b else None for a, b in pairs]
+        return [b if a is None else a for a, b in pairs]
 
     def _axes(self, key: str) -> list[pa.Array] | None:
         """The three numbers of a list in every row; None if a row has something else there."""
@@ -163,36 +195,31 @@ class Cells:
         kind: pa.DataType,
         convert: Callable[[Any], Any] | None,
         key: str,
-    ) -> pa.Array:
+    ) -> tuple[pa.Array, list[Any] | None]:
+        """The values as a column, and those that fit none: they stay in ``args_json``."""
         if convert is None:
             ready = _json_texts(values) if kind == TEXT else _array(values, kind)
             if ready is not None:
-                return ready
-            values = [_plain(value) for value in values]
+                return ready, None
             convert = _DEFAULTS[kind]
-        made = _mapped(values, convert)
-        self._keep_failures(values, made, key)
-        return pa.array(made, kind)
-
-    def _keep_failures(self, values: Sequence[Any], made: Sequence[Any], key: str) -> None:
-        """Values that fit no column stay in ``args_json``."""
-        if made.count(None) == values.count(None):
-            return
+        plain = _plain_values(values)
+        made = _mapped(plain, convert)
+        if made.count(None) == plain.count(None):
+            return pa.array(made, kind), None
         failed = [
-            v if v is not None and m is None else None for v, m in zip(values, made, strict=True)
+            value if known is not None and new is None else None
+            for value, known, new in zip(values, plain, made, strict=True)
         ]
-        count = len(failed) - failed.count(None)
-        if count and key not in self._left:
-            self._left[key] = failed
-            self.report.issue(
-                Issue(
-                    "odd_value",
-                    "info",
-                    "recording",
-                    f"values of {key!r} that do not fit their column are kept in args_json only",
-                    occurrence_count=count,
-                )
+        self.report.issue(
+            Issue(
+                "odd_value",
+                "info",
+                "recording",
+                f"values of {key!r} that do not fit their column are kept in args_json only",
+                occurrence_count=len(failed) - failed.count(None),
             )
+        )
+        return pa.array(made, kind), failed
 
     def _tracks(self) -> None:
         processes, threads = (self.group.fields.get(key) for key in ("pid", "tid"))
@@ -202,11 +229,12 @@ class Cells:
                 continue
             ready = _array(values, INT)
             if ready is None:
-                ready = pa.array([integer(value) for value in values], INT)
+                plain = _plain_values(values)
+                ready = pa.array([integer(value) for value in plain], INT)
                 names.append(
                     [
                         text(v) if known is None else None
-                        for v, known in zip(values, ready.to_pylist(), strict=True)
+                        for v, known in zip(plain, ready.to_pylist(), strict=True)
                     ]
                 )
             self.columns[column] = ready
@@ -218,11 +246,12 @@ class Cells:
             self.columns["track_name"] = pa.array(joined, TEXT)
 
     def _args_json(self) -> pa.Array:
-        own = {k: v for k, v in self.group.fields.items() if k not in EVENT_KEYS}
-        rest = {k: v for k, v in self.group.args.items() if k not in self._used}
+        rest = {k: v for k, v in self.group.args.items() if k not in self._used} | self._left
+        for key, values in self._own.items():  # an argument may have the same name
+            rest[key if key not in rest else f"event.{key}"] = values
         kept = [
             (msgspec.json.encode(key) + b":", values)
-            for key, values in (own | rest | self._left).items()
+            for key, values in rest.items()
             if values.count(None) < len(values)
         ]
         if not kept:
@@ -247,6 +276,8 @@ def _mapped(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
     """The values as an Arrow array if they all are of its kind already."""
+    if kind in _PLAIN_TYPES and not _PLAIN_TYPES[kind].issuperset(map(type, values)):
+        return None
     try:
         return pa.array(values, kind)
     except _ARROW_REFUSALS:
@@ -272,12 +303,22 @@ def _json_texts(values: Sequence[Any]) -> pa.Array | None:
     return pc.if_else(is_nothing, pa.scalar(None, TEXT), texts)
 
 
+def _plain_values(values: Sequence[Any]) -> Sequence[Any]:
+    is_raw = msgspec.Raw in set(map(type, values))
+    return [_plain(value) for value in values] if is_raw else values
+
+
 def _plain(value: Any) -> Any:
     """JSON text as the value it stands for: text loses its quotes, a list stays JSON."""
     if not isinstance(value, msgspec.Raw):
         return value
     raw = bytes(value).strip()
-    return msgspec.json.decode(raw) if raw[:1] == b'"' or raw == b"null" else raw.decode()
+    if raw[:1] in (b"[", b"{"):
+        return raw.decode()
+    try:
+        return msgspec.json.decode(raw)
+    except msgspec.MsgspecError:  # a number that no float holds
+        return raw.decode()
 
 
 def _object(heads: Sequence[bytes], row: Sequence[Any]) -> bytes | None:

@@ -26,10 +26,15 @@ TIME_KEYS = ("ts", "dur")
 
 _MOST_KEYS = 200
 _MOST_CATEGORIES = 200
+# msgspec takes no such names for struct fields.
+_ODD_KEY = re.compile(r'["\\\x00-\x1f]')
 _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(.*)` - at `\$\[(\d+)\](\.args)?`", re.S)
 _UNKNOWN_CATEGORY = re.compile(r"Invalid value '(.*)' - at `\$\[\d+\]\.cat`", re.S)
 
-_FINE_DIGITS = re.compile(rb'"(?:ts|dur)"\s*:\s*"?\d+\.\d{4}')
+_FINE_DIGITS = {
+    key: re.compile(rb'"%s"\s*+:\s*+"?+-?+\d++(?:\.\d{4}|(?:\.\d*+)?+[eE])' % key.encode())
+    for key in TIME_KEYS
+}
 
 Ids = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -152,7 +157,6 @@ class EventDecoder:
         """Begin with the given layouts."""
         self._typed = frozenset(typed)
         self._exact: set[str] = set()
-        self._is_probed = False
         self._layouts: dict[str | None, _Layout] = {
             tag: _Layout(tag, list(EVENT_KEYS), list(keys)) for tag, keys in layouts.items()
         }
@@ -166,6 +170,8 @@ class EventDecoder:
 
         Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for damaged JSON.
         """
+        if not block.isascii():
+            block.decode()  # msgspec looks only at the texts that it hands out
         for is_tagged in (True, False):
             while (events := self._strict(block, is_tagged)) is not None:
                 try:
@@ -180,13 +186,18 @@ class EventDecoder:
 
         What is no object counts as an event without keys: category and phase None.
         """
+        if not events:
+            return []
         rows = [_as_object(event) for event in events]
         ids = np.arange(offset, offset + len(rows), dtype=np.int64)
         arguments = [
             _as_object(row.pop("args")) if _is_object(row.get("args")) else {} for row in rows
         ]
         fields: dict[str, Sequence[Any]] = {
-            key: [self._value(row.get(key), key in EVENT_KEYS) for row in rows]
+            key: [
+                self._value(row.get(key), key in EVENT_KEYS and key not in TIME_KEYS)
+                for row in rows
+            ]
             for key in dict.fromkeys((*EVENT_KEYS, *(k for row in rows for k in row)))
         }
         args: dict[str, Sequence[Any]] = {
@@ -233,7 +244,7 @@ class EventDecoder:
             tag = _category_at(block, index) if is_tagged else None
             layout = self._layouts[tag]
             keys = layout.args if is_argument else layout.fields
-            if len(keys) >= _MOST_KEYS or key == "args" or key in keys:
+            if len(keys) >= _MOST_KEYS or key == "args" or key in keys or _ODD_KEY.search(key):
                 return False
             keys.append(key)
         elif is_tagged and (match := _UNKNOWN_CATEGORY.fullmatch(message)):
@@ -247,10 +258,8 @@ class EventDecoder:
 
     def _columns(self, events: list[Any], offset: int) -> list[_Columns]:
         """The events of each layout as columns."""
-        if not events:
-            return []
         structs = list(map(type, events))
-        numbers = {struct: number for number, struct in enumerate(set(structs))}
+        numbers = {struct: number for number, struct in enumerate(dict.fromkeys(structs))}
         codes = np.fromiter(map(numbers.__getitem__, structs), dtype=np.int64, count=len(events))
         found = []
         for struct, number in numbers.items():
@@ -289,12 +298,10 @@ class EventDecoder:
             nanos = times.to_ns(values)
         except times.TextNeeded as need:
             raise _TextNeeded(key) from need
-        if block is None or key in self._exact or self._is_probed:
+        if block is None or key in self._exact:
             return nanos
-        if times.is_coarse(nanos):
-            self._is_probed = True
-            if _FINE_DIGITS.search(block):
-                raise _TextNeeded(key)
+        if times.is_coarse(nanos) and _FINE_DIGITS[key].search(block):
+            raise _TextNeeded(key)
         return nanos
 
 

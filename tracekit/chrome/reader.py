@@ -1,7 +1,7 @@
 """Chrome trace JSON as a stream of event groups, in blocks of constant size.
 
-The content is cut on a fixed grid: a block begins at the first event boundary at or after a
-multiple of BLOCK_BYTES and ends where the next begins. So a part of the file can find its blocks
+The content is cut on a fixed grid: a block ends at the first event boundary at or after a multiple
+of BLOCK_BYTES, where the next begins. So a part of the file can find its blocks
 alone, and the rows are the same whether one process reads the file or many. A cut that falls
 inside a text or a nested list leaves a block that does not decode; its open end is then read
 together with the next block. Damaged events are mended or left out one by one, with an account.
@@ -10,14 +10,23 @@ together with the next block. Damaged events are mended or left out one by one, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from tracekit.chrome.events import EventDecoder, Group
-from tracekit.chrome.repair import is_unambiguous, repaired
+from tracekit.chrome.repair import mended
+from tracekit.chrome.salvage import (
+    DAMAGE,
+    EVENTS_KEY,
+    TRAILING,
+    Salvaged,
+    Stop,
+    another_head,
+    closes_events,
+    salvage,
+)
 from tracekit.errors import FormatError
 from tracekit.parser import Issue, PartMismatch, Report
 from tracekit.source import ContentStream
@@ -25,20 +34,14 @@ from tracekit.source import ContentStream
 BLOCK_BYTES = 1 << 20
 _MOST_BLOCK_BYTES = 256 << 20
 _MOST_HEADER_BYTES = 64 << 20
+_MOST_OPEN_BYTES = 16 << 20
+_MOST_MENDED_BYTES = 4 << 20
+_MOST_MEMBER_ENDS = 200
 _READ_BYTES = 1 << 20
-_MOST_CARRIES = 4
-_MOST_JOINED = 8
 _BOM = b"\xef\xbb\xbf"
 
 _CUT = re.compile(rb"\}\s*,\s*(?=\{)")
-# Where one event ends and another begins, commas missing or doubled.
-_BOUNDARY = re.compile(rb'\}[\s,]*(?=\{\s*"(?:ph|cat|name|pid|tid|ts|dur|id|args|s|bp)"\s*:)')
-_EVENT_START = re.compile(rb'\{\s*"(?:ph|cat|name|pid|tid|ts|dur|id|args|s|bp)"\s*:')
-_EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
-_ARRAY_END = re.compile(rb"\}[\s,]*(\])\s*(?=[,}]|\Z)")
-_TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
-_MEMBER_END = re.compile(rb",(?=\s*\"[^\"]*\"\s*:)")
-_DAMAGE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_STRICT_ADVICE = "compare the text in the file with its row; --strict refuses such a file"
 _SALVAGE_ADVICE = "the rows before and after are complete; --strict refuses such a file"
 
 
@@ -50,12 +53,14 @@ class TraceReader:
         self.top_level: dict[str, bytes] = {}
         self.is_list_root = False
         self.is_closed = False
+        self._is_list = False
         self._stream = stream
         self._decoder = decoder
         self._report = report
         self._buffer = b""
         self._start = 0  # what of the buffer has been dealt with
         self._offset = 0  # of the rest of the buffer in the content
+        self._cut = 0  # where the block before this one ends
         self._is_at_end = False
 
     # -- whole, or in parts -------------------------------------------------------------------
@@ -81,15 +86,21 @@ class TraceReader:
         """
         if first == 0:
             self._must_open_array()
+            if last is not None and self._cut >= last * BLOCK_BYTES:
+                raise PartMismatch  # other parts begin before the events do
         else:
+            self._is_list = self._begins_with_list()
             self._stream.seek(first * BLOCK_BYTES)
             self._offset = first * BLOCK_BYTES
             self._go_to_cut()
-        while last is None or self._offset < last * BLOCK_BYTES:
+        while last is None or self._cut < last * BLOCK_BYTES:
             block, start, is_last = self._next_block()
             yield from self._decode_alone(block, start, is_last)
             if is_last:
                 break
+
+    def _begins_with_list(self) -> bool:
+        return self._stream.read(4096).removeprefix(_BOM).lstrip()[:1] == b"["
 
     def read_share(self, index: int, count: int) -> Iterator[Group]:
         """The events of every `count`-th block, from block `index` on; see `read_range`."""
@@ -105,18 +116,19 @@ class TraceReader:
 
     def _must_open_array(self) -> None:
         self._skip_space()
-        if not self._open_array(is_first=True):
-            raise PartMismatch
+        if not self._open_array(is_first=True) or self._report.issues:
+            raise PartMismatch  # damage in the head is told once, by whoever reads it all
 
     def _decode_alone(self, block: bytes, start: int, is_last: bool) -> list[Group]:
         """The events of a block that nobody may carry over into the next."""
         if is_last:
-            groups = list(self._last_block(block, start))
+            groups, stop, position = self._block(block, start, is_last=True)
+            self._end(stop, block, position, start)
             if self._skip_space():
                 raise PartMismatch
             return groups
-        groups, rest, _ = self._block(block, start)
-        if rest is not None:
+        groups, stop, _ = self._block(block, start, is_last=False)
+        if stop is not Stop.ALL_READ:
             raise PartMismatch
         return groups
 
@@ -173,16 +185,17 @@ class TraceReader:
         cut = self._find(_CUT, 0, _MOST_BLOCK_BYTES)
         if cut is None:
             raise PartMismatch
+        self._cut = self._offset + cut[0]
         self._drop(cut[1])
 
-    def _next_block(self, least: int = 0) -> tuple[bytes, int, bool]:
-        """The next block as the text of a JSON array, its offset, and whether it is the last.
+    def _next_block(self) -> tuple[bytes, int, bool]:
+        """The text of the next block, its offset, and whether it is the last.
 
-        It ends at the first cut from the next grid line on, and at least `least` bytes on. The
-        last one reaches to the end of the content: nothing closes its array.
+        It ends at the first cut from the next grid line on. The last one reaches to the end of the
+        content.
         """
         start = self._offset
-        target = max((start // BLOCK_BYTES + 1) * BLOCK_BYTES - start, least)
+        target = max((self._cut // BLOCK_BYTES + 1) * BLOCK_BYTES - start, 0)
         while len(self._buffer) - self._start < target and self._fill():
             pass
         size = len(self._buffer) - self._start
@@ -193,9 +206,11 @@ class TraceReader:
                 "this is no list of trace events"
             )
         if cut is None:
-            return b"[" + self._rest(), start, True
-        content = memoryview(self._buffer)[self._start : self._start + cut[0] + 1]
-        block = b"".join((b"[", content, b"]"))
+            block = self._rest()
+            self._drop_all()
+            return block, start, True
+        block = self._buffer[self._start : self._start + cut[0] + 1]
+        self._cut = start + cut[0]
         self._drop(cut[1])
         return block, start, False
 
@@ -203,22 +218,32 @@ class TraceReader:
 
     def _open_array(self, *, is_first: bool) -> bool:
         """Go to the first event; False where there is none to go to."""
-        if self._rest()[:1] == b"[":
+        self._is_list = self._rest()[:1] == b"["
+        if self._is_list:
             self.is_list_root = self.is_list_root or is_first
             self._drop(1)
+            self._cut = self._offset
             return True
         start = 0
-        while found := self._find(_EVENTS_KEY, start, _MOST_HEADER_BYTES):
-            head = self._rest()[: found[1]] + b"]}"
-            try:  # the key of the root object, not one inside a text or a nested object
-                self._keep(msgspec.json.decode(head, type=dict[str, msgspec.Raw]))
-            except _DAMAGE:
-                start = found[1]
-                continue
-            self._drop(found[1])
-            return True
+        while found := self._find(EVENTS_KEY, start, _MOST_HEADER_BYTES):
+            if self._keep_head(self._rest()[: found[1]], is_cut=found[0] == 0):
+                self._drop(found[1])
+                self._cut = self._offset
+                return True
+            start = found[1]
         self._keep_broken_head(is_first)
         return False
+
+    def _keep_head(self, head: bytes, *, is_cut: bool) -> bool:
+        """Keep the keys before the events; False if this is not the root object's list."""
+        members, is_open = _decoded(head + b"]}")
+        if members is not None:
+            self._keep(members)
+        elif is_open or not (is_cut or head[:1] == b"{"):  # a key of a nested object
+            return False
+        else:
+            self._keep_damaged(head + b"]}", self._offset)
+        return True
 
     def _keep_broken_head(self, is_first: bool) -> None:
         self._keep(_members(self._rest()))
@@ -234,19 +259,31 @@ class TraceReader:
                 "content after the trace that is no trace",
             )
 
-    def _keep(self, members: dict[str, msgspec.Raw]) -> None:
-        members.pop("traceEvents", None)
-        self.top_level.update({key: bytes(value) for key, value in members.items()})
+    def _keep(self, members: Mapping[str, Any]) -> None:
+        self.top_level.update(
+            {key: bytes(value) for key, value in members.items() if key != "traceEvents"}
+        )
+
+    def _keep_damaged(self, text: bytes, offset: int) -> None:
+        """Keep what can be read of the keys around the events."""
+        whole = mended(text) if len(text) <= _MOST_MENDED_BYTES else None
+        if whole is not None:
+            members, _ = _decoded(whole)
+            self._keep(members or {})
+            self._tell_repaired("repaired_metadata", offset, "keys around the events")
+            return
+        self._keep(_members(text))
+        self._tell_lost("damaged_metadata", offset, 0, "some of the keys around the events")
 
     def _close_array(self) -> None:
         """Read what follows the events, up to the end of this trace."""
         start = self._offset
         if not self._skip_space():
-            if not self.is_list_root:
+            if not self._is_list:
                 self._tell_cut(start, "the content ends right after its events")
-            self.is_closed = self.is_list_root
+            self.is_closed = self._is_list
             return
-        if self.is_list_root and self._rest()[:1] != b",":
+        if self._is_list:
             self.is_closed = True
             return
         while len(self._buffer) < _MOST_HEADER_BYTES and self._fill():
@@ -254,88 +291,85 @@ class TraceReader:
         text = b"{" + self._rest().lstrip(b", \r\n\t")
         length = _object_length(text)
         if length is None:
-            self._keep(_members(text))
-            self._drop_all()
-            self._tell_cut(start, "the metadata after the events is cut or damaged")
+            self._keep_damaged_tail(text, start)
             return
-        self._keep(msgspec.json.decode(text[:length], type=dict[str, msgspec.Raw]))
+        members, _ = _decoded(text[:length])
+        self._keep(members or {})
         self._drop_all()
         self._put_back(text[length:], self._offset - (len(text) - length))
         self.is_closed = True
 
+    def _keep_damaged_tail(self, text: bytes, offset: int) -> None:
+        self._drop_all()
+        if head := another_head(text):
+            self._put_back(text[head:], self._offset - (len(text) - head))
+            text = text[:head]
+        _, is_open = _decoded(text)
+        if is_open:
+            self._keep(_members(text))
+            self._tell_cut(offset, "the content ends in the keys after its events")
+            return
+        self._keep_damaged(text, offset)
+        self.is_closed = text.rstrip()[-1:] == b"}"
+
     # -- the events ---------------------------------------------------------------------------
 
     def _events(self) -> Iterator[Group]:
-        carries, least = 0, 0
         while True:
-            block, start, is_last = self._next_block(least)
-            if is_last:
-                yield from self._last_block(block, start)
-                return
-            groups, rest, is_closed = self._block(block, start, keep_open=carries < _MOST_CARRIES)
+            block, start, is_last = self._next_block()
+            groups, stop, position = self._block(block, start, is_last=is_last)
             yield from groups
-            if rest is None:
-                carries, least = 0, 0
+            if not is_last and stop in (Stop.ALL_READ, Stop.OPEN):
+                self._put_back_from(block, position, start)
                 continue
-            content = block[1:-1]
-            # The comma between two blocks, as long as it was: offsets must stay true.
-            gap = b",".ljust(self._offset - start - len(content))
-            self._put_back(content[rest:] + gap + self._rest(), start + rest)
-            if is_closed:
-                self._close_array()
-                return
-            carries, least = carries + 1, len(content) - rest + 1
-
-    def _block(
-        self, block: bytes, start: int, *, keep_open: bool = True
-    ) -> tuple[list[Group], int | None, bool]:
-        """The events of a block, where in it the rest begins, and whether the list closed there.
-
-        The rest is an open end, to be read together with the next block, or what follows the list.
-        """
-        try:
-            return self._counted(self._decoder.decode(block, start)), None, False
-        except _DAMAGE as error:
-            end = _TRAILING.search(str(error))
-        if end:  # the array closes inside the block; msgspec counts bytes from 1
-            stop = int(end[1]) - 1
-            return self._counted(self._decoder.decode(block[:stop], start)), stop - 1, True
-        return *self._salvage(block[1:-1], start, keep_open=keep_open), False
-
-    def _last_block(self, block: bytes, start: int) -> Iterator[Group]:
-        """The events of the block that reaches to the end of the content."""
-        self._drop_all()
-        try:
-            yield from self._counted(self._decoder.decode(block, start))
-            self.is_closed = self.is_list_root
-            if not self.is_list_root:
-                self._tell_cut(self._offset, "the content ends right after its events")
+            self._end(stop, block, position, start)
             return
-        except _DAMAGE as error:
-            end = _TRAILING.search(str(error))
-        if end:
-            stop = int(end[1]) - 1
-            yield from self._counted(self._decoder.decode(block[:stop], start))
-            self._put_back(block[stop:], start + stop - 1)
+
+    def _put_back_from(self, block: bytes, position: int, start: int) -> None:
+        """Give the end of the block just read back, to be read again."""
+        if position < len(block):
+            # What parts the two blocks, as long as it was: offsets must stay true.
+            gap = b",".ljust(self._offset - start - len(block))[: self._offset - start - len(block)]
+            self._put_back(block[position:] + gap + self._rest(), start + position)
+
+    def _end(self, stop: Stop, block: bytes, position: int, start: int) -> None:
+        """Go on behind the last event of a trace."""
+        place = start + position
+        if stop is Stop.ALL_READ:
+            self._tell_cut(place, "the content ends before the list of events closes")
+        elif stop is Stop.OPEN:
+            lost = len(block) - position
+            self._tell_cut(place, "the content ends in the middle of an event", lost)
+        elif stop is Stop.ANOTHER_TRACE:
+            self._put_back_from(block, position, start)
+            self._tell_cut(place, "another trace begins before the list of events closes")
+        else:
+            self._put_back_from(block, position + 1, start)
             self._close_array()
-            return
-        yield from self._last_damaged_block(block[1:], start)
 
-    def _last_damaged_block(self, block: bytes, start: int) -> Iterator[Group]:
-        stop = _array_end(block)
-        groups, rest = self._salvage(
-            block if stop is None else block[:stop], start, keep_open=stop is None
+    def _block(self, block: bytes, start: int, *, is_last: bool) -> tuple[list[Group], Stop, int]:
+        """The events of a block, why they end, and where."""
+        text = b"".join((b"[", block, b"" if is_last else b"]"))
+        try:
+            return self._sound(text, start, is_last=is_last)
+        except DAMAGE as error:
+            end = TRAILING.search(str(error))
+        if end:  # the list closes inside the block; msgspec counts bytes from 1
+            length = int(end[1]) - 1
+            if closes_events(block, length - 2, is_list_root=self._is_list, is_last=is_last):
+                groups = self._counted(self._decoder.decode(text[:length], start))
+                return groups, Stop.CLOSED, length - 2
+        may_stay_open = not is_last and len(block) <= _MOST_OPEN_BYTES
+        found = salvage(
+            block, is_list_root=self._is_list, is_last=is_last, may_stay_open=may_stay_open
         )
-        yield from groups
-        if stop is not None:
-            self._put_back(block[stop + 1 :], start + stop + 1)
-            self._close_array()
-            return
-        lost = len(block[rest:].strip(b" \r\n\t,")) if rest is not None else 0
-        what = "in the middle of an event" if lost else "before the list of events closes"
-        self._tell_cut(
-            start + (rest if lost and rest else len(block)), f"the content ends {what}", lost
-        )
+        return self._salvaged(found, start), found.stop, found.position
+
+    def _sound(self, text: bytes, start: int, *, is_last: bool) -> tuple[list[Group], Stop, int]:
+        groups = self._counted(self._decoder.decode(text, start))
+        if is_last:
+            return groups, Stop.CLOSED, len(text.rstrip()) - 2
+        return groups, Stop.ALL_READ, len(text) - 2
 
     def _counted(self, groups: list[Group]) -> list[Group]:
         self._report.event_count += sum(map(len, groups))
@@ -343,47 +377,25 @@ class TraceReader:
 
     # -- damage -------------------------------------------------------------------------------
 
-    def _salvage(
-        self, block: bytes, start: int, *, keep_open: bool
-    ) -> tuple[list[Group], int | None]:
-        """Every event of a damaged block that can be read, and where its open end begins."""
-        events: list[bytes] = []
-        rest: int | None = None
-        for piece, position, is_end in _pieces(block):
-            if is_end and keep_open:
-                rest = position
-                break
-            events += self._mended(piece, start + position)
-        raws = [msgspec.Raw(event) for event in events]
-        return self._counted(self._decoder.decode_loosely(raws, start)), rest
+    def _salvaged(self, found: Salvaged, start: int) -> list[Group]:
+        for place in found.mended:
+            self._tell_repaired("repaired_event", start + place, "events or their commas")
+        for place, count in found.lost:
+            self._tell_lost("damaged_event", start + place, count, "damaged stretches of content")
+        raws = [msgspec.Raw(event) for event in found.events]
+        return self._counted(self._decoder.decode_loosely(raws, start))
 
-    def _mended(self, piece: bytes, offset: int) -> list[bytes]:
-        """The events in a piece of content that is no event as it stands."""
-        if _is_event(piece):
-            return [piece]
-        whole = repaired(piece)
-        if _is_event(whole) and is_unambiguous(whole):
-            self._report.issue(
-                Issue(
-                    "repaired_event",
-                    "warning",
-                    "import",
-                    "events with invalid JSON (bytes, escapes, quotes, commas) were mended",
-                    "compare the text of the event with its row; --strict refuses such a file",
-                    first_offset_bytes=offset,
-                )
+    def _tell_repaired(self, code: str, offset: int, what: str) -> None:
+        self._report.issue(
+            Issue(
+                code,
+                "warning",
+                "import",
+                f"{what} were mended (bytes, escapes, quotes, commas)",
+                _STRICT_ADVICE,
+                first_offset_bytes=offset,
             )
-            return [whole]
-        starts = [match.start() for match in _EVENT_START.finditer(piece)]
-        found = []
-        if len(starts) > 1 or (starts and starts[0] > 0):
-            bounds = [0, *(s for s in starts if s > 0), len(piece)]
-            for low, high in pairwise(bounds):
-                part = piece[low:high].strip(b" \r\n\t,")
-                found += self._mended(part, offset + low) if part else []
-            return found
-        self._tell_lost("damaged_event", offset, len(piece), "damaged stretches of content")
-        return []
+        )
 
     def _tell_lost(self, code: str, offset: int, count: int, what: str) -> None:
         self._report.issue(
@@ -424,58 +436,26 @@ class TraceReader:
         )
 
 
-def _pieces(block: bytes) -> Iterator[tuple[bytes, int, bool]]:
-    """The pieces of a block between event boundaries, with their offsets.
-
-    Pieces that decode only together (a boundary inside an event) come as one. The last has the
-    flag set when it does not decode.
-    """
-    starts = [0, *(match.end() for match in _BOUNDARY.finditer(block)), len(block)]
-    number = 0
-    while number < len(starts) - 1:
-        low = starts[number]
-        joined = _joined(block, starts, number)
-        number = number + 1 if joined is None else joined
-        piece = block[low : starts[number]].rstrip(b" \r\n\t,")
-        is_open = joined is None and number == len(starts) - 1
-        if piece or is_open:
-            yield piece, low, is_open
-
-
-def _joined(block: bytes, starts: list[int], number: int) -> int | None:
-    """The piece number up to which the pieces from `number` on are one event; None if never."""
-    low = starts[number]
-    for end in range(number + 1, min(number + 1 + _MOST_JOINED, len(starts))):
-        if _is_event(block[low : starts[end]].rstrip(b" \r\n\t,")):
-            return end
-    return None
-
-
-def _is_event(piece: bytes) -> bool:
+def _decoded(text: bytes) -> tuple[dict[str, msgspec.Raw] | None, bool]:
+    """The members of an object, or None, and whether all that is wrong is that it does not end."""
     try:
-        return isinstance(msgspec.json.decode(piece), dict)
-    except msgspec.ValidationError:  # sound JSON with a number no float or integer can hold
-        return True
-    except _DAMAGE:
-        return False
-
-
-def _array_end(block: bytes) -> int | None:
-    """Where the list of events closes in a damaged last block: what follows must decode."""
-    for match in _ARRAY_END.finditer(block):
-        is_bare_end = match.end() == len(block)
-        text = b"{" + block[match.end() :].lstrip(b", \r\n\t")
-        if is_bare_end or _object_length(text) is not None:
-            return match.start(1)
-    return None
+        text.decode()
+        return msgspec.json.decode(text, type=dict[str, msgspec.Raw]), False
+    except msgspec.ValidationError:
+        return None, False
+    except msgspec.DecodeError as error:
+        return None, "truncated" in str(error)
+    except (UnicodeDecodeError, RecursionError):
+        return None, False
 
 
 def _object_length(text: bytes) -> int | None:
     """The length of the JSON object that `text` begins with; None if it does not decode."""
     try:
-        msgspec.json.decode(text)
+        text.decode()
+        msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except msgspec.DecodeError as error:
-        match = _TRAILING.search(str(error))
+        match = TRAILING.search(str(error))
         return int(match[1]) - 1 if match else None
     except (UnicodeDecodeError, RecursionError):
         return None
@@ -483,14 +463,16 @@ def _object_length(text: bytes) -> int | None:
 
 
 def _members(text: bytes) -> dict[str, msgspec.Raw]:
-    """The members of an object that is cut: as many as can be read."""
-    ends = [match.start() for match in _MEMBER_END.finditer(text)][-200:]
-    for end in [len(text), *reversed(ends)]:
+    """The members of an object up to where it is cut or damaged."""
+    end = len(text)
+    for _ in range(_MOST_MEMBER_ENDS):
         for closing in (b"", b"}"):
-            try:
-                return msgspec.json.decode(text[:end] + closing, type=dict[str, msgspec.Raw])
-            except _DAMAGE:
-                continue
+            members, _ = _decoded(text[:end] + closing)
+            if members is not None:
+                return members
+        end = text.rfind(b",", 0, end)
+        if end < 0:
+            break
     return {}
 
 

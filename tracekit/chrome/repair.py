@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
 _TOKEN = re.compile(r'\s+|[{}\[\]:,]|"|[^\s{}\[\]:,"]+')
 # A quote ends a text only where JSON goes on after it.
@@ -19,37 +22,97 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)", re.DOTALL)
 _SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _SURROGATE = re.compile(r"\\(u[dD][89a-fA-F][0-9a-fA-F]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f]")
+_MOST_TRIED_BYTES = 64 << 10
+_MOST_TRIED_TEXTS = 3
+_MOST_SKIPPED_ENDS = 4
+# Keys whose texts are words, so that none of them holds a quote.
+_WORDS = {'"ph"', '"cat"', '"id"', '"s"', '"bp"'}
 _NOT_A_NUMBER = {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"}
 
 
-def is_unambiguous(event: bytes) -> bool:
-    """Whether no key of the event or its arguments stands twice.
+def mended(text: bytes) -> bytes | None:
+    """A damaged JSON object made readable; None where that needs a guess.
 
-    Twice would mean that a text was taken for members, and its numbers for those of the event.
+    A text with quotes in it may seem to end too early, at one that JSON could go on after. What
+    follows is no JSON then, and the next such quote is tried.
     """
-    try:
-        json.loads(event, object_pairs_hook=_once)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError
-    return members
+    tokens = _tokens(text.decode("utf-8", "backslashreplace"))
+    found, place = _sound(tokens)
+    if place is None or len(text) > _MOST_TRIED_BYTES:
+        return found
+    for start in _texts_before(tokens, place):
+        for skipped in range(1, _MOST_SKIPPED_ENDS):
+            tokens = _tokens(text.decode("utf-8", "backslashreplace"), {start: skipped})
+            found, _ = _sound(tokens)
+            if found is not None:
+                return found
+    return None
 
 
 def repaired(event: bytes) -> bytes:
     """`event` with its texts and commas mended; it may still be no JSON."""
-    text = event.decode("utf-8", "backslashreplace")
-    tokens: list[str] = []
+    return _written(_tokens(event.decode("utf-8", "backslashreplace")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A piece of JSON, mended, and where it began in the damaged text."""
+
+    text: str
+    start: int
+
+
+def _sound(tokens: list[_Token]) -> tuple[bytes | None, int | None]:
+    """The object that the tokens are, or None; and where they cease to be JSON, if they do."""
+    text = _written(tokens)
+    try:
+        value = json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        return None, error.pos
+    except (ValueError, RecursionError):
+        return None, None
+    return (text if isinstance(value, dict) else None), None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of these members; refuses one whose texts and members were mistaken.
+
+    A key that stands twice, or has a quote in it, means that a text was taken for members, or
+    members for a text.
+    """
+    members = dict(pairs)
+    if len(members) < len(pairs) or any('"' in key for key in members):
+        raise ValueError
+    return members
+
+
+def _texts_before(tokens: list[_Token], place: int) -> list[int]:
+    """Where the last few free texts begin that end before `place` of the mended text."""
+    found, length = [], 0
+    whole = _with_commas(tokens)
+    for number, token in enumerate(whole):
+        length += len(token.text)
+        if length > place:
+            break
+        is_value = number > 1 and whole[number - 1].text == ":"
+        if token.text[:1] == '"' and is_value and whole[number - 2].text not in _WORDS:
+            found.append(token.start)
+    return found[-_MOST_TRIED_TEXTS:][::-1]
+
+
+def _written(tokens: list[_Token]) -> bytes:
+    joined = "".join(token.text for token in _with_commas(tokens))
+    return joined.encode("utf-8", "backslashreplace")
+
+
+def _tokens(text: str, skipped_ends: Mapping[int, int] = MappingProxyType({})) -> list[_Token]:
+    """The tokens of `text`; some texts end only after so many quotes that could be their end."""
+    tokens: list[_Token] = []
     position = 0
     while position < len(text):
         if text[position] == '"':
-            end = _end_of_text(text, position + 1)
-            tokens.append(f'"{_mended_text(text[position + 1 : end])}"')
+            end = _end_of_text(text, position + 1, skipped_ends.get(position, 0))
+            tokens.append(_Token(f'"{_mended_text(text[position + 1 : end])}"', position))
             position = end + 1
             continue
         match = _TOKEN.match(text, position)
@@ -57,12 +120,12 @@ def repaired(event: bytes) -> bytes:
             break
         token = match.group()
         if not token.isspace():
-            tokens.append("null" if token in _NOT_A_NUMBER else token)
+            tokens.append(_Token("null" if token in _NOT_A_NUMBER else token, position))
         position = match.end()
-    return "".join(_with_commas(tokens)).encode("utf-8", "backslashreplace")
+    return tokens
 
 
-def _end_of_text(text: str, start: int) -> int:
+def _end_of_text(text: str, start: int, skipped: int) -> int:
     """Where the quote stands that ends the text begun before `start`."""
     position = start
     while (position := text.find('"', position)) >= 0:
@@ -71,7 +134,9 @@ def _end_of_text(text: str, start: int) -> int:
             _AFTER_TEXT.match(text, position + 1)
             or _MISSING_COMMA_AFTER_TEXT.match(text, position + 1)
         ):
-            return position
+            if not skipped:
+                return position
+            skipped -= 1
         position += 1
     return len(text)
 
@@ -107,18 +172,18 @@ def _escape_quotes(body: str) -> str:
     return re.sub(r'(\\.)|"', lambda match: match.group(1) or '\\"', body, flags=re.DOTALL)
 
 
-def _with_commas(tokens: list[str]) -> list[str]:
+def _with_commas(tokens: list[_Token]) -> list[_Token]:
     """The tokens with a comma between two members and nowhere else."""
-    out: list[str] = []
+    out: list[_Token] = []
     for token in tokens:
-        before = out[-1] if out else ""
-        if token == ",":
+        before = out[-1].text if out else ""
+        if token.text == ",":
             if before in ("", ",", "{", "[", ":"):
                 continue
-        elif token in ("}", "]"):
+        elif token.text in ("}", "]"):
             if before == ",":
                 out.pop()
-        elif token != ":" and before not in ("", ",", "{", "[", ":"):
-            out.append(",")
+        elif token.text != ":" and before not in ("", ",", "{", "[", ":"):
+            out.append(_Token(",", token.start))
         out.append(token)
     return out

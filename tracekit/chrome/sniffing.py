@@ -10,7 +10,7 @@ from tracekit.parser import Match
 _CATEGORY = re.compile(rb'"cat"\s*:\s*"([^"]{1,80})"')
 _PHASE = re.compile(rb'"ph"\s*:\s*"([A-Za-z])"')
 _KEY = re.compile(rb'"([A-Za-z_]{3,40})"\s*:')
-_ROOT = re.compile(rb"[\[{]\s*(?:[\[{\"\]}]|$)")
+_ROOT = re.compile(rb"[\[{]\s*(?:[\[{\"\]}]|$|(?:-?\d[\d.eE+-]*|true|false|null)\s*[,\]])")
 
 _TORCH_CATEGORIES = frozenset((
     "cpu_op", "user_annotation", "gpu_user_annotation", "gpu_memcpy", "gpu_memset", "kernel",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from tracekit.render.numbers import number
-from tracekit.result import Result, ResultColumn, unit_of
+from tracekit.result import Result, ResultColumn, own_names, unit_of
 
 
 def columns_of(result: Result) -> list[ResultColumn]:
@@ -20,20 +20,8 @@ def columns_of(result: Result) -> list[ResultColumn]:
     known = [described.get(name, ResultColumn(name)) for name in names]
     return [
         ResultColumn(own_name, column.unit or unit_of(column.name), column.doc)
-        for own_name, column in zip(_own_names(names), known, strict=True)
+        for own_name, column in zip(own_names(names), known, strict=True)
     ]
-
-
-def _own_names(names: Sequence[str]) -> list[str]:
-    """`names`, a repeated one as ``name_1``: SQL allows two columns of one name."""
-    own: list[str] = []
-    for name in names:
-        candidate, count = name, 0
-        while candidate in own or (count and candidate in names):
-            count += 1
-            candidate = f"{name}_{count}"
-        own.append(candidate)
-    return own
 
 
 def json_value(value: Any) -> Any:

@@ -1,0 +1,93 @@
+-- purpose = "What a run holds: its sources, how much is in each, and whether they are whole."
+-- source = "counts of the store's tables"
+-- needs = ["source_file"]
+-- [parameters]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- [columns]
+-- file_name = {type = "VARCHAR", doc = "file"}
+-- format_name = {type = "VARCHAR", doc = "format"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
+-- device_names = {type = "VARCHAR", doc = "devices with work on them; '?' where the file gives no name"}
+-- kernel_count = {type = "BIGINT", doc = "kernel launches"}
+-- kernel_ns = {type = "BIGINT", doc = "sum of kernel durations; NULL without kernels"}
+-- transfer_count = {type = "BIGINT", doc = "copies and sets"}
+-- op_count = {type = "BIGINT", doc = "framework operators"}
+-- step_count = {type = "BIGINT", doc = "profiler steps on the host"}
+-- elapsed_ns = {type = "BIGINT", doc = "from the first start to the last end of anything in the source"}
+-- event_count = {type = "BIGINT", doc = "events in the file"}
+-- is_complete = {type = "BOOLEAN", doc = "the file is whole and undamaged"}
+-- trouble_count = {type = "BIGINT", doc = "kinds of trouble (warnings and errors); see `tracekit issues`"}
+-- profiler_name = {type = "VARCHAR", doc = "what wrote the file"}
+-- source_id = {type = "VARCHAR", doc = "source"}
+WITH
+kernels AS (
+    SELECT source_id, count(*) AS n, CAST(sum(dur_ns) AS BIGINT) AS total_ns
+    FROM kernel WHERE run_id = $run_id GROUP BY source_id
+),
+transfers AS (
+    SELECT source_id, count(*) AS n FROM transfer WHERE run_id = $run_id GROUP BY source_id
+),
+ops AS (
+    SELECT source_id, count(*) AS n
+    FROM slice WHERE run_id = $run_id AND slice_kind = 'op' GROUP BY source_id
+),
+steps AS (
+    SELECT source_id, count(*) AS n
+    FROM step WHERE run_id = $run_id AND step_kind = 'host' GROUP BY source_id
+),
+spans AS (
+    SELECT source_id, start_ns, start_ns + dur_ns AS end_ns FROM slice WHERE run_id = $run_id
+    UNION ALL
+    SELECT source_id, start_ns, start_ns + dur_ns FROM kernel WHERE run_id = $run_id
+    UNION ALL
+    SELECT source_id, start_ns, start_ns + dur_ns FROM transfer WHERE run_id = $run_id
+),
+elapsed AS (
+    SELECT source_id, max(end_ns) - min(start_ns) AS elapsed_ns
+    FROM spans WHERE end_ns IS NOT NULL GROUP BY source_id
+),
+used AS (
+    SELECT DISTINCT source_id, device_id FROM kernel
+    WHERE run_id = $run_id AND device_id IS NOT NULL
+),
+named AS (
+    SELECT
+        used.source_id,
+        string_agg(DISTINCT coalesce(device.name, '?'), ', ' ORDER BY coalesce(device.name, '?'))
+            AS device_names
+    FROM used LEFT JOIN device
+        ON device.source_id = used.source_id
+        AND device.device_id = used.device_id
+        AND device.run_id = $run_id
+    GROUP BY used.source_id
+),
+trouble AS (
+    SELECT source_id, count(*) AS n
+    FROM ingest_issue WHERE run_id = $run_id AND severity_kind <> 'info' GROUP BY source_id
+)
+SELECT
+    source_file.file_name,
+    source_file.format_name,
+    source_file.rank_index,
+    named.device_names,
+    coalesce(kernels.n, 0) AS kernel_count,
+    kernels.total_ns AS kernel_ns,
+    coalesce(transfers.n, 0) AS transfer_count,
+    coalesce(ops.n, 0) AS op_count,
+    coalesce(steps.n, 0) AS step_count,
+    elapsed.elapsed_ns,
+    source_file.event_count,
+    source_file.is_complete,
+    coalesce(trouble.n, 0) AS trouble_count,
+    source_file.profiler_name,
+    source_file.source_id
+FROM source_file
+LEFT JOIN kernels USING (source_id)
+LEFT JOIN transfers USING (source_id)
+LEFT JOIN ops USING (source_id)
+LEFT JOIN steps USING (source_id)
+LEFT JOIN elapsed USING (source_id)
+LEFT JOIN named USING (source_id)
+LEFT JOIN trouble USING (source_id)
+WHERE source_file.run_id = $run_id
+ORDER BY source_file.rank_index NULLS LAST, source_file.file_name

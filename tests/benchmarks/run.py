@@ -1,0 +1,194 @@
+"""`make bench`: a large trace, tracekit beside HolisticTraceAnalysis, in one run.
+
+Writes docs/performance.md. The large trace is grown from a real one of the corpus, which lies
+beside the checkout; nothing here is part of the test suite.
+
+    python tests/benchmarks/run.py [--copies 24] [--repeats 3] [--huge] [--no-peer]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+from tests.benchmarks.measure import Measured, machine, measure  # noqa: E402 - needs the path
+
+SHARED = ROOT.parent / "shared"
+SEED = SHARED / "corpus/torch/tracelens-owlv2-h100-55mb.json.gz"
+GROW = SHARED / "tools/grow_trace.py"
+WORK = ROOT / "build/bench"
+PEER = "HolisticTraceAnalysis==0.5.0"
+TRACEKIT = (sys.executable, "-m", "tracekit")
+
+# The peer's way to the same answer: load the trace, break its kernels down.
+PEER_SCRIPT = """
+import sys
+from hta.trace_analysis import TraceAnalysis
+analysis = TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir=".")
+print(analysis.get_gpu_kernel_breakdown(visualize=False)[1].head())
+"""
+READ_SCRIPT = """
+import sys
+with open(sys.argv[1], "rb") as file:
+    while file.read(1 << 20):
+        pass
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    what: str
+    runs: list[Measured]
+
+    @property
+    def wall_s(self) -> float:
+        """Median wall time."""
+        return float(statistics.median(run.wall_s for run in self.runs))
+
+    @property
+    def peak_mb(self) -> float:
+        """Largest peak, in MB (10^6 bytes)."""
+        return max(run.peak_bytes for run in self.runs) / 1e6
+
+
+def main() -> None:
+    """Measure and write docs/performance.md."""
+    options = arguments()
+    if not SEED.exists():
+        sys.exit(f"{SEED}: the corpus is not here; the benchmark needs it")
+    WORK.mkdir(parents=True, exist_ok=True)
+    trace = grown(options.copies)
+    rows = [Row("read the file", repeated((sys.executable, "-c", READ_SCRIPT, trace), 3))]
+    store = WORK / "store"
+    rows.append(Row("tracekit ingest + kernels", first_table(trace, store, options.repeats)))
+    packed = compressed(trace)
+    rows.append(Row("the same from .json.gz", first_table(packed, WORK / "store-gz", 1)))
+    if not options.no_peer:
+        rows.append(Row(PEER, [measure((peer_python(), "-c", PEER_SCRIPT, trace), cwd=WORK)]))
+    if options.huge:
+        huge = grown(options.copies * 10)
+        rows.append(Row(f"tracekit, {huge.stat().st_size / 1e9:.1f} GB",
+                        first_table(huge, WORK / "store-huge", 1)))  # fmt: skip
+    write_page(trace, rows, folder_bytes(store), warm_query_s(store))
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--copies", type=int, default=24, help="how often to repeat the trace")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of tracekit")
+    parser.add_argument("--huge", action="store_true", help="also a file ten times larger")
+    parser.add_argument("--no-peer", action="store_true", help="leave the peer out")
+    return parser.parse_args()
+
+
+def grown(copies: int) -> Path:
+    """The seed trace, `copies` times over."""
+    path = WORK / f"grown-{copies}.json"
+    if not path.exists():
+        subprocess.run([sys.executable, GROW, SEED, path, str(copies)], check=True)
+    return path
+
+
+def compressed(path: Path) -> Path:
+    """The same file, gzipped."""
+    packed = path.with_suffix(".json.gz")
+    if not packed.exists():
+        import gzip
+
+        with path.open("rb") as plain, gzip.open(packed, "wb", compresslevel=6) as out:
+            shutil.copyfileobj(plain, out, 1 << 20)
+    return packed
+
+
+def repeated(command: Sequence[str | Path], times: int) -> list[Measured]:
+    """Several runs of one command."""
+    return [measure(command) for _ in range(times)]
+
+
+def first_table(trace: Path, store: Path, times: int) -> list[Measured]:
+    """From the file to the first kernel table, as a user types it: two commands."""
+    runs = []
+    for _ in range(times):
+        shutil.rmtree(store, ignore_errors=True)
+        ingest = measure((*TRACEKIT, "ingest", trace, "--store", store))
+        table = measure((*TRACEKIT, "kernels", "--store", store))
+        runs.append(Measured(ingest.wall_s + table.wall_s,
+                             max(ingest.peak_bytes, table.peak_bytes), table.output))  # fmt: skip
+    return runs
+
+
+def peer_python() -> Path:
+    """A virtual environment with the peer in it."""
+    folder = WORK / "peer"
+    python = folder / "bin/python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", PEER], check=True)
+    return python
+
+
+def warm_query_s(store: Path) -> float:
+    """The kernel_time report over the store, the second time in one process."""
+    script = (
+        "import sys, time, tracekit, json\n"
+        "database = tracekit.open(sys.argv[1])\n"
+        "run = {'run_id': database.run_id(None)}\n"
+        "database.query('kernel_time', run)\n"
+        "start = time.perf_counter()\n"
+        "database.query('kernel_time', run)\n"
+        "print(json.dumps(time.perf_counter() - start))\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", script, store], check=True,
+                            capture_output=True, text=True)  # fmt: skip
+    return float(json.loads(answer.stdout))
+
+
+def folder_bytes(folder: Path) -> int:
+    """Size of all files below `folder`."""
+    return sum(file.stat().st_size for file in folder.rglob("*.parquet"))
+
+
+def write_page(trace: Path, rows: list[Row], store_bytes: int, query_s: float) -> None:
+    """docs/performance.md."""
+    ours = rows[1]
+    size = trace.stat().st_size
+    lines = [
+        "# Performance", "",
+        "Written by `make bench`; the figures are of one run on one machine, so read the ratios.",
+        "", f"- machine: {machine()}", f"- date: {time.strftime('%Y-%m-%d')}",
+        f"- trace: {size / 1e6:.0f} MB of JSON, a real H100 trace repeated until it is that large",
+        "- wall time: median of the runs; memory: peak sum over all processes (PSS)", "",
+        "| from the file to the first kernel table | runs | wall [s] | tracekit = 1 | peak [MB] |",
+        "|---|---:|---:|---:|---:|",
+    ]  # fmt: skip
+    lines += [
+        f"| {row.what} | {len(row.runs)} | {row.wall_s:.1f} | {row.wall_s / ours.wall_s:.2f} "
+        f"| {row.peak_mb:.0f} |"
+        for row in rows
+    ]
+    lines += [
+        "", f"- Parquet: {store_bytes / 1e6:.1f} MB, 1/{size / store_bytes:.0f} of the JSON",
+        f"- `kernel_time` over it, warm: {query_s:.3f} s", "",
+    ]  # fmt: skip
+    page = ROOT / "docs/performance.md"
+    notes = page.read_text("utf-8").partition("<!-- notes -->")[2] if page.exists() else "\n"
+    page.write_text("\n".join(lines) + "\n<!-- notes -->" + notes, "utf-8")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

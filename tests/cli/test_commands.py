@@ -1,0 +1,493 @@
+"""Every command as a user types it, with figures counted by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tracekit.catalog import catalog
+
+Tracekit = Callable[..., Any]
+
+EVENTS, KERNELS, KERNEL_NS, KERNEL_NAMES = 619, 76, 1_961_272, 16
+BY_NAME = (
+    "SELECT name, count(*) n, sum(dur_ns) total_ns FROM kernel GROUP BY ALL ORDER BY total_ns DESC"
+)
+COMMANDS = ["ingest", "remove", "formats", "runs", "issues", "kernels", "queries", "query", "sql"]
+REPORTS = ["gpu_busy", "issues", "kernel_time", "op_time", "run_summary", "runs"]
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def expected_kernels(traces: Path) -> list[dict[str, str]]:
+    """The kernels of the GPU trace by time, as a script that is not tracekit counted them."""
+    return rows_of((traces / "gpu-handmade/expected/kernel_time.csv").read_text("utf-8"))
+
+
+# -- the session of the issue ---------------------------------------------------------------------
+
+
+def test_a_session(
+    tracekit: Tracekit, here: Path, gpu_trace: Path, small_trace: Path, monkeypatch: Any
+) -> None:
+    shutil.copy(gpu_trace, "trace.json.gz")
+    shutil.copy(small_trace, "other-rank.json")
+    done = tracekit(
+        "ingest", "trace.json.gz", "other-rank.json", "--store", "S", "--run", "resnet",
+        "--label", "batch=32",
+    )  # fmt: skip
+    assert (done.code, done.data) == (0, b"")
+    assert done.messages.splitlines() == [
+        # 619 + 12 events; of the hand-made trace 3 kernels, 1 copy, 4 slices, 2 flows, 1 memory
+        (
+            "in: 2 files, 631 events: 79 kernels, 13 transfers, 279 slices, 216 flows, "
+            "25 memory events, 3 counter values, 9 steps"
+        ),
+        "lost: nothing",
+        "next: tracekit kernels --run resnet --store S",
+    ]
+    runs = tracekit("runs", "--store", "S")
+    assert (runs.code, runs.messages) == (0, "")
+    assert "resnet" in runs.text
+    assert "batch=32" in runs.text
+    issues = tracekit("issues", "--store", "S")
+    assert issues.code == 0
+    assert issues.messages == "no issues: every event of every file has its row\n"
+    kernels = tracekit("kernels", "--store", "S", "--top", "10")
+    assert (kernels.code, kernels.messages) == (0, "")
+    assert "10 of 19 kernels; --top 19 shows all" in kernels.text
+    assert "AllReduce" in kernels.text
+    answer = tracekit("sql", "--store", "S", "--format", "csv", BY_NAME)
+    assert (answer.code, answer.messages) == (0, "")
+    rows = rows_of(answer.text)
+    assert list(rows[0]) == ["name", "n", "total_ns"]
+    assert len(rows) == KERNEL_NAMES + 3
+    assert sum(int(row["n"]) for row in rows) == KERNELS + 3
+    assert sum(int(row["total_ns"]) for row in rows) == KERNEL_NS + 60_625
+    queries = tracekit("queries", "--store", "S")
+    assert all(report in queries.text for report in REPORTS)
+    asked = tracekit("query", "kernel_time", "--store", "S", "--format", "json")
+    assert len(json.loads(asked.text)["rows"]) == KERNEL_NAMES + 3
+    explained = tracekit("formats", "--explain", "trace.json.gz")
+    assert explained.data == b"torch-profiler\n"
+    assert explained.messages.startswith("trace.json.gz: 14,998 bytes, compression: gzip\n")
+    removed = tracekit("remove", "resnet", "--store", "S")
+    assert (removed.code, removed.data) == (0, b"")
+    assert removed.messages == "removed: 2 sources of run resnet\n"
+    assert rows_of(tracekit("runs", "--store", "S", "--format", "csv").text) == []
+
+
+def test_the_same_as_a_process(child: Tracekit, here: Path, gpu_trace: Path) -> None:
+    done = child("ingest", gpu_trace, "--run", "resnet")
+    assert (done.code, done.data) == (0, b"")
+    assert done.messages.splitlines()[-1] == "next: tracekit kernels --run resnet"
+    answer = child("sql", "--format", "csv", "SELECT count(*) AS n, sum(dur_ns) AS ns FROM kernel")
+    assert (answer.code, answer.data, answer.messages) == (0, b"n,ns\n76,1961272\n", "")
+    assert [path.name for path in here.iterdir()] == ["tracekit-store"]
+
+
+# -- which store ----------------------------------------------------------------------------------
+
+
+def test_the_store_is_named_else_from_the_environment_else_here(
+    tracekit: Tracekit, here: Path, small_trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ingest(*more: str) -> str:
+        answer = tracekit("ingest", small_trace, *more)
+        assert answer.code == 0
+        return str(answer.messages.splitlines()[-1])
+
+    assert ingest("--run", "a") == "next: tracekit kernels --run a"
+    assert (here / "tracekit-store" / "tracekit.json").exists()
+    monkeypatch.setenv("TRACEKIT_STORE", "E")
+    assert ingest("--run", "b") == "next: tracekit kernels --run b"
+    assert (here / "E" / "tracekit.json").exists()
+    assert ingest("--run", "c", "--store", "it's") == (
+        "next: tracekit kernels --run c --store 'it'\"'\"'s'"
+    )
+    assert (here / "it's" / "tracekit.json").exists()
+    assert rows_of(tracekit("runs", "--format", "csv").text)[0]["run_name"] == "b"
+    monkeypatch.setenv("TRACEKIT_STORE", "")  # as good as none
+    assert rows_of(tracekit("runs", "--format", "csv").text)[0]["run_name"] == "a"
+
+
+@pytest.mark.parametrize(
+    "words", [["runs"], ["issues"], ["kernels"], ["query", "runs"], ["sql", "SELECT 1"],
+              ["remove", "x"]],
+)  # fmt: skip
+def test_without_a_store_each_command_says_how_to_make_one(
+    tracekit: Tracekit, here: Path, words: list[str]
+) -> None:
+    answer = tracekit(*words)
+    assert (answer.code, answer.data) == (4, b"")
+    assert answer.error == (
+        "tracekit-store: does not exist; `tracekit ingest FILE --store tracekit-store` makes one, "
+        "--store or TRACEKIT_STORE names another"
+    )
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["kernels"], ["query", "gpu_busy"], ["remove", "x"]])
+def test_an_empty_store_says_how_to_fill_it(
+    tracekit: Tracekit, here: Path, words: list[str]
+) -> None:
+    (here / "tracekit-store").mkdir()
+    (here / "tracekit-store" / "tracekit.json").write_text('{"schema_version": 1}')
+    answer = tracekit(*words)
+    assert (answer.code, answer.data) == (2, b"")
+    assert answer.error == "tracekit-store: the store is empty; `tracekit ingest FILE` fills it"
+
+
+# -- runs and issues ------------------------------------------------------------------------------
+
+
+def test_runs_are_listed_newest_first(tracekit: Tracekit, filled: Path) -> None:
+    rows = rows_of(tracekit("runs", "--store", filled, "--format", "csv").text)
+    assert [
+        (row["run_name"], row["source_count"], row["labels"], row["event_count"],
+         row["kernel_count"], row["kernel_ns"], row["is_complete"])
+        for row in rows
+    ] == [
+        ("gpu", "1", "batch=32", "619", "76", "1961272", "true"),
+        ("cpu", "1", "", "148", "0", "", "true"),
+        ("small", "1", "", "12", "3", "60625", "true"),
+    ]  # fmt: skip
+
+
+def test_issues_are_of_every_run_or_of_one(
+    tracekit: Tracekit, tmp_path: Path, traces: Path
+) -> None:
+    store = tmp_path / "S"
+    for name in ("cut", "valid"):
+        tracekit("ingest", traces / f"hand-made/{name}.json", "--run", name, "--store", store)
+    every = tracekit("issues", "--store", store, "--format", "csv")
+    assert every.messages == ""
+    (row,) = rows_of(every.text)
+    # the file has 2,846 bytes, and the third kernel begins at 2,628
+    assert {name: row[name] for name in ("run_name", "file_name", "code", "severity_kind",
+                                         "first_offset_bytes", "lost_bytes")} == {
+        "run_name": "cut", "file_name": "cut.json", "code": "cut_content",
+        "severity_kind": "error", "first_offset_bytes": "2628", "lost_bytes": "218",
+    }  # fmt: skip
+    assert tracekit("issues", "--store", store, "--run", "cut", "-f", "csv").data == every.data
+    none = tracekit("issues", "--store", store, "--run", "valid", "--format", "csv")
+    assert rows_of(none.text) == []
+    assert none.messages == "no issues: every event of every file has its row\n"
+    nobody = tracekit("issues", "--store", store, "--run", "nobody")
+    assert nobody.code == 2
+    assert nobody.error == "there is no run called 'nobody' in the store; runs: cut, valid"
+
+
+# -- kernels --------------------------------------------------------------------------------------
+
+
+def test_kernels_by_time(
+    tracekit: Tracekit, filled: Path, expected_kernels: list[dict[str, str]]
+) -> None:
+    answer = tracekit("kernels", "--store", filled, "--run", "gpu", "--format", "csv")
+    assert answer.code == 0
+    rows = rows_of(answer.text)
+    figures = ("launch_count", "total_ns", "min_ns", "max_ns")
+    assert [(row["name"], *(int(row[f]) for f in figures)) for row in rows] == [
+        (row["name"], *(int(row[f]) for f in figures)) for row in expected_kernels
+    ]
+    for row, total in zip(rows, (int(row["total_ns"]) for row in rows), strict=True):
+        assert float(row["mean_ns"]) == pytest.approx(total / int(row["launch_count"]))
+        assert float(row["share_ratio"]) == pytest.approx(total / KERNEL_NS)
+
+
+@pytest.mark.parametrize("top", [1, 5, 15, 16, 17])
+def test_top_cuts_and_says_so(tracekit: Tracekit, filled: Path, top: int) -> None:
+    def asked(form: str) -> str:
+        words = ("kernels", "--store", filled, "--run", "gpu", "--top", top, "--format", form)
+        return str(tracekit(*words).text)
+
+    assert len(rows_of(asked("csv"))) == min(top, KERNEL_NAMES)
+    note = f"{top} of 16 kernels; --top 16 shows all"
+    assert (note in asked("table")) == (note in asked("json")) == (top < KERNEL_NAMES)
+
+
+def test_the_newest_run_is_asked_where_none_is_named(tracekit: Tracekit, filled: Path) -> None:
+    answer = tracekit("kernels", "--store", filled, "--format", "json")
+    assert json.loads(answer.text)["notes"][0] == "run: gpu"
+
+
+def test_a_run_without_kernels_is_pointed_to_its_operators(
+    tracekit: Tracekit, filled: Path, cpu_trace: Path
+) -> None:
+    events = json.loads(cpu_trace.read_text("utf-8"))["traceEvents"]
+    kinds = len({event["name"] for event in events if event.get("cat") == "cpu_op"})
+    answer = tracekit("kernels", "--store", filled, "--run", "cpu", "--format", "csv")
+    assert answer.code == 0
+    assert rows_of(answer.text) == []
+    assert answer.messages == (
+        "run cpu has no device kernels: its trace holds host events only. "
+        f"Its {kinds} kinds of operators: tracekit query op_time --run cpu --store {filled}\n"
+    )
+    command = answer.messages.rpartition("tracekit ")[2].split()
+    assert len(rows_of(tracekit(*command, "--format", "csv").text)) == kinds
+
+
+def test_a_run_with_nothing_in_it_is_pointed_to_its_summary(
+    tracekit: Tracekit, tmp_path: Path
+) -> None:
+    trace = tmp_path / "nothing.json"
+    trace.write_text('{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}')
+    store = tmp_path / "S"
+    done = tracekit("ingest", trace, "--run", "n", "--store", store)
+    assert done.messages.splitlines()[0] == "in: 1 file, 0 events: no rows"
+    pointed = f"tracekit query run_summary --run n --store {store}"
+    assert done.messages.splitlines()[-1] == f"next: {pointed}"
+    answer = tracekit("kernels", "--store", store)
+    assert answer.code == 0
+    assert answer.messages == f"run n has neither device kernels nor operators: {pointed}\n"
+
+
+# -- reports --------------------------------------------------------------------------------------
+
+
+def test_reports_are_listed_with_what_they_can_answer(
+    tracekit: Tracekit, filled: Path, tmp_path: Path, cpu_trace: Path
+) -> None:
+    def answers(store: Path) -> dict[str, str]:
+        rows = rows_of(tracekit("queries", "--store", store, "--format", "csv").text)
+        return {row["name"]: row["answer"] for row in rows if row["name"] in REPORTS}
+
+    assert answers(filled) == dict.fromkeys(REPORTS, "yes")
+    assert answers(tmp_path / "none") == dict.fromkeys(REPORTS, "no store")
+    tracekit("ingest", cpu_trace, "--store", tmp_path / "C")
+    only_host = answers(tmp_path / "C")
+    assert only_host["gpu_busy"] == only_host["kernel_time"] == "no rows in kernel"
+    assert only_host["op_time"] == only_host["runs"] == "yes"
+
+
+def test_a_report_that_lacks_rows_says_of_which_table(
+    tracekit: Tracekit, tmp_path: Path, cpu_trace: Path
+) -> None:
+    tracekit("ingest", cpu_trace, "--store", tmp_path / "C")
+    answer = tracekit("query", "gpu_busy", "--store", tmp_path / "C")
+    assert answer.code == 0
+    assert answer.messages == "no rows: the store has nothing in kernel\n"
+
+
+def test_gpu_busy_as_worked_out_by_hand(tracekit: Tracekit, filled: Path) -> None:
+    answer = tracekit("query", "gpu_busy", "--store", filled, "--run", "gpu", "--format", "json")
+    (row,) = json.loads(answer.text)["rows"]
+    assert (row["sum_ns"], row["busy_ns"], row["overlap_ns"], row["elapsed_ns"]) == (
+        KERNEL_NS, 1_707_772, 253_500, 10_106_000,
+    )  # fmt: skip
+
+
+def test_run_summary_counts(tracekit: Tracekit, filled: Path) -> None:
+    answer = tracekit("query", "run_summary", "--store", filled, "--run", "gpu", "-f", "json")
+    (row,) = json.loads(answer.text)["rows"]
+    figures = ("event_count", "kernel_count", "kernel_ns", "transfer_count", "op_count")
+    assert [row[f] for f in figures] == [EVENTS, KERNELS, KERNEL_NS, 12, 141]
+
+
+def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Path) -> None:
+    asked = ("query", "kernel_time", "--store", filled, "--format", "csv")
+    by_option = tracekit(*asked, "--run", "small")
+    assert len(rows_of(by_option.text)) == 3
+    assert tracekit(*asked, "--param", "run_id=small").data == by_option.data
+    assert tracekit(*asked, "--param", "run_id=small", "--run", "small").data == by_option.data
+    both = tracekit(*asked, "--param", "run_id=small", "--run", "gpu")
+    assert (both.code, both.data) == (2, b"")
+    assert both.error == "--run and --param run_id name different runs; give one of them"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["nope"], 5, "there is no report called 'nope'; known: REPORTS"),
+        (["kernel_time", "--param", "x=1"], 5,
+         "the report kernel_time has no parameter 'x'; it has: run_id"),
+        (["runs", "--param", "x=1"], 5, "the report runs has no parameter 'x'; it has: none"),
+        (["kernel_time", "--param", "run_id"], 2, "--param 'run_id': write it as NAME=VALUE"),
+        (["kernel_time", "--param", "run_id=a", "--param", "run_id=b"], 2,
+         "--param run_id is given twice"),
+        (["kernel_time", "--run", "nobody"], 2,
+         "there is no run called 'nobody' in the store; runs: cpu, gpu, small"),
+        (["kernel_time", "--param", "run_id=nobody"], 2,
+         "there is no run called 'nobody' in the store; runs: cpu, gpu, small"),
+        (["runs", "--run", "gpu"], 2, "the report runs is about the whole store; leave --run out"),
+        (["runs", "--format", "yaml"], 2,
+         "there is no output format called 'yaml'; known: table, csv, json, markdown, parquet"),
+    ],
+)  # fmt: skip
+def test_a_report_that_cannot_be_meant(
+    tracekit: Tracekit, filled: Path, words: list[str], code: int, error: str
+) -> None:
+    answer = tracekit("query", *words, "--store", filled)
+    assert (answer.code, answer.data) == (code, b"")
+    known = ", ".join(name for name, query in catalog().items() if query.kind == "report")
+    assert answer.error == error.replace("REPORTS", known)
+
+
+# -- SQL ------------------------------------------------------------------------------------------
+
+
+def test_sql_in_every_format(tracekit: Tracekit, filled: Path) -> None:
+    counts = "SELECT stream_id, count(*) AS launches FROM kernel WHERE run_id = 'gpu' "
+    text = counts + "GROUP BY ALL ORDER BY ALL"
+    answers = {
+        form: tracekit("sql", "--store", filled, "--format", form, text)
+        for form in ("table", "csv", "json", "markdown", "parquet")
+    }
+    assert {answer.code for answer in answers.values()} == {0}
+    assert {answer.messages for answer in answers.values()} == {""}
+    # 73 of the 76 on stream 7, the three all-reduces on stream 20
+    assert answers["csv"].data == b"stream_id,launches\n7,73\n20,3\n"
+    assert json.loads(answers["json"].text)["rows"] == [
+        {"stream_id": 7, "launches": 73},
+        {"stream_id": 20, "launches": 3},
+    ]
+    assert [line.split() for line in answers["table"].text.splitlines()[2:4]] == [
+        ["7", "73"], ["20", "3"],
+    ]  # fmt: skip
+    assert answers["markdown"].text.splitlines()[2:4] == ["| 7 | 73 |", "| 20 | 3 |"]
+    table = pq.read_table(io.BytesIO(answers["parquet"].data))
+    assert table.to_pydict() == {"stream_id": [7, 20], "launches": [73, 3]}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("DROP VIEW kernel", "one SELECT is allowed; this is: DROP"),
+        ("SELECT 1; SELECT 2", "one SELECT is allowed; this is: SELECT, SELECT"),
+        ("", "there is no statement"),
+        ("SELECT * FROM kernels", "Tables: "),
+        ("SELECT nome FROM kernel", "nome"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "store's"),
+        ("SELEC 1", 'syntax error at or near "SELEC"'),
+        ("SELECT CAST(name AS INT) FROM kernel", "Could not convert"),
+    ],
+)
+def test_sql_that_is_refused(tracekit: Tracekit, filled: Path, text: str, found: str) -> None:
+    answer = tracekit("sql", "--store", filled, text)
+    assert (answer.code, answer.data) == (5, b"")
+    assert answer.messages.startswith("tracekit: ")
+    assert answer.messages.count("tracekit: ") == 1
+    assert found in answer.messages
+
+
+# -- removing -------------------------------------------------------------------------------------
+
+
+def test_removing_one_source_of_a_run(
+    tracekit: Tracekit, sees: Any, tmp_path: Path, gpu_trace: Path, small_trace: Path
+) -> None:
+    store = tmp_path / "S"
+    tracekit("ingest", gpu_trace, small_trace, "--run", "r", "--store", store)
+    sources = rows_of(
+        tracekit("query", "run_summary", "--run", "r", "--store", store, "-f", "csv").text
+    )
+    ids = {row["file_name"]: row["source_id"] for row in sources}
+    wrong = tracekit("remove", "r", "--source", "s0", "--store", store)
+    assert wrong.code == 2
+    assert wrong.error.startswith("the run 'r' has no source 's0'; sources: s")
+    assert all(source in wrong.error for source in ids.values())
+    assert sees(store) == [("r", 631, 79)]
+    done = tracekit("remove", "r", "--source", ids["valid.json"], "--store", store)
+    assert (done.code, done.messages) == (0, "removed: 1 source of run r\n")
+    assert sees(store) == [("r", EVENTS, KERNELS)]
+
+
+def test_removing_what_is_not_there(tracekit: Tracekit, filled: Path, tree: Any) -> None:
+    before = tree(filled)
+    answer = tracekit("remove", "nobody", "--store", filled)
+    assert answer.code == 2
+    assert answer.error == "there is no run called 'nobody' in the store; runs: cpu, gpu, small"
+    assert tree(filled) == before
+
+
+# -- formats --------------------------------------------------------------------------------------
+
+
+def test_formats_are_listed(tracekit: Tracekit) -> None:
+    (row,) = rows_of(tracekit("formats", "--format", "csv").text)
+    assert row["format_name"] == "torch-profiler"
+    assert "torch 1.8" in row["reads"]
+
+
+def test_why_a_file_is_what_it_is(tracekit: Tracekit, gpu_trace: Path) -> None:
+    answer = tracekit("formats", "--explain", gpu_trace)
+    assert (answer.code, answer.data) == (0, b"torch-profiler\n")
+    about, claim = answer.messages.splitlines()
+    assert about == f"{gpu_trace}: 14,998 bytes, compression: gzip"
+    assert claim.startswith("  torch-profiler: 90% sure: trace events of torch's categories (")
+
+
+def test_explaining_takes_no_options_of_the_list(
+    tracekit: Tracekit, gpu_trace: Path, here: Path
+) -> None:
+    for more in (["-o", "x"], ["--format", "json"]):
+        answer = tracekit("formats", "--explain", gpu_trace, *more)
+        assert (answer.code, answer.data) == (2, b"")
+        assert answer.error == "--explain answers in a word; leave --output and --format out"
+    assert list(here.iterdir()) == []
+
+
+# -- help and command lines that cannot be read ---------------------------------------------------
+
+
+def test_help_lists_every_command(tracekit: Tracekit) -> None:
+    answer = tracekit("--help")
+    assert (answer.code, answer.messages) == (0, "")
+    assert all(f" {name} " in answer.text for name in COMMANDS)
+    assert tracekit("-h").data == answer.data
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command(tracekit: Tracekit, name: str) -> None:
+    answer = tracekit(name, "--help")
+    assert (answer.code, answer.messages) == (0, "")
+    assert f"Usage: tracekit {name}" in answer.text
+    assert ("--store" in answer.text) == (name != "formats")
+    assert ("--full-names" in answer.text) == (name not in ("ingest", "remove", "queries"))
+
+
+def test_no_command_shows_the_help(tracekit: Tracekit) -> None:
+    answer = tracekit()
+    assert answer.code == 2
+    assert "Usage: tracekit" in answer.text + answer.messages
+
+
+@pytest.mark.parametrize(
+    ("words", "found", "helps"),
+    [
+        (["nope"], "No such command 'nope'", "tracekit"),
+        (["runs", "--nope"], "No such option: --nope", "tracekit runs"),
+        (["ingest"], "Missing argument 'FILE'", "tracekit ingest"),
+        (["query"], "Missing argument 'NAME'", "tracekit query"),
+        (["sql"], "Missing argument 'SELECT'", "tracekit sql"),
+        (["kernels", "--top", "0"], "'--top'", "tracekit kernels"),
+        (["kernels", "--top", "many"], "'--top'", "tracekit kernels"),
+        (["ingest", "x", "--workers", "0"], "'--workers'", "tracekit ingest"),
+        (["runs", "too", "many"], "too", "tracekit runs"),
+        (["runs", "--store"], "--store", "tracekit"),
+        (["\x1b[31mnope"], r"\x1b[31mnope", "tracekit"),
+    ],
+)
+def test_a_command_line_that_cannot_be_read(
+    tracekit: Tracekit, here: Path, words: list[str], found: str, helps: str
+) -> None:
+    answer = tracekit(*words)
+    assert (answer.code, answer.data) == (2, b"")
+    message, pointer = answer.messages.splitlines()
+    assert message.startswith("tracekit: ")
+    assert found in message
+    assert "\x1b" not in message
+    assert pointer == f"`{helps} --help` shows what there is"
+    assert list(here.iterdir()) == []

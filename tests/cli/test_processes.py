@@ -1,0 +1,224 @@
+"""Real processes: Ctrl-C, kill -9, a worker that dies, several ingests into one store at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+Command = Callable[..., list[str]]
+Sees = Callable[[Path], list[tuple[str, int, int]]]
+Tracekit = Callable[..., Any]
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are something else there")
+
+PATIENCE_SECONDS = 180
+TIMES = 300  # the large trace is the GPU trace so many times
+FILLED = [("cpu", 148, 0), ("gpu", 619, 76), ("small", 12, 3)]
+
+
+@pytest.fixture
+def store(tmp_path: Path, filled: Path) -> Path:
+    """A store with something in it, which must stay."""
+    return Path(shutil.copytree(filled, tmp_path / "S"))
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """What `condition` gives as soon as it gives anything."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.01)
+    raise AssertionError("it did not happen in time")
+
+
+def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """The worker processes of an ingest, once there are two."""
+    try:
+        family = psutil.Process(process.pid).children(recursive=True)
+        found = [child for child in family if "spawn_main" in " ".join(child.cmdline())]
+    except psutil.Error:
+        return []
+    return found if len(found) == 2 else []
+
+
+def are_busy(workers: list[psutil.Process]) -> bool:
+    """Whether they have loaded what they need and work by now."""
+    return all(sum(worker.cpu_times()[:2]) > 0.6 for worker in workers)
+
+
+def started(words: list[str]) -> subprocess.Popen[bytes]:
+    """A command in a process group of its own, as a shell starts it."""
+    return subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+def ended(process: subprocess.Popen[bytes], family: list[psutil.Process]) -> tuple[int, str]:
+    """The exit code and the messages, when the process and its workers are gone."""
+    data, messages = process.communicate(timeout=PATIENCE_SECONDS)
+    assert data == b""
+    _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
+    assert alive == []
+    return process.returncode, messages.decode()
+
+
+@pytest.mark.parametrize("moment", ["workers start", "workers read"])
+def test_ctrl_c_leaves_nothing(
+    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path, moment: str
+) -> None:
+    before = tree(store)
+    words = command("ingest", large_trace, "--store", store, "--workers", 2)
+    with started(words) as process:
+        family = until(lambda: workers_of(process))
+        if moment == "workers read":
+            until(lambda: are_busy(family))
+        os.killpg(process.pid, signal.SIGINT)
+        code, messages = ended(process, family)
+    assert (code, messages) == (130, "tracekit: interrupted; nothing half-done was kept\n")
+    assert tree(store) == before
+    assert sees(store) == FILLED
+
+
+def test_ctrl_c_stops_a_single_process_too(
+    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path
+) -> None:
+    before = tree(store)
+    words = command("ingest", large_trace, "--store", store, "--workers", 1)
+    with started(words) as process:
+        until(lambda: list((store / ".staging").glob("*")))
+        os.killpg(process.pid, signal.SIGINT)
+        code, messages = ended(process, [])
+    assert (code, messages) == (130, "tracekit: interrupted; nothing half-done was kept\n")
+    assert tree(store) == before
+    assert sees(store) == FILLED
+
+
+def test_kill_9_leaves_the_store_as_it_was_and_the_next_ingest_tidies_up(
+    command: Command, tracekit: Tracekit, store: Path, sees: Sees, traces: Path, large_trace: Path
+) -> None:
+    words = command("ingest", large_trace, "--store", store, "--workers", 2)
+    with started(words) as process:
+        family = until(lambda: workers_of(process))
+        process.kill()
+        code, _ = ended(process, family)
+    assert code == -signal.SIGKILL
+    assert sees(store) == FILLED
+    assert len(list((store / ".staging").iterdir())) == 1
+    assert tracekit("ingest", traces / "hand-made/xpu.json", "--store", store).code == 0
+    assert list((store / ".staging").iterdir()) == []
+    assert sees(store) == [*FILLED, ("xpu", 12, 3)]
+
+
+KILLED_AT_A_MOVE = """
+import os, signal, sys
+from pathlib import Path
+replace = Path.replace
+def move(path, target):
+    if f"/{sys.argv[1]}/run_id=" in str(target):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return replace(path, target)
+Path.replace = move
+from tracekit.cli.app import run
+run(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("table", ["kernel", "step", "source_file"])
+@pytest.mark.parametrize("replace", [[], ["--replace"]])
+def test_kill_9_in_the_middle_of_the_commit(
+    tracekit: Tracekit, store: Path, sees: Sees, tree: Any, gpu_trace: Path, traces: Path,
+    table: str, replace: list[str],
+) -> None:  # fmt: skip
+    before = tree(store)
+    if not replace:
+        tracekit("remove", "gpu", "--store", store)
+    shown = sees(store)
+    words = ["ingest", str(gpu_trace), "--run", "new", "--store", str(store), *replace]
+    driver = [sys.executable, "-c", KILLED_AT_A_MOVE, table, *words]
+    done = subprocess.run(driver, timeout=PATIENCE_SECONDS, check=False)
+    assert done.returncode == -signal.SIGKILL
+    left = list(store.glob("*/run_id=new/*/*.parquet"))
+    assert left != []  # moved, and not to be seen
+    assert sees(store) == shown
+    answer = tracekit("sql", "--store", store, "-f", "csv", "SELECT count(*) AS n FROM flow")
+    assert int(answer.text.split()[1]) == (216 if replace else 2)
+    assert tracekit("ingest", traces / "hand-made/xpu.json", "--store", store).code == 0
+    assert [path for path in store.glob("*/run_id=new/**/*") if path.is_file()] == []
+    assert list((store / ".staging").iterdir()) == []
+    if replace:
+        assert before.items() <= tree(store).items()
+
+
+def test_a_worker_that_is_killed_is_told(
+    command: Command, store: Path, tree: Any, sees: Sees, large_trace: Path
+) -> None:
+    before = tree(store)
+    words = command("ingest", large_trace, "--store", store, "--workers", 2)
+    with started(words) as process:
+        family = until(lambda: workers_of(process))
+        family[0].kill()
+        code, messages = ended(process, family)
+    assert code == 1
+    assert messages == (
+        f"tracekit: {large_trace}: a worker process died while it was read (killed, or out of "
+        "memory); nothing of it was kept. Try again with --workers 1\n"
+    )
+    assert tree(store) == before
+    assert sees(store) == FILLED
+
+
+def test_several_ingests_at_once_all_come_in(
+    command: Command, tmp_path: Path, sees: Sees, traces: Path, gpu_trace: Path, cpu_trace: Path,
+    large_trace: Path,
+) -> None:  # fmt: skip
+    store = tmp_path / "new" / "S"
+    several = {
+        "large": large_trace, "gpu": gpu_trace, "cpu": cpu_trace,
+        "xpu": traces / "hand-made/xpu.json",
+    }  # fmt: skip
+    running = [
+        started(command("ingest", path, "--run", name, "--store", store, "--workers", 2))
+        for name, path in several.items()
+    ]
+    for process in running:
+        code, messages = ended(process, [])
+        assert (code, "lost: nothing" in messages) == (0, True), messages
+    assert sees(store) == [
+        ("cpu", 148, 0), ("gpu", 619, 76), ("large", 619 * TIMES, 76 * TIMES), ("xpu", 12, 3),
+    ]  # fmt: skip
+    assert list((store / ".staging").iterdir()) == []
+
+
+def test_the_same_trace_twice_at_once_comes_in_once(
+    command: Command, tmp_path: Path, sees: Sees, gpu_trace: Path
+) -> None:
+    running = [
+        started(command("ingest", gpu_trace, "--run", "gpu", "--store", tmp_path / "S"))
+        for _ in range(3)
+    ]
+    messages = [ended(process, []) for process in running]
+    assert [code for code, _ in messages] == [0, 0, 0]
+    assert sum("in: 1 file, 619 events" in text for _, text in messages) == 1
+    assert sum("already in the store (run gpu" in text for _, text in messages) == 2
+    assert sees(tmp_path / "S") == [("gpu", 619, 76)]
+
+
+def test_a_reader_is_not_kept_waiting_by_the_lock(
+    tracekit: Tracekit, store: Path, large_trace: Path, command: Command, sees: Sees
+) -> None:
+    with started(command("ingest", large_trace, "--run", "l", "--store", store)) as process:
+        until(lambda: list((store / ".staging").glob("*")))
+        assert sees(store) in (FILLED, sorted([*FILLED, ("l", 619 * TIMES, 76 * TIMES)]))
+        assert ended(process, [])[0] == 0
+    assert ("l", 619 * TIMES, 76 * TIMES) in sees(store)

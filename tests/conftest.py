@@ -1,0 +1,136 @@
+"""What all tests share: where the traces are, a large one, and how goldens are updated."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+
+from tracekit.engine import Database
+from tracekit.schema import TABLES
+from tracekit.store import open_store
+
+Contents = Callable[[Path], dict[str, pa.Table]]
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT.parent / "shared" / "corpus"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write what comes out as what is expected; look at the difference before you commit",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--update-golden") and os.environ.get("CI"):
+        raise pytest.UsageError("--update-golden is for people: CI compares, it does not approve")
+
+
+@pytest.fixture(scope="session")
+def updates_goldens(pytestconfig: pytest.Config) -> bool:
+    """Whether expected files are to be written instead of compared."""
+    return bool(pytestconfig.getoption("--update-golden"))
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable of whoever runs the tests changes what comes out."""
+    for name in ("TRACEKIT_STORE", "TRACEKIT_TRACEBACK", "NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def traces() -> Path:
+    """The folder of the torch.profiler fixtures."""
+    return ROOT / "fixtures" / "torch_profiler"
+
+
+@pytest.fixture(scope="session")
+def gpu_trace(traces: Path) -> Path:
+    """76 kernels that take 1,961,272 ns together; 619 events; gzip."""
+    return traces / "gpu-handmade" / "trace.json.gz"
+
+
+@pytest.fixture(scope="session")
+def cpu_trace(traces: Path) -> Path:
+    """148 events, none of them on a device."""
+    return traces / "cpu-inference" / "trace.json"
+
+
+@pytest.fixture(scope="session")
+def small_trace(traces: Path) -> Path:
+    """12 events, 3 kernels."""
+    return traces / "hand-made" / "valid.json"
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Real files of real profilers, where they are at hand."""
+    if not CORPUS.is_dir():
+        pytest.skip("../shared/corpus is not here")
+    return CORPUS
+
+
+@pytest.fixture(scope="session")
+def repeated(gpu_trace: Path) -> Callable[[Path, int], Path]:
+    """Writes a trace with the events of the GPU fixture `times` times, one after the other."""
+    trace = msgspec.json.decode(gzip.decompress(gpu_trace.read_bytes()))
+    events = trace.pop("traceEvents")
+
+    def write(path: Path, times: int) -> Path:
+        with path.open("wb") as file:
+            head = {key: value for key, value in trace.items() if key != "traceName"}
+            file.write(msgspec.json.encode(head)[:-1] + b',\n"traceEvents": [\n')
+            for number in range(times):
+                shifted = (_later(event, number * 20_000) for event in events)
+                file.write(b",\n" if number else b"")
+                file.write(b",\n".join(map(msgspec.json.encode, shifted)))
+            file.write(b'\n],\n"traceName": "repeated.json"}\n')
+        return path
+
+    return write
+
+
+def _later(event: dict[str, Any], microseconds: int) -> dict[str, Any]:
+    ts = event.get("ts")
+    return event if ts is None else event | {"ts": round(ts + microseconds, 3)}
+
+
+@pytest.fixture(scope="session")
+def large_trace(
+    repeated: Callable[[Path, int], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """About 40 MB: enough to be read in parts."""
+    path = repeated(tmp_path_factory.mktemp("large") / "large.json", 300)
+    assert path.stat().st_size > 32 << 20
+    yield path
+    path.unlink()
+
+
+@pytest.fixture(scope="session")
+def contents() -> Contents:
+    """Every row that a store shows, by table, without what differs from ingest to ingest."""
+
+    def read(store: Path) -> dict[str, pa.Table]:
+        database = Database(open_store(store))
+        return {table: database.sql(text).table for table, text in _SELECTS.items()}
+
+    return read
+
+
+_PASSING = ("ingest_id", "ingested_at_ns", "created_at_ns")
+_SELECTS = {
+    name: "SELECT run_id, source_id, "
+    + ", ".join(f'"{c.name}"' for c in table.columns if c.name not in _PASSING)
+    + f" FROM {name} ORDER BY ALL"
+    for name, table in TABLES.items()
+}

@@ -1,0 +1,268 @@
+"""The query files: what their headers say is what the SQL does, and a wrong one is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tracekit import catalog as catalogue
+from tracekit.catalog import KINDS, Kind, Query, catalog, definitions, query_named
+from tracekit.engine import Database
+from tracekit.errors import QueryError
+from tracekit.intake import Options, ingest
+from tracekit.schema import TABLES
+from tracekit.store import create_store, open_store
+
+ALL = sorted(catalog())
+WITH_COLUMNS = [name for name in ALL if catalog()[name].kind != "macro"]
+REPORTS = [name for name in ALL if catalog()[name].kind == "report"]
+WITH_PARAMETERS = [name for name in REPORTS if catalog()[name].parameters]
+
+
+# -- headers and SQL ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    return Database(create_store(tmp_path_factory.mktemp("empty") / "S"))
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Path) -> Database:
+    """A store with rows in every table."""
+    store = tmp_path_factory.mktemp("filled") / "S"
+    ingest(gpu_trace, store, Options(run_name="gpu", labels={"batch": "32"}))
+    ingest(traces / "hand-made" / "cut.json", store, Options(run_name="cut"))
+    database = Database(open_store(store))
+    assert [table for table in TABLES if not database.has_rows(table)] == []
+    return database
+
+
+def columns_of(database: Database, query: Query) -> list[tuple[str, str]]:
+    """The names and DuckDB types that the SQL really gives."""
+    nulls = {parameter.name: None for parameter in query.parameters}
+    with database._connection.cursor() as cursor:
+        relation = cursor.sql(query.sql, params=nulls or None)
+        return list(zip(relation.columns, map(str, relation.types), strict=True))
+
+
+@pytest.mark.parametrize("name", WITH_COLUMNS)
+def test_the_columns_are_those_of_the_header(empty: Database, filled: Database, name: str) -> None:
+    query = catalog()[name]
+    declared = [(column.name, column.type) for column in query.columns]
+    assert columns_of(empty, query) == declared
+    assert columns_of(filled, query) == declared
+
+
+def syntax_tree(sql: str) -> str:
+    with duckdb.connect() as connection:
+        ((tree,),) = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
+    assert json.loads(tree)["error"] is False
+    return str(tree)
+
+
+def names_in(sql: str, key: str) -> set[str]:
+    """The tables or functions that SQL names."""
+    return set(re.findall(rf'"{key}":"(\w+)"', syntax_tree(sql)))
+
+
+def select_of(query: Query) -> str:
+    """A macro is an expression, the others are a SELECT."""
+    return f"SELECT {query.sql}" if query.kind == "macro" else query.sql
+
+
+def reads(query: Query) -> set[str]:
+    """The tables that a query reads, by itself or by the views it uses."""
+    used = names_in(select_of(query), "table_name")
+    return used & set(TABLES) | {
+        table for view in used & set(catalog()) for table in reads(catalog()[view])
+    }
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_it_depends_on_is_what_it_uses(name: str) -> None:
+    query = catalog()[name]
+    ours = {q.name for q in catalog().values() if q.kind in ("view", "macro")} - {"ratio"}
+    used = names_in(select_of(query), "table_name") | names_in(select_of(query), "function_name")
+    assert set(query.depends) == used & ours
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_it_needs_is_what_it_reads(name: str) -> None:
+    query = catalog()[name]
+    assert set(query.needs) <= reads(query)
+    if query.kind in ("report", "check", "view"):
+        assert query.needs, "an answer comes from some table"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_its_parameters_are_those_of_the_sql(name: str) -> None:
+    query = catalog()[name]
+    declared = {parameter.name for parameter in query.parameters}
+    if query.kind == "macro":
+        assert declared == set(
+            re.findall(r'"column_names":\["(\w+)"\]', syntax_tree(select_of(query)))
+        )
+    else:
+        assert declared == set(re.findall(r"\$(\w+)", query.sql))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_never_divides_without_ratio(name: str) -> None:
+    """A quotient that is not a `ratio` could be inf."""
+    query = catalog()[name]
+    assert name == "ratio" or "/" not in names_in(select_of(query), "function_name")
+    assert name == "ratio" or not re.search(r"[^/]/[^/]", query.sql)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_an_empty_store_gives_no_rows(empty: Database, name: str) -> None:
+    query = catalog()[name]
+    result = empty.query(name, {parameter.name: "r" for parameter in query.parameters})
+    assert result.rows() == []
+    assert result.table.column_names == [column.name for column in query.columns]
+    assert empty.lacking(query) == list(query.needs)
+
+
+@pytest.mark.parametrize("name", WITH_PARAMETERS)
+def test_an_unknown_run_gives_no_rows(filled: Database, name: str) -> None:
+    assert len(filled.query(name, {"run_id": "nothing"})) == 0
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_gives_rows_where_its_tables_have_some(filled: Database, name: str) -> None:
+    query = catalog()[name]
+    run = "cut" if name == "issues" else "gpu"
+    result = filled.query(name, {parameter.name: run for parameter in query.parameters})
+    assert len(result) > 0
+    assert filled.lacking(query) == []
+    assert [column.doc for column in result.columns] == [column.doc for column in query.columns]
+    assert result.notes == (query.purpose, f"source: {query.source}")
+
+
+def test_the_checks_hold(empty: Database, filled: Database) -> None:
+    assert empty.broken_checks() == []
+    assert filled.broken_checks() == []
+
+
+def test_definitions_come_after_what_they_depend_on() -> None:
+    names = [query.name for query in definitions()]
+    assert sorted(names) == sorted(
+        q.name for q in catalog().values() if q.kind in ("macro", "view")
+    )
+    for place, query in enumerate(definitions()):
+        assert set(query.depends) <= set(names[:place])
+
+
+def test_names_lead_to_queries() -> None:
+    assert query_named("kernel_time").kind == "report"
+    assert query_named("event_account", "check").kind == "check"
+    with pytest.raises(QueryError, match=r"no report called 'nope'; known: .*kernel_time"):
+        query_named("nope")
+    with pytest.raises(QueryError, match=r"no report called 'event_account'"):
+        query_named("event_account")
+
+
+# -- wrong files ----------------------------------------------------------------------------------
+
+GOOD = '-- purpose = "p"\n-- source = "s"\n-- [columns]\n-- a = {type = "BIGINT", doc = "d"}\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of query files in place of ours."""
+    for kind in KINDS:
+        (tmp_path / kind).mkdir()
+    monkeypatch.setattr(catalogue, "files", lambda _: tmp_path)
+    catalog.cache_clear()
+    yield tmp_path
+    catalog.cache_clear()
+
+
+def put(folder: Path, text: str, name: str = "mine", kind: Kind = "report") -> None:
+    (folder / kind / f"{name}.sql").write_text(text, "utf-8")
+
+
+def test_a_good_file_is_read(folder: Path) -> None:
+    put(folder, GOOD + "\n-- no_key = 'but a comment'\nSELECT 1 AS a;\n")
+    (query,) = catalog().values()
+    assert (query.name, query.kind, query.purpose, query.source) == ("mine", "report", "p", "s")
+    assert query.sql == "-- no_key = 'but a comment'\nSELECT 1 AS a"
+    assert (query.needs, query.depends, query.parameters) == ((), (), ())
+
+
+WRONG = {
+    "no TOML": ("-- purpose = p", "header is wrong: Invalid value"),
+    "an unknown key": ("-- purpos = 'p'", "unknown keys: purpos"),
+    "no purpose": ("-- source = 's'\nSELECT 1", "purpose: is to be a text"),
+    "an empty source": ("-- purpose = 'p'\n-- source = ' '\nSELECT 1", "source: is to be a text"),
+    "a number": ("-- purpose = 1\n-- source = 's'\nSELECT 1", "purpose: is to be a text"),
+    "needs a text": (f"-- needs = 'kernel'\n{GOOD}SELECT 1", "needs: is to be a list"),
+    "needs numbers": (f"-- needs = [1]\n{GOOD}SELECT 1", "needs: is to be a list"),
+    "needs no table": (f"-- needs = ['kernels']\n{GOOD}SELECT 1", "there is no table kernels"),
+    "needs twice": (f"-- needs = ['kernel', 'kernel']\n{GOOD}SELECT 1", "needs: a name is there"),
+    "depends a text": (f"-- depends = 'v'\n{GOOD}SELECT 1", "depends: is to be a list"),
+    "columns a list": ("-- purpose = 'p'\n-- source = 's'\n-- columns = ['a']\nSELECT 1",
+                       "columns: is to be a table"),
+    "a column of text": (f"{GOOD}-- b = 'BIGINT'\nSELECT 1", r"columns\.b: is to be"),
+    "a column without doc": (f"{GOOD}-- b = {{type = 'BIGINT'}}\nSELECT 1", r"columns\.b: is to"),
+    "a column with more": (f"{GOOD}-- b = {{type = 'BIGINT', doc = 'd', unit = 'ns'}}\nSELECT 1",
+                           r"columns\.b: is to be"),
+    "an unknown type": (f"{GOOD}-- b = {{type = 'INT', doc = 'd'}}\nSELECT 1", "type is to be one"),
+    "an empty doc": (f"{GOOD}-- b = {{type = 'BIGINT', doc = ''}}\nSELECT 1", "doc: is to be"),
+    "a column twice": (f"{GOOD}-- a = {{type = 'BIGINT', doc = 'd'}}\nSELECT 1", "header is wrong"),
+    "no SQL": (GOOD, "there is no SQL"),
+    "only a semicolon": (f"{GOOD};\n", "there is no SQL"),
+    "no header": ("SELECT 1", "purpose: is to be a text"),
+    "nothing": ("", "there is no SQL"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_file_is_refused_by_name(folder: Path, what: str) -> None:
+    text, reason = WRONG[what]
+    put(folder, text)
+    with pytest.raises(QueryError, match=rf"^report/mine\.sql: .*{reason}"):
+        catalog()
+
+
+def test_a_file_that_is_no_text_is_refused_by_name(folder: Path) -> None:
+    (folder / "view" / "mine.sql").write_bytes(b"-- purpose = '\xff'\n")
+    with pytest.raises(QueryError, match=r"^view/mine\.sql: .*utf-8"):
+        catalog()
+
+
+def test_a_file_must_be_called_as_sql_can_name_it(folder: Path) -> None:
+    put(folder, GOOD + "SELECT 1", name="my-report")
+    with pytest.raises(QueryError, match=r"^report/my-report\.sql: .*not called"):
+        catalog()
+
+
+def test_one_name_is_one_query(folder: Path) -> None:
+    put(folder, GOOD + "SELECT 1 AS a")
+    put(folder, GOOD + "SELECT 1 AS a", kind="view")
+    with pytest.raises(QueryError, match="two queries are called 'mine'"):
+        catalog()
+
+
+def test_what_a_query_depends_on_must_be_there(folder: Path) -> None:
+    put(folder, "-- depends = ['other']\n" + GOOD + "SELECT 1 AS a")
+    with pytest.raises(QueryError, match=r"report/mine\.sql: depends on other, which is no view"):
+        definitions()
+
+
+def test_views_cannot_depend_on_each_other(folder: Path) -> None:
+    put(folder, "-- depends = ['b']\n" + GOOD + "SELECT a FROM b", name="a", kind="view")
+    put(folder, "-- depends = ['a']\n" + GOOD + "SELECT a FROM a", name="b", kind="view")
+    with pytest.raises(QueryError, match=r"depend on each other: (a < b < a|b < a < b)"):
+        definitions()
+
+
+def test_other_files_in_the_folders_are_no_queries(folder: Path) -> None:
+    (folder / "report" / "notes.md").write_text("x", "utf-8")
+    assert catalog() == {}

@@ -1,0 +1,605 @@
+"""The engine: SQL that only reads the store, answers that are exact, stores that change."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tracekit.engine import Database
+from tracekit.errors import QueryError, TracekitError, UsageError
+from tracekit.intake import Options, ingest
+from tracekit.render import RenderOptions, renderer, renderer_names
+from tracekit.schema import TABLES
+from tracekit.store import Store, create_store, open_store
+
+KERNELS = 76
+CANARY = "canary-5f3c"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path) -> Store:
+    """A store in a folder with canaries around it, in it, and linked into it."""
+    base = tmp_path_factory.mktemp("engine")
+    ingest(gpu_trace, base / "S", Options(run_name="gpu"))
+    (base / "canary.csv").write_text(f"a,b\n{CANARY},1\n")
+    pq.write_table(pa.table({"a": [CANARY]}), base / "canary.parquet")
+    (base / "S" / "link.csv").symlink_to(base / "canary.csv")
+    (base / "S" / "link.parquet").symlink_to(base / "canary.parquet")
+    (base / "S" / "folder").symlink_to(base)
+    return open_store(base / "S")
+
+
+@pytest.fixture(scope="module")
+def database(store: Store) -> Database:
+    return Database(store)
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def scalar(database: Database, sql: str) -> Any:
+    ((value,),) = database.sql(sql).tuples()
+    return value
+
+
+# -- hostile SQL ----------------------------------------------------------------------------------
+
+#: {B} is the folder around the store, {S} the store, {F} a file of the table kernel.
+STATEMENTS = [
+    "COPY kernel TO '{B}/out.csv'", "COPY kernel TO '{S}/out.csv'",
+    "COPY (SELECT 1) TO '{F}' (FORMAT parquet)", "COPY kernel FROM '{B}/canary.csv'",
+    "COPY FROM DATABASE memory TO x", "ATTACH '{B}/x.db'", "ATTACH '{S}/x.db' AS y",
+    "DETACH memory", "USE memory", "INSTALL httpfs", "FORCE INSTALL httpfs", "LOAD httpfs",
+    "UPDATE EXTENSIONS", "PRAGMA version", "PRAGMA table_info('kernel')", "SET threads = 1",
+    "SET enable_external_access = true", "SET GLOBAL lock_configuration = false",
+    "RESET allowed_directories", "SET VARIABLE x = 1", "CREATE TABLE t (a INT)",
+    "CREATE TEMP TABLE t AS SELECT 1", "CREATE OR REPLACE VIEW kernel AS SELECT 1",
+    "CREATE MACRO m(a) AS a", "CREATE SECRET s (TYPE s3)", "CREATE TYPE t AS ENUM ('a')",
+    "CREATE SCHEMA s", "CREATE SEQUENCE s", "INSERT INTO kernel VALUES (1)",
+    "UPDATE kernel SET name = 'x'", "DELETE FROM kernel", "TRUNCATE kernel",
+    "MERGE INTO kernel USING run ON true WHEN MATCHED THEN DELETE", "DROP VIEW kernel",
+    "DROP SCHEMA main CASCADE", "ALTER VIEW kernel RENAME TO k", "COMMENT ON VIEW kernel IS 'x'",
+    "EXPORT DATABASE '{B}/out'", "IMPORT DATABASE '{B}/out'", "CALL pragma_version()",
+    "CALL force_checkpoint()", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1",
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO '{B}/out.csv'", "PREPARE p AS SELECT 1",
+    "PREPARE p AS COPY (SELECT 1) TO '{S}/out.csv'", "EXECUTE p", "DEALLOCATE p",
+    "BEGIN", "COMMIT", "ROLLBACK", "CHECKPOINT", "VACUUM", "ANALYZE",
+    "SELECT 1; SELECT 2", "SELECT 1; DROP VIEW kernel", "SELECT 1;; COPY kernel TO '{S}/out.csv'",
+    "/* SELECT */ COPY kernel TO '{B}/out.csv'", "-- SELECT 1\nCOPY kernel TO '{B}/out.csv'",
+    "SELECT 1 -- ;\n; COPY kernel TO '{B}/out.csv'", "SELECT '/*'; DROP VIEW kernel -- */",
+    "SELECT $$;$$; DROP VIEW kernel", "SELECT 1\x00; DROP VIEW kernel",
+    "(COPY kernel TO '{B}/out.csv')", "SELECT * FROM (COPY kernel TO '{B}/out.csv')",
+    "PIVOT kernel ON name USING sum(dur_ns)", "SELECT * FROM (PIVOT kernel ON name USING count(*))",
+    "SELECT 1 INTO t", "SELECT", "nonsense", "SELECT 'open", "SELECT ((1)", "SELECT ?",
+    "SELECT $x", "", " ", "-- only this", "/* open", ";",
+]  # fmt: skip
+
+#: Statements that write, inside of a SELECT; {Q} is such a SELECT as data.
+IN_A_SELECT = [
+    "WITH x AS (COPY (SELECT 1) TO '{S}/out.csv') SELECT * FROM x",
+    "WITH x AS (COPY (SELECT 1) TO '{B}/out.csv') SELECT * FROM x",
+    "WITH x AS MATERIALIZED (COPY (SELECT 1) TO '{S}/out.csv') SELECT 1",
+    "WITH a AS (SELECT 1), x AS (COPY a TO '{F}' (FORMAT parquet)) FROM x",
+    "WITH x AS (SELECT 1) SELECT * FROM (WITH y AS (COPY x TO '{S}/out.csv') FROM y)",
+    "SELECT (WITH x AS (COPY (SELECT 1) TO '{S}/out.csv') FROM x)",
+    "SELECT 1 UNION (WITH x AS (COPY (SELECT 1) TO '{S}/out.csv') FROM x)",
+    "SUMMARIZE WITH x AS (COPY (SELECT 1) TO '{S}/out.csv') FROM x",
+    "DESCRIBE WITH x AS (COPY (SELECT 1) TO '{S}/out.csv') FROM x",
+    "WITH x AS (DELETE FROM kernel RETURNING *) SELECT * FROM x",
+    "WITH x AS (INSERT INTO kernel (name) VALUES ('x') RETURNING *) SELECT * FROM x",
+    "WITH x AS (UPDATE kernel SET name = 'x' RETURNING *) SELECT * FROM x",
+    "SELECT * FROM query('WITH x AS (COPY (SELECT 1) TO ''{S}/out.csv'') FROM x')",
+    "SELECT * FROM json_execute_serialized_sql({Q})",
+]
+
+#: Functions that read files, run texts or change the engine, spelled in several ways.
+FUNCTIONS = [
+    "read_csv('{B}/canary.csv')", "read_csv('{S}/link.csv')", "read_csv('{S}/../canary.csv')",
+    "read_csv('{S}/folder/canary.csv')", "read_csv('{S}/tracekit.json')", "read_csv('/etc/passwd')",
+    "read_csv('http://127.0.0.1:9/canary.csv')", "read_csv_auto('{B}/canary.csv')",
+    "read_csv(['{F}', '{B}/canary.csv'])", "READ_CSV('{B}/canary.csv')",
+    '"read_csv"(\'{B}/canary.csv\')', "main.read_csv('{B}/canary.csv')",
+    "system.main.read_csv('{B}/canary.csv')", "read_csv('{B}/canary.csv') TABLESAMPLE 1 ROWS",
+    "range(1), read_csv('{B}/canary.csv')", "read_parquet('{B}/canary.parquet')",
+    "parquet_scan('{B}/canary.parquet')", "parquet_metadata('{B}/canary.parquet')",
+    "parquet_schema('{B}/canary.parquet')", "read_text('{B}/canary.csv')",
+    "read_blob('{B}/canary.csv')", "read_json('{B}/canary.csv')", "sniff_csv('{B}/canary.csv')",
+    "read_duckdb('{B}/x.db')", "glob('{B}/*')", "glob('/etc/*')", "glob('{S}/*')",
+    "query('SELECT 1')", "query('SELECT * FROM read_csv(''{B}/canary.csv'')')",
+    "query_table('{B}/canary.csv')", "query_table(['kernel'])",
+    "json_execute_serialized_sql(json_serialize_sql('SELECT 1'))", "enable_logging()",
+    "enable_profiling(save_location = '{B}/out')", "checkpoint()", "truncate_duckdb_logs()",
+    "duckdb_secrets()", "pandas_scan(1)", "arrow_scan(1, 2, 3)", "seq_scan('kernel')",
+    "create_external_resource('x')", "which_secret('x', 's3')", "no_such_function(1)",
+]  # fmt: skip
+
+#: Paths and Python variables where a table is expected.
+REPLACEMENTS = [
+    "'{B}/canary.csv'", "'{B}/canary.parquet'", '"{B}/canary.parquet"', "'{B}/*.parquet'",
+    "'{S}/../canary.csv'", "'{S}/./.././canary.csv'", "'{S}//../canary.parquet'",
+    "'{S}/link.csv'", "'{S}/link.parquet'", "'{S}/folder/canary.csv'", "'{S}/*.parquet'",
+    "'file:{B}/canary.csv'", "'file://{B}/canary.csv'", "'http://127.0.0.1:9/canary.csv'",
+    "'s3://bucket/canary.parquet'", "'/etc/passwd'", "'/dev/stdin'", "variable", "pa_table",
+    "'canary.csv'", "'../canary.csv'", "duckdb_logs_parsed('x')",
+]  # fmt: skip
+
+
+def assert_refused(store: Store, template: str) -> str:
+    """The reason, after a look at every file and at the answers that follow."""
+    base = store.path.parent
+    before = files_below(base)
+    table_file = next(store.path.glob("kernel/*/*/*.parquet"))
+    hidden = "json_serialize_sql('WITH x AS (COPY (SELECT 1) TO ''{S}/out.csv'') FROM x')"
+    places = {"{Q}": hidden, "{B}": str(base), "{S}": str(store.path), "{F}": str(table_file)}
+    for name, text in places.items():
+        template = template.replace(name, text)
+    database = Database(store)
+    with pytest.raises(QueryError) as caught:
+        database.sql(template)
+    assert CANARY not in str(caught.value)
+    assert files_below(base) == before
+    assert scalar(database, "SELECT count(*) FROM kernel") == KERNELS
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_what_is_not_one_select_is_refused(store: Store, sql: str) -> None:
+    assert assert_refused(store, sql)
+
+
+@pytest.mark.parametrize("sql", IN_A_SELECT)
+def test_a_select_cannot_hide_another_statement(store: Store, sql: str) -> None:
+    assert "allowed" in assert_refused(store, sql)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_see_no_file_and_run_no_text(store: Store, function: str) -> None:
+    assert "is not allowed in FROM" in assert_refused(store, f"SELECT * FROM {function}")
+
+
+@pytest.mark.parametrize("table", REPLACEMENTS)
+def test_a_path_or_a_variable_is_no_table(
+    store: Store, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variable = pa_table = pa.table({"a": [CANARY]})
+    monkeypatch.chdir(store.path)
+    assert len(variable) == len(pa_table)
+    assert assert_refused(store, f"FROM {table}")
+
+
+def test_the_environment_is_not_there(store: Store) -> None:
+    assert "getenv" in assert_refused(store, "SELECT getenv('PATH')")
+
+
+def test_text_that_is_no_unicode_is_refused(database: Database) -> None:
+    with pytest.raises(QueryError, match="no Unicode text"):
+        database.sql("SELECT '\udc80'")
+
+
+def test_settings_cannot_be_changed_even_past_the_check(database: Database) -> None:
+    for statement in (
+        "SET enable_external_access = true",
+        "RESET allowed_directories",
+        "SET lock_configuration = false",
+        "SET temp_directory = '/tmp/elsewhere'",
+    ):
+        with pytest.raises(duckdb.Error, match="locked"):
+            database._connection.execute(statement)
+
+
+def test_a_link_to_a_table_file_elsewhere_is_not_followed(
+    tmp_path: Path, gpu_trace: Path, small_trace: Path
+) -> None:
+    """Whoever made a store cannot show its reader a file of the reader's."""
+    ingest(gpu_trace, tmp_path / "S", Options(run_name="gpu"))
+    ingest(small_trace, tmp_path / "other", Options(run_name="gpu"))
+    (file,) = (tmp_path / "S" / "kernel").rglob("*.parquet")
+    (elsewhere,) = (tmp_path / "other" / "kernel").rglob("*.parquet")
+    file.unlink()
+    file.symlink_to(elsewhere)
+    with pytest.raises(QueryError, match="Only the store's own files can be read"):
+        Database(open_store(tmp_path / "S")).sql("SELECT * FROM kernel")
+
+
+@pytest.mark.parametrize("name", ["[!a]", "a*b?[c]", "[[]!a]", "a]b", "{a,b}", "it's"])
+def test_a_store_with_a_pattern_for_a_name_opens_nothing_else(
+    tmp_path: Path, gpu_trace: Path, small_trace: Path, name: str
+) -> None:
+    ingest(gpu_trace, tmp_path / name, Options(run_name="gpu"))
+    siblings = [tmp_path / other for other in ("b", "aXbYc", "a", "!") if other != name]
+    for sibling in siblings:
+        ingest(small_trace, sibling, Options(run_name="gpu"))
+    database = Database(open_store(tmp_path / name))
+    assert scalar(database, "SELECT count(*) FROM kernel") == KERNELS
+    for sibling in siblings:
+        (file,) = sibling.glob("kernel/*/*/*.parquet")
+        with pytest.raises(QueryError, match="Permission Error"):
+            database.sql(f"FROM '{file}'")
+    pattern = str(tmp_path / "*").replace("'", "''")
+    with pytest.raises(QueryError, match="Permission Error"):
+        database.sql(f"FROM '{pattern}/kernel/*/*/*.parquet'")
+
+
+# -- what is allowed ------------------------------------------------------------------------------
+
+ALLOWED = [
+    ("SELECT 1 -- ; DROP VIEW kernel", [(1,)]),
+    ("/* ; */ SELECT 1;;", [(1,)]),
+    ("SELECT 'COPY x TO y; -- /*'", [("COPY x TO y; -- /*",)]),
+    ('SELECT \'"type":"COPY_QUERY_NODE"\'', [('"type":"COPY_QUERY_NODE"',)]),
+    ("VALUES (1), (2)", [(1,), (2,)]),
+    ("FROM range(2)", [(0,), (1,)]),
+    ("FROM kernel SELECT count(*)", [(KERNELS,)]),
+    ("WITH x AS (SELECT 1 AS a) SELECT a FROM x", [(1,)]),
+    ("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3) FROM t",
+     [(1,), (2,), (3,)]),
+    ("SELECT unnest([1, 2])", [(1,), (2,)]),
+    ("SELECT list_transform([1, 2], lambda x: x + 1)", [([2, 3],)]),
+    ("SELECT 1 UNION ALL SELECT 2 ORDER BY 1 DESC", [(2,), (1,)]),
+    ("PIVOT (VALUES ('a', 1), ('b', 2)) t(k, v) ON k IN ('a', 'b') USING sum(v)", [(1, 2)]),
+    ("SELECT value FROM json_each('[5]')", [("5",)]),
+    ("SELECT value FROM duckdb_settings() WHERE name = 'lock_configuration'", [("true",)]),
+    ("SELECT count(*) FROM (SHOW TABLES) WHERE name = 'kernel'", [(1,)]),
+    ("SELECT column_name FROM (DESCRIBE run) LIMIT 1", [("run_id",)]),
+    ("SELECT '\x00'", [("\x00",)]),
+    ("SELECT " + " + ".join(["1"] * 300), [(300,)]),
+    ("SELECT 1 WHERE " + " OR ".join(["true"] * 5_000), [(1,)]),
+    (f"SELECT length('{'x' * 1_000_000}')", [(1_000_000,)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sql", "rows"), ALLOWED, ids=lambda value: str(value)[:40])
+def test_whatever_only_reads_is_allowed(
+    database: Database, sql: str, rows: list[tuple[Any, ...]]
+) -> None:
+    assert list(database.sql(sql).tuples()) == rows
+
+
+def test_a_thousand_columns_of_one_name_have_names_of_their_own(database: Database) -> None:
+    result = database.sql("SELECT " + ", ".join(["1 AS n_count"] * 2_000))
+    (row,) = result.rows()
+    assert len(row) == 2_000
+    assert list(row)[:3] == ["n_count", "n_count_1", "n_count_2"]
+    assert {column.unit for column in result.columns} == {"count"}
+    assert [column.name for column in result.columns] == result.table.column_names
+
+
+def test_sql_that_is_nested_beyond_reason_is_refused(database: Database) -> None:
+    for sql in ("SELECT " + "(" * 100_000 + "1" + ")" * 100_000, "SELECT " + "-" * 50_000 + "1",
+                "SELECT " + "[" * 50_000):  # fmt: skip
+        with pytest.raises(QueryError):
+            database.sql(sql)
+
+
+# -- values of every type -------------------------------------------------------------------------
+
+LARGEST = 2**127 - 1
+EXACT = {
+    "{'a': 1, 'b': NULL}": {"a": 1, "b": None},
+    "[1, NULL]": [1, None],
+    "[]": [],
+    "[1, 2]::INT[2]": [1, 2],
+    "MAP {'a': 1}": [("a", 1)],
+    f"{LARGEST}::HUGEINT": Decimal(LARGEST),
+    f"({-LARGEST - 1})::HUGEINT": Decimal(-LARGEST - 1),
+    "18446744073709551615::UBIGINT": 2**64 - 1,
+    "9223372036854775807::BIGINT": 2**63 - 1,
+    "1.25::DECIMAL(10, 2)": Decimal("1.25"),
+    "'x'::ENUM ('x', 'y')": "x",
+    "NULL": None,
+    "'\\xAA\\x00'::BLOB": b"\xaa\x00",
+    "true": True,
+    "0.5::FLOAT": 0.5,
+    "union_value(a := 1)": 1,
+    "'{\"a\": 1}'::JSON": '{"a": 1}',
+    "CAST(uuid() AS VARCHAR) IS NULL": False,
+}
+AS_TEXT = {
+    "DATE '2026-01-05'": "2026-01-05",
+    "TIMESTAMP '2026-01-05 09:00:00.000001'": "2026-01-05 09:00:00.000001",
+    "TIMESTAMPTZ '2026-01-05 09:00:00+02'": "2026-01-05 07:00:00+00:00",
+    "TIMESTAMP_NS '2026-01-05 09:00:00.123456789'": "2026-01-05 09:00:00.123456789",
+    "TIMESTAMP_S '2026-01-05 09:00:00'": "2026-01-05 09:00:00",
+    "TIME '09:00:00.5'": "09:00:00.500000",
+    "INTERVAL '1 year 2 days 3 seconds'": "MonthDayNano(months=12, days=2, nanoseconds=3000000000)",
+    "'inf'::DOUBLE": "inf",
+    "'nan'::DOUBLE": "nan",
+    "[{'a': [DATE '2026-01-05']}]": "[{'a': [datetime.date(2026, 1, 5)]}]",
+}
+REFUSED = [
+    "340282366920938463463374607431768211455::UHUGEINT", "[1::UHUGEINT]", "{'a': 1::UHUGEINT}",
+    "MAP {1::UHUGEINT: 1}", "union_value(a := 1::UHUGEINT)", "TIMETZ '12:00:00+02'",
+    "'12:00:00.123456789'::TIME_NS", "1::BIGNUM", "'0101'::BIT", "TIMESTAMP '290000-01-01'",
+    "TIMESTAMP 'infinity'", "TIMESTAMP '4000-01-01 (BC)'", "TIMESTAMPTZ '290000-01-01 00:00:00+00'",
+    "DATE '99999-01-01'", "DATE 'infinity'", "[DATE '-infinity']", "{'a': [TIMESTAMP 'infinity']}",
+]  # fmt: skip
+
+
+def assert_rendered(database: Database, value: str) -> None:
+    result = database.sql(f"SELECT {value} AS x UNION ALL SELECT NULL")
+    for name in renderer_names():
+        assert renderer(name).render(result, RenderOptions(width=80, color=False))
+
+
+@pytest.mark.parametrize(("value", "expected"), EXACT.items(), ids=list(EXACT))
+def test_values_come_out_as_they_are(database: Database, value: str, expected: object) -> None:
+    result = database.sql(f"SELECT {value} AS x")
+    assert result.rows() == [{"x": expected}]
+    assert list(result.tuples()) == [(expected,)]
+    assert_rendered(database, value)
+
+
+@pytest.mark.parametrize(("value", "expected"), AS_TEXT.items(), ids=list(AS_TEXT))
+def test_times_come_out_as_they_are(database: Database, value: str, expected: str) -> None:
+    result = database.sql(f"SELECT {value} AS x")
+    assert [str(row["x"]) for row in result.rows()] == [expected]
+    assert [str(x) for (x,) in result.tuples()] == [expected]
+    assert len(result.df()) == 1
+    assert_rendered(database, value)
+
+
+@pytest.mark.parametrize("value", REFUSED)
+def test_what_would_come_out_changed_is_refused(database: Database, value: str) -> None:
+    with pytest.raises(QueryError, match=r"the column 'x' .* write CAST\(… AS VARCHAR\)"):
+        database.sql(f"SELECT {value} AS x")
+    result = database.sql(f"SELECT CAST({value} AS VARCHAR) AS x")
+    assert isinstance(result.rows()[0]["x"], str)
+
+
+@pytest.mark.parametrize("value", sorted({*EXACT} - {"union_value(a := 1)"}))
+def test_a_data_frame_holds_it(database: Database, value: str) -> None:
+    assert list(database.sql(f"SELECT {value} AS x").df().columns) == ["x"]
+
+
+def test_what_no_data_frame_holds_is_told(database: Database) -> None:
+    with pytest.raises(QueryError, match="cannot be a DataFrame"):
+        database.sql("SELECT union_value(a := 1) AS x").df()
+
+
+def test_columns_of_one_name_are_all_there(database: Database) -> None:
+    result = database.sql("SELECT 1 AS a, 2 AS a, 3 AS a_1, 4 AS total_ns, 5 AS total_ns")
+    assert result.rows() == [{"a": 1, "a_2": 2, "a_1": 3, "total_ns": 4, "total_ns_1": 5}]
+    assert [column.unit for column in result.columns] == ["", "", "", "ns", "ns"]
+    assert list(result.df().columns) == ["a", "a_2", "a_1", "total_ns", "total_ns_1"]
+
+
+def test_no_rows_are_a_result(database: Database) -> None:
+    result = database.sql("SELECT name, dur_ns FROM kernel WHERE false")
+    assert (len(result), result.rows(), list(result.tuples())) == (0, [], [])
+    assert result.table.schema.types == [pa.string(), pa.int64()]
+    assert len(result.df()) == 0
+
+
+# -- asking ---------------------------------------------------------------------------------------
+
+
+def test_parameters_are_bound_never_pasted(database: Database) -> None:
+    for run in ("' OR true --", "gpu'; DROP VIEW kernel; --", "GPU", "gpu ", "%"):
+        assert len(database.query("kernel_time", {"run_id": run})) == 0
+    assert len(database.query("kernel_time", {"run_id": "gpu"})) == 16
+
+
+def test_wrong_parameters_are_told(database: Database) -> None:
+    with pytest.raises(QueryError, match="kernel_time needs the parameter run_id"):
+        database.query("kernel_time")
+    with pytest.raises(QueryError, match="has no parameter a, b; it has: run_id"):
+        database.query("kernel_time", {"run_id": "gpu", "b": 1, "a": 2})
+    with pytest.raises(QueryError, match="the report runs has no parameter run_id; it has: none"):
+        database.query("runs", {"run_id": "gpu"})
+    with pytest.raises(QueryError, match="no report called 'device_interval'"):
+        database.query("device_interval")
+
+
+def test_errors_in_sql_say_where_and_what_there_is(database: Database) -> None:
+    with pytest.raises(QueryError, match=r"(?s)kernels does not exist.*Tables: run, .*kernel"):
+        database.sql("SELECT * FROM kernels")
+    with pytest.raises(QueryError, match=r"(?s)durr_ns.*dur_ns"):
+        database.sql("SELECT durr_ns FROM kernel")
+    with pytest.raises(QueryError, match=r"(?s)syntax error.*LINE 1"):
+        database.sql("SELEC 1")
+    with pytest.raises(QueryError, match="Overflow"):
+        database.sql("SELECT 9223372036854775807 + dur_ns FROM kernel")
+
+
+def test_a_run_is_found_by_name_or_id(tmp_path: Path, gpu_trace: Path, small_trace: Path) -> None:
+    store = tmp_path / "S"
+    with pytest.raises(UsageError, match="the store is empty"):
+        Database(create_store(store)).run_id(None)
+    ingest(gpu_trace, store, Options(run_name="My Run"))
+    ingest(small_trace, store, Options(run_name="newest"))
+    database = Database(open_store(store))
+    assert database.run_id(None) == "newest"
+    run_id = database.run_id("My Run")
+    assert run_id.startswith("my-run-")
+    assert database.run_id(run_id) == run_id
+    with pytest.raises(UsageError, match=r"no run called 'my run' in the store; runs: My Run, new"):
+        database.run_id("my run")
+
+
+def test_many_threads_may_ask_one_database(database: Database) -> None:
+    found: list[int] = []
+
+    def ask() -> None:
+        for _ in range(5):
+            found.append(scalar(database, "SELECT sum(dur_ns) FROM kernel"))
+            rows = database.query("kernel_time", {"run_id": "gpu"}).rows()
+            found.append(sum(row["total_ns"] for row in rows))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [1_961_272] * 40
+
+
+# -- Ctrl-C ---------------------------------------------------------------------------------------
+
+ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
+
+
+def test_an_endless_query_can_be_interrupted(store: Store) -> None:
+    database = Database(store)
+    caught: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            database._fetch(ENDLESS, {})
+        except BaseException as error:  # noqa: BLE001 - it is looked at below
+            caught.append(error)
+
+    cursors: list[duckdb.DuckDBPyConnection] = []
+
+    class Watched:
+        def cursor(self) -> duckdb.DuckDBPyConnection:
+            cursors.append(connection.cursor())
+            return cursors[-1]
+
+    connection, database._connection = database._connection, Watched()  # type: ignore[assignment]
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while thread.is_alive():
+        for cursor in cursors:
+            cursor.interrupt()
+        thread.join(0.1)
+    database._connection = connection
+    assert [type(error) for error in caught] == [KeyboardInterrupt]
+    assert scalar(database, "SELECT count(*) FROM kernel") == KERNELS
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
+def test_ctrl_c_ends_an_endless_query(store: Store) -> None:
+    program = (
+        "import signal, sys, tracekit\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may have it ignored
+        "database = tracekit.open(sys.argv[1])\n"
+        "print('asking', flush=True)\n"
+        "try:\n    database.sql(sys.argv[2])\n"
+        "except KeyboardInterrupt:\n    print('interrupted', len(database.sql('FROM kernel')))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(store.path), ENDLESS], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "asking\n"
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    try:
+        output, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert output == f"interrupted {KERNELS}\n"
+
+
+# -- stores that change ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def changing(tmp_path: Path, gpu_trace: Path, small_trace: Path) -> Store:
+    ingest(gpu_trace, tmp_path / "S", Options(run_name="gpu"))
+    ingest(small_trace, tmp_path / "S", Options(run_name="small"))
+    return open_store(tmp_path / "S")
+
+
+def test_sources_that_come_later_are_not_seen(changing: Store, cpu_trace: Path) -> None:
+    database = Database(changing)
+    ingest(cpu_trace, changing.path, Options(run_name="later"))
+    assert [row["run_name"] for row in database.query("runs").rows()] == ["small", "gpu"]
+    assert len(Database(changing).query("runs")) == 3
+
+
+@pytest.mark.parametrize("removed", ["gpu", "small"])
+def test_a_source_removed_meanwhile_is_told(changing: Store, removed: str) -> None:
+    database = Database(changing)
+    changing.remove(changing.commits(removed))
+    with pytest.raises(QueryError, match=r"the store changed while it was read.*open it and ask"):
+        database.sql("SELECT sum(dur_ns) FROM kernel")
+    with pytest.raises(QueryError, match="the store changed while it was read"):
+        database.query("kernel_time", {"run_id": removed})
+    assert len(Database(changing).query("runs")) == 1
+
+
+def test_a_store_that_changes_while_it_is_opened_is_opened_again(
+    changing: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = changing.snapshot
+    taken = []
+
+    def snapshot() -> Any:
+        taken.append(real())
+        if len(taken) == 1:  # the moment between the snapshot and the first look at a file
+            changing.remove(changing.commits("gpu"))
+        return taken[-1]
+
+    monkeypatch.setattr(changing, "snapshot", snapshot)
+    database = Database(changing)
+    assert [row["run_name"] for row in database.query("runs").rows()] == ["small"]
+    assert len(taken) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"no parquet at all, but text", b"PAR1" * 9])
+def test_a_damaged_file_is_told_by_name(changing: Store, content: bytes) -> None:
+    for file in changing.path.glob("kernel/*/*/*.parquet"):
+        file.write_bytes(content)
+    with pytest.raises(TracekitError, match=r"(?s)kernel.*\.parquet.*ingest --replace"):
+        Database(changing).sql("SELECT sum(dur_ns) FROM kernel")
+
+
+def test_a_file_that_is_gone_is_told_by_name(changing: Store) -> None:
+    database = Database(changing)
+    for file in changing.path.glob("kernel/*/*/*.parquet"):
+        file.unlink()
+    with pytest.raises(QueryError, match=r"(?s)kernel.*\.parquet.*ingest --replace"):
+        database.sql("SELECT sum(dur_ns) FROM kernel")
+
+
+def test_files_of_an_older_version_lack_columns(changing: Store) -> None:
+    """Their columns are NULL, wherever in the order of the files they come."""
+    for file in changing.path.glob("kernel/run_id=small/*/*.parquet"):
+        pq.write_table(pq.ParquetFile(file).read().drop_columns(["graph_id", "dur_ns"]), file)
+    counts = "SELECT run_id, count(*), count(dur_ns) FROM kernel GROUP BY 1 ORDER BY 1"
+    for newest in ("args_json", "collective_name"):
+        found = Database(changing).sql(counts)
+        assert list(found.tuples()) == [("gpu", KERNELS, KERNELS), ("small", 3, 0)]
+        for file in changing.path.glob("kernel/run_id=gpu/*/*.parquet"):
+            pq.write_table(pq.ParquetFile(file).read().drop_columns([newest]), file)
+
+
+# -- how a store is opened ------------------------------------------------------------------------
+
+
+def test_opening_reads_one_file_of_a_table_at_most(
+    tmp_path: Path, gpu_trace: Path, traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store can have thousands of sources: only the first file of a table is looked into."""
+    ingest(gpu_trace, tmp_path / "S", Options(run_name="gpu"))
+    ingest(traces / "hand-made", tmp_path / "S", Options(run_name="more"))
+    store = open_store(tmp_path / "S")
+    for files in store.snapshot().files.values():
+        for file in list(files)[1:]:
+            os.truncate(file, 0)
+    database = Database(store)
+    assert len(database.query("kernel_time", {"run_id": "gpu"})) == 16
+
+
+def test_every_table_is_there_in_an_empty_store(tmp_path: Path) -> None:
+    database = Database(create_store(tmp_path / "S"))
+    for name, table in TABLES.items():
+        result = database.sql(f"SELECT * FROM {name}")
+        assert result.table.column_names == ["run_id", "source_id", *table.schema.names]
+        assert result.table.schema.types == [pa.string(), pa.string(), *table.schema.types]
+        assert not database.has_rows(name)

@@ -1,0 +1,342 @@
+"""Which parser a file is for, told by its content; and parsers that other packages bring."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from tracekit import registry
+from tracekit.errors import FormatError, UsageError
+from tracekit.parser import Match, Parser
+from tracekit.registry import ParserError, broken_parsers, claims, detect, parser_named, parsers
+from tracekit.source import Source
+
+Write = Callable[[bytes | str], Source]
+
+TORCH_EVENT = {
+    "ph": "X",
+    "cat": "cpu_op",
+    "name": "aten::mm",
+    "pid": 1,
+    "tid": 1,
+    "ts": 1,
+    "dur": 1,
+}
+TRACE = json.dumps({"schemaVersion": 1, "traceEvents": [TORCH_EVENT]})
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Write:
+    def write(content: bytes | str) -> Source:
+        path = tmp_path / "file"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return Source.at(path)
+
+    return write
+
+
+# -- what is recognised ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("root", "certainty"),
+    [
+        ({"traceEvents": [TORCH_EVENT]}, 0.9),
+        ([TORCH_EVENT], 0.9),
+        ([TORCH_EVENT | {"cat": "Operator"}], 0.9),
+        ([TORCH_EVENT | {"cat": "HostToDevice", "ph": "s"}], 0.9),
+        ({"metadata": {"a": 1}, "traceEvents": [TORCH_EVENT | {"cat": "kernel"}]}, 0.9),
+        ({"deviceProperties": [{"id": 0}], "traceEvents": []}, 0.8),
+        ({"distributedInfo": {"rank": 1}, "traceEvents": [{"ph": "X", "name": "a"}]}, 0.8),
+        ({"schemaVersion": 1, "traceEvents": [{"ph": "M", "name": "process_name"}]}, 0.8),
+        ([{"attr": {"Power": "1"}, "ph": "B", "name": "a"}], 0.5),
+    ],
+)
+def test_a_trace_of_torch_is_recognised(root: Any, certainty: float, source: Write) -> None:
+    for content in (json.dumps(root), json.dumps(root, indent=2), "\ufeff" + json.dumps(root)):
+        found = detect(source(content))
+        assert (found.parser.name, found.match.certainty) == ("torch-profiler", certainty)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_packed_trace_is_recognised(pack: Callable[[bytes], bytes], source: Write) -> None:
+    assert detect(source(pack(TRACE.encode()))).parser.name == "torch-profiler"
+
+
+def test_the_reason_says_what_was_seen(source: Write) -> None:
+    assert detect(source(TRACE)).match.reason == "trace events of torch's categories (cpu_op)"
+    keys = detect(source('{"deviceProperties": [], "baseTimeNanoseconds": 1, "traceEvents": []}'))
+    assert keys.match.reason == (
+        "top-level keys of torch's profiler (baseTimeNanoseconds, deviceProperties)"
+    )
+
+
+def test_a_trace_cut_early_is_recognised(source: Write) -> None:
+    content = json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [TORCH_EVENT]})
+    for length in range(content.index('"deviceProperties"') + 20, len(content)):
+        assert detect(source(content[:length])).parser.name == "torch-profiler"
+
+
+# -- what is refused, by name ----------------------------------------------------------------------
+
+LABEL = {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/host:CPU"}}
+VIEWER = {"metadata": {"highres-ticks": True}, "traceEvents": [LABEL, {}]}
+MATMUL = {"ph": "X", "cat": "Op", "name": "MatMul", "pid": 1, "tid": 0, "ts": 1, "dur": 2}
+TIMELINE = {"traceEvents": [MATMUL]}
+OTHER_TOOL = {"traceEvents": [{"ph": "X", "cat": "devtools.timeline", "name": "Paint", "ts": 1}]}
+XSPACE = b"\n\x8e\xaa\x02\x08\x01\x12\x09/host:CPU\x1a\x10\0\0" + bytes(range(128))
+
+REFUSED: dict[str, tuple[bytes | str, str]] = {
+    "viewer export": (json.dumps(VIEWER), "it is a trace viewer export of the TensorFlow or JAX"),
+    "TensorFlow timeline": (json.dumps(TIMELINE), "it is a TensorFlow 1 timeline"),
+    "trace of a browser": (
+        json.dumps(OTHER_TOOL),
+        "it is a Chrome trace, but not torch.profiler's (categories seen: devtools.timeline)",
+    ),
+    "no events": ('{"traceEvents": []}', "it is a Chrome trace, but not torch.profiler's"),
+    "JSON": ('{"rows": [[1, 2], [3, 4]]}', "it is JSON, but holds no trace events"),
+    "JSON list": ("[[-1, 1, 37888, 7], [0, 2, 1, 1]]", "it is JSON, but holds no trace events"),
+    "JSON list of numbers": ("[-1.5, 2]", "it is JSON, but holds no trace events"),
+    "JSON list of null": ("[null]", "it is JSON, but holds no trace events"),
+    "JSON lines": ('{"a": 1}\n{"a": 2}\n', "it is JSON, but holds no trace events"),
+    "XSpace": (XSPACE, "it is an XSpace profile of TensorFlow or JAX (xplane.pb)"),
+    "CSV": ('"ID","Kernel Name"\n"0","gemm"\n', "its content is none of the formats read here"),
+    "log": ("[2026-01-01 12:00] start\n", "its content is none of the formats read here"),
+    "shell": ("{ echo hello; }\n", "its content is none of the formats read here"),
+    "junk": (bytes(range(256)) * 10, "its content is none of the formats read here"),
+    "empty": (b"", "the file is empty"),
+    "empty inside": (gzip.compress(b""), "the file is empty once decompressed (gzip)"),
+    "UTF-16": (TRACE.encode("utf-16"), "it is UTF-16 text; write it again as UTF-8"),
+    "zip": (b"PK\x03\x04" + bytes(100), "it is a zip archive; unpack it first"),
+    "xz": (b"\xfd7zXZ\0" + bytes(100), "it is compressed with xz; unpack it first"),
+    "bzip2": (b"BZh91AY&SY", "it is compressed with bzip2; unpack it first"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_trace_of_torch_is_refused_by_name(kind: str, source: Write) -> None:
+    content, what = REFUSED[kind]
+    found = source(content)
+    with pytest.raises(FormatError) as refusal:
+        detect(found)
+    message = str(refusal.value)
+    assert message.startswith(f"{found.path}: {what}")
+    assert "Looked for: torch-profiler: torch.profiler Chrome trace (.json" in message
+    assert message.endswith("say which with --format")
+
+
+def test_a_database_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "report.sqlite"
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE kernel (name TEXT)")
+    database.close()
+    with pytest.raises(FormatError, match="it is an SQLite database, which no parser here reads"):
+        detect(Source.at(path))
+
+
+def test_a_parquet_file_is_refused_by_name(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"name": ["gemm"]}), tmp_path / "kernel.parquet")
+    with pytest.raises(FormatError, match="it is a Parquet file, which no parser here reads"):
+        detect(Source.at(tmp_path / "kernel.parquet"))
+
+
+def test_profiles_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None:
+    expected = {
+        ".xplane.pb": "an XSpace profile",
+        ".trace.json.gz": "a trace viewer export",
+        "tftimeline": "a TensorFlow 1 timeline",
+        "op_profile.json": "JSON, but holds no trace events",
+        ".csv": "none of the formats",
+        ".txt": "none of the formats",
+        ".log": "none of the formats",
+    }
+    files = [
+        path for folder in ("tf", "ncu", "perf", "extra") for path in (corpus / folder).iterdir()
+    ]
+    assert len(files) > 70
+    for path in files:
+        with pytest.raises(FormatError) as refusal:
+            detect(Source.at(path))
+        for part, what in expected.items():
+            if part in path.name:
+                assert what in str(refusal.value)
+
+
+# -- forced ----------------------------------------------------------------------------------------
+
+
+def test_a_named_format_is_not_questioned(source: Write) -> None:
+    found = detect(source(b"anything"), "torch-profiler")
+    assert found.parser is parsers()["torch-profiler"]
+    assert found.match == Match(1.0, "named with --format")
+
+
+def test_an_unknown_format_is_told_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="no format called 'torch'; known: torch-profiler"):
+        parser_named("torch")
+
+
+def test_what_cannot_be_read_is_told(source: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = source(TRACE)
+    found.path.unlink()
+    with pytest.raises(FormatError, match="cannot be read: No such file or directory"):
+        detect(found)
+
+
+# -- parsers of other packages ---------------------------------------------------------------------
+
+GOOD = """
+from tracekit.parser import Match
+
+class MarksParser:
+    name = {name!r}
+    title = "marks: one a line"
+
+    def sniff(self, head):
+        return Match({certainty}, "the first line is #marks") if head[:6] == b"#marks" else None
+
+    def parse(self, source, report):
+        return iter(())
+"""
+
+
+@pytest.fixture
+def install(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., None]]:
+    """Installs a distribution with one module and an entry point for a parser in it."""
+    modules: list[str] = []
+
+    def run(name: str, code: str, *, target: str = "MarksParser") -> None:
+        folder = tmp_path_factory.mktemp(name)
+        module = f"tracekit_{name}"
+        modules.append(module)
+        (folder / f"{module}.py").write_text(code, encoding="utf-8")
+        info = folder / f"tracekit_{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Name: tracekit-{name}\nVersion: 1.0\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(
+            f"[tracekit.parsers]\n{name} = {module}:{target}\n", encoding="utf-8"
+        )
+        monkeypatch.syspath_prepend(str(folder))
+        importlib.invalidate_caches()
+        registry._known.cache_clear()
+
+    yield run
+    for module in modules:
+        sys.modules.pop(module, None)
+    monkeypatch.undo()
+    registry._known.cache_clear()
+
+
+Install = Callable[..., None]
+
+
+def test_a_parser_of_another_package_is_found(install: Install, source: Write) -> None:
+    install("marks", GOOD.format(name="marks", certainty=0.7))
+    assert list(parsers()) == ["torch-profiler", "marks"]
+    assert broken_parsers() == {}
+    found = detect(source("#marks\na,1,2\n"))
+    assert (found.parser.name, found.match.certainty) == ("marks", 0.7)
+    assert detect(source(TRACE)).parser.name == "torch-profiler"
+    assert parser_named("marks") is found.parser
+
+
+def test_a_refusal_names_every_format(install: Install, source: Write) -> None:
+    install("marks", GOOD.format(name="marks", certainty=0.7))
+    with pytest.raises(FormatError, match=r"torch 1\.8 and later; marks: marks: one a line\."):
+        detect(source("hello"))
+
+
+def test_the_surest_wins(install: Install, source: Write) -> None:
+    install("first", GOOD.format(name="first", certainty=0.4))
+    install("second", GOOD.format(name="second", certainty=0.6))
+    assert detect(source("#marks")).parser.name == "second"
+    assert [parser.name for parser, _ in claims(b"#marks")] == ["second", "first"]
+
+
+def test_two_equally_sure_are_asked_about(install: Install, source: Write) -> None:
+    install("first", GOOD.format(name="first", certainty=0.5))
+    install("second", GOOD.format(name="second", certainty=0.5))
+    found = source("#marks")
+    with pytest.raises(FormatError) as refusal:
+        detect(found)
+    assert str(refusal.value) == (
+        f"{found.path}: several formats fit equally well: first (the first line is #marks); "
+        "second (the first line is #marks); say which with --format"
+    )
+    assert detect(found, "first").parser.name == "first"
+
+
+BROKEN = {
+    "import": ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+    "syntax": ("def (", "SyntaxError: "),
+    "class": ("x = 1", "AttributeError: "),
+    "init": ("class MarksParser:\n def __init__(self): raise OSError('no licence')", "no licence"),
+    "exit": ("raise SystemExit('bye')", "SystemExit: bye"),
+    "shape": ("class MarksParser:\n name = 'marks'", "it lacks name, title, sniff or parse"),
+    "name": (GOOD.replace("{name!r}", "7").replace("{certainty}", "1"), "it lacks name"),
+    "function": ("def MarksParser(): return None", "it lacks name, title, sniff or parse"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_parser_that_cannot_be_loaded_is_named_and_harms_no_other(
+    kind: str, install: Install, source: Write
+) -> None:
+    code, why = BROKEN[kind]
+    install("marks", code)
+    install("sound", GOOD.format(name="sound", certainty=0.7))
+    assert list(parsers()) == ["torch-profiler", "sound"]
+    assert detect(source(TRACE)).parser.name == "torch-profiler"
+    ((name, reason),) = broken_parsers().items()
+    assert name == "marks"
+    assert reason.startswith("the parser 'marks' (tracekit_marks:MarksParser) cannot be loaded: ")
+    assert why in reason
+    assert "update or uninstall the package" in reason
+
+
+def test_who_asks_for_a_broken_parser_is_told_why(install: Install, source: Write) -> None:
+    install("marks", "import no_such_module")
+    with pytest.raises(UsageError, match="cannot be loaded: ModuleNotFoundError"):
+        parser_named("marks")
+    with pytest.raises(
+        FormatError, match=r"Not looked for: the parser 'marks' .* cannot be loaded"
+    ):
+        detect(source("#marks"))
+
+
+def test_of_two_parsers_of_one_name_the_first_is_used_and_the_other_named(
+    install: Install, source: Write
+) -> None:
+    install("impostor", GOOD.format(name="torch-profiler", certainty=1.0))
+    assert parser_named("torch-profiler").title.startswith("torch.profiler Chrome trace")
+    assert broken_parsers() == {
+        "torch-profiler (tracekit_impostor:MarksParser)": (
+            "two parsers are called 'torch-profiler'; the one of tracekit_impostor:MarksParser "
+            "is not used: uninstall the package that provides it"
+        )
+    }
+
+
+def test_a_parser_that_fails_to_look_is_blamed(install: Install, source: Write) -> None:
+    install("marks", GOOD.format(name="marks", certainty="1 / 0"))
+    with pytest.raises(ParserError, match="the parser 'marks' failed: ZeroDivisionError"):
+        detect(source("#marks"))
+    assert detect(source("#marks"), "torch-profiler").parser.name == "torch-profiler"
+
+
+def test_ours_are_loaded_like_those_of_others() -> None:
+    assert all(isinstance(parser, Parser) for parser in parsers().values())
+    assert broken_parsers() == {}

@@ -1,0 +1,126 @@
+"""The tables keep the rules that docs/tables.md promises of every column."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pytest
+
+from tracekit.schema import (
+    EVENT_TABLES,
+    FLAG,
+    INT,
+    KERNEL,
+    PARTITION_KEYS,
+    REAL,
+    SOURCE_FILE,
+    STEP,
+    TABLES,
+    TEXT,
+    Column,
+    Table,
+    batch,
+    batch_of_rows,
+)
+
+COLUMNS = [(table, column) for table in TABLES.values() for column in table.columns]
+IDS = [f"{table.name}.{column.name}" for table, column in COLUMNS]
+
+#: What the end of a name says of the type.
+ENDINGS = {
+    "_ns": INT, "_bytes": INT, "_count": INT, "_id": INT, "_index": INT,
+    "_ratio": REAL, "_per_s": REAL, "_kind": TEXT, "_name": TEXT, "_json": TEXT,
+}  # fmt: skip
+#: Time-ordered text, and averages over multiprocessors.
+OTHERWISE = {"ingest_id": TEXT, "blocks_per_sm_count": REAL, "warps_per_sm_count": REAL}
+
+
+def test_the_tables_of_the_issue_are_there() -> None:
+    assert list(TABLES) == [
+        "run", "run_label", "source_file", "device", "kernel", "transfer", "slice", "flow",
+        "memory_event", "step", "counter", "track_label", "ingest_issue",
+    ]  # fmt: skip
+
+
+def test_event_tables_are_those_whose_rows_stand_for_events() -> None:
+    assert EVENT_TABLES == (
+        "kernel", "transfer", "slice", "flow", "memory_event", "counter", "track_label",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EVENT_TABLES)
+def test_an_event_has_a_place_a_track_and_other_arguments(name: str) -> None:
+    names = TABLES[name].schema.names
+    assert (names[0], names[-1]) == ("event_id", "args_json")
+    place = names.index("process_id")
+    assert names[place : place + 3] == ["process_id", "thread_id", "track_name"]
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS, ids=IDS)
+def test_a_name_is_lower_case_and_says_its_unit(table: Table, column: Column) -> None:
+    assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", column.name)
+    assert column.name not in PARTITION_KEYS
+    endings = [kind for ending, kind in ENDINGS.items() if column.name.endswith(ending)]
+    if endings:
+        assert column.type == OTHERWISE.get(column.name, endings[0])
+    if column.type == FLAG:
+        assert column.name.startswith("is_")
+    assert column.type in (INT, REAL, TEXT, FLAG)
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS, ids=IDS)
+def test_a_column_is_described_in_one_line(table: Table, column: Column) -> None:
+    assert column.doc.strip() == column.doc
+    assert column.doc
+    assert not column.doc.endswith(".")
+    assert "\n" not in column.doc
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
+def test_a_table_has_no_column_twice(table: Table) -> None:
+    names = [column.name for column in table.columns]
+    assert len(set(names)) == len(names)
+    assert table.schema.names == names
+    assert [field.type for field in table.schema] == [column.type for column in table.columns]
+    assert table.doc.endswith(".")
+
+
+def test_one_name_means_one_type_everywhere() -> None:
+    types: dict[str, set[pa.DataType]] = {}
+    for _, column in COLUMNS:
+        types.setdefault(column.name, set()).add(column.type)
+    several = {name: kinds for name, kinds in types.items() if len(kinds) > 1}
+    assert several == {"value": {TEXT, REAL}}  # of a label, and of a counter
+
+
+def test_times_are_whole_nanoseconds() -> None:
+    for table, column in COLUMNS:
+        if table.is_event and re.search(r"(^|_)(start|dur|time)(_|$)", column.name):
+            assert column.name.endswith("_ns")
+            assert column.type == INT
+
+
+def test_a_batch_of_some_columns_has_null_in_the_others() -> None:
+    made = batch(STEP, {"step_index": pa.array([1, 2], INT)}, 2)
+    assert made.schema == STEP.schema
+    assert made.to_pylist() == [
+        dict.fromkeys(STEP.schema.names) | {"step_index": index} for index in (1, 2)
+    ]
+
+
+def test_a_batch_of_another_type_is_refused() -> None:
+    with pytest.raises(pa.ArrowInvalid, match="as a scalar of type int64"):
+        batch(STEP, {"step_index": pa.array(["one"])}, 1)
+
+
+def test_rows_may_leave_keys_out() -> None:
+    made = batch_of_rows(KERNEL, [{"event_id": 1, "name": "k"}, {"event_id": 2, "dur_ns": 0}])
+    assert made.schema == KERNEL.schema
+    assert made.column("name").to_pylist() == ["k", None]
+    assert made.column("dur_ns").to_pylist() == [None, 0]
+
+
+def test_no_rows_are_an_empty_batch() -> None:
+    assert batch_of_rows(SOURCE_FILE, []).schema == SOURCE_FILE.schema
+    assert batch_of_rows(SOURCE_FILE, []).num_rows == 0

@@ -1,0 +1,255 @@
+"""What is read of a file: its content, however packed, and all of it that is sound."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from tracekit.errors import FormatError
+from tracekit.source import HEAD_BYTES, Source, identify
+
+# Larger than every buffer on the way, and of bytes that hardly shrink.
+CONTENT = random.Random(0).randbytes(3_000_000)
+TEXT = b'{"traceEvents": []}\n'
+
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {
+    "none": bytes,
+    "gzip": gzip.compress,
+    "zstd": zstandard.compress,
+}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Callable[[bytes], Source]:
+    """A source of some bytes; its name says nothing."""
+
+    def write(data: bytes) -> Source:
+        path = tmp_path / "data"
+        path.write_bytes(data)
+        return Source.at(path)
+
+    return write
+
+
+Write = Callable[[bytes], Source]
+
+
+def read(source: Source) -> tuple[bytes, str | None]:
+    """The content, and what is said to be wrong with it."""
+    with source.open() as stream:
+        return b"".join(stream.pieces()), stream.damage
+
+
+# -- sound files -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", PACKINGS)
+@pytest.mark.parametrize("content", [CONTENT, TEXT, b"x"], ids=["large", "small", "a byte"])
+def test_the_content_is_what_was_packed(kind: str, content: bytes, source: Write) -> None:
+    packed = PACKINGS[kind](content)
+    found = source(packed)
+    assert (found.compression_kind, found.size_bytes) == (kind, len(packed))
+    assert read(found) == (content, None)
+
+
+@pytest.mark.parametrize("kind", PACKINGS)
+def test_nothing_packed_is_nothing(kind: str, source: Write) -> None:
+    found = source(PACKINGS[kind](b""))
+    assert read(found) == (b"", None)
+    assert found.head() == b""
+
+
+@pytest.mark.parametrize("name", ["trace.json.gz", "trace.zst", "trace"])
+def test_the_name_does_not_tell_the_compression(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(TEXT)
+    assert Source.at(path).compression_kind == "none"
+    path.write_bytes(gzip.compress(TEXT))
+    assert Source.at(path).compression_kind == "gzip"
+
+
+@pytest.mark.parametrize("parts", [2, 5])
+def test_gzip_of_several_members_is_one_content(parts: int, source: Write) -> None:
+    size = len(CONTENT) // parts + 1
+    members = [CONTENT[i : i + size] for i in range(0, len(CONTENT), size)]
+    assert read(source(b"".join(map(gzip.compress, members)))) == (CONTENT, None)
+
+
+@pytest.mark.parametrize("parts", [2, 5])
+def test_zstd_of_several_frames_is_one_content(parts: int, source: Write) -> None:
+    size = len(CONTENT) // parts + 1
+    frames = [CONTENT[i : i + size] for i in range(0, len(CONTENT), size)]
+    assert read(source(b"".join(map(zstandard.compress, frames)))) == (CONTENT, None)
+
+
+def test_many_small_members(source: Write) -> None:
+    members = [bytes([i % 256]) * (i % 7) for i in range(500)]
+    assert read(source(b"".join(map(gzip.compress, members)))) == (b"".join(members), None)
+
+
+def test_a_zstd_frame_that_does_not_tell_its_size(source: Write) -> None:
+    stream = zstandard.ZstdCompressor().compressobj()
+    packed = stream.compress(CONTENT) + stream.flush()
+    assert read(source(packed)) == (CONTENT, None)
+
+
+def test_a_skippable_zstd_frame_is_no_content(source: Write) -> None:
+    frame = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"notes"
+    packed = zstandard.compress(TEXT) + frame + zstandard.compress(TEXT)
+    assert read(source(packed)) == (TEXT * 2, None)
+
+
+# -- damaged files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.8, 0.99])
+def test_a_cut_stream_gives_what_comes_before_the_cut(
+    kind: str, share: float, source: Write
+) -> None:
+    packed = PACKINGS[kind](CONTENT)
+    content, damage = read(source(packed[: int(len(packed) * share)]))
+    assert CONTENT.startswith(content)
+    # at most a block of the compressor is lost: 128 KiB and what is in its buffers
+    assert len(content) > len(CONTENT) * share - 400_000
+    assert damage == f"{kind} stream is cut short"
+
+
+@pytest.mark.parametrize("missing", [1, 4, 8])
+def test_gzip_without_all_of_its_check_sum_is_cut(missing: int, source: Write) -> None:
+    content, damage = read(source(gzip.compress(TEXT)[:-missing]))
+    assert content == TEXT
+    assert damage == "gzip stream is cut short"
+
+
+def test_a_file_that_ends_in_the_magic_bytes_is_cut(source: Write) -> None:
+    for kind, magic in (("gzip", b"\x1f\x8b"), ("zstd", b"\x28\xb5\x2f\xfd")):
+        assert read(source(magic)) == (b"", f"{kind} stream is cut short")
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+@pytest.mark.parametrize("rubbish", [b"rubbish behind", b"\n", bytes(range(1, 200))])
+def test_rubbish_behind_the_stream_is_told_and_costs_nothing(
+    kind: str, rubbish: bytes, source: Write
+) -> None:
+    content, damage = read(source(PACKINGS[kind](CONTENT) + rubbish))
+    assert content == CONTENT
+    assert damage is not None
+    assert damage.startswith(f"{kind} stream is ")
+
+
+@pytest.mark.parametrize("size", [1, 512, 300_000])
+def test_zeros_behind_gzip_are_padding(size: int, source: Write) -> None:
+    """Tapes and some copy programs fill the last block; gzip itself passes over it."""
+    assert read(source(gzip.compress(CONTENT) + bytes(size))) == (CONTENT, None)
+
+
+def test_a_flipped_bit_in_the_content_of_gzip_is_told(source: Write) -> None:
+    packed = bytearray(gzip.compress(CONTENT))
+    packed[len(packed) // 2] ^= 0x10
+    content, damage = read(source(bytes(packed)))
+    assert damage is not None
+    assert damage.startswith("gzip stream is damaged")
+    assert CONTENT[: len(CONTENT) // 3] == content[: len(CONTENT) // 3]
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_flipped_bit_in_the_check_sum_is_told(kind: str, source: Write) -> None:
+    checked = zstandard.ZstdCompressor(write_checksum=True).compress
+    packed = bytearray(checked(TEXT) if kind == "zstd" else gzip.compress(TEXT))
+    packed[-5 if kind == "gzip" else -1] ^= 1
+    _, damage = read(source(bytes(packed)))
+    assert damage is not None
+    assert damage.startswith(f"{kind} stream is damaged")
+
+
+def test_damage_in_the_second_member_costs_not_the_first(source: Write) -> None:
+    second = bytearray(gzip.compress(CONTENT))
+    second[20] ^= 0xFF
+    content, damage = read(source(gzip.compress(TEXT) + bytes(second)))
+    assert content.startswith(TEXT)
+    assert damage is not None
+
+
+def test_no_bit_of_a_small_file_breaks_it_unseen(source: Write) -> None:
+    """A flipped bit changes the content and is told, or changes none of it."""
+    for kind in ("gzip", "zstd"):
+        packer = zstandard.ZstdCompressor(write_checksum=True).compress
+        packed = packer(TEXT) if kind == "zstd" else gzip.compress(TEXT, mtime=0)
+        for bit in range(32, 8 * len(packed)):
+            broken = bytearray(packed)
+            broken[bit // 8] ^= 1 << bit % 8
+            content, damage = read(source(bytes(broken)))
+            assert damage is not None or content == TEXT
+
+
+# -- reading piece by piece ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", PACKINGS)
+def test_a_read_gives_as_much_as_is_asked_for(kind: str, source: Write) -> None:
+    with source(PACKINGS[kind](CONTENT)).open() as stream:
+        sizes = [1, 10, 70_000, 1_500_000, 0, 3]
+        place = 0
+        for size in sizes:
+            assert stream.read(size) == CONTENT[place : place + size]
+            place += size
+        assert stream.read(10_000_000) == CONTENT[place:]
+        assert stream.read(10) == b""
+
+
+@pytest.mark.parametrize("kind", PACKINGS)
+def test_the_head_is_the_first_64_kib(kind: str, source: Write) -> None:
+    assert HEAD_BYTES == 65536
+    assert source(PACKINGS[kind](CONTENT)).head() == CONTENT[:65536]
+    assert source(PACKINGS[kind](TEXT)).head() == TEXT
+
+
+def test_a_plain_file_can_be_read_from_anywhere(source: Write) -> None:
+    found = source(CONTENT)
+    assert found.is_seekable
+    with found.open() as stream:
+        for place in (2_000_000, 0, 2_999_999, 3_000_000):
+            stream.seek(place)
+            assert stream.read(100) == CONTENT[place : place + 100]
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_packed_file_is_read_from_its_start(kind: str, source: Write) -> None:
+    assert not source(PACKINGS[kind](CONTENT)).is_seekable
+
+
+# -- identity --------------------------------------------------------------------------------------
+
+
+def test_the_identity_is_that_of_the_content(source: Write) -> None:
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    packings = [pack(CONTENT) for pack in PACKINGS.values()]
+    for packed in (*packings, gzip.compress(CONTENT, 1, mtime=7)):
+        identity = identify(source(packed))
+        assert identity.content_sha256 == digest
+        assert identity.content_bytes == 3_000_000
+        assert identity.source_id == "s" + digest[:15]
+
+
+def test_another_content_has_another_identity(source: Write) -> None:
+    assert identify(source(CONTENT)).source_id != identify(source(CONTENT + b" ")).source_id
+
+
+# -- files that cannot be read ---------------------------------------------------------------------
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"no\.json: cannot be read: No such file"):
+        Source.at(tmp_path / "no.json")
+
+
+def test_a_folder_is_no_source(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="cannot be read"):
+        Source.at(tmp_path)

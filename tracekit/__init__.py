@@ -1,0 +1,45 @@
+"""tracekit: profiler traces into Parquet, answers with SQL.
+
+>>> import tracekit
+>>> tracekit.ingest(["trace.json.gz"], "S")          # doctest: +SKIP
+>>> tracekit.open("S").sql("SELECT count(*) FROM kernel").df()   # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from tracekit._version import __version__
+from tracekit.errors import TracekitError
+
+if TYPE_CHECKING:
+    from tracekit.engine import Database
+    from tracekit.intake import Options, Outcome
+
+__all__ = ["TracekitError", "__version__", "ingest", "open"]
+
+
+def open(path: str | os.PathLike[str]) -> Database:  # noqa: A001 - reads well as tracekit.open
+    """The store at `path`, to be asked with ``sql`` and ``query``.
+
+    Raises StoreError if there is none.
+    """
+    from tracekit.engine import Database
+    from tracekit.store import open_store
+
+    return Database(open_store(path))
+
+
+def ingest(
+    paths: list[str | os.PathLike[str]], store: str | os.PathLike[str], **options: Any
+) -> list[Outcome]:
+    """Bring files into the store; `options` are the fields of ``tracekit.intake.Options``.
+
+    Give ``workers`` only from a script that is guarded by ``if __name__ == "__main__"``: they are
+    fresh processes. Raises FormatError, StoreError, UsageError.
+    """
+    from tracekit.intake import Options, ingest
+
+    chosen: Options = Options(**options)
+    return ingest(paths, store, chosen)

@@ -1,0 +1,161 @@
+"""The query files: header and SQL, found by their folder, named by their stem."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Literal
+
+from tracekit.errors import QueryError
+from tracekit.schema import TABLES
+
+Kind = Literal["macro", "view", "report", "check"]
+KINDS: tuple[Kind, ...] = ("macro", "view", "report", "check")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column or parameter of a query: name, DuckDB type, meaning."""
+
+    name: str
+    type: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One query file.
+
+    ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
+    of ours it uses, beside ``ratio`` and the tables.
+    """
+
+    name: str
+    kind: Kind
+    sql: str
+    purpose: str
+    source: str
+    needs: tuple[str, ...]
+    depends: tuple[str, ...]
+    parameters: tuple[Field, ...]
+    columns: tuple[Field, ...]
+
+
+@cache
+def catalog() -> dict[str, Query]:
+    """Every query by name; raises QueryError for a file whose header is wrong."""
+    found: dict[str, Query] = {}
+    for kind in KINDS:
+        folder = files("tracekit.queries") / kind
+        for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
+            if file.name.endswith(".sql"):
+                query = _read(file, kind)
+                if query.name in found:
+                    raise QueryError(f"two queries are called {query.name!r}")
+                found[query.name] = query
+    return found
+
+
+def definitions() -> list[Query]:
+    """The macros and views, each after those it depends on."""
+    known = {query.name: query for query in catalog().values() if query.kind in ("macro", "view")}
+    for query in catalog().values():
+        if unknown := set(query.depends) - set(known):
+            raise QueryError(
+                f"{query.kind}/{query.name}.sql: depends on {', '.join(sorted(unknown))}, which is "
+                "no view and no macro of ours"
+            )
+    order = TopologicalSorter({name: set(query.depends) for name, query in known.items()})
+    try:
+        return [known[name] for name in order.static_order()]
+    except CycleError as error:
+        raise QueryError(f"queries depend on each other: {' < '.join(error.args[1])}") from error
+
+
+def query_named(name: str, kind: Kind = "report") -> Query:
+    """The query called `name`; raises QueryError with the known names."""
+    query = catalog().get(name)
+    if query is None or query.kind != kind:
+        known = ", ".join(q.name for q in catalog().values() if q.kind == kind)
+        raise QueryError(f"there is no {kind} called {name!r}; known: {known}")
+    return query
+
+
+def _read(file: Traversable, kind: Kind) -> Query:
+    try:
+        lines = file.read_text("utf-8").splitlines()
+        comments = _leading_comments(lines)
+        header = tomllib.loads("\n".join(line.removeprefix("--").strip() for line in comments))
+        sql = "\n".join(lines[len(comments) :])
+        return _query(file.name.removesuffix(".sql"), kind, header, sql)
+    except ValueError as error:
+        raise QueryError(f"{kind}/{file.name}: the header is wrong: {error}") from error
+
+
+def _leading_comments(lines: list[str]) -> list[str]:
+    count = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    return lines[:count]
+
+
+_KEYS = frozenset(("purpose", "source", "needs", "depends", "parameters", "columns"))
+_TYPES = frozenset(("VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"))
+
+
+def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:
+    """The query; raises ValueError for a header that does not say what it must."""
+    if unknown := set(header) - _KEYS:
+        raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
+    if not name.isidentifier():
+        raise ValueError("the file is not called after a name that SQL can have")
+    needs = _names(header, "needs")
+    if unknown := set(needs) - set(TABLES):
+        raise ValueError(f"needs: there is no table {', '.join(sorted(unknown))}")
+    text = sql.strip().rstrip(";").rstrip()
+    if not text:
+        raise ValueError("there is no SQL after it")
+    return Query(
+        name=name,
+        kind=kind,
+        sql=text,
+        purpose=_text(header, "purpose"),
+        source=_text(header, "source"),
+        needs=needs,
+        depends=_names(header, "depends"),
+        parameters=_fields(header, "parameters"),
+        columns=_fields(header, "columns"),
+    )
+
+
+def _text(entries: dict[str, Any], key: str) -> str:
+    value = entries.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{key}: is to be a text")
+    return value
+
+
+def _names(header: dict[str, Any], key: str) -> tuple[str, ...]:
+    values = header.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"{key}: is to be a list of names")
+    if len(set(values)) < len(values):
+        raise ValueError(f"{key}: a name is there twice")
+    return tuple(values)
+
+
+def _fields(header: dict[str, Any], key: str) -> tuple[Field, ...]:
+    entries = header.get(key, {})
+    if not isinstance(entries, dict):
+        raise ValueError(f"{key}: is to be a table")
+    return tuple(_field(f"{key}.{name}", name, entry) for name, entry in entries.items())
+
+
+def _field(place: str, name: str, entry: Any) -> Field:
+    if not isinstance(entry, dict) or set(entry) != {"type", "doc"}:
+        raise ValueError(f'{place}: is to be {{type = "…", doc = "…"}}')
+    if entry["type"] not in _TYPES:
+        raise ValueError(f"{place}: the type is to be one of {', '.join(sorted(_TYPES))}")
+    return Field(name, entry["type"], _text(entry, "doc"))

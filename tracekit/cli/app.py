@@ -1,0 +1,67 @@
+"""The commands, and what becomes of an error."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from tracekit.cli import ask, files
+from tracekit.cli.output import say
+from tracekit.errors import QueryError, TracekitError
+
+app = typer.Typer(
+    name="tracekit",
+    help="Profiler traces into Parquet; answers with SQL.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+files.add_to(app)
+ask.add_to(app)
+
+_INTERRUPTED = 130
+_USAGE = 2
+_BUG = 70
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; the exit code."""
+    try:
+        code = app(list(arguments), prog_name="tracekit", standalone_mode=False)
+    except TracekitError as error:
+        say(f"tracekit: {error}", newline=isinstance(error, QueryError))  # the engine's have lines
+        return _with_place(error.exit_code) if error.exit_code == _BUG else error.exit_code
+    except TyperException as error:  # a command line that cannot be read
+        _explain_usage(error)
+        return _USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        code = _INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the outermost edge
+        say(f"tracekit: this is a bug in tracekit, please report it: {error!r}")
+        return _with_place(_BUG)
+    if code == _INTERRUPTED:  # typer makes Ctrl-C a code
+        say("tracekit: interrupted; nothing half-done was kept")
+    return int(code or 0)
+
+
+def _explain_usage(error: TyperException) -> None:
+    message = error.format_message()
+    if not message:  # no command was given: the help is out already
+        return
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "tracekit"
+    say(f"tracekit: {message.strip()}")
+    say(f"`{command} --help` shows what there is")
+
+
+def _with_place(code: int) -> int:
+    """Say where the error at hand comes from, or how to find out."""
+    if os.environ.get("TRACEKIT_TRACEBACK"):
+        say(traceback.format_exc(), newline=True)
+    else:
+        say("tracekit: TRACEKIT_TRACEBACK=1 shows where")
+    return code

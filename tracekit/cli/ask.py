@@ -1,0 +1,247 @@
+"""Commands that ask the store: runs, issues, kernels, queries, query, sql."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tracekit.cli.output import (
+    DEFAULT_STORE,
+    ForceOption,
+    FormatOption,
+    FullNamesOption,
+    OutputOption,
+    RunOption,
+    StoreOption,
+    emit,
+    place,
+    say,
+)
+from tracekit.errors import QueryError, UsageError
+from tracekit.result import Result, ResultColumn
+
+if TYPE_CHECKING:
+    from tracekit.catalog import Query
+    from tracekit.engine import Database
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError
+    return text.lower() == "true"
+
+
+_CASTS: dict[str, Callable[[str], Any]] = {
+    "BIGINT": int, "DOUBLE": float, "VARCHAR": str, "BOOLEAN": _boolean,
+}  # fmt: skip
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (runs, issues, kernels, queries, query, sql):
+        app.command()(command)
+
+
+def _opened(store: Path) -> Database:
+    """The store, ready to be asked; the engine takes long to load, so no sooner than now."""
+    from tracekit.engine import Database
+    from tracekit.store import open_store
+
+    return Database(open_store(store))
+
+
+def _is_there(store: Path) -> bool:
+    """Whether there is a store, readable or not."""
+    from tracekit.store import STORE_MARK
+
+    try:
+        return (store / STORE_MARK).exists()
+    except OSError:  # opening it will say why
+        return True
+
+
+def runs(
+    store: StoreOption = DEFAULT_STORE,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+    full_names: FullNamesOption = False,
+) -> int:
+    """List the runs in the store."""
+    result = _opened(store).query("runs")
+    emit(replace(result, notes=()), format_name=format_name, output=output, force=force,
+         full_names=full_names)  # fmt: skip
+    return 0
+
+
+def issues(
+    store: StoreOption = DEFAULT_STORE,
+    run: Annotated[
+        str | None, typer.Option("--run", "-r", help="Only of this run, by name or id.")
+    ] = None,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+    full_names: FullNamesOption = False,
+) -> int:
+    """List what the ingests met: damage, loss, oddities."""
+    database = _opened(store)
+    run_id = None if run is None else database.run_id(run)
+    result = replace(database.query("issues", {"run_id": run_id}), notes=())
+    emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
+    if not len(result):
+        say("no issues: every event of every file has its row")
+    return 0
+
+
+def kernels(
+    store: StoreOption = DEFAULT_STORE,
+    run: RunOption = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many rows.")] = 20,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+    full_names: FullNamesOption = False,
+) -> int:
+    """The kernels that take the most device time."""
+    database = _opened(store)
+    run_id = database.run_id(run)
+    result = database.query("kernel_time", {"run_id": run_id})
+    notes = (*_provenance(run_id, None), *_cut_note(len(result), top))
+    shown = replace(result, table=result.table.slice(0, top), notes=notes)
+    emit(shown, format_name=format_name, output=output, force=force, full_names=full_names)
+    if not len(result):
+        say(_no_kernels(database, run_id, store))
+    return 0
+
+
+def _cut_note(rows: int, top: int) -> tuple[str, ...]:
+    return (f"{top} of {rows} kernels; --top {rows} shows all",) if rows > top else ()
+
+
+def _no_kernels(database: Database, run_id: str, store: Path) -> str:
+    where = place(store, run_id)
+    if ops := len(database.query("op_time", {"run_id": run_id})):
+        return (f"run {run_id} has no device kernels: its trace holds host events only. "
+                f"Its {ops:,} kinds of operators: tracekit query op_time{where}")  # fmt: skip
+    return (
+        f"run {run_id} has neither device kernels nor operators: tracekit query run_summary{where}"
+    )
+
+
+def queries(
+    store: StoreOption = DEFAULT_STORE,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> int:
+    """List the reports, and which of them the store can answer."""
+    import pyarrow as pa
+
+    from tracekit.catalog import catalog
+    from tracekit.intake import keep_pandas_out
+
+    keep_pandas_out()
+    database = _opened(store) if _is_there(store) else None
+    reports = [q for q in catalog().values() if q.kind == "report"]
+    table = pa.table({
+        "name": [q.name for q in reports],
+        "answer": [_answerable(database, q) for q in reports],
+        "parameters": [", ".join(p.name for p in q.parameters) or None for q in reports],
+        "purpose": [q.purpose for q in reports],
+    })  # fmt: skip
+    columns = (
+        ResultColumn("name", "", "what `tracekit query` takes"),
+        ResultColumn("answer", "", "whether this store can answer, and why not"),
+        ResultColumn("parameters", "", "--run, or --param NAME=VALUE"),
+        ResultColumn("purpose", "", "what it tells"),
+    )
+    emit(Result("queries", table, columns), format_name=format_name, output=output, force=force)
+    return 0
+
+
+def _answerable(database: Database | None, query: Query) -> str:
+    if database is None:
+        return "no store"
+    lacking = database.lacking(query)
+    return f"no rows in {', '.join(lacking)}" if lacking else "yes"
+
+
+def query(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Name of the report; `tracekit queries` lists them."),
+    ],
+    store: StoreOption = DEFAULT_STORE,
+    run: RunOption = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter.")
+    ] = None,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+    full_names: FullNamesOption = False,
+) -> int:
+    """Run one of the reports."""
+    from tracekit.catalog import query_named
+
+    asked = query_named(name)
+    given = _parameters(asked, param or [])
+    database = _opened(store)
+    if any(p.name == "run_id" for p in asked.parameters):
+        if run is not None and given.get("run_id", run) != run:
+            raise UsageError("--run and --param run_id name different runs; give one of them")
+        given["run_id"] = database.run_id(given.get("run_id", run))
+    elif run is not None:
+        raise UsageError(f"the report {name} is about the whole store; leave --run out")
+    result = database.query(name, given)
+    lacking = database.lacking(asked)
+    if not len(result) and lacking:
+        say(f"no rows: the store has nothing in {', '.join(lacking)}")
+    notes = (*_provenance(given.get("run_id"), asked), *(f"{k} = {v}" for k, v in given.items()
+                                                         if k != "run_id"))  # fmt: skip
+    emit(replace(result, notes=notes), format_name=format_name, output=output, force=force,
+         full_names=full_names)  # fmt: skip
+    return 0
+
+
+def _provenance(run_id: str | None, asked: Query | None) -> tuple[str, ...]:
+    notes = (f"run: {run_id}",) if run_id is not None else ()
+    return notes if asked is None else (*notes, f"{asked.purpose} Source: {asked.source}.")
+
+
+def _parameters(asked: Query, pairs: list[str]) -> dict[str, Any]:
+    types = {p.name: p.type for p in asked.parameters}
+    given: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--param {pair!r}: write it as NAME=VALUE")
+        if name not in types:
+            raise QueryError(f"the report {asked.name} has no parameter {name!r}; it has: "
+                             f"{', '.join(types) or 'none'}")  # fmt: skip
+        if name in given:
+            raise UsageError(f"--param {name} is given twice")
+        try:
+            given[name] = _CASTS[types[name]](value)
+        except ValueError:
+            raise UsageError(f"--param {name}: {value!r} is no {types[name]}") from None
+    return given
+
+
+def sql(
+    text: Annotated[str, typer.Argument(metavar="SELECT", help="One SELECT statement.")],
+    store: StoreOption = DEFAULT_STORE,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+    full_names: FullNamesOption = False,
+) -> int:
+    """Ask a question of your own, in DuckDB's SQL."""
+    result = _opened(store).sql(text)
+    emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
+    return 0

@@ -1,0 +1,162 @@
+"""Commands about files and what is in the store: ingest, remove, formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tracekit.cli.output import (
+    DEFAULT_STORE,
+    ForceOption,
+    FormatOption,
+    FullNamesOption,
+    OutputOption,
+    StoreOption,
+    emit,
+    put_out,
+    say,
+)
+from tracekit.errors import UsageError
+from tracekit.result import Result, ResultColumn
+
+# What takes long to load is imported where it is used: `tracekit --help` answers at once, and an
+# ingest loads no query engine.
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(ingest)
+    app.command()(remove)
+    app.command()(formats)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files or folders.")],
+    store: StoreOption = DEFAULT_STORE,
+    run: Annotated[
+        str | None, typer.Option("--run", help="Name of the run that these files belong to.")
+    ] = None,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", metavar="NAME=VALUE", help="Label of the run.")
+    ] = None,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="Format, where it cannot be told.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse damaged files.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Ingest again what the store has already.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; every core if not given.")
+    ] = None,
+) -> int:
+    """Bring profiler files into the store.
+
+    In a folder every file is taken that holds a trace, whatever its name. If a file is missing or
+    of no known format, nothing is read; if the content of one turns out to be unusable, those
+    before it stay in the store.
+    """
+    from tracekit.cli.telling import Teller, progress_bar, tell
+    from tracekit.intake import Options, keep_pandas_out
+    from tracekit.intake import ingest as bring_in
+
+    keep_pandas_out()
+    options = Options(
+        run_name=run, labels=_labels(label or []), format_name=format_name, is_strict=strict,
+        replaces=replace, workers=workers or _cores(),
+    )  # fmt: skip
+    teller = Teller()
+    try:
+        with progress_bar(teller):
+            bring_in(paths, store, options, teller)
+    finally:  # what came in before an error is in
+        tell(teller.outcomes, store, options)
+    return 0
+
+
+def _labels(pairs: Sequence[str]) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--label {pair!r}: write it as NAME=VALUE, e.g. --label batch=32")
+        if labels.setdefault(name.strip(), value) != value:
+            raise UsageError(f"--label {name.strip()!r} is given twice with different values")
+    return labels
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def remove(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Run, by name or id.")],
+    store: StoreOption = DEFAULT_STORE,
+    source: Annotated[
+        str | None, typer.Option("--source", help="Only this source of the run, by id.")
+    ] = None,
+) -> int:
+    """Take a run, or one of its sources, out of the store."""
+    from tracekit.cli.telling import counted
+    from tracekit.engine import Database
+    from tracekit.store import open_store
+
+    home = open_store(store)
+    run_id = Database(home).run_id(run)
+    commits = home.commits(run_id)
+    chosen = [commit for commit in commits if source in (None, commit.source_id)]
+    if not chosen:
+        known = ", ".join(commit.source_id for commit in commits)
+        raise UsageError(f"the run {run!r} has no source {source!r}; sources: {known}")
+    home.remove(chosen)
+    say(f"removed: {counted(len(chosen), 'source')} of run {run_id}")
+    return 0
+
+
+def formats(
+    explain: Annotated[
+        Path | None, typer.Option("--explain", metavar="FILE", help="Say what a file is, and why.")
+    ] = None,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+    full_names: FullNamesOption = False,
+) -> int:
+    """List the formats tracekit reads, or explain what a file is."""
+    if explain is not None:
+        if output is not None or format_name != "table":
+            raise UsageError("--explain answers in a word; leave --output and --format out")
+        return _explain(explain)
+
+    import pyarrow as pa
+
+    from tracekit.intake import keep_pandas_out
+    from tracekit.registry import parsers
+
+    keep_pandas_out()
+    known = parsers().values()
+    table = pa.table({"format_name": [p.name for p in known], "reads": [p.title for p in known]})
+    columns = (ResultColumn("format_name", "", "what --format takes"),
+               ResultColumn("reads", "", "what it reads"))  # fmt: skip
+    emit(Result("formats", table, columns), format_name=format_name, output=output, force=force,
+         full_names=full_names)  # fmt: skip
+    return 0
+
+
+def _explain(path: Path) -> int:
+    """Which parsers claim the file, and why; the error if none."""
+    from tracekit.intake import source_at
+    from tracekit.registry import claims, detect, head_of
+
+    source = source_at(path)
+    say(f"{path}: {source.size_bytes:,} bytes, compression: {source.compression_kind}")
+    for parser, match in claims(head_of(source)):
+        say(f"  {parser.name}: {match.certainty:.0%} sure: {match.reason}")
+    put_out(f"{detect(source).parser.name}\n".encode())
+    return 0

@@ -1,0 +1,155 @@
+"""Results to stdout or a file, messages to stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tracekit.errors import TracekitError, UsageError
+from tracekit.render import RenderOptions, renderer
+from tracekit.render.text import inert
+from tracekit.result import Result
+
+DEFAULT_STORE = Path("tracekit-store")
+_STORE_VARIABLE = "TRACEKIT_STORE"
+_WIDTH_OF_A_FILE = 160
+
+StoreOption = Annotated[
+    Path, typer.Option("--store", envvar=_STORE_VARIABLE, help="Folder of the store.")
+]
+FormatOption = Annotated[
+    str, typer.Option("--format", "-f", help="table, csv, json, markdown or parquet.")
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the output file.")]
+FullNamesOption = Annotated[
+    bool, typer.Option("--full-names", help="Do not shorten names in tables.")
+]
+RunOption = Annotated[
+    str | None, typer.Option("--run", "-r", help="Run, by name or id; the newest if not given.")
+]
+
+
+def say(message: str, *, newline: bool = False) -> None:
+    """A message to the user, on stderr, with whatever came out of a trace made harmless.
+
+    A line feed is shown as an escape too, so that no name can look like a message of ours,
+    unless `newline` says that the message has lines.
+    """
+    if sys.stderr is None:  # it was closed before we began
+        return
+    with contextlib.suppress(OSError):  # nobody reads it: no reason to fail
+        print(inert(message, newline=newline), file=sys.stderr, flush=True)
+
+
+def place(store: Path, run: str | None = None) -> str:
+    """The options that name a store and a run, to be pasted behind a command."""
+    words = [] if run is None else ["--run", run]
+    if store != Path(os.environ.get(_STORE_VARIABLE) or DEFAULT_STORE):
+        words += ["--store", str(store)]
+    return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def emit(
+    result: Result, *, format_name: str = "table", output: Path | None = None,
+    force: bool = False, full_names: bool = False,
+) -> None:  # fmt: skip
+    """Render a result to stdout or a file; a file is written wholly or not at all."""
+    chosen = renderer(format_name)
+    if output is None and chosen.is_binary and _is_terminal():
+        raise UsageError(f"{format_name} is binary: give a file with -o")
+    if output is not None:
+        _refuse_in_the_way(output, force=force)
+    options = replace(_terminal(), full_names=full_names)
+    if output is not None:
+        options = replace(options, color=False, is_terminal=False, width=_WIDTH_OF_A_FILE)
+        _write(output, chosen.render(result, options))
+        return
+    put_out(chosen.render(result, options))
+
+
+def _refuse_in_the_way(output: Path, *, force: bool) -> None:
+    """Before a file is written: nothing is overwritten unasked."""
+    with contextlib.suppress(OSError):  # what cannot be looked at cannot be written either
+        if output.is_dir():
+            raise UsageError(f"{output}: is a folder; name a file with -o")
+        if output.is_file() and not force:
+            raise UsageError(f"{output}: the file exists; --force overwrites it")
+
+
+def put_out(content: bytes) -> None:
+    """Write to stdout."""
+    if sys.stdout is None:
+        raise TracekitError("standard output is closed; open it, or write to a file with -o FILE")
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads it has had enough
+        _forget_output()
+        raise typer.Exit from None
+    except OSError as error:
+        _forget_output()
+        raise TracekitError(
+            f"standard output: cannot be written: {error.strerror or error}; make room, or "
+            "write elsewhere with -o FILE"
+        ) from error
+
+
+def _forget_output() -> None:
+    """Point stdout at nothing, so that closing it does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _terminal() -> RenderOptions:
+    is_terminal = _is_terminal()
+    width = shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns
+    color = is_terminal and not os.environ.get("NO_COLOR")
+    return RenderOptions(width=width, color=color, is_terminal=is_terminal)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        target = path.resolve()  # a link stays one
+        if target.exists() and not target.is_file():  # a device or a pipe
+            target.write_bytes(content)
+        else:
+            _write_file(target, content)
+    except OSError as error:
+        raise TracekitError(
+            f"{path}: cannot be written: {error.strerror or error}; name another file with -o"
+        ) from error
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        draft = Path(file.name)
+        try:
+            file.write(content)
+            file.close()  # what is open cannot be moved everywhere
+            draft.chmod(0o666 & ~_umask())
+            draft.replace(path)
+        except BaseException:
+            file.close()
+            draft.unlink(missing_ok=True)
+            raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

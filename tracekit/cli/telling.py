@@ -1,0 +1,110 @@
+"""What an ingest says while it runs and when it is done."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tracekit.cli.output import place, say
+from tracekit.intake import Listener, Options, Outcome
+from tracekit.parser import Issue
+
+
+def counted(number: int, what: str) -> str:
+    """A number and its noun."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+class Teller(Listener):
+    """Keeps what came in, and passes on how far the reading is."""
+
+    def __init__(self) -> None:
+        """Nothing has come in yet."""
+        self.outcomes: list[Outcome] = []
+
+    def passed_over(self, folder: Path, count: int) -> None:
+        """Say it at once."""
+        say(f"passed over: {counted(count, 'file')} in {folder} that no parser reads")
+
+    def finished(self, outcome: Outcome) -> None:
+        """Keep it for the end."""
+        self.outcomes.append(outcome)
+
+
+@contextmanager
+def progress_bar(teller: Teller) -> Iterator[None]:
+    """Show how far the reading is, where somebody looks on."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task("reading", total=None)
+
+        def progress(read: int, expected: int) -> None:
+            bar.update(task, completed=read, total=max(read, expected))
+
+        teller.progress = progress  # type: ignore[method-assign]
+        yield
+
+
+def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
+    """What came in, what was lost, what to type next."""
+    labels = ", its labels included" if options.labels else ""
+    for outcome in outcomes:
+        if outcome.already_in is not None:
+            say(
+                f"{outcome.path.name}: already in the store (run {outcome.already_in}, source "
+                f"{outcome.source_id}); nothing done{labels}; --replace ingests it again"
+            )
+    new = [outcome for outcome in outcomes if outcome.already_in is None]
+    if not new:
+        return
+    events = sum(outcome.event_count for outcome in new)
+    say(f"in: {counted(len(new), 'file')}, {events:,} events: {_rows(new)}")
+    say(f"lost: {_lost(new, store)}")
+    say(_next(new, store))
+
+
+def _next(outcomes: Sequence[Outcome], store: Path) -> str:
+    for table, command in (("kernel", "kernels"), ("slice", "query op_time")):
+        having = [outcome for outcome in outcomes if outcome.rows.get(table)]
+        if having:
+            why = "" if table == "kernel" else " (there are no device kernels)"
+            return f"next{why}: tracekit {command}{place(store, having[-1].run_id)}"
+    return f"next: tracekit query run_summary{place(store, outcomes[-1].run_id)}"
+
+
+def _rows(outcomes: Sequence[Outcome]) -> str:
+    tables = ("kernel", "transfer", "slice", "flow", "memory_event", "counter", "step")
+    totals = {table: sum(o.rows.get(table, 0) for o in outcomes) for table in tables}
+    words = {"memory_event": "memory event", "counter": "counter value"}
+    return (
+        ", ".join(counted(n, words.get(table, table)) for table, n in totals.items() if n)
+        or "no rows"
+    )
+
+
+def _lost(outcomes: Sequence[Outcome], store: Path) -> str:
+    found = [(outcome, issue) for outcome in outcomes for issue in outcome.issues
+             if issue.severity_kind != "info"]  # fmt: skip
+    if not found:
+        return "nothing"
+    found.sort(key=lambda pair: pair[1].severity_kind != "error")
+    first = "" if found[0][1].severity_kind == "error" else "nothing; noticed: "
+    more = f" … and {len(found) - 1} more" if len(found) > 1 else ""
+    run = found[0][0].run_id if len({outcome.run_id for outcome, _ in found}) == 1 else None
+    return f"{first}{_trouble(*found[0])}{more}; details: tracekit issues{place(store, run)}"
+
+
+def _trouble(outcome: Outcome, issue: Issue) -> str:
+    offset = issue.first_offset_bytes
+    where = "" if offset is None else f" (from byte {offset:,})"
+    return f"{outcome.path.name}: {issue.message}: {issue.occurrence_count:,}{where}"

@@ -1,0 +1,416 @@
+"""DuckDB over a store: the tables as views, our queries, and SQL from users, locked down."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, wait
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from tracekit.catalog import Query, catalog, definitions, query_named
+from tracekit.errors import QueryError, UsageError
+from tracekit.result import Result, ResultColumn, own_names, unit_of
+from tracekit.schema import TABLES, Table
+from tracekit.store import FILE_PATTERN, Store
+
+_SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE",
+              pa.bool_(): "BOOLEAN"}  # fmt: skip
+# In the order of the report `runs`.
+_RUNS = (
+    "SELECT run_id, any_value(run_name) AS run_name FROM source_file JOIN run USING (run_id) "
+    "GROUP BY run_id ORDER BY max(ingested_at_ns) DESC, run_id"
+)
+_GLOB = re.compile(r"([*?\[])")
+# What a SELECT may be made of. In a WITH there can be a COPY, an INSERT and the like as well.
+_QUERY_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"))
+_QUERY_NODE = re.compile(r'"type":"(\w+)_NODE"')
+# Functions in FROM that make rows of their arguments or tell about tables. The others read files,
+# run SQL that is in a text, or change settings.
+_TABLE_FUNCTIONS = frozenset((
+    "duckdb_columns", "duckdb_functions", "duckdb_keywords", "duckdb_settings", "duckdb_tables",
+    "duckdb_types", "duckdb_views", "generate_series", "histogram", "histogram_values",
+    "json_each", "json_tree", "pragma_table_info", "pragma_version", "range", "repeat",
+    "repeat_row", "summary", "test_all_types", "test_vector_types", "unnest",
+))  # fmt: skip
+_TABLE_FUNCTION = re.compile(
+    r'"type":"TABLE_FUNCTION".*?"function_name":("(?:[^"\\]|\\.)*")', re.DOTALL
+)
+# Types whose values come out of DuckDB changed (an offset lost, 2**127 as a negative number), as
+# bytes that only it can read, or not at all.
+_INEXACT_TYPES = frozenset((
+    "bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint",
+))  # fmt: skip
+_POLL_SECONDS = 0.1
+_OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
+_NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
+
+
+class Database:
+    """Questions to one store, read-only; it sees the sources that were committed when it opened.
+
+    The connection can read nothing but the store's folder and cannot change its own settings.
+    """
+
+    def __init__(self, store: Store) -> None:
+        """Connect to `store`."""
+        self._store = store
+        self._root = str(store.path.resolve())
+        self._is_mixed = False
+        self._connection = duckdb.connect()
+        try:
+            _lock_down(self._connection, self._root)
+            self._open()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _open(self) -> None:
+        """Take a snapshot and define the views on it; again if the store changed in between."""
+        while True:
+            self._snapshot = self._store.snapshot()
+            try:
+                return self._define_views()
+            except duckdb.BinderException:
+                return self._define_mixed_views()
+            except duckdb.Error as error:
+                if not self._has_changed():
+                    raise QueryError(self._explained(error)) from error
+
+    def _define_views(self) -> None:
+        for table in TABLES.values():
+            files = [self._path_of(file) for file in self._snapshot.files[table.name]]
+            view = _table_view(table, files, self._columns(table, files), is_mixed=self._is_mixed)
+            self._connection.execute(view)
+        for query in definitions():
+            self._connection.execute(_definition(query))
+
+    def _path_of(self, file: Path) -> str:
+        """The absolute path of a table's file; a store can have ten thousands of them."""
+        return f"{self._root}/{'/'.join(file.parts[-4:])}"
+
+    def _define_mixed_views(self) -> None:
+        """Once more, for a store with files of an older tracekit, which lack columns.
+
+        Not at once: DuckDB then opens every file, and a store can have thousands.
+        """
+        self._is_mixed = True
+        self._define_views()
+
+    def _columns(self, table: Table, files: Sequence[str]) -> Collection[str]:
+        """The columns of `table` that some file has."""
+        if files and self._is_mixed:
+            return self._connection.sql(f"FROM {_read(files, is_mixed=True)}").columns
+        return [column.name for column in table.columns] if files else ()
+
+    # -- asking -------------------------------------------------------------------------------
+
+    def sql(self, text: str) -> Result:
+        """The answer to one SELECT; raises QueryError for anything else."""
+        self._require_select(text)
+        table = self._fetch(text, {})
+        names = own_names(table.column_names)
+        units = map(unit_of, table.column_names)
+        columns = tuple(map(ResultColumn, names, units))
+        return Result("sql", table.rename_columns(names), columns)
+
+    def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
+        """The answer of a report; raises QueryError for unknown names or parameters."""
+        query = query_named(name)
+        given = dict(parameters or {})
+        if unknown := set(given) - {p.name for p in query.parameters}:
+            raise QueryError(
+                f"the report {name} has no parameter {', '.join(sorted(unknown))}; "
+                f"it has: {', '.join(p.name for p in query.parameters) or 'none'}"
+            )
+        missing = [p.name for p in query.parameters if p.name not in given]
+        if missing:
+            raise QueryError(f"the report {name} needs the parameter {', '.join(missing)}")
+        return self._answer(query, given)
+
+    def broken_checks(self) -> list[Result]:
+        """The checks that don't hold, each with the rows that break it."""
+        checks = [query for query in catalog().values() if query.kind == "check"]
+        results = [self._answer(check, {}) for check in checks]
+        return [result for result in results if len(result)]
+
+    def lacking(self, query: Query) -> list[str]:
+        """The tables a query needs that have no rows here."""
+        return [table for table in query.needs if not self.has_rows(table)]
+
+    def has_rows(self, table: str) -> bool:
+        """Whether any committed source has rows in `table`."""
+        return bool(self._snapshot.files[table])
+
+    def run_id(self, name: str | None) -> str:
+        """The id of a run given by name or id; the newest run for None."""
+        runs = self._fetch(_RUNS, {}).to_pylist()
+        if not runs:
+            raise UsageError(
+                f"{self._store.path}: the store is empty; `tracekit ingest FILE` fills it"
+            )
+        if name is None:
+            return str(runs[0]["run_id"])
+        if any(run["run_id"] == name for run in runs):
+            return name
+        found = [str(run["run_id"]) for run in runs if run["run_name"] == name]
+        if not found:
+            known = ", ".join(sorted({run["run_name"] for run in runs})[:20])
+            raise UsageError(f"there is no run called {name!r} in the store; runs: {known}")
+        if len(found) > 1:
+            raise UsageError(
+                f"several runs are called {name!r}; say which by its id: {', '.join(found)}"
+            )
+        return found[0]
+
+    # -- the engine ---------------------------------------------------------------------------
+
+    def _answer(self, query: Query, parameters: Mapping[str, Any]) -> Result:
+        try:
+            table = self._fetch(query.sql, parameters)
+        except QueryError as error:
+            if not _OVERFLOW.search(str(error)):
+                raise
+            raise QueryError(
+                f"{query.name}: a figure of the {query.kind} is too large for 64 bits, so a start, "
+                f"a duration or a size in the data cannot be right. {str(error).splitlines()[0]}"
+            ) from error
+        columns = tuple(ResultColumn(c.name, unit_of(c.name), c.doc) for c in query.columns)
+        return Result(query.name, table, columns, (query.purpose, f"source: {query.source}"))
+
+    def _fetch(self, text: str, parameters: Mapping[str, Any]) -> pa.Table:
+        try:
+            return self._rows(text, parameters)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise QueryError(self._explained(error)) from error
+
+    def _rows(self, text: str, parameters: Mapping[str, Any]) -> pa.Table:
+        # An unread result blocks the connection: one cursor a query.
+        cursor = self._connection.cursor()
+        try:
+            return _interruptible(
+                cursor, lambda: _exact_table(cursor.sql(text, params=dict(parameters) or None))
+            )
+        except duckdb.InvalidInputException as error:
+            if self._is_mixed or "schema mismatch" not in str(error):
+                raise
+        finally:
+            cursor.close()
+        self._define_mixed_views()
+        return self._rows(text, parameters)
+
+    def _require_select(self, text: str) -> None:
+        """Raise QueryError unless `text` is one SELECT that does nothing but read."""
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise QueryError("the SQL has a character in it that is no Unicode text") from None
+        try:
+            statements = self._connection.extract_statements(text)
+            kinds = [statement.type.name for statement in statements]
+        except duckdb.Error as error:
+            raise QueryError(self._explained(error)) from error
+        except ValueError as error:  # a kind of statement that duckdb's Python knows no name for
+            raise QueryError(f"one SELECT is allowed; this is something else ({error})") from error
+        if not kinds:
+            raise QueryError(
+                'there is no statement in the SQL; ask with a SELECT, e.g. "SELECT * FROM run"'
+            )
+        if kinds == ["MULTI"]:
+            raise QueryError(
+                "one SELECT is allowed; write a PIVOT with its values: ON column IN (…)"
+            )
+        if kinds != ["SELECT"]:
+            raise QueryError(f"one SELECT is allowed; this is: {', '.join(kinds)}")
+        _require_reading(self._parsed(text))
+
+    def _parsed(self, text: str) -> str:
+        """The syntax tree of a SELECT, as JSON."""
+        with self._connection.cursor() as cursor:
+            parsed = cursor.execute("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])
+            ((tree,),) = parsed.fetchall()
+        if tree.startswith('{"error":true'):
+            raise QueryError(f"the SQL cannot be checked: {json.loads(tree)['error_message']}")
+        return str(tree)
+
+    def _explained(self, error: duckdb.Error) -> str:
+        """What went wrong, and what to do about it."""
+        text = str(error).strip()
+        if isinstance(error, duckdb.PermissionException):
+            return f"{text}\nOnly the store's own files can be read from SQL."
+        if isinstance(error, duckdb.CatalogException):
+            return f"{text}\nTables: {', '.join(TABLES)}."
+        if isinstance(error, duckdb.IOException | duckdb.InvalidInputException):
+            if self._has_changed():
+                return (
+                    f"{self._store.path}: the store changed while it was read: sources were "
+                    "replaced or removed meanwhile; open it and ask again"
+                )
+            if self._root in text:
+                text += "\nA damaged store is mended by `tracekit ingest --replace FILE`."
+        return text
+
+    def _has_changed(self) -> bool:
+        """Whether the store is another one than when it was opened."""
+        return self._store.commits() != list(self._snapshot.commits)
+
+
+def _require_reading(tree: str) -> None:
+    """Raise QueryError for a syntax tree with anything in it that may do more than read tables."""
+    for match in _QUERY_NODE.finditer(tree):
+        if f"{match[1]}_NODE" not in _QUERY_NODES:
+            kind = match[1].removesuffix("_QUERY")
+            raise QueryError(f"one SELECT is allowed; there is another statement in it: {kind}")
+    for match in _TABLE_FUNCTION.finditer(tree):
+        name = json.loads(match[1])
+        if name.lower() not in _TABLE_FUNCTIONS:
+            raise QueryError(
+                f"the function {name} is not allowed in FROM: SQL sees the store's tables, and "
+                f"nothing else.\nTables: {', '.join(TABLES)}."
+            )
+
+
+def _interruptible(cursor: duckdb.DuckDBPyConnection, ask: Callable[[], pa.Table]) -> pa.Table:
+    """The rows that `ask` gets through `cursor`; Ctrl-C ends that at once.
+
+    DuckDB itself may not notice Ctrl-C for as long as a query runs, so the query has a thread of
+    its own and the main one waits.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return ask()
+    answer: Future[pa.Table] = Future()
+    threading.Thread(target=_fulfil, args=(answer, ask), daemon=True).start()
+    try:
+        while not answer.done():
+            wait([answer], _POLL_SECONDS)
+    except KeyboardInterrupt:
+        while not answer.done():
+            cursor.interrupt()
+            wait([answer], _POLL_SECONDS)
+        raise
+    return answer.result()
+
+
+def _fulfil(answer: Future[pa.Table], ask: Callable[[], pa.Table]) -> None:
+    try:
+        answer.set_result(ask())
+    except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
+        answer.set_exception(error)
+
+
+def _exact_table(relation: duckdb.DuckDBPyRelation) -> pa.Table:
+    """The rows, each value as DuckDB has it; QueryError for those that would come out as others."""
+    for name, kind in zip(relation.columns, relation.types, strict=True):
+        if inexact := _inexact_type(kind):
+            raise QueryError(
+                f"the column {name!r} has the type {inexact.upper()}, which cannot be handed on "
+                f"exactly; write CAST(… AS VARCHAR)"
+            )
+    table = relation.to_arrow_table()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        _require_calendar(name, column)
+    return table
+
+
+def _inexact_type(kind: Any) -> str | None:
+    """The type, or the type in it, whose values would come out changed."""
+    if kind.id in _NESTED_TYPES:
+        children = [child for _, child in kind.children if not isinstance(child, int)]
+        return next(filter(None, map(_inexact_type, children)), None)
+    return kind.id if kind.id in _INEXACT_TYPES else None
+
+
+def _require_calendar(name: str, column: pa.ChunkedArray) -> None:
+    """Raise QueryError for dates and times that Python has no value for."""
+    if not _is_temporal(column.type):
+        return
+    try:
+        column.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise QueryError(
+            f"the column {name!r} has a date or time outside of the years 1 to 9999 ({error}); "
+            "write CAST(… AS VARCHAR)"
+        ) from error
+
+
+def _is_temporal(kind: pa.DataType) -> bool:
+    if pa.types.is_nested(kind):
+        return any(_is_temporal(kind.field(index).type) for index in range(kind.num_fields))
+    if pa.types.is_timestamp(kind):
+        return bool(kind.unit != "ns")  # in 64 bits those are of the years 1677 to 2262
+    return bool(pa.types.is_date(kind))
+
+
+def _lock_down(connection: duckdb.DuckDBPyConnection, root: str) -> None:
+    # A path is looked at twice, as the pattern that it is written as and as the file found by it.
+    folders = {f"{place}{os.sep}" for place in (root, _escaped(root))}
+    spill = Path(tempfile.gettempdir()) / f"tracekit-{uuid.uuid4().hex}"
+    for statement in (
+        f"SET temp_directory = {_quoted(str(spill))}",
+        f"SET allowed_directories = [{', '.join(map(_quoted, sorted(folders)))}]",
+        "SET autoinstall_known_extensions = false",
+        "SET autoload_known_extensions = false",
+        "SET python_enable_replacements = false",
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    ):
+        connection.execute(statement)
+
+
+def _table_view(
+    table: Table, files: Sequence[str], present: Collection[str], *, is_mixed: bool
+) -> str:
+    """A view with every column of `table`: those in `present` from the files, the others NULL."""
+    columns = [
+        f'"{c.name}"' if c.name in present else f'CAST(NULL AS {_SQL_TYPES[c.type]}) AS "{c.name}"'
+        for c in table.columns
+    ]
+    keys = (f"{_key(1)} AS run_id", f"{_key(2)} AS source_id")
+    rows = (
+        f"FROM {_read(files, is_mixed=is_mixed)}"
+        if files
+        else "FROM (SELECT '' AS filename) WHERE false"
+    )
+    return f"CREATE OR REPLACE VIEW {table.name} AS SELECT {', '.join((*keys, *columns))} {rows}"
+
+
+def _key(group: int) -> str:
+    """A part of the path of a row's file. DuckDB reads only the files that a filter on it leaves.
+
+    Its own reading of Hive paths would take `name=x` in the path of the store for a column.
+    """
+    return f"regexp_extract(filename, {_quoted(FILE_PATTERN)}, {group})"
+
+
+def _read(files: Sequence[str], *, is_mixed: bool) -> str:
+    paths = ", ".join(_quoted(_escaped(file)) for file in files)
+    return (
+        f"read_parquet([{paths}], hive_partitioning = false, filename = true, "
+        f"union_by_name = {str(is_mixed).lower()})"
+    )
+
+
+def _escaped(path: str) -> str:
+    """A path as a pattern that only it matches."""
+    return _GLOB.sub(r"[\1]", path)
+
+
+def _definition(query: Query) -> str:
+    if query.kind == "macro":
+        names = ", ".join(parameter.name for parameter in query.parameters)
+        return f"CREATE OR REPLACE MACRO {query.name}({names}) AS {query.sql}"
+    return f"CREATE OR REPLACE VIEW {query.name} AS {query.sql}"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

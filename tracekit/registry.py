@@ -1,0 +1,185 @@
+"""Which parsers there are, and which of them a file is for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from tracekit.chrome.sniffing import Survey
+from tracekit.errors import FormatError, TracekitError, UsageError
+from tracekit.parser import Match, Parser, PartMismatch
+from tracekit.source import Source
+
+GROUP = "tracekit.parsers"
+
+#: Our own parsers load the way third parties' do.
+BUILT_IN = (
+    EntryPoint("torch-profiler", "tracekit.parsers.torch_profiler:TorchProfilerParser", GROUP),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The parser for a file, and why."""
+
+    parser: Parser
+    match: Match
+
+
+class ParserError(TracekitError):
+    """A parser failed in a way that no file may make it fail: a bug in the parser."""
+
+    exit_code = 70
+
+
+@contextlib.contextmanager
+def blamed(parser: Parser, path: Path | None = None) -> Iterator[None]:
+    """Say which parser failed on which file, whatever it raises."""
+    what = f"the parser {parser.name!r}" if path is None else f"{path}: the parser {parser.name!r}"
+    try:
+        yield
+    except (TracekitError, PartMismatch):
+        raise
+    except OSError as error:
+        raise FormatError(f"{path or what}: cannot be read: {error.strerror or error}") from error
+    except Exception as error:
+        raise ParserError(
+            f"{what} failed: {error!r}. This is a bug in it: please report it, with the file "
+            "if you can"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The parsers that can be used, and what is wrong with the others, both by name."""
+
+    parsers: dict[str, Parser]
+    broken: dict[str, str]
+
+
+def parsers() -> dict[str, Parser]:
+    """Every parser by name: ours, then those of installed packages."""
+    return _known().parsers
+
+
+def broken_parsers() -> dict[str, str]:
+    """Parsers of installed packages that cannot be used, and why."""
+    return _known().broken
+
+
+@cache
+def _known() -> Known:
+    found = Known({}, {})
+    for entry in (*BUILT_IN, *sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value))):
+        try:
+            parser = _loaded(entry)
+        except UsageError as error:
+            found.broken[entry.name] = str(error)
+            continue
+        if parser.name in found.parsers:
+            found.broken[f"{parser.name} ({entry.value})"] = (
+                f"two parsers are called {parser.name!r}; the one of {entry.value} is not used: "
+                "uninstall the package that provides it"
+            )
+            continue
+        found.parsers[parser.name] = parser
+    return found
+
+
+def _loaded(entry: EntryPoint) -> Parser:
+    try:
+        parser: object = entry.load()()
+        if not isinstance(parser, Parser) or not isinstance(parser.name, str):
+            raise TypeError("it is no parser: it lacks name, title, sniff or parse")
+    except (Exception, SystemExit) as error:  # a plug-in may fail in any way
+        raise UsageError(
+            f"the parser {entry.name!r} ({entry.value}) cannot be loaded: "
+            f"{type(error).__name__}: {error}; update or uninstall the package that provides it"
+        ) from error
+    return parser
+
+
+def parser_named(name: str) -> Parser:
+    """The parser called `name`; raises UsageError with the known names."""
+    try:
+        return parsers()[name]
+    except KeyError:
+        if name in broken_parsers():
+            raise UsageError(broken_parsers()[name]) from None
+        known = ", ".join(sorted(parsers()))
+        raise UsageError(f"there is no format called {name!r}; known: {known}") from None
+
+
+def claims(head: bytes) -> list[tuple[Parser, Match]]:
+    """Every parser that claims a file beginning with `head`, the surest first."""
+    found = []
+    for parser in parsers().values():
+        with blamed(parser):
+            match = parser.sniff(head)
+        if match:
+            found.append((parser, match))
+    return sorted(found, key=lambda claim: -claim[1].certainty)
+
+
+def head_of(source: Source) -> bytes:
+    """The start of the content; raises FormatError when it cannot be read."""
+    try:
+        return source.head()
+    except OSError as error:
+        raise FormatError(f"{source.path}: cannot be read: {error.strerror or error}") from error
+
+
+def detect(source: Source, format_name: str | None = None) -> Detection:
+    """The parser for `source`; raises FormatError when none or several claim it."""
+    if format_name is not None:
+        return Detection(parser_named(format_name), Match(1.0, "named with --format"))
+    head = head_of(source)
+    found = claims(head)
+    if not found:
+        raise FormatError(_nothing_fits(source, head))
+    best = [claim for claim in found if claim[1].certainty == found[0][1].certainty]
+    if len(best) > 1:
+        reasons = "; ".join(f"{parser.name} ({match.reason})" for parser, match in best)
+        raise FormatError(
+            f"{source.path}: several formats fit equally well: {reasons}; say which with --format"
+        )
+    return Detection(*best[0])
+
+
+def _nothing_fits(source: Source, head: bytes) -> str:
+    looked_for = "; ".join(f"{p.name}: {p.title}" for p in parsers().values())
+    broken = "".join(f". Not looked for: {reason}" for reason in broken_parsers().values())
+    return (
+        f"{source.path}: {_what_it_is(source, head)}. Looked for: {looked_for}{broken}. "
+        "If it is one of these all the same, say which with --format"
+    )
+
+
+_BY_FIRST_BYTES = {
+    b"\xff\xfe": "it is UTF-16 text; write it again as UTF-8",
+    b"\xfe\xff": "it is UTF-16 text; write it again as UTF-8",
+    b"PK\x03\x04": "it is a zip archive; unpack it first",
+    b"\xfd7zXZ": "it is compressed with xz; unpack it first",
+    b"BZh": "it is compressed with bzip2; unpack it first",
+    b"SQLite format 3\0": "it is an SQLite database, which no parser here reads",
+    b"PAR1": "it is a Parquet file, which no parser here reads",
+}
+_XSPACE_NAMES = (b"/host:", b"/device:", b"Task Environment")
+
+
+def _what_it_is(source: Source, head: bytes) -> str:
+    if not head:
+        packed = f" once decompressed ({source.compression_kind})"
+        return "the file is empty" + (packed if source.size_bytes else "")
+    for start, what in _BY_FIRST_BYTES.items():
+        if head.startswith(start):
+            return what
+    if head[:1] == b"\n" and any(name in head for name in _XSPACE_NAMES) and b"\0" in head:
+        return (
+            "it is an XSpace profile of TensorFlow or JAX (xplane.pb), which no parser here reads"
+        )
+    return Survey.of(head).description() or "its content is none of the formats read here"

@@ -1,0 +1,481 @@
+"""The store: a folder of Parquet files that any engine can read.
+
+``STORE/<table>/run_id=<run>/source_id=<source>/<ingest>-<part>.parquet``, Hive style. An ingest
+writes into ``STORE/.staging`` and moves its files into place at the end; the file of the
+``source_file`` table comes last and is the commit mark. Readers see the files of committed
+ingests only, so a killed ingest leaves nothing visible, and replacing a source is one rename.
+
+Labels are kept with the source that brought them and count for the whole run as long as that
+source is in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import time
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NoReturn
+
+import filelock
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tracekit.errors import StoreError, UsageError
+from tracekit.schema import RUN, RUN_LABEL, SCHEMA_VERSION, SOURCE_FILE, TABLES, batch_of_rows
+
+#: The file that makes a folder a store.
+STORE_MARK = "tracekit.json"
+_STAGING = ".staging"
+_LOCK = ".lock"
+_LOCK_SECONDS = 60
+_ROW_GROUP_ROWS = 65_536
+_COMPRESSION_LEVEL = 3
+# What is safe as a folder name anywhere, and what no reader of Hive folders takes for a number,
+# a date or NULL.
+_SLUG = re.compile(r"[a-z](?:[a-z0-9._-]{0,62}[a-z0-9_-])?")
+_NOT_TEXT = frozenset(("null", "none", "nan", "inf", "infinity", "epoch", "true", "false"))
+# Columns whose values mostly grow from row to row.
+_GROWING = frozenset((
+    "event_id", "start_ns", "time_ns", "event_index", "python_id", "python_parent_id",
+    "external_id", "correlation_id", "flow_id",
+))  # fmt: skip
+#: How the path of a table's file says which run, source and ingest its rows are of.
+FILE_PATTERN = r"run_id=([^/\\]+)[/\\]source_id=([^/\\]+)[/\\]([0-9a-f]+)-[^/\\]+\.parquet$"
+_FILE = re.compile(FILE_PATTERN)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def run_id_of(name: str) -> str:
+    """The id of the run called `name`: the name itself where it is safe as a folder name."""
+    if _SLUG.fullmatch(name) and name not in _NOT_TEXT:
+        return name
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
+    if not slug[:1].isalpha():
+        slug = f"run-{slug}".rstrip("-")
+    return f"{slug}-{sha256(name.encode()).hexdigest()[:8]}"
+
+
+def new_ingest_id() -> str:
+    """An id that is unique and increases with time."""
+    return f"{time.time_ns() // 1_000_000:012x}{uuid.uuid4().hex[:8]}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Commit:
+    """One committed ingest of one source."""
+
+    run_id: str
+    source_id: str
+    ingest_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was committed at one moment: the ingests, oldest first, and the files by table."""
+
+    commits: tuple[Commit, ...]
+    files: Mapping[str, Sequence[Path]]
+
+
+class TableWriter:
+    """Writes record batches of any table into Parquet files under one folder.
+
+    After an error the files are unfinished and the writer is of no more use.
+    """
+
+    def __init__(self, folder: Path, prefix: str) -> None:
+        """Files are called ``<folder>/<table>/<prefix>.parquet``."""
+        self._folder = folder
+        self._prefix = prefix
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._waiting: dict[str, list[pa.RecordBatch]] = {}
+
+    def write(self, table: str, batch: pa.RecordBatch) -> None:
+        """Add rows; they reach the file in row groups."""
+        waiting = self._waiting.setdefault(table, [])
+        waiting.append(batch)
+        if sum(part.num_rows for part in waiting) >= _ROW_GROUP_ROWS:
+            self._flush(table)
+
+    def close(self) -> None:
+        """Write what is left and finish the files."""
+        for table in list(self._waiting):
+            self._flush(table)
+        with self._given_up_on_error():
+            for writer in self._writers.values():
+                writer.close()
+
+    def _flush(self, table: str) -> None:
+        batches = self._waiting.pop(table)
+        with self._given_up_on_error():
+            if table not in self._writers:
+                path = self._folder / table / f"{self._prefix}.parquet"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._writers[table] = _parquet_writer(path, TABLES[table].schema)
+            self._writers[table].write_table(pa.Table.from_batches(batches), _ROW_GROUP_ROWS)
+
+    @contextlib.contextmanager
+    def _given_up_on_error(self) -> Iterator[None]:
+        """Close every file after an error, so that none fails once more when it is collected."""
+        try:
+            yield
+        except (OSError, pa.ArrowException):
+            for writer in self._writers.values():
+                with contextlib.suppress(OSError, pa.ArrowException):
+                    writer.close()
+                writer.is_open = False
+            raise
+
+
+def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """Dictionaries where values repeat, differences where they grow."""
+    growing = [name for name in schema.names if name in _GROWING]
+    return pq.ParquetWriter(
+        path, schema, compression="zstd", compression_level=_COMPRESSION_LEVEL,
+        use_dictionary=[name for name in schema.names if name not in growing],
+        column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED"),
+        dictionary_pagesize_limit=4 << 20, write_page_index=False,
+    )  # fmt: skip
+
+
+class Store:
+    """A store on disk. Opening it reads; ``begin`` starts an ingest into it."""
+
+    def __init__(self, path: Path) -> None:
+        """Use `open_store` or `create_store`."""
+        self.path = path
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """The committed ingests and their files, all as of one moment."""
+        commits = self.commits()
+        while True:
+            files = {table: self._committed_files(table, commits) for table in TABLES}
+            # A mark goes before the files it stands for: if all are still there, so were those.
+            now = self.commits()
+            if now == commits:
+                return Snapshot(tuple(commits), files)
+            commits = now
+
+    def commits(self, run_id: str | None = None) -> list[Commit]:
+        """The committed ingests of one run or of all, one a source, oldest first."""
+        return _latest(commit for commit, _ in self._files(SOURCE_FILE.name, run_id))
+
+    def commit_of(self, source_id: str) -> Commit | None:
+        """The committed ingest of a source, if it is here."""
+        marks = self._files(SOURCE_FILE.name, source_id=source_id)
+        return next(iter(_latest(commit for commit, _ in marks)), None)
+
+    def refuse_other_labels(
+        self, run_id: str, labels: Mapping[str, str], leaving: Collection[str] = ()
+    ) -> None:
+        """Raise UsageError where the run has other values for `labels`.
+
+        Sources in `leaving` are about to be replaced and don't count.
+        """
+        for name, value in self._labels(run_id, leaving):
+            if labels.get(name, value) != value:
+                raise UsageError(
+                    f"the run {run_id!r} has the label {name}={value}, and {name}="
+                    f"{labels[name]} is asked for; name another --run, or give --replace with "
+                    "every file of the run"
+                )
+
+    def _labels(self, run_id: str, leaving: Collection[str]) -> Iterator[tuple[str, str]]:
+        alive = {c for c in self.commits(run_id) if c.source_id not in leaving}
+        for commit, file in self._files(RUN_LABEL.name, run_id):
+            if commit in alive:
+                rows = pq.ParquetFile(file).read(["label_name", "value"]).to_pylist()
+                yield from ((row["label_name"], row["value"]) for row in rows)
+
+    def _committed_files(self, table: str, commits: list[Commit]) -> list[Path]:
+        places = {commit: place for place, commit in enumerate(commits)}
+        found = [(places[commit], file) for commit, file in self._files(table) if commit in places]
+        if table == RUN.name:  # every source brings a row for its run: the oldest counts
+            found = list({commits[place].run_id: (place, file)
+                          for place, file in sorted(found, reverse=True)}.values())  # fmt: skip
+        return [file for _, file in sorted(found)]
+
+    def _files(
+        self, table: str, run_id: str | None = None, source_id: str | None = None
+    ) -> Iterator[tuple[Commit, Path]]:
+        """The files of a table, committed or not, each with its ingest."""
+        for run in _folders(f"{self.path}/{table}", "run_id=", run_id):
+            for source in _folders(run, "source_id=", source_id):
+                for name in _names(source):
+                    if match := _FILE.search(f"{source}/{name}"):
+                        yield Commit(*match.groups()), Path(source, name)
+
+    # -- writing ------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the store's lock: whatever changes the store happens one at a time."""
+        lock = filelock.FileLock(self.path / _LOCK)
+        try:
+            with lock.acquire(timeout=_LOCK_SECONDS):
+                yield
+        except filelock.Timeout as error:
+            raise StoreError(
+                f"{self.path}: another tracekit has held the store's lock for {_LOCK_SECONDS} s; "
+                "wait for it to end and try again"
+            ) from error
+
+    def begin(self, replacing: Collection[str] = ()) -> Ingest:
+        """Start an ingest that replaces some sources; clears what killed ones left behind."""
+        try:
+            with self.locked():  # so that nobody sweeps a staging folder that is not claimed yet
+                if self._sweep():
+                    self._clear_orphans()
+                return Ingest(self, replacing)
+        except OSError as error:
+            _refuse_writing(self.path, error)
+
+    def _sweep(self) -> bool:
+        """Remove the staging folders of killed ingests; whether there were any."""
+        found = False
+        for name in _names(self.path / _STAGING):
+            folder = self.path / _STAGING / name
+            lock = filelock.FileLock(folder / _LOCK)
+            with contextlib.suppress(OSError):  # it is held, or this is none of ours
+                lock.acquire(timeout=0)
+                lock.release()
+                shutil.rmtree(folder, ignore_errors=True)
+                found = True
+        return found
+
+    def remove(self, commits: list[Commit]) -> None:
+        """Take sources out of the store: first out of sight, then off the disk."""
+        try:
+            with self.locked():
+                self._clear_orphans()  # an older ingest of a source must not come to light
+                for commit in commits:
+                    self.discard(commit)
+        except OSError as error:
+            _refuse_writing(self.path, error)
+
+    def discard(self, commit: Commit) -> None:
+        """Delete the files of one ingest, its commit mark first; only under the lock."""
+        for table in (SOURCE_FILE.name, *TABLES):
+            for owner, file in self._files(table, commit.run_id, commit.source_id):
+                if owner == commit:
+                    file.unlink(missing_ok=True)
+            _prune(self.folder_of(table, commit))
+
+    def _clear_orphans(self) -> None:
+        """Delete the files of no committed ingest; only under the lock."""
+        alive = set(self.commits())
+        for table in TABLES:
+            for commit, file in list(self._files(table)):
+                if commit not in alive:
+                    file.unlink(missing_ok=True)
+                    _prune(file.parent)
+
+    def folder_of(self, table: str, commit: Commit) -> Path:
+        """Where the files of one ingest lie."""
+        return self.path / table / f"run_id={commit.run_id}" / f"source_id={commit.source_id}"
+
+
+def _latest(commits: Iterator[Commit]) -> list[Commit]:
+    """The latest ingest of each source, oldest first."""
+    latest: dict[str, Commit] = {}
+    for commit in commits:
+        known = latest.get(commit.source_id)
+        if known is None or known.ingest_id < commit.ingest_id:
+            latest[commit.source_id] = commit
+    return sorted(latest.values(), key=lambda commit: (commit.ingest_id, commit))
+
+
+def _folders(folder: str, key: str, value: str | None) -> list[str]:
+    """The Hive folders ``key…`` in a folder: the one of `value`, or all."""
+    if value is not None:
+        return [f"{folder}/{key}{value}"]
+    return [f"{folder}/{name}" for name in _names(folder) if name.startswith(key)]
+
+
+def _names(folder: str | Path) -> list[str]:
+    """What is in a folder; nothing if it is not there (any more)."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: cannot be read: {error.strerror or error}; give read access to the store"
+        ) from error
+
+
+def _prune(folder: Path) -> None:
+    """Remove a source's folder and its run's where they are empty."""
+    with contextlib.suppress(OSError):  # not empty
+        folder.rmdir()
+        folder.parent.rmdir()
+
+
+class Ingest:
+    """One ingest under way: a staging folder, then a commit or nothing."""
+
+    def __init__(self, store: Store, replacing: Collection[str]) -> None:
+        """Claim a staging folder; its lock tells others that we are alive."""
+        self.store = store
+        self._replacing = set(replacing)
+        self.ingest_id = new_ingest_id()
+        self.folder = store.path / _STAGING / self.ingest_id
+        self.folder.mkdir(parents=True)
+        self._lock = filelock.FileLock(self.folder / _LOCK)
+        try:
+            self._lock.acquire(timeout=0)
+        except OSError:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    def __enter__(self) -> Ingest:
+        """The ingest itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave nothing behind, committed or not."""
+        self._lock.release()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def source_folder(self, number: int) -> Path:
+        """Where the rows of the `number`-th source of this ingest are written."""
+        return self.folder / str(number)
+
+    def commit(
+        self, number: int, commit: Commit, rows: Mapping[str, pa.RecordBatch], *,
+        labels: Mapping[str, str], replaces: bool,
+    ) -> Commit | None:  # fmt: skip
+        """Make one source visible; returns the commit that was there already, if it stays.
+
+        `rows` are the last ones of the source, those of ``source_file`` among them. Nothing is
+        replaced that this very ingest brought. Raises UsageError where the run has other labels.
+        """
+        folder = self.source_folder(number)
+        try:
+            writer = TableWriter(folder, "0")
+            for table, batch in rows.items():
+                if batch.num_rows:
+                    writer.write(table, batch)
+            writer.close()
+            with self.store.locked():
+                known = self.store.commit_of(commit.source_id)
+                if known and (not replaces or known.ingest_id == self.ingest_id):
+                    return known
+                self._replacing.add(commit.source_id)
+                self.store.refuse_other_labels(commit.run_id, labels, self._replacing)
+                self._move(folder, commit)
+                if known:
+                    # The new one is visible: what stays of the old is cleared another time.
+                    with contextlib.suppress(OSError, StoreError):
+                        self.store.discard(known)
+        except (OSError, pa.ArrowException) as error:
+            _refuse_writing(self.store.path, error)
+        return None
+
+    def _move(self, folder: Path, commit: Commit) -> None:
+        """Move every file into place, the commit mark last; all or none."""
+        try:
+            for table in sorted(_names(folder), key=lambda name: name == SOURCE_FILE.name):
+                target = self.store.folder_of(table, commit)
+                target.mkdir(parents=True, exist_ok=True)
+                for name in _names(folder / table):
+                    (folder / table / name).replace(target / f"{commit.ingest_id}-{name}")
+        except BaseException:
+            with contextlib.suppress(OSError, StoreError):
+                self.store.discard(commit)
+            raise
+
+
+def run_rows(run_name: str, labels: Mapping[str, str], now_ns: int) -> dict[str, pa.RecordBatch]:
+    """The rows that say which run a source belongs to."""
+    return {
+        RUN.name: batch_of_rows(RUN, [{"run_name": run_name, "created_at_ns": now_ns}]),
+        RUN_LABEL.name: batch_of_rows(RUN_LABEL, [label_row(*pair) for pair in labels.items()]),
+    }
+
+
+def label_row(name: str, value: str) -> dict[str, Any]:
+    """A row of ``run_label`` with the value's type told by its text."""
+    kind, number = "text", None
+    if value.lower() in ("true", "false"):
+        kind, number = "boolean", float(value.lower() == "true")
+    elif _NUMBER.fullmatch(value) and abs(float(value)) < float("inf"):
+        number = float(value)
+        kind = "integer" if value.lstrip("+-").isdigit() else "real"
+    return {"label_name": name, "value": value, "value_number": number, "value_kind": kind}
+
+
+def open_store(path: str | os.PathLike[str]) -> Store:
+    """The store at `path`; raises StoreError if there is none, or one of a newer schema."""
+    folder = Path(path)
+    mark = folder / STORE_MARK
+    try:
+        version = json.loads(mark.read_text("utf-8"))["schema_version"]
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(_no_store(folder)) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"{mark}: cannot be read as a store's description: {error}; a store's has "
+            f'{{"schema_version": {SCHEMA_VERSION}}} in it'
+        ) from error
+    if type(version) is not int or version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{folder}: the store has schema version {version}, this tracekit knows up to "
+            f"{SCHEMA_VERSION}; use the tracekit that wrote it, or ingest into another --store"
+        )
+    return Store(folder)
+
+
+def _no_store(folder: Path) -> str:
+    what = "is no tracekit store" if folder.exists() else "does not exist"
+    return (
+        f"{folder}: {what}; `tracekit ingest FILE --store {shlex.quote(str(folder))}` makes one, "
+        "--store or TRACEKIT_STORE names another"
+    )
+
+
+def create_store(path: str | os.PathLike[str]) -> Store:
+    """The store at `path`, made if it is not there."""
+    folder = Path(path)
+    mark = folder / STORE_MARK
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Another ingest may be making the store now: its mark comes before all else.
+        foreign = [name for name in _names(folder) if not name.startswith(STORE_MARK)]
+        if not mark.exists():
+            if foreign:
+                raise UsageError(
+                    f"{folder}: is a folder with other things in it and no tracekit store; "
+                    "name a new or empty folder with --store"
+                )
+            draft = folder / f"{STORE_MARK}.{uuid.uuid4().hex}"
+            try:
+                draft.write_text(json.dumps({"schema_version": SCHEMA_VERSION}) + "\n", "utf-8")
+                draft.replace(mark)
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
+    except FileExistsError:
+        raise StoreError(f"{folder}: is a file, no folder; name another --store") from None
+    except OSError as error:
+        _refuse_writing(folder, error)
+    return open_store(folder)
+
+
+def _refuse_writing(path: Path, error: BaseException) -> NoReturn:
+    raise StoreError(
+        f"{path}: cannot be written: {error}; nothing was changed. "
+        "Make room or give write access, or name another --store"
+    ) from error
