@@ -37,7 +37,7 @@ STORE_MARK = "tracekit.json"
 _STAGING = ".staging"
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
-_ROW_GROUP_ROWS = 65_536
+_ROW_GROUP_ROWS = 32_768
 _COMPRESSION_LEVEL = 3
 # What is safe as a folder name anywhere, and what no reader of Hive folders takes for a number,
 # a date or NULL.

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tracekit.chrome.events import EVENT_KEYS, Group
 from tracekit.parser import Issue, Report
@@ -19,12 +18,6 @@ from tracekit.schema import INT, REAL, TEXT, Table, batch
 _INT64_MAX = 2**63 - 1
 _MOST_DIGITS = 100
 _THREE = pa.list_(INT, 3)
-# What a typed column takes as it stands: Arrow itself would make 7 of 7.5 and 1 of true.
-_PLAIN_TYPES = {
-    INT: frozenset((int, type(None))),
-    REAL: frozenset((int, float, type(None))),
-    TEXT: frozenset((str, type(None))),
-}
 _INTEGER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)\s*")
 _REAL = re.compile(r"[\s0-9.eE+-]+")
 _ARROW_REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
@@ -275,32 +268,45 @@ def _mapped(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
-    """The values as an Arrow array if they all are of its kind already."""
-    if kind in _PLAIN_TYPES and not _PLAIN_TYPES[kind].issuperset(map(type, values)):
-        return None
+    """The values as an Arrow array if they all are of its kind already.
+
+    Arrow finds the kind out: told which, it would make 7 of 7.5 and 1 of true.
+    """
     try:
-        return pa.array(values, kind)
+        if kind == _THREE:
+            return pa.array(values, kind)
+        made = pa.array(values)
     except _ARROW_REFUSALS:
         return None
+    if made.type == kind:
+        return made
+    if pa.types.is_null(made.type):
+        return pa.nulls(len(values), kind)
+    return made.cast(REAL, safe=False) if (kind, made.type) == (REAL, INT) else None
 
 
 def _json_texts(values: Sequence[Any]) -> pa.Array | None:
     """JSON text as it stands in the file, if all values are that and none of them a string."""
-    kinds = set(map(type, values))
-    if not kinds <= {msgspec.Raw, type(None)}:
-        return _array(values, TEXT)
-    whole = kinds == {msgspec.Raw}
-    # A raw NUL cannot stand in JSON, so it can part the texts.
-    body = b"\0".join(values if whole else [b"" if value is None else value for value in values])
-    if body.startswith(b'"') or b'\0"' in body:
+    pieces: Sequence[Any] = values
+    try:
+        body = b"".join(pieces)
+    except TypeError:
+        if not set(map(type, values)) <= {msgspec.Raw, type(None)}:
+            return _array(values, TEXT)
+        pieces = [b"" if value is None else value for value in values]
+        body = b"".join(pieces)
+    sizes = np.fromiter(map(len, pieces), np.int32, count=len(pieces))
+    ends = np.cumsum(sizes, dtype=np.int32)
+    firsts = np.frombuffer(body + b"\0", np.uint8)[ends - sizes]
+    if ((firsts == ord('"')) & (sizes > 0)).any():
         return None
-    texts = pc.split_pattern(pa.array([body], TEXT), "\0").flatten()
-    if len(texts) != len(values):
-        return None
-    if whole and b"null" not in body:
-        return texts
-    is_nothing = pc.or_(pc.equal(texts, ""), pc.equal(texts, "null"))
-    return pc.if_else(is_nothing, pa.scalar(None, TEXT), texts)
+    is_known = (sizes > 0) & ((sizes != len(b"null")) | (firsts != ord("n")))
+    return pa.StringArray.from_buffers(
+        len(pieces),
+        pa.py_buffer(np.concatenate((np.zeros(1, np.int32), ends))),
+        pa.py_buffer(body),
+        pa.py_buffer(np.packbits(is_known, bitorder="little")),
+    )
 
 
 def _plain_values(values: Sequence[Any]) -> Sequence[Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
@@ -282,8 +283,11 @@ class EventDecoder:
 
     def _grouped(self, parts: Sequence[_Columns], block: bytes | None) -> list[Group]:
         groups: list[Group] = []
-        for part in parts:
-            start, duration = (self._nanoseconds(part, key, block) for key in TIME_KEYS)
+        starts, durations = (
+            self._nanoseconds([part.fields.pop(key) for part in parts], key, block)
+            for key in TIME_KEYS
+        )
+        for part, start, duration in zip(parts, starts, durations, strict=True):
             kinds, codes = _kinds(part.fields["cat"], part.fields["ph"])
             for code, kind in enumerate(kinds):
                 whole = Group(*kind, part.ids, start, duration, part.fields, part.args)
@@ -291,18 +295,31 @@ class EventDecoder:
                 groups.append(whole if places is None else whole.take(places))
         return groups
 
-    def _nanoseconds(self, part: _Columns, key: str, block: bytes | None) -> pa.Array:
-        """A time column in ns; `block` is its text, None where the values are texts already."""
-        values = part.fields.pop(key)
+    def _nanoseconds(
+        self, columns: Sequence[Sequence[Any]], key: str, block: bytes | None
+    ) -> list[pa.Array]:
+        """Time columns in ns; `block` is their text, None where the values are texts already.
+
+        They are converted together: a block has many small ones.
+        """
+        sizes = [0 if _is_empty(column) else len(column) for column in columns]
+        values = [v for column, size in zip(columns, sizes, strict=True) if size for v in column]
         try:
             nanos = times.to_ns(values)
         except times.TextNeeded as need:
             raise _TextNeeded(key) from need
-        if block is None or key in self._exact:
-            return nanos
-        if times.is_coarse(nanos) and _FINE_DIGITS[key].search(block):
+        text = b"" if block is None or key in self._exact else block
+        if text and times.is_coarse(nanos) and _FINE_DIGITS[key].search(text):
             raise _TextNeeded(key)
-        return nanos
+        ends = accumulate(sizes)
+        return [
+            nanos.slice(end - size, size) if size else pa.nulls(len(column), pa.int64())
+            for column, size, end in zip(columns, sizes, ends, strict=True)
+        ]
+
+
+def _is_empty(column: Sequence[Any]) -> bool:
+    return not column or (column[0] is None and column.count(None) == len(column))
 
 
 def _kinds(

@@ -22,9 +22,7 @@ FLOAT_LIMIT_US = float(2**43)
 _PROOF_LIMIT_US = float(2**42)
 _INT64_MAX = 2**63 - 1
 _NS_PER_US = 1000
-# Microseconds with three, six and nine decimals.
-_NANOS = pa.decimal128(19, 3)
-_THOUSANDTHS = pa.decimal128(19, 6)
+# Microseconds with nine decimals.
 _LONG = pa.decimal128(29, 9)
 
 
@@ -46,19 +44,56 @@ def to_ns(values: Sequence[Any]) -> pa.Array:
         return _from_numbers(values, has_none=type(None) in kinds)
     if kinds == {msgspec.Raw}:
         return _from_json(values)
+    floats = np.array([value for value in values if type(value) is float], dtype=np.float64)
+    if not is_exact(floats):
+        raise TextNeeded
     return _from_texts([_text(value) for value in values])
 
 
 def _from_json(values: Sequence[msgspec.Raw]) -> pa.Array:
     """From JSON text, nearly always plain numbers."""
-    joined = pa.array([b",".join(values)], pa.string())
-    try:
-        texts = pc.split_pattern(joined, ",").flatten()
-        if len(texts) == len(values):
-            return _from_texts(texts, fall_back=False)
-    except pa.ArrowInvalid:  # text in quotes, null, or worse
-        pass
-    return _from_texts([_text(value) for value in values])
+    nanos = _from_plain_decimals(b",".join(values), len(values))
+    return _from_texts([_text(value) for value in values]) if nanos is None else nanos
+
+
+def _from_plain_decimals(text: bytes, count: int) -> pa.Array | None:
+    """From JSON numbers with commas between them; None where they are not plain decimals.
+
+    Plain is: digits with a point and a sign at most, up to 15 before the point and 18 in all.
+    """
+    if text.translate(None, b"0123456789.,-"):
+        return None
+    codes = np.frombuffer(text, np.uint8)
+    ends = np.append(np.flatnonzero(codes == ord(",")), len(text))
+    points = np.flatnonzero(codes == ord("."))
+    owners = np.searchsorted(ends, points)
+    if len(ends) != count or (np.diff(owners) == 0).any():
+        return None
+    starts = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
+    sizes = ends - starts
+    decimals = np.zeros(count, dtype=np.int64)
+    decimals[owners] = ends[owners] - points - 1
+    signs = np.flatnonzero(codes == ord("-"))
+    figures = sizes - np.isin(starts, signs)
+    figures[owners] -= 1
+    if not np.isin(signs, starts).all() or figures.min() < 1:
+        return None
+    if sizes.max() > 18 or (sizes - decimals).max() > 15:
+        return None
+    digits = np.fromstring(text.replace(b".", b"").decode(), dtype=np.int64, sep=",")
+    return pa.array(_scaled(digits, decimals))
+
+
+def _scaled(
+    digits: np.ndarray[Any, np.dtype[np.int64]], decimals: np.ndarray[Any, np.dtype[np.int64]]
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Nanoseconds of microseconds given as digits and how many of them follow the point."""
+    nanos: np.ndarray[Any, np.dtype[np.int64]] = digits * 10 ** np.maximum(3 - decimals, 0)
+    if decimals.max() > 3:
+        unit = 10 ** np.maximum(decimals - 3, 0)
+        nanos, rest = np.divmod(nanos, unit)
+        nanos += (2 * rest > unit) | ((2 * rest == unit) & (nanos % 2 == 1))
+    return nanos
 
 
 def _from_integers(values: Sequence[int]) -> pa.Array:
@@ -68,7 +103,11 @@ def _from_integers(values: Sequence[int]) -> pa.Array:
 
 
 def _from_numbers(values: Sequence[float | int | None], *, has_none: bool) -> pa.Array:
-    micros = np.array(values, dtype=np.float64)
+    micros = (
+        np.array(values, dtype=np.float64)
+        if has_none
+        else np.fromiter(values, np.float64, count=len(values))
+    )
     known = ~np.isnan(micros) if has_none else np.ones(len(micros), dtype=bool)
     if not is_exact(micros[known]):
         raise TextNeeded
@@ -112,40 +151,18 @@ def _text(value: Any) -> str | None:
     return value.strip() if isinstance(value, str) and value not in ("", "null") else None
 
 
-def _from_texts(texts: Sequence[str | None] | pa.Array, *, fall_back: bool = True) -> pa.Array:
-    array = pa.array(texts, pa.string())
+def _from_texts(texts: Sequence[str | None]) -> pa.Array:
+    known = [text for text in texts if text is not None]
+    if known and len(known) == len(texts):
+        nanos = _from_plain_decimals(",".join(known).encode(), len(texts))
+        if nanos is not None:
+            return nanos
     try:
-        return _from_short_decimals(array)
-    except pa.ArrowInvalid:
-        pass
-    try:
-        nanos = pc.multiply(array.cast(_LONG), pa.scalar(Decimal(_NS_PER_US), pa.decimal128(4, 0)))
+        exact = pa.array(texts, pa.string()).cast(_LONG)
+        nanos = pc.multiply(exact, pa.scalar(Decimal(_NS_PER_US), pa.decimal128(4, 0)))
         return pc.round(nanos, round_mode="half_to_even").cast(pa.int64())
     except pa.ArrowInvalid:  # still more decimals, or no number: value by value
-        if not fall_back:
-            raise
-        return pa.array([_nanosecond(text) for text in array.to_pylist()], pa.int64())
-
-
-def _from_short_decimals(texts: pa.Array) -> pa.Array:
-    """Texts with at most six decimals; raises ArrowInvalid for others."""
-    try:
-        nanos = _unscaled(texts.cast(_NANOS))
-    except pa.ArrowInvalid:
-        thousandths = _unscaled(texts.cast(_THOUSANDTHS))
-        nanos, rest = np.divmod(thousandths, 1000)
-        nanos += (rest > 500) | ((rest == 500) & (nanos % 2 == 1))
-    return pa.array(nanos, mask=texts.is_null().to_numpy(zero_copy_only=False))
-
-
-def _unscaled(decimals: pa.Array) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The integers behind decimal128 values; raises ArrowInvalid where one needs over 64 bits."""
-    words = np.frombuffer(decimals.buffers()[1], dtype="<i8").reshape(-1, 2)[: len(decimals)]
-    is_known = decimals.is_valid().to_numpy(zero_copy_only=False)
-    low, high = np.where(is_known, words[:, 0], 0), words[:, 1]
-    if (high != low >> 63)[is_known].any():
-        raise pa.ArrowInvalid("more than 64 bits")
-    return low
+        return pa.array([_nanosecond(text) for text in texts], pa.int64())
 
 
 def _nanosecond(text: str | None) -> int | None:
