@@ -197,7 +197,7 @@ def _jobs(
 ) -> list[_Job]:
     seen: set[Path] = set()
     jobs: list[_Job] = []
-    for path in map(Path, paths):
+    for path in map(_named, paths):
         is_folder = stat.S_ISDIR(_status(path).st_mode)
         for file in _files_below(path, format_name, listener) if is_folder else [path]:
             if file.resolve() not in seen:
@@ -205,6 +205,13 @@ def _jobs(
                 source = source_at(file)
                 jobs.append(_Job(len(jobs), source, detect(source, format_name), _stamp(file)))
     return jobs
+
+
+def _named(path: str | os.PathLike[str]) -> Path:
+    """The path; an empty one would be the current folder, which nobody asked for."""
+    if not os.fspath(path):
+        raise UsageError("the name of a file is empty; name a file or a folder")
+    return Path(path)
 
 
 def _status(path: Path) -> os.stat_result:

@@ -67,6 +67,7 @@ class Result:
 _UNIT_SUFFIXES = (
     ("_flop_per_s", "flop/s"),
     ("_bytes_per_s", "bytes/s"),
+    ("_offset_bytes", "offset"),  # a place, not a size
     ("_flop_per_byte", "flop/byte"),
     ("_ns", "ns"),
     ("_bytes", "bytes"),

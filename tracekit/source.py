@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import zstandard
 from isal import isal_zlib
@@ -16,7 +16,8 @@ from isal import isal_zlib
 from tracekit.errors import FormatError
 
 HEAD_BYTES = 64 * 1024
-PIECE_BYTES = 256 * 1024
+PIECE_BYTES = 64 * 1024
+_MOST_PIECE_BYTES = 1 << 20
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _GZIP_WINDOW_BITS = 31
@@ -36,7 +37,6 @@ class _Decompressor(Protocol):
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,8 @@ class ContentStream:
             return self._file.read(size)
         have, parts = len(self._rest), [self._rest]
         while have < size:
-            piece = next(self._pieces, b"")
-            if not piece:
+            piece = next(self._pieces, None)
+            if piece is None:
                 break
             parts.append(piece)
             have += len(piece)
@@ -124,7 +124,7 @@ class ContentStream:
 
     def pieces(self) -> Iterator[bytes]:
         """The content in pieces of no fixed size."""
-        while piece := self.read(4 * PIECE_BYTES):
+        while piece := self.read(_MOST_PIECE_BYTES):
             yield piece
 
     def _decompressor(self) -> _Decompressor:
@@ -136,6 +136,17 @@ class ContentStream:
         """What follows a member; zeros after one of gzip are the rest of a block of the medium."""
         return raw.lstrip(b"\0") if self._source.compression_kind == "gzip" else raw
 
+    def _inflated(self, engine: Any, raw: bytes) -> Iterator[bytes]:
+        """What `raw` holds; of gzip in bounded pieces: a thousandfold can hide in it."""
+        if self._source.compression_kind != "gzip":
+            yield engine.decompress(raw)
+            return
+        piece = engine.decompress(raw, _MOST_PIECE_BYTES)
+        yield piece
+        while len(piece) == _MOST_PIECE_BYTES and not engine.eof:
+            piece = engine.decompress(engine.unconsumed_tail, _MOST_PIECE_BYTES)
+            yield piece
+
     def _decompressed(self) -> Iterator[bytes]:
         engine = self._decompressor()
         try:
@@ -145,8 +156,7 @@ class ContentStream:
                         if not (raw := self._without_padding(raw)):
                             break
                         engine = self._decompressor()
-                    if piece := engine.decompress(raw):
-                        yield piece
+                    yield from self._inflated(engine, raw)
                     raw = engine.unused_data if engine.eof else b""
         except _DAMAGE as error:
             self.damage = f"{self._source.compression_kind} stream is damaged ({error})"

@@ -19,6 +19,7 @@ import shlex
 import shutil
 import time
 import uuid
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -37,7 +38,9 @@ STORE_MARK = "tracekit.json"
 _STAGING = ".staging"
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
-_ROW_GROUP_ROWS = 32_768
+_ROW_GROUP_ROWS = 16_384
+# A writer keeps what it has to say of every row group until its file ends.
+_FILE_ROWS = 1 << 20
 _COMPRESSION_LEVEL = 3
 # What is safe as a folder name anywhere, and what no reader of Hive folders takes for a number,
 # a date or NULL.
@@ -93,11 +96,12 @@ class TableWriter:
     """
 
     def __init__(self, folder: Path, prefix: str) -> None:
-        """Files are called ``<folder>/<table>/<prefix>.parquet``."""
+        """Files are called ``<prefix>.parquet``, then ``<prefix>-1.parquet`` and so on."""
         self._folder = folder
         self._prefix = prefix
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._waiting: dict[str, list[pa.RecordBatch]] = {}
+        self._rows: Counter[str] = Counter()
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Add rows; they reach the file in row groups."""
@@ -115,13 +119,19 @@ class TableWriter:
                 writer.close()
 
     def _flush(self, table: str) -> None:
-        batches = self._waiting.pop(table)
+        rows = pa.Table.from_batches(self._waiting.pop(table))
+        number, place = divmod(self._rows[table], _FILE_ROWS)
         with self._given_up_on_error():
             if table not in self._writers:
-                path = self._folder / table / f"{self._prefix}.parquet"
+                name = f"{self._prefix}-{number}" if number else self._prefix
+                path = self._folder / table / f"{name}.parquet"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._writers[table] = _parquet_writer(path, TABLES[table].schema)
-            self._writers[table].write_table(pa.Table.from_batches(batches), _ROW_GROUP_ROWS)
+            self._writers[table].write_table(rows, rows.num_rows)
+            if place + rows.num_rows >= _FILE_ROWS:
+                self._writers.pop(table).close()
+        self._rows[table] += rows.num_rows
+        pa.default_memory_pool().release_unused()  # else it creeps up as the file goes on
 
     @contextlib.contextmanager
     def _given_up_on_error(self) -> Iterator[None]:

@@ -79,6 +79,18 @@ def test_a_file_that_is_no_trace(
     assert error.removeprefix("tracekit: ") == answer.error
 
 
+def test_an_empty_name_is_not_the_current_folder(
+    tracekit: Tracekit, store: Path, gpu_trace: Path, tree: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(gpu_trace.parent)
+    before = tree(store)
+    answer = tracekit("ingest", "", "--store", store)
+    assert (answer.code, answer.error) == (
+        2, "the name of a file is empty; name a file or a folder",
+    )  # fmt: skip
+    assert tree(store) == before
+
+
 def test_a_timeline_of_tensorflow(tracekit: Tracekit, corpus: Path, here: Path) -> None:
     files = sorted((corpus / "tf").glob("tftimeline-*.json"))
     assert len(files) >= 4

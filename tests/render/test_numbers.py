@@ -39,6 +39,7 @@ from tracekit.render.numbers import human, human_column
         (12.5, "ratio", "1,250.0 %"),
         (12_345, "count", "12,345"),
         (2.5, "count", "2.500"),
+        (123_456_789, "offset", "123,456,789"),
         (0.25, "flop/byte", "0.2500 FLOP/byte"),
         (123.456, "flop/byte", "123.5 FLOP/byte"),
         (16145, "", "16145"),

@@ -99,6 +99,15 @@ def test_the_names_stay_wherever_they_stand(make_result: MakeResult) -> None:
     ]
 
 
+def test_a_place_in_a_file_is_exact_where_a_size_is_rounded(make_result: MakeResult) -> None:
+    result = make_result({"first_offset_bytes": [123_456_789], "lost_bytes": [123_456_789]})
+    assert lines(result, 80) == [
+        "first offset bytes  lost [MB]",
+        "------------------  ---------",
+        "       123,456,789      123.5",
+    ]
+
+
 def test_full_names_are_folded(make_result: MakeResult) -> None:
     result = make_result({"name": [ADD], "dur_ns": [5]})
     assert lines(result, 60, full_names=True) == [

@@ -31,7 +31,7 @@ from tracekit.errors import FormatError
 from tracekit.parser import Issue, PartMismatch, Report
 from tracekit.source import ContentStream
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 2 << 20
 _MOST_BLOCK_BYTES = 256 << 20
 _MOST_HEADER_BYTES = 64 << 20
 _MOST_OPEN_BYTES = 16 << 20

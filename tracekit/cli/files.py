@@ -35,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files or folders.")],
+    paths: Annotated[list[str], typer.Argument(metavar="FILE", help="Files or folders.")],
     store: StoreOption = DEFAULT_STORE,
     run: Annotated[
         str | None, typer.Option("--run", help="Name of the run that these files belong to.")

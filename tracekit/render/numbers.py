@@ -48,6 +48,7 @@ _SCALES: dict[str, tuple[Scale, ...]] = {
     "flop/byte": (Scale("FLOP/byte", 1.0),),
     "ratio": (Scale("%", 1 / _PERCENT),),
     "count": (Scale("", 1.0),),
+    "offset": (Scale("", 1.0),),
 }
 
 #: Whole numbers of these are identifiers and the like: no thousands separators.
