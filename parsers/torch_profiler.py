@@ -242,11 +242,10 @@ class _Reading:
                     occurrence_count=group.start_ns.null_count,
                 )
             )
-        negative = pc.less(group.dur_ns, 0)
-        count = pc.sum(negative).as_py() or 0
-        if not count:
+        if (pc.min(group.dur_ns).as_py() or 0) >= 0:
             return group.dur_ns
-        self._tell_negative(count)
+        negative = pc.less(group.dur_ns, 0)
+        self._tell_negative(pc.sum(negative).as_py())
         return pc.if_else(negative, pa.scalar(None, INT), group.dur_ns)
 
     def _tell_negative(self, count: int) -> None:

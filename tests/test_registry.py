@@ -17,6 +17,7 @@ import pytest
 import zstandard
 
 from tracekit import registry
+from tracekit.cli.app import run
 from tracekit.errors import FormatError, UsageError
 from tracekit.parser import Match, Parser
 from tracekit.registry import ParserError, broken_parsers, claims, detect, parser_named, parsers
@@ -315,6 +316,17 @@ def test_who_asks_for_a_broken_parser_is_told_why(install: Install, source: Writ
         FormatError, match=r"Not looked for: the parser 'marks' .* cannot be loaded"
     ):
         detect(source("#marks"))
+
+
+def test_the_list_of_formats_tells_of_a_broken_parser(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("marks", "import no_such_module")
+    assert run(["formats", "--format", "csv"]) == 0
+    answer = capsys.readouterr()
+    assert answer.out.splitlines()[0] == "format_name,reads"
+    assert "marks" not in answer.out
+    assert answer.err.startswith("not usable: the parser 'marks' (tracekit_marks:MarksParser) ")
 
 
 def test_of_two_parsers_of_one_name_the_first_is_used_and_the_other_named(

@@ -41,6 +41,8 @@ _LOCK_SECONDS = 60
 _ROW_GROUP_ROWS = 16_384
 # A writer keeps what it has to say of every row group until its file ends.
 _FILE_ROWS = 1 << 20
+# So often memory is given back: without it the heap creeps up as a file goes on.
+_TRIM_ROWS = 1 << 18
 _COMPRESSION_LEVEL = 3
 # What is safe as a folder name anywhere, and what no reader of Hive folders takes for a number,
 # a date or NULL.
@@ -131,7 +133,8 @@ class TableWriter:
             if place + rows.num_rows >= _FILE_ROWS:
                 self._writers.pop(table).close()
         self._rows[table] += rows.num_rows
-        pa.default_memory_pool().release_unused()  # else it creeps up as the file goes on
+        if self._rows.total() // _TRIM_ROWS > (self._rows.total() - rows.num_rows) // _TRIM_ROWS:
+            pa.default_memory_pool().release_unused()
 
     @contextlib.contextmanager
     def _given_up_on_error(self) -> Iterator[None]:

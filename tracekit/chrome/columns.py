@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -17,6 +18,8 @@ from tracekit.schema import INT, REAL, TEXT, Table, batch
 
 _INT64_MAX = 2**63 - 1
 _MOST_DIGITS = 100
+_MANY = 4096
+_MOST_COMMON_LENGTH = 40
 _THREE = pa.list_(INT, 3)
 _INTEGER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)\s*")
 _REAL = re.compile(r"[\s0-9.eE+-]+")
@@ -125,10 +128,11 @@ class Cells:
         """A text column from values that are nearly always text."""
         self.columns[column] = _array(values, TEXT) or pa.array([text(v) for v in values], TEXT)
 
-    def put_constant(self, column: str, value: Any) -> None:
-        """The same value in every row."""
-        kind = self.table.schema.field(column).type
-        self.columns[column] = pa.repeat(pa.scalar(value, kind), len(self.group))
+    def put_constant(self, column: str, value: str) -> None:
+        """The same text in every row."""
+        size = len(self.group)
+        is_common = size <= _MANY and len(value) <= _MOST_COMMON_LENGTH
+        self.columns[column] = _repeated(value).slice(0, size) if is_common else _text(value, size)
 
     def put_own(self, column: str, key: str) -> None:
         """A column out of a key of the event itself."""
@@ -252,6 +256,16 @@ class Cells:
         heads = [head for head, _ in kept]
         rows = zip(*(values for _, values in kept), strict=True)
         return pa.array([_object(heads, row) for row in rows], TEXT)
+
+
+@lru_cache(maxsize=64)
+def _repeated(value: str) -> pa.Array:
+    """The words that group after group has: what kind its rows are."""
+    return _text(value, _MANY)
+
+
+def _text(value: str, size: int) -> pa.Array:
+    return pa.repeat(pa.scalar(value, TEXT), size)
 
 
 def _mapped(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:

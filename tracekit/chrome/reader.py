@@ -37,7 +37,7 @@ _MOST_HEADER_BYTES = 64 << 20
 _MOST_OPEN_BYTES = 16 << 20
 _MOST_MENDED_BYTES = 4 << 20
 _MOST_MEMBER_ENDS = 200
-_READ_BYTES = 1 << 20
+_READ_BYTES = 2 << 20
 _BOM = b"\xef\xbb\xbf"
 
 _CUT = re.compile(rb"\}\s*,\s*(?=\{)")

@@ -139,8 +139,9 @@ def is_exact(micros: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
 
 def is_coarse(nanos: pa.Array) -> bool:
     """Whether `is_exact` is certain of these only if their texts have at most three decimals."""
-    top = pc.max(pc.abs(nanos)).as_py()
-    return top is not None and bool(top >= _PROOF_LIMIT_US * _NS_PER_US)
+    least, most = pc.min_max(nanos).values()
+    limit = int(_PROOF_LIMIT_US) * _NS_PER_US
+    return bool(least.is_valid and max(-least.as_py(), most.as_py()) >= limit)
 
 
 def _text(value: Any) -> str | None:

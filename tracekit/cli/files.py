@@ -137,7 +137,7 @@ def formats(
     import pyarrow as pa
 
     from tracekit.intake import keep_pandas_out
-    from tracekit.registry import parsers
+    from tracekit.registry import broken_parsers, parsers
 
     keep_pandas_out()
     known = parsers().values()
@@ -146,6 +146,8 @@ def formats(
                ResultColumn("reads", "", "what it reads"))  # fmt: skip
     emit(Result("formats", table, columns), format_name=format_name, output=output, force=force,
          full_names=full_names)  # fmt: skip
+    for reason in broken_parsers().values():
+        say(f"not usable: {reason}")
     return 0
 
 
