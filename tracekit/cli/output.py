@@ -10,7 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -49,8 +49,10 @@ def say(message: str, *, newline: bool = False) -> None:
     """
     if sys.stderr is None:  # it was closed before we began
         return
-    with contextlib.suppress(OSError):  # nobody reads it: no reason to fail
+    try:
         print(inert(message, newline=newline), file=sys.stderr, flush=True)
+    except OSError:  # nobody reads it: no reason to fail
+        _forget(sys.stderr)
 
 
 def place(store: Path, run: str | None = None) -> str:
@@ -96,19 +98,19 @@ def put_out(content: bytes) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
     except BrokenPipeError:  # who reads it has had enough
-        _forget_output()
+        _forget(sys.stdout)
         raise typer.Exit from None
     except OSError as error:
-        _forget_output()
+        _forget(sys.stdout)
         raise TracekitError(
             f"standard output: cannot be written: {error.strerror or error}; make room, or "
             "write elsewhere with -o FILE"
         ) from error
 
 
-def _forget_output() -> None:
-    """Point stdout at nothing, so that closing it does not fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _forget(stream: TextIO) -> None:
+    """Point a stream at nothing, so that closing it does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _is_terminal() -> bool:
