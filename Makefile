@@ -27,7 +27,13 @@ demo: $(RUN_STAMP)  ## read two recorded traces and ask about them
 	$(BIN)/tracekit ingest $(TRACES)/gpu-handmade/trace.json.gz --run gpu --store $(STORE)
 	$(BIN)/tracekit runs --store $(STORE)
 	$(BIN)/tracekit kernels --run gpu --top 10 --store $(STORE)
-	$(BIN)/tracekit sql "SELECT stream_id, count(*) AS kernel_count FROM kernel GROUP BY ALL" --store $(STORE)
+	$(BIN)/tracekit query op_time --run cpu --store $(STORE) | head -n 9
+	@echo
+	@echo 'What to type next, with a trace of your own in place of these:'
+	@echo '  $(BIN)/tracekit query gpu_busy --run gpu --store $(STORE)'
+	@echo '  $(BIN)/tracekit sql "SELECT stream_id, count(*) AS kernel_count FROM kernel GROUP BY ALL" --store $(STORE)'
+	@echo '  $(BIN)/tracekit queries'
+	@echo '  $(BIN)/tracekit ingest YOUR-TRACE.json.gz'
 
 test: lint pytest smoke  ## all that CI runs, up to the first failure
 
