@@ -59,6 +59,8 @@ def are_busy(workers: list[psutil.Process]) -> bool:
 
 def started(words: list[str]) -> subprocess.Popen[bytes]:
     """A command in a process group of its own, as a shell starts it."""
+    # Who runs the tests in the background may have Ctrl-C ignored, and a child would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
