@@ -22,8 +22,11 @@ FLOAT_LIMIT_US = float(2**43)
 _PROOF_LIMIT_US = float(2**42)
 _INT64_MAX = 2**63 - 1
 _NS_PER_US = 1000
+_POWERS = 10 ** np.arange(19, dtype=np.int64)
 # Microseconds with nine decimals.
 _LONG = pa.decimal128(29, 9)
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class TextNeeded(Exception):  # noqa: N818 - a signal: decode the block again, with the text kept
@@ -65,34 +68,47 @@ def _from_plain_decimals(text: bytes, count: int) -> pa.Array | None:
         return None
     codes = np.frombuffer(text, np.uint8)
     ends = np.append(np.flatnonzero(codes == ord(",")), len(text))
-    points = np.flatnonzero(codes == ord("."))
-    owners = np.searchsorted(ends, points)
-    if len(ends) != count or (np.diff(owners) == 0).any():
+    if len(ends) != count:
         return None
     starts = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
     sizes = ends - starts
-    decimals = np.zeros(count, dtype=np.int64)
-    decimals[owners] = ends[owners] - points - 1
-    signs = np.flatnonzero(codes == ord("-"))
-    figures = sizes - np.isin(starts, signs)
-    figures[owners] -= 1
-    if not np.isin(signs, starts).all() or figures.min() < 1:
+    decimals = _decimals(np.flatnonzero(codes == ord(".")), starts, ends)
+    if decimals is None:
         return None
-    if sizes.max() > 18 or (sizes - decimals).max() > 15:
+    figures = sizes - (decimals >= 0)
+    if b"-" in text:
+        signs = np.flatnonzero(codes == ord("-"))
+        if not np.isin(signs, starts).all():
+            return None
+        figures -= np.isin(starts, signs)
+    np.maximum(decimals, 0, out=decimals)
+    if figures.min() < 1 or sizes.max() > 18 or (sizes - decimals).max() > 15:
         return None
     digits = np.fromstring(text.replace(b".", b"").decode(), dtype=np.int64, sep=",")
     return pa.array(_scaled(digits, decimals))
 
 
-def _scaled(
-    digits: np.ndarray[Any, np.dtype[np.int64]], decimals: np.ndarray[Any, np.dtype[np.int64]]
-) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _decimals(points: Integers, starts: Integers, ends: Integers) -> Integers | None:
+    """How many digits follow the point of each number, -1 without one; None where one has two."""
+    if len(points) == len(ends) and (points >= starts).all() and (points < ends).all():
+        return ends - points - 1
+    owners = np.searchsorted(ends, points)
+    if (np.diff(owners) == 0).any():
+        return None
+    decimals = np.full(len(ends), -1, dtype=np.int64)
+    decimals[owners] = ends[owners] - points - 1
+    return decimals
+
+
+def _scaled(digits: Integers, decimals: Integers) -> Integers:
     """Nanoseconds of microseconds given as digits and how many of them follow the point."""
-    nanos: np.ndarray[Any, np.dtype[np.int64]] = digits * 10 ** np.maximum(3 - decimals, 0)
-    if decimals.max() > 3:
-        unit = 10 ** np.maximum(decimals - 3, 0)
-        nanos, rest = np.divmod(nanos, unit)
-        nanos += (2 * rest > unit) | ((2 * rest == unit) & (nanos % 2 == 1))
+    nanos: Integers = digits * _POWERS.take(3 - decimals, mode="clip")
+    fine = np.flatnonzero(decimals > 3)
+    if len(fine):
+        unit = _POWERS[decimals[fine] - 3]
+        whole, rest = np.divmod(nanos[fine], unit)
+        rest *= 2
+        nanos[fine] = whole + ((rest > unit) | ((rest == unit) & (whole % 2 == 1)))
     return nanos
 
 
