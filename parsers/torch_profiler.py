@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -168,6 +168,17 @@ _LAYOUTS: dict[str, Sequence[str]] = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Bracket:
+    """One end of a slice that has two events: the slice as begun, or what its end says."""
+
+    event_id: int
+    thread: tuple[str, str]
+    begun: dict[str, Any] | None
+    end_ns: int | None = None
+    args_json: str | None = None
+
+
 @dataclass(slots=True)
 class _Reading:
     """One part of a trace being read: groups in, batches out, state that outlives a block."""
@@ -176,13 +187,19 @@ class _Reading:
     is_alone: bool
     device_ids: set[int] = field(default_factory=set)
     first_ns: int | None = None
-    open_slices: dict[tuple[Any, Any], list[dict[str, Any]]] = field(default_factory=dict)
+    block: int | None = None
+    brackets: list[_Bracket] = field(default_factory=list)
+    open_slices: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
     def batches(self, groups: Iterator[Group]) -> Iterator[Batch]:
         """The rows of all groups."""
         for group in groups:
+            if group.block_offset != self.block:
+                yield from self._joined_brackets()
+                self.block = group.block_offset
             self._note_time(group)
             yield from self._rows(group)
+        yield from self._joined_brackets()
         yield from self._never_closed()
 
     def _note_time(self, group: Group) -> None:
@@ -203,7 +220,7 @@ class _Reading:
         elif phase == "C":
             yield from self._counters(group)
         elif phase in ("B", "E"):
-            yield from self._bracketed(group)
+            self._bracketed(group)
         else:
             self._skip(group)
 
@@ -305,26 +322,37 @@ class _Reading:
 
     # -- begin and end of a slice as two events -------------------------------------------------
 
-    def _bracketed(self, group: Group) -> Iterator[Batch]:
-        """B and E events; a block hands out its Bs before its Es."""
+    def _bracketed(self, group: Group) -> None:
+        """Keep B and E events until their block is read: only then is their order known."""
         if not self.is_alone:
             raise PartMismatch
-        keys = list(zip(group.fields["pid"], group.fields["tid"], strict=True))
+        threads = [
+            (repr(process), repr(thread))
+            for process, thread in zip(group.fields["pid"], group.fields["tid"], strict=True)
+        ]
+        ids = group.ids.tolist()
         if group.phase == "B":
             kind = _SLICE_KINDS.get(group.category or "", "other")
-            for key, row in zip(keys, self._slice(group, kind)[1].to_pylist(), strict=True):
-                self.open_slices.setdefault(_stack_key(key), []).append(row)
+            rows = self._slice(group, kind)[1].to_pylist()
+            self.brackets += map(_Bracket, ids, threads, rows)
             return
-        closed = []
         # The end's own arguments: all of them, as JSON.
-        ends = Cells(group, SLICE, self.report).batch().select(("event_id", "args_json"))
+        said = Cells(group, SLICE, self.report).batch()["args_json"].to_pylist()
         times = group.start_ns.to_pylist()
-        for key, end_ns, end in zip(keys, times, ends.to_pylist(), strict=True):
-            row = self._opened_by(_stack_key(key), end["event_id"])
-            if row is None:
+        self.brackets += map(_Bracket, ids, threads, [None] * len(group), times, said)
+
+    def _joined_brackets(self) -> Iterator[Batch]:
+        """The slices that end in the block just read: an end closes the latest of its thread."""
+        closed = []
+        for bracket in sorted(self.brackets, key=lambda bracket: bracket.event_id):
+            stack = self.open_slices.setdefault(bracket.thread, [])
+            if bracket.begun is not None:
+                stack.append(bracket.begun)
+            elif stack:
+                closed.append(self._closed(stack.pop(), bracket.end_ns, bracket.args_json))
+            else:
                 self._unmatched_end()
-                continue
-            closed.append(self._closed(row, end_ns, end["args_json"]))
+        self.brackets.clear()
         if closed:
             self.report.issue(
                 Issue(
@@ -349,14 +377,6 @@ class _Reading:
                 row["dur_ns"] = end_ns - row["start_ns"]
         row["args_json"] = _merged(row["args_json"], arguments)
         return row
-
-    def _opened_by(self, key: tuple[Any, Any], place: int) -> dict[str, Any] | None:
-        """The latest slice of this thread that was begun before `place` in the file."""
-        stack = self.open_slices.get(key, [])
-        for index in range(len(stack) - 1, -1, -1):
-            if stack[index]["event_id"] < place:
-                return stack.pop(index)
-        return None
 
     def _unmatched_end(self) -> None:
         self.report.issue(
@@ -429,9 +449,7 @@ class _Reading:
 
     def _counter(self, group: Group, series: str | None) -> Batch:
         values = [_raw_text(value) for value in group.args[series]] if series else None
-        part = Group(
-            group.category, group.phase, group.ids, group.start_ns, group.dur_ns, group.fields, {}
-        )
+        part = replace(group, args={})
         cells = Cells(part, COUNTER, self.report)
         cells.put("time_ns", group.start_ns)
         cells.put_text("event_name", group.fields["name"])
@@ -501,10 +519,6 @@ def _merged(begun: str | None, ended: str | None) -> str | None:
         is_other = key in both and bytes(both[key]) != bytes(value)
         both[f"end.{key}" if is_other else key] = value
     return msgspec.json.encode(both).decode()
-
-
-def _stack_key(key: tuple[Any, Any]) -> tuple[str, str]:
-    return repr(key[0]), repr(key[1])
 
 
 def _ascend_parts(group: Group) -> Iterator[tuple[Group, str]]:

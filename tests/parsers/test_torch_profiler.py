@@ -411,6 +411,19 @@ def test_a_begin_of_another_category_is_closed_by_a_bare_end(parse: Parse) -> No
     assert spans(found) == [("a", 1000, 3000), ("b", 2000, 1000)]
 
 
+def test_an_end_without_begin_takes_nothing_from_those_after_it(parse: Parse) -> None:
+    found = parse([end(1), begin("a", 2), end(5), begin("b", 6), end(9)])
+    assert spans(found) == [("a", 2000, 3000), ("b", 6000, 3000)]
+    assert found.issues["end_without_begin"].skipped_event_count == 1
+
+
+def test_ends_of_several_categories_close_in_file_order(parse: Parse) -> None:
+    events = [begin("outer", 1, cat="x"), begin("inner", 2, cat="y"), end(3, cat="y"),
+              end(9, cat="x"), begin("bare", 10), end(12, cat="x")]  # fmt: skip
+    expected = [("bare", 10_000, 2000), ("inner", 2000, 1000), ("outer", 1000, 8000)]
+    assert sorted(spans(parse(events))) == expected
+
+
 def test_the_arguments_of_the_end_are_kept(parse: Parse) -> None:
     found = parse([begin("a", 1, args={"x": 1}), end(2, args={"y": 2, "bytes": 9})])
     assert known(found.one("slice"))["args_json"] == {"x": 1, "y": 2, "bytes": 9}

@@ -56,12 +56,15 @@ class _CategoryOnly(msgspec.Struct):
 class Group:
     """Events of one category and phase out of one block, as columns.
 
-    ``ids`` are their places in the source. ``fields`` holds the event's own keys, ``args`` its
-    arguments: Python values for the typed names, ``msgspec.Raw`` for others, None where missing.
+    ``ids`` are their places in the source, ``block_offset`` is where the block begins: what comes
+    out of one block is not in file order, blocks are. ``fields`` holds the event's own keys,
+    ``args`` its arguments: Python values for the typed names, ``msgspec.Raw`` for others, None
+    where missing.
     """
 
     category: str | None
     phase: str | None
+    block_offset: int
     ids: Ids
     start_ns: pa.Array
     dur_ns: pa.Array
@@ -82,6 +85,7 @@ class Group:
         return Group(
             self.category,
             self.phase,
+            self.block_offset,
             self.ids[places],
             self.start_ns.take(rows),
             self.dur_ns.take(rows),
@@ -173,13 +177,13 @@ class EventDecoder:
         """
         if not block.isascii():
             block.decode()  # msgspec looks only at the texts that it hands out
-        for is_tagged in (True, False):
-            while (events := self._strict(block, is_tagged)) is not None:
-                try:
-                    return self._grouped(self._columns(events, offset), block)
-                except _TextNeeded as need:
-                    self._exact.add(need.key)
-                    self._decoders.clear()
+        while (parts := self._structs(block)) is not None:
+            columns = [c for events, ids in parts for c in self._columns(events, ids + offset)]
+            try:
+                return self._grouped(columns, offset, block)
+            except _TextNeeded as need:
+                self._exact.add(need.key)
+                self._decoders.clear()
         return self.decode_loosely(msgspec.json.decode(block, type=list[msgspec.Raw]), offset)
 
     def decode_loosely(self, events: Sequence[msgspec.Raw], offset: int) -> list[Group]:
@@ -205,7 +209,7 @@ class EventDecoder:
             key: [self._value(row.get(key), key in self._typed) for row in arguments]
             for key in dict.fromkeys(k for row in arguments for k in row)
         }
-        return self._grouped([_Columns(ids, fields, args)], None)
+        return self._grouped([_Columns(ids, fields, args)], offset, None)
 
     @staticmethod
     def _value(raw: msgspec.Raw | None, is_typed: bool) -> Any:
@@ -218,14 +222,42 @@ class EventDecoder:
         # A float may have lost digits that a time needs: keep its text.
         return raw if isinstance(value, float) else value
 
-    def _strict(self, block: bytes, is_tagged: bool) -> list[Any] | None:
+    def _structs(self, block: bytes) -> list[tuple[list[Any], Ids]] | None:
+        """The events as structs, and their numbers; None where they have no common layout."""
+        events = self._strict(block, is_tagged=True)
+        if events is not None:
+            return [(events, np.arange(len(events)))]
+        if parts := self._apart(block):
+            return parts
+        events = self._strict(block, is_tagged=False)
+        return None if events is None else [(events, np.arange(len(events)))]
+
+    def _apart(self, block: bytes) -> list[tuple[list[Any], Ids]] | None:
+        """As structs, the few events without a category apart from the others."""
+        bare = _without_category(block)
+        if not bare:
+            return None
+        raws = msgspec.json.decode(block, type=list[msgspec.Raw])
+        is_bare = np.zeros(len(raws), dtype=np.bool_)
+        is_bare[bare] = True
+        found = []
+        for is_tagged in (True, False):
+            numbers = np.flatnonzero(is_bare != is_tagged)
+            text = b",".join([raws[number] for number in numbers.tolist()])
+            events = self._strict(b"[%b]" % text, is_tagged=is_tagged)
+            if events is None:
+                return None
+            found.append((events, numbers))
+        return found
+
+    def _strict(self, block: bytes, *, is_tagged: bool) -> list[Any] | None:
         """The events as structs, learning what is new; None where they have no common layout."""
         while True:
             try:
                 events: list[Any] = self._decoder(is_tagged).decode(block)
                 return events
             except msgspec.ValidationError as error:
-                if not self._learn(str(error), block, is_tagged):
+                if not self._learn(str(error), block, is_tagged=is_tagged):
                     return None
 
     def _decoder(self, is_tagged: bool) -> msgspec.json.Decoder[Any]:
@@ -239,7 +271,7 @@ class EventDecoder:
             self._decoders[is_tagged] = msgspec.json.Decoder(list[union])
         return self._decoders[is_tagged]
 
-    def _learn(self, message: str, block: bytes, is_tagged: bool) -> bool:
+    def _learn(self, message: str, block: bytes, *, is_tagged: bool) -> bool:
         if match := _UNKNOWN_KEY.fullmatch(message):
             key, index, is_argument = match[1], int(match[2]), match[3] is not None
             tag = _category_at(block, index) if is_tagged else None
@@ -257,31 +289,33 @@ class EventDecoder:
         self._decoders.pop(is_tagged, None)
         return True
 
-    def _columns(self, events: list[Any], offset: int) -> list[_Columns]:
+    def _columns(self, events: list[Any], ids: Ids) -> list[_Columns]:
         """The events of each layout as columns."""
+        if not events:
+            return []
         structs = list(map(type, events))
         numbers = {struct: number for number, struct in enumerate(dict.fromkeys(structs))}
+        if len(numbers) == 1:
+            return [self._columns_of(self._by_struct[structs[0]], events, ids)]
         codes = np.fromiter(map(numbers.__getitem__, structs), dtype=np.int64, count=len(events))
         found = []
         for struct, number in numbers.items():
             places = np.flatnonzero(codes == number)
-            rows = events if len(numbers) == 1 else [events[i] for i in places.tolist()]
-            found.append(self._columns_of(self._by_struct[struct], rows, places + offset))
+            rows = [events[i] for i in places.tolist()]
+            found.append(self._columns_of(self._by_struct[struct], rows, ids[places]))
         return found
 
     @staticmethod
     def _columns_of(layout: _Layout, rows: list[Any], ids: Ids) -> _Columns:
-        *columns, arguments = zip(*map(astuple, rows), strict=True)
+        *columns, arguments = _transposed(rows)
         keys = [k for k in layout.fields if not (k == "cat" and layout.tag is not None)]
         fields: dict[str, Sequence[Any]] = dict(zip(keys, columns, strict=True))
         if layout.tag is not None:
             fields["cat"] = (layout.tag,) * len(rows)
-        args: dict[str, Sequence[Any]] = dict(
-            zip(layout.args, zip(*map(astuple, arguments), strict=True), strict=True)
-        )
+        args: dict[str, Sequence[Any]] = dict(zip(layout.args, _transposed(arguments), strict=True))
         return _Columns(ids, fields, args)
 
-    def _grouped(self, parts: Sequence[_Columns], block: bytes | None) -> list[Group]:
+    def _grouped(self, parts: Sequence[_Columns], offset: int, block: bytes | None) -> list[Group]:
         groups: list[Group] = []
         starts, durations = (
             self._nanoseconds([part.fields.pop(key) for part in parts], key, block)
@@ -290,7 +324,7 @@ class EventDecoder:
         for part, start, duration in zip(parts, starts, durations, strict=True):
             kinds, codes = _kinds(part.fields["cat"], part.fields["ph"])
             for code, kind in enumerate(kinds):
-                whole = Group(*kind, part.ids, start, duration, part.fields, part.args)
+                whole = Group(*kind, offset, part.ids, start, duration, part.fields, part.args)
                 places = np.flatnonzero(codes == code).tolist() if len(kinds) > 1 else None
                 groups.append(whole if places is None else whole.take(places))
         return groups
@@ -318,6 +352,15 @@ class EventDecoder:
         ]
 
 
+def _transposed(rows: Sequence[Any]) -> list[list[Any]]:
+    """The fields of structs of one type, each as a list; slices of one list are the quickest."""
+    values: list[Any] = []
+    for row in map(astuple, rows):
+        values += row
+    size = len(values) // len(rows)
+    return [values[i::size] for i in range(size)]
+
+
 def _is_empty(column: Sequence[Any]) -> bool:
     return not column or (column[0] is None and column.count(None) == len(column))
 
@@ -327,17 +370,17 @@ def _kinds(
 ) -> tuple[list[tuple[str | None, str | None]], Ids]:
     """The different pairs of category and phase, and which of them each event has."""
     try:
-        is_one = categories[0] is categories[-1] and len(set(phases)) == len(set(categories)) == 1
-        if is_one:
-            return [(_text_or_none(categories[0]), _text_or_none(phases[0]))], np.zeros(0, np.int64)
-        keys: list[Any] = list(zip(categories, phases, strict=True))
-        numbers: dict[Any, int] = {}
-        codes = [numbers.setdefault(key, len(numbers)) for key in keys]
+        # All of one category have the same text object.
+        is_one = categories[0] is categories[-1] and len(set(categories)) == 1
+        keys: Sequence[Any] = phases if is_one else list(zip(categories, phases, strict=True))
+        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+        codes = np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
     except TypeError:  # a list or object where text belongs
         texts = [[_text_or_none(value) for value in column] for column in (categories, phases)]
         return _kinds(*texts)
-    kinds = [(_text_or_none(category), _text_or_none(phase)) for category, phase in numbers]
-    return kinds, np.array(codes, dtype=np.int64)
+    pairs = ((categories[0], key) for key in numbers) if is_one else numbers
+    kinds = [(_text_or_none(category), _text_or_none(phase)) for category, phase in pairs]
+    return kinds, codes
 
 
 def _text_or_none(value: Any) -> str | None:
@@ -347,6 +390,15 @@ def _text_or_none(value: Any) -> str | None:
 def _category_at(block: bytes, index: int) -> str | None:
     events = msgspec.json.decode(block, type=list[_CategoryOnly])
     return events[index].cat
+
+
+def _without_category(block: bytes) -> list[int]:
+    """The numbers of the events that say no category; none where one is no object, or odd."""
+    try:
+        events = msgspec.json.decode(block, type=list[_CategoryOnly])
+    except msgspec.ValidationError:
+        return []
+    return [number for number, event in enumerate(events) if event.cat is None]
 
 
 def _is_object(raw: Any) -> bool:
