@@ -177,13 +177,13 @@ class EventDecoder:
         """
         if not block.isascii():
             block.decode()  # msgspec looks only at the texts that it hands out
-        while (parts := self._structs(block)) is not None:
-            columns = [c for events, ids in parts for c in self._columns(events, ids + offset)]
-            try:
-                return self._grouped(columns, offset, block)
-            except _TextNeeded as need:
-                self._exact.add(need.key)
-                self._decoders.clear()
+        for is_tagged in (True, False):
+            while (events := self._strict(block, is_tagged=is_tagged)) is not None:
+                try:
+                    return self._grouped(self._columns(events, offset), offset, block)
+                except _TextNeeded as need:
+                    self._exact.add(need.key)
+                    self._decoders.clear()
         return self.decode_loosely(msgspec.json.decode(block, type=list[msgspec.Raw]), offset)
 
     def decode_loosely(self, events: Sequence[msgspec.Raw], offset: int) -> list[Group]:
@@ -221,34 +221,6 @@ class EventDecoder:
             return raw
         # A float may have lost digits that a time needs: keep its text.
         return raw if isinstance(value, float) else value
-
-    def _structs(self, block: bytes) -> list[tuple[list[Any], Ids]] | None:
-        """The events as structs, and their numbers; None where they have no common layout."""
-        events = self._strict(block, is_tagged=True)
-        if events is not None:
-            return [(events, np.arange(len(events)))]
-        if parts := self._apart(block):
-            return parts
-        events = self._strict(block, is_tagged=False)
-        return None if events is None else [(events, np.arange(len(events)))]
-
-    def _apart(self, block: bytes) -> list[tuple[list[Any], Ids]] | None:
-        """As structs, the few events without a category apart from the others."""
-        bare = _without_category(block)
-        if not bare:
-            return None
-        raws = msgspec.json.decode(block, type=list[msgspec.Raw])
-        is_bare = np.zeros(len(raws), dtype=np.bool_)
-        is_bare[bare] = True
-        found = []
-        for is_tagged in (True, False):
-            numbers = np.flatnonzero(is_bare != is_tagged)
-            text = b",".join([raws[number] for number in numbers.tolist()])
-            events = self._strict(b"[%b]" % text, is_tagged=is_tagged)
-            if events is None:
-                return None
-            found.append((events, numbers))
-        return found
 
     def _strict(self, block: bytes, *, is_tagged: bool) -> list[Any] | None:
         """The events as structs, learning what is new; None where they have no common layout."""
@@ -289,12 +261,11 @@ class EventDecoder:
         self._decoders.pop(is_tagged, None)
         return True
 
-    def _columns(self, events: list[Any], ids: Ids) -> list[_Columns]:
+    def _columns(self, events: list[Any], offset: int) -> list[_Columns]:
         """The events of each layout as columns."""
-        if not events:
-            return []
         structs = list(map(type, events))
         numbers = {struct: number for number, struct in enumerate(dict.fromkeys(structs))}
+        ids = np.arange(offset, offset + len(events), dtype=np.int64)
         if len(numbers) == 1:
             return [self._columns_of(self._by_struct[structs[0]], events, ids)]
         codes = np.fromiter(map(numbers.__getitem__, structs), dtype=np.int64, count=len(events))
@@ -390,15 +361,6 @@ def _text_or_none(value: Any) -> str | None:
 def _category_at(block: bytes, index: int) -> str | None:
     events = msgspec.json.decode(block, type=list[_CategoryOnly])
     return events[index].cat
-
-
-def _without_category(block: bytes) -> list[int]:
-    """The numbers of the events that say no category; none where one is no object, or odd."""
-    try:
-        events = msgspec.json.decode(block, type=list[_CategoryOnly])
-    except msgspec.ValidationError:
-        return []
-    return [number for number, event in enumerate(events) if event.cat is None]
 
 
 def _is_object(raw: Any) -> bool:

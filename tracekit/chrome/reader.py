@@ -143,7 +143,8 @@ class TraceReader:
         self._is_at_end = not piece
         self._report.read(len(piece))
         if piece:
-            self._put_back(self._rest() + piece, self._offset)
+            rest = memoryview(self._buffer)[self._start :]
+            self._put_back(b"".join((rest, piece)), self._offset)
         return bool(piece)
 
     def _put_back(self, buffer: bytes, offset: int) -> None:
