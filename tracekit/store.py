@@ -38,7 +38,7 @@ STORE_MARK = "tracekit.json"
 _STAGING = ".staging"
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
-_ROW_GROUP_ROWS = 16_384
+_ROW_GROUP_ROWS = 8_192
 # A writer keeps what it has to say of every row group until its file ends.
 _FILE_ROWS = 1 << 20
 # So often memory is given back: without it the heap creeps up as a file goes on.

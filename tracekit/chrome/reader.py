@@ -119,7 +119,7 @@ class TraceReader:
         if not self._open_array(is_first=True) or self._report.issues:
             raise PartMismatch  # damage in the head is told once, by whoever reads it all
 
-    def _decode_alone(self, block: bytes, start: int, is_last: bool) -> list[Group]:
+    def _decode_alone(self, block: memoryview, start: int, is_last: bool) -> list[Group]:
         """The events of a block that nobody may carry over into the next."""
         if is_last:
             groups, stop, position = self._block(block, start, is_last=True)
@@ -189,7 +189,7 @@ class TraceReader:
         self._cut = self._offset + cut[0]
         self._drop(cut[1])
 
-    def _next_block(self) -> tuple[bytes, int, bool]:
+    def _next_block(self) -> tuple[memoryview, int, bool]:
         """The text of the next block, its offset, and whether it is the last.
 
         It ends at the first cut from the next grid line on. The last one reaches to the end of the
@@ -207,10 +207,10 @@ class TraceReader:
                 "this is no list of trace events"
             )
         if cut is None:
-            block = self._rest()
+            block = memoryview(self._buffer)[self._start :]
             self._drop_all()
             return block, start, True
-        block = self._buffer[self._start : self._start + cut[0] + 1]
+        block = memoryview(self._buffer)[self._start : self._start + cut[0] + 1]
         self._cut = start + cut[0]
         self._drop(cut[1])
         return block, start, False
@@ -326,14 +326,14 @@ class TraceReader:
             self._end(stop, block, position, start)
             return
 
-    def _put_back_from(self, block: bytes, position: int, start: int) -> None:
+    def _put_back_from(self, block: memoryview, position: int, start: int) -> None:
         """Give the end of the block just read back, to be read again."""
         if position < len(block):
             # What parts the two blocks, as long as it was: offsets must stay true.
             gap = b",".ljust(self._offset - start - len(block))[: self._offset - start - len(block)]
-            self._put_back(block[position:] + gap + self._rest(), start + position)
+            self._put_back(b"".join((block[position:], gap, self._rest())), start + position)
 
-    def _end(self, stop: Stop, block: bytes, position: int, start: int) -> None:
+    def _end(self, stop: Stop, block: memoryview, position: int, start: int) -> None:
         """Go on behind the last event of a trace."""
         place = start + position
         if stop is Stop.ALL_READ:
@@ -348,13 +348,16 @@ class TraceReader:
             self._put_back_from(block, position + 1, start)
             self._close_array()
 
-    def _block(self, block: bytes, start: int, *, is_last: bool) -> tuple[list[Group], Stop, int]:
+    def _block(
+        self, view: memoryview, start: int, *, is_last: bool
+    ) -> tuple[list[Group], Stop, int]:
         """The events of a block, why they end, and where."""
-        text = b"".join((b"[", block, b"" if is_last else b"]"))
+        text = b"".join((b"[", view, b"" if is_last else b"]"))
         try:
             return self._sound(text, start, is_last=is_last)
         except DAMAGE as error:
             end = TRAILING.search(str(error))
+        block = bytes(view)
         if end:  # the list closes inside the block; msgspec counts bytes from 1
             length = int(end[1]) - 1
             if closes_events(block, length - 2, is_list_root=self._is_list, is_last=is_last):
