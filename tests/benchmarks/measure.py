@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-_POLL_SECONDS = 0.2  # looking takes time from what is looked at
+_POLL_SECONDS = 0.5  # looking takes time from what is looked at
 
 
 @dataclass(frozen=True, slots=True)

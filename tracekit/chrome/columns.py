@@ -224,7 +224,11 @@ class Cells:
         for column, values in (("process_id", processes), ("thread_id", threads)):
             if values is None:
                 continue
-            ready = _array(values, INT)
+            first = values[0]
+            if type(first) is int and values.count(first) == len(values):  # nearly always
+                ready = pa.repeat(first, len(values)) if abs(first) <= _INT64_MAX else None
+            else:
+                ready = _array(values, INT)
             if ready is None:
                 plain = _plain_values(values)
                 ready = pa.array([integer(value) for value in plain], INT)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any
 
@@ -263,12 +263,11 @@ class EventDecoder:
 
     def _columns(self, events: list[Any], offset: int) -> list[_Columns]:
         """The events of each layout as columns."""
-        structs = list(map(type, events))
-        numbers = {struct: number for number, struct in enumerate(dict.fromkeys(structs))}
+        numbers = {s: number for number, s in enumerate(dict.fromkeys(map(type, events)))}
         ids = np.arange(offset, offset + len(events), dtype=np.int64)
         if len(numbers) == 1:
-            return [self._columns_of(self._by_struct[structs[0]], events, ids)]
-        codes = np.fromiter(map(numbers.__getitem__, structs), dtype=np.int64, count=len(events))
+            return [self._columns_of(self._by_struct[type(events[0])], events, ids)]
+        codes = np.fromiter(map(numbers.__getitem__, map(type, events)), np.int64, len(events))
         found = []
         for struct, number in numbers.items():
             places = np.flatnonzero(codes == number)
@@ -308,7 +307,8 @@ class EventDecoder:
         They are converted together: a block has many small ones.
         """
         sizes = [0 if _is_empty(column) else len(column) for column in columns]
-        values = [v for column, size in zip(columns, sizes, strict=True) if size for v in column]
+        known = [column for column, size in zip(columns, sizes, strict=True) if size]
+        values = known[0] if len(known) == 1 else list(chain.from_iterable(known))
         try:
             nanos = times.to_ns(values)
         except times.TextNeeded as need:
@@ -341,11 +341,11 @@ def _kinds(
 ) -> tuple[list[tuple[str | None, str | None]], Ids]:
     """The different pairs of category and phase, and which of them each event has."""
     try:
-        # All of one category have the same text object.
-        is_one = categories[0] is categories[-1] and len(set(categories)) == 1
+        is_one = categories.count(categories[0]) == len(categories)
         keys: Sequence[Any] = phases if is_one else list(zip(categories, phases, strict=True))
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        codes = np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
+        many = len(numbers) > 1
+        codes = np.fromiter(map(numbers.__getitem__, keys if many else ()), np.int64)
     except TypeError:  # a list or object where text belongs
         texts = [[_text_or_none(value) for value in column] for column in (categories, phases)]
         return _kinds(*texts)
