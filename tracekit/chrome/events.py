@@ -282,7 +282,9 @@ class EventDecoder:
         fields: dict[str, Sequence[Any]] = dict(zip(keys, columns, strict=True))
         if layout.tag is not None:
             fields["cat"] = (layout.tag,) * len(rows)
-        args: dict[str, Sequence[Any]] = dict(zip(layout.args, _transposed(arguments), strict=True))
+        args: dict[str, Sequence[Any]] = {}
+        if layout.args:
+            args = dict(zip(layout.args, _transposed(arguments), strict=True))
         return _Columns(ids, fields, args)
 
     def _grouped(self, parts: Sequence[_Columns], offset: int, block: bytes | None) -> list[Group]:
@@ -341,16 +343,15 @@ def _kinds(
 ) -> tuple[list[tuple[str | None, str | None]], Ids]:
     """The different pairs of category and phase, and which of them each event has."""
     try:
-        is_one = categories.count(categories[0]) == len(categories)
-        keys: Sequence[Any] = phases if is_one else list(zip(categories, phases, strict=True))
+        if all(column.count(column[0]) == len(column) for column in (categories, phases)):
+            return [(_text_or_none(categories[0]), _text_or_none(phases[0]))], np.zeros(0, np.int64)
+        keys = list(zip(categories, phases, strict=True))
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        many = len(numbers) > 1
-        codes = np.fromiter(map(numbers.__getitem__, keys if many else ()), np.int64)
+        codes = np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
     except TypeError:  # a list or object where text belongs
         texts = [[_text_or_none(value) for value in column] for column in (categories, phases)]
         return _kinds(*texts)
-    pairs = ((categories[0], key) for key in numbers) if is_one else numbers
-    kinds = [(_text_or_none(category), _text_or_none(phase)) for category, phase in pairs]
+    kinds = [(_text_or_none(category), _text_or_none(phase)) for category, phase in numbers]
     return kinds, codes
 
 
