@@ -424,6 +424,47 @@ def test_ends_of_several_categories_close_in_file_order(parse: Parse) -> None:
     assert sorted(spans(parse(events))) == expected
 
 
+BRACKETS = st.lists(
+    st.tuples(
+        st.sampled_from("BBEEX"), st.sampled_from([1, "a"]), st.sampled_from(["x", "y", None])
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+@given(BRACKETS, st.sampled_from([100, 700, 10_000]))
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_begins_and_ends_pair_up_as_on_a_stack(
+    parse: Parse, shapes: list[tuple[str, Any, str | None]], block_bytes: int
+) -> None:
+    """Whatever stands between them, in whatever category, in one block or in several."""
+    stacks: dict[Any, list[tuple[str, int]]] = {1: [], "a": []}
+    events: list[Row] = []
+    expected: list[tuple[Any, ...]] = []
+    for number, (phase, tid, category) in enumerate(shapes):
+        event = {"ph": phase, "name": f"n{number}", "pid": 0, "tid": tid, "ts": number}
+        more = {"cat": category, "dur": 0.5 if phase == "X" else None}
+        events.append(event | {key: value for key, value in more.items() if value is not None})
+        if phase == "X":
+            expected.append((f"n{number}", number * 1000, 500))
+        elif phase == "B":
+            stacks[tid].append((f"n{number}", number))
+        elif stacks[tid]:
+            name, begun = stacks[tid].pop()
+            expected.append((name, begun * 1000, (number - begun) * 1000))
+    expected += [(name, begun * 1000, None) for left in stacks.values() for name, begun in left]
+    if not expected:
+        return  # ends alone are no trace
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tracekit.chrome.reader.BLOCK_BYTES", block_bytes)
+        found = parse(events, deviceProperties=[])
+    assert sorted(spans(found), key=str) == sorted(expected, key=str)
+    assert found.report.skipped_event_count == len(events) - len(expected)
+
+
 def test_the_arguments_of_the_end_are_kept(parse: Parse) -> None:
     found = parse([begin("a", 1, args={"x": 1}), end(2, args={"y": 2, "bytes": 9})])
     assert known(found.one("slice"))["args_json"] == {"x": 1, "y": 2, "bytes": 9}
