@@ -59,6 +59,7 @@ _FLOW_KINDS = {
 }  # fmt: skip
 _FLOW_PHASES = {"s": "start", "t": "step", "f": "end"}
 _INSTANT_PHASES = frozenset(("i", "I", "R"))
+_TIMED_PHASES = frozenset(("X", "B", "E", "C")) | _INSTANT_PHASES | frozenset(_FLOW_PHASES)
 # c10::DeviceType, c10/core/DeviceType.h
 _DEVICE_TYPES = {
     0: "cpu", 1: "cuda", 2: "mkldnn", 3: "opengl", 4: "opencl", 5: "ideep", 6: "hip", 7: "fpga",
@@ -203,7 +204,20 @@ class _Reading:
         yield from self._never_closed()
 
     def _note_time(self, group: Group) -> None:
-        if group.phase != "M" and group.start_ns.null_count < len(group):
+        if group.phase not in _TIMED_PHASES:
+            return
+        if group.start_ns.null_count:
+            self.report.issue(
+                Issue(
+                    "no_time",
+                    "warning",
+                    "recording",
+                    "events without a readable time",
+                    "their start_ns or time_ns is NULL",
+                    occurrence_count=group.start_ns.null_count,
+                )
+            )
+        if group.start_ns.null_count < len(group):
             first = pc.min(group.start_ns).as_py()
             self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
 
@@ -248,17 +262,6 @@ class _Reading:
         return cells
 
     def _durations(self, group: Group) -> pa.Array:
-        if group.start_ns.null_count and group.phase == "X":
-            self.report.issue(
-                Issue(
-                    "no_time",
-                    "warning",
-                    "recording",
-                    "intervals without a readable start",
-                    "their start_ns is NULL",
-                    occurrence_count=group.start_ns.null_count,
-                )
-            )
         if (pc.min(group.dur_ns).as_py() or 0) >= 0:
             return group.dur_ns
         negative = pc.less(group.dur_ns, 0)

@@ -735,6 +735,20 @@ def test_numbers_that_json_lacks(key: str, number: str, parse: Parse) -> None:
     assert "repaired_event" in found.codes
 
 
+@pytest.mark.parametrize(
+    ("event", "table"),
+    [
+        ({"ph": "s", "cat": "ac2g", "id": 1, "name": "ac2g"}, "flow"),
+        ({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "args": {}}, "memory_event"),
+        ({"ph": "C", "name": "GPU 0 Utilization", "args": {"GPU Utilization": 1.0}}, "counter"),
+    ],
+)
+def test_a_moment_without_a_time_is_told_too(event: Row, table: str, parse: Parse) -> None:
+    found = parse([event | {"ts": "soon"}, event | {"ts": 1}])
+    assert [row["time_ns"] for row in found[table]] == [None, 1000]
+    assert found.issues["no_time"].occurrence_count == 1
+
+
 def test_missing_times(parse: Parse) -> None:
     found = parse([{"ph": "X", "cat": "kernel", "name": "k"}, interval("kernel")])
     assert [(r["start_ns"], r["dur_ns"]) for r in found["kernel"]] == [(None, None), (10_000, 2500)]
