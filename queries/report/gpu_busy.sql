@@ -8,7 +8,7 @@
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
--- kernel_count = {type = "BIGINT", doc = "kernel launches"}
+-- kernel_count = {type = "BIGINT", doc = "kernel launches whose start and duration are known"}
 -- sum_ns = {type = "BIGINT", doc = "sum of kernel durations"}
 -- busy_ns = {type = "BIGINT", doc = "time with at least one kernel running (union)"}
 -- overlap_ns = {type = "BIGINT", doc = "sum_ns - busy_ns: time counted more than once"}
