@@ -282,6 +282,7 @@ class _Reading:
 
     def _kernel(self, group: Group) -> Batch:
         cells = self._timed(group, KERNEL)
+        cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(group)))
         cells.put_args(_KERNEL_ARGS)
         self._note_devices(cells)
         return "kernel", cells.batch()
@@ -614,6 +615,7 @@ class TorchProfilerParser:
             "profiler_name": _profiler(says),
             "rank_index": integer(job.get("rank")),
             "world_size_count": integer(job.get("world_size")),
+            "recording_kind": "timeline",
             "base_time_ns": _base_time(says, min(firsts, default=None)),
             "is_complete": is_sound and any(p.notes["is_closed"] for p in parts),
             "metadata_json": _metadata(top_level),

@@ -55,10 +55,10 @@ MOST_ROWS = 1 << 20
 PART_COUNTS = (2, 3, 7)
 
 #: Tables that the store fills itself.
-_STORE_TABLES = frozenset(("run", "run_label", "source_file", "ingest_issue"))
+_STORE_TABLES = frozenset(("run", "run_label", "source_file", "assumption", "ingest_issue"))
 _FACTS = frozenset((
-    "profiler_name", "rank_index", "world_size_count", "base_time_ns", "is_complete",
-    "metadata_json",
+    "profiler_name", "rank_index", "world_size_count", "recording_kind", "base_time_ns",
+    "is_complete", "metadata_json",
 ))  # fmt: skip
 _MOST_TEXT = 2000
 _LONG = 1 << 20

@@ -58,8 +58,8 @@ class Report:
     """What a parser tells beside its rows: events met, issues, and facts about the source.
 
     ``facts`` fill columns of ``source_file`` (profiler_name, rank_index, world_size_count,
-    base_time_ns, is_complete, metadata_json). ``notes`` are a parser's own, picklable, for its
-    ``finish``.
+    recording_kind, base_time_ns, is_complete, metadata_json). ``notes`` are a parser's own,
+    picklable, for its ``finish``.
     """
 
     event_count: int = 0

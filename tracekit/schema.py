@@ -71,9 +71,14 @@ ARGS = Column("args_json", TEXT, "every other argument of the event, as JSON; NU
 
 KERNEL = Table(
     "kernel",
-    "One kernel launch on a device.",
+    "One kernel launch on a device; or several of one kernel, where the tool gives only their sum.",
     (
         PLACE, NAME, DEVICE, STREAM, CONTEXT, START, DURATION, CORRELATION, EXTERNAL,
+        Column("launch_count", INT, "launches the row stands for: 1, or more where the tool gives "
+               "only their sum (`dur_ns` and counters are sums then)"),
+        Column("launch_index", INT, "the profiler's own number of the launch (ncu: ID)"),
+        Column("launch_key", INT, "the same for one launch in every export of one report (hash of "
+               "process, launch number and name); NULL where nothing identifies it"),
         Column("grid_x", INT, "blocks in the grid, x"),
         Column("grid_y", INT, "blocks in the grid, y"),
         Column("grid_z", INT, "blocks in the grid, z"),
@@ -90,6 +95,111 @@ KERNEL = Table(
         Column("graph_node_id", INT, "node in that graph"),
         Column("collective_name", TEXT, "collective operation, for communication kernels"),
         PROCESS, THREAD, TRACK, ARGS,
+    ),
+    is_event=True,
+)  # fmt: skip
+
+KERNEL_METRIC = Table(
+    "kernel_metric",
+    "One counter of one `kernel` row, as the tool gave it and in base units.",
+    (
+        Column("event_id", INT, "the launch: `kernel.event_id`"),
+        Column("metric_name", TEXT, "counter; the tool's internal name where it is known, else its "
+               "label"),
+        Column("value", REAL, "value in base units, per launch (the mean where the row stands for "
+               "several); NULL unless `status_kind` is ok"),
+        Column("unit", TEXT, "base unit of the value: ns, byte, hz, ratio (for %) …; NULL if none"),
+        Column("value_raw", TEXT, "value as the tool wrote it"),
+        Column("unit_raw", TEXT, "unit as the tool wrote it; NULL if none"),
+        Column("section_name", TEXT, "section of the report; NULL where the page has none"),
+        Column("status_kind", TEXT, "ok, text (the value is a word), not_available (n/a), nan, "
+               "empty or unreadable"),
+        Column("label_name", TEXT, "what the page calls the counter, where that is another name"),
+        Column("min_value", REAL, "least of the launches that the row stands for"),
+        Column("max_value", REAL, "largest of those"),
+    ),
+)  # fmt: skip
+
+
+def _inst(kind: str, what: str) -> tuple[Column, ...]:
+    """One kind of arithmetic instruction: count and rate."""
+    thread = f"{what} instructions, by thread, predicated on"
+    return (
+        Column(f"{kind}_inst", INT, thread),
+        Column(f"{kind}_per_cycle", REAL, f"{thread}: mean per cycle, where counted so"),
+    )
+
+
+def _tensor(kind: str, what: str) -> tuple[Column, ...]:
+    """Operations of the tensor pipe on one type: count, rate and peak rate."""
+    return (
+        Column(f"tensor_{kind}_flop", INT, f"tensor operations on {what}"),
+        Column(f"tensor_{kind}_per_cycle", REAL, f"tensor operations on {what}: mean per cycle"),
+        Column(f"tensor_{kind}_peak_per_cycle", REAL, f"tensor operations on {what}: most a cycle"),
+    )
+
+
+KERNEL_COUNTER = Table(
+    "kernel_counter",
+    "The counters of one `kernel` row that work, traffic and ceilings are worked out from: in base "
+    "units, as counted, one column a counter; NULL where it was not collected.",
+    (
+        Column("event_id", INT, "the launch: `kernel.event_id`"),
+        Column("elapsed_cycles", REAL, "cycles that passed, mean over the multiprocessors"),
+        Column("sm_clock_hz", REAL, "clock of the multiprocessors meanwhile"),
+        *_inst("dadd", "FP64 add"), *_inst("dmul", "FP64 multiply"), *_inst("dfma", "FP64 FMA"),
+        *_inst("fadd", "FP32 add"), *_inst("fmul", "FP32 multiply"), *_inst("ffma", "FP32 FMA"),
+        *_inst("hadd", "FP16 add"), *_inst("hmul", "FP16 multiply"), *_inst("hfma", "FP16 FMA"),
+        Column("fp64_flop", INT, "FP64 operations, where the tool gives them added up"),
+        Column("fp32_flop", INT, "FP32 operations, where the tool gives them added up"),
+        Column("fp16_flop", INT, "FP16 operations, where the tool gives them added up"),
+        Column("tensor_inst", INT, "instructions of the tensor pipe, by warp"),
+        *_tensor("fp64", "FP64"), *_tensor("tf32", "TF32"), *_tensor("bf16", "BF16"),
+        *_tensor("fp16", "FP16"), *_tensor("fp8", "FP8"), *_tensor("fp4", "FP4 and FP6"),
+        *_tensor("mixed", "several types added up"), *_tensor("int", "integers"),
+        Column("dram_bytes", INT, "device memory: bytes read and written"),
+        Column("dram_read_bytes", INT, "device memory: bytes read"),
+        Column("dram_write_bytes", INT, "device memory: bytes written"),
+        Column("dram_read_sector_count", INT, "device memory: sectors of 32 bytes read"),
+        Column("dram_write_sector_count", INT, "device memory: sectors of 32 bytes written"),
+        Column("dram_bytes_per_s", REAL, "device memory: bytes per second, where given as a rate"),
+        Column("l2_t_bytes", INT, "L2: bytes asked for (lts__t_bytes)"),
+        Column("l2_xbar_cycle_count", INT, "L2: cycles in which 32 bytes went to the crossbar"),
+        Column("l2_xbar_per_s", REAL, "the same, where given as a rate"),
+        Column("l1_t_bytes", INT, "L1: bytes asked for (l1tex__t_bytes)"),
+        Column("l1_writeback_cycle_count", INT, "L1: cycles in which 128 bytes were written back"),
+        Column("l1_writeback_per_s", REAL, "the same, where given as a rate"),
+        Column("dfma_peak_per_cycle", REAL, "FP64 FMA instructions the device can do in a cycle"),
+        Column("ffma_peak_per_cycle", REAL, "FP32 FMA instructions the device can do in a cycle"),
+        Column("hfma_peak_per_cycle", REAL, "FP16 FMA instructions the device can do in a cycle"),
+        Column("dram_peak_bytes_per_cycle", REAL, "device memory: bytes in a cycle of its own"),
+        Column("dram_clock_hz", REAL, "clock of device memory meanwhile"),
+        Column("l2_t_peak_bytes_per_cycle", REAL, "L2: bytes in a cycle of its own"),
+        Column("l2_xbar_peak_per_cycle", REAL, "crossbar transfers L2 can do in a cycle"),
+        Column("l2_clock_hz", REAL, "clock of L2 meanwhile"),
+        Column("l1_t_peak_bytes_per_cycle", REAL, "L1: bytes in a cycle"),
+        Column("l1_writeback_peak_per_cycle", REAL, "write-backs L1 can do in a cycle"),
+        Column("l1_clock_hz", REAL, "clock of L1 meanwhile"),
+        Column("compute_throughput_ratio", REAL, "the vendor's own share of peak: compute"),
+        Column("memory_throughput_ratio", REAL, "the vendor's own share of peak: memory"),
+        Column("dram_throughput_ratio", REAL, "the vendor's own share of peak: device memory"),
+        Column("status_json", TEXT, "why a column is NULL although the counter stands in the file: "
+               "JSON from column to status_kind; NULL if there is none"),
+    ),
+)  # fmt: skip
+
+KERNEL_RULE = Table(
+    "kernel_rule",
+    "One piece of advice that the profiler gives on one launch.",
+    (
+        PLACE,
+        Column("launch_event_id", INT, "the launch: `kernel.event_id`"),
+        Column("section_name", TEXT, "section of the report"),
+        Column("rule_name", TEXT, "rule; NULL where the page does not name it"),
+        Column("rule_kind", TEXT, "OPT, INF, WRN … as the profiler has it"),
+        Column("message", TEXT, "the advice"),
+        Column("speedup_kind", TEXT, "'global' (of the launch) or 'local' (of one unit)"),
+        Column("speedup_ratio", REAL, "time to be gained, by the profiler's estimate"),
     ),
     is_event=True,
 )  # fmt: skip
@@ -265,6 +375,8 @@ SOURCE_FILE = Table(
         Column("profiler_name", TEXT, "what wrote it, as far as the file says"),
         Column("rank_index", INT, "rank in a distributed job"),
         Column("world_size_count", INT, "ranks in that job"),
+        Column("recording_kind", TEXT, "what the times are of: timeline (as it ran), counters "
+               "(each launch replayed by itself) or summary (totals only)"),
         Column("base_time_ns", INT, "Unix time that start_ns and time_ns count from; NULL if the "
                "file does not say"),
         Column("event_count", INT, "events found in the file"),
@@ -275,6 +387,18 @@ SOURCE_FILE = Table(
         Column("metadata_json", TEXT, "what the file says of itself, beside its events, as JSON"),
     ),
 )  # fmt: skip
+
+ASSUMPTION = Table(
+    "assumption",
+    "One thing that was not in the file: what the user said of the device at ingest.",
+    (
+        Column("assumption_kind", TEXT, "device (its name), compute, bandwidth or launch_overhead"),
+        Column("name", TEXT, "the device; or the ceiling, e.g. fp32 or dram"),
+        Column("value", REAL, "the ceiling, in base units; NULL for a device"),
+        Column("unit", TEXT, "flop/s, bytes/s or ns; NULL for a device"),
+        Column("source_text", TEXT, "where the figure comes from"),
+    ),
+)
 
 INGEST_ISSUE = Table(
     "ingest_issue",
@@ -295,8 +419,9 @@ INGEST_ISSUE = Table(
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        RUN, RUN_LABEL, SOURCE_FILE, DEVICE_TABLE, KERNEL, TRANSFER, SLICE, FLOW, MEMORY_EVENT,
-        STEP, COUNTER, TRACK_LABEL, INGEST_ISSUE,
+        RUN, RUN_LABEL, SOURCE_FILE, DEVICE_TABLE, ASSUMPTION, KERNEL, KERNEL_METRIC,
+        KERNEL_COUNTER, KERNEL_RULE, TRANSFER, SLICE, FLOW, MEMORY_EVENT, STEP, COUNTER,
+        TRACK_LABEL, INGEST_ISSUE,
     )
 }  # fmt: skip
 

@@ -9,6 +9,7 @@
 WITH
 places AS (
     SELECT source_id, event_id FROM kernel
+    UNION ALL SELECT source_id, event_id FROM kernel_rule
     UNION ALL SELECT source_id, event_id FROM transfer
     UNION ALL SELECT source_id, event_id FROM slice
     UNION ALL SELECT source_id, event_id FROM flow

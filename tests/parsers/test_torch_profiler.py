@@ -61,7 +61,8 @@ def test_a_kernel_of_cuda(parse: Parse) -> None:
     }  # fmt: skip
     assert known(parse([event]).one("kernel")) == {
         "name": "void k<float>(float*)", "device_id": 3, "stream_id": 7, "context_id": 1,
-        "start_ns": 3141592670123, "dur_ns": 10500, "correlation_id": 101, "external_id": 17,
+        "launch_count": 1, "start_ns": 3141592670123, "dur_ns": 10500,
+        "correlation_id": 101, "external_id": 17,
         "grid_x": 4, "grid_y": 2, "grid_z": 1, "block_x": 128, "block_y": 1, "block_z": 2,
         "registers_per_thread_count": 80, "shared_memory_bytes": 6400,
         "blocks_per_sm_count": 0.030303, "warps_per_sm_count": 12.5, "occupancy_ratio": 0.35,
@@ -77,6 +78,7 @@ def test_a_kernel_of_torch_1_8(parse: Parse) -> None:
     row = known(parse([event | {"tid": "stream 7"}]).one("kernel"))
     assert row == {
         "name": "x", "device_id": 0, "stream_id": 7, "start_ns": 10_000, "dur_ns": 2_500,
+        "launch_count": 1,
         "external_id": 4, "queued_ns": 0, "process_id": 1, "track_name": "stream 7",
         "args_json": {"warps": 1},
     }  # fmt: skip
@@ -104,7 +106,7 @@ def test_a_kernel_of_xpu(parse: Parse) -> None:
     args = {"device": 0, "context": "0x000055d0890f1c78", "sycl queue": 64, "correlation": 101}
     row = known(parse([interval("kernel", **args)]).one("kernel"))
     assert row == WHEN | {
-        "device_id": 0, "context_id": 0x000055D0890F1C78, "correlation_id": 101,
+        "device_id": 0, "context_id": 0x000055D0890F1C78, "launch_count": 1, "correlation_id": 101,
         "args_json": {"sycl queue": 64},
     }  # fmt: skip
 
