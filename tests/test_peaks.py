@@ -1,0 +1,792 @@
+"""The peaks of devices: the figures hold together, names find them, and users can give others."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from math import prod
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from tracekit import peaks
+from tracekit.errors import UsageError
+from tracekit.peaks import (
+    DEVICE_KEY_PATTERN,
+    NAMES,
+    UNITS,
+    Ceiling,
+    DeviceModel,
+    UserPeaks,
+    device_key,
+    model_named,
+    models,
+    nearest,
+    read_peaks,
+)
+
+ALL = [pytest.param(model, id=model.name) for model in models()]
+COMPUTED = [
+    pytest.param(model, ceiling, id=f"{model.name} {ceiling.name}")
+    for model in models()
+    for ceiling in model.ceilings
+    if ceiling.origin == "computed"
+]
+NVIDIA = [pytest.param(m, id=m.name) for m in models() if m.compute_capability]
+
+
+def device(name: str) -> DeviceModel:
+    model = model_named(name)
+    assert model is not None, name
+    return model
+
+
+def peak(name: str, ceiling: str) -> float:
+    """The figure of one ceiling of a device."""
+    found = device(name).ceiling(ceiling)
+    assert found is not None, (name, ceiling)
+    return found.value
+
+
+# -- the worked examples of the papers ------------------------------------------------------------
+
+MEASURED_V100 = "V100 (Wang 2020, measured)"
+
+
+def test_what_the_time_based_roofline_measured() -> None:
+    """Wang Y. et al. 2020, sect. III.B."""
+    assert peak(MEASURED_V100, "dram") == 828.8e9
+    assert peak(MEASURED_V100, "fp32") == 15.16e12
+    assert peak(MEASURED_V100, "fp16") == 29.18e12
+    assert peak(MEASURED_V100, "launch_overhead") == 4200
+
+
+def test_tensor_peak_of_the_v100() -> None:
+    """80 · 8 · 1.312 · 4³ · 2 = 107479 GFLOP/s."""
+    assert peak(MEASURED_V100, "tensor_fp16") == pytest.approx(80 * 8 * 1.312e9 * 4**3 * 2)
+    assert peak(MEASURED_V100, "tensor_fp16") / 1e9 == pytest.approx(107479, abs=0.5)
+
+
+def test_machine_balance_of_the_v100() -> None:
+    """107479 GFLOP/s / 828.8 GB/s = 129.68 FLOP/B."""
+    balance = peak(MEASURED_V100, "tensor_fp16") / peak(MEASURED_V100, "dram")
+    assert balance == pytest.approx(129.68, abs=0.005)
+
+
+def test_least_work_that_is_not_overhead_bound() -> None:
+    """1.06e14 FLOP/s · 4.2e-6 s = 0.4452 GFLOP: the paper cuts 107.479 TFLOP/s to 106."""
+    seconds = peak(MEASURED_V100, "launch_overhead") / 1e9
+    assert 1.06e14 * seconds / 1e9 == pytest.approx(0.4452)
+    assert peak(MEASURED_V100, "tensor_fp16") * seconds / 1e9 == pytest.approx(0.4514, abs=5e-5)
+
+
+def test_peak_flops_of_two_xeons() -> None:
+    """Javed et al. 2019: 2 · 12 · 3.7 GHz · 8 = 710.4 and 652.8 · 2 = 1305.6 GFLOP/s."""
+    xeons = "2x Xeon Gold 6126 (Javed 2019)"
+    assert peak(xeons, "fp32_avx2") == pytest.approx(2 * 12 * 3.7e9 * 8) == 710.4e9
+    assert peak(xeons, "fp32_avx512") == pytest.approx(652.8e9 * 2) == 1305.6e9
+    assert peak(xeons, "dram") / 2**30 == pytest.approx(119.21)
+
+
+def test_ridges_of_the_tpus() -> None:
+    """Wang Y. E. et al. 2020, sect. 4.5: 180 T / 2.4 TB/s = 75, 420 T / 3.6 TB/s = 117 FLOP/B."""
+    ridges = [
+        peak(board, "tensor_bf16") / peak(board, "dram")
+        for board in ("TPU v2 board", "TPU v3 board")
+    ]
+    assert ridges == [75, pytest.approx(117, abs=0.5)]
+
+
+def test_other_platforms_of_paradnn() -> None:
+    """Wang Y. E. et al. 2020, Table 3."""
+    vm, v100 = "n1-standard-32 (Wang 2020)", "V100 package (Wang 2020)"
+    assert (peak(vm, "fp32"), peak(vm, "dram")) == (2e12, 16.6e9)
+    assert (peak(v100, "tensor_fp16"), peak(v100, "dram")) == (125e12, 900e9)
+
+
+def test_gpus_of_tbd() -> None:
+    """Zhu et al. 2018, Table IV: cores · 2 · max clock rate."""
+    assert peak("Quadro P4000", "fp32") == pytest.approx(1792 * 2 * 1.480e9)
+    assert peak("Quadro P4000", "fp32") / 1e9 == pytest.approx(5304, abs=0.5)
+    assert peak("Quadro P4000", "dram") == 243e9
+    assert peak("TITAN Xp", "fp32") == pytest.approx(3840 * 2 * 1.582e9)
+    assert peak("TITAN Xp", "fp32") / 1e9 == pytest.approx(12150, abs=0.5)
+    assert peak("TITAN Xp", "dram") == 547.6e9
+
+
+@pytest.mark.parametrize(
+    ("name", "compute", "tflop_per_s", "gb_per_s"),
+    [
+        ("Tesla T4", "fp32", 8.1, 320),
+        ("NVIDIA A100-SXM4-40GB", "fp32", 19.5, 1555),
+        ("NVIDIA A100-SXM4-80GB", "fp32", 19.5, 2039),
+        ("NVIDIA H100 80GB HBM3", "fp32", 132 * 128 * 2 * 1.98e-3, 3350),
+        ("NVIDIA H200", "fp32", 66.9, 4800),
+        ("NVIDIA B200", "fp32", 75, 7700),
+        ("NVIDIA GeForce RTX 3090", "fp32", 35.6, 936),
+        ("NVIDIA GeForce RTX 4090", "fp32", 82.6, 1008),
+        ("NVIDIA L4", "fp32", 30.3, 300),
+        ("NVIDIA L40S", "fp32", 91.6, 864),
+        ("AMD Instinct MI210", "fp32", 22.6, 1600),
+        ("AMD Instinct MI250X", "fp32", 23.95, 1600),
+        ("AMD Instinct MI250X board", "fp32", 47.9, 3200),
+        ("AMD Instinct MI300X", "fp32", 163.4, 5300),
+        ("TPU v4", "tensor_bf16", 275, 1200),
+        ("TPU v5 lite", "tensor_bf16", 197, 819),
+        ("TPU v6 lite", "tensor_bf16", 918, 1640),
+    ],
+)
+def test_devices_in_use(name: str, compute: str, tflop_per_s: float, gb_per_s: float) -> None:
+    """AMD's 1638.4 GB/s are often told as 1600, so bandwidths are held to 2.5 %."""
+    assert peak(name, compute) / 1e12 == pytest.approx(tflop_per_s, rel=2e-3)
+    assert peak(name, "dram") / 1e9 == pytest.approx(gb_per_s, rel=0.025)
+
+
+# -- the file holds together ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_every_ceiling_says_where_it_comes_from(model: DeviceModel) -> None:
+    names = [ceiling.name for ceiling in model.ceilings]
+    assert len(set(names)) == len(names) > 0
+    for ceiling in model.ceilings:
+        assert ceiling.name in NAMES[ceiling.kind]
+        assert ceiling.unit == UNITS[ceiling.kind]
+        assert ceiling.origin in ("datasheet", "computed", "measured")
+        assert ceiling.source.strip()
+        assert re.fullmatch(r"20\d\d(-\d\d)?", ceiling.date or "")
+    assert (model.compute_capability is None) or (model.vendor == "NVIDIA")
+    assert (model.architecture is None) == (model.vendor != "AMD")
+
+
+SCALES = {
+    "GHz": 1e9, "MHz": 1e6, "PFLOP/s": 1e15, "TFLOP/s": 1e12, "GFLOP/s": 1e9, "POP/s": 1e15,
+    "TOP/s": 1e12, "GB/s": 1e9,
+}  # fmt: skip
+
+
+def worked_out(source: str) -> float:
+    """The product that the source of a computed figure begins with."""
+    formula = source.split(";")[0]
+    terms = re.split(r" ([x/]) ", f"1 x {formula}")
+    factors = []
+    for sign, term in zip(["x", *terms[1::2]], terms[::2], strict=True):
+        number, _, unit = term.partition(" ")
+        factor = float(number) * SCALES.get(unit, 1)
+        factors.append(factor if sign == "x" else 1 / factor)
+    assert len(factors) > 2, f"no formula: {source}"
+    return prod(factors)
+
+
+@pytest.mark.parametrize(("model", "ceiling"), COMPUTED)
+def test_a_computed_ceiling_is_its_formula(model: DeviceModel, ceiling: Ceiling) -> None:
+    assert ceiling.value == pytest.approx(worked_out(ceiling.source), rel=1e-9)
+    if " SM x " in ceiling.source or " CU x " in ceiling.source:
+        assert ceiling.source.startswith(f"{model.sm_count} ")
+
+
+@pytest.mark.parametrize("model", NVIDIA)
+def test_rates_are_in_order(model: DeviceModel) -> None:
+    """Matrix units are there to be faster: a lower figure would be one with a slip in it."""
+    value = {ceiling.name: ceiling.value for ceiling in model.ceilings}
+    fp32 = value.get("fp32")
+    if fp32 is None:
+        return
+    assert value.get("fp64", 0) <= fp32
+    if float(model.compute_capability or 0) >= 7:
+        assert value.get("fp16", fp32) >= 0.99 * fp32, "one is computed, the other rounded"
+        tensor = {n: v for n, v in value.items() if n.startswith("tensor_") and n != "tensor_fp64"}
+        assert tensor
+        assert min(tensor.values()) >= fp32
+    # Dense: half the bits, twice the rate. A sparse figure among dense ones would show.
+    for wide, narrow in (("tensor_bf16", "tensor_fp8"), ("tensor_fp8", "tensor_fp4")):
+        if wide in value and narrow in value:
+            times = 4 if value["tensor_fp16"] > 1.5 * value[wide] else 2
+            assert value[narrow] / value[wide] == pytest.approx(times, rel=0.02), narrow
+    if "tensor_tf32" in value:
+        assert value["tensor_bf16"] / value["tensor_tf32"] == pytest.approx(2, rel=0.03)
+
+
+@pytest.mark.parametrize("model", NVIDIA)
+def test_fp32_is_what_the_units_do_at_the_clock(model: DeviceModel) -> None:
+    """128 lanes on all but the data centre chips before Hopper; printed figures are rounded."""
+    fp32 = model.ceiling("fp32")
+    if not (fp32 and model.sm_count and model.boost_clock_hz) or fp32.origin == "measured":
+        return
+    lanes = {"3.7": 192, "6.0": 64, "7.0": 64, "7.5": 64, "8.0": 64}
+    per_cycle = lanes.get(model.compute_capability or "", 128) * model.sm_count * 2
+    assert fp32.value == pytest.approx(per_cycle * model.boost_clock_hz, rel=0.02)
+
+
+def test_a_die_is_half_its_board() -> None:
+    for name in ("AMD Instinct MI250", "AMD Instinct MI250X"):
+        board = device(f"{name} board")
+        assert (device(name).scope, board.scope) == ("gcd", "board")
+        for ceiling in board.ceilings:
+            assert peak(name, ceiling.name) == pytest.approx(ceiling.value / 2)
+
+
+def test_every_v100_has_the_overhead_that_was_measured_on_one() -> None:
+    v100 = [model for model in models() if model.name.startswith("Tesla V100")]
+    assert len(v100) == 6
+    for model in v100:
+        overhead = model.ceiling("launch_overhead")
+        assert overhead is not None
+        assert (overhead.value, overhead.unit, overhead.origin) == (4200, "ns", "measured")
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+SPELLINGS = {
+    "Tesla V100-SXM2-16GB": "Tesla V100-SXM2-16GB",
+    "NVIDIA Tesla V100-SXM2-16GB": "Tesla V100-SXM2-16GB",
+    "NVIDIA V100-SXM2-16GB": "Tesla V100-SXM2-16GB",
+    "Tesla V100-SXM2-32GB": "Tesla V100-SXM2-32GB",
+    "Tesla V100-DGXS-32GB": "Tesla V100-DGXS-32GB",
+    "Tesla V100-PCIE-32GB (0)": "Tesla V100-PCIE-32GB",
+    "Tesla V100-PCIE-16GB": "Tesla V100-PCIE-16GB",
+    "Tesla V100S-PCIE-32GB": "Tesla V100S-PCIE-32GB",
+    "TITAN V": "NVIDIA TITAN V",
+    "NVIDIA TITAN RTX": "NVIDIA TITAN RTX",
+    "TITAN Xp": "NVIDIA TITAN Xp",
+    "NVIDIA TITAN Xp COLLECTORS EDITION": "NVIDIA TITAN Xp",
+    "Quadro P4000": "Quadro P4000",
+    "NVIDIA Quadro RTX 6000": "Quadro RTX 6000",
+    "GeForce GTX 980": "NVIDIA GeForce GTX 980",
+    "GeForce GTX 1080 Ti (1)": "NVIDIA GeForce GTX 1080 Ti",
+    "GeForce RTX 2080 Ti": "NVIDIA GeForce RTX 2080 Ti",
+    "NVIDIA GeForce RTX 3060 Ti": "NVIDIA GeForce RTX 3060 Ti",
+    "NVIDIA RTX 3090": "NVIDIA GeForce RTX 3090",
+    "nvidia geforce rtx 4090": "NVIDIA GeForce RTX 4090",
+    "NVIDIA GeForce RTX 5070": "NVIDIA GeForce RTX 5070",
+    "Tesla K80": "Tesla K80",
+    "Tesla P100-PCIE-16GB": "Tesla P100-PCIE-16GB",
+    "Tesla T4": "Tesla T4",
+    "NVIDIA T4": "Tesla T4",
+    "A100-SXM4-40GB": "NVIDIA A100-SXM4-40GB",
+    "NVIDIA A100-PG509-200": "NVIDIA A100-SXM4-40GB",
+    "NVIDIA A100-SXM4-80GB": "NVIDIA A100-SXM4-80GB",
+    "NVIDIA A100 80GB PCIe": "NVIDIA A100 80GB PCIe",
+    "A100-PCIE-40GB": "NVIDIA A100-PCIE-40GB",
+    "NVIDIA A10G": "NVIDIA A10G",
+    "RTX A6000": "NVIDIA RTX A6000",
+    "NVIDIA RTX 6000 Ada Generation": "NVIDIA RTX 6000 Ada Generation",
+    "NVIDIA L40S": "NVIDIA L40S",
+    "NVIDIA H100 PCIe": "NVIDIA H100 PCIe",
+    "NVIDIA H100 80GB HBM3": "NVIDIA H100 80GB HBM3",
+    "NVIDIA H100 NVL": "NVIDIA H100 NVL",
+    "NVIDIA H200": "NVIDIA H200",
+    "NVIDIA GH200 480GB": "NVIDIA GH200 480GB",
+    "NVIDIA GH200 120GB": "NVIDIA GH200 480GB",
+    "NVIDIA B200": "NVIDIA B200",
+    "AMD Instinct MI300X": "AMD Instinct MI300X",
+    "AMD Instinct MI300X VF": "AMD Instinct MI300X",
+    "Instinct MI210": "AMD Instinct MI210",
+    "MI250X": "AMD Instinct MI250X",
+    "AMD Instinct MI300A": "AMD Instinct MI300A",
+    "AMD Instinct MI355X": "AMD Instinct MI355X",
+    "TPU v2": "TPU v2",
+    "TPU v5e": "TPU v5 lite",
+    "TPU v5 Lite": "TPU v5 lite",
+    "TPU v6 Lite": "TPU v6 lite",
+}
+
+#: Each has peaks of its own, or may be one of several devices.
+STRANGERS = (
+    "", " ", "(0)", "NVIDIA", "AMD", "GPU", "CPU", "ARTEMIS", "AMD Radeon Graphics", "gfx90a",
+    "V100", "Tesla V100", "A100", "NVIDIA A100", "NVIDIA A100-SXM4", "H100", "NVIDIA H100",
+    "NVIDIA H800", "NVIDIA H20", "NVIDIA A800-SXM4-80GB", "NVIDIA A100-SXM-64GB", "NVIDIA B100",
+    "Tesla V100-SXM3-32GB", "Tesla V100-FHHL-16GB", "Tesla V100", "NVIDIA T4G", "NVIDIA T4 32GB",
+    "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "NVIDIA A10M", "RTX 6000", "NVIDIA GeForce RTX 3080 Ti",
+    "NVIDIA GeForce RTX 3080 Laptop GPU", "NVIDIA GeForce RTX 4090 D", "GeForce RTX 2080",
+    "NVIDIA GeForce RTX 4070 Ti", "NVIDIA TITAN X (Pascal)", "GeForce GTX TITAN X",
+    "AMD Instinct MI250X / MI250", "AMD Instinct MI60 / MI50", "AMD Instinct MI250X board VF",
+    "AMD Instinct MI300A Accelerator", "Nvidia GPU (Ampere)", "TPU v7", "TPU",
+    "Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_profilers_spelling_finds_its_device(spelling: str) -> None:
+    assert device(spelling).name == SPELLINGS[spelling]
+
+
+@pytest.mark.parametrize("spelling", STRANGERS)
+def test_what_is_none_of_them_finds_none(spelling: str) -> None:
+    assert model_named(spelling) is None
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_every_name_and_alias_leads_to_its_device(model: DeviceModel) -> None:
+    for spelling in (model.name, *model.aliases):
+        assert model_named(spelling) is model
+        assert model_named(f"  {spelling.upper()} ") is model
+    assert model.keys == tuple(device_key(name) for name in (model.name, *model.aliases))
+
+
+def test_no_key_belongs_to_two() -> None:
+    keys = [key for model in models() for key in model.keys]
+    assert len(set(keys)) == len(keys)
+    assert "" not in keys
+
+
+def test_a_key_is_what_tells_devices_apart() -> None:
+    assert device_key("NVIDIA A100-SXM4-40GB") == device_key("a100 sxm4 40gb (3)") == "a100sxm440gb"
+    assert device_key("Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz") == "xeongold6126cpu260ghz"
+    assert device_key("AMDGPU") == "amdgpu", "a vendor is a word of its own"
+    assert device_key("Radeon by AMD") == "radeonbyamd", "and leads"
+
+
+def test_sql_makes_the_same_keys() -> None:
+    """The engine matches names by the same pattern, whatever the letters."""
+    letters = [chr(code) for code in range(1, 0x10000) if not 0xD800 <= code <= 0xDFFF]
+    around = [f" nvidia{letter}A100{letter}(0){letter}" for letter in letters[:0x400]]
+    names = [*SPELLINGS, *STRANGERS, *letters, *around, "NVIDIA\nA100 \n", "(R) AMD (TM) x", "İΣ"]
+    with duckdb.connect() as connection:
+        connection.register("device", pa.table({"name": names}))
+        rows = connection.sql(
+            "SELECT name, regexp_replace(lower(name), $pattern, '', 'g') FROM device",
+            params={"pattern": DEVICE_KEY_PATTERN},
+        ).fetchall()
+    assert len(rows) == len(names)
+    assert [row for row in rows if row[1] != device_key(row[0])] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("A100", "NVIDIA A100-SXM4-80GB"),
+        ("NVIDIA H100", "NVIDIA H100 80GB HBM3"),
+        ("Tesla V100-SXM2-8GB", "Tesla V100-SXM2-16GB"),
+        ("AMD Instinct MI250X / MI250", "AMD Instinct MI250X"),
+        ("Geforce RTX 4090 D", "NVIDIA GeForce RTX 4090"),
+        ("mi300", "AMD Instinct MI300X"),
+    ],
+)
+def test_a_near_miss_is_shown_what_may_be_meant(name: str, meant: str) -> None:
+    assert model_named(name) is None
+    assert meant in nearest(name)
+    assert len(nearest(name)) <= 5
+
+
+@pytest.mark.parametrize("name", ["", "???", "no such thing", "x" * 1_000_000])
+def test_nothing_is_near_to_nonsense(name: str) -> None:
+    assert nearest(name) == []
+
+
+# -- real files -----------------------------------------------------------------------------------
+
+#: What the traces of the corpus call their devices.
+IN_TRACES = {
+    "AMD Instinct MI210", "AMD Instinct MI300X", "AMD Instinct MI300X VF",
+    "NVIDIA A100 80GB PCIe", "NVIDIA A100-PCIE-40GB", "NVIDIA A100-PG509-200",
+    "NVIDIA A100-SXM4-80GB", "NVIDIA B200", "NVIDIA GeForce RTX 2080 Ti",
+    "NVIDIA GeForce RTX 3060 Ti", "NVIDIA H100 80GB HBM3", "Tesla V100-DGXS-32GB",
+    "Tesla V100-SXM2-32GB",
+}  # fmt: skip
+
+
+def device_names(trace: Path) -> set[str]:
+    content = trace.read_bytes()
+    if content.startswith(b"\x1f\x8b"):
+        content = gzip.decompress(content)
+    lists = re.findall(rb'"(?:device|compute)Properties"\s*:\s*\[(.*?)\]', content, re.DOTALL)
+    return {name.decode() for text in lists for name in re.findall(rb'"name"\s*:\s*"(.*?)"', text)}
+
+
+def test_devices_of_real_traces_are_found(corpus: Path) -> None:
+    found = set().union(*(device_names(path) for path in (corpus / "torch").iterdir()))
+    assert {name for name in found if model_named(name)} == IN_TRACES
+    # The first two can be any card of AMD's, the third is three modules of different memories.
+    assert found - IN_TRACES == {"", "AMD Radeon Graphics", "NVIDIA H100", "ARTEMIS"}
+
+
+def test_devices_of_nvprof_are_found(corpus: Path) -> None:
+    with gzip.open(corpus / "ncu" / "dlbench-alexnet-gtx980-nvprof-trace.txt.gz", "rt") as file:
+        assert "GeForce GTX 980" in file.read()
+    headers = [
+        match[1]
+        for path in (corpus / "ncu").glob("*.txt")
+        for match in re.finditer(r'^Device "(.*)"$', path.read_text("utf-8", "replace"), re.M)
+    ]
+    assert [device(header).name for header in headers] == ["Tesla V100-PCIE-32GB"]
+
+
+def test_a_real_sum_of_ert_is_read(corpus: Path) -> None:
+    read = read_peaks(corpus / "extra" / "ert-p100host-cpu-sum.txt")
+    assert read.models == ()
+    assert {ceiling.name: ceiling.value for ceiling in read.ceilings} == pytest.approx(
+        {
+            "fp64": 11.03e9,
+            "l1": 176.44e9,
+            "l2": 102.18e9,
+            "l3": 45.7e9,
+            "l4": 22.9e9,
+            "dram": 18.3e9,
+        }
+    )
+    assert {(ceiling.origin, ceiling.date) for ceiling in read.ceilings} == {("measured", None)}
+    compute, *_, dram = (ceiling.source for ceiling in read.ceilings)
+    assert compute == (
+        "ert-p100host-cpu-sum.txt, line 1: ERT, 11.03 GFLOPs; "
+        "taken as fp64: the kernels of ERT 1.1.0 compute in double"
+    )
+    assert dram == "ert-p100host-cpu-sum.txt, line 9: ERT, 18.3 DRAM"
+
+
+@pytest.mark.parametrize("name", ["ert-p100host-cpu-max.txt", "ert-p100host-cpu-try.txt"])
+def test_raw_output_of_ert_is_refused_with_the_right_file_named(corpus: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=rf"{name}: is raw output of ERT; give .* sum, or roof"):
+        read_peaks(corpus / "extra" / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "mb_per_s"),
+    [
+        ("stream-mccalpin-broadwell-cray.txt", 30, 124799.5),
+        ("stream-mccalpin-knl.txt", 30, 447436.7),
+        ("stream-neoverse.log", 30, 105256.0),
+        ("stream-zen.log", 30, 363208.7),
+    ],
+)
+def test_real_output_of_stream_is_read(corpus: Path, name: str, line: int, mb_per_s: float) -> None:
+    path = corpus / "extra" / name
+    assert path.read_text("utf-8").split("\n")[line - 1].startswith("Triad:")
+    (dram,) = read_peaks(path).ceilings
+    assert (dram.kind, dram.name, dram.unit) == ("bandwidth", "dram", "bytes/s")
+    assert dram.value == pytest.approx(mb_per_s * 1e6)
+    assert dram.source == f"{name}, line {line}: STREAM Triad, {mb_per_s:.10g} MB/s"
+
+
+# -- files of the user's --------------------------------------------------------------------------
+
+
+Read = Callable[..., UserPeaks]
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Read:
+    """Writes a file and reads its peaks."""
+
+    def read(content: str | bytes, name: str = "my.toml") -> UserPeaks:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_peaks(path)
+
+    return read
+
+
+FLAT = "[ceilings]\nfp32 = 15.16e12\ndram = 828_800_000_000\nlaunch_overhead_ns = 4200\n"
+
+
+@pytest.mark.parametrize("text", [FLAT, "\ufeff" + FLAT, FLAT.replace("\n", "\r\n")])
+def test_a_flat_file_gives_ceilings(given: Read, text: str) -> None:
+    assert given(text).ceilings == (
+        Ceiling("compute", "fp32", 15.16e12, "flop/s", "user", "my.toml, [ceilings] fp32", None),
+        Ceiling("bandwidth", "dram", 828.8e9, "bytes/s", "user", "my.toml, [ceilings] dram", None),
+        Ceiling(
+            "launch_overhead", "launch_overhead", 4200, "ns", "user",
+            "my.toml, [ceilings] launch_overhead_ns", None,
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_flat_file_takes_every_ceiling(given: Read, kind: peaks.Kind) -> None:
+    suffix = "_ns" if kind == "launch_overhead" else ""
+    text = "".join(f"{name}{suffix} = 5e9\n" for name in NAMES[kind])
+    ceilings = given(f"[ceilings]\n{text}").ceilings
+    assert [(c.kind, c.name, c.value) for c in ceilings] == [(kind, n, 5e9) for n in NAMES[kind]]
+
+
+MINE = """
+[[device]]
+name = "Mine 1"
+vendor = "Me"
+scope = "board"
+
+[[device.ceiling]]
+kind = "compute"
+name = "tensor_fp16"
+value = 1e12
+"""
+
+
+def test_a_file_of_devices_gives_devices(given: Read) -> None:
+    (model,) = given(MINE).models
+    assert (model.name, model.keys, model.aliases, model.note) == ("Mine 1", ("mine1",), (), None)
+    assert model.ceilings == (
+        Ceiling("compute", "tensor_fp16", 1e12, "flop/s", "user", "my.toml", None),
+    )
+    assert model.ceiling("fp32") is None
+
+
+def test_a_file_may_give_both(given: Read) -> None:
+    read = given(FLAT + MINE)
+    assert (len(read.models), len(read.ceilings)) == (1, 3)
+
+
+def test_our_own_file_is_one_that_a_user_can_give(given: Read) -> None:
+    ours = (Path(peaks.__file__).parent / "devices.toml").read_text("utf-8")
+    assert given(ours).models == models()
+    assert len(tomllib.loads(ours)["device"]) == len(models())
+
+
+ERT_2 = """
+  7068.86 FP64 GFLOPs
+ 14149.34 FP32 GFLOPs
+ 28000.00 FP32 GFLOPs
+
+  2996.82 L2
+   828.76 DRAM
+
+META_DATA
+ERT_VERSION  2.0
+"""
+UNSTATED = "  15158.00 GFLOPs\n\n  828.76 DRAM\n\nMETA_DATA\n{}\n"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_ert_names_its_precisions(given: Read, newline: str) -> None:
+    """Of several runs in one file the best counts."""
+    ceilings = given(ERT_2.replace("\n", newline), "sum").ceilings
+    assert {ceiling.name: ceiling.value for ceiling in ceilings} == pytest.approx(
+        {"fp64": 7068.86e9, "fp32": 28e12, "l2": 2996.82e9, "dram": 828.76e9}
+    )
+    assert ceilings[1].source == "sum, line 4: ERT, 28000 FP32 GFLOPs"
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("CONFIG  {'ERT_PRECISION': ['FP32'], 'ERT_GPU': [True]}", "fp32"),
+        ("CONFIG  {'ERT_CFLAGS': ['-O3', '-DERT_FP16']}", "fp16"),
+        ("ERT_VERSION  1.1.0\nCONFIG  {'ERT_CFLAGS': ['-O3', '-DERT_FP32']}", "fp32"),
+        ("ERT_VERSION  1.0.0", "fp64"),
+    ],
+)
+def test_a_setting_of_ert_can_say_the_precision(given: Read, said: str, name: str) -> None:
+    assert given(UNSTATED.format(said), "sum").ceilings[0].name == name
+
+
+@pytest.mark.parametrize("said", ["", "ERT_VERSION  2.0", "x ERT_FP64 ERT_FP32\nERT_VERSION 1.1"])
+def test_an_unsaid_precision_is_not_guessed(given: Read, said: str) -> None:
+    with pytest.raises(UsageError, match=r"sum, line 1: ERT does not say of which precision"):
+        given(UNSTATED.format(said), "sum")
+
+
+def ert_json(gflops: object, gbytes: object, version: str = "1.1.0") -> str:
+    empirical = {
+        "metadata": {"ERT_VERSION": version, "CONFIG": {}},
+        "gflops": {"data": gflops, "metadata": {}},
+        "gbytes": {"data": gbytes, "metadata": {}},
+    }
+    return json.dumps({"empirical": empirical, "spec": {"gflops": {"data": []}}}, indent=3)
+
+
+def test_erts_database_is_read(given: Read) -> None:
+    text = ert_json([["GFLOPs", 288.33]], [["L1", 1002.83], ["DRAM", 68.76]])
+    ceilings = given(text, "roofline.json").ceilings
+    assert {ceiling.name: ceiling.value for ceiling in ceilings} == pytest.approx(
+        {"fp64": 288.33e9, "l1": 1002.83e9, "dram": 68.76e9}
+    )
+    assert ceilings[2].source == "roofline.json, empirical.gbytes: ERT, 68.76 DRAM"
+
+
+STREAM = "Function    Best Rate MB/s  Avg time     Min time     Max time\n"
+
+
+def test_the_best_triad_counts(given: Read) -> None:
+    text = f"{STREAM}Copy: 9e9 1 1 1\nTriad: 100.5 1 1 1\n{STREAM}Triad:   1250.5 1 1 1\nTriad: 7 1"
+    (dram,) = given(text, "stream.log").ceilings
+    assert dram.value == 1250.5e6
+    assert dram.source == "stream.log, line 5: STREAM Triad, 1250.5 MB/s"
+
+
+def test_an_old_stream_is_read(given: Read) -> None:
+    text = "Function      Rate (MB/s)   Avg time     Min time     Max time\nTriad:  5000.0 1 1 1\n"
+    assert given(text).ceilings[0].value == 5e9
+
+
+def device_toml(**changes: object) -> str:
+    """The device of `MINE` with some lines changed, added or (None) taken away."""
+    lines: dict[str, object] = {"name": '"Mine 1"', "vendor": '"Me"', "scope": '"board"'}
+    entries = lines | changes
+    head = "".join(f"{key} = {value}\n" for key, value in entries.items() if value is not None)
+    return f"[[device]]\n{head}"
+
+
+def ceiling_toml(**changes: object) -> str:
+    lines: dict[str, object] = {"kind": '"compute"', "name": '"fp32"', "value": "1e12"}
+    entries = lines | changes
+    body = "".join(f"{key} = {value}\n" for key, value in entries.items() if value is not None)
+    return f"{device_toml()}[[device.ceiling]]\n{body}"
+
+
+LIST = 'ceiling = [{kind = "compute", name = "fp32", value = 1e12}]\n'
+WRONG: dict[str, tuple[str | bytes, str]] = {
+    "empty": ("", "is empty; give a TOML"),
+    "blank": (" \n\t\n", "is empty; give"),
+    "binary": (b"\x7fELF\0\0", "is binary; give"),
+    "no UTF-8": (b"fp32 = '\xff'", "byte 8 is no UTF-8 text; give"),
+    "UTF-16": (FLAT.encode("utf-16"), "byte 0 is no UTF-8 text"),
+    "huge": (b"#" * (256 << 10) + b"#", "is larger than 256 KiB"),
+    "a long line": ("a." * 1000 + "a = 1", "line 1: is longer than 2000 letters"),
+    "only a comment": ("# nothing", "says nothing; give a TOML"),
+    "no TOML": ("fp32 = \n", r"is no TOML: .*line 1.*; give a TOML"),
+    "a table of something": ("a,b\n1,2\n", "is no TOML"),
+    "deep": ("a = " + "[" * 1900, "(nested too deep|is no TOML)"),
+    "unknown keys": ("[ceiling]\nfp32 = 1e12", "there is no key 'ceiling'; known: ceilings, dev"),
+    "ceilings a number": ("ceilings = 1", "ceilings: is to be a table"),
+    "no ceilings": ("[ceilings]", "is empty; give at least one"),
+    "an unknown ceiling": ("[ceilings]\nfp33 = 1e12", r"there is no 'fp33'; known: fp64, fp32"),
+    "an overhead without unit": ("[ceilings]\nlaunch_overhead = 4.2", "known: .*overhead_ns"),
+    "zero": ("[ceilings]\nfp32 = 0", "fp32: 0 is no number above 0"),
+    "negative": ("[ceilings]\ndram = -1e9", "dram: -1000000000.0 is no number"),
+    "inf": ("[ceilings]\nfp32 = inf", "fp32: inf is no number"),
+    "nan": ("[ceilings]\nlaunch_overhead_ns = nan", "_ns: nan is no number"),
+    "beyond floats": ("[ceilings]\nfp32 = 1" + "0" * 400, "…0+ is no number"),
+    "hexadecimal": ("[ceilings]\nfp32 = 0x" + "f" * 1900, "fp32: .{1,80} is no number"),
+    "a text": ("[ceilings]\nfp32 = '1e12'", "fp32: '1e12' is no number"),
+    "a truth": ("[ceilings]\nfp32 = true", "fp32: True is no number"),
+    "TFLOP/s": ("[ceilings]\nfp32 = 15.16", "15.16 flop/s cannot be meant; figures are in flop/s"),
+    "GB/s": ("[ceilings]\ndram = 828.8", "828.8 bytes/s cannot be meant"),
+    "device a table": ("[device]\nname = 'x'", r"device: is to be a list .*\[\[device\]\]"),
+    "device a number": ("device = [1]", "device 1: is to be a table"),
+    "no name": (device_toml(name=None) + LIST, "device 1: name: is to be a text"),
+    "a name of dots": (device_toml(name="'...'") + LIST, "has no letter or digit to find it by"),
+    "no vendor": (device_toml(vendor=None) + LIST, r"device 1 \('Mine 1'\): vendor: is to be"),
+    "no scope": (device_toml(scope=None) + LIST, "scope: is missing; known: board, package"),
+    "an unknown scope": (device_toml(scope="'rack'") + LIST, "scope: there is no 'rack'"),
+    "an unknown device key": (device_toml(cores=1) + LIST, "there is no key 'cores'; known: al"),
+    "aliases a text": (device_toml(aliases="'x'") + LIST, "aliases: is to be a list of names"),
+    "an alias of its name": (device_toml(aliases="['mine-1']") + LIST, "is already one of 'Mine"),
+    "a device twice": (MINE + MINE, "the key 'mine1' is already one of 'Mine 1'"),
+    "a capability": (device_toml(compute_capability="'80'") + LIST, "'80' is not like '8.0'"),
+    "a count": (device_toml(sm_count=1.5) + LIST, "sm_count: 1.5 is no count"),
+    "no count": (device_toml(memory_bytes="0") + LIST, "memory_bytes: 0 is no count"),
+    "a clock": (device_toml(boost_clock_hz="'fast'") + LIST, "boost_clock_hz: 'fast' is no num"),
+    "no ceiling": (device_toml(), "ceiling: is to be a list of tables, with at least one"),
+    "an unknown kind": (ceiling_toml(kind="'power'"), "ceiling 1: kind: there is no 'power'; kn"),
+    "no kind": (ceiling_toml(kind=None), "ceiling 1: kind: is missing; known: compute"),
+    "a list of kinds": (ceiling_toml(kind="['x']"), r"kind: there is no \['x'\]"),
+    "a name of another kind": (ceiling_toml(name="'dram'"), "name: there is no 'dram'; known: fp6"),
+    "no value": (ceiling_toml(value=None), "value: None is no number above 0"),
+    "an origin": (ceiling_toml(origin="'hearsay'"), "origin: there is no 'hearsay'; known: data"),
+    "an empty source": (ceiling_toml(source="''"), "source: is to be a text"),
+    "a date": (ceiling_toml(date="'May 2020'"), "date: 'May 2020' is not like '2020' or"),
+    "a month": (ceiling_toml(date="'2020-13'"), "date: '2020-13' is not like"),
+    "a day": (ceiling_toml(date="2020-05-01"), "date: is to be a text"),
+    "an unknown ceiling key": (ceiling_toml(unit="'GB'"), "ceiling 1: there is no key 'unit'"),
+    "a ceiling twice": (device_toml() + LIST.replace("[{", "[{kind = 'compute', name = 'fp32', "
+                        "value = 1e12}, {"), "the ceiling fp32 is there twice"),
+    "ERT's zero": ("  0.00 FP32 GFLOPs\n", "line 1: FP32 GFLOPs: '0.00' is no number above 0"),
+    "ERT's nan": ("  1.0 FP32 GFLOPs\n\n  nan DRAM\n", "line 3: DRAM: 'nan' is no number"),
+    "ERT's noise": ("  1.0 FP32 GFLOPs\n  x DRAM\n", "line 2: DRAM: 'x' is no number"),
+    "ERT's unit": ("  0.0001 FP32 GFLOPs\n", "100000 flop/s cannot be meant"),
+    "ERT's precision": ("  9.0 FP12 GFLOPs\n", "line 1: there is no 'fp12'; known: fp64, fp32"),
+    "ERT's level": ("  9.0 FP32 GFLOPs\n  9.0 L7\n", "line 2: there is no 'l7'; known: dram"),
+    "no JSON": ('{"empirical": ', r"is no JSON: .*line 1 column 15.*; give a TOML"),
+    "JSON of something": ('{"traceEvents": []}', "empirical: is to be a table"),
+    "deep JSON": ('{"a":' * 40000, "is nested too deep to be read; give"),
+    "a long number in JSON": ('{"a": 1' + "0" * 5000 + "}", "is no JSON: .*; give"),
+    "JSON without data": ('{"empirical": {"gflops": {}}}', "empirical.gflops.data: is to be a li"),
+    "JSON's rows": (ert_json([["FP32 GFLOPs"]], []), r"\['FP32 GFLOPs'\] is not \[label, fig"),
+    "JSON's empty rows": (ert_json([], []), "ERT's database has no figure; run ERT to its end"),
+    "JSON's text": (ert_json([["FP32 GFLOPs", "x"]], []), "FP32 GFLOPs: 'x' is no number"),
+    "JSON's null": (ert_json([["FP32 GFLOPs", None]], []), "FP32 GFLOPs: None is no number"),
+    "JSON's infinity": (ert_json([["FP32 GFLOPs", float("inf")]], []), "inf is no number"),
+    "JSON's overflow": (ert_json([["FP32 GFLOPs", 1e305]], []), "inf is no number above 0"),
+    "JSON's level": (ert_json([], [["L\x1b9", 1.0]]), r"there is no 'l\\x1b9'; known: dram"),
+    "JSON's precision": (ert_json([["GFLOPs", 1.0]], [], "2.0"), "does not say of which precisi"),
+    "STREAM cut short": (STREAM + "Copy: 1 1 1 1\n", "line Triad: is missing; give its whole"),
+    "STREAM's head": ("STREAM version $Revision: 5.10 $\n", "rates in MB/s is missing; give"),
+    "STREAM in GB/s": (STREAM.replace("MB", "GB") + "Triad: 1 1", "rates in MB/s is missing"),
+    "STREAM's nan": (STREAM + "Triad: nan 1 1 1\n", "line 2: Triad: 'nan' is no number"),
+    "STREAM's zero": (STREAM + "Triad: 0.0 1 1 1\n", "line 2: Triad: '0.0' is no number"),
+    "STREAM's failure": (STREAM + "Triad: 9e4 1 1 1\nFailed Validation on array a[]", "run it ag"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_file_is_refused_with_its_name(given: Read, what: str) -> None:
+    content, reason = WRONG[what]
+    with pytest.raises(UsageError, match=rf"my\.toml: .*{reason}") as caught:
+        given(content)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[ceilings]\n'{'x' * 1900}' = 1",
+        f"['{'x' * 1900}']\n['{'x' * 1900}']",
+        device_toml(name=f"'{'x' * 1900}'"),
+        ceiling_toml(kind=f"'{'x' * 1900}'"),
+        ert_json([["x" * 100_000 + "GFLOPs", 1.0]], []),
+        ert_json([], [["x" * 100_000, 1.0]]),
+        ert_json([], ["x" * 100_000]),
+        STREAM + "Triad: " + "x" * 100_000,
+    ],
+    ids=["key", "table", "name", "kind", "precision", "level", "row", "figure"],
+)
+def test_long_text_of_others_is_quoted_in_part(given: Read, text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        given(text)
+    assert "…" in str(caught.value)
+    assert "x" * 81 not in str(caught.value)
+
+
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nothing\.toml: cannot be read: No such file"):
+        read_peaks(tmp_path / "nothing.toml")
+    with pytest.raises(UsageError, match=r"cannot be read: "):
+        read_peaks(tmp_path)
+    with pytest.raises(UsageError, match=r"cannot be read: .*null"):
+        read_peaks(tmp_path / "a\0b")
+
+
+# -- our own file, were it wrong ------------------------------------------------------------------
+
+
+@pytest.fixture
+def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file in place of ours."""
+    monkeypatch.setattr(peaks, "files", lambda _: tmp_path)
+    models.cache_clear()
+    peaks._by_key.cache_clear()
+    yield tmp_path / "devices.toml"
+    models.cache_clear()
+    peaks._by_key.cache_clear()
+
+
+CITED = ceiling_toml(origin="'datasheet'", source="'s'", date="'2020-05'")
+
+
+def test_a_good_file_of_ours_is_read_once(ours: Path) -> None:
+    ours.write_text(CITED, "utf-8")
+    assert models() is models()
+    assert device("ME Mine-1 (0)".removeprefix("ME ")) is models()[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (ceiling_toml(source="'s'", date="'2020'"), "origin: is missing"),
+        (ceiling_toml(origin="'datasheet'", date="'2020'"), "source: is to be a text"),
+        (ceiling_toml(origin="'datasheet'", source="'s'"), "date: is missing"),
+        (CITED + CITED, "is already one of 'Mine 1'"),
+        (CITED + "[ceilings]\nfp32 = 1e12", "there is no key 'ceilings'; known: device"),
+        ("", "device: is to be a list"),
+        ("device", "is no TOML"),
+    ],
+)
+def test_a_wrong_file_of_ours_is_refused(ours: Path, text: str, reason: str) -> None:
+    ours.write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=rf"^devices\.toml: .*{reason}"):
+        models()

@@ -1,0 +1,553 @@
+"""Peaks: what a device can do at most, from our own data file or from a file of the user's.
+
+Every figure is a named ceiling in base units (FLOP/s, bytes/s, ns) with its source. Devices are
+found by the names that profilers print; a name that fits none has no peaks, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from tracekit.errors import UsageError
+
+Kind = Literal["compute", "bandwidth", "launch_overhead"]
+Unit = Literal["flop/s", "bytes/s", "ns"]
+Origin = Literal["datasheet", "computed", "measured", "user"]
+Scope = Literal["board", "package", "gcd", "core"]
+
+#: The unit of each kind of ceiling. `tensor_int8` counts operations, not floating-point ones.
+UNITS: dict[Kind, Unit] = {"compute": "flop/s", "bandwidth": "bytes/s", "launch_overhead": "ns"}
+
+_PLAIN = ("fp64", "fp32", "fp16", "bf16")
+_TENSOR = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8")
+_WIDTHS = ("scalar", "sse", "avx2", "avx512")
+
+#: The names that ceilings of each kind can have.
+NAMES: dict[Kind, tuple[str, ...]] = {
+    "compute": (
+        *_PLAIN,
+        *(f"tensor_{precision}" for precision in _TENSOR),
+        *(f"{precision}_{width}" for precision in ("fp64", "fp32") for width in _WIDTHS),
+    ),
+    "bandwidth": ("dram", "l4", "l3", "l2", "l1"),
+    "launch_overhead": ("launch_overhead",),
+}
+
+#: What `device_key` drops from a name in lower case. SQL does the same to every name with
+#: regexp_replace(lower(name), DEVICE_KEY_PATTERN, '', 'g').
+DEVICE_KEY_PATTERN = (
+    r"^[^a-z0-9]*(nvidia|amd|intel|google)(\(r\)|[^a-z0-9])+"  # a leading vendor
+    r"|\((r|tm|[0-9]+)\)"  # trade marks, and the index that nvprof adds to the name
+    r"|[^a-z0-9]"
+)
+_KEY = re.compile(DEVICE_KEY_PATTERN)
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most a device can do of one kind of work.
+
+    ``value`` is in ``unit``, which follows from ``kind``. ``origin`` says how the figure was got:
+    printed in a data sheet, computed by the formula in ``source``, measured, or given by the
+    user. ``date`` is that of the source; None where a user's file does not say.
+    """
+
+    kind: Kind
+    name: str
+    value: float
+    unit: Unit
+    origin: Origin
+    source: str
+    date: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceModel:
+    """A device as it is sold, and its ceilings; None is unknown.
+
+    ``scope`` is what the figures stand for: a whole board, one package or die of it, or a core.
+    """
+
+    name: str
+    vendor: str
+    aliases: tuple[str, ...]
+    compute_capability: str | None
+    architecture: str | None
+    scope: Scope
+    sm_count: int | None
+    boost_clock_hz: float | None
+    memory_bytes: int | None
+    note: str | None
+    ceilings: tuple[Ceiling, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What names are matched with: the `device_key` of the name and of each alias."""
+        return tuple(device_key(name) for name in (self.name, *self.aliases))
+
+    def ceiling(self, name: str) -> Ceiling | None:
+        """The ceiling called `name`, such as ``fp32`` or ``dram``; None where it is unknown."""
+        return next((ceiling for ceiling in self.ceilings if ceiling.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class UserPeaks:
+    """What a ``--peaks`` file gives: devices, or ceilings for whichever device is looked at."""
+
+    models: tuple[DeviceModel, ...]
+    ceilings: tuple[Ceiling, ...]
+
+
+# -- devices by name ------------------------------------------------------------------------------
+
+
+@cache
+def models() -> tuple[DeviceModel, ...]:
+    """The devices of our data file; raises UsageError where the file is wrong."""
+    text = (files("tracekit") / "devices.toml").read_text("utf-8")
+    try:
+        return _devices(_toml(text, {"device"}).get("device"), user_file=None)
+    except ValueError as error:
+        raise UsageError(f"devices.toml: {error}") from error
+
+
+def device_key(name: str) -> str:
+    """The part of a device's name that tells it from others: letters and digits in lower case.
+
+    A leading vendor, trade marks and the index in brackets are dropped, so that "NVIDIA
+    A100-SXM4-40GB" and "A100-SXM4-40GB (0)" have one key.
+    """
+    return _KEY.sub("", name.lower())
+
+
+@cache
+def _by_key() -> dict[str, DeviceModel]:
+    return {key: model for model in models() for key in model.keys}
+
+
+def model_named(name: str) -> DeviceModel | None:
+    """The device that a profiler calls `name`; None where no device has that very name."""
+    return _by_key().get(device_key(name))
+
+
+def nearest(name: str) -> list[str]:
+    """Up to five names of devices that `name` may have meant, the likeliest first."""
+    key = device_key(name[:_QUOTED])
+    within = [known for known in _by_key() if key and key in known]
+    close = get_close_matches(key, _by_key(), n=5)
+    return list(dict.fromkeys(_by_key()[known].name for known in within + close))[:5]
+
+
+# -- the layout of devices.toml -------------------------------------------------------------------
+
+_DEVICE_KEYS = {field.name for field in fields(DeviceModel)} - {"ceilings"} | {"ceiling"}
+_CEILING_KEYS = {field.name for field in fields(Ceiling)} - {"unit"}
+_DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?", re.ASCII)
+_CAPABILITY = re.compile(r"\d{1,2}\.\d", re.ASCII)
+
+#: The memory that tomllib takes for a key grows with the square of the dots in it.
+_LONGEST_LINE = 2000
+
+#: No device is slower than that, so a smaller figure was meant in TFLOP/s or GB/s.
+_LEAST_RATE = 1e6
+
+
+def _toml(text: str, known: set[str]) -> dict[str, Any]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > _LONGEST_LINE:
+            raise ValueError(f"line {number}: is longer than {_LONGEST_LINE} letters; break it up")
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"is no TOML: {_shortened(str(error))}; give {_LAYOUTS}") from error
+    _no_others(document, known, "the file")
+    return document
+
+
+def _devices(entries: object, user_file: str | None) -> tuple[DeviceModel, ...]:
+    """The devices; raises ValueError for entries that are wrong or that share a name.
+
+    `user_file` is the name of a user's file, whose ceilings may leave out where they come from.
+    """
+    if not isinstance(entries, list) or not entries:
+        raise ValueError("device: is to be a list of tables, each begun with [[device]]")
+    found = tuple(
+        _device(entry, f"device {number}", user_file) for number, entry in enumerate(entries, 1)
+    )
+    owners: dict[str, str] = {}
+    for model in found:
+        for key in model.keys:
+            if key in owners:
+                raise ValueError(
+                    f"{_quoted(model.name)}: its name or alias with the key {_quoted(key)} is "
+                    f"already one of {_quoted(owners[key])}; names differ in letters and digits"
+                )
+            owners[key] = model.name
+    return found
+
+
+def _device(entry: object, place: str, user_file: str | None) -> DeviceModel:
+    table = _table(entry, place)
+    name = _device_name(table.get("name"), f"{place}: name")
+    place = f"{place} ({_quoted(name)})"
+    _no_others(table, _DEVICE_KEYS, place)
+    capability = _optional_text(table, "compute_capability", place)
+    if capability is not None and not _CAPABILITY.fullmatch(capability):
+        raise ValueError(f"{place}: compute_capability: {_quoted(capability)} is not like '8.0'")
+    return DeviceModel(
+        name=name,
+        vendor=_text(table.get("vendor"), f"{place}: vendor"),
+        aliases=_aliases(table, place),
+        compute_capability=capability,
+        architecture=_optional_text(table, "architecture", place),
+        scope=_one_of(table.get("scope"), get_args(Scope), f"{place}: scope"),
+        sm_count=_count(table, "sm_count", place),
+        boost_clock_hz=_clock(table, place),
+        memory_bytes=_count(table, "memory_bytes", place),
+        note=_optional_text(table, "note", place),
+        ceilings=_ceilings(table.get("ceiling"), place, user_file),
+    )
+
+
+def _device_name(value: object, place: str) -> str:
+    name = _text(value, place)
+    if not device_key(name):
+        raise ValueError(f"{place}: {_quoted(name)} has no letter or digit to find it by")
+    return name
+
+
+def _aliases(table: dict[str, Any], place: str) -> tuple[str, ...]:
+    values = table.get("aliases", [])
+    if not isinstance(values, list):
+        raise ValueError(f"{place}: aliases: is to be a list of names")
+    return tuple(_device_name(value, f"{place}: aliases") for value in values)
+
+
+def _ceilings(entries: object, place: str, user_file: str | None) -> tuple[Ceiling, ...]:
+    if not isinstance(entries, list) or not entries:
+        raise ValueError(f"{place}: ceiling: is to be a list of tables, with at least one")
+    found = tuple(
+        _ceiling(entry, f"{place}: ceiling {number}", user_file)
+        for number, entry in enumerate(entries, 1)
+    )
+    names = [ceiling.name for ceiling in found]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"{place}: the ceiling {', '.join(sorted(twice))} is there twice")
+    return found
+
+
+def _ceiling(entry: object, place: str, user_file: str | None) -> Ceiling:
+    table = _table(entry, place)
+    _no_others(table, _CEILING_KEYS, place)
+    kind: Kind = _one_of(table.get("kind"), tuple(UNITS), f"{place}: kind")
+    name = _one_of(table.get("name"), NAMES[kind], f"{place}: name")
+    origin: Origin = _one_of(
+        table.get("origin", user_file and "user"), get_args(Origin), f"{place}: origin"
+    )
+    date = _optional_text(table, "date", place)
+    if date is None and user_file is None:
+        raise ValueError(f"{place}: date: is missing")
+    if date is not None and not _DATE.fullmatch(date):
+        raise ValueError(f"{place}: date: {_quoted(date)} is not like '2020' or '2020-05'")
+    return Ceiling(
+        kind=kind,
+        name=name,
+        value=_value(table.get("value"), kind, f"{place}: value"),
+        unit=UNITS[kind],
+        origin=origin,
+        source=_text(table.get("source", user_file), f"{place}: source"),
+        date=date,
+    )
+
+
+# -- files of the user's --------------------------------------------------------------------------
+
+_LARGEST_BYTES = 256 << 10
+_LAYOUTS = "a TOML with [ceilings] or [[device]], ERT's sum or roofline.json, or STREAM's output"
+
+
+def read_peaks(path: Path) -> UserPeaks:
+    """What a ``--peaks`` file says.
+
+    It is a TOML (devices in the layout of ``devices.toml``, or figures under ``[ceilings]`` such
+    as ``fp32 = 15.16e12`` and ``launch_overhead_ns = 4200``), what ERT writes (``sum`` or
+    ``roofline.json``), or the output of STREAM, of which the best Triad counts.
+
+    Raises:
+        UsageError: the file cannot be read, is none of these, or has a figure that cannot be.
+    """
+    text = _text_of(path)
+    try:
+        return _peaks_in(text, path.name)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
+    except RecursionError:
+        raise UsageError(f"{path}: is nested too deep to be read; give {_LAYOUTS}") from None
+
+
+def _text_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path}: cannot be read: {reason}; give {_LAYOUTS}") from error
+    if len(content) > _LARGEST_BYTES:
+        raise UsageError(f"{path}: is larger than 256 KiB, as no file of peaks is; give {_LAYOUTS}")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: byte {error.start} is no UTF-8 text; give {_LAYOUTS}") from error
+    if "\0" in text:
+        raise UsageError(f"{path}: is binary; give {_LAYOUTS}")
+    if not text.strip():
+        raise UsageError(f"{path}: is empty; give {_LAYOUTS}")
+    return text
+
+
+def _peaks_in(text: str, file: str) -> UserPeaks:
+    """What the text says, told apart by its content; raises ValueError where it is wrong."""
+    if text.lstrip().startswith("{"):
+        return UserPeaks((), _ert_json(text, file))
+    if _STREAM_MARK.search(text):
+        return UserPeaks((), (_stream(text, file),))
+    if _ERT_MARK.search(text):
+        return UserPeaks((), _ert_text(text, file))
+    document = _toml(text, {"device", "ceilings"})
+    if not document:
+        raise ValueError(f"says nothing; give {_LAYOUTS}")
+    devices = _devices(document["device"], file) if "device" in document else ()
+    ceilings = _flat(document["ceilings"], file) if "ceilings" in document else ()
+    return UserPeaks(devices, ceilings)
+
+
+def _flat(entries: object, file: str) -> tuple[Ceiling, ...]:
+    table = _table(entries, "ceilings")
+    if not table:
+        raise ValueError("[ceilings]: is empty; give at least one, e.g. fp32 = 15.16e12")
+    return tuple(_flat_ceiling(key, value, file) for key, value in table.items())
+
+
+def _flat_ceiling(key: str, value: object, file: str) -> Ceiling:
+    known = {name: kind for kind, names in NAMES.items() for name in names}
+    # The unit of this one is in its key: 4.2 would be read as microseconds otherwise.
+    known = {f"{name}_ns" if UNITS[kind] == "ns" else name: kind for name, kind in known.items()}
+    kind = known[_one_of(key, tuple(known), "[ceilings]")]
+    value = _value(value, kind, f"[ceilings] {key}")
+    return _given(kind, key.removesuffix("_ns"), value, "user", f"{file}, [ceilings] {key}")
+
+
+def _given(kind: Kind, name: str, value: float, origin: Origin, source: str) -> Ceiling:
+    return Ceiling(kind, name, value, UNITS[kind], origin, source, None)
+
+
+# -- ERT ------------------------------------------------------------------------------------------
+
+_ERT_LINE = re.compile(r"^\s*(\S+)\s+((?:\w+\s+)?GFLOPs|DRAM|L\d+)\s*$")
+_ERT_MARK = re.compile(r"^META_DATA[ \t]*\r?$|^[ \t]*[\d.]+[ \t]+(\w+[ \t]+)?GFLOPs\b", re.M)
+_ERT_PRECISION = re.compile(r"ERT_(?:PRECISION\W+)?(FP64|FP32|FP16)\b")
+_ERT_VERSION = re.compile(r"ERT_VERSION\W+([\d.]+)")
+
+
+def _ert_text(text: str, file: str) -> tuple[Ceiling, ...]:
+    rows = [
+        (f"{file}, line {number}", match[2], match[1])
+        for number, line in enumerate(text.split("\n"), 1)
+        if (match := _ERT_LINE.match(line))
+    ]
+    if not rows:
+        raise ValueError("is raw output of ERT; give the file called sum, or roofline.json")
+    return _best(_ert_ceiling(*row, text) for row in rows)
+
+
+def _ert_json(text: str, file: str) -> tuple[Ceiling, ...]:
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"is no JSON: {_shortened(str(error))}; give {_LAYOUTS}") from error
+    empirical = _table(_table(document, "the file").get("empirical"), "empirical")
+    rows = list(_ert_rows(empirical, file))
+    if not rows:
+        raise ValueError("empirical: ERT's database has no figure; run ERT to its end")
+    return _best(_ert_ceiling(*row, text) for row in rows)
+
+
+def _ert_rows(empirical: dict[str, Any], file: str) -> Iterator[tuple[str, str, object]]:
+    for group in ("gflops", "gbytes"):
+        place = f"empirical.{group}"
+        data = _table(empirical.get(group), place).get("data")
+        if not isinstance(data, list):
+            raise ValueError(f"{place}.data: is to be a list of [label, figure]")
+        for row in data:
+            if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
+                raise ValueError(f"{place}.data: {_quoted(row)} is not [label, figure]")
+            yield f"{file}, {place}", row[0], row[1]
+
+
+def _ert_ceiling(place: str, label: str, figure: object, text: str) -> Ceiling:
+    """One line of ERT's: GFLOP/s of a precision, or GB/s of a level; both are decimal."""
+    if label.endswith("GFLOPs"):
+        kind: Kind = "compute"
+        name, remark = _ert_precision(label, text, place)
+    else:
+        kind, name, remark = "bandwidth", label.lower(), ""
+    name = _one_of(name, NAMES[kind], place)
+    number = _number(figure, f"{place}: {label}")
+    source = f"{place}: ERT, {number:.10g} {label}{remark}"
+    return _given(kind, name, _value(number * 1e9, kind, place), "measured", source)
+
+
+def _ert_precision(label: str, text: str, place: str) -> tuple[str, str]:
+    """The precision of a GFLOP/s figure, and what is to be said of how it is known."""
+    if stated := label.removesuffix("GFLOPs").strip():
+        return _one_of(stated.lower(), _PLAIN, place), ""
+    settings = set(_ERT_PRECISION.findall(text))
+    if len(settings) == 1:
+        return settings.pop().lower(), ""
+    version = _ERT_VERSION.search(text)
+    if not settings and version and version[1].startswith(("1.0", "1.1")):
+        return "fp64", f"; taken as fp64: the kernels of ERT {version[1]} compute in double"
+    raise ValueError(
+        f"{place}: ERT does not say of which precision these GFLOPs are; write them in a TOML, "
+        "e.g. [ceilings] fp32 = 15.16e12"
+    )
+
+
+def _best(ceilings: Iterable[Ceiling]) -> tuple[Ceiling, ...]:
+    """The highest of each name: files joined from several runs have more than one."""
+    best: dict[str, Ceiling] = {}
+    for ceiling in ceilings:
+        if ceiling.name not in best or ceiling.value > best[ceiling.name].value:
+            best[ceiling.name] = ceiling
+    return tuple(best.values())
+
+
+# -- STREAM ---------------------------------------------------------------------------------------
+
+_STREAM_MARK = re.compile(r"^Function[ \t]+(Best[ \t]+)?Rate\b|^STREAM version\b", re.M)
+_STREAM_UNIT = re.compile(r"^Function\b.*\bMB/s", re.M)
+_TRIAD = re.compile(r"Triad:\s*(\S+)")
+
+
+def _stream(text: str, file: str) -> Ceiling:
+    if "Failed Validation" in text:
+        raise ValueError("STREAM says that its results are wrong (Failed Validation); run it again")
+    if not _STREAM_UNIT.search(text):
+        raise ValueError("STREAM's table of rates in MB/s is missing; give its whole output")
+    rows = [
+        (f"{file}, line {number}", match[1])
+        for number, line in enumerate(text.split("\n"), 1)
+        if (match := _TRIAD.match(line))
+    ]
+    if not rows:
+        raise ValueError("STREAM's line Triad: is missing; give its whole output")
+    return _best(_triad(*row) for row in rows)[0]
+
+
+def _triad(place: str, figure: str) -> Ceiling:
+    number = _number(figure, f"{place}: Triad")
+    value = _value(number * 1e6, "bandwidth", place)
+    source = f"{place}: STREAM Triad, {number:.10g} MB/s"
+    return _given("bandwidth", "dram", value, "measured", source)
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+_QUOTED = 80
+
+
+def _quoted(value: object) -> str:
+    """The value as Python writes it, cut where it is long."""
+    try:
+        return _shortened(repr(value))
+    except ValueError:  # Python writes no integer of thousands of digits
+        return f"this {type(value).__name__}"
+
+
+def _shortened(text: str) -> str:
+    """The text without its middle where it is long; its end may say the line."""
+    return text if len(text) <= _QUOTED else f"{text[: _QUOTED // 2]}…{text[1 - _QUOTED // 2 :]}"
+
+
+def _table(value: object, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{place}: is to be a table")
+    return value
+
+
+def _no_others(table: dict[str, Any], known: Iterable[str], place: str) -> None:
+    if unknown := [key for key in table if key not in known]:
+        raise ValueError(
+            f"{place}: there is no key {_quoted(unknown[0])}; known: {', '.join(sorted(known))}"
+        )
+
+
+def _text(value: object, place: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{place}: is to be a text")
+    return value
+
+
+def _optional_text(table: dict[str, Any], key: str, place: str) -> str | None:
+    return _text(table[key], f"{place}: {key}") if key in table else None
+
+
+def _one_of(value: object, known: tuple[Any, ...], place: str) -> Any:
+    if value not in known:
+        found = "is missing" if value is None else f"there is no {_quoted(value)}"
+        raise ValueError(f"{place}: {found}; known: {', '.join(known)}")
+    return value
+
+
+def _count(table: dict[str, Any], key: str, place: str) -> int | None:
+    value = table.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 1 << 63:
+        raise ValueError(f"{place}: {key}: {_quoted(value)} is no count")
+    return value
+
+
+def _clock(table: dict[str, Any], place: str) -> float | None:
+    value = table.get("boost_clock_hz")
+    return None if value is None else _positive(value, f"{place}: boost_clock_hz")
+
+
+def _number(value: object, place: str) -> float:
+    """A number above 0, written as text or as a number."""
+    try:
+        return _positive(float(value) if isinstance(value, str) else value, place)
+    except ValueError as error:
+        raise ValueError(f"{place}: {_quoted(value)} is no number above 0") from error
+
+
+def _positive(value: object, place: str) -> float:
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            number = float(value)
+            if math.isfinite(number) and number > 0:
+                return number
+    except OverflowError:
+        pass  # an integer beyond every float is refused like inf
+    raise ValueError(f"{place}: {_quoted(value)} is no number above 0")
+
+
+def _value(value: object, kind: Kind, place: str) -> float:
+    """A figure in base units; raises ValueError for what no device can have."""
+    number = _positive(value, place)
+    if kind != "launch_overhead" and number < _LEAST_RATE:
+        raise ValueError(
+            f"{place}: {number:g} {UNITS[kind]} cannot be meant; figures are in {UNITS[kind]}, "
+            "e.g. 15.16e12 for 15.16 TFLOP/s, 828.8e9 for 828.8 GB/s"
+        )
+    return number
