@@ -41,7 +41,7 @@ from unittest import mock
 import pyarrow as pa
 
 from tracekit import errors
-from tracekit.catalog import Field, Query, catalog
+from tracekit.catalog import Field, Parameter, Query, catalog
 from tracekit.result import unit_of
 from tracekit.schema import PARTITION_KEYS, TABLES, Table
 
@@ -282,14 +282,25 @@ def _query(query: Query) -> str:
     lines += [f"- Needs rows in: {_named(query.needs)}"] * bool(query.needs)
     lines += [f"- Uses: {_named(query.depends)}"] * bool(query.depends)
     lines += [f"- Kind: {query.kind}"] * (query.kind != "report")
-    lines += [f"- Parameter `{p.name}` ({p.type}): {p.doc}" for p in query.parameters]
+    lines += [f"- Parameter {_parameter_of(p)}" for p in query.parameters]
     text = "\n".join(lines) + "\n\n"
     if query.columns:
         text += _grid(("column", "type", "unit", "meaning"), map(_field, query.columns)) + "\n"
     if query.kind == "report":
-        default = f"tracekit query {query.name} --run gpu --store S"
+        run = "counters" if "kernel_counter" in query.needs or "device" in query.needs else "gpu"
+        default = f"tracekit query {query.name} --run {run} --store S"
         text += f"```console\n$ {_QUERY_EXAMPLES.get(query.name, default)}\n```\n\n"
     return text
+
+
+def _parameter_of(parameter: Parameter) -> str:
+    """A parameter of a query in a line: what it is, and what it is if not given."""
+    text = f"`{parameter.name}` ({parameter.type}): {parameter.doc}"
+    if parameter.choices:
+        text += f"; one of {', '.join(parameter.choices)}"
+    if isinstance(parameter, Parameter) and parameter.default is not None:
+        return f"{text}; if not given: {str(parameter.default).lower()}"
+    return text if parameter.is_required else f"{text}; may be left out"
 
 
 def _named(names: Iterable[str]) -> str:
@@ -304,6 +315,7 @@ def _field(field: Field) -> tuple[str, str, str, str]:
 
 _GPU = "fixtures/torch_profiler/gpu-handmade/trace.json.gz"
 _CUT = "fixtures/torch_profiler/hand-made/cut.json"
+_COUNTERS = "fixtures/nsight_compute/raw-v100-handmade/report.csv"
 _SQL = '"SELECT stream_id, count(*) AS launches FROM kernel GROUP BY ALL ORDER BY ALL"'
 _COMMAND_EXAMPLES = {
     "ingest": [f"tracekit ingest {_GPU} --run gpu --label batch=32 --store S",
@@ -312,14 +324,18 @@ _COMMAND_EXAMPLES = {
     "runs": ["tracekit runs --store S"],
     "issues": [f"tracekit ingest {_CUT} --run cut --store S", "tracekit issues --store S"],
     "formats": ["tracekit formats", f"tracekit formats --explain {_GPU}"],
-    "kernels": ["tracekit kernels --run gpu --store S --top 3"],
+    "devices": ['tracekit devices "Tesla V100-SXM2-16GB"'],
+    "kernels": ["tracekit kernels --run gpu --store S --top 3",
+                f"tracekit ingest {_COUNTERS} --run counters --device 'TITAN V' --store S",
+                "tracekit kernels --run counters --store S --below-average --top 5"],
     "queries": ["tracekit queries --store S"],
     "query": ["tracekit query gpu_busy --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "remove": ["tracekit remove cut --store S"],
 }  # fmt: skip
 #: The order in which a reader meets them; others come after.
-_ORDER = ("ingest", "runs", "issues", "formats", "kernels", "queries", "query", "sql", "remove")
+_ORDER = ("ingest", "runs", "issues", "formats", "devices", "kernels", "queries", "query", "sql",
+          "remove")  # fmt: skip
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 
 

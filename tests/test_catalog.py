@@ -34,9 +34,11 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Database:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Path) -> Database:
-    """A store with rows in every table."""
+    """A store with rows in every table; the run gpu has a timeline, and counters beside it."""
     store = tmp_path_factory.mktemp("filled") / "S"
     ingest(gpu_trace, store, Options(run_name="gpu", labels={"batch": "32"}))
+    counters = traces.parent / "nsight_compute" / "details-v100-handmade" / "report.csv"
+    ingest(counters, store, Options(run_name="gpu", device_name="Tesla V100-SXM2-16GB"))
     ingest(traces / "hand-made" / "cut.json", store, Options(run_name="cut"))
     database = Database(open_store(store))
     assert [table for table in TABLES if not database.has_rows(table)] == []
@@ -45,7 +47,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Pa
 
 def columns_of(database: Database, query: Query) -> list[tuple[str, str]]:
     """The names and DuckDB types that the SQL really gives."""
-    nulls = {parameter.name: None for parameter in query.parameters}
+    nulls = {parameter.name: parameter.default for parameter in query.parameters}
     with database._connection.cursor() as cursor:
         relation = cursor.sql(query.sql, params=nulls or None)
         return list(zip(relation.columns, map(str, relation.types), strict=True))
@@ -123,7 +125,7 @@ def test_it_never_divides_without_ratio(name: str) -> None:
 @pytest.mark.parametrize("name", REPORTS)
 def test_an_empty_store_gives_no_rows(empty: Database, name: str) -> None:
     query = catalog()[name]
-    result = empty.query(name, {parameter.name: "r" for parameter in query.parameters})
+    result = empty.query(name, {"run_id": "r"} if query.parameters else {})
     assert result.rows() == []
     assert result.table.column_names == [column.name for column in query.columns]
     assert empty.lacking(query) == list(query.needs)
@@ -138,7 +140,7 @@ def test_an_unknown_run_gives_no_rows(filled: Database, name: str) -> None:
 def test_a_report_gives_rows_where_its_tables_have_some(filled: Database, name: str) -> None:
     query = catalog()[name]
     run = "cut" if name == "issues" else "gpu"
-    result = filled.query(name, {parameter.name: run for parameter in query.parameters})
+    result = filled.query(name, {"run_id": run} if query.parameters else {})
     assert len(result) > 0
     assert filled.lacking(query) == []
     assert [column.doc for column in result.columns] == [column.doc for column in query.columns]
@@ -196,7 +198,75 @@ def test_a_good_file_is_read(folder: Path) -> None:
     assert (query.needs, query.depends, query.parameters) == ((), (), ())
 
 
+OPTIONS = """\
+-- [parameters]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- label = {type = "VARCHAR", doc = "l", optional = true}
+-- by = {type = "VARCHAR", doc = "b", default = "name", choices = ["name", "run"]}
+-- top = {type = "BIGINT", doc = "t", default = 5}
+-- least = {type = "DOUBLE", doc = "s", default = 0.5}
+-- scale = {type = "DOUBLE", doc = "s", default = 2}
+-- whole = {type = "BOOLEAN", doc = "w", default = false}
+"""
+
+
+def test_parameters_have_defaults_and_choices(folder: Path) -> None:
+    put(folder, f"{GOOD}{OPTIONS}SELECT 1 AS a")
+    (query,) = catalog().values()
+    found = {p.name: (p.is_required, p.default, p.choices) for p in query.parameters}
+    assert found == {
+        "run_id": (True, None, ()),
+        "label": (False, None, ()),
+        "by": (False, "name", ("name", "run")),
+        "top": (False, 5, ()),
+        "least": (False, 0.5, ()),
+        "scale": (False, 2, ()),
+        "whole": (False, False, ()),
+    }
+
+
+def test_a_default_is_what_the_query_gets(folder: Path, tmp_path: Path) -> None:
+    names = [line.split()[1] for line in OPTIONS.splitlines()[1:]]
+    put(folder, f"{GOOD}{OPTIONS}SELECT {', '.join(f'${name} AS {name}' for name in names)}")
+    database = Database(create_store(tmp_path / "store" / "S"))
+    assert database.query("mine", {"run_id": "r", "by": "run", "top": 3}).rows() == [
+        {"run_id": "r", "label": None, "by": "run", "top": 3, "least": 0.5, "scale": 2,
+         "whole": False}
+    ]  # fmt: skip
+
+
+def parameter(text: str) -> str:
+    """A file with this parameter."""
+    return f"{GOOD}-- [parameters]\n-- p = {text}\nSELECT $p AS a"
+
+
 WRONG = {
+    "a parameter of text": (parameter("'VARCHAR'"), r"parameters\.p: is to be"),
+    "a parameter without doc": (parameter("{type = 'VARCHAR'}"), r"parameters\.p: is to be"),
+    "a parameter with more": (parameter("{type = 'VARCHAR', doc = 'd', unit = 'ns'}"),
+                              r"parameters\.p: is to be"),
+    "a parameter's type": (parameter("{type = 'TEXT', doc = 'd'}"), r"p: the type is to be one"),
+    "parameters a list": (GOOD.replace("-- [columns]", "-- parameters = ['p']\n-- [columns]")
+                          + "SELECT 1", "parameters: is to be a table"),
+    "choices a text": (parameter("{type = 'VARCHAR', doc = 'd', choices = 'a'}"),
+                       r"parameters\.p: choices: is to be a list of texts"),
+    "choices of numbers": (parameter("{type = 'VARCHAR', doc = 'd', choices = [1]}"),
+                           r"parameters\.p: choices: is to be a list of texts"),
+    "a default of no choice": (
+        parameter("{type = 'VARCHAR', doc = 'd', default = 'c', choices = ['a', 'b']}"),
+        r"parameters\.p: the default 'c' is none of the choices"),
+    "a default of another type": (parameter("{type = 'BIGINT', doc = 'd', default = '5'}"),
+                                  r"parameters\.p: the default '5' is no BIGINT"),
+    "a default of no whole number": (parameter("{type = 'BIGINT', doc = 'd', default = 5.5}"),
+                                     r"parameters\.p: the default 5\.5 is no BIGINT"),
+    "a default like a flag": (parameter("{type = 'BIGINT', doc = 'd', default = true}"),
+                              r"parameters\.p: the default True is no BIGINT"),
+    "a default of text": (parameter("{type = 'VARCHAR', doc = 'd', default = 5}"),
+                          r"parameters\.p: the default 5 is no VARCHAR"),
+    "a default list": (parameter("{type = 'VARCHAR', doc = 'd', default = ['a']}"),
+                       r"parameters\.p: the default \['a'\] is no VARCHAR"),
+    "optional a text": (parameter("{type = 'VARCHAR', doc = 'd', optional = 'no'}"),
+                        r"parameters\.p: optional: is to be true or false"),
     "no TOML": ("-- purpose = p", "header is wrong: Invalid value"),
     "an unknown key": ("-- purpos = 'p'", "unknown keys: purpos"),
     "no purpose": ("-- source = 's'\nSELECT 1", "purpose: is to be a text"),

@@ -20,8 +20,9 @@ import pytest
 from tracekit.engine import Database
 from tracekit.errors import QueryError, TracekitError, UsageError
 from tracekit.intake import Options, ingest
+from tracekit.peaks import models
 from tracekit.render import RenderOptions, renderer, renderer_names
-from tracekit.schema import TABLES
+from tracekit.schema import REFERENCE_TABLES, TABLES
 from tracekit.store import Store, create_store, open_store
 
 KERNELS = 76
@@ -444,6 +445,102 @@ def test_many_threads_may_ask_one_database(database: Database) -> None:
     for thread in threads:
         thread.join()
     assert found == [1_961_272] * 40
+
+
+# -- what is built in -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def counters(tmp_path_factory: pytest.TempPathFactory, traces: Path) -> Database:
+    """A report of 4 launches on a V100, and a trace without kernels."""
+    store = tmp_path_factory.mktemp("counters") / "S"
+    report = traces.parent / "nsight_compute" / "details-v100-handmade" / "report.csv"
+    ingest(report, store, Options(run_name="ncu", device_name="Tesla V100-SXM2-16GB"))
+    ingest(traces / "cpu-inference" / "trace.json", store, Options(run_name="cpu"))
+    return Database(open_store(store))
+
+
+def test_known_devices_are_tables_of_every_store(counters: Database, tmp_path: Path) -> None:
+    for database in (counters, Database(create_store(tmp_path / "empty"))):
+        for name, table in REFERENCE_TABLES.items():
+            described = database.sql(f"SELECT column_name FROM (DESCRIBE {name})").rows()
+            assert [row["column_name"] for row in described] == [c.name for c in table.columns]
+        assert scalar(database, "SELECT count(DISTINCT model_name) FROM device_model") == len(
+            models()
+        )
+        found = database.sql("SELECT * FROM model_ceiling").rows()
+        assert {(r["model_name"], r["ceiling_kind"], r["ceiling_name"]): r for r in found} == {
+            (model.name, c.kind, c.name): {
+                "model_name": model.name, "ceiling_kind": c.kind, "ceiling_name": c.name,
+                "value": c.value, "unit": c.unit, "origin_kind": c.origin,
+                "source_text": c.source, "date": c.date,
+            }
+            for model in models() for c in model.ceilings
+        }  # fmt: skip
+        assert len(found) == sum(len(model.ceilings) for model in models())
+    (p4000,) = counters.sql("SELECT * FROM device_model WHERE model_key = 'quadrop4000'").rows()
+    assert p4000 == {
+        "model_key": "quadrop4000", "model_name": "Quadro P4000", "vendor_name": "NVIDIA",
+        "scope_kind": "board", "compute_capability": "6.1",
+    }  # fmt: skip
+
+
+def test_sql_can_ask_which_tables_a_source_has_rows_in(counters: Database, tmp_path: Path) -> None:
+    rows = counters.sql("SELECT * FROM stored_table").rows()
+    tables = {run: {r["table_name"] for r in rows if r["run_id"] == run} for run in ("ncu", "cpu")}
+    assert tables["ncu"] >= {"run", "source_file", "device", "assumption", "kernel",
+                             "kernel_metric", "kernel_counter", "kernel_rule"}  # fmt: skip
+    assert not tables["cpu"] & {"kernel", "kernel_counter", "assumption"}
+    for row in rows:
+        found = scalar(
+            counters,
+            f"SELECT count(*) FROM {row['table_name']} "
+            f"WHERE run_id = '{row['run_id']}' AND source_id = '{row['source_id']}'",
+        )
+        assert found > 0
+    assert counters.has_counters("ncu")
+    assert not counters.has_counters("cpu")
+    empty = Database(create_store(tmp_path / "empty"))
+    assert empty.sql("SELECT * FROM stored_table").rows() == []
+
+
+def test_no_select_changes_what_is_built_in(counters: Database) -> None:
+    for statement in ("DELETE FROM device_model", "UPDATE model_ceiling SET value = 0",
+                      "INSERT INTO stored_table VALUES ('kernel', 'r', 's')",
+                      "DROP TABLE device_model"):  # fmt: skip
+        with pytest.raises(QueryError, match="one SELECT is allowed"):
+            counters.sql(statement)
+    with pytest.raises(QueryError, match=r"(?s)Tables: run, .*, device_model, model_ceiling, sto"):
+        counters.sql("SELECT * FROM device_models")
+
+
+def test_a_parameter_can_only_be_what_there_is_a_choice_of(counters: Database) -> None:
+    with pytest.raises(
+        QueryError, match="by cannot be 'kernel'; it is one of: name, launch, run, "
+    ):
+        counters.query("kernel_figures", {"by": "kernel"})
+    with pytest.raises(QueryError, match="ceiling cannot be None; it is one of: fp32, fp64"):
+        counters.query("low_utilization_kernels", {"ceiling": None})
+    with pytest.raises(QueryError, match="by=label needs label=NAME"):
+        counters.query("zero_ai_kernels", {"by": "label"})
+    with pytest.raises(QueryError, match="has no parameter kind; it has: run_id, by, label"):
+        counters.query("kernel_figures", {"kind": "x"})
+    for top in ("five", -1):
+        with pytest.raises(QueryError):
+            counters.query("low_utilization_kernels", {"top": top})
+
+
+def test_parameters_that_are_left_out_have_their_defaults(counters: Database) -> None:
+    plain = counters.query("low_utilization_kernels").rows()
+    assert plain == counters.query(
+        "low_utilization_kernels",
+        {"run_id": None, "by": "name", "label": None, "ceiling": "fp32",
+         "fp16_convention": "packed", "top": 5},
+    ).rows()  # fmt: skip
+    assert [row["ceiling_name"] for row in plain] == ["fp32"] * len(plain)
+    (first, *_) = plain
+    assert counters.query("low_utilization_kernels", {"top": 1}).rows() == [first]
+    assert counters.query("low_utilization_kernels", {"top": 0}).rows() == []
 
 
 # -- Ctrl-C ---------------------------------------------------------------------------------------

@@ -20,7 +20,15 @@ from tracekit import registry
 from tracekit.cli.app import run
 from tracekit.errors import FormatError, UsageError
 from tracekit.parser import Match, Parser
-from tracekit.registry import ParserError, broken_parsers, claims, detect, parser_named, parsers
+from tracekit.registry import (
+    BUILT_IN,
+    ParserError,
+    broken_parsers,
+    claims,
+    detect,
+    parser_named,
+    parsers,
+)
 from tracekit.source import Source
 
 Write = Callable[[bytes | str], Source]
@@ -34,6 +42,7 @@ TORCH_EVENT = {
     "ts": 1,
     "dur": 1,
 }
+OURS = [entry.name for entry in BUILT_IN]
 TRACE = json.dumps({"schemaVersion": 1, "traceEvents": [TORCH_EVENT]})
 
 
@@ -162,10 +171,8 @@ def test_profiles_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None
         ".txt": "none of the formats",
         ".log": "none of the formats",
     }
-    files = [
-        path for folder in ("tf", "ncu", "perf", "extra") for path in (corpus / folder).iterdir()
-    ]
-    assert len(files) > 70
+    files = [path for folder in ("tf", "perf", "extra") for path in (corpus / folder).iterdir()]
+    assert len(files) > 60
     for path in files:
         with pytest.raises(FormatError) as refusal:
             detect(Source.at(path))
@@ -184,7 +191,8 @@ def test_a_named_format_is_not_questioned(source: Write) -> None:
 
 
 def test_an_unknown_format_is_told_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="no format called 'torch'; known: torch-profiler"):
+    known = ", ".join(sorted(OURS))
+    with pytest.raises(UsageError, match=f"no format called 'torch'; known: {known}$"):
         parser_named("torch")
 
 
@@ -246,7 +254,7 @@ Install = Callable[..., None]
 
 def test_a_parser_of_another_package_is_found(install: Install, source: Write) -> None:
     install("marks", GOOD.format(name="marks", certainty=0.7))
-    assert list(parsers()) == ["torch-profiler", "marks"]
+    assert list(parsers()) == [*OURS, "marks"]
     assert broken_parsers() == {}
     found = detect(source("#marks\na,1,2\n"))
     assert (found.parser.name, found.match.certainty) == ("marks", 0.7)
@@ -256,7 +264,7 @@ def test_a_parser_of_another_package_is_found(install: Install, source: Write) -
 
 def test_a_refusal_names_every_format(install: Install, source: Write) -> None:
     install("marks", GOOD.format(name="marks", certainty=0.7))
-    with pytest.raises(FormatError, match=r"torch 1\.8 and later; marks: marks: one a line\."):
+    with pytest.raises(FormatError, match=r"torch 1\.8 and later; .*; marks: marks: one a line\."):
         detect(source("hello"))
 
 
@@ -299,7 +307,7 @@ def test_a_parser_that_cannot_be_loaded_is_named_and_harms_no_other(
     code, why = BROKEN[kind]
     install("marks", code)
     install("sound", GOOD.format(name="sound", certainty=0.7))
-    assert list(parsers()) == ["torch-profiler", "sound"]
+    assert list(parsers()) == [*OURS, "sound"]
     assert detect(source(TRACE)).parser.name == "torch-profiler"
     ((name, reason),) = broken_parsers().items()
     assert name == "marks"

@@ -27,6 +27,15 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter(Field):
+    """A parameter: what it is if not given (unless it has to be), and the values it can have."""
+
+    is_required: bool = True
+    default: str | int | float | bool | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """One query file.
 
@@ -41,7 +50,7 @@ class Query:
     source: str
     needs: tuple[str, ...]
     depends: tuple[str, ...]
-    parameters: tuple[Field, ...]
+    parameters: tuple[Parameter, ...]
     columns: tuple[Field, ...]
 
 
@@ -69,7 +78,10 @@ def definitions() -> list[Query]:
                 f"{query.kind}/{query.name}.sql: depends on {', '.join(sorted(unknown))}, which is "
                 "no view and no macro of ours"
             )
-    order = TopologicalSorter({name: set(query.depends) for name, query in known.items()})
+    first = {"ratio"} & set(known)  # every query may use it unsaid
+    order = TopologicalSorter(
+        {name: set(query.depends) | first - {name} for name, query in known.items()}
+    )
     try:
         return [known[name] for name in order.static_order()]
     except CycleError as error:
@@ -102,7 +114,11 @@ def _leading_comments(lines: list[str]) -> list[str]:
 
 
 _KEYS = frozenset(("purpose", "source", "needs", "depends", "parameters", "columns"))
-_TYPES = frozenset(("VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"))
+#: The types of columns and parameters, with those that a default in a header can have.
+_VALUES: dict[str, tuple[type, ...]] = {
+    "VARCHAR": (str,), "BIGINT": (int,), "DOUBLE": (float, int), "BOOLEAN": (bool,),
+    "TIMESTAMP": (),
+}  # fmt: skip
 
 
 def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:
@@ -125,7 +141,7 @@ def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:
         source=_text(header, "source"),
         needs=needs,
         depends=_names(header, "depends"),
-        parameters=_fields(header, "parameters"),
+        parameters=_parameters(header),
         columns=_fields(header, "columns"),
     )
 
@@ -153,9 +169,34 @@ def _fields(header: dict[str, Any], key: str) -> tuple[Field, ...]:
     return tuple(_field(f"{key}.{name}", name, entry) for name, entry in entries.items())
 
 
+def _parameters(header: dict[str, Any]) -> tuple[Parameter, ...]:
+    entries = header.get("parameters", {})
+    if not isinstance(entries, dict):
+        raise ValueError("parameters: is to be a table")
+    return tuple(_parameter(f"parameters.{name}", name, entry) for name, entry in entries.items())
+
+
+def _parameter(place: str, name: str, entry: Any) -> Parameter:
+    if not isinstance(entry, dict):
+        raise ValueError(f'{place}: is to be {{type = "…", doc = "…"}}')
+    own = {key: value for key, value in entry.items() if key in ("default", "choices", "optional")}
+    field = _field(place, name, {key: entry[key] for key in entry if key not in own})
+    choices, default = own.get("choices", []), own.get("default")
+    if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
+        raise ValueError(f"{place}: choices: is to be a list of texts")
+    if default is not None and type(default) not in _VALUES[field.type]:
+        raise ValueError(f"{place}: the default {default!r} is no {field.type}")
+    if choices and default is not None and default not in choices:
+        raise ValueError(f"{place}: the default {default!r} is none of the choices")
+    if not isinstance(is_optional := own.get("optional", False), bool):
+        raise ValueError(f"{place}: optional: is to be true or false")
+    is_required = default is None and not is_optional
+    return Parameter(field.name, field.type, field.doc, is_required, default, tuple(choices))
+
+
 def _field(place: str, name: str, entry: Any) -> Field:
     if not isinstance(entry, dict) or set(entry) != {"type", "doc"}:
         raise ValueError(f'{place}: is to be {{type = "…", doc = "…"}}')
-    if entry["type"] not in _TYPES:
-        raise ValueError(f"{place}: the type is to be one of {', '.join(sorted(_TYPES))}")
+    if entry["type"] not in _VALUES:
+        raise ValueError(f"{place}: the type is to be one of {', '.join(sorted(_VALUES))}")
     return Field(name, entry["type"], _text(entry, "doc"))

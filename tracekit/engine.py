@@ -18,8 +18,16 @@ import pyarrow as pa
 
 from tracekit.catalog import Query, catalog, definitions, query_named
 from tracekit.errors import QueryError, UsageError
+from tracekit.peaks import models
 from tracekit.result import Result, ResultColumn, own_names, unit_of
-from tracekit.schema import TABLES, Table
+from tracekit.schema import (
+    DEVICE_MODEL,
+    MODEL_CEILING,
+    REFERENCE_TABLES,
+    STORED_TABLE,
+    TABLES,
+    Table,
+)
 from tracekit.store import FILE_PATTERN, Store
 
 _SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE",
@@ -86,12 +94,32 @@ class Database:
                     raise QueryError(self._explained(error)) from error
 
     def _define_views(self) -> None:
+        self._define_reference()
         for table in TABLES.values():
             files = [self._path_of(file) for file in self._snapshot.files[table.name]]
             view = _table_view(table, files, self._columns(table, files), is_mixed=self._is_mixed)
             self._connection.execute(view)
         for query in definitions():
             self._connection.execute(_definition(query))
+
+    def _define_reference(self) -> None:
+        """The tables that no source has rows in: known devices, and what is in the store."""
+        for table, rows in (
+            (DEVICE_MODEL, _model_rows()),
+            (MODEL_CEILING, _ceiling_rows()),
+            (STORED_TABLE, self._stored_rows()),
+        ):
+            _make(self._connection, table, rows)
+
+    def _stored_rows(self) -> list[dict[str, Any]]:
+        found = {
+            (name, *(part.partition("=")[2] for part in file.parts[-3:-1]))
+            for name, files in self._snapshot.files.items() for file in files
+        }  # fmt: skip
+        return [
+            {"table_name": name, "run_id": run_id, "source_id": source_id}
+            for name, run_id, source_id in sorted(found)
+        ]
 
     def _path_of(self, file: Path) -> str:
         """The absolute path of a table's file; a store can have ten thousands of them."""
@@ -131,10 +159,18 @@ class Database:
                 f"the report {name} has no parameter {', '.join(sorted(unknown))}; "
                 f"it has: {', '.join(p.name for p in query.parameters) or 'none'}"
             )
-        missing = [p.name for p in query.parameters if p.name not in given]
+        missing = [p.name for p in query.parameters if p.is_required and p.name not in given]
         if missing:
             raise QueryError(f"the report {name} needs the parameter {', '.join(missing)}")
-        return self._answer(query, given)
+        values = {p.name: given.get(p.name, p.default) for p in query.parameters}
+        for parameter in query.parameters:
+            value = values[parameter.name]
+            if parameter.choices and value not in parameter.choices:
+                raise QueryError(
+                    f"the report {name}: {parameter.name} cannot be {value!r}; it is one of: "
+                    f"{', '.join(parameter.choices)}"
+                )
+        return self._answer(query, values)
 
     def broken_checks(self) -> list[Result]:
         """The checks that don't hold, each with the rows that break it."""
@@ -145,6 +181,11 @@ class Database:
     def lacking(self, query: Query) -> list[str]:
         """The tables a query needs that have no rows here."""
         return [table for table in query.needs if not self.has_rows(table)]
+
+    def has_counters(self, run_id: str) -> bool:
+        """Whether hardware counters of launches were ingested into a run."""
+        mark = f"run_id={run_id}"
+        return any(mark in file.parts for file in self._snapshot.files["kernel_counter"])
 
     def has_rows(self, table: str) -> bool:
         """Whether any committed source has rows in `table`."""
@@ -249,7 +290,7 @@ class Database:
         if isinstance(error, duckdb.PermissionException):
             return f"{text}\nOnly the store's own files can be read from SQL."
         if isinstance(error, duckdb.CatalogException):
-            return f"{text}\nTables: {', '.join(TABLES)}."
+            return f"{text}\nTables: {', '.join((*TABLES, *REFERENCE_TABLES))}."
         if isinstance(error, duckdb.IOException | duckdb.InvalidInputException):
             if self._has_changed():
                 return (
@@ -276,7 +317,7 @@ def _require_reading(tree: str) -> None:
         if name.lower() not in _TABLE_FUNCTIONS:
             raise QueryError(
                 f"the function {name} is not allowed in FROM: SQL sees the store's tables, and "
-                f"nothing else.\nTables: {', '.join(TABLES)}."
+                f"nothing else.\nTables: {', '.join((*TABLES, *REFERENCE_TABLES))}."
             )
 
 
@@ -365,6 +406,35 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, root: str) -> None:
         "SET lock_configuration = true",
     ):
         connection.execute(statement)
+
+
+def _make(
+    connection: duckdb.DuckDBPyConnection, table: Table, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Make a small table; registering one of Arrow's would import pandas."""
+    columns = ", ".join(f"{column.name} {_SQL_TYPES[column.type]}" for column in table.columns)
+    connection.execute(f"CREATE OR REPLACE TABLE {table.name} ({columns})")
+    if rows:
+        lists = [[row[column.name] for row in rows] for column in table.columns]
+        values = ", ".join("unnest(?)" for _ in lists)
+        connection.execute(f"INSERT INTO {table.name} SELECT {values}", lists)
+
+
+def _model_rows() -> list[dict[str, Any]]:
+    return [
+        {"model_key": key, "model_name": model.name, "vendor_name": model.vendor,
+         "scope_kind": model.scope, "compute_capability": model.compute_capability}
+        for model in models() for key in model.keys
+    ]  # fmt: skip
+
+
+def _ceiling_rows() -> list[dict[str, Any]]:
+    return [
+        {"model_name": model.name, "ceiling_kind": ceiling.kind, "ceiling_name": ceiling.name,
+         "value": float(ceiling.value), "unit": ceiling.unit, "origin_kind": ceiling.origin,
+         "source_text": ceiling.source, "date": ceiling.date}
+        for model in models() for ceiling in model.ceilings
+    ]  # fmt: skip
 
 
 def _table_view(

@@ -24,6 +24,7 @@ import pyarrow as pa
 from tracekit._version import __version__
 from tracekit.errors import FormatError, StoreError, StrictError, TracekitError, UsageError
 from tracekit.parser import Batch, Issue, Parser, PartedParser, PartMismatch, Report
+from tracekit.peaks import assumptions
 from tracekit.registry import (
     Detection,
     ParserError,
@@ -33,7 +34,7 @@ from tracekit.registry import (
     head_of,
     parser_named,
 )
-from tracekit.schema import INGEST_ISSUE, SOURCE_FILE, TABLES, batch_of_rows
+from tracekit.schema import ASSUMPTION, INGEST_ISSUE, SOURCE_FILE, TABLES, batch_of_rows
 from tracekit.source import Identity, Source, identify
 from tracekit.store import (
     STORE_MARK,
@@ -57,12 +58,15 @@ class Options:
     """How to ingest: see `tracekit ingest --help`.
 
     ``run_name`` groups the files; without one each file is a run of its own. ``labels`` are of
-    the run, and a run cannot have two values of one label. With ``workers`` above 1 large inputs
-    are read by that many processes.
+    the run, and a run cannot have two values of one label. ``device_name`` and the files of
+    ``peaks`` say what the device is and can do, where the trace does not. With ``workers`` above 1
+    large inputs are read by that many processes.
     """
 
     run_name: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    device_name: str | None = None
+    peaks: Sequence[Path] = ()
     format_name: str | None = None
     is_strict: bool = False
     replaces: bool = False
@@ -118,6 +122,7 @@ class _Job:
     parts: Sequence[Any] = ()
     results: list[_PartResult] = field(default_factory=list)
     identity: Identity | None = None
+    assumed: Sequence[dict[str, Any]] = ()
 
     def known_identity(self) -> Identity:
         """The hash of the content, worked out once."""
@@ -140,8 +145,11 @@ def ingest(
     it stay (`listener` was told of each). Raises FormatError, StoreError, UsageError.
     """
     options, listener = _checked(options or Options()), listener or Listener()
+    assumed = assumptions(options.device_name, [Path(path) for path in options.peaks])
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
     jobs = _jobs(given, options.format_name, listener)
+    for job in jobs:
+        job.assumed = assumed
     home = create_store(store)
     replacing = _refuse_other_labels(home, jobs, options)
     outcomes: list[Outcome] = []
@@ -595,7 +603,11 @@ def _commit(job: _Job, under_way: Ingest, options: Options) -> Outcome:
         source_row = batch_of_rows(SOURCE_FILE, [_source_row(job, report, commit, now)])
     known = under_way.commit(
         job.number, commit,
-        run_rows(name, options.labels, now) | {SOURCE_FILE.name: source_row},
+        run_rows(name, options.labels, now)
+        | {
+            ASSUMPTION.name: batch_of_rows(ASSUMPTION, list(job.assumed)),
+            SOURCE_FILE.name: source_row,
+        },
         labels=options.labels, replaces=options.replaces,
     )  # fmt: skip
     if known is not None:

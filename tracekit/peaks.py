@@ -10,7 +10,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
@@ -146,6 +146,51 @@ def nearest(name: str) -> list[str]:
     within = [known for known in _by_key() if key and key in known]
     close = get_close_matches(key, _by_key(), n=5)
     return list(dict.fromkeys(_by_key()[known].name for known in within + close))[:5]
+
+
+def assumptions(device_name: str | None, files: Sequence[Path]) -> list[dict[str, Any]]:
+    """Rows of the table `assumption` for what the user says of a device.
+
+    Of several figures for one ceiling that of the last file counts.
+
+    Raises:
+        UsageError: a file cannot be read, or nobody knows the device.
+    """
+    given = [read_peaks(path) for path in files]
+    own = [model for peaks in given for model in peaks.models]
+    model = _chosen(device_name, own, has_figures=any(peaks.ceilings for peaks in given))
+    ceilings = {c.name: c for c in model.ceilings} if model is not None and model in own else {}
+    ceilings |= {c.name: c for peaks in given for c in peaks.ceilings}
+    rows: list[dict[str, Any]] = [
+        {"assumption_kind": c.kind, "name": c.name, "value": c.value, "unit": c.unit,
+         "source_text": c.source}
+        for c in ceilings.values()
+    ]  # fmt: skip
+    name = device_name if model is None else model.name
+    if name is not None:
+        rows.insert(0, {"assumption_kind": "device", "name": name, "source_text": "--device"})
+    return rows
+
+
+def _chosen(
+    name: str | None, own: Sequence[DeviceModel], *, has_figures: bool
+) -> DeviceModel | None:
+    """The device meant, of the user's or of ours; None where only figures are given."""
+    if name is None:
+        if len(own) > 1:
+            names = ", ".join(model.name for model in own[:5])
+            raise UsageError(f"the peaks are of several devices ({names}); say which: --device")
+        return own[0] if own else None
+    key = device_key(name)
+    model = next((m for m in own if key in m.keys), None) or model_named(name)
+    if model is None and not has_figures:
+        close = ", ".join(nearest(name))
+        hint = f"is it one of: {close}?" if close else "`tracekit devices` lists those known."
+        raise UsageError(
+            f"--device {name!r}: no device of that name is known; {hint} Or give its figures with "
+            "--peaks FILE (a TOML with [ceilings])"
+        )
+    return model
 
 
 # -- the layout of devices.toml -------------------------------------------------------------------

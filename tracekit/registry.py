@@ -19,6 +19,8 @@ GROUP = "tracekit.parsers"
 #: Our own parsers load the way third parties' do.
 BUILT_IN = (
     EntryPoint("torch-profiler", "tracekit.parsers.torch_profiler:TorchProfilerParser", GROUP),
+    EntryPoint("nsight-compute", "tracekit.parsers.nsight_compute:NsightComputeParser", GROUP),
+    EntryPoint("nvprof", "tracekit.parsers.nvprof:NvprofParser", GROUP),
 )
 
 

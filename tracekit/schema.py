@@ -139,16 +139,25 @@ def _tensor(kind: str, what: str) -> tuple[Column, ...]:
     )
 
 
+#: Columns of `kernel` that `kernel_counter` repeats: a question about counters joins nothing.
+REPEATED = ("name", "launch_count", "launch_index", "launch_key", "device_id", "dur_ns",
+            "occupancy_ratio")  # fmt: skip
+
 KERNEL_COUNTER = Table(
     "kernel_counter",
     "The counters of one `kernel` row that work, traffic and ceilings are worked out from: in base "
-    "units, as counted, one column a counter; NULL where it was not collected.",
+    "units, as counted, one column a counter; NULL where it was not collected. Some columns of "
+    "`kernel` are repeated.",
     (
         Column("event_id", INT, "the launch: `kernel.event_id`"),
+        *(column for column in KERNEL.columns if column.name in REPEATED),
         Column("elapsed_cycles", REAL, "cycles that passed, mean over the multiprocessors"),
         Column("sm_clock_hz", REAL, "clock of the multiprocessors meanwhile"),
         *_inst("dadd", "FP64 add"), *_inst("dmul", "FP64 multiply"), *_inst("dfma", "FP64 FMA"),
         *_inst("fadd", "FP32 add"), *_inst("fmul", "FP32 multiply"), *_inst("ffma", "FP32 FMA"),
+        *_inst("fadd2", "packed FP32 add (two in one)"),
+        *_inst("fmul2", "packed FP32 multiply (two in one)"),
+        *_inst("ffma2", "packed FP32 FMA (two in one)"),
         *_inst("hadd", "FP16 add"), *_inst("hmul", "FP16 multiply"), *_inst("hfma", "FP16 FMA"),
         Column("fp64_flop", INT, "FP64 operations, where the tool gives them added up"),
         Column("fp32_flop", INT, "FP32 operations, where the tool gives them added up"),
@@ -424,6 +433,48 @@ TABLES: dict[str, Table] = {
         TRACK_LABEL, INGEST_ISSUE,
     )
 }  # fmt: skip
+
+DEVICE_MODEL = Table(
+    "device_model",
+    "One name of a device that tracekit knows; built in, not stored.",
+    (
+        Column("model_key", TEXT, "what names are matched with: `device_key(name)`"),
+        Column("model_name", TEXT, "the device"),
+        Column("vendor_name", TEXT, "who makes it"),
+        Column("scope_kind", TEXT, "what its ceilings stand for: board, package, gcd or core"),
+        Column("compute_capability", TEXT, "e.g. '9.0'; NULL where it has none"),
+    ),
+)
+
+MODEL_CEILING = Table(
+    "model_ceiling",
+    "One figure that a known device cannot exceed; built in, not stored.",
+    (
+        Column("model_name", TEXT, "the device"),
+        Column("ceiling_kind", TEXT, "compute, bandwidth or launch_overhead"),
+        Column("ceiling_name", TEXT, "e.g. fp32, tensor_fp16, dram"),
+        Column("value", REAL, "the figure, in base units"),
+        Column("unit", TEXT, "flop/s, bytes/s or ns"),
+        Column("origin_kind", TEXT, "datasheet, computed or measured"),
+        Column("source_text", TEXT, "where it comes from"),
+        Column("date", TEXT, "date of that"),
+    ),
+)
+
+STORED_TABLE = Table(
+    "stored_table",
+    "Which tables a source has rows in; built in, not stored.",
+    (
+        Column("table_name", TEXT, "table"),
+        Column("run_id", TEXT, "run"),
+        Column("source_id", TEXT, "source"),
+    ),
+)
+
+#: Tables that SQL sees beside those of the store.
+REFERENCE_TABLES: dict[str, Table] = {
+    table.name: table for table in (DEVICE_MODEL, MODEL_CEILING, STORED_TABLE)
+}
 
 EVENT_TABLES = tuple(name for name, table in TABLES.items() if table.is_event)
 

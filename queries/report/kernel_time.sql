@@ -1,6 +1,7 @@
 -- purpose = "Where device time goes: kernels by name, with launches, total, mean, shortest, longest and share."
 -- source = "Zhu 2018 (TBD), Tables V and VI: duration as share of total kernel time"
 -- needs = ["kernel"]
+-- depends = ["kernel_launch"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
@@ -8,18 +9,18 @@
 -- launch_count = {type = "BIGINT", doc = "launches"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations; kernels that overlap count each"}
 -- mean_ns = {type = "DOUBLE", doc = "mean duration"}
--- min_ns = {type = "BIGINT", doc = "shortest launch"}
--- max_ns = {type = "BIGINT", doc = "longest launch"}
+-- min_ns = {type = "BIGINT", doc = "shortest launch, of those given one by one"}
+-- max_ns = {type = "BIGINT", doc = "longest launch, of those given one by one"}
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / sum of all kernel durations of the run"}
 SELECT
     name,
-    count(*) AS launch_count,
+    CAST(sum(launch_count) AS BIGINT) AS launch_count,
     CAST(sum(dur_ns) AS BIGINT) AS total_ns,
-    avg(dur_ns) AS mean_ns,
-    min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns,
+    ratio(sum(dur_ns), sum(launch_count) FILTER (WHERE dur_ns IS NOT NULL)) AS mean_ns,
+    min(dur_ns) FILTER (WHERE launch_count = 1) AS min_ns,
+    max(dur_ns) FILTER (WHERE launch_count = 1) AS max_ns,
     ratio(sum(dur_ns), sum(sum(dur_ns)) OVER ()) AS share_ratio
-FROM kernel
+FROM kernel_launch
 WHERE run_id = $run_id
 GROUP BY name
 ORDER BY total_ns DESC NULLS LAST, name

@@ -21,7 +21,10 @@
 -- source_id = {type = "VARCHAR", doc = "source"}
 WITH
 kernels AS (
-    SELECT source_id, count(*) AS n, CAST(sum(dur_ns) AS BIGINT) AS total_ns
+    SELECT
+        source_id,
+        CAST(sum(coalesce(launch_count, 1)) AS BIGINT) AS n,
+        CAST(sum(dur_ns) AS BIGINT) AS total_ns
     FROM kernel WHERE run_id = $run_id GROUP BY source_id
 ),
 transfers AS (

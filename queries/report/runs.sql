@@ -1,6 +1,7 @@
 -- purpose = "The runs in the store, newest first."
 -- source = "tables run, run_label, source_file"
 -- needs = ["source_file"]
+-- depends = ["kernel_launch"]
 -- [columns]
 -- run_name = {type = "VARCHAR", doc = "name given with --run, else the file's name"}
 -- source_count = {type = "BIGINT", doc = "files in the run"}
@@ -28,7 +29,8 @@ labels AS (
     FROM run_label GROUP BY run_id
 ),
 kernels AS (
-    SELECT run_id, count(*) AS n, CAST(sum(dur_ns) AS BIGINT) AS total_ns FROM kernel GROUP BY run_id
+    SELECT run_id, CAST(sum(launch_count) AS BIGINT) AS n, CAST(sum(dur_ns) AS BIGINT) AS total_ns
+    FROM kernel_launch GROUP BY run_id
 )
 SELECT
     names.run_name,

@@ -196,7 +196,7 @@ def kind_of(event: Event, args: Row) -> tuple[str, Row]:
             timed |= dict(zip((f"{what}_{a}" for a in "xyz"), args.pop(what, ()), strict=False))
         if "est. achieved occupancy %" in args:
             timed["occupancy_ratio"] = args.pop("est. achieved occupancy %") / 100
-        return "kernel", timed
+        return "kernel", timed | {"launch_count": 1}
     if category in TRANSFERS:
         rate = args.pop("memory bandwidth (GB/s)", None)
         timed["reported_bytes_per_s"] = None if rate is None else float(rate) * 1e9

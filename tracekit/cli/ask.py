@@ -25,7 +25,7 @@ from tracekit.errors import QueryError, UsageError
 from tracekit.result import Result, ResultColumn
 
 if TYPE_CHECKING:
-    from tracekit.catalog import Query
+    from tracekit.catalog import Parameter, Query
     from tracekit.engine import Database
 
 
@@ -102,25 +102,52 @@ def kernels(
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many rows.")] = 20,
+    by: Annotated[str, typer.Option("--by", help="A row a kernel (name) or a launch.")] = "name",
+    ceiling: Annotated[
+        str | None, typer.Option("--ceiling", help="Peak of the utilization: fp32, tensor_fp16 …")
+    ] = None,
+    level: Annotated[
+        str | None, typer.Option("--level", help="Memory of the intensity: dram, l2 or l1.")
+    ] = None,
+    below_average: Annotated[
+        bool, typer.Option("--below-average", help="Only those with a utilization below average.")
+    ] = False,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """The kernels that take the most device time."""
+    """The kernels that take the most device time; with counters, how well they use the device.
+
+    Utilization is of a compute peak, intensity is operations per byte; `tracekit query
+    kernel_figures` has more columns and switches.
+    """
+    from tracekit.cli.kernels import figures, times
+
     database = _opened(store)
     run_id = database.run_id(run)
-    result = database.query("kernel_time", {"run_id": run_id})
-    notes = (*_provenance(run_id, None), *_cut_note(len(result), top))
-    shown = replace(result, table=result.table.slice(0, top), notes=notes)
-    emit(shown, format_name=format_name, output=output, force=force, full_names=full_names)
-    if not len(result):
+    asked = {"by": by, "ceiling": ceiling, "level": level, "below_average": below_average or None}
+    if database.has_counters(run_id):
+        given = {name: value for name, value in asked.items() if value is not None}
+        for_people = format_name in ("table", "markdown")
+        result = figures(database, run_id, given, top, for_people=for_people)
+    else:
+        _refuse_counters(asked, run_id)
+        result = times(database, run_id, top)
+    emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
+    if not len(result) and not below_average:
         say(_no_kernels(database, run_id, store))
     return 0
 
 
-def _cut_note(rows: int, top: int) -> tuple[str, ...]:
-    return (f"{top} of {rows} kernels; --top {rows} shows all",) if rows > top else ()
+def _refuse_counters(asked: dict[str, Any], run_id: str) -> None:
+    wanted = [name for name, value in asked.items() if value not in (None, "name")]
+    if wanted:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in wanted)
+        raise UsageError(
+            f"run {run_id} has no hardware counters, which {options} needs; ingest what `ncu "
+            "--csv` writes into the same run"
+        )
 
 
 def _no_kernels(database: Database, run_id: str, store: Path) -> str:
@@ -178,6 +205,9 @@ def query(
     ],
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
+    all_runs: Annotated[
+        bool, typer.Option("--all-runs", help="All runs together, e.g. to group them by a label.")
+    ] = False,
     param: Annotated[
         list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter.")
     ] = None,
@@ -192,7 +222,12 @@ def query(
     asked = query_named(name)
     given = _parameters(asked, param or [])
     database = _opened(store)
-    if any(p.name == "run_id" for p in asked.parameters):
+    of_run = next((p for p in asked.parameters if p.name == "run_id"), None)
+    if all_runs:
+        if of_run is None or of_run.is_required or run is not None or "run_id" in given:
+            raise UsageError(f"--all-runs: {_no_all_runs(of_run, name)}")
+        given["run_id"] = None
+    elif of_run is not None:
         if run is not None and given.get("run_id", run) != run:
             raise UsageError("--run and --param run_id name different runs; give one of them")
         given["run_id"] = database.run_id(given.get("run_id", run))
@@ -207,6 +242,14 @@ def query(
     emit(replace(result, notes=notes), format_name=format_name, output=output, force=force,
          full_names=full_names)  # fmt: skip
     return 0
+
+
+def _no_all_runs(of_run: Parameter | None, name: str) -> str:
+    if of_run is None:
+        return f"the report {name} is about the whole store as it is; leave it out"
+    if of_run.is_required:
+        return f"the report {name} is about one run; leave it out"
+    return "and a run are given; leave one of them out"
 
 
 def _provenance(run_id: str | None, asked: Query | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Commands about files and what is in the store: ingest, remove, formats."""
+"""Commands about files and what is known beforehand: ingest, remove, formats, devices."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(ingest)
     app.command()(remove)
     app.command()(formats)
+    app.command()(devices)
 
 
 def ingest(
@@ -42,6 +43,13 @@ def ingest(
     ] = None,
     label: Annotated[
         list[str] | None, typer.Option("--label", metavar="NAME=VALUE", help="Label of the run.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", help="Device, where the file does not name it.")
+    ] = None,
+    peaks: Annotated[
+        list[Path] | None,
+        typer.Option("--peaks", metavar="FILE", help="What the device can do: TOML, ERT, STREAM."),
     ] = None,
     format_name: Annotated[
         str | None, typer.Option("--format", help="Format, where it cannot be told.")
@@ -66,8 +74,8 @@ def ingest(
 
     keep_pandas_out()
     options = Options(
-        run_name=run, labels=_labels(label or []), format_name=format_name, is_strict=strict,
-        replaces=replace, workers=workers or _cores(),
+        run_name=run, labels=_labels(label or []), device_name=device, peaks=peaks or (),
+        format_name=format_name, is_strict=strict, replaces=replace, workers=workers or _cores(),
     )  # fmt: skip
     teller = Teller()
     try:
@@ -148,6 +156,28 @@ def formats(
          full_names=full_names)  # fmt: skip
     for reason in broken_parsers().values():
         say(f"not usable: {reason}")
+    return 0
+
+
+def devices(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One device, with its ceilings.")
+    ] = None,
+    peaks: Annotated[
+        Path | None, typer.Option("--peaks", metavar="FILE", help="A file of your own instead.")
+    ] = None,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+    full_names: FullNamesOption = False,
+) -> int:
+    """List the devices whose peaks are known, or what one of them can do at most."""
+    from tracekit.cli.peaks import all_devices, one_device
+    from tracekit.intake import keep_pandas_out
+
+    keep_pandas_out()
+    result = all_devices(peaks) if name is None else one_device(name, peaks)
+    emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
     return 0
 
 

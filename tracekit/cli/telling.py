@@ -14,7 +14,8 @@ from tracekit.parser import Issue
 
 def counted(number: int, what: str) -> str:
     """A number and its noun."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    plural = what.replace("piece ", "pieces ") if " of " in what else f"{what}s"
+    return f"{number:,} {what if number == 1 else plural}"
 
 
 class Teller(Listener):
@@ -83,9 +84,11 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
 
 
 def _rows(outcomes: Sequence[Outcome]) -> str:
-    tables = ("kernel", "transfer", "slice", "flow", "memory_event", "counter", "step")
+    tables = ("kernel", "kernel_metric", "kernel_rule", "transfer", "slice", "flow",
+              "memory_event", "counter", "step")  # fmt: skip
     totals = {table: sum(o.rows.get(table, 0) for o in outcomes) for table in tables}
-    words = {"memory_event": "memory event", "counter": "counter value"}
+    words = {"kernel_metric": "metric", "kernel_rule": "piece of advice",
+             "memory_event": "memory event", "counter": "counter value"}  # fmt: skip
     return (
         ", ".join(counted(n, words.get(table, table)) for table, n in totals.items() if n)
         or "no rows"

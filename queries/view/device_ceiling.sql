@@ -1,0 +1,37 @@
+-- purpose = "What each device of each source can do at most: the user's figures, else those of the known device of its name."
+-- source = "tables assumption and model_ceiling, each figure with its source"
+-- needs = ["device"]
+-- depends = ["device_known"]
+-- [columns]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- source_id = {type = "VARCHAR", doc = "source"}
+-- device_id = {type = "BIGINT", doc = "device"}
+-- device_name = {type = "VARCHAR", doc = "name"}
+-- ceiling_kind = {type = "VARCHAR", doc = "compute, bandwidth or launch_overhead"}
+-- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram"}
+-- value = {type = "DOUBLE", doc = "the figure, in base units"}
+-- unit = {type = "VARCHAR", doc = "flop/s, bytes/s or ns"}
+-- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured"}
+-- source_text = {type = "VARCHAR", doc = "where the figure comes from"}
+WITH
+offered AS (
+    SELECT
+        device_known.run_id, device_known.source_id, device_known.device_id,
+        device_known.device_name, assumption.assumption_kind AS ceiling_kind,
+        assumption.name AS ceiling_name, assumption.value, assumption.unit,
+        'user' AS origin_kind, assumption.source_text
+    FROM device_known JOIN assumption USING (run_id, source_id)
+    WHERE assumption.assumption_kind <> 'device'
+    UNION ALL
+    SELECT
+        device_known.run_id, device_known.source_id, device_known.device_id,
+        device_known.device_name, model_ceiling.ceiling_kind, model_ceiling.ceiling_name,
+        model_ceiling.value, model_ceiling.unit, model_ceiling.origin_kind,
+        model_ceiling.source_text
+    FROM device_known JOIN model_ceiling USING (model_name)
+)
+SELECT * FROM offered
+QUALIFY row_number() OVER (
+    PARTITION BY run_id, source_id, device_id, ceiling_kind, ceiling_name
+    ORDER BY origin_kind <> 'user', source_text
+) = 1

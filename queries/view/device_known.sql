@@ -1,0 +1,42 @@
+-- purpose = "Every device of every source: what it is, by the user's word, the file, or another file of the run, and which known device that is."
+-- source = "tables device, assumption and device_model"
+-- needs = ["device"]
+-- depends = ["device_key"]
+-- [columns]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- source_id = {type = "VARCHAR", doc = "source"}
+-- device_id = {type = "BIGINT", doc = "device as the file numbers it; NULL where it does not"}
+-- device_name = {type = "VARCHAR", doc = "name; NULL where nobody says"}
+-- model_name = {type = "VARCHAR", doc = "the known device of that name; NULL if there is none"}
+-- compute_capability = {type = "VARCHAR", doc = "as the file says, else that of the known device"}
+-- capability_major = {type = "BIGINT", doc = "what is before its point"}
+WITH
+given AS (
+    SELECT run_id, source_id, any_value(name) AS given_name
+    FROM assumption WHERE assumption_kind = 'device' GROUP BY run_id, source_id
+),
+named AS (
+    SELECT
+        device.run_id, device.source_id, device.device_id, device.compute_capability,
+        coalesce(
+            given.given_name,
+            device.name,
+            -- another file of the run, if all of them agree
+            CASE
+                WHEN min(device.name) OVER same = max(device.name) OVER same
+                    AND min(device.compute_capability) OVER same
+                        IS NOT DISTINCT FROM max(device.compute_capability) OVER same
+                THEN min(device.name) OVER same
+            END
+        ) AS device_name
+    FROM device LEFT JOIN given USING (run_id, source_id)
+    WINDOW same AS (PARTITION BY device.run_id, device.device_id)
+)
+SELECT
+    named.run_id, named.source_id, named.device_id, named.device_name, device_model.model_name,
+    coalesce(named.compute_capability, device_model.compute_capability) AS compute_capability,
+    TRY_CAST(
+        split_part(coalesce(named.compute_capability, device_model.compute_capability), '.', 1)
+        AS BIGINT
+    ) AS capability_major
+FROM named LEFT JOIN device_model ON device_model.model_key = device_key(named.device_name)

@@ -1,0 +1,165 @@
+-- purpose = "Every launch with counters against the ceilings of its device: time at peak by operations and by level of memory, and what bounds it; with all columns of kernel_work."
+-- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section Ceilings"
+-- needs = ["kernel_counter"]
+-- depends = ["kernel_work", "device_peak", "time_at_peak", "bound_of"]
+-- [columns]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- source_id = {type = "VARCHAR", doc = "source"}
+-- event_id = {type = "BIGINT", doc = "place in the source"}
+-- name = {type = "VARCHAR", doc = "kernel name, in full"}
+-- launch_count = {type = "BIGINT", doc = "launches the row stands for"}
+-- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch"}
+-- device_id = {type = "BIGINT", doc = "device"}
+-- device_name = {type = "VARCHAR", doc = "of the device; NULL where nobody says"}
+-- compute_capability = {type = "VARCHAR", doc = "of the device; NULL where nobody says"}
+-- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters"}
+-- dur_ns = {type = "BIGINT", doc = "duration, as counted or cycles / clock"}
+-- dur_reason = {type = "VARCHAR", doc = "why the duration is NULL"}
+-- fp64_flop = {type = "BIGINT", doc = "FP64 operations, not those of tensor cores"}
+-- fp64_reason = {type = "VARCHAR", doc = "why it is NULL"}
+-- fp32_flop = {type = "BIGINT", doc = "FP32 operations, not those of tensor cores"}
+-- fp32_reason = {type = "VARCHAR", doc = "why it is NULL"}
+-- fp16_packed_flop = {type = "BIGINT", doc = "FP16 operations, two for each instruction: 2 add + 2 multiply + 4 FMA (the vendor's convention)"}
+-- fp16_scalar_flop = {type = "BIGINT", doc = "FP16 operations, one for each instruction: add + multiply + 2 FMA (the convention of Wang Y. 2020)"}
+-- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
+-- tensor_fp64_flop = {type = "BIGINT", doc = "tensor operations on FP64"}
+-- tensor_tf32_flop = {type = "BIGINT", doc = "tensor operations on TF32"}
+-- tensor_bf16_flop = {type = "BIGINT", doc = "tensor operations on BF16"}
+-- tensor_fp16_flop = {type = "BIGINT", doc = "tensor operations on FP16"}
+-- tensor_fp8_flop = {type = "BIGINT", doc = "tensor operations on FP8"}
+-- tensor_fp4_flop = {type = "BIGINT", doc = "tensor operations on FP4 and FP6"}
+-- tensor_mixed_flop = {type = "BIGINT", doc = "tensor operations of several types added up by the tool"}
+-- tensor_int_flop = {type = "BIGINT", doc = "tensor operations on integers; not in the sum"}
+-- tensor_flop = {type = "BIGINT", doc = "tensor operations of all floating-point types"}
+-- tensor_reason = {type = "VARCHAR", doc = "why the sum is NULL"}
+-- known_flop = {type = "BIGINT", doc = "all operations that were counted; FP16 packed"}
+-- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed; NULL unless every precision was counted"}
+-- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar; NULL unless every precision was counted"}
+-- total_reason = {type = "VARCHAR", doc = "which precision is missing, and why"}
+-- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
+-- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate (times the duration)"}
+-- dram_reason = {type = "VARCHAR", doc = "why they are NULL"}
+-- l2_paper_bytes = {type = "BIGINT", doc = "L2 bytes as the papers count them: lts__t_bytes"}
+-- l2_vendor_bytes = {type = "BIGINT", doc = "L2 bytes as the vendor's newer sections count them: transfers to the crossbar x 32"}
+-- l2_reason = {type = "VARCHAR", doc = "why both are NULL"}
+-- l1_paper_bytes = {type = "BIGINT", doc = "L1 bytes as the papers count them: l1tex__t_bytes"}
+-- l1_vendor_bytes = {type = "BIGINT", doc = "L1 bytes as the vendor's newer sections count them: write-backs x 128"}
+-- l1_reason = {type = "VARCHAR", doc = "why both are NULL"}
+-- own_fp64_flop_per_s = {type = "DOUBLE", doc = "what this launch could do at its clock, by the report's peak_sustained: FP64"}
+-- own_fp32_flop_per_s = {type = "DOUBLE", doc = "the same: FP32"}
+-- own_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: FP16, packed"}
+-- own_tensor_fp64_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP64"}
+-- own_tensor_tf32_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on TF32"}
+-- own_tensor_bf16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on BF16"}
+-- own_tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
+-- own_tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
+-- own_tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP4 and FP6"}
+-- own_dram_bytes_per_s = {type = "DOUBLE", doc = "the same: device memory, at its own clock"}
+-- own_l2_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, lts__t_bytes"}
+-- own_l2_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, transfers to the crossbar x 32"}
+-- own_l1_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L1, l1tex__t_bytes"}
+-- own_l1_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L1, write-backs x 128"}
+-- occupancy_ratio = {type = "DOUBLE", doc = "achieved occupancy"}
+-- compute_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: compute"}
+-- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: memory"}
+-- dram_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: device memory"}
+-- fp64_flop_per_s = {type = "DOUBLE", doc = "ceiling of the device (by the user, else its data sheet), else the launch's own: FP64"}
+-- fp32_flop_per_s = {type = "DOUBLE", doc = "the same: FP32"}
+-- fp16_flop_per_s = {type = "DOUBLE", doc = "the same: FP16, packed"}
+-- tensor_fp64_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP64"}
+-- tensor_tf32_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on TF32"}
+-- tensor_bf16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on BF16"}
+-- tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
+-- tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
+-- tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP4"}
+-- dram_bytes_per_s = {type = "DOUBLE", doc = "the same: device memory"}
+-- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak, precisions one after the other"}
+-- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
+-- l2_ns = {type = "DOUBLE", doc = "the same of L2: as the papers count it, else as the vendor does"}
+-- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
+-- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves; NULL where it is not known"}
+-- bound_kind = {type = "VARCHAR", doc = "overhead, bandwidth or compute, by device memory; NULL where a time is not known"}
+-- bound_name = {type = "VARCHAR", doc = "the longest of them all: compute, dram, l2 or l1"}
+-- roof_ratio = {type = "DOUBLE", doc = "longest time at peak / duration: how near to its roof the launch is"}
+-- is_above_roof = {type = "BOOLEAN", doc = "roof_ratio above 1: the data or the peak is wrong, or the clock above its data sheet"}
+-- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL"}
+WITH
+held AS (
+    SELECT
+        work.*,
+        coalesce(device_peak.fp64_flop_per_s, own_fp64_flop_per_s) AS fp64_flop_per_s,
+        coalesce(device_peak.fp32_flop_per_s, own_fp32_flop_per_s) AS fp32_flop_per_s,
+        coalesce(device_peak.fp16_flop_per_s, own_fp16_flop_per_s) AS fp16_flop_per_s,
+        coalesce(device_peak.tensor_fp64_flop_per_s, own_tensor_fp64_flop_per_s) AS tensor_fp64_flop_per_s,
+        coalesce(device_peak.tensor_tf32_flop_per_s, own_tensor_tf32_flop_per_s) AS tensor_tf32_flop_per_s,
+        coalesce(device_peak.tensor_bf16_flop_per_s, own_tensor_bf16_flop_per_s) AS tensor_bf16_flop_per_s,
+        coalesce(device_peak.tensor_fp16_flop_per_s, own_tensor_fp16_flop_per_s) AS tensor_fp16_flop_per_s,
+        coalesce(device_peak.tensor_fp8_flop_per_s, own_tensor_fp8_flop_per_s) AS tensor_fp8_flop_per_s,
+        coalesce(device_peak.tensor_fp4_flop_per_s, own_tensor_fp4_flop_per_s) AS tensor_fp4_flop_per_s,
+        coalesce(device_peak.dram_bytes_per_s, own_dram_bytes_per_s) AS dram_bytes_per_s,
+        device_peak.l2_bytes_per_s AS l2_peak,
+        device_peak.l1_bytes_per_s AS l1_peak,
+        device_peak.launch_overhead_ns AS launch_ns
+    FROM kernel_work AS work
+    LEFT JOIN device_peak
+        ON device_peak.run_id = work.run_id
+        AND device_peak.source_id = work.source_id
+        AND device_peak.device_id IS NOT DISTINCT FROM work.device_id
+),
+timed AS (
+    SELECT
+        *,
+        CASE
+            WHEN total_packed_flop IS NOT NULL
+            THEN time_at_peak(fp64_flop, fp64_flop_per_s) + time_at_peak(fp32_flop, fp32_flop_per_s)
+                + time_at_peak(fp16_packed_flop, fp16_flop_per_s)
+                + time_at_peak(coalesce(tensor_fp64_flop, 0), tensor_fp64_flop_per_s)
+                + time_at_peak(coalesce(tensor_tf32_flop, 0), tensor_tf32_flop_per_s)
+                + time_at_peak(coalesce(tensor_bf16_flop, 0), tensor_bf16_flop_per_s)
+                + time_at_peak(coalesce(tensor_fp16_flop, 0), tensor_fp16_flop_per_s)
+                + time_at_peak(coalesce(tensor_fp8_flop, 0), tensor_fp8_flop_per_s)
+                + time_at_peak(coalesce(tensor_fp4_flop, 0), tensor_fp4_flop_per_s)
+                + time_at_peak(coalesce(tensor_mixed_flop, 0), NULL)
+        END AS compute_ns,
+        time_at_peak(dram_bytes, dram_bytes_per_s) AS dram_ns,
+        coalesce(
+            time_at_peak(l2_paper_bytes, coalesce(l2_peak, own_l2_paper_bytes_per_s)),
+            time_at_peak(l2_vendor_bytes, coalesce(l2_peak, own_l2_vendor_bytes_per_s))
+        ) AS l2_ns,
+        coalesce(
+            time_at_peak(l1_paper_bytes, coalesce(l1_peak, own_l1_paper_bytes_per_s)),
+            time_at_peak(l1_vendor_bytes, coalesce(l1_peak, own_l1_vendor_bytes_per_s))
+        ) AS l1_ns,
+        launch_count * launch_ns AS overhead_ns
+    FROM held
+),
+longest AS (
+    SELECT
+        *,
+        CASE
+            WHEN compute_ns IS NOT NULL AND dram_ns IS NOT NULL
+            THEN greatest(compute_ns, dram_ns, coalesce(l2_ns, 0), coalesce(l1_ns, 0))
+        END AS longest_ns
+    FROM timed
+)
+SELECT
+    * EXCLUDE (l2_peak, l1_peak, launch_ns, longest_ns),
+    bound_of(compute_ns, dram_ns, overhead_ns) AS bound_kind,
+    CASE longest_ns
+        WHEN compute_ns THEN 'compute'
+        WHEN dram_ns THEN 'dram'
+        WHEN l2_ns THEN 'l2'
+        WHEN l1_ns THEN 'l1'
+    END AS bound_name,
+    ratio(longest_ns, dur_ns) AS roof_ratio,
+    ratio(longest_ns, dur_ns) > 1 AS is_above_roof,
+    CASE
+        WHEN compute_ns IS NOT NULL AND dram_ns IS NOT NULL THEN NULL
+        WHEN total_reason IS NOT NULL THEN total_reason
+        WHEN compute_ns IS NULL AND device_name IS NULL THEN 'device not known'
+        WHEN compute_ns IS NULL THEN 'no peak for this device'
+        WHEN dram_reason IS NOT NULL THEN 'dram: ' || dram_reason
+        WHEN device_name IS NULL THEN 'device not known'
+        ELSE 'no bandwidth for this device'
+    END AS bound_reason
+FROM longest

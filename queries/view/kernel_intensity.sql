@@ -1,0 +1,42 @@
+-- purpose = "Every launch with counters at each level of memory: operations per byte there."
+-- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: arithmetic intensity by level"
+-- needs = ["kernel_counter"]
+-- depends = ["kernel_work"]
+-- [columns]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- source_id = {type = "VARCHAR", doc = "source"}
+-- event_id = {type = "BIGINT", doc = "place in the source"}
+-- name = {type = "VARCHAR", doc = "kernel name, in full"}
+-- level_name = {type = "VARCHAR", doc = "dram, l2 or l1"}
+-- byte_definition = {type = "VARCHAR", doc = "paper or vendor; for dram both are one"}
+-- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed"}
+-- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar"}
+-- traffic_bytes = {type = "BIGINT", doc = "bytes at that level"}
+-- packed_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 packed"}
+-- scalar_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 scalar"}
+-- reason = {type = "VARCHAR", doc = "why it is NULL"}
+WITH
+levels AS (
+    SELECT
+        *,
+        unnest([
+            {'level_name': 'dram', 'byte_definition': 'paper', 'traffic_bytes': dram_bytes, 'why': dram_reason},
+            {'level_name': 'dram', 'byte_definition': 'vendor', 'traffic_bytes': dram_bytes, 'why': dram_reason},
+            {'level_name': 'l2', 'byte_definition': 'paper', 'traffic_bytes': l2_paper_bytes, 'why': l2_reason},
+            {'level_name': 'l2', 'byte_definition': 'vendor', 'traffic_bytes': l2_vendor_bytes, 'why': l2_reason},
+            {'level_name': 'l1', 'byte_definition': 'paper', 'traffic_bytes': l1_paper_bytes, 'why': l1_reason},
+            {'level_name': 'l1', 'byte_definition': 'vendor', 'traffic_bytes': l1_vendor_bytes, 'why': l1_reason}
+        ], recursive := true)
+    FROM kernel_work
+)
+SELECT
+    run_id, source_id, event_id, name, level_name, byte_definition,
+    total_packed_flop, total_scalar_flop, traffic_bytes,
+    ratio(total_packed_flop, traffic_bytes) AS packed_flop_per_byte,
+    ratio(total_scalar_flop, traffic_bytes) AS scalar_flop_per_byte,
+    CASE
+        WHEN total_packed_flop IS NULL THEN total_reason
+        WHEN traffic_bytes IS NULL THEN level_name || ': ' || coalesce(why, 'not_collected')
+        WHEN traffic_bytes = 0 THEN level_name || ': no bytes'
+    END AS reason
+FROM levels

@@ -1,0 +1,41 @@
+-- purpose = "Every launch of a run once: not again in another export of the same report, nor as counters beside a timeline."
+-- source = "docs/metrics.md: which kernels count"
+-- needs = ["kernel"]
+-- depends = ["launch_source", "duration_of"]
+-- [columns]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- source_id = {type = "VARCHAR", doc = "source"}
+-- event_id = {type = "BIGINT", doc = "place in the source"}
+-- name = {type = "VARCHAR", doc = "kernel name, in full"}
+-- device_id = {type = "BIGINT", doc = "device"}
+-- launch_count = {type = "BIGINT", doc = "launches the row stands for"}
+-- start_ns = {type = "BIGINT", doc = "start; NULL without a timeline"}
+-- dur_ns = {type = "BIGINT", doc = "duration, of all launches the row stands for; as measured, or cycles / clock"}
+WITH
+launches AS (
+    SELECT
+        kernel.run_id, kernel.source_id, kernel.event_id, kernel.name, kernel.device_id,
+        coalesce(kernel.launch_count, 1) AS launch_count, kernel.start_ns, kernel.dur_ns,
+        kernel.launch_key, launch_source.recording_kind, launch_source.is_shared
+    FROM kernel JOIN launch_source USING (run_id, source_id)
+),
+counted AS (
+    SELECT
+        launches.* REPLACE (
+            duration_of(launches.dur_ns, kernel_counter.elapsed_cycles, kernel_counter.sm_clock_hz) AS dur_ns
+        ),
+        launches.dur_ns IS NULL AS is_worked_out
+    FROM launches LEFT JOIN kernel_counter USING (run_id, source_id, event_id)
+    WHERE launches.recording_kind = 'counters'
+)
+SELECT * EXCLUDE (launch_key, recording_kind, is_shared) FROM launches
+WHERE recording_kind <> 'counters'
+UNION ALL
+SELECT * EXCLUDE (launch_key, recording_kind, is_shared, is_worked_out) FROM counted
+WHERE NOT is_shared
+UNION ALL
+SELECT * EXCLUDE (launch_key, recording_kind, is_shared, is_worked_out) FROM counted
+WHERE is_shared
+QUALIFY launch_key IS NULL OR row_number() OVER (
+    PARTITION BY run_id, launch_key ORDER BY dur_ns IS NULL, is_worked_out, source_id, event_id
+) = 1

@@ -1,0 +1,237 @@
+"""The macros, on values at the edges; `ratio` has a file of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tracekit.catalog import catalog
+from tracekit.engine import Database
+from tracekit.errors import QueryError
+from tracekit.peaks import DEVICE_KEY_PATTERN, device_key, models
+from tracekit.store import create_store
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    return Database(create_store(tmp_path_factory.mktemp("macros") / "S"))
+
+
+def value(database: Database, expression: str) -> Any:
+    (row,) = database.sql(f"SELECT {expression} AS x").rows()
+    return row["x"]
+
+
+INFINITE = "'inf'::DOUBLE"
+NAN = "'nan'::DOUBLE"
+LARGEST = 2**63 - 1
+
+# -- arithmetic -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("1, 2, 3, NULL, NULL, NULL, NULL", 9),  # 1 + 2 + 2 * 3
+        ("0, 0, 0, NULL, NULL, NULL, NULL", 0),
+        ("1, 2, 3, 100, 100, 100, 100", 9),  # a count goes before a rate
+        ("NULL, 2, 3, 1, 0.5, 2, 200", 1100),  # (1 + 0.5 + 2 * 2) * 200
+        ("NULL, NULL, NULL, 0, 0, 0, 200", 0),
+        ("NULL, NULL, NULL, 0.5, 0, 0, 1", 1),  # rounded half away from zero
+        ("NULL, NULL, NULL, 0.49, 0, 0, 1", 0),
+        ("NULL, NULL, NULL, 1, 1, 1, NULL", None),
+        ("NULL, NULL, NULL, NULL, 1, 1, 100", None),
+        ("1, 2, NULL, NULL, NULL, 3, 100", None),  # not known one way
+        (f"NULL, NULL, NULL, 1, 0, 0, {INFINITE}", None),
+        (f"NULL, NULL, NULL, {NAN}, 0, 0, 100", None),
+        ("NULL, NULL, NULL, 1, 0, 0, 1e300", None),  # more than 64 bits hold
+        (f"{LARGEST}, 0, 0, NULL, NULL, NULL, NULL", LARGEST),
+    ],
+)
+def test_operations_are_add_and_multiply_and_twice_the_fma(
+    database: Database, arguments: str, expected: int | None
+) -> None:
+    assert value(database, f"arithmetic({arguments})") == expected
+
+
+def test_a_count_beyond_64_bits_is_refused_not_rounded(database: Database) -> None:
+    with pytest.raises(QueryError, match="Overflow"):
+        value(database, f"arithmetic(0, 0, {LARGEST}, NULL, NULL, NULL, NULL)")
+
+
+# -- duration_of ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measured", "cycles", "clock", "expected"),
+    [
+        ("70", "3000", "1.5e9", 70),  # as measured, whatever the cycles say
+        ("0", "3000", "1.5e9", 0),
+        ("NULL", "3000", "1.5e9", 2000),
+        ("NULL", "1000", "3e9", 333),  # 333.3
+        ("NULL", "2000", "3e9", 667),  # 666.7
+        ("NULL", "80919089043", "1619895602.07", 49953274112),  # lbnl-gpp-cc89-roofline.csv
+        ("NULL", "3000", "NULL", None),
+        ("NULL", "NULL", "1.5e9", None),
+        ("NULL", "3000", "0", None),
+        ("NULL", "1e300", "1", None),
+        ("NULL", INFINITE, "1e9", None),
+    ],
+)
+def test_a_duration_is_measured_or_cycles_over_clock(
+    database: Database, measured: str, cycles: str, clock: str, expected: int | None
+) -> None:
+    assert value(database, f"duration_of({measured}, {cycles}, {clock})") == expected
+
+
+# -- time_at_peak ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("work", "peak", "expected"),
+    [
+        ("5000", "1e12", 5.0),
+        ("5000::BIGINT", "1e12", 5.0),
+        ("0", "1e12", 0.0),
+        ("0", "NULL", 0.0),  # no work takes no time, whatever the peak
+        ("0::BIGINT", "0", 0.0),
+        ("NULL", "1e12", None),
+        ("5000", "NULL", None),
+        ("5000", "0", None),
+        (f"{LARGEST}", "1e12", LARGEST / 1e3),
+        (NAN, "1e12", None),
+        ("1e308", "1e12", None),  # beyond what a DOUBLE holds on the way
+    ],
+)
+def test_time_at_peak_is_work_over_peak(
+    database: Database, work: str, peak: str, expected: float | None
+) -> None:
+    found = value(database, f"time_at_peak({work}, {peak})")
+    assert found is None if expected is None else found == pytest.approx(expected, rel=1e-15)
+
+
+# -- bound_of -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("compute", "bandwidth", "overhead", "expected"),
+    [
+        ("9.99", "9.99", "10", "overhead"),
+        ("0", "0", "10", "overhead"),
+        ("10", "9", "10", "compute"),  # as long as the launch is not below it
+        ("9", "10", "10", "bandwidth"),
+        ("10", "10", "10", "compute"),
+        ("20", "20", "10", "compute"),  # of the same length
+        ("20", "20.01", "10", "bandwidth"),
+        ("20.01", "20", "10", "compute"),
+        ("20", "1", "10", "compute"),
+        ("1", "20", "10", "bandwidth"),
+        ("1", "2", "NULL", "bandwidth"),  # nobody knows what a launch takes
+        ("2", "1", "NULL", "compute"),
+        ("0", "0", "0", "compute"),
+        ("NULL", "1", "10", None),
+        ("1", "NULL", "10", None),
+        ("NULL", "NULL", "NULL", None),
+    ],
+)
+def test_a_bound_is_overhead_or_the_longer_time(
+    database: Database, compute: str, bandwidth: str, overhead: str, expected: str | None
+) -> None:
+    assert value(database, f"bound_of({compute}, {bandwidth}, {overhead})") == expected
+
+
+# -- group_of, why_missing ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("name", "k"), ("launch", "k"), ("run", "t"), ("label", "64")],
+)
+def test_a_group_is_of_what_it_is_by(database: Database, kind: str, expected: str) -> None:
+    assert value(database, f"group_of('{kind}', 'k', 't', '64')") == expected
+    assert value(database, f"group_of('{kind}', NULL, NULL, NULL)") is None
+
+
+STATUSES = {"a": "nan", "b": "not_available", "a.b": "empty", 'q"': "unreadable"}
+
+
+@pytest.mark.parametrize(
+    ("counters", "expected"),
+    [
+        ("['$.a', '$.b']", "nan"),
+        ("['$.b', '$.a']", "not_available"),
+        ("['$.c', '$.b']", "not_available"),  # the first that stands there
+        ("['$.c']", "not_collected"),
+        ("[]::VARCHAR[]", "not_collected"),
+    ],
+)
+def test_what_is_missing_is_explained_by_the_first_counter_that_is_there(
+    database: Database, counters: str, expected: str
+) -> None:
+    text = json.dumps(STATUSES).replace("'", "''")
+    assert value(database, f"why_missing('{text}', {counters})") == expected
+    assert value(database, f"why_missing(NULL, {counters})") == "not_collected"
+    assert value(database, f"why_missing('{{}}', {counters})") == "not_collected"
+
+
+# -- device_key -----------------------------------------------------------------------------------
+
+ODD_NAMES = [
+    "", " ", "NVIDIA", "nvidia", "NVIDIA ", "AMD", "(0)", "Tesla T4 (0)", "Tesla T4 (12)",
+    "NVIDIA NVIDIA A100", "  NVIDIA   A100-SXM4-40GB  ", "nvidia a100-sxm4-40gb", "A100(R)",
+    "Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz", "Intel(R) Data Center GPU Max 1550 (1)",
+    "AMD Instinct MI300X VF", "AMD-Instinct_MI300X", "Google TPU v3", "GeForce GTX 980 (0)",
+    "2x Xeon Gold 6126 (Javed 2019)", "Quadro(TM) P4000", "Tesla V100-SXM2-16GB\n", "\tT4",
+    "Fooxnvidia T4", "NVIDIA\u00a0T4", "ядро", "H100 80GB HBM3\x00", "T4;--", "'T4'", "İstanbul T4",
+    "NVIDIA(R) RTX(TM) A6000", "(NVIDIA) T4", "AMDAHL 470", "nvidia-nvidia", "(r)", "(tm)(99)",
+    "Tesla \u212a80",
+]  # fmt: skip
+
+
+def known_names() -> list[str]:
+    return [name for model in models() for name in (model.name, *model.aliases)]
+
+
+def keys(database: Database, names: list[str]) -> list[str]:
+    with database._connection.cursor() as cursor:
+        found = cursor.execute(
+            "SELECT device_key(name) FROM (SELECT unnest(?) AS name, unnest(?) AS n) ORDER BY n",
+            [names, list(range(len(names)))],
+        ).fetchall()
+    return [key for (key,) in found]
+
+
+def test_a_device_has_the_same_key_in_sql_and_in_python(database: Database) -> None:
+    names = known_names() + ODD_NAMES
+    names += [f"NVIDIA {name} (3)" for name in known_names()]
+    assert keys(database, names) == [device_key(name) for name in names]
+    assert value(database, "device_key(NULL)") is None
+
+
+@settings(
+    max_examples=50, deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+@given(st.lists(st.text(st.sampled_from("NVIDIAnvidamG()rRtTmM019 -\u00a0\n."), max_size=24),
+                min_size=1))  # fmt: skip
+def test_any_name_has_the_same_key_in_sql_and_in_python(
+    database: Database, names: list[str]
+) -> None:
+    assert keys(database, names) == [device_key(name) for name in names]
+
+
+def test_the_pattern_is_the_same_in_sql_and_in_python() -> None:
+    assert f"'{DEVICE_KEY_PATTERN}'" in catalog()["device_key"].sql
+
+
+def test_every_known_name_leads_to_its_device(database: Database) -> None:
+    rows = database.sql("SELECT model_key, model_name FROM device_model").rows()
+    found = {row["model_key"]: row["model_name"] for row in rows}
+    assert len(found) == len(rows)
+    expected = {name: model.name for model in models() for name in (model.name, *model.aliases)}
+    key_of = dict(zip(expected, keys(database, list(expected)), strict=True))
+    assert {name: found[key_of[name]] for name in expected} == expected

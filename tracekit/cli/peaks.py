@@ -1,0 +1,98 @@
+"""What is known of devices, as results to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tracekit.errors import UsageError
+from tracekit.peaks import DeviceModel, device_key, model_named, models, nearest, read_peaks
+from tracekit.result import Result, ResultColumn, unit_of
+
+_SHOWN = {
+    "fp64": "fp64_flop_per_s",
+    "fp32": "fp32_flop_per_s",
+    "tensor": "tensor_flop_per_s",
+    "dram": "dram_bytes_per_s",
+    "launch_overhead": "launch_overhead_ns",
+}
+_DOCS = {
+    "device_name": "as profilers print it",
+    "compute_capability": "of NVIDIA's devices",
+    "scope_kind": "what the figures stand for: a board, package, die (gcd) or core",
+    "ceiling_name": "what the ceiling is of",
+    "peak_flop_per_s": "operations, dense",
+    "peak_bytes_per_s": "traffic",
+    "overhead_ns": "time of one kernel launch",
+    "origin_kind": "printed in a data sheet, computed, measured, or the user's",
+    "date": "of the source",
+    "source": "where the figure comes from",
+}
+
+
+def all_devices(peaks: Path | None) -> Result:
+    """A row a device, with the ceilings that are asked for most."""
+    rows = [
+        {
+            "device_name": model.name,
+            "compute_capability": model.compute_capability,
+            **{column: _value(model, name) for name, column in _SHOWN.items()},
+            "scope_kind": model.scope,
+        }
+        for model in sorted(_known(peaks), key=lambda model: (model.vendor, model.name))
+    ]
+    notes = ("`tracekit devices NAME` shows every ceiling of one, with its source",)
+    return _result("devices", rows, notes)
+
+
+def one_device(name: str, peaks: Path | None) -> Result:
+    """A row a ceiling of one device; raises UsageError where nobody knows it."""
+    own = [model for model in _known(peaks) if device_key(name) in model.keys] if peaks else []
+    model = own[0] if own else model_named(name)
+    if model is None:
+        close = ", ".join(nearest(name)) or "none; `tracekit devices` lists all"
+        raise UsageError(f"no device called {name!r} is known; near it: {close}")
+    rows = [
+        {
+            "ceiling_name": ceiling.name,
+            "peak_flop_per_s": ceiling.value if ceiling.kind == "compute" else None,
+            "peak_bytes_per_s": ceiling.value if ceiling.kind == "bandwidth" else None,
+            "overhead_ns": ceiling.value if ceiling.kind == "launch_overhead" else None,
+            "origin_kind": ceiling.origin,
+            "date": ceiling.date,
+            "source": ceiling.source,
+        }
+        for ceiling in model.ceilings
+    ]
+    about = f"{model.name} ({model.vendor}), figures of one {model.scope}"
+    also = f"also called: {', '.join(model.aliases)}" if model.aliases else ""
+    return _result("device", rows, tuple(filter(None, (about, model.note, also))))
+
+
+def _known(peaks: Path | None) -> Sequence[DeviceModel]:
+    if peaks is None:
+        return models()
+    own = read_peaks(peaks).models
+    if not own:
+        raise UsageError(f"{peaks}: has figures, but no [[device]] to list")
+    return own
+
+
+def _value(model: DeviceModel, name: str) -> float | None:
+    ceiling = model.ceiling(name)
+    if name == "tensor":  # of 16 bits, whichever they are
+        ceiling = model.ceiling("tensor_fp16") or model.ceiling("tensor_bf16")
+    return None if ceiling is None else ceiling.value
+
+
+def _result(name: str, rows: list[dict[str, Any]], notes: tuple[str, ...]) -> Result:
+    schema = pa.schema([(key, _type(key)) for key in rows[0]])
+    columns = tuple(ResultColumn(key, unit_of(key), _DOCS.get(key, "peak")) for key in rows[0])
+    return Result(name, pa.Table.from_pylist(rows, schema), columns, notes)
+
+
+def _type(column: str) -> pa.DataType:
+    return pa.float64() if unit_of(column) else pa.string()

@@ -1,0 +1,147 @@
+"""Lines of a text file with their places, whatever its encoding, in bounded memory."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tracekit.parser import Issue, Report
+from tracekit.source import ContentStream, Source
+
+BLOCK_BYTES = 1 << 20
+_MOST_LINE_BYTES = 32 << 20
+_UTF8_MARK = codecs.BOM_UTF8
+_UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines, without their line feeds; `offset_bytes` is where the first begins.
+
+    Places count in the decompressed content; in that of a UTF-16 file written as UTF-8. A block
+    that ``is_open`` is one line, the last of the file, which has no line feed: it may be cut.
+    """
+
+    offset_bytes: int
+    lines: list[bytes]
+    is_open: bool = False
+
+
+def encoding_of(head: bytes) -> str:
+    """The encoding that the mark at the start of `head` stands for; utf-8 without one."""
+    return next((name for mark, name in _UTF16_MARKS.items() if head.startswith(mark)), "utf-8")
+
+
+def as_utf8(head: bytes) -> bytes:
+    """The start of a file as UTF-8 without a mark; what is cut off at its end is dropped."""
+    encoding = encoding_of(head)
+    if encoding == "utf-8":
+        return head.removeprefix(_UTF8_MARK)
+    return codecs.getincrementaldecoder(encoding)("replace").decode(head[2:]).encode()
+
+
+def blocks(
+    source: Source, report: Report, start: int = 0, end: int | None = None
+) -> Iterator[Block]:
+    """The lines that begin in ``[start, end)``; `start` has to be the start of a line.
+
+    Bytes read are counted in `report`. A damaged stream ends where its damage begins, and a line
+    too long for memory is left out; both are issues.
+    """
+    with source.open() as stream:
+        if start:
+            stream.seek(start)
+        head = stream.read(max(BLOCK_BYTES, len(_UTF8_MARK)))
+        report.read(len(head))
+        encoding = "utf-8" if start else encoding_of(head)
+        mark = len(_UTF8_MARK) if not start and head.startswith(_UTF8_MARK) else 0
+        cutter = _Cutter(report, start + mark)
+        for piece in _pieces(stream, report, head[mark:], encoding):
+            block = cutter.take(piece)
+            if block and end is not None and cutter.place > end:
+                yield _before(block, end)
+                return
+            if block:
+                yield block
+        if (last := cutter.finish()) and (end is None or last.offset_bytes < end):
+            yield last
+        if stream.damage:
+            report.issue(Issue(
+                "damaged_stream", "error", "recording", f"the {stream.damage}",
+                "what could be decompressed is kept; fetch the file again",
+                first_offset_bytes=cutter.place,
+            ))  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Cutter:
+    """Cuts pieces into whole lines; `place` is where the line at hand begins."""
+
+    report: Report
+    place: int
+    _rest: bytes = b""
+    _lost: int = 0  # of a line that is too long
+
+    def take(self, piece: bytes) -> Block | None:
+        """The lines that end in `piece`."""
+        if self._lost:
+            piece = self._without_the_long_line(piece)
+        self._rest += piece
+        cut = self._rest.rfind(b"\n") + 1
+        if not cut:
+            if len(self._rest) > _MOST_LINE_BYTES:
+                self._lost, self._rest = len(self._rest), b""
+            return None
+        block = Block(self.place, self._rest[: cut - 1].split(b"\n"))
+        self._rest, self.place = self._rest[cut:], self.place + cut
+        return block
+
+    def finish(self) -> Block | None:
+        """The last line, where it has no line feed."""
+        if self._lost:
+            self._tell_long_line()
+        return Block(self.place, [self._rest], is_open=True) if self._rest else None
+
+    def _without_the_long_line(self, piece: bytes) -> bytes:
+        line, feed, rest = piece.partition(b"\n")
+        self._lost += len(line) + len(feed)
+        if feed:
+            self._tell_long_line()
+        return rest
+
+    def _tell_long_line(self) -> None:
+        self.report.event_count += 1
+        self.report.issue(Issue(
+            "long_line", "error", "import",
+            f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was left out",
+            "the file is no text as the tool writes it, or its line feeds were lost",
+            skipped_event_count=1, lost_bytes=self._lost, first_offset_bytes=self.place,
+        ))  # fmt: skip
+        self.place, self._lost = self.place + self._lost, 0
+
+
+def _before(block: Block, end: int) -> Block:
+    """The lines of a block that begin before `end`."""
+    place, count = block.offset_bytes, 0
+    for line in block.lines:
+        if place >= end:
+            break
+        place, count = place + len(line) + 1, count + 1
+    return Block(block.offset_bytes, block.lines[:count])
+
+
+def _pieces(stream: ContentStream, report: Report, head: bytes, encoding: str) -> Iterator[bytes]:
+    """The content that begins with `head`, as UTF-8."""
+    if encoding == "utf-8":
+        yield head
+        while piece := stream.read(BLOCK_BYTES):
+            report.read(len(piece))
+            yield piece
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    yield decoder.decode(head[2:]).encode()
+    while piece := stream.read(BLOCK_BYTES):
+        report.read(len(piece))
+        yield decoder.decode(piece).encode()
+    yield decoder.decode(b"", final=True).encode()
