@@ -17,12 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.errors import QueryError, TracekitError, UsageError
 from tracekit.intake import Options, ingest
 from tracekit.peaks import models
 from tracekit.render import RenderOptions, renderer, renderer_names
-from tracekit.schema import REFERENCE_TABLES, TABLES
+from tracekit.schema import EVENT_TABLES, REFERENCE_TABLES, TABLES
 from tracekit.store import Store, create_store, open_store
 
 KERNELS = 76
@@ -691,6 +692,40 @@ def test_opening_reads_one_file_of_a_table_at_most(
             os.truncate(file, 0)
     database = Database(store)
     assert len(database.query("kernel_time", {"run_id": "gpu"})) == 16
+
+
+def test_a_report_of_one_run_reads_no_file_of_another(
+    tmp_path: Path, gpu_trace: Path, traces: Path
+) -> None:
+    counters = traces.parent / "nsight_compute"
+    for run, page, trace in (
+        ("first", "details", gpu_trace),
+        ("second", "raw", traces / "hand-made" / "valid.json"),
+    ):
+        options = Options(run_name=run, labels={"batch": "8"}, device_name="Tesla V100-SXM2-16GB")
+        ingest(counters / f"{page}-v100-handmade" / "report.csv", tmp_path / "S", options)
+        ingest(trace, tmp_path / "S", Options(run_name=run, labels={"batch": "8"}))
+    store = open_store(tmp_path / "S")
+    emptied = 0
+    for files in store.snapshot().files.values():
+        for file in files:
+            if "run_id=second" in file.parts:
+                os.truncate(file, 0)
+                emptied += 1
+    assert emptied > len(EVENT_TABLES)
+    database = Database(store)
+    for query in catalog().values():
+        if query.kind != "report" or not query.parameters:
+            continue
+        names = {parameter.name for parameter in query.parameters}
+        for by in ({"by": "name"}, {"by": "label", "label": "batch"}):
+            more = by if "by" in names else {}
+            result = database.query(query.name, {"run_id": "first", **more})
+            # nothing is below the average where there is one label
+            assert len(result) > 0 or query.name in ("issues", "low_utilization_kernels")
+    for name in ("kernel_time", "kernel_figures"):
+        with pytest.raises(QueryError, match="too small to be a Parquet file"):
+            database.query(name, {"run_id": "second"})
 
 
 def test_every_table_is_there_in_an_empty_store(tmp_path: Path) -> None:

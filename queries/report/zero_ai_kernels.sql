@@ -57,9 +57,12 @@ titled AS (
         -- two runs, or launches of two sources, can have one name
         CASE $by WHEN 'launch' THEN parts.source_id WHEN 'run' THEN parts.run_id END AS owner_id
     FROM parts
-    JOIN run_title ON run_title.run_id = parts.run_id
+    JOIN run_title
+        ON run_title.run_id = parts.run_id
+        AND ($run_id IS NULL OR run_title.run_id = $run_id) -- so that no other run's files are read
     LEFT JOIN label_value
         ON $by = 'label' AND label_value.run_id = parts.run_id AND label_value.label_name = $label
+        AND ($run_id IS NULL OR label_value.run_id = $run_id)
 ),
 grouped AS (
     SELECT

@@ -94,7 +94,8 @@
 -- dram_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: device memory"}
 -- status_json = {type = "VARCHAR", doc = "why a column is NULL although the counter stands in the file: JSON from column to status_kind; NULL if there is none"}
 WITH
-joined AS (
+-- not materialized: who asks for one run is to read the files of that run alone
+joined AS NOT MATERIALIZED (
     SELECT kernel_counter.*, counter_source.is_shared
     FROM kernel_counter JOIN counter_source USING (run_id, source_id)
 )

@@ -12,14 +12,15 @@
 -- start_ns = {type = "BIGINT", doc = "start; NULL without a timeline"}
 -- dur_ns = {type = "BIGINT", doc = "duration, of all launches the row stands for; as measured, or cycles / clock"}
 WITH
-launches AS (
+-- not materialized: who asks for one run is to read the files of that run alone
+launches AS NOT MATERIALIZED (
     SELECT
         kernel.run_id, kernel.source_id, kernel.event_id, kernel.name, kernel.device_id,
         coalesce(kernel.launch_count, 1) AS launch_count, kernel.start_ns, kernel.dur_ns,
         kernel.launch_key, launch_source.recording_kind, launch_source.is_shared
     FROM kernel JOIN launch_source USING (run_id, source_id)
 ),
-counted AS (
+counted AS NOT MATERIALIZED (
     SELECT
         launches.* REPLACE (
             duration_of(launches.dur_ns, kernel_counter.elapsed_cycles, kernel_counter.sm_clock_hz) AS dur_ns

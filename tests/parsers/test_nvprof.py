@@ -22,7 +22,7 @@ from tracekit.parser import Report
 from tracekit.parsers import nvprof
 from tracekit.parsers.nvprof import NvprofParser
 from tracekit.registry import detect
-from tracekit.schema import EVENT_TABLES
+from tracekit.schema import EVENT_TABLES, REPEATED
 from tracekit.source import Source
 
 FIXTURES = ROOT / "fixtures" / "nvprof"
@@ -65,6 +65,13 @@ def known(row: Row) -> Row:
     """A row without what is NULL and without its place; JSON decoded."""
     found = {key: value for key, value in row.items() if value is not None and key != "event_id"}
     return {k: json.loads(v) if k.endswith("_json") else v for k, v in found.items()}
+
+
+def counted(row: Row, found: Parsed) -> Row:
+    """The counters of a row of kernel_counter, which repeats columns of its kernel."""
+    (kernel,) = (k for k in found["kernel"] if k["event_id"] == row["event_id"])
+    assert {name: row[name] for name in REPEATED} == {name: kernel[name] for name in REPEATED}
+    return {name: value for name, value in known(row).items() if name not in REPEATED}
 
 
 def metadata(found: Parsed) -> dict[str, Any]:
@@ -450,7 +457,7 @@ def test_metrics_and_events_as_csv() -> None:
     assert stencil == {"name": "stencil(float*, int)", "device_id": 0, "launch_count": 3,
                        "occupancy_ratio": 0.850643, "process_id": 20858}  # fmt: skip
     assert tail == {"name": "tail(void)", "device_id": 0, "launch_count": 1, "process_id": 20858}
-    assert [known(row) for row in found["kernel_counter"]] == [
+    assert [counted(row, found) for row in found["kernel_counter"]] == [
         # 3 launches of 1000, 200 and 6000; 16 sectors of 32 bytes
         {"fadd_inst": 3000, "fmul_inst": 600, "ffma_inst": 18_000,
          "status_json": {"dram_write_sector_count": "text"}},
@@ -513,7 +520,7 @@ def test_metrics_and_events_as_text() -> None:
     assert [(row["device_id"], row["name"]) for row in found["device"]] == [
         (0, "GeForce GT 640M LE"), (1, "GeForce GTX 980"),
     ]  # fmt: skip
-    assert known(found.one("kernel_counter")) == {
+    assert counted(found.one("kernel_counter"), found) == {
         "fp64_flop": 7 * 301, "dram_read_sector_count": 200 * 301
     }  # fmt: skip
     assert metric_of(found, "flop_count_dp")["label_name"] == (
@@ -529,7 +536,7 @@ def test_metrics_of_each_launch() -> None:
         "correlation_id": 2298, "launch_count": 1, "occupancy_ratio": 0.664158,
     }  # fmt: skip
     assert bias["occupancy_ratio"] == 0.25
-    assert [known(row) for row in found["kernel_counter"]] == [
+    assert [counted(row, found) for row in found["kernel_counter"]] == [
         {"fp32_flop": 1_048_576}, {"fp32_flop": 4096}
     ]  # fmt: skip
     assert metric_of(found, "branch_efficiency") == {
@@ -552,7 +559,7 @@ def test_metrics_of_each_launch_as_text(read: Read) -> None:
     row = known(found.one("kernel"))
     assert (row["name"], row["launch_count"]) == ("void k<int=32>(f", 1)
     assert metric_of(found, "local_load (0)")["value"] == 5
-    assert known(found.one("kernel_counter")) == {"fp64_flop": 12}
+    assert counted(found.one("kernel_counter"), found) == {"fp64_flop": 12}
 
 
 def metrics(*rows: str, kernel: str = "    Kernel: a(int)\n") -> str:
@@ -585,7 +592,7 @@ def metrics(*rows: str, kernel: str = "    Kernel: a(int)\n") -> str:
 )  # fmt: skip
 def test_what_becomes_of_counters(rows: list[str], expected: Row | None, read: Read) -> None:
     found = read(metrics(*rows))
-    counters = [known(row) for row in found["kernel_counter"]]
+    counters = [counted(row, found) for row in found["kernel_counter"]]
     assert counters == ([] if expected is None else [expected])
     assert len(found["kernel_metric"]) == len(rows)
 
