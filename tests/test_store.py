@@ -100,6 +100,8 @@ def test_files_hold_the_columns_of_the_schema(
 ) -> None:
     cut = traces / "hand-made" / "cut.json"  # for ingest_issue
     bring_in(tmp_path / "S", gpu_trace, cpu_trace, cut, labels={"a": "b"})
+    counters = traces.parent / "nsight_compute" / "details-v100-handmade" / "report.csv"
+    bring_in(tmp_path / "S", counters, device_name="Tesla V100-SXM2-16GB")  # for assumption
     seen = set()
     for file in (tmp_path / "S").glob("*/*/*/*.parquet"):
         table = TABLES[file.parts[-4]]
