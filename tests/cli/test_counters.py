@@ -183,6 +183,9 @@ def test_without_a_device_the_table_says_what_to_do(
     answer = tracekit("kernels", "--store", "S")
     assert "utilization not known of 3 of 3: the file does not name the device" in answer.text
     assert [row["utilization_ratio"] for row in table(tracekit, "kernels")] == ["", "", ""]
+    below = tracekit("kernels", "--store", "S", "--below-average").text.replace("\n", " ")
+    assert "(no rows)" in below
+    assert "utilization not known of 3 of 3: the file does not name the device" in below
 
 
 def test_peaks_of_the_users_come_first(tracekit: Tracekit, report: Callable[[str], Path]) -> None:

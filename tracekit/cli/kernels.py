@@ -34,7 +34,10 @@ def figures(
 ) -> Result:
     """Kernels by time with utilization, intensity and bound; every column unless `for_people`."""
     result = database.query("kernel_figures", {"run_id": run_id, **asked})
-    notes = [f"run: {run_id}", *_average(result), *_unknown(result)]
+    told = result
+    if not len(result):  # none is below the average, or nobody knows the average: say which
+        told = database.query("kernel_figures", {"run_id": run_id, **asked, "below_average": False})
+    notes = [f"run: {run_id}", *_average(told), *_unknown(told)]
     cut = _cut(result, top, tuple(notes))
     return _readable(cut) if for_people else cut
 
