@@ -15,10 +15,10 @@
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / time of all kernels"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), of the launches where both are known"}
 -- name = {type = "VARCHAR", doc = "kernel, or run or value of the label"}
+-- bound_kind = {type = "VARCHAR", doc = "overhead, bandwidth (of device memory) or compute"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "all operations / bytes at the level, of the launches where both are known"}
--- bound_kind = {type = "VARCHAR", doc = "overhead, bandwidth (of device memory) or compute"}
 -- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: how near to the roof; above 1 the data or the peak is wrong, or the clock above its data sheet; NULL unless every duration is known"}
 -- mean_ns = {type = "DOUBLE", doc = "mean duration"}
 -- reason = {type = "VARCHAR", doc = "why utilization is NULL; that of the longest launch"}
@@ -191,9 +191,9 @@ compared AS (
     FROM grouped
 )
 SELECT
-    share_ratio, utilization_ratio, group_name AS name, total_ns, launch_count,
-    intensity_flop_per_byte,
+    share_ratio, utilization_ratio, group_name AS name,
     bound_of(compute_ns, dram_ns, overhead_ns) AS bound_kind,
+    total_ns, launch_count, intensity_flop_per_byte,
     CASE
         WHEN compute_ns IS NOT NULL AND dram_ns IS NOT NULL AND is_timed
         THEN ratio(greatest(compute_ns, dram_ns, coalesce(l2_ns, 0), coalesce(l1_ns, 0)), total_ns)

@@ -10,12 +10,12 @@
 -- [columns]
 -- name = {type = "VARCHAR", doc = "kernel, or run or value of the label; (all) in the row of all"}
 -- launch_count = {type = "BIGINT", doc = "N: launches"}
+-- bound_kind = {type = "VARCHAR", doc = "overhead, bandwidth or compute; NULL where a time is not known"}
 -- per_launch_ns = {type = "DOUBLE", doc = "L: time of one launch"}
 -- overhead_ns = {type = "DOUBLE", doc = "N x L"}
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
 -- total_ns = {type = "BIGINT", doc = "time measured: sum of the durations"}
--- bound_kind = {type = "VARCHAR", doc = "overhead, bandwidth or compute; NULL where a time is not known"}
 -- overhead_ceiling_flop_per_s = {type = "DOUBLE", doc = "operations / (N x L): the rate that launching alone allows"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "operations / compute_ns: the peak of this mix of precisions"}
 -- least_flop = {type = "DOUBLE", doc = "peak x L: operations a launch needs not to be overhead-bound"}
@@ -85,9 +85,9 @@ grouped AS (
 )
 SELECT
     CASE WHEN is_total THEN '(all)' ELSE group_name END AS name, launch_count,
+    CASE WHEN overhead_ns IS NOT NULL THEN bound_of(compute_ns, bandwidth_ns, overhead_ns) END AS bound_kind,
     ratio(overhead_ns, launch_count) AS per_launch_ns,
     overhead_ns, compute_ns, bandwidth_ns, total_ns,
-    CASE WHEN overhead_ns IS NOT NULL THEN bound_of(compute_ns, bandwidth_ns, overhead_ns) END AS bound_kind,
     ratio(total_flop * 1e9, overhead_ns) AS overhead_ceiling_flop_per_s,
     ratio(total_flop * 1e9, compute_ns) AS peak_flop_per_s,
     ratio(total_flop, compute_ns) * ratio(overhead_ns, launch_count) AS least_flop,
