@@ -147,6 +147,33 @@ def test_devices_in_use(name: str, compute: str, tflop_per_s: float, gb_per_s: f
     assert peak(name, "dram") / 1e9 == pytest.approx(gb_per_s, rel=0.025)
 
 
+@pytest.mark.parametrize(
+    ("name", "level", "tb_per_s"),
+    [
+        ("Tesla V100-SXM2-16GB", "l2", 3.133),  # the three of one table: doi 10.1016/j.ultsonch.
+        ("NVIDIA A100-SXM4-40GB", "l2", 7.219),  # 2023.106546, Table 3
+        ("NVIDIA H100 PCIe", "l2", 8.986),
+        ("NVIDIA A100-SXM4-40GB", "l1", 108 * 0.128 * 1.410),
+        ("NVIDIA GeForce RTX 3080", "l1", 68 * 0.219),  # 219 GB/s an SM, says the white paper
+        ("AMD Instinct MI300X", "l3", 17.2),
+        ("AMD Instinct MI300X", "l2", 34.4),
+        ("AMD Instinct MI250X", "l2", 4.096 * 1.7),
+    ],
+)
+def test_bandwidths_of_the_caches(name: str, level: str, tb_per_s: float) -> None:
+    assert peak(name, level) / 1e12 == pytest.approx(tb_per_s, rel=1e-3)
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_the_nearer_the_memory_the_faster(model: DeviceModel) -> None:
+    bandwidths = [
+        found.value
+        for level in ("dram", "l3", "l2", "l1")
+        if (found := model.ceiling(level)) is not None
+    ]
+    assert bandwidths == sorted(set(bandwidths))
+
+
 # -- the file holds together ----------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ def ratio(database: Database, numerator: str, denominator: str) -> float | None:
     ("numerator", "denominator", "expected"),
     [
         ("1", "4", 0.25),
+        ("700", "200", 3.5),  # Javed et al. 2019: the speed-up of Alexnet, images per second
         ("0", "5", 0.0),
         ("-1", "4", -0.25),
         ("1", "-4", -0.25),
