@@ -94,6 +94,10 @@ class _Pages:
         self.csv.finish()
         self.text.finish()
 
+    def kinds(self) -> list[str]:
+        """The pages that were met: details, raw, text."""
+        return sorted(self.csv.pages | ({"text"} if self.text.launch_count else set()))
+
 
 class _Reading:
     """One source being read."""
@@ -130,7 +134,10 @@ class _Reading:
     def facts(self) -> dict[str, Any]:
         """What the report says of itself."""
         is_sound = all(i.severity_kind != "error" for i in self.report.issues.values())
-        says = self.messages.says() | {"notation": f"decimal {self.sink.notation}"}
+        says = self.messages.says() | {
+            "notation": f"decimal {self.sink.notation}",
+            "pages": self._pages.kinds(),  # which launches are the same: queries/macro/copy_of.sql
+        }
         return {
             "profiler_name": "Nsight Compute",
             "recording_kind": "counters",

@@ -1,7 +1,7 @@
 -- purpose = "Every launch with counters, those of all exports of its report in one row: of a counter that several have, the first one's."
 -- source = "table kernel_counter; launch_key tells which rows are of one launch"
 -- needs = ["kernel_counter"]
--- depends = ["counter_source"]
+-- depends = ["counter_source", "copy_of"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source, one of them where several exports have the launch"}
@@ -96,16 +96,24 @@
 WITH
 -- not materialized: who asks for one run is to read the files of that run alone
 joined AS NOT MATERIALIZED (
-    SELECT kernel_counter.*, counter_source.is_shared
+    SELECT kernel_counter.*, counter_source.is_shared, counter_source.page_kind
     FROM kernel_counter JOIN counter_source USING (run_id, source_id)
+),
+shared AS NOT MATERIALIZED (
+    SELECT *, copy_of(run_id, launch_key, page_kind, elapsed_cycles, dur_ns) AS copy_index
+    FROM joined
+    WHERE is_shared AND launch_key IS NOT NULL
 )
-SELECT * EXCLUDE (launch_key, is_shared) FROM joined WHERE NOT is_shared OR launch_key IS NULL
+SELECT * EXCLUDE (launch_key, is_shared, page_kind) FROM joined
+WHERE NOT is_shared OR launch_key IS NULL
 UNION ALL BY NAME
 SELECT
     run_id,
     min(source_id) AS source_id,
     arg_min(event_id, source_id) AS event_id,
-    arg_min(COLUMNS(* EXCLUDE (run_id, source_id, event_id, launch_key, is_shared)), source_id) AS '\0'
-FROM joined
-WHERE is_shared AND launch_key IS NOT NULL
-GROUP BY run_id, launch_key
+    arg_min(
+        COLUMNS(* EXCLUDE (run_id, source_id, event_id, launch_key, is_shared, page_kind, copy_index)),
+        source_id
+    ) AS '\0'
+FROM shared
+GROUP BY run_id, launch_key, copy_index

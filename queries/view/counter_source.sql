@@ -1,10 +1,12 @@
 -- purpose = "The sources with counters of launches."
--- source = "table source_file"
+-- source = "table source_file, view report_page"
 -- needs = ["source_file"]
+-- depends = ["report_page"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- is_shared = {type = "BOOLEAN", doc = "several of them in the run, which may be of the same launches"}
-SELECT run_id, source_id, count(*) OVER (PARTITION BY run_id) > 1 AS is_shared
-FROM stored_table JOIN source_file USING (run_id, source_id)
+-- page_kind = {type = "VARCHAR", doc = "page of the report it is: details, raw or text; NULL for several of them, or none"}
+-- is_shared = {type = "BOOLEAN", doc = "several pages in the run, which may be of the same launches"}
+SELECT run_id, source_id, page_kind, sum(page_count) OVER (PARTITION BY run_id) > 1 AS is_shared
+FROM stored_table JOIN report_page USING (run_id, source_id)
 WHERE table_name = 'kernel_counter'

@@ -132,6 +132,41 @@ def test_a_session(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
     assert (label["name"], label["launch_count"]) == ("16", "3")
 
 
+def test_both_pages_in_one_file_are_one_report(
+    tracekit: Tracekit, report: Callable[[str], Path], here: Path
+) -> None:
+    both = here / "both.csv"
+    both.write_text(report("details").read_text() + report("raw").read_text())
+    assert tracekit("ingest", both, "--store", "S", "--device", V100).code == 0
+    counted = picked(table(tracekit, "kernels"), "name", "launch_count", "total_ns")
+    assert counted == [
+        ("relu(float*)", "1", "2000000"),
+        ("copy(char*)", "1", "1000000"),
+        ("gemm<float>(float*)", "1", "1000000"),
+    ]
+
+
+def test_ranks_that_share_process_number_and_name_all_count(
+    tracekit: Tracekit, report: Callable[[str], Path], here: Path
+) -> None:
+    """Containers number their processes alike: the times tell one rank from another."""
+    first, second = report("details"), here / "rank1.csv"
+    text = first.read_text()
+    assert text.count('"2,000,000"') == text.count('"1,000,000"') // 2 == 1
+    second.write_text(text.replace('"2,000,000"', '"2,500,000"').replace("1,000,000", "1,000,001"))
+    for page in (first, second, report("raw")):
+        done = tracekit("ingest", page, "--store", "S", "--run", "job", "--device", V100)
+        assert done.code == 0, done.messages
+    (run,) = table(tracekit, "runs")
+    assert (run["kernel_count"], run["kernel_ns"]) == ("6", str(4_000_000 + 4_500_002))
+    found = picked(table(tracekit, "kernels"), "name", "launch_count", "total_flop")
+    assert found == [
+        ("relu(float*)", "2", "3140000000.0"),
+        ("copy(char*)", "2", "0.0"),
+        ("gemm<float>(float*)", "2", "15700000000.0"),
+    ]
+
+
 @pytest.mark.parametrize(("width", "shown"), [(80, 4), (160, 11)])
 def test_kernels_in_a_terminal(
     tracekit: Tracekit, report: Callable[[str], Path], monkeypatch: Any, width: int, shown: int

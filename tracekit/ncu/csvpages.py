@@ -93,6 +93,7 @@ class CsvPage:
     header: _Header | None = None
     is_last_line: bool = False  # the one at hand, which has no line feed
     has_summary: bool = False
+    pages: set[str] = field(default_factory=set)  # details, raw: those whose header was met
     units: Sequence[str] | None = None
     _open: list[bytes] = field(default_factory=list)
     _open_at: int = 0
@@ -259,6 +260,7 @@ class CsvPage:
             self._tell_damage(place + row.start(), len(before) - row.start(), "is cut short")
         self._take_text(place, before)
         self.header = header
+        self.pages.add("details" if header.is_long else "raw")
         self.units, self._current, self._row_keys = None, None, ()
         self._prefix, self._first_metric = b"\0", header.first_metric
         self._keys.clear()
