@@ -31,10 +31,12 @@ demo: $(RUN_STAMP)  ## read two traces and a report of counters, and ask about t
 	$(BIN)/tracekit kernels --run gpu --top 10 --store $(STORE)
 	$(BIN)/tracekit query op_time --run cpu --store $(STORE) | head -n 9
 	$(BIN)/tracekit kernels --run counters --store $(STORE)
+	$(BIN)/tracekit roofline counters --store $(STORE)
 	@echo
 	@echo 'What to type next, with a trace of your own in place of these:'
 	@echo '  $(BIN)/tracekit query gpu_busy --run gpu --store $(STORE)'
 	@echo '  $(BIN)/tracekit query launch_overhead --run counters --store $(STORE)'
+	@echo '  $(BIN)/tracekit roofline counters --model hierarchical --store $(STORE) -o build/roofline.svg'
 	@echo '  $(BIN)/tracekit sql "SELECT stream_id, count(*) AS kernel_count FROM kernel GROUP BY ALL" --store $(STORE)'
 	@echo '  $(BIN)/tracekit queries'
 	@echo '  $(BIN)/tracekit ingest YOUR-TRACE.json.gz'

@@ -316,6 +316,8 @@ def _field(field: Field) -> tuple[str, str, str, str]:
 _GPU = "fixtures/torch_profiler/gpu-handmade/trace.json.gz"
 _CUT = "fixtures/torch_profiler/hand-made/cut.json"
 _COUNTERS = "fixtures/nsight_compute/raw-v100-handmade/report.csv"
+_ROOFLINE = "fixtures/roofline/lstm.csv"
+_PAPER = "'V100 (Wang 2020, measured)'"
 _SQL = '"SELECT stream_id, count(*) AS launches FROM kernel GROUP BY ALL ORDER BY ALL"'
 _COMMAND_EXAMPLES = {
     "ingest": [f"tracekit ingest {_GPU} --run gpu --label batch=32 --store S",
@@ -328,14 +330,17 @@ _COMMAND_EXAMPLES = {
     "kernels": ["tracekit kernels --run gpu --store S --top 3",
                 f"tracekit ingest {_COUNTERS} --run counters --device 'TITAN V' --store S",
                 "tracekit kernels --run counters --store S --below-average --top 5"],
+    "roofline": [f"tracekit ingest {_ROOFLINE} --run lstm --device {_PAPER} --store S",
+                 "tracekit roofline lstm --store S",
+                 "tracekit roofline lstm --by run --model 4d --store S -o lstm.svg"],
     "queries": ["tracekit queries --store S"],
     "query": ["tracekit query gpu_busy --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "remove": ["tracekit remove cut --store S"],
 }  # fmt: skip
 #: The order in which a reader meets them; others come after.
-_ORDER = ("ingest", "runs", "issues", "formats", "devices", "kernels", "queries", "query", "sql",
-          "remove")  # fmt: skip
+_ORDER = ("ingest", "runs", "issues", "formats", "devices", "kernels", "roofline",
+          "queries", "query", "sql", "remove")  # fmt: skip
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 
 

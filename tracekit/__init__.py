@@ -14,21 +14,21 @@ from tracekit._version import __version__
 from tracekit.errors import TracekitError
 
 if TYPE_CHECKING:
-    from tracekit.engine import Database
     from tracekit.intake import Options, Outcome
+    from tracekit.session import Session
 
 __all__ = ["TracekitError", "__version__", "ingest", "open"]
 
 
-def open(path: str | os.PathLike[str]) -> Database:  # noqa: A001 - reads well as tracekit.open
-    """The store at `path`, to be asked with ``sql`` and ``query``.
+def open(path: str | os.PathLike[str]) -> Session:  # noqa: A001 - reads well as tracekit.open
+    """The store at `path`, to be asked with ``sql`` and ``query``, drawn with ``roofline``.
 
     Raises StoreError if there is none.
     """
-    from tracekit.engine import Database
+    from tracekit.session import Session
     from tracekit.store import open_store
 
-    return Database(open_store(path))
+    return Session(open_store(path))
 
 
 def ingest(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -235,3 +238,43 @@ def test_every_known_name_leads_to_its_device(database: Database) -> None:
     expected = {name: model.name for model in models() for name in (model.name, *model.aliases)}
     key_of = dict(zip(expected, keys(database, list(expected)), strict=True))
     assert {name: found[key_of[name]] for name in expected} == expected
+
+
+# -- operator_class, phase_of ---------------------------------------------------------------------
+
+NAMES = Path(__file__).resolve().parent.parent.parent / "fixtures" / "kernel_names" / "classes.csv"
+
+
+def kernel_names() -> list[dict[str, str]]:
+    """Names of kernels with their class and phase, told by people who read them."""
+    with NAMES.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def of_names(database: Database, macro: str, names: list[str]) -> dict[str, str | None]:
+    with database._connection.cursor() as cursor:
+        found = cursor.execute(
+            f"SELECT name, {macro}(name) FROM (SELECT unnest(?) AS name)", [names]
+        ).fetchall()
+    return dict(found)
+
+
+def test_a_kernel_is_of_the_class_that_its_name_tells(database: Database) -> None:
+    expected = {row["name"]: row["class"] for row in kernel_names()}
+    assert len(expected) == len(kernel_names())
+    assert of_names(database, "operator_class", list(expected)) == expected
+    assert value(database, "operator_class('')") == "other"
+    assert value(database, "operator_class(NULL)") == "other"
+
+
+def test_a_phase_is_the_one_that_the_name_tells(database: Database) -> None:
+    expected = {row["name"]: row["phase"] or None for row in kernel_names()}
+    assert of_names(database, "phase_of", list(expected)) == expected
+    assert value(database, "phase_of('')") is None
+    assert value(database, "phase_of(NULL)") is None
+
+
+def test_each_class_and_phase_has_a_name_that_is_tried() -> None:
+    for macro, column in (("operator_class", "class"), ("phase_of", "phase")):
+        told = re.findall(r"(?:THEN|ELSE) '([^']+)'", catalog()[macro].sql)
+        assert set(told) == {row[column] for row in kernel_names()} - {""}

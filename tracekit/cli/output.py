@@ -22,6 +22,8 @@ from tracekit.result import Result
 DEFAULT_STORE = Path("tracekit-store")
 _STORE_VARIABLE = "TRACEKIT_STORE"
 _WIDTH_OF_A_FILE = 160
+_LINES_OF_A_FILE = 40
+_LEGEND_LINES, _LEAST_PLOT_LINES, _MOST_PLOT_LINES = 16, 18, 40
 
 StoreOption = Annotated[
     Path, typer.Option("--store", envvar=_STORE_VARIABLE, help="Folder of the store.")
@@ -72,16 +74,16 @@ def emit(
     if output is None and chosen.is_binary and _is_terminal():
         raise UsageError(f"{format_name} is binary: give a file with -o")
     if output is not None:
-        _refuse_in_the_way(output, force=force)
-    options = replace(_terminal(), full_names=full_names)
+        refuse_in_the_way(output, force=force)
+    options = replace(terminal_options(), full_names=full_names)
     if output is not None:
         options = replace(options, color=False, is_terminal=False, width=_WIDTH_OF_A_FILE)
-        _write(output, chosen.render(result, options))
+        write_file(output, chosen.render(result, options))
         return
     put_out(chosen.render(result, options))
 
 
-def _refuse_in_the_way(output: Path, *, force: bool) -> None:
+def refuse_in_the_way(output: Path, *, force: bool) -> None:
     """Before a file is written: nothing is overwritten unasked."""
     with contextlib.suppress(OSError):  # what cannot be looked at cannot be written either
         if output.is_dir():
@@ -117,27 +119,35 @@ def _is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _terminal() -> RenderOptions:
+def terminal_options() -> RenderOptions:
+    """How stdout is looked at."""
     is_terminal = _is_terminal()
     width = shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns
     color = is_terminal and not os.environ.get("NO_COLOR")
     return RenderOptions(width=width, color=color, is_terminal=is_terminal)
 
 
-def _write(path: Path, content: bytes) -> None:
+def plot_height() -> int:
+    """Lines for a plot, so that its legend fits below it into most terminals."""
+    lines = shutil.get_terminal_size((_WIDTH_OF_A_FILE, _LINES_OF_A_FILE)).lines
+    return min(max(lines - _LEGEND_LINES, _LEAST_PLOT_LINES), _MOST_PLOT_LINES)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file wholly or not at all; raises TracekitError where that cannot be done."""
     try:
         target = path.resolve()  # a link stays one
         if target.exists() and not target.is_file():  # a device or a pipe
             target.write_bytes(content)
         else:
-            _write_file(target, content)
+            _replace_file(target, content)
     except OSError as error:
         raise TracekitError(
             f"{path}: cannot be written: {error.strerror or error}; name another file with -o"
         ) from error
 
 
-def _write_file(path: Path, content: bytes) -> None:
+def _replace_file(path: Path, content: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         draft = Path(file.name)
         try:

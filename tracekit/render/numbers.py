@@ -72,6 +72,12 @@ def human(value: int | float | Decimal | None, unit: str) -> str:
     return f"{_written(plain, scale, unit)} {scale.symbol}".rstrip()
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things: ``1 launch``, ``3,000 launches``, ``2 classes``."""
+    ending = "" if count == 1 else "es" if noun.endswith(("ch", "s")) else "s"
+    return f"{count:,} {noun}{ending}"
+
+
 def human_column(
     values: Sequence[int | float | Decimal | None], unit: str
 ) -> tuple[str, list[str]]:

@@ -1,0 +1,179 @@
+"""`tracekit roofline` as a user meets it: pictures, the plot in the terminal, the numbers."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+Tracekit = Callable[..., Any]
+
+REPORTS = ROOT / "fixtures" / "roofline"
+V100 = "V100 (Wang 2020, measured)"
+
+
+@pytest.fixture
+def sweep(tracekit: Tracekit, here: Path) -> Path:
+    """Six runs of a convolution, labelled, and the newest run `red`."""
+    for framework in ("pytorch", "tf"):
+        for batch in (16, 32, 64):
+            name = f"conv2d-{framework}-fp16-{batch}"
+            done = tracekit("ingest", REPORTS / f"{name}.csv", "--store", "S", "--run", name,
+                            "--device", V100, "--label", f"batch={batch}",
+                            "--label", f"framework={framework}")  # fmt: skip
+            assert done.code == 0, done.messages
+    assert tracekit("ingest", REPORTS / "red.csv", "--store", "S", "--run", "red",
+                    "--device", V100).code == 0  # fmt: skip
+    return here
+
+
+def test_a_session(tracekit: Tracekit, sweep: Path) -> None:
+    """The commands of the issue, one after the other."""
+    done = tracekit("roofline", "--store", "S", "red", "-o", "roofline.svg")
+    assert (done.code, done.messages) == (0, "roofline.svg: classic roofline, 1 point\n")
+    assert (sweep / "roofline.svg").read_bytes().startswith(b"<?xml")
+    assert (
+        tracekit("roofline", "--store", "S", "red", "--model", "hierarchical", "-o", "h.pdf").code
+        == 0
+    )
+    assert (sweep / "h.pdf").read_bytes().startswith(b"%PDF")
+    for model in ("complexity", "time", "4d"):
+        done = tracekit("roofline", "--store", "S", "--model", model, "conv2d*", "--trajectory",
+                        "batch", "--series", "framework", "-o", f"{model}.png")  # fmt: skip
+        assert (done.code, done.messages) == (0, f"{model}.png: {model} roofline, 6 points\n")
+        assert (sweep / f"{model}.png").read_bytes().startswith(b"\x89PNG")
+    done = tracekit("roofline", "--store", "S", "red", "--data", "roofline.csv")
+    assert (done.code, done.text) == (0, "")
+    done = tracekit("roofline", "--store", "S", "red")
+    assert done.code == 0
+    assert "Performance [FLOP/s]" in done.text
+    assert "Tensor FP16" in done.text
+
+
+def test_the_numbers_behind_a_picture(tracekit: Tracekit, sweep: Path) -> None:
+    done = tracekit("roofline", "--store", "S", "red", "--data", "red.csv", "-o", "red.png")
+    assert done.code == 0
+    assert (sweep / "red.png").exists()
+    with (sweep / "red.csv").open(newline="") as lines:
+        point, *ceilings = csv.DictReader(lines)
+    assert (point["row_kind"], point["name"], point["bound_kind"]) == ("point", "red", "compute")
+    # 20 launches of 20 GFLOP and 40 MB in 250 us
+    assert float(point["total_flop"]) == 400e9
+    assert float(point["total_bytes"]) == 0.8e9
+    assert float(point["intensity_flop_per_byte"]) == 500
+    assert float(point["achieved_flop_per_s"]) == pytest.approx(80e12)
+    assert float(point["compute_ns"]) == pytest.approx(400e9 / 107.47904e12 * 1e9)
+    assert float(point["bandwidth_ns"]) == pytest.approx(0.8e9 / 828.8e9 * 1e9)
+    assert float(point["overhead_ns"]) == 20 * 4200
+    assert float(point["roof_ratio"]) == pytest.approx(80 / 107.47904)
+    found = {row["name"]: row for row in ceilings}
+    assert float(found["tensor_fp16"]["intensity_flop_per_byte"]) == pytest.approx(
+        129.68, abs=0.005
+    )
+    assert float(found["dram"]["peak_bytes_per_s"]) == 828.8e9
+    assert "Wang Y. et al. 2020" in found["dram"]["source_text"]
+    # total FLOPs / (N * L)
+    assert float(found["overhead"]["achieved_flop_per_s"]) == pytest.approx(400e9 / (20 * 4.2e-6))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "md", "parquet"])
+def test_the_numbers_are_of_the_kind_that_the_file_is_called_after(
+    tracekit: Tracekit, sweep: Path, suffix: str
+) -> None:
+    assert tracekit("roofline", "red", "--store", "S", "--data", f"d.{suffix}").code == 0
+    starts = {"csv": b"row_kind,", "json": b"{", "md": b"|", "parquet": b"PAR1"}
+    assert (sweep / f"d.{suffix}").read_bytes().startswith(starts[suffix])
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_the_plot_fits_the_terminal(
+    tracekit: Tracekit, sweep: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for model in ("classic", "hierarchical", "complexity", "time", "4d"):
+        done = tracekit("roofline", "conv2d*", "--store", "S", "--model", model, "--by", "run")
+        assert done.code == 0, done.messages
+        assert max(map(len, done.text.splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-o", "a.docx"], "the picture's file has '.docx'; give it one of:"),
+        (["-o", "plain"], "the picture's file has no ending; give it one of:"),
+        (["--model", "flat"], "--model cannot be 'flat'; it is one of: classic, hierarchical,"),
+        (["--by", "op"], "--by cannot be 'op'; it is one of: name, launch, class, phase, run"),
+        (["--level", "l3"], "--level cannot be 'l3'; it is one of: dram, l2, l1"),
+        (["-o", "a.png", "--size", "poster"], "--size cannot be 'poster'"),
+        (["-o", "a.png", "--style", "nosuch"], "--style nosuch: matplotlib has no such style"),
+        (
+            ["--trajectory", "nodes"],
+            "none of the runs has the label 'nodes'; labels there are: batch",
+        ),
+        (
+            ["--panels", "nodes", "conv2d*"],
+            "--panels nodes: none of the runs has the label 'nodes'",
+        ),
+        (["--series", "batch"], "--series tells trajectories apart: give --trajectory LABEL"),
+        (["--ceiling", "fp8"], "no peak 'fp8' is known of the device"),
+        (["--launch-overhead-ns", "0"], "--launch-overhead-ns 0: a time above 0 is needed"),
+        (["--data", "a.xlsx"], "there is no output format called 'xlsx'"),
+        (["nosuch"], "there is no run called 'nosuch' in the store; runs:"),
+        (["nosuch*"], "no run fits 'nosuch*'; runs:"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_in_one_sentence(
+    tracekit: Tracekit, sweep: Path, arguments: list[str], says: str
+) -> None:
+    runs = [] if any(not word.startswith("-") for word in arguments[::2]) else ["red"]
+    done = tracekit("roofline", "--store", "S", *arguments, *runs)
+    assert done.code == 2
+    assert says in done.messages
+    assert done.messages.count("\n") == 1
+    assert not list(sweep.glob("a.*"))
+
+
+def test_no_file_is_overwritten_unasked(tracekit: Tracekit, sweep: Path) -> None:
+    (sweep / "red.svg").write_text("mine")
+    done = tracekit("roofline", "red", "--store", "S", "-o", "red.svg")
+    assert (done.code, done.messages) == (
+        2, "tracekit: red.svg: the file exists; --force overwrites it\n",
+    )  # fmt: skip
+    assert (sweep / "red.svg").read_text() == "mine"
+    assert tracekit("roofline", "red", "--store", "S", "-o", "red.svg", "--force").code == 0
+    assert (sweep / "red.svg").read_text() != "mine"
+
+
+def test_a_device_that_nobody_names(tracekit: Tracekit, here: Path) -> None:
+    assert tracekit("ingest", REPORTS / "red.csv", "--store", "S", "--run", "red").code == 0
+    done = tracekit("roofline", "--store", "S", "-o", "red.svg")
+    assert done.code == 2
+    assert "nothing says what the device can do at most" in done.messages
+    assert "ingest it again with --replace --device NAME" in done.messages
+    # what the sentence says works
+    assert tracekit("ingest", REPORTS / "red.csv", "--store", "S", "--run", "red", "--replace",
+                    "--device", V100).code == 0  # fmt: skip
+    assert tracekit("roofline", "--store", "S", "-o", "red.svg").code == 0
+
+
+def test_a_trace_without_counters(tracekit: Tracekit, filled: Path) -> None:
+    done = tracekit("roofline", "--store", filled)
+    assert done.code == 2
+    assert "no kernels with hardware counters" in done.messages
+    assert "ncu --set roofline --csv --page raw" in done.messages
+
+
+def test_only_kernels_without_operations(tracekit: Tracekit, here: Path) -> None:
+    lines = (REPORTS / "lstm.csv").read_text().splitlines(keepends=True)
+    copies = [line for line in lines if '"copy_kernel"' in line]
+    (here / "copies.csv").write_text("".join([*lines[:2], *copies]))
+    assert tracekit("ingest", "copies.csv", "--store", "S", "--device", V100).code == 0
+    done = tracekit("roofline", "--store", "S")
+    assert done.code == 2
+    assert "did a floating-point operation" in done.messages
+    assert "tracekit query zero_ai_kernels" in done.messages

@@ -1,0 +1,324 @@
+"""Pictures of rooflines: what is in them, the same every time, and names that do nothing."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+
+import tracekit
+from tests.conftest import ROOT
+from tracekit.errors import UsageError
+from tracekit.render.figure import SIZES, check_suffix, drawable, encoded, size_named
+from tracekit.render.numbers import counted
+from tracekit.render.roofline import _BOUNDS, draw
+from tracekit.render.ticks import seconds
+from tracekit.render.words import short
+from tracekit.roofline.chart import Chart, Series
+from tracekit.roofline.request import Request
+from tracekit.session import Session
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+MODELS = ("classic", "hierarchical", "complexity", "time", "4d")
+V100 = "V100 (Wang 2020, measured)"
+NAMES = ("volta_h884gemm_128x128_ldg8_nn", "gemmSN_NN_kernel<float>", "axpby_half2")
+DETAILS = ROOT / "fixtures" / "nsight_compute" / "details-v100-handmade" / "report.csv"
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """The hand-made reports: blue and red, a sweep, and four kernels with all levels of memory."""
+    store = tmp_path_factory.mktemp("pictures") / "S"
+    reports = ROOT / "fixtures" / "roofline"
+    for name in ("blue", "red", "lstm"):
+        tracekit.ingest([reports / f"{name}.csv"], store, run_name=name, device_name=V100)
+    for batch in (16, 32, 64):
+        tracekit.ingest(
+            [reports / f"conv2d-tf-fp16-{batch}.csv"], store, run_name=f"conv2d-{batch}",
+            device_name=V100, labels={"batch": str(batch), "framework": "tf"},
+        )  # fmt: skip
+    tracekit.ingest([DETAILS], store, run_name="four", device_name="Tesla V100-SXM2-16GB")
+    return tracekit.open(store)
+
+
+@pytest.fixture
+def four(session: Session) -> Chart:
+    """Four kernels on a V100, one of them without operations."""
+    return session.chart(["four"])
+
+
+def axes_of(figure: Figure) -> Axes:
+    (axes,) = figure.axes
+    return axes
+
+
+def signs(axes: Axes) -> list[tuple[float, float]]:
+    """Where points are, each once."""
+    found = [np.asarray(c.get_offsets()) for c in axes.collections if isinstance(c, PathCollection)]
+    return sorted((float(x), float(y)) for x, y in np.concatenate(found))
+
+
+def words(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+# -- what is in a picture -------------------------------------------------------------------------
+
+
+def test_the_classic_roofline(four: Chart) -> None:
+    axes = axes_of(draw(four).figure)
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    # operations, bytes and times of the report's README; the copy has no operation and no place
+    by_hand = sorted(
+        (flop / moved, flop * 1e9 / time)
+        for flop, moved, time in (
+            (137_455_730_688, 268_435_456, 1_617_344),
+            (17_184_063_488, 75_497_472, 1_494_016),
+            (201_326_592, 402_653_184, 520_192),
+        )
+    )
+    assert np.allclose(signs(axes), by_hand, rtol=1e-12)
+    written = words(axes)
+    assert {"Tensor FP16 125 TFLOP/s", "FP16 31.33 TFLOP/s", "FP32 15.7 TFLOP/s",
+            "DRAM 900 GB/s"} <= set(written)  # fmt: skip
+    assert {"volta_h884gemm_128x128_ldg8_nn", "gemmSN_NN_kernel<float>", "axpby_half2"} <= set(
+        written
+    )
+    assert axes.get_xlabel() == (
+        "Operational intensity [FLOP/B]\nzero AI: 1 kernel, 1 launch, 16.2 % of time"
+    )
+
+
+def test_the_area_of_a_sign_is_its_share_of_the_time(four: Chart) -> None:
+    axes = axes_of(draw(four).figure)
+    areas = sorted(
+        float(area)
+        for collection in axes.collections
+        if isinstance(collection, PathCollection)
+        for area in collection.get_sizes()
+    )
+    # 520,192, 1,494,016 and 1,617,344 of 4,331,968 ns
+    assert np.allclose(np.array(areas) / areas[0], [1, 1_494_016 / 520_192, 1_617_344 / 520_192])
+
+
+def test_levels_of_memory_are_joined(session: Session) -> None:
+    axes = axes_of(draw(session.chart(["four"], Request(model="hierarchical"))).figure)
+    assert {"DRAM 900 GB/s", "L2 3.133 TB/s", "L1 15.67 TB/s"} <= set(words(axes))
+    assert len(signs(axes)) == 9  # three kernels at three levels
+    dotted = [line for line in axes.lines if line.get_linestyle() == ":"]
+    assert len(dotted) == 3
+    for line in dotted:
+        assert len(set(np.asarray(line.get_ydata()))) == 1  # one performance at all levels
+
+
+def test_the_time_plane_has_curves_of_run_time(session: Session) -> None:
+    axes = axes_of(draw(session.chart(["blue", "red"], Request(model="time", by="run"))).figure)
+    (blue, red) = signs(axes)[1], signs(axes)[0]
+    # blue is bandwidth-bound for 3 ms, red compute-bound for 5 ms
+    assert [blue[0], red[1]] == pytest.approx([3e6, 5e6])
+    assert {"1 ms", "100 µs", "machine balance", "launch overhead: 20 \u00d7 4.2 µs"} <= set(
+        words(axes)
+    )
+
+
+def test_seconds_stand_on_the_other_axes_of_the_4d_model(session: Session) -> None:
+    chart = session.chart(["blue", "red"], Request(model="4d", by="run"))
+    axes = axes_of(draw(chart).figure)
+    top, right = axes.child_axes
+    # 828.8 GB take a second at peak, 107.47904 TFLOP too
+    low, high = axes.get_xlim()
+    assert top.get_xlim() == pytest.approx((low / 828.8e9, high / 828.8e9))
+    low, high = axes.get_ylim()
+    assert right.get_ylim() == pytest.approx((low / 107.47904e12, high / 107.47904e12))
+    assert (top.get_xlabel(), right.get_ylabel()) == ("Bandwidth time", "Compute time")
+    assert len(signs(axes)) == 4  # a closed and an open one each
+
+
+def test_a_trajectory_names_its_ends_and_shows_its_direction(session: Session) -> None:
+    chart = session.chart([], Request(trajectory="batch", series=("framework",)))
+    axes = axes_of(draw(chart).figure)
+    arrows = [text for text in axes.texts if hasattr(text, "arrow_patch") and text.arrow_patch]
+    assert len(arrows) == 2  # 16 to 32 to 64
+    assert {"batch 16", "64"} <= set(words(axes))
+    (legend,) = draw(chart).figure.legends
+    assert "tf" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_panels_have_common_axes(session: Session) -> None:
+    figure = draw(session.chart(["conv2d*"], Request(by="name", panels="batch"))).figure
+    assert [axes.get_title() for axes in figure.axes] == ["batch = 16", "batch = 32", "batch = 64"]
+    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in figure.axes}) == 1
+
+
+@pytest.mark.parametrize(("top", "size", "named"), [(0, "page", 0), (1, "page", 1), (8, "page", 3)])
+def test_as_many_points_have_names_as_are_asked_for(
+    session: Session, top: int, size: str, named: int
+) -> None:
+    axes = axes_of(draw(session.chart(["four"], Request(top=top)), size=size).figure)
+    assert len(set(NAMES) & set(words(axes))) == named
+
+
+def test_a_column_has_few_names() -> None:
+    assert SIZES["column"].names < SIZES["page"].names
+
+
+def test_bounds_are_apart_without_colour_too() -> None:
+    """By lightness (ITU-R BT.709), and by the form of the sign."""
+    colors = [color for kind, (color, _) in _BOUNDS.items() if kind]
+    light = sorted(
+        sum(weight * int(color[place : place + 2], 16) / 255
+            for weight, place in ((0.2126, 1), (0.7152, 3), (0.0722, 5)))
+        for color in colors
+    )  # fmt: skip
+    assert all(b - a > 0.15 for a, b in pairwise(light))
+    assert len({marker for _, marker in _BOUNDS.values()}) == len(_BOUNDS)
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [*((model, "page") for model in MODELS), ("4d", "column"), ("hierarchical", "slide")],
+)
+def test_every_model_can_be_written(session: Session, model: Any, size: str) -> None:
+    figure = draw(session.chart(["four"], Request(model=model)), size=size).figure
+    assert figure.get_size_inches()[0] == SIZES[size].width
+    assert encoded(figure, "png", SIZES[size]).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
+def test_the_same_chart_is_the_same_file(session: Session, kind: str) -> None:
+    files = [
+        encoded(draw(session.chart(["four"], Request(model="4d"))).figure, kind, SIZES["page"])
+        for _ in range(2)
+    ]
+    assert files[0] == files[1]
+
+
+def test_styles_of_matplotlib(four: Chart, tmp_path: Path) -> None:
+    dark = axes_of(draw(four, style="dark_background").figure)
+    assert dark.get_facecolor()[:3] == (0, 0, 0)
+    assert dark.texts[0].get_color() == "white"
+    own = tmp_path / "own.mplstyle"
+    own.write_text("axes.facecolor: yellow\n")
+    assert axes_of(draw(four, style=str(own)).figure).get_facecolor()[:3] == (1, 1, 0)
+    with pytest.raises(UsageError, match="--style nosuch: matplotlib has no such style"):
+        draw(four, style="nosuch")
+
+
+def test_nothing_of_a_style_stays(four: Chart) -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    draw(four, style="ggplot")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_sizes_and_kinds_that_there_are_not() -> None:
+    with pytest.raises(UsageError, match="--size cannot be 'poster'; it is one of: column, page"):
+        size_named("poster")
+    with pytest.raises(UsageError, match=r"has '\.docx'; give it one of: .*png.*svg"):
+        check_suffix(".docx")
+    with pytest.raises(UsageError, match="has no ending"):
+        check_suffix("")
+    assert check_suffix(".SVG") == "svg"
+
+
+# -- names from traces ----------------------------------------------------------------------------
+
+HOSTILE = (
+    "$\\frac{1}{0}$", "_hidden", "a\\b", "<script>alert(1)</script>", "one\ntwo", "x" * 4_000,
+    "核函数", "\u202ereversed\x1b[31m", "]]>&amp;%s{0}", "", "\ud800",
+)  # fmt: skip
+
+
+def renamed(chart: Chart, name: str) -> Chart:
+    """The chart with every name another."""
+
+    def of(series: Series) -> Series:
+        return replace(series, names=[name] * len(series.names))
+
+    panels = tuple(
+        replace(panel, title=name, series=tuple(map(of, panel.series))) for panel in chart.panels
+    )
+    return replace(chart, panels=panels, title=name)
+
+
+@pytest.fixture(scope="module")
+def plain(session: Session) -> Axes:
+    """A picture whose names are harmless."""
+    return axes_of(draw(renamed(session.chart(["four"]), "plain")).figure)
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name)[:20])
+def test_a_name_changes_nothing_but_itself(four: Chart, plain: Axes, name: str) -> None:
+    figure = draw(renamed(four, name)).figure
+    other = axes_of(figure)
+    assert signs(other) == signs(plain)
+    assert [list(np.asarray(line.get_xdata())) for line in other.lines[:4]] == [
+        list(np.asarray(line.get_xdata())) for line in plain.lines[:4]
+    ]
+    assert not any(c in text for text in words(other) for c in "\n\x1b\u202e\ud800")
+    root = ET.fromstring(encoded(figure, "svg", SIZES["page"]))
+    assert not [element for element in root.iter() if element.tag.endswith("script")]
+    assert figure.get_size_inches()[0] == SIZES["page"].width
+
+
+def test_what_the_font_has_no_glyph_for_is_escaped() -> None:
+    assert drawable("a$b_c") == "a$b_c"
+    assert drawable("µs \u00d7") == "µs \u00d7"
+    assert drawable("核") == "\\u6838"
+    assert drawable("a\nb\x1b") == "a\\nb\\x1b"
+
+
+# -- words ----------------------------------------------------------------------------------------
+
+
+def test_other_words() -> None:
+    assert [seconds(v) for v in (1e-6, 1, 0.02)] == ["1 µs", "1 s", "20 ms"]
+    assert [short(v, "flop/s") for v in (1.25e14, 1.57e13, 1e9)] == [
+        "125 TFLOP/s", "15.7 TFLOP/s", "1 GFLOP/s",
+    ]  # fmt: skip
+    assert [short(v, "ns") for v in (4200, 1e6, 100)] == ["4.2 µs", "1 ms", "100 ns"]
+    assert [counted(n, "launch") for n in (1, 2)] == ["1 launch", "2 launches"]
+    assert [counted(n, "class") for n in (1, 3_000)] == ["1 class", "3,000 classes"]
+
+
+# -- many points ----------------------------------------------------------------------------------
+
+
+def many(chart: Chart, count: int) -> Chart:
+    """The chart with so many points in place of its own."""
+
+    def places(low: float, high: float) -> Any:
+        return np.exp(np.linspace(math.log(low), math.log(high), count))
+
+    (panel,) = chart.panels
+    series = replace(
+        panel.series[0], names=[f"k{i}" for i in range(count)], x=places(chart.x.low, chart.x.high),
+        y=places(chart.y.low, chart.y.high), share_ratio=np.full(count, 1 / count),
+        group=[(i,) for i in range(count)],
+    )  # fmt: skip
+    return replace(chart, panels=(replace(panel, series=(series,)),))
+
+
+@pytest.mark.parametrize(("count", "is_image"), [(3_000, False), (3_001, True)])
+def test_very_many_points_are_an_image_in_files_of_vectors(
+    four: Chart, count: int, is_image: bool
+) -> None:
+    figure = draw(many(four, count)).figure
+    svg = encoded(figure, "svg", SIZES["page"])
+    assert (b"<image" in svg) == is_image
+    assert len(svg) < 3_000_000
+    assert len(signs(axes_of(figure))) == count

@@ -1,0 +1,200 @@
+"""Which runs a chart is of, and what it is made of, from files to coordinates.
+
+Reports of Nsight Compute on a V100 (15.7 FP32 TFLOP/s, 900 GB/s, 4.2 us a launch): one launch of
+`n` times 3.14e9 FLOP, 9e6 bytes and 400 us. 15700 FLOP and 900 bytes a ns make 200 and 10 us at
+peak for n = 1.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tracekit.errors import UsageError
+from tracekit.intake import Options, ingest
+from tracekit.roofline.chart import Chart
+from tracekit.roofline.request import Request
+from tracekit.session import Session
+from tracekit.store import create_store, open_store
+
+V100 = "Tesla V100-SXM2-16GB"
+IDS = {
+    "ID": "0", "Process ID": "77", "Process Name": "app", "Host Name": "127.0.0.1",
+    "Kernel Name": "volta_sgemm_128x64_nn", "Context": "1", "Stream": "7",
+    "Block Size": "(256, 1, 1)", "Grid Size": "(64, 1, 1)", "Device": "0", "CC": "7.0",
+}  # fmt: skip
+ADDS = "sm__sass_thread_inst_executed_op_fadd_pred_on.sum"
+OTHERS = [
+    f"sm__sass_thread_inst_executed_op_{kind}{op}_pred_on.sum"
+    for kind in "dfh" for op in ("add", "fma", "mul") if kind + op != "fadd"
+]  # fmt: skip
+
+
+def report(folder: Path, name: str, times: int, process: int) -> Path:
+    """The raw page of a report with one launch."""
+    metrics = {
+        "dram__bytes.sum": ("byte", times * 9_000_000),
+        "gpu__time_duration.sum": ("ns", times * 400_000),
+        "sm__inst_executed_pipe_tensor.sum": ("inst", 0),
+        ADDS: ("inst", times * 3_140_000_000),
+        **dict.fromkeys(OTHERS, ("inst", 0)),
+    }
+    path = folder / f"{name}.csv"
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+        writer.writerow([*IDS, *metrics])
+        writer.writerow([""] * len(IDS) + [unit for unit, _ in metrics.values()])
+        writer.writerow([*(IDS | {"Process ID": str(process)}).values(),
+                         *(value for _, value in metrics.values())])  # fmt: skip
+    return path
+
+
+#: Runs in the order they came in: how many times the work, and labels.
+RUNS: dict[str, tuple[int, dict[str, str]]] = {
+    "conv2d-b128": (8, {"batch": "128", "net": "conv2d"}),
+    "conv2d-b16": (1, {"batch": "16", "net": "conv2d"}),
+    "conv2d-b64": (4, {"batch": "64", "net": "conv2d"}),
+    "lstm-b16": (2, {"batch": "16", "net": "lstm"}),
+    "plain": (3, {}),
+    "twin": (5, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory, small_trace: Path) -> Session:
+    folder = tmp_path_factory.mktemp("session")
+    store = folder / "S"
+    ingest(small_trace, store, Options(run_name="trace"))
+    for number, (name, (times, labels)) in enumerate(RUNS.items()):
+        file = report(folder, name, times, number)
+        ingest(file, store, Options(run_name=name, labels=labels, device_name=V100))
+    return Session(open_store(store))
+
+
+def names(chart: Chart) -> list[str]:
+    """The runs that points are of, in the order of the table."""
+    rows = [row for row in chart.data.rows() if row["row_kind"] == "point"]
+    return [row["name"] for row in rows]
+
+
+BY_RUN = Request(by="run")
+
+
+def test_without_a_word_it_is_the_newest_run(session: Session) -> None:
+    chart = session.chart()
+    assert names(session.chart(request=BY_RUN)) == ["twin"]
+    ((series,),) = [panel.series for panel in chart.panels]
+    # 5 * 3.14e9 FLOP, 5 * 9e6 bytes, 5 * 400 us
+    assert series.names == ["volta_sgemm_128x64_nn"]
+    assert series.x.tolist() == pytest.approx([3140 / 9], rel=1e-12)
+    assert series.y.tolist() == pytest.approx([7.85e12], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (["plain"], ["plain"]),
+        (["plain", "lstm-b16"], ["plain", "lstm-b16"]),  # as they are asked for
+        (["conv2d-*"], ["conv2d-b64", "conv2d-b16", "conv2d-b128"]),  # the newest first
+        (["*-b16"], ["lstm-b16", "conv2d-b16"]),
+        (["conv2d-b[16][26]*"], ["conv2d-b16", "conv2d-b128"]),
+        (["conv2d-b1?", "plain", "conv2d-*"],
+         ["conv2d-b16", "plain", "conv2d-b64", "conv2d-b128"]),  # each once
+        (["plain", "plain"], ["plain"]),
+    ],
+)  # fmt: skip
+def test_runs_are_named_or_fit_a_pattern(
+    session: Session, patterns: list[str], expected: list[str]
+) -> None:
+    assert names(session.chart(patterns, BY_RUN)) == expected
+
+
+def test_a_run_is_also_known_by_its_id(session: Session) -> None:
+    ids = {row["run_name"]: row["run_id"] for row in session.query("runs").rows()}
+    assert names(session.chart([ids["plain"]], BY_RUN)) == ["plain"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "says"),
+    [
+        (["conv3d-*"], r"no run fits 'conv3d-\*'; runs: conv2d-b128, conv2d-b16, "),
+        (["plain", "PLAIN"], "there is no run called 'PLAIN' in the store; runs: conv2d-b128"),
+    ],
+)
+def test_a_run_that_is_not_there(session: Session, patterns: list[str], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        session.chart(patterns, BY_RUN)
+
+
+def test_a_trajectory_is_of_all_runs_with_its_label(session: Session) -> None:
+    chart = session.chart(request=Request(trajectory="batch", series=("net",), model="4d"))
+    (panel,) = chart.panels
+    assert {series.name: series.tags for series in panel.series} == {
+        "conv2d": ["16", "64", "128"], "lstm": ["16"],
+    }  # fmt: skip
+    conv = panel.series[0]
+    assert conv.x.tolist() == [9e6, 36e6, 72e6]
+    assert conv.y.tolist() == [3.14e9, 12.56e9, 25.12e9]
+    # twice as long as at peak: 200 of 400 us
+    assert conv.open_x == pytest.approx(2 * conv.x, rel=1e-12)
+    assert conv.open_y == pytest.approx(2 * conv.y, rel=1e-12)
+    # the box of one launch: 4200 ns of 900 bytes and 15700 FLOP
+    ((box,),) = [panel.boxes for panel in chart.panels]
+    assert (box.x, box.y) == pytest.approx((3.78e6, 65.94e6), rel=1e-12)
+
+
+def test_a_trajectory_of_chosen_runs(session: Session) -> None:
+    chart = session.chart(["conv2d-*"], Request(trajectory="batch"))
+    ((series,),) = [panel.series for panel in chart.panels]
+    assert series.tags == ["16", "64", "128"]
+
+
+def test_a_label_that_no_run_has(session: Session) -> None:
+    with pytest.raises(UsageError, match=r"label 'depth'; labels there are: batch, net\. .*ingest"):
+        session.chart(request=Request(trajectory="depth"))
+
+
+def test_a_run_without_counters_says_how_to_get_them(session: Session) -> None:
+    with pytest.raises(UsageError, match=r"no kernels with hardware counters.*ncu --set roofline"):
+        session.chart(["trace"])
+
+
+@pytest.mark.parametrize("by", ["name", "launch", "class", "phase", "run"])
+def test_every_granularity_has_one_point_of_one_launch(session: Session, by: str) -> None:
+    expected = {
+        "name": "volta_sgemm_128x64_nn", "launch": "volta_sgemm_128x64_nn", "class": "gemm",
+        "phase": "unknown", "run": "plain",
+    }  # fmt: skip
+    assert names(session.chart(["plain"], Request(by=by))) == [expected[by]]
+
+
+def test_levels_that_were_not_collected(session: Session) -> None:
+    chart = session.chart(["plain"], Request(model="hierarchical"))
+    (panel,) = chart.panels
+    assert [series.name for series in panel.series] == ["dram"]
+    with pytest.raises(UsageError, match="l2: not_collected"):
+        session.chart(["plain"], Request(level="l2"))
+
+
+def test_an_empty_store_says_so(tmp_path: Path) -> None:
+    session = Session(create_store(tmp_path / "S"))
+    with pytest.raises(UsageError, match="the store is empty; `tracekit ingest FILE` fills it"):
+        session.chart()
+
+
+def test_a_name_that_two_runs_have_is_asked_for_by_id(tmp_path: Path) -> None:
+    store = tmp_path / "S"
+    for number, folder in enumerate(("a", "b"), start=1):
+        (tmp_path / folder).mkdir()
+        file = report(tmp_path / folder, "k", number, number)
+        ingest(file, store, Options(device_name=V100))
+    session = Session(open_store(store))
+    ids = [row["run_id"] for row in session.query("runs").rows()]
+    with pytest.raises(UsageError, match=r"several runs are called 'k\.csv'; say which by"):
+        session.chart(["k.csv"], BY_RUN)
+    # the second is the newest, with twice the work
+    for run, flop in zip(ids, (6.28e9, 3.14e9), strict=True):
+        assert session.chart([run], BY_RUN).data.rows()[0]["total_flop"] == flop
+    assert names(session.chart(["k*"], BY_RUN)) == ["k.csv", "k.csv"]

@@ -1,0 +1,137 @@
+"""Figures of matplotlib: sizes, looks, text from traces, and files that are the same every time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import matplotlib
+from matplotlib import font_manager, style
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.figure import Figure
+from matplotlib.ft2font import FT2Font
+
+from tracekit.errors import UsageError
+from tracekit.render.text import inert, visible_escape
+
+#: Paul Tol's high-contrast scheme: apart for the colour-blind, and in greyscale by lightness.
+BLUE, YELLOW, RED, GREY = "#004488", "#ddaa33", "#bb5566", "#767676"
+
+#: Series have a colour (Okabe and Ito 2008), a sign and a dash of their own.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+DASHES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A figure's size in inches and points: `font` is the size of text, `scale` that of signs.
+
+    At most `names` points are named, in `name_width` letters.
+    """
+
+    width: float
+    height: float
+    font: float
+    scale: float
+    legend: str
+    names: int
+    name_width: int
+
+
+#: A column and a page of a two-column paper, a 16:9 slide.
+SIZES = {
+    "column": Size(3.5, 3.6, 7.0, 0.6, "outside lower center", 5, 20),
+    "page": Size(7.16, 4.2, 8.0, 1.0, "outside right upper", 12, 30),
+    "slide": Size(13.33, 7.5, 15.0, 2.6, "outside right upper", 12, 30),
+}
+
+#: What no style may change: names from traces are no mathematics, files are always the same.
+_ESSENTIAL = {
+    "text.parse_math": False, "text.usetex": False, "axes.formatter.use_mathtext": False,
+    "svg.hashsalt": "tracekit", "svg.fonttype": "path", "pdf.fonttype": 42, "ps.fonttype": 42,
+}  # fmt: skip
+
+
+def size_named(name: str) -> Size:
+    """One of SIZES; raises UsageError for another name."""
+    if name not in SIZES:
+        raise UsageError(f"--size cannot be {name!r}; it is one of: {', '.join(SIZES)}")
+    return SIZES[name]
+
+
+@contextmanager
+def look(size: Size, style_name: str | None = None) -> Iterator[None]:
+    """Our looks, and over them a style of matplotlib's, by name or as a file.
+
+    Raises UsageError where there is no such style.
+    """
+    ours = {
+        "font.size": size.font, "axes.linewidth": 0.6 * size.scale**0.5,
+        "axes.titlesize": size.font + 1, "legend.fontsize": size.font - 0.5,
+        "legend.frameon": False, "lines.linewidth": 1.0 * size.scale**0.5,
+        "xtick.direction": "out", "ytick.direction": "out", "hatch.linewidth": 0.4,
+    }  # fmt: skip
+    settings: Any = matplotlib.rcParams
+    with matplotlib.rc_context():
+        settings.update(matplotlib.rcParamsDefault)  # not the user's own, which --style can name
+        settings.update({"backend": "agg"} | ours)
+        if style_name is not None:
+            try:
+                style.use(style_name)
+            except OSError as error:
+                raise UsageError(
+                    f"--style {style_name}: matplotlib has no such style and there is no such "
+                    f"file; styles: {', '.join(style.available)}"
+                ) from error
+        settings.update(_ESSENTIAL)
+        yield
+
+
+def suffixes() -> list[str]:
+    """The kinds of files that figures can be written as."""
+    return sorted(FigureCanvasBase.get_supported_filetypes())
+
+
+def check_suffix(suffix: str) -> str:
+    """The kind of file, without its dot; raises UsageError where matplotlib knows none such."""
+    kind = suffix.removeprefix(".").lower()
+    if kind not in suffixes():
+        what = f"'.{inert(kind)}'" if kind else "no ending"
+        raise UsageError(
+            f"the picture's file has {what}; give it one of: {', '.join(suffixes())} "
+            "(--data FILE writes the numbers)"
+        )
+    return kind
+
+
+def encoded(figure: Figure, kind: str, size: Size, dots_per_inch: int = 300) -> bytes:
+    """The figure as a file of some kind: the same bytes for the same figure."""
+    out = io.BytesIO()
+    dated = {"svg": {"Date": None}, "svgz": {"Date": None}, "pdf": {"CreationDate": None}}
+    with look(size):
+        figure.savefig(out, format=kind, dpi=dots_per_inch, metadata=dated.get(kind))
+    return out.getvalue()
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def drawable(text: str) -> str:
+    """`text` made harmless, with escapes for what the font has no glyph for."""
+    plain = inert(text)
+    if plain.isascii():
+        return plain
+    glyphs = _glyphs()
+    return "".join(c if ord(c) in glyphs else visible_escape(c) for c in plain)
+
+
+@cache
+def _glyphs() -> frozenset[int]:
+    """What the font that comes with matplotlib can draw."""
+    path = font_manager.findfont("DejaVu Sans")
+    return frozenset(FT2Font(path).get_charmap())

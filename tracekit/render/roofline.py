@@ -1,0 +1,348 @@
+"""Rooflines as pictures, by matplotlib: a chart in, a figure out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from tracekit.render.ceilings import ceiling_title
+from tracekit.render.figure import (
+    BLUE,
+    COLORS,
+    DASHES,
+    GREY,
+    MARKERS,
+    RED,
+    YELLOW,
+    Size,
+    drawable,
+    look,
+    size_named,
+)
+from tracekit.render.names import display_names
+from tracekit.render.ticks import axis_title, seconds
+from tracekit.render.words import margin_text, set_ticks, write
+from tracekit.result import Result
+from tracekit.roofline.chart import Box, Chart, Line, Margin, Panel, Series
+
+#: Signs of what a point is bound by, and of levels of memory: colour and shape say the same.
+_BOUNDS = {
+    "compute": (RED, "o"),
+    "bandwidth": (BLUE, "s"),
+    "overhead": (YELLOW, "^"),
+    "": (GREY, "D"),
+}
+_LEVELS = {"dram": (BLUE, "s"), "l2": (YELLOW, "^"), "l1": (RED, "o")}
+_BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
+                "overhead": "overhead-bound", "": "bound not known"}  # fmt: skip
+#: Above this many points they are drawn as an image, also in files of vectors.
+_MOST_VECTORS = 3_000
+
+
+class Drawn(NamedTuple):
+    """A figure of matplotlib's and the table of all that is in it."""
+
+    figure: Figure
+    data: Result
+
+
+def draw(chart: Chart, *, size: str = "page", style: str | None = None) -> Drawn:
+    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
+
+    Raises UsageError for a size or style that there is not.
+    """
+    measure = size_named(size)
+    with look(measure, style):
+        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a series is drawn."""
+
+    color: str
+    marker: str
+    dash: str
+    title: str
+
+
+class _Drawing:
+    """One figure being made."""
+
+    def __init__(self, chart: Chart, size: Size) -> None:
+        self.chart = chart
+        self.size = size
+        self.thin = size.scale**0.5  # how much wider lines are than on a page
+        self.ink = str(matplotlib.rcParams["text.color"])
+        self.looks = _looks(chart)
+
+    def figure(self) -> Figure:
+        """All panels and the legend."""
+        count = len(self.chart.panels)
+        columns = min(count, 3 if self.size.width > 4 else 1)
+        rows = math.ceil(count / columns)
+        height = self.size.height * (rows if columns == 1 else max(1, 0.75 * rows))
+        figure = Figure(figsize=(self.size.width, height), layout="constrained")
+        grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+        for axes, panel in zip(grid, self.chart.panels, strict=False):
+            self._panel(axes, panel)
+        for axes in grid[count:]:
+            axes.remove()
+        if self.chart.title:
+            figure.suptitle(drawable(self.chart.title), fontsize=self.size.font + 2)
+        self._legend(figure)
+        figure.draw_without_rendering()
+        for axes, panel in zip(grid, self.chart.panels, strict=False):
+            write(axes, panel, self.chart, self.size, self.ink)
+        return figure
+
+    # -- a panel ----------------------------------------------------------------------------------
+
+    def _panel(self, axes: Axes, panel: Panel) -> None:
+        chart = self.chart
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlim(chart.x.low, chart.x.high)
+        axes.set_ylim(chart.y.low, chart.y.high)
+        set_ticks(axes.xaxis, chart.x)
+        set_ticks(axes.yaxis, chart.y)
+        axes.set_xlabel(
+            "\n".join(
+                [
+                    axis_title(chart.x),
+                    *(margin_text(margin, chart.noun) for margin in panel.margins),
+                ]
+            )
+        )
+        axes.set_ylabel(axis_title(chart.y))
+        axes.set_title(drawable(panel.title))
+        self._seconds(axes)
+        for line in panel.lines:
+            self._line(axes, line)
+        for box in panel.boxes:
+            self._box(axes, box)
+        for margin in panel.margins:
+            self._rug(axes, margin)
+        if panel.series and panel.series[0].kind == "level":
+            self._join_levels(axes, panel)
+        for series in panel.series:
+            self._series(axes, series)
+
+    def _seconds(self, axes: Axes) -> None:
+        """The secondary axes of the 4-D model: seconds at peak."""
+        chart = self.chart
+        if chart.seconds_x is None or chart.seconds_y is None:
+            return
+        for place, scale, title in (
+            ("top", chart.seconds_x, "Bandwidth time"),
+            ("right", chart.seconds_y, "Compute time"),
+        ):
+            make: Any = axes.secondary_xaxis if place == "top" else axes.secondary_yaxis
+            second = make(place, functions=_scaled_by(scale))
+            axis = second.xaxis if place == "top" else second.yaxis
+            axis.set_major_formatter(FuncFormatter(lambda value, _: seconds(value)))
+            axis.set_minor_formatter(NullFormatter())
+            axis.set_label_text(title)
+
+    def _line(self, axes: Axes, line: Line) -> None:
+        color, width, dash, alpha = self.ink, 1.2 * self.thin, "-", 1.0
+        if line.kind in ("intensity", "time"):
+            width, alpha = 0.5 * self.thin, 0.35
+        elif line.kind == "overhead":
+            color, dash = YELLOW, "--"
+        elif line.kind == "balance":
+            dash, width = "--", (1.0 if line.is_roof else 0.7) * self.thin
+        elif not line.is_roof:
+            width, alpha = 0.8 * self.thin, 0.75
+        if line.kind == "bandwidth" and self.chart.model == "hierarchical":
+            color = _LEVELS.get(line.names[0], (self.ink, ""))[0]
+        axes.plot(line.x, line.y, dash, color=color, linewidth=width, alpha=alpha, zorder=1.5)
+
+    def _box(self, axes: Axes, box: Box) -> None:
+        color = YELLOW if box.series is None else self.looks[box.series].color
+        x, y = self.chart.x.low, self.chart.y.low
+        axes.add_patch(Rectangle(
+            (x, y), box.x - x, box.y - y, facecolor=(*_rgb(color), 0.10),
+            edgecolor=(*_rgb(color), 0.9), linewidth=0.7 * self.thin, hatch="....",
+            zorder=1,
+        ))  # fmt: skip
+
+    def _rug(self, axes: Axes, margin: Margin) -> None:
+        """Marks on the x axis where kernels without operations stand."""
+        if margin.x:
+            axes.plot(
+                margin.x, [0.0] * len(margin.x), "|", color=GREY, markersize=7 * self.thin,
+                transform=axes.get_xaxis_transform(), clip_on=False, zorder=4,
+            )  # fmt: skip
+
+    # -- points -----------------------------------------------------------------------------------
+
+    def _series(self, axes: Axes, series: Series) -> None:
+        drawn = self.looks[series.name]
+        order = np.argsort(-series.share_ratio, kind="stable")
+        area = self._area(series)[order]
+        is_many = len(order) > _MOST_VECTORS
+        if series.kind == "trajectory":
+            axes.plot(series.x, series.y, drawn.dash, color=drawn.color, linewidth=1.1 * self.thin,
+                      zorder=2.5)  # fmt: skip
+            self._arrows(axes, series, drawn)
+        if series.open_x is not None and series.open_y is not None:
+            self._open_symbols(axes, series, drawn, order, area)
+        axes.scatter(
+            series.x[order], series.y[order], s=area, c=drawn.color, marker=drawn.marker,
+            alpha=0.35 if is_many else 0.85, linewidths=0.0 if is_many else 0.5,
+            edgecolors="none" if is_many else self.ink, zorder=3, rasterized=is_many, clip_on=False,
+        )  # fmt: skip
+
+    def _open_symbols(
+        self, axes: Axes, series: Series, drawn: _Look, order: Any, area: Any
+    ) -> None:
+        """Run time beside complexity: the farther apart, the farther from the roof."""
+        assert series.open_x is not None
+        assert series.open_y is not None
+        if len(order) <= _MOST_VECTORS:
+            axes.plot(
+                np.stack([series.x, series.open_x]), np.stack([series.y, series.open_y]), ":",
+                color=drawn.color, linewidth=0.6 * self.thin, zorder=2,
+            )  # fmt: skip
+        if series.kind == "trajectory":
+            axes.plot(series.open_x, series.open_y, "--", color=drawn.color,
+                      linewidth=0.9 * self.thin, zorder=2.4)  # fmt: skip
+        axes.scatter(
+            series.open_x[order], series.open_y[order], s=area, facecolors="none",
+            edgecolors=drawn.color, marker=drawn.marker, linewidths=1.0 * self.thin,
+            zorder=3, rasterized=len(order) > _MOST_VECTORS, clip_on=False,
+        )  # fmt: skip
+
+    def _arrows(self, axes: Axes, series: Series, drawn: _Look) -> None:
+        """The direction of a trajectory, in the middle of each part of it."""
+        for (x0, y0), (x1, y1) in _steps(series):
+            middle = math.sqrt(x0 * x1), math.sqrt(y0 * y1)
+            before = middle[0] * (x0 / x1) ** 0.02, middle[1] * (y0 / y1) ** 0.02
+            axes.annotate(
+                "", xy=middle, xytext=before, zorder=2.6,
+                arrowprops={"arrowstyle": "-|>", "color": drawn.color, "shrinkA": 0, "shrinkB": 0,
+                            "mutation_scale": 8 * self.thin, "linewidth": 0},
+            )  # fmt: skip
+
+    def _area(self, series: Series) -> Any:
+        """Area of each sign, by share of the time."""
+        if series.kind in ("trajectory", "run") and len(series.x) <= 64:
+            return np.full(len(series.x), 30.0 * self.size.scale)
+        return _sign_area(series.share_ratio, len(series.x), self.size)
+
+    def _join_levels(self, axes: Axes, panel: Panel) -> None:
+        """A thin line through one kernel's places at all levels of memory."""
+        places: dict[tuple[object, ...], list[tuple[float, float]]] = {}
+        for series in panel.series:
+            for group, x, y in zip(series.group, series.x, series.y, strict=True):
+                places.setdefault(group, []).append((x, y))
+        if len(places) > _MOST_VECTORS:
+            return
+        for path in places.values():
+            axes.plot(*zip(*sorted(path), strict=True), ":", color=GREY, linewidth=0.7 * self.thin,
+                      zorder=2)  # fmt: skip
+
+    # -- legend -----------------------------------------------------------------------------------
+
+    def _legend(self, figure: Figure) -> None:
+        handles = [*self._series_handles(), *self._size_handles(), *self._symbol_handles()]
+        devices = dict.fromkeys(
+            device for panel in self.chart.panels for device in panel.devices if device
+        )
+        title = "\n".join(map(drawable, devices)) or None
+        columns = 1 if "right" in self.size.legend else 2
+        legend: Any = figure.legend
+        legend(
+            handles=handles, loc=self.size.legend, title=title, ncols=columns,
+            alignment="left", title_fontsize=self.size.font - 0.5, labelspacing=0.7,
+        )  # fmt: skip
+
+    def _series_handles(self) -> Iterator[Line2D]:
+        names = dict.fromkeys(s.name for panel in self.chart.panels for s in panel.series)
+        for name in names:
+            drawn = self.looks[name]
+            is_line = self.chart.trajectory_label is not None
+            make: Any = Line2D
+            yield make(
+                [], [], color=drawn.color, marker=drawn.marker, markeredgecolor=self.ink,
+                markeredgewidth=0.5, linestyle=drawn.dash if is_line else "none",
+                markersize=5 * self.thin, label=drawn.title,
+            )  # fmt: skip
+
+    def _size_handles(self) -> Iterator[Line2D]:
+        """What the area of a sign means."""
+        kinds = {series.kind for panel in self.chart.panels for series in panel.series}
+        if not kinds & {"bound", "level"}:
+            return
+        count = max(len(series.x) for panel in self.chart.panels for series in panel.series)
+        for share in (0.01, 0.10, 0.30):
+            area = float(_sign_area(np.array([share]), count, self.size)[0])
+            yield Line2D(
+                [], [], color="none", marker="o", markerfacecolor="none", markeredgecolor=self.ink,
+                markeredgewidth=0.5, markersize=math.sqrt(area), linestyle="none",
+                label=f"{share * 100:.0f} % of time",
+            )  # fmt: skip
+
+    def _symbol_handles(self) -> Iterator[Line2D]:
+        if self.chart.model != "4d":
+            return
+        for face, label in ((GREY, "closed: complexity"), ("none", "open: run time")):
+            yield Line2D([], [], color="none", marker="o", markerfacecolor=face,
+                         markeredgecolor=GREY, label=label,
+                         markersize=5 * self.thin)  # fmt: skip
+
+
+# -- looks ----------------------------------------------------------------------------------------
+
+
+def _looks(chart: Chart) -> dict[str, _Look]:
+    """A look for every series, the same in all panels."""
+    series = [s for panel in chart.panels for s in panel.series]
+    found: dict[str, _Look] = {}
+    for place, name in enumerate(dict.fromkeys(s.name for s in series)):
+        kind = next(s.kind for s in series if s.name == name)
+        if kind == "bound":
+            found[name] = _Look(*_BOUNDS[name], "-", _BOUND_WORDS[name])
+        elif kind == "level":
+            found[name] = _Look(*_LEVELS[name], "-", ceiling_title((name,)))
+        else:
+            found[name] = _Look(
+                COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)],
+                DASHES[place // len(COLORS) % len(DASHES)],
+                drawable(display_names([name], 40)[0]) if name else "all runs",
+            )  # fmt: skip
+    return found
+
+
+def _sign_area(share: Any, count: int, size: Size) -> Any:
+    """Area in square points: proportional to the share, and large enough to be seen."""
+    least = 10.0 if count <= 200 else 5.0 if count <= _MOST_VECTORS else 2.0
+    return size.scale * np.maximum(least, 300.0 * np.asarray(share))
+
+
+def _rgb(color: str) -> tuple[float, float, float]:
+    from matplotlib.colors import to_rgb
+
+    return to_rgb(color)
+
+
+def _steps(series: Series) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+    places = list(zip(series.x.tolist(), series.y.tolist(), strict=True))
+    yield from pairwise(places)
+
+
+def _scaled_by(scale: float) -> tuple[Any, Any]:
+    """To seconds at peak, and back."""
+    return (lambda value: value / scale, lambda time: time * scale)

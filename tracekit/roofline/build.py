@@ -1,0 +1,193 @@
+"""From the reports `roofline_points`, `roofline_ceilings` and `run_labels` to a chart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracekit.errors import UsageError
+from tracekit.result import Result
+from tracekit.roofline.chart import Axis, Chart, Panel, Series
+from tracekit.roofline.figures import figures, places
+from tracekit.roofline.geometry import Array
+from tracekit.roofline.lines import axes, boxes, lines
+from tracekit.roofline.margins import DRAWN, NO_LABEL, margins, place_kinds, shares
+from tracekit.roofline.platforms import Machines
+from tracekit.roofline.points import Labels, Points, Rows
+from tracekit.roofline.request import Request
+from tracekit.roofline.series import Group, Grouping, no_label
+from tracekit.roofline.table import table_of
+
+#: Title, rows and series of a panel.
+Part = tuple[str, Rows, list[Group]]
+
+_NOUNS = {"name": "kernel", "launch": "launch", "class": "class", "phase": "phase", "run": "run"}
+_COUNTERS = (
+    "Nsight Compute has them: ncu --set roofline --csv --page raw, then tracekit ingest that file"
+)
+
+
+def build(
+    request: Request, points: Sequence[Result], ceilings: Sequence[Result], labels: Labels
+) -> Chart:
+    """The chart that is asked for.
+
+    `points` and `ceilings` are the answers of the two reports, one a run; for the hierarchical
+    model `points` has all levels of memory. Raises UsageError where nothing can be drawn, and
+    says what is missing and which command supplies it.
+    """
+    return _Builder(request, Points.of(points), ceilings, labels).chart()
+
+
+class _Builder:
+    """One chart being made; every part is asked for once."""
+
+    def __init__(
+        self, request: Request, points: Points, ceilings: Sequence[Result], labels: Labels
+    ) -> None:
+        self.request = request
+        self.points = points
+        self.labels = labels
+        _require_points(points, request)
+        self.machines = Machines.of(ceilings, request.launch_ns, request.ceiling)
+        if request.launch_ns is not None:
+            points.launch_ns[:] = request.launch_ns
+        self.device = self._require_peaks()
+        self.found = figures(points, self.machines, request)
+        self.at = places(points, self.found, self.machines, self.device, request)
+        self.grouping = Grouping(points, self.found, labels, request)
+        self.kinds = place_kinds(points)
+
+    def chart(self) -> Chart:
+        """The whole of it."""
+        request, machines = self.request, self.machines
+        parts = [(title, rows, self.grouping.of(rows)) for title, rows in self._panel_rows()]
+        self._mark_without_label(parts)
+        x, y = axes(self.points, [rows for _, rows, _ in parts], self.at, machines, request)
+        panels = tuple(self._panel(title, rows, groups, x, y) for title, rows, groups in parts)
+        data = table_of(self.points, self.found, panels, machines, self._labelled(parts), request)
+        is_4d = request.model == "4d"
+        return Chart(
+            request.model, request.title, x, y, panels, data, request.top,
+            _NOUNS[request.granularity], " · ".join(request.series), request.trajectory,
+            machines.bandwidth(self.device, request.level).value if is_4d else None,
+            machines.peak(self.device).value if is_4d else None,
+        )  # fmt: skip
+
+    def _require_peaks(self) -> str | None:
+        """The device of the first point; UsageError unless each has the ceilings it needs."""
+        rows = np.flatnonzero(self.points.has_place)
+        devices = list(dict.fromkeys(self.points.device[row] for row in rows))
+        for device in devices:
+            self.machines.peak(device)
+            if self.request.model != "hierarchical":
+                self.machines.bandwidth(device, self.request.level)
+            elif not self.machines.platform(device).bandwidth:
+                self.machines.bandwidth(device, "dram")
+        if self.request.model == "4d" and len(devices) > 1:
+            raise UsageError(
+                f"the 4-D model has one scale of seconds, and the runs are of {len(devices)} "
+                "devices; draw the runs of each device apart, or take --model time"
+            )
+        return devices[0]
+
+    def _mark_without_label(self, parts: Sequence[Part]) -> None:
+        """Points that no trajectory goes through."""
+        drawn = {row for _, _, groups in parts for group in groups for row in group.rows}
+        for row, kind in enumerate(self.kinds):
+            if kind == DRAWN and row not in drawn:
+                self.kinds[row] = NO_LABEL
+
+    # -- panels -----------------------------------------------------------------------------------
+
+    def _panel_rows(self) -> list[tuple[str, Rows]]:
+        """The rows of each panel, in the order of the label's values."""
+        label = self.request.panels
+        every = np.arange(len(self.points))
+        if label is None:
+            return [("", every)]
+        runs = sorted(set(self.points.run), key=lambda run: self.labels.order(run, label))
+        values = dict.fromkeys(self.labels.value(run, label) for run in runs)
+        if not any(value is not None for value in values):
+            raise UsageError(no_label("panels", label, self.labels))
+        of_row = [self.labels.value(run, label) for run in self.points.run]
+        return [
+            (f"{label} = {value}" if value is not None else f"no {label}",
+             every[np.array([found == value for found in of_row], bool)])
+            for value in values
+        ]  # fmt: skip
+
+    def _panel(self, title: str, rows: Rows, groups: Sequence[Group], x: Axis, y: Axis) -> Panel:
+        points, request = self.points, self.request
+        share = shares(points, rows)
+        boxed = [(group.name if request.trajectory else None, group.rows) for group in groups]
+        is_traffic = request.model not in ("classic", "hierarchical")
+        return Panel(
+            title, tuple(self._series(group, share) for group in groups),
+            lines(points, rows, self.machines, x, y, request),
+            boxes(points, boxed, self.machines, request),
+            tuple(margins(points, rows, self.kinds, self.at.x if is_traffic else None)),
+            tuple(dict.fromkeys(points.device[r] for r in rows if self.kinds[r] == DRAWN)),
+        )  # fmt: skip
+
+    def _series(self, group: Group, share: Array) -> Series:
+        rows, at = group.rows, self.at
+        return Series(
+            self.grouping.kind, group.name, [self.points.name[row] for row in rows], at.x[rows],
+            at.y[rows], share[rows], [self._kernel(row) for row in rows],
+            None if at.open_x is None else at.open_x[rows],
+            None if at.open_y is None else at.open_y[rows],
+            list(group.tags), [self.found.bound[row] for row in rows],
+        )  # fmt: skip
+
+    def _kernel(self, row: int) -> tuple[Any, ...]:
+        """What is one kernel at several levels of memory."""
+        points = self.points
+        return points.run[row], points.name[row], points.event[row]
+
+    def _labelled(self, parts: Sequence[Part]) -> dict[str, list[Any]]:
+        """What the drawing adds to the points."""
+        size = len(self.points)
+        columns: dict[str, list[Any]] = {
+            name: [None] * size for name in ("panel", "series", "tag", "share_ratio")
+        }
+        columns["place_kind"] = self.kinds
+        for title, rows, groups in parts:
+            share = shares(self.points, rows)
+            for row in rows:
+                columns["panel"][row] = title or None
+                columns["share_ratio"][row] = float(share[row])
+            for group in groups:
+                for place, row in enumerate(group.rows):
+                    columns["series"][row] = group.name or None
+                    columns["tag"][row] = group.tags[place] if group.tags else None
+        return columns
+
+
+def _require_points(points: Points, request: Request) -> None:
+    """Raise UsageError unless some point can be placed, with the commonest reason."""
+    if not len(points):
+        raise UsageError(f"there are no kernels with hardware counters to draw. {_COUNTERS}")
+    if points.has_place.any():
+        return
+    if points.is_zero_ai.all():
+        raise UsageError(
+            f"none of the {len(points)} points did a floating-point operation, so none can stand "
+            "on a logarithmic axis; `tracekit query zero_ai_kernels` counts them"
+        )
+    if points.has_no_bytes.any():
+        raise UsageError(
+            f"no bytes were moved at level {request.level} by any kernel that did work; take "
+            "another --level"
+        )
+    reasons = Counter(reason for reason in points.reason if reason is not None)
+    why = ", ".join(reason for reason, _ in reasons.most_common(2)) or "no duration"
+    unknown = int((~points.is_known).sum())
+    others = "" if unknown == len(points) else "; the others did no floating-point operation"
+    raise UsageError(
+        f"operations, bytes or time are not known of {unknown} of the {len(points)} points "
+        f"({why}){others}. {_COUNTERS}"
+    )

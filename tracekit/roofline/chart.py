@@ -1,0 +1,131 @@
+"""What a roofline chart is made of, whichever way it is drawn: base units, no colours, no words.
+
+All axes are logarithmic, so every line is straight between its points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tracekit.result import Result
+from tracekit.roofline.geometry import Array
+
+Model = Literal["classic", "hierarchical", "complexity", "time", "4d"]
+MODELS: tuple[Model, ...] = ("classic", "hierarchical", "complexity", "time", "4d")
+
+LineKind = Literal["compute", "bandwidth", "overhead", "balance", "intensity", "time"]
+SeriesKind = Literal["bound", "level", "run", "trajectory"]
+MarginKind = Literal["zero_ai", "no_bytes", "unknown", "no_label"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A logarithmic axis: what it shows, in which base unit, from where to where."""
+
+    title: str
+    unit: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A ceiling, a diagonal of constant intensity, a curve of constant time.
+
+    ``value`` in ``unit`` is what the line stands for; ``is_roof`` marks those that bound the
+    points. ``device_name`` is set where the lines of several devices are in one chart.
+    """
+
+    kind: LineKind
+    names: tuple[str, ...]
+    value: float
+    unit: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    is_roof: bool = False
+    device_name: str | None = None
+    launch_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The overhead box of a number of launches: from the origin to a corner."""
+
+    x: float
+    y: float
+    launch_count: int
+    launch_ns: float
+    series: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points that look the same; a trajectory is drawn as a line through them in their order.
+
+    ``open_x`` and ``open_y`` are the second symbols of the 4-D model. ``share_ratio`` is each
+    point's share of the time in its panel. ``tags`` are the values along a trajectory. ``group``
+    tells which points are one kernel at several levels of memory.
+    """
+
+    kind: SeriesKind
+    name: str
+    names: list[str]
+    x: Array
+    y: Array
+    share_ratio: Array
+    group: list[tuple[object, ...]]
+    open_x: Array | None = None
+    open_y: Array | None = None
+    tags: list[str] = field(default_factory=list)
+    bound_kinds: list[str | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """What cannot stand on logarithmic axes, counted: groups, launches, share of the time.
+
+    Without operations are ``group_count`` whole groups, and launches within others too.
+    """
+
+    kind: MarginKind
+    group_count: int
+    launch_count: int
+    share_ratio: float | None
+    reason: str | None = None
+    x: tuple[float, ...] = ()  # where on the x axis they are, if that is known
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    series: tuple[Series, ...]
+    lines: tuple[Line, ...]
+    boxes: tuple[Box, ...]
+    margins: tuple[Margin, ...]
+    devices: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A roofline of some model: panels on common axes, and the table of all that is in them.
+
+    ``seconds_x`` and ``seconds_y`` are the 4-D model's secondary axes: units of the axis that
+    take one second at peak. ``noun`` is what a point stands for, ``series_title`` what series are
+    told apart by.
+    """
+
+    model: Model
+    title: str
+    x: Axis
+    y: Axis
+    panels: tuple[Panel, ...]
+    data: Result
+    top: int
+    noun: str
+    series_title: str = ""
+    trajectory_label: str | None = None
+    seconds_x: float | None = None
+    seconds_y: float | None = None

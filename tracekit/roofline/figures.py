@@ -1,0 +1,95 @@
+"""What is worked out of the points of a chart: times at peak, bounds, places on the axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tracekit.roofline import geometry as geo
+from tracekit.roofline.geometry import Array
+from tracekit.roofline.platforms import Machines
+from tracekit.roofline.points import Points
+from tracekit.roofline.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Columns beside those of the points, in their order; NaN (None in ``bound``) is not known."""
+
+    compute_ns: Array
+    bandwidth_ns: Array
+    overhead_ns: Array
+    intensity: Array
+    rate: Array
+    bound: npt.NDArray[np.object_]
+    roof_ratio: Array
+    compute_time_ns: Array
+    bandwidth_time_ns: Array
+
+    @property
+    def is_above_roof(self) -> npt.NDArray[np.bool_]:
+        """Points that cannot be: their data or their peaks are wrong, or the clock was higher."""
+        return self.roof_ratio > 1 + geo.ROUNDING
+
+
+def figures(points: Points, machines: Machines, request: Request) -> Figures:
+    """The figures of all points."""
+    compute_ns, bandwidth_ns = points.compute_ns, points.bandwidth_ns
+    if request.has_one_peak:
+        compute_ns = geo.time_at_peak_ns(points.flop, 1.0) / _peaks(points, machines)
+        bandwidth_ns = geo.time_at_peak_ns(points.moved, 1.0) / _bandwidths(points, machines)
+    overhead_ns = points.known_launches * points.launch_ns
+    with np.errstate(invalid="ignore"):  # NaN is not known
+        times = geo.measured_times_ns(points.time_ns, compute_ns, bandwidth_ns)
+        return Figures(
+            compute_ns, bandwidth_ns, overhead_ns,
+            geo.intensity(points.flop, points.moved), geo.rate(points.flop, points.time_ns),
+            geo.bound_kinds(compute_ns, bandwidth_ns, overhead_ns),
+            geo.roof_ratio(points.time_ns, compute_ns, bandwidth_ns), *times,
+        )  # fmt: skip
+
+
+def _peaks(points: Points, machines: Machines) -> Array:
+    """The compute peak each point is held against; NaN on a device without a point to draw."""
+    devices = {points.device[row] for row in np.flatnonzero(points.has_place)}
+    peaks = {name: machines.peak(name).value for name in devices}
+    return np.array([peaks.get(name, np.nan) for name in points.device], np.float64)
+
+
+def _bandwidths(points: Points, machines: Machines) -> Array:
+    """The bandwidth of each point's level on its device; NaN where it is not known."""
+    keys = list(zip(points.device, points.level, strict=True))
+    known = {(device, level): machines.platform(device).level(level) for device, level in set(keys)}
+    found = {key: ceiling.value for key, ceiling in known.items() if ceiling is not None}
+    return np.array([found.get(key, np.nan) for key in keys], np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where points stand: in base units of the axes, with the second symbols of the 4-D model."""
+
+    x: Array
+    y: Array
+    open_x: Array | None = None
+    open_y: Array | None = None
+
+
+def places(
+    points: Points, found: Figures, machines: Machines, device: str | None, request: Request
+) -> Places:
+    """The coordinates of every point in a model; the 4-D model's are scaled to one `device`."""
+    if request.model == "time":
+        return Places(found.bandwidth_time_ns, found.compute_time_ns)
+    if request.model == "complexity":
+        return Places(points.moved, points.flop)
+    if request.model == "4d":
+        # times scaled by the peaks: at the roof both symbols are in one place (sect. II.C)
+        bandwidth, peak = machines.bandwidth(device, request.level), machines.peak(device)
+        return Places(
+            points.moved, points.flop,
+            found.bandwidth_time_ns * bandwidth.value / 1e9,
+            found.compute_time_ns * peak.value / 1e9,
+        )  # fmt: skip
+    return Places(found.intensity, found.rate)

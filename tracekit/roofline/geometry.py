@@ -1,0 +1,167 @@
+"""The geometry of rooflines: ceilings, ridges, times at peak, what bounds a point.
+
+Base units throughout: FLOP, bytes, ns, FLOP/s, bytes/s, FLOP/byte. Functions of points take and
+give float64 arrays (or scalars), in which NaN is "not known": it goes in where a figure is not
+known and comes out where nothing can be said. Sources: Wang Y. et al. 2020 (Time-Based Roofline),
+eq. 1 to 3 and sect. II; Williams et al. 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Numbers = float | Array
+
+Level = Literal["dram", "l2", "l1"]
+#: Levels of memory, the farthest first.
+LEVELS: tuple[Level, ...] = ("dram", "l2", "l1")
+
+OVERHEAD, BANDWIDTH, COMPUTE = "overhead", "bandwidth", "compute"
+#: How far above 1 `roof_ratio` may come by rounding alone.
+ROUNDING = 1e-9
+_NS = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most a device can do of one kind: `value` in FLOP/s (compute) or bytes/s (bandwidth)."""
+
+    name: str
+    value: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What a device can do at most.
+
+    ``compute`` and ``bandwidth`` have the highest first; ``launch_ns`` is the time of one kernel
+    launch, None where it is not known.
+    """
+
+    device_name: str | None
+    compute: tuple[Ceiling, ...]
+    bandwidth: tuple[Ceiling, ...]
+    launch_ns: float | None
+
+    def peak(self, name: str) -> Ceiling | None:
+        """The compute ceiling called `name`."""
+        return next((ceiling for ceiling in self.compute if ceiling.name == name), None)
+
+    def level(self, name: str) -> Ceiling | None:
+        """The bandwidth of a level of memory."""
+        return next((ceiling for ceiling in self.bandwidth if ceiling.name == name), None)
+
+
+# -- a machine -------------------------------------------------------------------------------------
+
+
+def machine_balance(peak_flop_per_s: float, bytes_per_s: float) -> float:
+    """FLOP/byte from which on a kernel computes longer than it moves data: the ridge point."""
+    return peak_flop_per_s / bytes_per_s
+
+
+def roof_flop_per_s(
+    intensity_flop_per_byte: Numbers, peak_flop_per_s: float, bytes_per_s: float
+) -> Array:
+    """The bound of Williams' Roofline: min(peak, intensity * bandwidth) (Wang Y. 2020, eq. 1)."""
+    roof: Array = np.minimum(peak_flop_per_s, np.asarray(intensity_flop_per_byte) * bytes_per_s)
+    return roof
+
+
+def overhead_ceiling_flop_per_s(flop: Numbers, launch_count: Numbers, launch_ns: float) -> Array:
+    """The rate at which launches alone take all the time: total FLOPs / (N * L)."""
+    ceiling: Array = np.asarray(flop) * _NS / (np.asarray(launch_count, float) * launch_ns)
+    return ceiling
+
+
+def overhead_box(
+    peak_flop_per_s: float, bytes_per_s: float, launch_count: float, launch_ns: float
+) -> tuple[float, float]:
+    """The corner of the overhead box: bytes and FLOP that take N * L at peak.
+
+    What is below both is bound by launches. The corner lies on the machine balance.
+    """
+    seconds = launch_count * launch_ns / _NS
+    return bytes_per_s * seconds, peak_flop_per_s * seconds
+
+
+def least_flop(peak_flop_per_s: float, launch_ns: float) -> float:
+    """The work of one launch below which launching it takes longer: peak * L."""
+    return peak_flop_per_s * launch_ns / _NS
+
+
+# -- points ---------------------------------------------------------------------------------------
+
+
+def intensity(flop: Numbers, moved_bytes: Numbers) -> Array:
+    """FLOP/byte; NaN where no byte was moved."""
+    moved = np.asarray(moved_bytes, float)
+    return _quotient(flop, moved)
+
+
+def rate(work: Numbers, time_ns: Numbers) -> Array:
+    """Work per second; NaN where there is no time."""
+    time = np.asarray(time_ns, float)
+    return _quotient(np.asarray(work, float) * _NS, time)
+
+
+def time_at_peak_ns(work: Numbers, per_second: float) -> Array:
+    """The least time that operations or bytes take."""
+    least: Array = np.asarray(work, float) * _NS / per_second
+    return least
+
+
+def measured_times_ns(
+    time_ns: Numbers, compute_ns: Numbers, bandwidth_ns: Numbers
+) -> tuple[Array, Array]:
+    """Run time split into compute and bandwidth time (Wang Y. 2020, eq. 2 and 3).
+
+    The longer of the two is the run time; the other is shorter in the proportion of the times at
+    peak, which is intensity / machine balance. Without operations compute time is 0, without
+    traffic bandwidth time is; with neither both are NaN.
+    """
+    time = np.asarray(time_ns, float)
+    compute, bandwidth = np.asarray(compute_ns, float), np.asarray(bandwidth_ns, float)
+    longer = np.maximum(compute, bandwidth)
+    scale = _quotient(time, longer)
+    return compute * scale, bandwidth * scale
+
+
+def bound_kinds(
+    compute_ns: Numbers, bandwidth_ns: Numbers, overhead_ns: Numbers
+) -> npt.NDArray[np.object_]:
+    """What bounds each point: overhead, bandwidth or compute; None where it is not known.
+
+    Overhead where both times at peak are below N * L (NaN: not known, then not weighed), else
+    bandwidth where that time is longer, else compute (Wang Y. 2020, sect. II).
+    """
+    compute, bandwidth, overhead = np.broadcast_arrays(
+        np.atleast_1d(np.asarray(compute_ns, float)), np.asarray(bandwidth_ns, float),
+        np.asarray(overhead_ns, float),
+    )  # fmt: skip
+    kinds = np.where(bandwidth > compute, BANDWIDTH, COMPUTE).astype(object)
+    kinds[np.maximum(compute, bandwidth) < overhead] = OVERHEAD
+    kinds[np.isnan(compute) | np.isnan(bandwidth)] = None
+    return kinds
+
+
+def roof_ratio(time_ns: Numbers, compute_ns: Numbers, bandwidth_ns: Numbers) -> Array:
+    """Time at peak / time: 1 is at the roof, above 1 the data or the peak is wrong."""
+    time = np.asarray(time_ns, float)
+    longer = np.maximum(np.asarray(compute_ns, float), np.asarray(bandwidth_ns, float))
+    return _quotient(longer, time)
+
+
+def _quotient(numerator: Numbers, denominator: Array) -> Array:
+    """NaN where there is nothing to divide by."""
+    shape = np.broadcast(np.asarray(numerator), denominator).shape
+    found: Array = np.divide(
+        numerator, denominator, out=np.full(shape, np.nan), where=denominator > 0
+    )
+    return found

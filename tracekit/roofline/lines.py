@@ -1,0 +1,283 @@
+"""The lines, boxes and axes of each model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from tracekit.roofline import geometry as geo
+from tracekit.roofline.chart import Axis, Box, Line
+from tracekit.roofline.figures import Places
+from tracekit.roofline.geometry import Array, Ceiling
+from tracekit.roofline.platforms import Machines
+from tracekit.roofline.points import Points, Rows
+from tracekit.roofline.request import Request
+
+_DECADE = 10.0
+#: The axis goes beyond what is on it by this share of its decades, and by at least this factor.
+_PADDING, _LEAST_PADDING = 0.06, 1.6
+#: An overhead ceiling this far above the roof is no concern, and off the chart.
+_FAR_ABOVE = 50.0
+_MOST_DIAGONALS = 6
+#: Boxes of so many numbers of launches are drawn; of more, the smallest and the largest.
+_MOST_BOXES = 3
+
+_TITLES = {
+    "classic": (("Operational intensity", "flop/byte"), ("Performance", "flop/s")),
+    "hierarchical": (("Operational intensity", "flop/byte"), ("Performance", "flop/s")),
+    "complexity": (("Bandwidth complexity", "bytes"), ("Computational complexity", "flop")),
+    "time": (("Bandwidth time", "ns"), ("Compute time", "ns")),
+    "4d": (("Bandwidth complexity", "bytes"), ("Computational complexity", "flop")),
+}
+
+
+def axes(
+    points: Points, panels: Sequence[Rows], at: Places, machines: Machines, request: Request
+) -> tuple[Axis, Axis]:
+    """Both axes, for all panels, with room for points, corner of the roof and overhead."""
+    rows = points.has_place
+    xs, ys = [at.x[rows]], [at.y[rows]]
+    if at.open_x is not None and at.open_y is not None:
+        xs.append(at.open_x[rows])
+        ys.append(at.open_y[rows])
+    for x, y in _landmarks(points, panels, machines, request):
+        xs.append(np.array([x]))
+        ys.append(np.array([y]))
+    (x_title, x_unit), (y_title, y_unit) = _TITLES[request.model]
+    x_low, x_high = _limits(np.concatenate(xs))
+    y_low, y_high = _limits(np.concatenate(ys))
+    if request.model == "time":
+        x_low = y_low = min(x_low, y_low)
+        x_high = y_high = max(x_high, y_high)
+    return Axis(x_title, x_unit, x_low, x_high), Axis(y_title, y_unit, y_low, y_high)
+
+
+def _limits(values: Array) -> tuple[float, float]:
+    known = values[np.isfinite(values) & (values > 0)]
+    low, high = math.log10(known.min()), math.log10(known.max())
+    padding = max(_PADDING * (high - low), math.log10(_LEAST_PADDING))
+    return _DECADE ** (low - padding), _DECADE ** (high + padding)
+
+
+def _landmarks(
+    points: Points, panels: Sequence[Rows], machines: Machines, request: Request
+) -> Iterator[tuple[float, float]]:
+    """Places that belong on the chart beside the points: ridges, overhead ceilings, boxes."""
+    for device in _devices(points):
+        if request.model in ("classic", "hierarchical"):
+            yield from _ridges(points, panels, machines, device, request)
+            continue
+        launch_ns = machines.platform(device).launch_ns
+        if launch_ns is not None:
+            counts = points.known_launches[points.has_place]
+            for count in (float(counts.min()), float(counts.max())):
+                yield _corner(machines, device, count, launch_ns, request)
+
+
+def _ridges(
+    points: Points, panels: Sequence[Rows], machines: Machines, device: str | None,
+    request: Request,
+) -> Iterator[tuple[float, float]]:  # fmt: skip
+    """Where the ceilings of a device meet, and overhead ceilings that are not far above."""
+    roof = machines.peak(device).value
+    for bandwidth in _bandwidths(machines, device, request):
+        ridge = geo.machine_balance(roof, bandwidth.value)
+        for peak in machines.drawn(device):
+            yield geo.machine_balance(peak.value, bandwidth.value), peak.value
+        for rows in panels:
+            overhead = _overhead_flop_per_s(points, rows)
+            if overhead is not None and overhead < roof * _FAR_ABOVE:
+                yield ridge, overhead
+
+
+def _corner(
+    machines: Machines, device: str | None, launches: float, launch_ns: float, request: Request
+) -> tuple[float, float]:
+    if request.model == "time":
+        return launches * launch_ns, launches * launch_ns
+    bandwidth = machines.bandwidth(device, request.level)
+    return geo.overhead_box(machines.peak(device).value, bandwidth.value, launches, launch_ns)
+
+
+def _devices(points: Points) -> list[str | None]:
+    """The devices that points are of, each once, in order."""
+    rows = np.flatnonzero(points.has_place)
+    return list(dict.fromkeys(points.device[row] for row in rows))
+
+
+def _bandwidths(machines: Machines, device: str | None, request: Request) -> list[Ceiling]:
+    """The levels to draw: the one asked for, or all whose bandwidth is known."""
+    if request.model != "hierarchical":
+        return [machines.bandwidth(device, request.level)]
+    found = [c for c in machines.platform(device).bandwidth if c.name in geo.LEVELS]
+    return found or [machines.bandwidth(device, request.level)]
+
+
+# -- lines ----------------------------------------------------------------------------------------
+
+
+def lines(
+    points: Points, rows: Rows, machines: Machines, x: Axis, y: Axis, request: Request
+) -> tuple[Line, ...]:
+    """The lines behind the points in `rows`."""
+    found: list[Line] = []
+    devices = _devices(points)
+    for device in devices:
+        shown = device if len(devices) > 1 else None
+        if request.model in ("classic", "hierarchical"):
+            found += _roof(machines, device, shown, x, y, request)
+        elif request.model == "time":
+            found.append(_line("balance", ("",), 1.0, "", [(1e-300, 1e-300), (1e300, 1e300)], x, y))
+        else:
+            found += _balances(machines, device, shown, x, y, request)
+    if request.model in ("classic", "hierarchical"):
+        found += _overhead(points, rows, x, y)
+    elif request.model == "time":
+        found = found[:1] + _run_times(x, y)
+    else:
+        found += _intensities(x, y)
+    return tuple(line for line in found if line.x)
+
+
+def _roof(
+    machines: Machines, device: str | None, shown: str | None, x: Axis, y: Axis, request: Request
+) -> Iterator[Line]:
+    """Compute ceilings from their ridge on, bandwidth lines up to the highest of them."""
+    peaks = machines.drawn(device)
+    bandwidths = _bandwidths(machines, device, request)
+    widest = max(bandwidth.value for bandwidth in bandwidths)
+    top = machines.peak(device).value if request.ceiling else max(peak.value for peak in peaks)
+    for names, value in _same_value(peaks):
+        start = geo.machine_balance(value, widest)
+        path = [(start, value), (max(x.high, start), value)]
+        yield _line("compute", names, value, "flop/s", path, x, y, value == top, shown)
+    for bandwidth in bandwidths:
+        end = geo.machine_balance(top, bandwidth.value)
+        path = [(x.low, x.low * bandwidth.value), (end, top)]
+        yield _line("bandwidth", (bandwidth.name,), bandwidth.value, "bytes/s", path, x, y, True,
+                    shown)  # fmt: skip
+
+
+def _same_value(ceilings: Sequence[Ceiling]) -> list[tuple[tuple[str, ...], float]]:
+    """Ceilings of one height are one line with several names."""
+    values = dict.fromkeys(ceiling.value for ceiling in ceilings)
+    return [(tuple(c.name for c in ceilings if c.value == value), value) for value in values]
+
+
+def _overhead(points: Points, rows: Rows, x: Axis, y: Axis) -> list[Line]:
+    """The ceiling of all launches in a panel (Wang Y. 2020, sect. II.A)."""
+    value = _overhead_flop_per_s(points, rows)
+    if value is None:
+        return []
+    launches = int(points.known_launches[_timed(points, rows)].sum())
+    path = [(x.low, value), (x.high, value)]
+    return [_line("overhead", (), value, "flop/s", path, x, y, launches=launches)]
+
+
+def _overhead_flop_per_s(points: Points, rows: Rows) -> float | None:
+    """Total FLOPs / (N * L); None where there are none, or a launch overhead is not known."""
+    rows = _timed(points, rows)
+    overhead = float((points.known_launches[rows] * points.launch_ns[rows]).sum())
+    flop = float(points.flop[rows].sum())
+    return flop * 1e9 / overhead if overhead and flop else None
+
+
+def _timed(points: Points, rows: Rows) -> Rows:
+    """The points whose launch overhead is known, at one level of memory."""
+    known = [row for row in rows if points.known_launches[row] > 0]
+    one_level = [row for row in known if points.level[row] == points.level[known[0]]]
+    chosen = np.array(one_level, np.intp)
+    return chosen if not np.isnan(points.launch_ns[chosen]).any() else chosen[:0]
+
+
+def _balances(
+    machines: Machines, device: str | None, shown: str | None, x: Axis, y: Axis, request: Request
+) -> Iterator[Line]:
+    """Diagonals of machine balance, one for each compute ceiling."""
+    bandwidth = machines.bandwidth(device, request.level).value
+    roof = machines.peak(device).value
+    for names, value in _same_value(machines.drawn(device)):
+        balance = geo.machine_balance(value, bandwidth)
+        yield _diagonal("balance", names, balance, x, y, value == roof, shown)
+
+
+def _intensities(x: Axis, y: Axis) -> list[Line]:
+    """Diagonals of constant intensity at decades, no more than can be told apart."""
+    values = _decades(y.low / x.high, y.high / x.low)
+    step = max(1, math.ceil(len(values) / _MOST_DIAGONALS))
+    return [_diagonal("intensity", (), value, x, y) for value in values[::step]]
+
+
+def _run_times(x: Axis, y: Axis) -> list[Line]:
+    """Curves of constant run time: the longer of both times (Wang Y. 2020, Fig. 2c)."""
+    return [
+        _line("time", (), value, "ns", [(x.low, value), (value, value), (value, y.low)], x, y)
+        for value in _decades(max(x.low, y.low), min(x.high, y.high))
+    ]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    return [
+        _DECADE**power for power in range(math.ceil(math.log10(low)), math.ceil(math.log10(high)))
+    ]
+
+
+def _diagonal(
+    kind: str, names: tuple[str, ...], slope: float, x: Axis, y: Axis, is_roof: bool = False,
+    device: str | None = None,
+) -> Line:  # fmt: skip
+    start, end = max(x.low, y.low / slope), min(x.high, y.high / slope)
+    path = [(start, start * slope), (end, end * slope)] if start < end else []
+    return _line(kind, names, slope, "flop/byte", path, x, y, is_roof, device)
+
+
+def _line(
+    kind: str, names: tuple[str, ...], value: float, unit: str,
+    path: Iterable[tuple[float, float]], x: Axis, y: Axis, is_roof: bool = False,
+    device: str | None = None, launches: int | None = None,
+) -> Line:  # fmt: skip
+    """A line of points within the axes; none where it is beyond them."""
+    inside = _clipped(list(path), x, y)
+    return Line(
+        kind, names, value, unit, tuple(p[0] for p in inside), tuple(p[1] for p in inside),  # type: ignore[arg-type]
+        is_roof, device, launches,
+    )  # fmt: skip
+
+
+def _clipped(path: list[tuple[float, float]], x: Axis, y: Axis) -> list[tuple[float, float]]:
+    """The part of a path that rises or is level or is an L, within the axes."""
+    if len(path) != 2:
+        return path
+    (x0, y0), (x1, y1) = path
+    if y0 == y1:
+        start, end = max(x0, x.low), min(x1, x.high)
+        return [(start, y0), (end, y1)] if start < end and y.low <= y0 <= y.high else []
+    slope = y1 / x1
+    start, end = max(x0, x.low, y.low / slope), min(x1, x.high, y.high / slope)
+    return [(start, start * slope), (end, end * slope)] if start < end else []
+
+
+# -- boxes ----------------------------------------------------------------------------------------
+
+
+def boxes(
+    points: Points, groups: Sequence[tuple[str | None, Rows]], machines: Machines, request: Request
+) -> tuple[Box, ...]:
+    """The overhead boxes of the numbers of launches that the points of each group have."""
+    if request.model in ("classic", "hierarchical"):
+        return ()
+    found: dict[tuple[float, float], Box] = {}
+    for series, every in groups:
+        rows = every[points.has_place[every]]
+        for device in dict.fromkeys(points.device[row] for row in rows):
+            launch_ns = machines.platform(device).launch_ns
+            if launch_ns is None:
+                continue
+            counts = {points.known_launches[row] for row in rows if points.device[row] == device}
+            for count in sorted(counts):
+                corner = _corner(machines, device, count, launch_ns, request)
+                found.setdefault(corner, Box(*corner, int(count), launch_ns, series))
+    ordered = sorted(found.values(), key=lambda box: (box.x, box.y))
+    return tuple(ordered if len(ordered) <= _MOST_BOXES else (ordered[0], ordered[-1]))

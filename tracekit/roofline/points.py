@@ -1,0 +1,128 @@
+"""The points of a chart, out of the reports `roofline_points` and `run_labels`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tracekit.result import Result
+from tracekit.roofline.geometry import Array
+
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels of runs: as text and, where it is one, as number."""
+
+    text: Mapping[tuple[str, str], str]
+    number: Mapping[tuple[str, str], float]
+
+    @classmethod
+    def of(cls, result: Result) -> Self:
+        """Out of the report `run_labels`."""
+        rows = [row for row in result.rows() if row["label_name"] is not None]
+        keyed = [((row["run_id"], row["label_name"]), row) for row in rows]
+        return cls(
+            {key: row["label_value"] for key, row in keyed},
+            {key: row["label_number"] for key, row in keyed if row["label_number"] is not None},
+        )
+
+    def value(self, run: str, label: str) -> str | None:
+        """The value of a label of a run; None where the run has no such label."""
+        return self.text.get((run, label))
+
+    def order(self, run: str, label: str) -> tuple[float, str]:
+        """What runs are sorted by along a label: numbers by size, then other values."""
+        return self.number.get((run, label), math.inf), self.text.get((run, label), "")
+
+    def names(self) -> list[str]:
+        """The labels that any run has."""
+        return sorted({label for _, label in self.text})
+
+
+@dataclass(slots=True)
+class Points:
+    """Groups of launches at a level of memory, as columns of one length; NaN is not known.
+
+    ``launches`` and ``total_ns`` are of all launches of the group; the other figures of those
+    whose operations, bytes and time are known (``known_launches``).
+    """
+
+    run: list[str]
+    run_name: list[str]
+    name: list[str]
+    level: list[str]
+    device: list[str | None]
+    reason: list[str | None]
+    definition: list[str | None]
+    event: list[int | None]
+    launches: Array
+    known_launches: Array
+    total_ns: Array
+    time_ns: Array
+    flop: Array
+    moved: Array
+    compute_ns: Array
+    bandwidth_ns: Array
+    launch_ns: Array
+    zero_launches: Array
+    zero_ns: Array
+
+    @classmethod
+    def of(cls, results: Iterable[Result]) -> Self:
+        """Out of the report `roofline_points`, one answer a run."""
+        table = pa.concat_tables([result.table for result in results])
+
+        def numbers(column: str) -> Array:
+            return np.array(table.column(column).cast(pa.float64(), safe=False).to_numpy())
+
+        def values(column: str) -> list[Any]:
+            return list(table.column(column).to_pylist())
+
+        return cls(
+            run=values("run_id"), run_name=values("run_name"), name=values("name"),
+            level=values("level_name"), device=values("device_name"), reason=values("reason"),
+            definition=values("byte_definition"), event=values("event_id"),
+            launches=numbers("launch_count"), known_launches=numbers("known_launch_count"),
+            total_ns=numbers("total_ns"), time_ns=numbers("known_ns"),
+            flop=numbers("known_flop"), moved=numbers("known_bytes"),
+            compute_ns=numbers("compute_ns"), bandwidth_ns=numbers("bandwidth_ns"),
+            launch_ns=numbers("launch_ns"), zero_launches=numbers("zero_launch_count"),
+            zero_ns=numbers("zero_ns"),
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        """Number of points: one for each group and level."""
+        return len(self.run)
+
+    @property
+    def is_known(self) -> Mask:
+        """Those of which operations, bytes and time are known."""
+        found: Mask = self.known_launches > 0
+        return found
+
+    @property
+    def is_zero_ai(self) -> Mask:
+        """Those that did no floating-point operation."""
+        found: Mask = self.is_known & (self.flop == 0)
+        return found
+
+    @property
+    def has_no_bytes(self) -> Mask:
+        """Those that worked and moved nothing at their level."""
+        found: Mask = self.is_known & (self.flop > 0) & (self.moved == 0)
+        return found
+
+    @property
+    def has_place(self) -> Mask:
+        """Those that can stand on logarithmic axes."""
+        found: Mask = self.is_known & (self.flop > 0) & (self.moved > 0)
+        return found

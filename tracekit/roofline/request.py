@@ -1,0 +1,83 @@
+"""What can be asked of a roofline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracekit.errors import UsageError
+from tracekit.roofline.chart import MODELS, Model
+from tracekit.roofline.geometry import LEVELS
+
+GRANULARITIES = ("name", "launch", "class", "phase", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for; raises UsageError where the parts don't go together.
+
+    Attributes:
+        model: classic, hierarchical, complexity, time or 4d.
+        by: what a point stands for: a kernel's name, a launch, a class of operators, a phase
+            (forward, backward) or a run; None: a run in a trajectory, else a name.
+        level: level of memory of a chart that has one: dram, l2 or l1.
+        ceiling: the compute peak to hold all points against, such as tensor_fp16. None: in the
+            classic and hierarchical models each point has the peaks of its own precisions, in the
+            others the highest that is in use.
+        launch_ns: time of one launch, in place of the device's.
+        fp16_convention: packed or scalar.
+        trajectory: label along whose values the points of a series are joined.
+        series: labels that tell series apart.
+        panels: label whose values have a pair of axes each.
+        top: how many points are named in the drawing.
+        title: what stands above it.
+    """
+
+    model: Model = "classic"
+    by: str | None = None
+    level: str = "dram"
+    ceiling: str | None = None
+    launch_ns: float | None = None
+    fp16_convention: str = "packed"
+    trajectory: str | None = None
+    series: tuple[str, ...] = ()
+    panels: str | None = None
+    top: int = 8
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        """Check what is asked."""
+        _choose("model", self.model, MODELS)
+        _choose("by", self.granularity, GRANULARITIES)
+        _choose("level", self.level, LEVELS)
+        _choose("fp16-convention", self.fp16_convention, ("packed", "scalar"))
+        if self.launch_ns is not None and not 0 < self.launch_ns < float("inf"):
+            raise UsageError(f"--launch-overhead-ns {self.launch_ns:g}: a time above 0 is needed")
+        if self.series and self.trajectory is None:
+            raise UsageError("--series tells trajectories apart: give --trajectory LABEL with it")
+        if self.trajectory is not None and self.model == "hierarchical":
+            raise UsageError(
+                "a hierarchical roofline joins levels of memory, not runs; leave --trajectory out, "
+                "or take another --model"
+            )
+        if self.trajectory is not None and self.granularity == "launch":
+            raise UsageError("a trajectory has no --by launch: launches of runs have no pairs")
+
+    @property
+    def granularity(self) -> str:
+        """What a point stands for."""
+        return self.by or ("name" if self.trajectory is None else "run")
+
+    @property
+    def has_one_peak(self) -> bool:
+        """Whether all points are held against one compute peak."""
+        return self.ceiling is not None or self.model in ("complexity", "time", "4d")
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The levels of memory in the chart."""
+        return LEVELS if self.model == "hierarchical" else (self.level,)
+
+
+def _choose(option: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UsageError(f"--{option} cannot be {value!r}; it is one of: {', '.join(choices)}")

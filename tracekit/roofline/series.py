@@ -1,0 +1,114 @@
+"""Which points of a chart look the same: by what bounds them, level, run, or along trajectories."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracekit.errors import UsageError
+from tracekit.roofline.chart import SeriesKind
+from tracekit.roofline.figures import Figures
+from tracekit.roofline.points import Labels, Points, Rows
+from tracekit.roofline.request import Request
+
+_BOUNDS = ("compute", "bandwidth", "overhead", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The points of one series, in their order, with the values along a trajectory."""
+
+    name: str
+    rows: Rows
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How the points of a chart are told apart."""
+
+    points: Points
+    found: Figures
+    labels: Labels
+    request: Request
+
+    @property
+    def kind(self) -> SeriesKind:
+        """By what series are told apart."""
+        if self.request.trajectory is not None:
+            return "trajectory"
+        if self.request.model == "hierarchical":
+            return "level"
+        return "run" if len(set(self.points.run)) > 1 else "bound"
+
+    def of(self, rows: Rows) -> list[Group]:
+        """The points of a panel that can be drawn, by series."""
+        rows = rows[self.points.has_place[rows]]
+        if self.kind == "trajectory":
+            return self._trajectories(rows)
+        if self.kind == "level":
+            return _by(rows, lambda row: self.points.level[row], self.request.levels)
+        if self.kind == "run":
+            titles = self._run_titles()
+            return _by(rows, lambda row: titles[self.points.run[row]], None)
+        return _by(rows, lambda row: self.found.bound[row] or "", _BOUNDS)
+
+    def _run_titles(self) -> dict[str, str]:
+        """What runs are called: their name, with the id where several have it."""
+        names = dict(zip(self.points.run, self.points.run_name, strict=True))
+        count = Counter(names.values())
+        return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in names.items()}
+
+    def _trajectories(self, rows: Rows) -> list[Group]:
+        """Lines through runs in the order of a label, apart by other labels."""
+        label = self.request.trajectory
+        assert label is not None
+        if all(self.labels.value(run, label) is None for run in self.points.run):
+            raise UsageError(no_label("trajectory", label, self.labels))
+        with_label = [r for r in rows if self.labels.value(self.points.run[r], label) is not None]
+
+        def order(row: int) -> tuple[Any, ...]:
+            return self.labels.order(self.points.run[row], label), self.points.run_name[row]
+
+        groups = _by(np.array(sorted(with_label, key=order), np.intp), self._series_name, None)
+        groups.sort(key=lambda group: self._series_order(int(group.rows[0])))
+        return [
+            Group(group.name, group.rows, tuple(self._tag(row, label) for row in group.rows))
+            for group in groups
+        ]
+
+    def _tag(self, row: int, label: str) -> str:
+        return self.labels.value(self.points.run[row], label) or ""
+
+    def _series_name(self, row: int) -> str:
+        run = self.points.run[row]
+        parts = [self.labels.value(run, label) or f"no {label}" for label in self.request.series]
+        if self.request.granularity != "run":
+            parts.append(self.points.name[row])
+        return ", ".join(parts)
+
+    def _series_order(self, row: int) -> tuple[Any, ...]:
+        run = self.points.run[row]
+        values = [self.labels.order(run, label) for label in self.request.series]
+        return (*values, self.points.name[row])
+
+
+def _by(rows: Rows, key: Callable[[int], str], order: Sequence[str] | None) -> list[Group]:
+    """Rows by a key: in the given order of keys, or as they come."""
+    found: dict[str, list[int]] = {name: [] for name in order or ()}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return [Group(name, np.array(own, np.intp)) for name, own in found.items() if own]
+
+
+def no_label(option: str, label: str, labels: Labels) -> str:
+    """That no run has a label, and how it gets one."""
+    known = ", ".join(labels.names()) or "none"
+    return (
+        f"--{option} {label}: none of the runs has the label {label!r}; labels there are: {known}. "
+        f"Give it at ingest: tracekit ingest FILE --run NAME --label {label}=VALUE"
+    )

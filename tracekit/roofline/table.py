@@ -1,0 +1,152 @@
+"""The table behind a chart: its points, ceilings and boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tracekit.result import Result, ResultColumn, unit_of
+from tracekit.roofline import geometry as geo
+from tracekit.roofline.chart import Box, Line, Panel
+from tracekit.roofline.figures import Figures
+from tracekit.roofline.platforms import Machines
+from tracekit.roofline.points import Points
+from tracekit.roofline.request import Request
+
+_DOUBLE, _TEXT, _INT, _BOOL = pa.float64(), pa.string(), pa.int64(), pa.bool_()
+#: name, type, meaning
+_COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
+    ("row_kind", _TEXT, "point, ceiling or box"),
+    ("panel", _TEXT, "panel the row is in; NULL where there is one"),
+    ("series", _TEXT, "series the point is of"),
+    ("name", _TEXT, "kernel, class, phase or run; of a ceiling what it limits, e.g. fp32, dram"),
+    ("run_id", _TEXT, "run"),
+    ("tag", _TEXT, "value of the label along a trajectory"),
+    ("level_name", _TEXT, "level of memory: dram, l2 or l1"),
+    ("place_kind", _TEXT, "drawn, or why not: zero_ai (no operation), no_bytes, unknown, no_label"),
+    ("reason", _TEXT, "why launches are left out of the point"),
+    ("bound_kind", _TEXT, "overhead, bandwidth or compute"),
+    ("intensity_flop_per_byte", _DOUBLE, "operations / bytes; of a compute ceiling its ridge"),
+    ("achieved_flop_per_s", _DOUBLE, "operations / time; of a ceiling its height"),
+    ("peak_bytes_per_s", _DOUBLE, "of a ceiling: bandwidth"),
+    ("total_flop", _DOUBLE, "operations; of a box its upper end"),
+    ("total_bytes", _DOUBLE, "bytes at the level; of a box its right end"),
+    ("known_ns", _DOUBLE, "time of the launches whose operations, bytes and time are known"),
+    ("total_ns", _DOUBLE, "time of all launches"),
+    ("share_ratio", _DOUBLE, "total_ns / time of all points of the panel"),
+    ("launch_count", _INT, "launches"),
+    ("known_launch_count", _INT, "launches whose operations, bytes and time are known"),
+    ("compute_ns", _DOUBLE, "operations at peak"),
+    ("bandwidth_ns", _DOUBLE, "bytes at peak"),
+    ("overhead_ns", _DOUBLE, "launches x time of one launch"),
+    ("compute_time_ns", _DOUBLE, "compute time (Wang Y. 2020, eq. 2)"),
+    ("bandwidth_time_ns", _DOUBLE, "bandwidth time (Wang Y. 2020, eq. 3)"),
+    ("roof_ratio", _DOUBLE, "time at peak / time: 1 is at the roof"),
+    ("is_above_roof", _BOOL, "roof_ratio above 1: data or peak is wrong, or the clock was higher"),
+    ("byte_definition", _TEXT, "paper or vendor: which bytes of L2 and L1"),
+    ("device_name", _TEXT, "device; NULL for several"),
+    ("source_text", _TEXT, "of a ceiling: where the figure comes from"),
+    ("event_id", _INT, "of a launch: place in its source"),
+)  # fmt: skip
+
+
+def table_of(
+    points: Points,
+    found: Figures,
+    panels: Iterable[Panel],
+    machines: Machines,
+    labelled: Mapping[str, Sequence[Any]],
+    request: Request,
+) -> Result:
+    """All that is in a chart, and what could not be placed in it.
+
+    `labelled` has the columns that the drawing adds to the points: panel, series, tag and
+    share_ratio.
+    """
+    columns = _point_columns(points, found) | dict(labelled)
+    size = len(points)
+    rows = pa.table({
+        name: pa.array(columns.get(name, [None] * size), kind, from_pandas=True)
+        for name, kind, _ in _COLUMNS
+    })  # fmt: skip
+    extra = [*_ceiling_rows(panels, machines, request), *_box_rows(panels)]
+    schema = pa.schema([(name, kind) for name, kind, _ in _COLUMNS])
+    table = pa.concat_tables([rows, pa.Table.from_pylist(extra, schema=schema)])
+    meanings = tuple(ResultColumn(name, unit_of(name), doc) for name, _, doc in _COLUMNS)
+    return Result("roofline", table, meanings)
+
+
+def _point_columns(points: Points, found: Figures) -> dict[str, Any]:
+    above = found.is_above_roof.astype(object)
+    above[np.isnan(found.roof_ratio)] = None
+    return {
+        "row_kind": ["point"] * len(points), "name": points.name, "run_id": points.run,
+        "level_name": points.level, "reason": points.reason,
+        "bound_kind": list(found.bound), "intensity_flop_per_byte": found.intensity,
+        "achieved_flop_per_s": found.rate, "total_flop": points.flop, "total_bytes": points.moved,
+        "known_ns": points.time_ns, "total_ns": points.total_ns,
+        "launch_count": points.launches.astype(np.int64),
+        "known_launch_count": points.known_launches.astype(np.int64),
+        "compute_ns": found.compute_ns, "bandwidth_ns": found.bandwidth_ns,
+        "overhead_ns": found.overhead_ns, "compute_time_ns": found.compute_time_ns,
+        "bandwidth_time_ns": found.bandwidth_time_ns, "roof_ratio": found.roof_ratio,
+        "is_above_roof": list(above), "byte_definition": points.definition,
+        "device_name": points.device, "event_id": points.event,
+    }  # fmt: skip
+
+
+def _ceiling_rows(
+    panels: Iterable[Panel], machines: Machines, request: Request
+) -> Iterable[dict[str, Any]]:
+    devices = dict.fromkeys(device for panel in panels for device in panel.devices)
+    for device in devices:
+        platform = machines.platform(device)
+        levels = [ceiling for ceiling in platform.bandwidth if ceiling.name in request.levels]
+        slowest = min((ceiling.value for ceiling in levels), default=None)
+        for ceiling in machines.drawn(device):
+            ridge = None if slowest is None else geo.machine_balance(ceiling.value, slowest)
+            yield {
+                "row_kind": "ceiling", "name": ceiling.name, "device_name": device,
+                "achieved_flop_per_s": ceiling.value, "intensity_flop_per_byte": ridge,
+                "source_text": ceiling.source,
+            }  # fmt: skip
+        for ceiling in levels:
+            yield {
+                "row_kind": "ceiling", "name": ceiling.name, "device_name": device,
+                "peak_bytes_per_s": ceiling.value, "source_text": ceiling.source,
+            }  # fmt: skip
+        if platform.launch_ns is not None:
+            yield {
+                "row_kind": "ceiling", "name": "launch_overhead", "device_name": device,
+                "overhead_ns": platform.launch_ns, "launch_count": 1,
+            }  # fmt: skip
+    for panel in panels:
+        for line in panel.lines:
+            if line.kind == "overhead":
+                yield _overhead_row(panel, line)
+
+
+def _overhead_row(panel: Panel, line: Line) -> dict[str, Any]:
+    return {
+        "row_kind": "ceiling", "name": "overhead", "panel": panel.title or None,
+        "achieved_flop_per_s": line.value, "launch_count": line.launch_count,
+    }  # fmt: skip
+
+
+def _box_rows(panels: Iterable[Panel]) -> Iterable[dict[str, Any]]:
+    for panel in panels:
+        for box in panel.boxes:
+            yield _box_row(panel, box)
+
+
+def _box_row(panel: Panel, box: Box) -> dict[str, Any]:
+    in_time = box.x == box.y == box.launch_count * box.launch_ns
+    return {
+        "row_kind": "box", "panel": panel.title or None, "series": box.series,
+        "name": "overhead", "launch_count": box.launch_count,
+        "overhead_ns": box.launch_count * box.launch_ns,
+        "total_bytes": None if in_time else box.x, "total_flop": None if in_time else box.y,
+    }  # fmt: skip

@@ -1,0 +1,95 @@
+"""What `tracekit.open` gives: a store to be asked with SQL and reports, and to be drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pyarrow as pa
+
+from tracekit.engine import Database
+from tracekit.errors import UsageError
+from tracekit.result import Result
+from tracekit.roofline.build import build
+from tracekit.roofline.chart import Chart
+from tracekit.roofline.points import Labels
+from tracekit.roofline.request import Request
+
+_FEW_RUNS = 4
+
+
+class Session(Database):
+    """A store that is open."""
+
+    def chart(self, runs: Sequence[str] = (), request: Request | None = None) -> Chart:
+        """The roofline of some runs, not yet drawn.
+
+        `runs` are names, ids or patterns such as ``conv2d*``. Without any: all runs that have
+        the label of a trajectory, else the newest run. Raises UsageError where there is nothing
+        to draw, and says what is missing.
+        """
+        asked = request or Request()
+        labels = Labels.of(self.query("run_labels"))
+        chosen = self._runs(runs, asked, labels)
+        given = {
+            "by": asked.granularity,
+            "level": "all" if asked.model == "hierarchical" else asked.level,
+            "fp16_convention": asked.fp16_convention,
+        }  # fmt: skip
+        points = self._of_runs("roofline_points", chosen, given)
+        ceilings = self._of_runs("roofline_ceilings", chosen, {})
+        return build(asked, points, ceilings, labels)
+
+    def roofline(
+        self, *runs: str, size: str = "page", style: str | None = None, **options: Any
+    ) -> Any:
+        """Draw the roofline of some runs: gives ``figure``, of matplotlib, and ``data``, a Result.
+
+        `runs` as for ``chart``, `options` are the fields of
+        ``tracekit.roofline.request.Request``, `size` is column, page or slide, `style` one of
+        matplotlib's.
+        """
+        from tracekit.render.roofline import draw
+
+        return draw(self.chart(runs, Request(**options)), size=size, style=style)
+
+    def _of_runs(self, report: str, runs: Sequence[str], given: Mapping[str, Any]) -> list[Result]:
+        """A report of some runs: of a few one by one, so that no other run's files are read."""
+        if len(runs) <= _FEW_RUNS:
+            return [self.query(report, {"run_id": run, **given}) for run in runs]
+        result = self.query(report, {"run_id": None, **given})
+        wanted = frozenset(runs)
+        chosen = [run in wanted for run in result.table.column("run_id").to_pylist()]
+        return [replace(result, table=result.table.filter(pa.array(chosen, pa.bool_())))]
+
+    def _runs(self, patterns: Sequence[str], request: Request, labels: Labels) -> list[str]:
+        """The ids of the runs that are meant."""
+        rows = self.query("runs").rows()
+        if not rows:
+            return [self.run_id(None)]  # which says that the store is empty
+        names = {row["run_id"]: row["run_name"] for row in rows}
+        if patterns:
+            return list(
+                dict.fromkeys(run for text in patterns for run in self._matching(text, names))
+            )
+        if request.trajectory is not None:
+            found = [run for run in names if labels.value(run, request.trajectory) is not None]
+            if found:
+                return found
+        return [self.run_id(None)]
+
+    def _matching(self, pattern: str, names: dict[str, str]) -> list[str]:
+        if pattern in names or pattern in names.values():
+            return [self.run_id(pattern)]
+        found = [
+            run for run, name in names.items()
+            if fnmatchcase(run, pattern) or fnmatchcase(name, pattern)
+        ]  # fmt: skip
+        if not found:
+            if any(sign in pattern for sign in "*?["):
+                known = ", ".join(sorted(set(names.values()))[:20])
+                raise UsageError(f"no run fits {pattern!r}; runs: {known}")
+            return [self.run_id(pattern)]  # which says that there is none
+        return found
