@@ -31,8 +31,10 @@ class Session(Database):
         to draw, and says what is missing.
         """
         asked = request or Request()
-        labels = Labels.of(self.query("run_labels"))
-        chosen = self._runs(runs, asked, labels)
+        labelled = self.query("run_labels")
+        labels = Labels.of(labelled)
+        names = {row["run_id"]: str(row["run_name"]) for row in labelled.rows()}
+        chosen = self._runs(runs, asked, labels, names)
         given = {
             "by": asked.granularity,
             "level": "all" if asked.model == "hierarchical" else asked.level,
@@ -64,12 +66,10 @@ class Session(Database):
         chosen = [run in wanted for run in result.table.column("run_id").to_pylist()]
         return [replace(result, table=result.table.filter(pa.array(chosen, pa.bool_())))]
 
-    def _runs(self, patterns: Sequence[str], request: Request, labels: Labels) -> list[str]:
+    def _runs(
+        self, patterns: Sequence[str], request: Request, labels: Labels, names: dict[str, str]
+    ) -> list[str]:
         """The ids of the runs that are meant."""
-        rows = self.query("runs").rows()
-        if not rows:
-            return [self.run_id(None)]  # which says that the store is empty
-        names = {row["run_id"]: row["run_name"] for row in rows}
         if patterns:
             return list(
                 dict.fromkeys(run for text in patterns for run in self._matching(text, names))

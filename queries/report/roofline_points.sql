@@ -41,7 +41,7 @@ levels AS (
     SELECT
         run_id, source_id, device_id, device_name, name, launch_event, launch_count, dur_ns,
         work_flop, total_reason, dur_reason, compute_ns, overhead_ns,
-        unnest([
+        unnest(list_filter([
             {
                 'level_name': 'dram', 'traffic_bytes': dram_bytes, 'traffic_ns': dram_ns,
                 'traffic_reason': dram_reason, 'definition': NULL
@@ -54,7 +54,7 @@ levels AS (
                 'level_name': 'l1', 'traffic_bytes': coalesce(l1_paper_bytes, l1_vendor_bytes), 'traffic_ns': l1_ns,
                 'traffic_reason': l1_reason, 'definition': CASE WHEN l1_paper_bytes IS NOT NULL THEN 'paper' WHEN l1_vendor_bytes IS NOT NULL THEN 'vendor' END
             }
-        ], recursive := true)
+        ], lambda place: $level IN ('all', place.level_name)), recursive := true)
     FROM chosen
 ),
 explained AS (
@@ -67,7 +67,6 @@ explained AS (
             WHEN dur_ns = 0 THEN 'duration of zero'
         END AS reason
     FROM levels
-    WHERE $level IN ('all', level_name)
 ),
 parts AS (
     SELECT

@@ -785,9 +785,9 @@ NONE_KNOWN = [LOST, LOST | {"name": "lost 2"}]
 CANNOT: list[tuple[Row, str]] = [
     ({"rows": []}, r"no kernels with hardware counters.*ncu --set roofline --csv.*tracekit ingest"),
     ({"rows": NONE_KNOWN},
-     r"not known of 2 of the 2 points \(fp32: not_collected\)\. Nsight.*tracekit ingest"),
+     r"not known of any of the 2 points \(fp32: not_collected\)\. Nsight.*tracekit ingest"),
     ({"rows": [LOST, PAD]},
-     r"not known of 1 of the 2 points \(fp32: not_collected\); the others did no floating-point"),
+     r"not known of 1 of the 2 points, and the others did no floating-point operation \(fp32: not"),
     ({"rows": [point("k", None, None, 5, reason="dram: not_collected")]}, r"\(dram: not_collected"),
     ({"rows": [PAD, PAD | {"name": "copy"}]},
      r"none of the 2 points did a floating-point operation.*tracekit query zero_ai_kernels"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -129,6 +130,9 @@ def _picture_kind(output: Path | None, size: str) -> str | None:
 
 
 def _chart(store: Path, runs: list[str], asked: Request) -> Chart:
+    from tracekit.intake import keep_pandas_out
+
+    keep_pandas_out()
     from tracekit.session import Session
     from tracekit.store import open_store
 
@@ -139,18 +143,18 @@ def _chart(store: Path, runs: list[str], asked: Request) -> Chart:
 
 def _summary(chart: Chart) -> str:
     """What is in the picture, and what is not."""
-    points = [row for row in chart.data.rows() if row["row_kind"] == "point"]
-    rows = [row for row in points if row["level_name"] == points[0]["level_name"]]
-    places = [row["place_kind"] for row in rows]
+    import pyarrow.compute as pc
+
+    points = chart.data.table.filter(pc.field("row_kind") == "point")
+    points = points.filter(pc.field("level_name") == points["level_name"][0])
+    places = Counter(points["place_kind"].to_pylist())
     words = {
-        "zero_ai": "without operations",
-        "no_bytes": "without bytes",
-        "unknown": "not known",
+        "zero_ai": "without operations", "no_bytes": "without bytes", "unknown": "not known",
         "no_label": "without the label",
-    }
-    left_out = [f"{places.count(kind):,} {what}" for kind, what in words.items() if kind in places]
-    above = sum(1 for row in rows if row["is_above_roof"])
-    drawn = places.count("drawn")
+    }  # fmt: skip
+    left_out = [f"{places[kind]:,} {what}" for kind, what in words.items() if places[kind]]
+    above = Counter(points["is_above_roof"].to_pylist())[True]
+    drawn = places["drawn"]
     parts = [f"{drawn:,} point{'s' * (drawn != 1)}", *left_out]
     if above:
         parts.append(f"{above:,} above the roof: check the peaks")

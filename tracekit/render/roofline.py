@@ -103,6 +103,7 @@ class _Drawing:
             figure.suptitle(drawable(self.chart.title), fontsize=self.size.font + 2)
         self._legend(figure)
         figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # words within the axes move nothing
         for axes, panel in zip(grid, self.chart.panels, strict=False):
             write(axes, panel, self.chart, self.size, self.ink)
         return figure

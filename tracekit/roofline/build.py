@@ -79,8 +79,7 @@ class _Builder:
 
     def _require_peaks(self) -> str | None:
         """The device of the first point; UsageError unless each has the ceilings it needs."""
-        rows = np.flatnonzero(self.points.has_place)
-        devices = list(dict.fromkeys(self.points.device[row] for row in rows))
+        devices = self.points.devices(np.flatnonzero(self.points.has_place))
         for device in devices:
             self.machines.peak(device)
             if self.request.model != "hierarchical":
@@ -185,9 +184,15 @@ def _require_points(points: Points, request: Request) -> None:
         )
     reasons = Counter(reason for reason in points.reason if reason is not None)
     why = ", ".join(reason for reason, _ in reasons.most_common(2)) or "no duration"
-    unknown = int((~points.is_known).sum())
-    others = "" if unknown == len(points) else "; the others did no floating-point operation"
     raise UsageError(
-        f"operations, bytes or time are not known of {unknown} of the {len(points)} points "
-        f"({why}){others}. {_COUNTERS}"
+        f"operations, bytes or time are not known of {_unknown(points)} ({why}). {_COUNTERS}"
     )
+
+
+def _unknown(points: Points) -> str:
+    unknown, count = int((~points.is_known).sum()), len(points)
+    if count == 1:
+        return "the only point"
+    if unknown == count:
+        return f"any of the {count} points"
+    return f"{unknown} of the {count} points, and the others did no floating-point operation"

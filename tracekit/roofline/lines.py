@@ -103,8 +103,7 @@ def _corner(
 
 def _devices(points: Points) -> list[str | None]:
     """The devices that points are of, each once, in order."""
-    rows = np.flatnonzero(points.has_place)
-    return list(dict.fromkeys(points.device[row] for row in rows))
+    return points.devices(np.flatnonzero(points.has_place))
 
 
 def _bandwidths(machines: Machines, device: str | None, request: Request) -> list[Ceiling]:
@@ -186,9 +185,7 @@ def _overhead_flop_per_s(points: Points, rows: Rows) -> float | None:
 
 def _timed(points: Points, rows: Rows) -> Rows:
     """The points whose launch overhead is known, at one level of memory."""
-    known = [row for row in rows if points.known_launches[row] > 0]
-    one_level = [row for row in known if points.level[row] == points.level[known[0]]]
-    chosen = np.array(one_level, np.intp)
+    chosen = points.once(rows[points.is_known[rows]])
     return chosen if not np.isnan(points.launch_ns[chosen]).any() else chosen[:0]
 
 

@@ -26,7 +26,7 @@ def place_kinds(points: Points) -> list[str]:
 
 def shares(points: Points, rows: Rows) -> Array:
     """Each point's share of the time of all in `rows`; NaN where its time is not known."""
-    total = float(np.nansum(points.total_ns[_one_level(points, rows)]))
+    total = float(np.nansum(points.total_ns[points.once(rows)]))
     share: Array = points.total_ns / total if total else np.zeros(len(points))
     return share
 
@@ -39,7 +39,7 @@ def margins(
     `along` are places on an axis of traffic, where kernels without operations can be marked.
     Launches without operations within a point that is drawn are counted too.
     """
-    rows = _one_level(points, rows)
+    rows = points.once(rows)
     share = shares(points, rows)
     of_row = np.array(kinds, dtype=object)
     zero = rows[of_row[rows] == ZERO_AI]
@@ -58,11 +58,6 @@ def margins(
                 float(known.sum()) if len(known) else None,
                 _reason(points, out) if kind == "unknown" else None,
             )  # fmt: skip
-
-
-def _one_level(points: Points, rows: Rows) -> Rows:
-    """The points of `rows` at the first of their levels: every group once."""
-    return np.array([r for r in rows if points.level[r] == points.level[rows[0]]], np.intp)
 
 
 def _reason(points: Points, rows: Rows) -> str | None:

@@ -59,7 +59,7 @@ class Points:
     run: list[str]
     run_name: list[str]
     name: list[str]
-    level: list[str]
+    level: npt.NDArray[np.object_]
     device: list[str | None]
     reason: list[str | None]
     definition: list[str | None]
@@ -89,8 +89,9 @@ class Points:
 
         return cls(
             run=values("run_id"), run_name=values("run_name"), name=values("name"),
-            level=values("level_name"), device=values("device_name"), reason=values("reason"),
-            definition=values("byte_definition"), event=values("event_id"),
+            level=np.array(values("level_name"), dtype=object), device=values("device_name"),
+            reason=values("reason"), definition=values("byte_definition"),
+            event=values("event_id"),
             launches=numbers("launch_count"), known_launches=numbers("known_launch_count"),
             total_ns=numbers("total_ns"), time_ns=numbers("known_ns"),
             flop=numbers("known_flop"), moved=numbers("known_bytes"),
@@ -102,6 +103,14 @@ class Points:
     def __len__(self) -> int:
         """Number of points: one for each group and level."""
         return len(self.run)
+
+    def once(self, rows: Rows) -> Rows:
+        """Of `rows` those at the first of their levels: every group once."""
+        return rows[self.level[rows] == self.level[rows[0]]] if len(rows) else rows
+
+    def devices(self, rows: Rows) -> list[str | None]:
+        """The devices of some points, each once, in order."""
+        return list(dict.fromkeys([self.device[row] for row in rows.tolist()]))
 
     @property
     def is_known(self) -> Mask:

@@ -1,0 +1,86 @@
+"""Real reports: with operations and bytes they give a figure, else they say what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tracekit
+from tracekit.errors import FormatError, UsageError
+from tracekit.render.figure import SIZES, encoded
+from tracekit.render.roofline import draw
+from tracekit.roofline.chart import MODELS
+from tracekit.roofline.request import Request
+from tracekit.session import Session
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "ncu"
+FILES = sorted(path.name for path in FOLDER.iterdir()) if FOLDER.is_dir() else []
+#: What ran them, by the notes beside the files; ncu does not say.
+DEVICES = {
+    "gardenia": "NVIDIA A100-SXM4-40GB", "lbnl": "NVIDIA GeForce RTX 4090", "nsightful": "Tesla T4",
+    "olajide": "NVIDIA GeForce RTX 5070", "superbench": "NVIDIA B200",
+}  # fmt: skip
+DRAWN = {
+    "gardenia-gemm-a100-roofline.csv", "gardenia-sgemm-a100-roofline.csv",
+    "gardenia-sharedtile-a100-errors.csv", "lbnl-gpp-cc89-roofline-plain.csv",
+    "lbnl-gpp-cc89-roofline.csv", "lbnl-gpp-run0.csv",
+}  # fmt: skip
+WITHOUT_KERNELS = {"gardenia-profile-error-only.csv", "lbnl-gpp-nokernels.csv"}
+
+
+@pytest.fixture(autouse=True)
+def needs_the_corpus(corpus: Path) -> None:
+    """Without the corpus these tests are skipped."""
+
+
+def ingested(name: str, folder: Path) -> Session:
+    device = DEVICES.get(name.split("-")[0])
+    tracekit.ingest([FOLDER / name], folder / "S", run_name="real", device_name=device)
+    return tracekit.open(folder / "S")
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_operations_and_bytes_make_a_figure(name: str, tmp_path: Path) -> None:
+    session = ingested(name, tmp_path)
+    for model in MODELS:
+        chart = session.chart(["real"], Request(model=model))
+        if model == "hierarchical":
+            figure = draw(chart).figure
+            assert encoded(figure, "png", SIZES["page"], 100).startswith(b"\x89PNG")
+        rows = [row for row in chart.data.rows() if row["row_kind"] == "point"]
+        assert any(row["place_kind"] == "drawn" for row in rows)
+        assert not any(row["is_above_roof"] for row in rows)
+
+
+def test_a_point_of_a_real_report(tmp_path: Path) -> None:
+    """4.328 TFLOP and 528,014,094,848 bytes in 80,919,089,043 cycles of 1,619,895,602.07 Hz."""
+    (row,) = [
+        row for row in ingested("lbnl-gpp-cc89-roofline.csv", tmp_path).chart().data.rows()
+        if row["row_kind"] == "point"
+    ]  # fmt: skip
+    seconds = 80_919_089_043 / 1_619_895_602.07
+    assert row["total_bytes"] == 528_014_094_848
+    assert row["known_ns"] == pytest.approx(seconds * 1e9, rel=1e-9)
+    assert row["total_flop"] / row["total_bytes"] == row["intensity_flop_per_byte"]
+    assert row["achieved_flop_per_s"] == pytest.approx(row["total_flop"] / seconds, rel=1e-9)
+    assert row["intensity_flop_per_byte"] == pytest.approx(8.196, abs=5e-4)
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - DRAWN - WITHOUT_KERNELS))
+def test_what_is_missing_is_said(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"not (known|have)|no kernels with") as caught:
+        ingested(name, tmp_path).chart(request=Request())
+    assert "ncu --set roofline" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(WITHOUT_KERNELS))
+def test_what_has_no_kernel_does_not_come_in(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError):
+        ingested(name, tmp_path)
+
+
+def test_every_file_is_looked_at() -> None:
+    assert set(FILES) > WITHOUT_KERNELS | DRAWN
+    assert len(FILES) == 20
