@@ -53,7 +53,7 @@ print(time.perf_counter() - start)
 
 PAGE = """\
 - machine: {machine}; date: {date}
-- {kernels:,} kernels of different names, five sixths of them with operations; PNG of a page at 300 dpi
+- {kernels:,} kernels of different names, five in six with operations; PNG of a page, 300 dpi
 
 | | wall [s] | peak [MB] |
 |---|---:|---:|
