@@ -191,6 +191,11 @@ class Database:
         """Whether any committed source has rows in `table`."""
         return bool(self._snapshot.files[table])
 
+    def run_names(self) -> dict[str, str]:
+        """The names of all runs by id, the newest first."""
+        rows = self._fetch(_RUNS, {}).to_pylist()
+        return {str(row["run_id"]): str(row["run_name"]) for row in rows}
+
     def run_id(self, name: str | None) -> str:
         """The id of a run given by name or id; the newest run for None."""
         runs = self._fetch(_RUNS, {}).to_pylist()

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracekit.engine import Database
 from tracekit.errors import UsageError
+from tracekit.render.text import inert
 from tracekit.result import Result
 from tracekit.roofline.build import build
 from tracekit.roofline.chart import Chart
 from tracekit.roofline.points import Labels
 from tracekit.roofline.request import Request
+from tracekit.roofline.series import no_label
 
 _FEW_RUNS = 4
+
+
+def _refuse(label: str, labels: Labels) -> NoReturn:
+    raise UsageError(no_label("trajectory", label, labels))
 
 
 class Session(Database):
@@ -31,18 +38,21 @@ class Session(Database):
         to draw, and says what is missing.
         """
         asked = request or Request()
-        labelled = self.query("run_labels")
-        labels = Labels.of(labelled)
-        names = {row["run_id"]: str(row["run_name"]) for row in labelled.rows()}
+        labels = Labels.of(self.query("run_labels"))
+        names = self.run_names()
         chosen = self._runs(runs, asked, labels, names)
         given = {
             "by": asked.granularity,
             "level": "all" if asked.model == "hierarchical" else asked.level,
-            "fp16_convention": asked.fp16_convention,
         }  # fmt: skip
-        points = self._of_runs("roofline_points", chosen, given)
-        ceilings = self._of_runs("roofline_ceilings", chosen, {})
-        return build(asked, points, ceilings, labels)
+        convention = {"fp16_convention": asked.fp16_convention}
+        points = self._of_runs("roofline_points", chosen, given | convention)
+        ceilings = self._of_runs("roofline_ceilings", chosen, convention)
+        chart = build(asked, points, ceilings, labels)
+        with_points = {run for result in points for run in result.table["run_id"].to_pylist()}
+        without = [inert(names[run]) for run in chosen if run not in with_points]
+        notes = (f"no hardware counters in: {', '.join(without)}",) if without else ()
+        return replace(chart, data=replace(chart.data, notes=notes))
 
     def roofline(
         self, *runs: str, size: str = "page", style: str | None = None, **options: Any
@@ -62,9 +72,11 @@ class Session(Database):
         if len(runs) <= _FEW_RUNS:
             return [self.query(report, {"run_id": run, **given}) for run in runs]
         result = self.query(report, {"run_id": None, **given})
-        wanted = frozenset(runs)
-        chosen = [run in wanted for run in result.table.column("run_id").to_pylist()]
-        return [replace(result, table=result.table.filter(pa.array(chosen, pa.bool_())))]
+        of_run = [
+            result.table.filter(pc.field("run_id") == run)  # in the order they were asked for
+            for run in runs
+        ]  # fmt: skip
+        return [replace(result, table=pa.concat_tables(of_run))]
 
     def _runs(
         self, patterns: Sequence[str], request: Request, labels: Labels, names: dict[str, str]
@@ -76,8 +88,8 @@ class Session(Database):
             )
         if request.trajectory is not None:
             found = [run for run in names if labels.value(run, request.trajectory) is not None]
-            if found:
-                return found
+            if found or names:
+                return found or _refuse(request.trajectory, labels)
         return [self.run_id(None)]
 
     def _matching(self, pattern: str, names: dict[str, str]) -> list[str]:

@@ -4,12 +4,13 @@
 -- depends = ["kernel_work", "device_ceiling"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
+-- fp16_convention = {type = "VARCHAR", doc = "packed: an FP16 instruction is two operations (the vendor); scalar: one (Wang Y. 2020), and the peak of FP16 is half", default = "packed", choices = ["packed", "scalar"]}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute, bandwidth or launch_overhead"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations; of several devices of one name, and of the launches of a report, the largest"}
+-- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations; of several devices of one name, and of the launches of a report, the largest; NULL where work was done and no peak is known"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
 -- overhead_ns = {type = "DOUBLE", doc = "of launch_overhead: one launch"}
 -- work_flop = {type = "DOUBLE", doc = "of compute: operations of that precision in all launches; NULL where not counted"}
@@ -24,7 +25,10 @@ kinds AS (
         unnest([
             {'ceiling_name': 'fp64', 'work': fp64_flop, 'own': own_fp64_flop_per_s},
             {'ceiling_name': 'fp32', 'work': fp32_flop, 'own': own_fp32_flop_per_s},
-            {'ceiling_name': 'fp16', 'work': fp16_packed_flop, 'own': own_fp16_flop_per_s},
+            {
+                'ceiling_name': 'fp16', 'own': own_fp16_flop_per_s,
+                'work': CASE $fp16_convention WHEN 'packed' THEN fp16_packed_flop ELSE fp16_scalar_flop END
+            },
             {'ceiling_name': 'tensor_fp64', 'work': tensor_fp64_flop, 'own': own_tensor_fp64_flop_per_s},
             {'ceiling_name': 'tensor_tf32', 'work': tensor_tf32_flop, 'own': own_tensor_tf32_flop_per_s},
             {'ceiling_name': 'tensor_bf16', 'work': tensor_bf16_flop, 'own': own_tensor_bf16_flop_per_s},
@@ -86,18 +90,23 @@ offered AS (
         worked.run_id, worked.device_name, worked.total_ns,
         CASE WHEN worked.ceiling_name IN ('dram', 'l2', 'l1') THEN 'bandwidth' ELSE 'compute' END AS ceiling_kind,
         worked.ceiling_name, worked.own AS value,
-        'report' AS origin_kind, 'the report: peak_sustained x clock' AS source_text, worked.work
+        CASE WHEN worked.own IS NOT NULL THEN 'report' END AS origin_kind,
+        CASE WHEN worked.own IS NOT NULL THEN 'the report: peak_sustained x clock' END AS source_text,
+        worked.work
     FROM worked
     LEFT JOIN known
         ON known.run_id = worked.run_id
         AND known.source_id = worked.source_id
         AND known.device_id IS NOT DISTINCT FROM worked.device_id
         AND known.ceiling_name = worked.ceiling_name
-    WHERE known.ceiling_name IS NULL AND worked.own IS NOT NULL
+    WHERE known.ceiling_name IS NULL AND (worked.own IS NOT NULL OR worked.work > 0)
 )
 SELECT
     run_id, device_name, ceiling_kind, ceiling_name,
-    CASE ceiling_kind WHEN 'compute' THEN max(value) END AS peak_flop_per_s,
+    CASE
+        WHEN ceiling_kind = 'compute'
+        THEN max(value) * CASE WHEN ceiling_name = 'fp16' AND $fp16_convention = 'scalar' THEN 0.5 ELSE 1 END
+    END AS peak_flop_per_s,
     CASE ceiling_kind WHEN 'bandwidth' THEN max(value) END AS peak_bytes_per_s,
     CASE ceiling_kind WHEN 'launch_overhead' THEN max(value) END AS overhead_ns,
     CASE ceiling_kind WHEN 'compute' THEN sum(work) END AS work_flop,
@@ -109,4 +118,4 @@ FROM offered
 GROUP BY run_id, device_name, ceiling_kind, ceiling_name
 ORDER BY
     run_id, max(sum(total_ns)) OVER (PARTITION BY run_id, device_name) DESC NULLS LAST, device_name,
-    list_position(['compute', 'bandwidth', 'launch_overhead'], ceiling_kind), max(value) DESC, ceiling_name
+    list_position(['compute', 'bandwidth', 'launch_overhead'], ceiling_kind), max(value) DESC NULLS LAST, ceiling_name

@@ -23,7 +23,7 @@
 -- launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL where it is not known"}
 -- reason = {type = "VARCHAR", doc = "why launches are left out; that of the longest of them"}
 -- byte_definition = {type = "VARCHAR", doc = "paper or vendor: which bytes of L2 and L1 these are"}
--- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says, or several"}
+-- device_name = {type = "VARCHAR", doc = "device; a group on several has a row for each; NULL where nobody says"}
 -- source_id = {type = "VARCHAR", doc = "with by=launch: source"}
 -- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}
 -- zero_launch_count = {type = "BIGINT", doc = "of the known launches those that did no operation"}
@@ -131,11 +131,11 @@ SELECT
         WHEN min(least_definition) = max(most_definition) THEN min(least_definition)
         WHEN min(least_definition) IS NOT NULL THEN 'mixed'
     END AS byte_definition,
-    CASE WHEN count(device_name) = count(*) AND min(device_name) = max(device_name) THEN min(device_name) END AS device_name,
+    device_name,
     launch_source AS source_id,
     launch_event AS event_id,
     CAST(coalesce(sum(zero_launch_count), 0) AS BIGINT) AS zero_launch_count,
     CAST(coalesce(sum(zero_ns), 0) AS BIGINT) AS zero_ns
 FROM titled
-GROUP BY run_id, group_name, launch_source, launch_event, level_name
-ORDER BY run_id, total_ns DESC NULLS LAST, name, source_id, event_id, list_position(['dram', 'l2', 'l1'], level_name)
+GROUP BY run_id, group_name, device_name, launch_source, launch_event, level_name
+ORDER BY run_id, total_ns DESC NULLS LAST, name, device_name, source_id, event_id, list_position(['dram', 'l2', 'l1'], level_name)

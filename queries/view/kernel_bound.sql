@@ -122,14 +122,16 @@ timed AS (
                 + time_at_peak(coalesce(tensor_mixed_flop, 0), NULL)
         END AS compute_ns,
         time_at_peak(dram_bytes, dram_bytes_per_s) AS dram_ns,
-        coalesce(
-            time_at_peak(l2_paper_bytes, coalesce(l2_peak, own_l2_paper_bytes_per_s)),
-            time_at_peak(l2_vendor_bytes, coalesce(l2_peak, own_l2_vendor_bytes_per_s))
-        ) AS l2_ns,
-        coalesce(
-            time_at_peak(l1_paper_bytes, coalesce(l1_peak, own_l1_paper_bytes_per_s)),
-            time_at_peak(l1_vendor_bytes, coalesce(l1_peak, own_l1_vendor_bytes_per_s))
-        ) AS l1_ns,
+        CASE
+            WHEN l2_paper_bytes IS NOT NULL
+            THEN time_at_peak(l2_paper_bytes, coalesce(l2_peak, own_l2_paper_bytes_per_s))
+            ELSE time_at_peak(l2_vendor_bytes, coalesce(l2_peak, own_l2_vendor_bytes_per_s))
+        END AS l2_ns,
+        CASE
+            WHEN l1_paper_bytes IS NOT NULL
+            THEN time_at_peak(l1_paper_bytes, coalesce(l1_peak, own_l1_paper_bytes_per_s))
+            ELSE time_at_peak(l1_vendor_bytes, coalesce(l1_peak, own_l1_vendor_bytes_per_s))
+        END AS l1_ns,
         launch_count * launch_ns AS overhead_ns
     FROM held
 ),

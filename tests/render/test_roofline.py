@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -95,7 +96,9 @@ def test_the_classic_roofline(four: Chart) -> None:
         written
     )
     assert axes.get_xlabel() == (
-        "Operational intensity [FLOP/B]\nzero AI: 1 kernel, 1 launch, 16.2 % of time"
+        "Operational intensity [FLOP/B]\nzero AI: 1 kernel, 1 launch, 16.2 % of time\n"
+        # (137,455,730,688 + 17,184,063,488 + 201,326,592) FLOP in 4 launches of 4.2 us
+        "above the chart: launch overhead, 4 launches: 9.217 PFLOP/s"
     )
 
 
@@ -218,11 +221,59 @@ def test_styles_of_matplotlib(four: Chart, tmp_path: Path) -> None:
 
 
 def test_nothing_of_a_style_stays(four: Chart) -> None:
-    import matplotlib
+    used = matplotlib.get_backend()
+    try:
+        matplotlib.use("svg")  # another than that of this process
+        before = dict(matplotlib.rcParams)
+        draw(four, style="ggplot")
+        assert dict(matplotlib.rcParams) == before
+        assert matplotlib.get_backend() == "svg"
+    finally:
+        matplotlib.use(used)
 
-    before = dict(matplotlib.rcParams)
-    draw(four, style="ggplot")
-    assert dict(matplotlib.rcParams) == before
+
+def test_a_style_that_cannot_be_read(four: Chart, tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(bytes(range(128, 256)))
+    with pytest.raises(UsageError, match="no file of that name that it can read"):
+        draw(four, style=str(tmp_path / "binary"))
+
+
+def test_what_needs_a_program_of_its_own_is_no_kind_of_file() -> None:
+    with pytest.raises(UsageError, match=r"has '\.pgf'"):
+        check_suffix(".pgf")
+
+
+def test_eps_makes_no_noise(four: Chart, caplog: pytest.LogCaptureFixture) -> None:
+    assert encoded(draw(four).figure, "eps", SIZES["column"]).startswith(b"%!PS")
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("size", ["column", "page"])
+def test_a_long_name_of_a_device_leaves_room(four: Chart, size: str) -> None:
+    (panel,) = four.panels
+    named = replace(four, panels=(replace(panel, devices=("NVIDIA " * 60,)),), title="t" * 500)
+    figure = draw(named, size=size).figure
+    (legend,) = figure.legends
+    assert len(legend.get_title().get_text()) <= 40
+    encoded(figure, "png", SIZES[size], 60)
+    assert axes_of(figure).get_position().width > 0.3
+
+
+def test_of_many_series_those_with_the_most_time_are_named(four: Chart) -> None:
+    (panel,) = four.panels
+    one = panel.series[0]
+    series = tuple(
+        replace(one, kind="trajectory", name=f"s{n}", tags=["1"] * len(one.x),
+                share_ratio=one.share_ratio * n)
+        for n in range(60)
+    )  # fmt: skip
+    chart = replace(four, panels=(replace(panel, series=series),), trajectory_label="batch")
+    figure = draw(chart).figure
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "s59" in texts
+    assert "s1" not in texts
+    assert "and 46 more" in texts
+    assert sum(text.startswith("batch") for text in words(axes_of(figure))) <= four.top
 
 
 def test_sizes_and_kinds_that_there_are_not() -> None:

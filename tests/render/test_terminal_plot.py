@@ -159,7 +159,7 @@ def test_the_classic_roofline() -> None:
     assert re.search(r"^a  kernel_0<float> +compute +50\.0 %$", text, re.MULTILINE)
     assert re.search(r"^b  kernel_1<float> +bandwidth +40\.0 %$", text, re.MULTILINE)
     assert re.search(r"^c  kernel_2<float> +– +10\.0 %$", text, re.MULTILINE)  # noqa: RUF001
-    assert "roof: FP32 15.70 TFLOP/s, DRAM 900.0 GB/s; below it: FP64 7.800 TFLOP/s\n" in text
+    assert "roof: FP32 15.70 TFLOP/s, DRAM 900.0 GB/s; other ceilings: FP64 7.800 TFLOP/s\n" in text
     assert "launch overhead: 20.00 GFLOP/s (4,000 launches)\n" in text
     assert "not drawn, zero AI (no operations): 3 kernels, 12 launches, 8.1 % of the" in text
     assert "not drawn, no bytes moved: 1 kernel, 1 launch\n" in text

@@ -266,7 +266,7 @@ def test_each_point_has_the_peaks_of_its_precisions(draw: Draw) -> None:
     (row,) = rows_of(draw(rows=[mixed], ceilings=used), "point", "compute_ns", "roof_ratio")
     assert row == (3100.0, 3100 / 8000)
     (row,) = rows_of(draw(rows=[mixed], ceilings=used, model="time"), "point", "compute_ns")
-    assert row == (400.0,)  # 4e6 / 10000, the highest that was used
+    assert row == (4000.0,)  # 4e6 / 1000, the peak of most of the operations
 
 
 def test_ceilings_of_one_height_are_one_line(draw: Draw) -> None:
@@ -921,3 +921,112 @@ def test_the_overhead_ceiling_of_every_panel_is_within_the_axes(draw: Draw) -> N
     values = [[line.value for line in of_kind(panel, "overhead")] for panel in chart.panels]
     assert values == [[pytest.approx(2e12)], [pytest.approx(1e9)]]
     assert chart.y.low < 1e9
+
+
+def test_unknown_launches_within_a_point_are_counted(draw: Draw) -> None:
+    """One launch of 1000 ns is known, ten of 9000 ns are not: the point is of the one alone."""
+    row = point("k", 1e5, 1e3, 1000) | {
+        "launch_count": 11, "total_ns": 10_000, "reason": "fp32: not_collected",
+    }  # fmt: skip
+    (margin,) = only(draw([row])).margins
+    assert (margin.kind, margin.group_count, margin.launch_count) == ("unknown", 0, 10)
+    assert margin.reason == "fp32: not_collected"
+    assert margin.share_ratio == pytest.approx(0.9)
+
+
+def test_what_is_partly_unknown_is_not_without_operations(draw: Draw) -> None:
+    row = PAD | {"name": "half", "launch_count": 5, "total_ns": 5000, "reason": "fp32: nan"}
+    chart = draw([GEMM, row])
+    kinds = {margin.kind: margin for margin in only(chart).margins}
+    assert (kinds["zero_ai"].group_count, kinds["zero_ai"].launch_count) == (0, 3)
+    assert (kinds["unknown"].group_count, kinds["unknown"].launch_count) == (1, 2)
+    assert sum(margin.share_ratio or 0 for margin in kinds.values()) == pytest.approx(5 / 13)
+
+
+def test_no_launch_is_counted_in_two_margins(draw: Draw) -> None:
+    rows = [GEMM | {"run_id": "a"}, point("b", 1e3, 1e2, 2000, 4, zero_launch_count=2, zero_ns=900)]
+    rows[1]["run_id"] = "b"
+    (margin,) = only(draw(rows, labels={"a": {"batch": "1"}}, trajectory="batch")).margins
+    assert (margin.kind, margin.launch_count, margin.share_ratio) == ("no_label", 4, 0.2)
+
+
+def test_a_kernel_drawn_at_one_level_is_drawn(draw: Draw) -> None:
+    """Its bytes of DRAM were not counted, those of L2 were."""
+    unknown = LOST | {"name": "gemm", "total_ns": 8000}
+    rows = [unknown, GEMM | {"level_name": "l2"}]
+    panel = only(draw(rows, model="hierarchical"))
+    assert [(series.name, series.names) for series in panel.series] == [("l2", ["gemm"])]
+    assert panel.margins == ()
+    assert [line.launch_count for line in of_kind(panel, "overhead")] == [2]
+
+
+def test_launches_of_two_ranks_are_two(draw: Draw) -> None:
+    """Two files have a launch at the same place."""
+    rows = [
+        GEMM | {"source_id": source, "event_id": 835, "level_name": level}
+        for source in ("s1", "s2")
+        for level in ("dram", "l2")
+    ]
+    panel = only(draw(rows, model="hierarchical", by="launch"))
+    assert len({group for series in panel.series for group in series.group}) == 2
+
+
+def test_an_unknown_device_is_not_held_against_another(draw: Draw) -> None:
+    rows = [GEMM, RELU | {"run_id": "b", "device_name": None}]
+    with pytest.raises(UsageError, match=r"nothing says what the device can do at most.*--device"):
+        draw(rows, model="time")
+
+
+def test_a_label_of_series_that_no_run_has(draw: Draw) -> None:
+    rows, labels = [GEMM | {"run_id": "a"}], {"a": {"batch": "1"}}
+    with pytest.raises(UsageError, match="--series nosuch: none of the runs has the label"):
+        draw(rows, labels=labels, trajectory="batch", series="nosuch")
+    with pytest.raises(UsageError, match="--series precision: none"):
+        draw(rows, labels=labels, trajectory="batch", series="batch, precision")
+
+
+def test_each_panel_has_the_roofs_of_its_own_devices(draw: Draw) -> None:
+    rows = [GEMM | {"run_id": "a"}, RELU | {"run_id": "b", "device_name": "Crate"}]
+    more = [
+        ceiling("fp32", "Crate", ceiling_kind="compute", peak_flop_per_s=2e12, work_flop=1e5),
+        ceiling("dram", "Crate", ceiling_kind="bandwidth", peak_bytes_per_s=DRAM),
+    ]
+    labels = {"a": {"gpu": "1"}, "b": {"gpu": "2"}}
+    chart = draw(rows, [*CEILINGS, *more], labels=labels, panels="gpu")
+    values = [[line.value for line in of_kind(panel, "compute")] for panel in chart.panels]
+    assert values == [[FP32], [2e12]]
+
+
+def test_the_peak_of_a_chart_is_that_of_most_of_the_work(draw: Draw) -> None:
+    """A few operations on tensor cores make them no peak of FP32 code."""
+    more = [
+        ceiling("tensor_fp16", ceiling_kind="compute", peak_flop_per_s=TENSOR, work_flop=512.0),
+        ceiling("fp32", ceiling_kind="compute", peak_flop_per_s=FP32, work_flop=4e6),
+        ceiling("dram", ceiling_kind="bandwidth", peak_bytes_per_s=DRAM),
+    ]
+    chart = draw([GEMM], more, model="time")
+    (row,) = [row for row in chart.data.rows() if row["row_kind"] == "point"]
+    assert row["compute_ns"] == 4000
+
+
+def test_most_of_the_work_needs_a_peak(draw: Draw) -> None:
+    more = [ceiling("fp16", ceiling_kind="compute", work_flop=5e6)]
+    with pytest.raises(UsageError, match=r"most of the work was done in fp16, .* --ceiling NAME"):
+        draw([GEMM], [*CEILINGS, *more], model="time")
+    assert draw([GEMM], [*CEILINGS, *more], model="time", ceiling="fp32").panels
+
+
+def test_an_overhead_ceiling_above_the_axes_is_told(draw: Draw) -> None:
+    """4e6 FLOP in 2 launches of 1 ns: 2e15 FLOP/s, two thousand times the roof."""
+    chart = draw([GEMM], launch_ns=1.0)
+    (line,) = only(chart).beyond
+    assert (line.kind, line.launch_count) == ("overhead", 2)
+    assert line.value == pytest.approx(2e15)
+    assert not of_kind(only(chart), "overhead")
+    (row,) = [row for row in chart.data.rows() if row["name"] == "overhead"]
+    assert row["achieved_flop_per_s"] == pytest.approx(2e15)
+
+
+def test_a_kernel_without_a_name_has_a_place(draw: Draw) -> None:
+    (series,) = only(draw([GEMM | {"name": None}])).series
+    assert series.names == ["(no name)"]

@@ -21,12 +21,14 @@ from tracekit.cli.output import (
     terminal_options,
     write_file,
 )
+from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from tracekit.roofline.chart import Chart
     from tracekit.roofline.request import Request
 
 _MARKDOWN = {"md": "markdown"}
+_SIZES = ("column", "page", "slide")  # of tracekit.render.figure, which takes long to load
 
 
 def add_to(app: typer.Typer) -> None:
@@ -95,23 +97,22 @@ def roofline(
     asked = Request(
         model=model, by=by, level=level, ceiling=ceiling, launch_ns=launch_overhead_ns,  # type: ignore[arg-type]
         fp16_convention=fp16_convention, trajectory=trajectory,
-        series=tuple(name for name in (series or "").split(",") if name), panels=panels, top=top,
+        series=series or (), panels=panels, top=top,
         title=title or "",
     )  # fmt: skip
     for path in filter(None, (output, data)):
         refuse_in_the_way(path, force=force)
+    if style is not None and output is None:
+        raise UsageError("--style is of a picture: name its file with -o")
     kind = _picture_kind(output, size)
     chart = _chart(store, runs or [], asked)
+    image = None if kind is None else _image(chart, kind, size, style)
     if data is not None:
         suffix = data.suffix.removeprefix(".").lower() or "csv"
         emit(chart.data, format_name=_MARKDOWN.get(suffix, suffix), output=data, force=force)
-    if output is not None and kind is not None:
-        from tracekit.render.figure import encoded, size_named
-        from tracekit.render.roofline import draw
-
-        figure = draw(chart, size=size, style=style).figure
-        write_file(output, encoded(figure, kind, size_named(size)))
-        say(f"{output}: {_summary(chart)}")
+    if output is not None and image is not None:
+        write_file(output, image)
+        say(f"{output}: {'; '.join(chart.data.notes)}")
     elif data is None:
         from tracekit.render.terminal_plot import plot
 
@@ -122,11 +123,20 @@ def roofline(
 def _picture_kind(output: Path | None, size: str) -> str | None:
     """What the picture's file is called after; raises UsageError before any work is done."""
     if output is None:
+        if size not in _SIZES:
+            raise UsageError(f"--size cannot be {size!r}; it is one of: {', '.join(_SIZES)}")
         return None
     from tracekit.render.figure import check_suffix, size_named
 
     size_named(size)
     return check_suffix(output.suffix)
+
+
+def _image(chart: Chart, kind: str, size: str, style: str | None) -> bytes:
+    from tracekit.render.figure import encoded, size_named
+    from tracekit.render.roofline import draw
+
+    return encoded(draw(chart, size=size, style=style).figure, kind, size_named(size))
 
 
 def _chart(store: Path, runs: list[str], asked: Request) -> Chart:
@@ -137,25 +147,23 @@ def _chart(store: Path, runs: list[str], asked: Request) -> Chart:
     from tracekit.store import open_store
 
     chart = Session(open_store(store)).chart(runs, asked)
-    notes = (_summary(chart),)
+    notes = (_summary(chart), *chart.data.notes)
     return replace(chart, data=replace(chart.data, notes=notes))
 
 
 def _summary(chart: Chart) -> str:
-    """What is in the picture, and what is not."""
-    import pyarrow.compute as pc
-
-    points = chart.data.table.filter(pc.field("row_kind") == "point")
-    points = points.filter(pc.field("level_name") == points["level_name"][0])
-    places = Counter(points["place_kind"].to_pylist())
+    """What is in the picture, and what is not: groups, each once for all levels of memory."""
+    drawn = len({group for p in chart.panels for series in p.series for group in series.group})
+    left_out: Counter[str] = Counter()
+    for margin in (margin for panel in chart.panels for margin in panel.margins):
+        left_out[margin.kind] += margin.group_count
     words = {
         "zero_ai": "without operations", "no_bytes": "without bytes", "unknown": "not known",
         "no_label": "without the label",
     }  # fmt: skip
-    left_out = [f"{places[kind]:,} {what}" for kind, what in words.items() if places[kind]]
-    above = Counter(points["is_above_roof"].to_pylist())[True]
-    drawn = places["drawn"]
-    parts = [f"{drawn:,} point{'s' * (drawn != 1)}", *left_out]
+    parts = [f"{drawn:,} point{'s' * (drawn != 1)}"]
+    parts += [f"{left_out[kind]:,} {what}" for kind, what in words.items() if left_out[kind]]
+    above = Counter(chart.data.table["is_above_roof"].to_pylist())[True]
     if above:
         parts.append(f"{above:,} above the roof: check the peaks")
     return f"{chart.model} roofline, {', '.join(parts)}"

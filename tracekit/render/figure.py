@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,9 +51,13 @@ SIZES = {
     "slide": Size(13.33, 7.5, 15.0, 2.6, "outside right upper", 12, 30),
 }
 
+#: What matplotlib can write without a program of its own.
+_KINDS = {"eps", "jpeg", "jpg", "pdf", "png", "svg", "tif", "tiff", "webp"}
+
 #: What no style may change: names from traces are no mathematics, files are always the same.
 _ESSENTIAL = {
     "text.parse_math": False, "text.usetex": False, "axes.formatter.use_mathtext": False,
+    "text.hinting": "none",  # text is as wide at every resolution
     "svg.hashsalt": "tracekit", "svg.fonttype": "path", "pdf.fonttype": 42, "ps.fonttype": 42,
 }  # fmt: skip
 
@@ -78,15 +83,15 @@ def look(size: Size, style_name: str | None = None) -> Iterator[None]:
     }  # fmt: skip
     settings: Any = matplotlib.rcParams
     with matplotlib.rc_context():
-        settings.update(matplotlib.rcParamsDefault)  # not the user's own, which --style can name
-        settings.update({"backend": "agg"} | ours)
+        settings.update(_defaults())  # not the user's own, which --style can name
+        settings.update(ours)
         if style_name is not None:
             try:
                 style.use(style_name)
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 raise UsageError(
-                    f"--style {style_name}: matplotlib has no such style and there is no such "
-                    f"file; styles: {', '.join(style.available)}"
+                    f"--style {style_name}: matplotlib has no such style, and there is no file of "
+                    f"that name that it can read; styles: {', '.join(style.available)}"
                 ) from error
         settings.update(_ESSENTIAL)
         yield
@@ -94,7 +99,13 @@ def look(size: Size, style_name: str | None = None) -> Iterator[None]:
 
 def suffixes() -> list[str]:
     """The kinds of files that figures can be written as."""
-    return sorted(FigureCanvasBase.get_supported_filetypes())
+    return sorted(_KINDS & FigureCanvasBase.get_supported_filetypes().keys())
+
+
+def _defaults() -> dict[str, Any]:
+    """Matplotlib's own settings, but for the backend: it is of the whole process."""
+    default: Any = matplotlib.rcParamsDefault
+    return {name: default[name] for name in default if "backend" not in name}
 
 
 def check_suffix(suffix: str) -> str:
@@ -110,12 +121,23 @@ def check_suffix(suffix: str) -> str:
 
 
 def encoded(figure: Figure, kind: str, size: Size, dots_per_inch: int = 300) -> bytes:
-    """The figure as a file of some kind: the same bytes for the same figure."""
+    """The figure as a file; as svg, pdf and png the same bytes for the same figure."""
     out = io.BytesIO()
-    dated = {"svg": {"Date": None}, "svgz": {"Date": None}, "pdf": {"CreationDate": None}}
-    with look(size):
+    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with look(size), _quiet():
         figure.savefig(out, format=kind, dpi=dots_per_inch, metadata=dated.get(kind))
     return out.getvalue()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what matplotlib logs of a kind of file: EPS has no transparency, which is known."""
+    log = logging.getLogger("matplotlib.backends.backend_ps")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 # -- text -----------------------------------------------------------------------------------------

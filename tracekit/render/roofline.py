@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +18,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tracekit.render.ceilings import ceiling_title
+from tracekit.render.cells import cut
 from tracekit.render.figure import (
     BLUE,
     COLORS,
@@ -32,7 +34,7 @@ from tracekit.render.figure import (
 )
 from tracekit.render.names import display_names
 from tracekit.render.ticks import axis_title, seconds
-from tracekit.render.words import margin_text, set_ticks, write
+from tracekit.render.words import line_text, margin_text, set_ticks, weight, write
 from tracekit.result import Result
 from tracekit.roofline.chart import Box, Chart, Line, Margin, Panel, Series
 
@@ -46,6 +48,8 @@ _BOUNDS = {
 _LEVELS = {"dram": (BLUE, "s"), "l2": (YELLOW, "^"), "l1": (RED, "o")}
 _BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
                 "overhead": "overhead-bound", "": "bound not known"}  # fmt: skip
+#: In the legend: series, those with the most time first, and letters of a device's name.
+_MOST_SERIES, _WIDEST_TITLE = 14, 40
 #: Above this many points they are drawn as an image, also in files of vectors.
 _MOST_VECTORS = 3_000
 
@@ -100,12 +104,18 @@ class _Drawing:
         for axes in grid[count:]:
             axes.remove()
         if self.chart.title:
-            figure.suptitle(drawable(self.chart.title), fontsize=self.size.font + 2)
+            title = cut(drawable(self.chart.title), int(14 * self.size.width))
+            figure.suptitle(title, fontsize=self.size.font + 2)
         self._legend(figure)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # words within the axes move nothing
-        for axes, panel in zip(grid, self.chart.panels, strict=False):
+        panels = list(zip(grid, self.chart.panels, strict=False))
+        for axes, panel in panels:
+            for other, _ in panels:  # placing names draws what is visible, each time anew
+                other.set_visible(other is axes)
             write(axes, panel, self.chart, self.size, self.ink)
+        for axes, _ in panels:
+            axes.set_visible(True)
         return figure
 
     # -- a panel ----------------------------------------------------------------------------------
@@ -118,16 +128,9 @@ class _Drawing:
         axes.set_ylim(chart.y.low, chart.y.high)
         set_ticks(axes.xaxis, chart.x)
         set_ticks(axes.yaxis, chart.y)
-        axes.set_xlabel(
-            "\n".join(
-                [
-                    axis_title(chart.x),
-                    *(margin_text(margin, chart.noun) for margin in panel.margins),
-                ]
-            )
-        )
+        axes.set_xlabel("\n".join([axis_title(chart.x), *self._remarks(panel)]))
         axes.set_ylabel(axis_title(chart.y))
-        axes.set_title(drawable(panel.title))
+        axes.set_title(cut(drawable(panel.title), _WIDEST_TITLE))
         self._seconds(axes)
         for line in panel.lines:
             self._line(axes, line)
@@ -139,6 +142,16 @@ class _Drawing:
             self._join_levels(axes, panel)
         for series in panel.series:
             self._series(axes, series)
+
+    def _remarks(self, panel: Panel) -> Iterator[str]:
+        """What is not on the axes, in lines that are no wider than they are."""
+        columns = min(len(self.chart.panels), 3 if self.size.width > 4 else 1)
+        room = self.size.width * (0.72 if "right" in self.size.legend else 0.9) / columns
+        letters = max(20, int(room * 72 / (0.6 * self.size.font)))
+        for margin in panel.margins:
+            yield from textwrap.wrap(margin_text(margin, self.chart.noun), letters)
+        for line in panel.beyond:
+            yield from textwrap.wrap(f"above the chart: {line_text(line)}", letters)
 
     def _seconds(self, axes: Axes) -> None:
         """The secondary axes of the 4-D model: seconds at peak."""
@@ -262,7 +275,7 @@ class _Drawing:
         devices = dict.fromkeys(
             device for panel in self.chart.panels for device in panel.devices if device
         )
-        title = "\n".join(map(drawable, devices)) or None
+        title = "\n".join(cut(drawable(device), _WIDEST_TITLE) for device in devices) or None
         columns = 1 if "right" in self.size.legend else 2
         legend: Any = figure.legend
         legend(
@@ -271,7 +284,9 @@ class _Drawing:
         )  # fmt: skip
 
     def _series_handles(self) -> Iterator[Line2D]:
-        names = dict.fromkeys(s.name for panel in self.chart.panels for s in panel.series)
+        every = sorted((s for panel in self.chart.panels for s in panel.series), key=weight)
+        shown = set(list(dict.fromkeys(s.name for s in every))[:_MOST_SERIES])
+        names = [name for name in self.looks if name in shown]
         for name in names:
             drawn = self.looks[name]
             is_line = self.chart.trajectory_label is not None
@@ -281,6 +296,9 @@ class _Drawing:
                 markeredgewidth=0.5, linestyle=drawn.dash if is_line else "none",
                 markersize=5 * self.thin, label=drawn.title,
             )  # fmt: skip
+
+        if more := len(self.looks) - len(names):
+            yield Line2D([], [], linestyle="none", label=f"and {more:,} more")
 
     def _size_handles(self) -> Iterator[Line2D]:
         """What the area of a sign means."""
@@ -320,7 +338,9 @@ def _looks(chart: Chart) -> dict[str, _Look]:
             found[name] = _Look(*_LEVELS[name], "-", ceiling_title((name,)))
         else:
             found[name] = _Look(
-                COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)],
+                COLORS[place % len(COLORS)],
+                # another sign each time the colours begin again
+                MARKERS[(place + place // len(COLORS)) % len(MARKERS)],
                 DASHES[place // len(COLORS) % len(DASHES)],
                 drawable(display_names([name], 40)[0]) if name else "all runs",
             )  # fmt: skip

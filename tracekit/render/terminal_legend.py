@@ -218,7 +218,7 @@ class _Legend:
         roof = _valued(line for line in bounds if line.is_roof)
         lower = _valued(line for line in bounds if not line.is_roof)
         if bounds:
-            yield f"roof{of_device}: {roof}" + (f"; below it: {lower}" if lower else "")
+            yield f"roof{of_device}: {roof}" + (f"; other ceilings: {lower}" if lower else "")
         if balances:
             yield f"machine balance{of_device}: {_valued(balances)}"
 

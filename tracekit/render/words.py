@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from tracekit.render.ceilings import ceiling_title
 from tracekit.render.figure import GREY, Size, drawable
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
-from tracekit.render.ticks import tick_text
+from tracekit.render.ticks import engineering, tick_text
 from tracekit.roofline.chart import Axis, Box, Chart, Line, Margin, Panel, Series
 
 _MARGIN_WORDS = {
@@ -58,7 +60,7 @@ class _Writer:
 
     def on_line(self, line: Line) -> None:
         """What a ceiling, a diagonal or a curve is."""
-        text = _line_text(line)
+        text = line_text(line)
         path = self._axes.transData.transform(list(zip(line.x, line.y, strict=True)))
         start, end = path[0], path[-1]
         if line.kind in ("compute", "overhead"):
@@ -84,16 +86,22 @@ class _Writer:
         if not named:
             return
         xs, ys = _obstacles(panel, self._taken)
-        artists = textalloc.allocate(
+        with redirect_stdout(io.StringIO()):  # it prints where it finds no place
+            artists = self._allocate(named, xs, ys)
+        for artist in (*artists[2], *artists[3]):
+            if isinstance(artist, Artist):
+                artist.set_in_layout(False)
+
+    def _allocate(
+        self, named: Sequence[tuple[float, float, str]], xs: list[float], ys: list[float]
+    ) -> Any:
+        return textalloc.allocate(
             self._axes, [x for x, *_ in named], [y for _, y, *_ in named],
             [text for *_, text in named], x_scatter=xs, y_scatter=ys,
             textsize=self._font, textcolor=self._ink, linecolor=GREY, linewidth=0.5 * self._thin,
             min_distance=0.02, max_distance=0.2, margin=0.004, nbr_candidates=200, zorder=5,
             path_effects=self._halo, plot_kwargs={"zorder": 2.2},
         )  # fmt: skip
-        for artist in (*artists[2], *artists[3]):
-            if isinstance(artist, Artist):
-                artist.set_in_layout(False)
 
     def _put(
         self, text: str, anchor: Any, angle: float, side: str, *, below: bool = False,
@@ -110,7 +118,7 @@ class _Writer:
         self._axes.text(
             x, y, text, rotation=angle, rotation_mode="anchor", ha=side,
             va="top" if below else "bottom", fontsize=self._font - (1.0 if faint else 0.0),
-            color=self._ink, alpha=0.6 if faint else 1.0, in_layout=False, zorder=4, clip_on=True,
+            color=self._ink, alpha=0.6 if faint else 1.0, in_layout=False, zorder=2.8, clip_on=True,
             path_effects=self._halo,
         )  # fmt: skip
         under = [place + along * 0.55 * height * step + across * 1.5 for step in range(len(text))]
@@ -130,7 +138,7 @@ class _Writer:
 def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[tuple[float, float, str]]:
     """The points that get a name: ends of trajectories, else those with the most time."""
     if any(series.kind == "trajectory" for series in panel.series):
-        for series in panel.series:
+        for series in sorted(panel.series, key=weight)[: max(chart.top, 0)]:
             for place in sorted({0, len(series.x) - 1}):
                 text = _tag(chart, series, place)
                 yield float(series.x[place]), float(series.y[place]), text
@@ -148,6 +156,11 @@ def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[tuple[float, floa
     names = display_names([point[3] for point in chosen], size.name_width)
     for (_, x, y, *_), name in zip(chosen, names, strict=True):
         yield x, y, drawable(name)
+
+
+def weight(series: Series) -> float:
+    """What series are in order by: those with the most time first."""
+    return -float(np.nansum(series.share_ratio))
 
 
 def _tag(chart: Chart, series: Series, place: int) -> str:
@@ -203,10 +216,14 @@ def margin_text(margin: Margin, noun: str) -> str:
     return f"{_MARGIN_WORDS[margin.kind]}: {what}{share}{reason}"
 
 
-def _line_text(line: Line) -> str:
+def line_text(line: Line) -> str:
     """What a line is, with its value."""
     device = f"{drawable(line.device_name)} " if line.device_name else ""
-    value = short(line.value, line.unit) if line.kind != "intensity" else f"{line.value:g} FLOP/B"
+    value = (
+        short(line.value, line.unit)
+        if line.kind != "intensity"
+        else f"{engineering(line.value, line.unit)} FLOP/B"
+    )
     if line.kind in ("time", "intensity"):
         return value
     if line.kind == "overhead":

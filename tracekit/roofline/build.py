@@ -123,29 +123,26 @@ class _Builder:
         points, request = self.points, self.request
         share = shares(points, rows)
         boxed = [(group.name if request.trajectory else None, group.rows) for group in groups]
+        drawn = lines(points, rows, self.machines, x, y, request)
         is_traffic = request.model not in ("classic", "hierarchical")
         return Panel(
             title, tuple(self._series(group, share) for group in groups),
-            lines(points, rows, self.machines, x, y, request),
+            tuple(line for line in drawn if line.x),
             boxes(points, boxed, self.machines, request),
             tuple(margins(points, rows, self.kinds, self.at.x if is_traffic else None)),
             tuple(dict.fromkeys(points.device[r] for r in rows if self.kinds[r] == DRAWN)),
+            tuple(line for line in drawn if line.kind == "overhead" and not line.x),
         )  # fmt: skip
 
     def _series(self, group: Group, share: Array) -> Series:
         rows, at = group.rows, self.at
         return Series(
             self.grouping.kind, group.name, [self.points.name[row] for row in rows], at.x[rows],
-            at.y[rows], share[rows], [self._kernel(row) for row in rows],
+            at.y[rows], share[rows], [self.points.group(row) for row in rows.tolist()],
             None if at.open_x is None else at.open_x[rows],
             None if at.open_y is None else at.open_y[rows],
             list(group.tags), [self.found.bound[row] for row in rows],
         )  # fmt: skip
-
-    def _kernel(self, row: int) -> tuple[Any, ...]:
-        """What is one kernel at several levels of memory."""
-        points = self.points
-        return points.run[row], points.name[row], points.event[row]
 
     def _labelled(self, parts: Sequence[Part]) -> dict[str, list[Any]]:
         """What the drawing adds to the points."""

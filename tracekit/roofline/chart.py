@@ -106,6 +106,7 @@ class Panel:
     boxes: tuple[Box, ...]
     margins: tuple[Margin, ...]
     devices: tuple[str | None, ...] = ()
+    beyond: tuple[Line, ...] = ()  # overhead ceilings far above the axes
 
 
 @dataclass(frozen=True, slots=True)

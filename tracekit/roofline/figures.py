@@ -40,7 +40,7 @@ def figures(points: Points, machines: Machines, request: Request) -> Figures:
     if request.has_one_peak:
         compute_ns = geo.time_at_peak_ns(points.flop, 1.0) / _peaks(points, machines)
         bandwidth_ns = geo.time_at_peak_ns(points.moved, 1.0) / _bandwidths(points, machines)
-    overhead_ns = points.known_launches * points.launch_ns
+    overhead_ns = np.where(points.is_known, points.known_launches * points.launch_ns, np.nan)
     with np.errstate(invalid="ignore"):  # NaN is not known
         times = geo.measured_times_ns(points.time_ns, compute_ns, bandwidth_ns)
         return Figures(

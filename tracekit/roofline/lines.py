@@ -21,6 +21,8 @@ _PADDING, _LEAST_PADDING = 0.06, 1.6
 #: An overhead ceiling this far above the roof is no concern, and off the chart.
 _FAR_ABOVE = 50.0
 _MOST_DIAGONALS = 6
+#: Where there are fewer decades, run times have curves at 1, 2 and 5.
+_FEW_DECADES = 3
 #: Boxes of so many numbers of launches are drawn; of more, the smallest and the largest.
 _MOST_BOXES = 3
 
@@ -122,7 +124,7 @@ def lines(
 ) -> tuple[Line, ...]:
     """The lines behind the points in `rows`."""
     found: list[Line] = []
-    devices = _devices(points)
+    devices = points.devices(rows[points.has_place[rows]])
     for device in devices:
         shown = device if len(devices) > 1 else None
         if request.model in ("classic", "hierarchical"):
@@ -137,7 +139,7 @@ def lines(
         found = found[:1] + _run_times(x, y)
     else:
         found += _intensities(x, y)
-    return tuple(line for line in found if line.x)
+    return tuple(found)
 
 
 def _roof(
@@ -147,14 +149,15 @@ def _roof(
     peaks = machines.drawn(device)
     bandwidths = _bandwidths(machines, device, request)
     widest = max(bandwidth.value for bandwidth in bandwidths)
-    top = machines.peak(device).value if request.ceiling else max(peak.value for peak in peaks)
+    top = machines.peak(device).value
     for names, value in _same_value(peaks):
         start = geo.machine_balance(value, widest)
         path = [(start, value), (max(x.high, start), value)]
         yield _line("compute", names, value, "flop/s", path, x, y, value == top, shown)
     for bandwidth in bandwidths:
-        end = geo.machine_balance(top, bandwidth.value)
-        path = [(x.low, x.low * bandwidth.value), (end, top)]
+        highest = max(peak.value for peak in peaks)
+        end = geo.machine_balance(highest, bandwidth.value)
+        path = [(x.low, x.low * bandwidth.value), (end, highest)]
         yield _line("bandwidth", (bandwidth.name,), bandwidth.value, "bytes/s", path, x, y, True,
                     shown)  # fmt: skip
 
@@ -180,7 +183,10 @@ def _overhead_flop_per_s(points: Points, rows: Rows) -> float | None:
     rows = _timed(points, rows)
     overhead = float((points.known_launches[rows] * points.launch_ns[rows]).sum())
     flop = float(points.flop[rows].sum())
-    return flop * 1e9 / overhead if overhead and flop else None
+    if not overhead or not flop:
+        return None
+    launches = float(points.known_launches[rows].sum())
+    return float(geo.overhead_ceiling_flop_per_s(flop, launches, overhead / launches))
 
 
 def _timed(points: Points, rows: Rows) -> Rows:
@@ -209,9 +215,14 @@ def _intensities(x: Axis, y: Axis) -> list[Line]:
 
 def _run_times(x: Axis, y: Axis) -> list[Line]:
     """Curves of constant run time: the longer of both times (Wang Y. 2020, Fig. 2c)."""
+    low, high = max(x.low, y.low), min(x.high, y.high)
+    values = _decades(low, high)
+    if len(values) < _FEW_DECADES:
+        values = [step * ten for ten in _decades(low / _DECADE, high) for step in (1, 2, 5)]
     return [
         _line("time", (), value, "ns", [(x.low, value), (value, value), (value, y.low)], x, y)
-        for value in _decades(max(x.low, y.low), min(x.high, y.high))
+        for value in values
+        if low < value < high
     ]
 
 
@@ -275,6 +286,7 @@ def boxes(
             counts = {points.known_launches[row] for row in rows if points.device[row] == device}
             for count in sorted(counts):
                 corner = _corner(machines, device, count, launch_ns, request)
-                found.setdefault(corner, Box(*corner, int(count), launch_ns, series))
+                owner = series if corner not in found else None  # several have it
+                found[corner] = Box(*corner, int(count), launch_ns, owner)
     ordered = sorted(found.values(), key=lambda box: (box.x, box.y))
     return tuple(ordered if len(ordered) <= _MOST_BOXES else (ordered[0], ordered[-1]))

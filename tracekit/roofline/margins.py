@@ -37,35 +37,49 @@ def margins(
     """What of a panel is not drawn, each kind once for all levels of memory.
 
     `along` are places on an axis of traffic, where kernels without operations can be marked.
-    Launches without operations within a point that is drawn are counted too.
+    Launches without operations, or of which something is not known, are counted within drawn
+    points too.
     """
     rows = points.once(rows)
-    share = shares(points, rows)
     of_row = np.array(kinds, dtype=object)
-    zero = rows[of_row[rows] == ZERO_AI]
-    launches = int(points.zero_launches[rows].sum())
-    if launches:
-        total = float(np.nansum(points.total_ns[rows]))
-        part = float(points.zero_ns[rows].sum()) / total if total else None
-        yield Margin("zero_ai", len(zero), launches, part, None, _rug(along, zero))
-    kind: MarginKind
-    for kind in ("no_bytes", "unknown", "no_label"):
-        out = rows[of_row[rows] == kind]
-        if len(out):
-            known = share[out][~np.isnan(share[out])]
-            yield Margin(
-                kind, len(out), int(points.launches[out].sum()),
-                float(known.sum()) if len(known) else None,
-                _reason(points, out) if kind == "unknown" else None,
-            )  # fmt: skip
+    total = float(np.nansum(points.total_ns[rows]))
+    labelled = rows[of_row[rows] != NO_LABEL]
+    zero = labelled[of_row[labelled] == ZERO_AI]
+    yield from _counted(
+        "zero_ai", zero, points.zero_launches[labelled], points.zero_ns[labelled], total,
+        along=_rug(along, zero),
+    )  # fmt: skip
+    others: tuple[tuple[MarginKind, str], ...] = (("no_bytes", NO_BYTES), ("no_label", NO_LABEL))
+    for kind, name in others:
+        out = rows[of_row[rows] == name]
+        yield from _counted(kind, out, points.launches[out], points.total_ns[out], total)
+    known_ns = np.where(points.is_known[labelled], points.time_ns[labelled], 0.0)
+    yield from _counted(
+        "unknown", labelled[of_row[labelled] == UNKNOWN],
+        points.launches[labelled] - points.known_launches[labelled],
+        points.total_ns[labelled] - known_ns, total, reason=_reason(points, labelled),
+    )  # fmt: skip
+
+
+def _counted(
+    kind: MarginKind, groups: Rows, launches: Array, times_ns: Array, total_ns: float, *,
+    reason: str | None = None, along: tuple[float, ...] = (),
+) -> Iterator[Margin]:  # fmt: skip
+    """One margin, if there is anything in it; a share only of times that are known."""
+    count = int(launches.sum())
+    if not count:
+        return
+    has_time = total_ns and not np.isnan(times_ns[launches > 0]).all()
+    share = float(np.nansum(times_ns)) / total_ns if has_time else None
+    yield Margin(kind, len(groups), count, share, reason, along)
 
 
 def _reason(points: Points, rows: Rows) -> str | None:
     """Why most of the time of some points is not known."""
     reasons: Counter[str] = Counter()
-    for row in rows:
+    for row in rows[points.known_launches[rows] < points.launches[rows]].tolist():
         reasons[points.reason[row] or ""] += 1 + int(np.nan_to_num(points.total_ns[row]))
-    return reasons.most_common(1)[0][0] or None
+    return (reasons.most_common(1)[0][0] or None) if reasons else None
 
 
 def _rug(along: Array | None, rows: Rows) -> tuple[float, ...]:

@@ -16,14 +16,14 @@ _NOT_FLOP = "tensor_int8"
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """The devices by name, the one with the most time first, and what is drawn of them.
+    """The devices by name, and what is drawn of them.
 
-    ``used`` are the compute ceilings under which any work was done on each, ``asked`` is the one
+    ``used`` are the operations done on each under each compute ceiling, ``asked`` is the ceiling
     that the user wants all points held against.
     """
 
     by_name: dict[str | None, Platform]
-    used: dict[str | None, frozenset[str]]
+    used: dict[str | None, dict[str, float]]
     asked: str | None
 
     @classmethod
@@ -34,28 +34,19 @@ class Machines:
         peak of one device, the largest counts.
         """
         rows = [row for result in results for row in result.rows()]
-        times = {(row["device_name"], row["run_id"]): row["total_ns"] or 0 for row in rows}
-        devices = dict.fromkeys(name for name, _ in times)
-        total = {d: sum(ns for (name, _), ns in times.items() if name == d) for d in devices}
-        names = sorted(devices, key=lambda name: (-total[name], name or ""))
+        names = sorted({row["device_name"] for row in rows}, key=lambda name: name or "")
         return cls(
             {name: _platform(name, rows, launch_ns) for name in names},
             {name: _used(name, rows) for name in names},
             asked,
         )
 
-    @property
-    def main(self) -> str | None:
-        """The device with the most time."""
-        return next(iter(self.by_name), None)
-
     def platform(self, device: str | None) -> Platform:
-        """A device; points of several devices are held against the main one."""
-        found = self.by_name.get(device) or self.by_name.get(self.main)
-        return found or Platform(device, (), (), None)
+        """A device; one that is not known can do nothing that is known."""
+        return self.by_name.get(device) or Platform(device, (), (), None)
 
     def peak(self, device: str | None) -> Ceiling:
-        """The compute peak that points are held against: the one asked for, else the highest used.
+        """The compute peak of a chart: the one asked for, else that of most of the operations.
 
         Raises UsageError where the device has none of that name, or none at all.
         """
@@ -66,17 +57,18 @@ class Machines:
             raise UsageError(
                 f"nothing says what {_text(platform)} can do at most. {_advice(platform)}"
             )
-        used = self._used(device)
-        found = next((c for c in platform.compute if c.name in used), None)
-        if found is None and used:
+        work = self.used.get(device, {})
+        name = max(work, key=lambda name: (work[name], name), default=None)
+        if name is None:
+            return platform.compute[-1]
+        found = platform.peak(name)
+        if found is None:
             raise UsageError(
-                f"the work was done in {', '.join(sorted(used))}, and no such peak is known of "
-                f"{_text(platform)}; known: {_names(platform.compute)}. {_advice(platform)}"
+                f"most of the work was done in {name}, and no such peak is known of "
+                f"{_text(platform)}; known: {_names(platform.compute)}. {_advice(platform)}; or "
+                "hold all points against another peak with --ceiling NAME"
             )
-        return found or platform.compute[-1]
-
-    def _used(self, device: str | None) -> frozenset[str]:
-        return self.used.get(device) or self.used.get(self.main) or frozenset()
+        return found
 
     def bandwidth(self, device: str | None, level: str) -> Ceiling:
         """The bandwidth of a level; raises UsageError where it is not known."""
@@ -89,7 +81,7 @@ class Machines:
         return [
             ceiling
             for ceiling in self.platform(device).compute
-            if ceiling is roof or ceiling.name in self._used(device)
+            if ceiling is roof or ceiling.name in self.used.get(device, ())
         ]
 
 
@@ -107,10 +99,13 @@ def _names(ceilings: Iterable[Ceiling]) -> str:
     return ", ".join(ceiling.name for ceiling in ceilings) or "none"
 
 
-def _used(name: str | None, rows: Iterable[dict[str, Any]]) -> frozenset[str]:
-    """The compute ceilings of a device under which any operation was done."""
-    own = (row for row in rows if row["device_name"] == name and row["work_flop"])
-    return frozenset(row["ceiling_name"] for row in own) - {_NOT_FLOP}
+def _used(name: str | None, rows: Iterable[dict[str, Any]]) -> dict[str, float]:
+    """The operations done on a device under each compute ceiling, where there were any."""
+    used: dict[str, float] = {}
+    for row in rows:
+        if row["device_name"] == name and row["work_flop"] and row["ceiling_name"] != _NOT_FLOP:
+            used[row["ceiling_name"]] = used.get(row["ceiling_name"], 0) + row["work_flop"]
+    return used
 
 
 def _platform(

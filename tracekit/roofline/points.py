@@ -48,6 +48,9 @@ class Labels:
         return sorted({label for _, label in self.text})
 
 
+_NO_NAME = "(no name)"
+
+
 @dataclass(slots=True)
 class Points:
     """Groups of launches at a level of memory, as columns of one length; NaN is not known.
@@ -63,6 +66,7 @@ class Points:
     device: list[str | None]
     reason: list[str | None]
     definition: list[str | None]
+    source: list[str | None]
     event: list[int | None]
     launches: Array
     known_launches: Array
@@ -88,10 +92,11 @@ class Points:
             return list(table.column(column).to_pylist())
 
         return cls(
-            run=values("run_id"), run_name=values("run_name"), name=values("name"),
+            run=values("run_id"), run_name=values("run_name"),
+            name=[name or _NO_NAME for name in values("name")],
             level=np.array(values("level_name"), dtype=object), device=values("device_name"),
             reason=values("reason"), definition=values("byte_definition"),
-            event=values("event_id"),
+            source=values("source_id"), event=values("event_id"),
             launches=numbers("launch_count"), known_launches=numbers("known_launch_count"),
             total_ns=numbers("total_ns"), time_ns=numbers("known_ns"),
             flop=numbers("known_flop"), moved=numbers("known_bytes"),
@@ -104,9 +109,21 @@ class Points:
         """Number of points: one for each group and level."""
         return len(self.run)
 
+    def group(self, row: int) -> tuple[object, ...]:
+        """What a point is of, whichever level of memory it is at."""
+        return self.run[row], self.name[row], self.device[row], self.source[row], self.event[row]
+
     def once(self, rows: Rows) -> Rows:
-        """Of `rows` those at the first of their levels: every group once."""
-        return rows[self.level[rows] == self.level[rows[0]]] if len(rows) else rows
+        """Every group of `rows` once: at the first level it can be drawn at, else that is known."""
+        if not len(rows) or (self.level[rows] == self.level[rows[0]]).all():
+            return rows
+        rank = 2 * self.has_place[rows] + self.is_known[rows]
+        best: dict[tuple[object, ...], tuple[int, int]] = {}
+        for row, value in zip(rows.tolist(), rank.tolist(), strict=True):
+            group = self.group(row)
+            if group not in best or best[group][1] < value:
+                best[group] = row, value
+        return np.array([row for row, _ in best.values()], np.intp)
 
     def devices(self, rows: Rows) -> list[str | None]:
         """The devices of some points, each once, in order."""
@@ -120,8 +137,8 @@ class Points:
 
     @property
     def is_zero_ai(self) -> Mask:
-        """Those that did no floating-point operation."""
-        found: Mask = self.is_known & (self.flop == 0)
+        """Those all of whose launches are known to have done no floating-point operation."""
+        found: Mask = (self.known_launches == self.launches) & (self.flop == 0)
         return found
 
     @property

@@ -22,7 +22,7 @@ class Request:
         level: level of memory of a chart that has one: dram, l2 or l1.
         ceiling: the compute peak to hold all points against, such as tensor_fp16. None: in the
             classic and hierarchical models each point has the peaks of its own precisions, in the
-            others the highest that is in use.
+            others that of most of the operations.
         launch_ns: time of one launch, in place of the device's.
         fp16_convention: packed or scalar.
         trajectory: label along whose values the points of a series are joined.
@@ -39,13 +39,18 @@ class Request:
     launch_ns: float | None = None
     fp16_convention: str = "packed"
     trajectory: str | None = None
-    series: tuple[str, ...] = ()
+    series: tuple[str, ...] | str = ()
     panels: str | None = None
     top: int = 8
     title: str = ""
 
     def __post_init__(self) -> None:
         """Check what is asked."""
+        if isinstance(self.series, str):  # from Python: one label, or several with commas
+            names = tuple(name.strip() for name in self.series.split(",") if name.strip())
+            object.__setattr__(self, "series", names)
+        if self.top < 0:
+            raise UsageError(f"--top {self.top}: a number of points, 0 or more, is needed")
         _choose("model", self.model, MODELS)
         _choose("by", self.granularity, GRANULARITIES)
         _choose("level", self.level, LEVELS)

@@ -67,8 +67,9 @@ class Grouping:
         """Lines through runs in the order of a label, apart by other labels."""
         label = self.request.trajectory
         assert label is not None
-        if all(self.labels.value(run, label) is None for run in self.points.run):
-            raise UsageError(no_label("trajectory", label, self.labels))
+        for option, name in (("trajectory", label), *(("series", n) for n in self.request.series)):
+            if all(self.labels.value(run, name) is None for run in self.points.run):
+                raise UsageError(no_label(option, name, self.labels))
         with_label = [r for r in rows if self.labels.value(self.points.run[r], label) is not None]
 
         def order(row: int) -> tuple[Any, ...]:

@@ -49,6 +49,7 @@ _COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("byte_definition", _TEXT, "paper or vendor: which bytes of L2 and L1"),
     ("device_name", _TEXT, "device; NULL for several"),
     ("source_text", _TEXT, "of a ceiling: where the figure comes from"),
+    ("source_id", _TEXT, "of a launch: source"),
     ("event_id", _INT, "of a launch: place in its source"),
 )  # fmt: skip
 
@@ -72,7 +73,7 @@ def table_of(
         name: pa.array(columns.get(name, [None] * size), kind, from_pandas=True)
         for name, kind, _ in _COLUMNS
     })  # fmt: skip
-    extra = [*_ceiling_rows(panels, machines, request), *_box_rows(panels)]
+    extra = [*_ceiling_rows(panels, machines, request), *_box_rows(panels, request)]
     schema = pa.schema([(name, kind) for name, kind, _ in _COLUMNS])
     table = pa.concat_tables([rows, pa.Table.from_pylist(extra, schema=schema)])
     meanings = tuple(ResultColumn(name, unit_of(name), doc) for name, _, doc in _COLUMNS)
@@ -94,7 +95,7 @@ def _point_columns(points: Points, found: Figures) -> dict[str, Any]:
         "overhead_ns": found.overhead_ns, "compute_time_ns": found.compute_time_ns,
         "bandwidth_time_ns": found.bandwidth_time_ns, "roof_ratio": found.roof_ratio,
         "is_above_roof": list(above), "byte_definition": points.definition,
-        "device_name": points.device, "event_id": points.event,
+        "device_name": points.device, "source_id": points.source, "event_id": points.event,
     }  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def _ceiling_rows(
                 "overhead_ns": platform.launch_ns, "launch_count": 1,
             }  # fmt: skip
     for panel in panels:
-        for line in panel.lines:
+        for line in (*panel.lines, *panel.beyond):
             if line.kind == "overhead":
                 yield _overhead_row(panel, line)
 
@@ -136,14 +137,13 @@ def _overhead_row(panel: Panel, line: Line) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _box_rows(panels: Iterable[Panel]) -> Iterable[dict[str, Any]]:
+def _box_rows(panels: Iterable[Panel], request: Request) -> Iterable[dict[str, Any]]:
     for panel in panels:
         for box in panel.boxes:
-            yield _box_row(panel, box)
+            yield _box_row(panel, box, in_time=request.model == "time")
 
 
-def _box_row(panel: Panel, box: Box) -> dict[str, Any]:
-    in_time = box.x == box.y == box.launch_count * box.launch_ns
+def _box_row(panel: Panel, box: Box, *, in_time: bool) -> dict[str, Any]:
     return {
         "row_kind": "box", "panel": panel.title or None, "series": box.series,
         "name": "overhead", "launch_count": box.launch_count,
