@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tracekit import ingest
 
 Tracekit = Callable[..., Any]
 
@@ -17,18 +19,23 @@ REPORTS = ROOT / "fixtures" / "roofline"
 V100 = "V100 (Wang 2020, measured)"
 
 
-@pytest.fixture
-def sweep(tracekit: Tracekit, here: Path) -> Path:
-    """Six runs of a convolution, labelled, and the newest run `red`."""
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with six runs of a convolution, labelled, and the newest run `red`."""
+    store = tmp_path_factory.mktemp("swept") / "S"
     for framework in ("pytorch", "tf"):
-        for batch in (16, 32, 64):
+        for batch in ("16", "32", "64"):
             name = f"conv2d-{framework}-fp16-{batch}"
-            done = tracekit("ingest", REPORTS / f"{name}.csv", "--store", "S", "--run", name,
-                            "--device", V100, "--label", f"batch={batch}",
-                            "--label", f"framework={framework}")  # fmt: skip
-            assert done.code == 0, done.messages
-    assert tracekit("ingest", REPORTS / "red.csv", "--store", "S", "--run", "red",
-                    "--device", V100).code == 0  # fmt: skip
+            labels = {"batch": batch, "framework": framework}
+            ingest([REPORTS / f"{name}.csv"], store, run_name=name, device_name=V100, labels=labels)
+    ingest([REPORTS / "red.csv"], store, run_name="red", device_name=V100)
+    return store
+
+
+@pytest.fixture
+def sweep(here: Path, swept: Path) -> Path:
+    """The current folder, with a copy of that store in it."""
+    shutil.copytree(swept, here / "S")
     return here
 
 
