@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import ROOT
 from tracekit import ingest
+from tracekit.cli.roofline import _SIZES
+from tracekit.render.figure import SIZES
 
 Tracekit = Callable[..., Any]
 
@@ -143,6 +145,16 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(
     assert says in done.messages
     assert done.messages.count("\n") == 1
     assert not list(sweep.glob("a.*"))
+
+
+def test_an_overhead_ceiling_above_the_plot_is_told(tracekit: Tracekit, sweep: Path) -> None:
+    """400 GFLOP in 20 launches of 1 ns: 20 EFLOP/s."""
+    done = tracekit("roofline", "red", "--store", "S", "--launch-overhead-ns", "1")
+    assert "launch overhead: 20.00 EFLOP/s (20 launches), above the chart\n" in done.text
+
+
+def test_sizes_are_those_of_figures() -> None:
+    assert set(_SIZES) == set(SIZES)
 
 
 def test_no_file_is_overwritten_unasked(tracekit: Tracekit, sweep: Path) -> None:

@@ -224,11 +224,12 @@ class _Legend:
 
     def _overheads(self) -> Iterator[str]:
         """What the launches cost."""
-        for line in self.panel.lines:
+        for line in (*self.panel.lines, *self.panel.beyond):
             if line.kind == "overhead":
                 count = line.launch_count
                 launches = "" if count is None else f" ({counted(count, 'launch')})"
-                yield f"launch overhead: {_value(line.value, line.unit)}{launches}"
+                above = "" if line.x else ", above the chart"
+                yield f"launch overhead: {_value(line.value, line.unit)}{launches}{above}"
         boxes = [_boxed(box) for box in self.panel.boxes]
         if boxes:
             yield f"overhead {'box' if len(boxes) == 1 else 'boxes'}: " + ", ".join(boxes)
