@@ -12,6 +12,8 @@ from tracekit.roofline.geometry import Ceiling, Platform
 
 #: Tensor operations on integers are no floating-point work and have no place in a roofline.
 _NOT_FLOP = "tensor_int8"
+#: The share of the operations from which on a peak is much used.
+_MUCH = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Machines:
         return self.by_name.get(device) or Platform(device, (), (), None)
 
     def peak(self, device: str | None) -> Ceiling:
-        """The compute peak of a chart: the one asked for, else that of most of the operations.
+        """The compute peak of a chart: the one asked for, else the highest that is much used.
 
         Raises UsageError where the device has none of that name, or none at all.
         """
@@ -58,17 +60,19 @@ class Machines:
                 f"nothing says what {_text(platform)} can do at most. {_advice(platform)}"
             )
         work = self.used.get(device, {})
-        name = max(work, key=lambda name: (work[name], name), default=None)
-        if name is None:
+        if not work:
             return platform.compute[-1]
-        found = platform.peak(name)
-        if found is None:
+        most = max(work, key=lambda name: (work[name], name))
+        if platform.peak(most) is None:
             raise UsageError(
-                f"most of the work was done in {name}, and no such peak is known of "
+                f"most of the work was done in {most}, and no such peak is known of "
                 f"{_text(platform)}; known: {_names(platform.compute)}. {_advice(platform)}; or "
                 "hold all points against another peak with --ceiling NAME"
             )
-        return found
+        enough = min(_MUCH * sum(work.values()), work[most])
+        return next(  # the platform's ceilings stand highest first
+            ceiling for ceiling in platform.compute if work.get(ceiling.name, 0) >= enough
+        )
 
     def bandwidth(self, device: str | None, level: str) -> Ceiling:
         """The bandwidth of a level; raises UsageError where it is not known."""

@@ -22,7 +22,7 @@ class Request:
         level: level of memory of a chart that has one: dram, l2 or l1.
         ceiling: the compute peak to hold all points against, such as tensor_fp16. None: in the
             classic and hierarchical models each point has the peaks of its own precisions, in the
-            others that of most of the operations.
+            others the highest that a tenth of the operations was done under.
         launch_ns: time of one launch, in place of the device's.
         fp16_convention: packed or scalar.
         trajectory: label along whose values the points of a series are joined.
