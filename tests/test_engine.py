@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -678,6 +679,40 @@ def test_files_of_an_older_version_lack_columns(changing: Store) -> None:
 
 
 # -- how a store is opened ------------------------------------------------------------------------
+
+
+VIEWS = sorted(query.name for query in catalog().values() if query.kind == "view")
+LISTINGS = [
+    "SELECT table_name FROM information_schema.tables", "SELECT view_name FROM duckdb_views()",
+    "SELECT name FROM (SHOW TABLES)", "SELECT name FROM sqlite_master",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_is_there_from_the_first_question_on(store: Store, view: str) -> None:
+    """Views are defined when they are asked for, however they are written."""
+    for written in (view, f'"{view}"', f"main.{view.upper()}", f"/**/{view}--"):
+        assert scalar(Database(store), f"SELECT count(*) FROM {written}\n") >= 0
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_who_asks_what_there_is_is_told_all(store: Store, listing: str) -> None:
+    found = {row[0] for row in Database(store).sql(listing).tuples()}
+    assert found >= {*VIEWS, *TABLES, "device_model", "model_ceiling"} or (
+        "duckdb_views" in listing and found >= {*VIEWS, *TABLES}
+    )
+
+
+def test_a_view_with_a_wrong_name_is_named(store: Store) -> None:
+    with pytest.raises(QueryError, match='Did you mean "kernel_work"'):
+        Database(store).sql("SELECT * FROM kernel_wrk")
+
+
+def test_several_threads_can_ask_the_first_question(store: Store) -> None:
+    database = Database(store)
+    with ThreadPoolExecutor(8) as pool:
+        counts = [pool.submit(database.sql, f"FROM {view} SELECT count(*)") for view in VIEWS]
+        assert [len(found.result()) for found in counts] == [1] * len(VIEWS)
 
 
 def test_opening_reads_one_file_of_a_table_at_most(

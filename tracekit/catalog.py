@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,9 @@ from tracekit.schema import TABLES
 
 Kind = Literal["macro", "view", "report", "check"]
 KINDS: tuple[Kind, ...] = ("macro", "view", "report", "check")
+_WORD = re.compile(r"\w+")
+#: Beginnings of words in SQL that ask for what there is.
+_ASKS_WHAT_THERE_IS = ("duckdb_", "information_schema", "pg_", "pragma_", "show", "sqlite_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,23 @@ def definitions() -> list[Query]:
         return [known[name] for name in order.static_order()]
     except CycleError as error:
         raise QueryError(f"queries depend on each other: {' < '.join(error.args[1])}") from error
+
+
+def definitions_for(text: str) -> list[Query]:
+    """Of the definitions those that `text` names, and those they depend on, in their order.
+
+    Names are found as words, so there can be more than are needed, and never fewer. Of a `text`
+    that asks what there is, all of them.
+    """
+    every = definitions()
+    words = set(_WORD.findall(text.lower()))
+    if any(word.startswith(_ASKS_WHAT_THERE_IS) for word in words):
+        return every
+    wanted: set[str] = set()
+    for query in reversed(every):  # what depends on others stands after them
+        if query.name in words or query.name in wanted:
+            wanted |= {query.name, *query.depends, "ratio"}
+    return [query for query in every if query.name in wanted]
 
 
 def query_named(name: str, kind: Kind = "report") -> Query:

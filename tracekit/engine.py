@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from tracekit.catalog import Query, catalog, definitions, query_named
+from tracekit.catalog import Query, catalog, definitions, definitions_for, query_named
 from tracekit.errors import QueryError, UsageError
 from tracekit.peaks import models
 from tracekit.result import Result, ResultColumn, own_names, unit_of
@@ -58,6 +58,7 @@ _INEXACT_TYPES = frozenset((
     "bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint",
 ))  # fmt: skip
 _POLL_SECONDS = 0.1
+_MODELS = (DEVICE_MODEL.name, MODEL_CEILING.name)
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
@@ -73,6 +74,8 @@ class Database:
         self._store = store
         self._root = str(store.path.resolve())
         self._is_mixed = False
+        self._defined: set[str] = set()
+        self._defining = threading.Lock()
         self._connection = duckdb.connect()
         try:
             _lock_down(self._connection, self._root)
@@ -94,22 +97,32 @@ class Database:
                     raise QueryError(self._explained(error)) from error
 
     def _define_views(self) -> None:
-        self._define_reference()
+        _make(self._connection, STORED_TABLE, self._stored_rows())
         for table in TABLES.values():
             files = [self._path_of(file) for file in self._snapshot.files[table.name]]
             view = _table_view(table, files, self._columns(table, files), is_mixed=self._is_mixed)
             self._connection.execute(view)
-        for query in definitions():
-            self._connection.execute(_definition(query))
+        self._defined.clear()
 
-    def _define_reference(self) -> None:
-        """The tables that no source has rows in: known devices, and what is in the store."""
-        for table, rows in (
-            (DEVICE_MODEL, _model_rows()),
-            (MODEL_CEILING, _ceiling_rows()),
-            (STORED_TABLE, self._stored_rows()),
-        ):
-            _make(self._connection, table, rows)
+    def _define(self, queries: Sequence[Query], text: str = "") -> None:
+        """Define what is not yet defined: to define all takes longer than most questions.
+
+        `queries` are macros and views; what `text` and they say of devices that are known, too.
+        """
+        with self._defining:
+            if any(name in each for each in (text, *(q.sql for q in queries)) for name in _MODELS):
+                self._define_models()
+            for query in queries:
+                if query.name not in self._defined:
+                    self._connection.execute(_definition(query))
+                    self._defined.add(query.name)
+
+    def _define_models(self) -> None:
+        """The tables of known devices, which no source has rows in."""
+        for table, rows in ((DEVICE_MODEL, _model_rows), (MODEL_CEILING, _ceiling_rows)):
+            if table.name not in self._defined:
+                _make(self._connection, table, rows())
+                self._defined.add(table.name)
 
     def _stored_rows(self) -> list[dict[str, Any]]:
         found = {
@@ -234,13 +247,18 @@ class Database:
 
     def _fetch(self, text: str, parameters: Mapping[str, Any]) -> pa.Table:
         try:
-            return self._rows(text, parameters)
+            try:
+                return self._rows(text, parameters)
+            except duckdb.CatalogException:
+                self._define(definitions())  # so that the message can say what was meant
+                return self._rows(text, parameters)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
             raise QueryError(self._explained(error)) from error
 
     def _rows(self, text: str, parameters: Mapping[str, Any]) -> pa.Table:
+        self._define(definitions_for(text), text.lower())
         # An unread result blocks the connection: one cursor a query.
         cursor = self._connection.cursor()
         try:

@@ -200,12 +200,13 @@ def known_names() -> list[str]:
 
 
 def keys(database: Database, names: list[str]) -> list[str]:
-    with database._connection.cursor() as cursor:
-        found = cursor.execute(
-            "SELECT device_key(name) FROM (SELECT unnest(?) AS name, unnest(?) AS n) ORDER BY n",
-            [names, list(range(len(names)))],
-        ).fetchall()
-    return [key for (key,) in found]
+    found = database._fetch(
+        "SELECT device_key(name) AS key "
+        "FROM (SELECT unnest($names) AS name, unnest($places) AS n) ORDER BY n",
+        {"names": names, "places": list(range(len(names)))},
+    )
+    keys: list[str] = found["key"].to_pylist()
+    return keys
 
 
 def test_a_device_has_the_same_key_in_sql_and_in_python(database: Database) -> None:
@@ -252,11 +253,11 @@ def kernel_names() -> list[dict[str, str]]:
 
 
 def of_names(database: Database, macro: str, names: list[str]) -> dict[str, str | None]:
-    with database._connection.cursor() as cursor:
-        found = cursor.execute(
-            f"SELECT name, {macro}(name) FROM (SELECT unnest(?) AS name)", [names]
-        ).fetchall()
-    return dict(found)
+    found = database._fetch(
+        f"SELECT name, {macro}(name) AS told FROM (SELECT unnest($names) AS name)",
+        {"names": names},
+    )
+    return {row["name"]: row["told"] for row in found.to_pylist()}
 
 
 def test_a_kernel_is_of_the_class_that_its_name_tells(database: Database) -> None:
