@@ -410,6 +410,8 @@ _PARTS = {
 # What the caches above ask of L2, in sectors of 32 bytes. Atomics are in neither of them.
 _L2_SECTORS = ("l2_read_transactions", "l2_write_transactions")
 _OCCUPANCY = "achieved_occupancy"
+# A unit's level of use is rounded up: ``Idle (0)`` is no use at all, 0.5 % is ``Low (1)``.
+_LEVELS = {"tensor_precision_fu_utilization": "tensor_inst"}
 _COUNTED = frozenset((*_COUNTERS, *_L2_SECTORS, *(p for parts in _PARTS.values() for p in parts)))
 
 
@@ -426,11 +428,18 @@ class _Kernel:
         if metric in _COUNTED:
             self.counted[metric] = status if total is None else total
 
+    def add_level(self, metric: str, highest: str) -> None:
+        """Note how much a unit was used at most: not at all is a count, more is none."""
+        level = _LEVEL.fullmatch(highest) if metric in _LEVELS else None
+        if level and not int(level[1]):
+            self.counted[metric] = Decimal()
+
     def counter_row(self) -> Row | None:
         """The row of kernel_counter; None where nothing of it was counted."""
         if not self.counted:
             return None
-        found = {c: self.counted[m] for m, c in _COUNTERS.items() if m in self.counted}
+        plain = (*_COUNTERS.items(), *_LEVELS.items())
+        found = {c: self.counted[m] for m, c in plain if m in self.counted}
         for whole, parts in _PARTS.items():
             if not isinstance(self.counted.get(whole), Decimal):
                 found |= {c: self.counted[m] for m, c in parts.items() if m in self.counted}
@@ -822,6 +831,7 @@ class _Reading:
             value = _value(cells[key], self.units.get(key, ""))
             number = self._metric_cell(kernel, name, cells[key], value)
             kernel.add(name, number, value.status)
+            kernel.add_level(name, cells[key])
             if name == _OCCUPANCY:
                 row["occupancy_ratio"] = _real(number)
         self._close(kernel)
@@ -917,6 +927,7 @@ class _Reading:
         self.kinds.add("counters")
         mean = self._metric_cell(kernel, metric, cells["avg"], value, cells)
         kernel.add(metric, None if mean is None else mean * times, value.status)
+        kernel.add_level(metric, cells.get("max", cells["avg"]))
         if metric == _OCCUPANCY:
             kernel.row["occupancy_ratio"] = _real(mean)
 

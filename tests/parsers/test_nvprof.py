@@ -586,6 +586,11 @@ def metrics(*rows: str, kernel: str = "    Kernel: a(int)\n") -> str:
         (["2  l2_read_transactions  x  1  1  3"], None),
         (["2  l2_read_transactions  x  1  1  3", "2  l2_write_transactions  x  1  1  n/a"],
          {"status_json": {"l2_t_bytes": "not_available"}}),
+        # not one of three launches used tensor cores; one of three may have
+        (["3  tensor_precision_fu_utilization  x  Idle (0)  Idle (0)  Idle (0)"],
+         {"tensor_inst": 0}),
+        (["3  tensor_precision_fu_utilization  x  Idle (0)  Low (1)  Idle (0)"], None),
+        (["1  double_precision_fu_utilization  x  Idle (0)  Idle (0)  Idle (0)"], None),
         (["1  gld_transactions  x  1  1  10", "1  elapsed_cycles_sm  x  1  1  10"], None),
         (["999999999999999  flop_count_sp  x  1  1  99999"], {}),
     ],
@@ -971,6 +976,7 @@ def test_the_metrics_of_darknet(corpus: Path) -> None:
             abs=100,  # averages are rounded
         )
         assert (row["fp64_flop"], row["fp16_flop"], row["ffma_inst"]) == (0, 0, None)
+        assert row["tensor_inst"] == 0
         assert row["dram_read_sector_count"] == of["dram_read_transactions"]
         assert row["dram_write_sector_count"] == of["dram_write_transactions"]
         assert row["dram_read_bytes"] == of["dram_read_bytes"]
@@ -986,6 +992,28 @@ def test_the_metrics_of_darknet(corpus: Path) -> None:
     assert found.facts["is_complete"] is True
     assert known(found.one("device")) == {"device_id": 0, "name": "Tesla V100-PCIE-32GB",
                                           "is_described": True}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("level", "counter"),
+    [("double_precision", "flop_count_dp"), ("half_precision", "flop_count_hp"),
+     ("special", "flop_count_sp_special")],
+)  # fmt: skip
+def test_a_unit_is_idle_where_it_did_nothing_and_nowhere_else(
+    corpus: Path, level: str, counter: str
+) -> None:
+    """Levels are rounded up: what ``Idle (0)`` of the tensor cores is taken for."""
+    found = read_file(corpus / "ncu" / "darknet19-nvprof-metrics.txt")
+    cells = {(row["event_id"], row["metric_name"]): row for row in found["kernel_metric"]}
+    for kernel in found["kernel"]:
+        place = kernel["event_id"]
+        most = cells[place, f"{level}_fu_utilization"]["max_value"]
+        assert (most == 0) == (cells[place, counter]["max_value"] == 0)
+    # 30,720 of 13 million instructions were branches: far below half a step of a tenth
+    gemm = next(row for row in found["kernel"] if row["name"] == "volta_sgemm_128x64_nn")
+    assert cells[gemm["event_id"], "inst_control"]["value"] / 32 == 30_720
+    assert cells[gemm["event_id"], "inst_executed"]["value"] > 13e6
+    assert cells[gemm["event_id"], "cf_fu_utilization"]["value_raw"] == "Low (1)"
 
 
 def test_the_throughputs_of_darknet_are_in_powers_of_1024(corpus: Path) -> None:
