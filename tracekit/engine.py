@@ -75,7 +75,7 @@ class Database:
         self._root = str(store.path.resolve())
         self._is_mixed = False
         self._defined: set[str] = set()
-        self._defining = threading.Lock()
+        self._busy = threading.Lock()  # the connection refuses two threads at once
         self._connection = duckdb.connect()
         try:
             _lock_down(self._connection, self._root)
@@ -109,7 +109,7 @@ class Database:
 
         `queries` are macros and views; what `text` and they say of devices that are known, too.
         """
-        with self._defining:
+        with self._busy:
             if any(name in each for each in (text, *(q.sql for q in queries)) for name in _MODELS):
                 self._define_models()
             for query in queries:
@@ -143,8 +143,9 @@ class Database:
 
         Not at once: DuckDB then opens every file, and a store can have thousands.
         """
-        self._is_mixed = True
-        self._define_views()
+        with self._busy:
+            self._is_mixed = True
+            self._define_views()
 
     def _columns(self, table: Table, files: Sequence[str]) -> Collection[str]:
         """The columns of `table` that some file has."""
@@ -260,7 +261,7 @@ class Database:
     def _rows(self, text: str, parameters: Mapping[str, Any]) -> pa.Table:
         self._define(definitions_for(text), text.lower())
         # An unread result blocks the connection: one cursor a query.
-        cursor = self._connection.cursor()
+        cursor = self._cursor()
         try:
             return _interruptible(
                 cursor, lambda: _exact_table(cursor.sql(text, params=dict(parameters) or None))
@@ -273,6 +274,10 @@ class Database:
         self._define_mixed_views()
         return self._rows(text, parameters)
 
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        with self._busy:
+            return self._connection.cursor()
+
     def _require_select(self, text: str) -> None:
         """Raise QueryError unless `text` is one SELECT that does nothing but read."""
         try:
@@ -280,7 +285,8 @@ class Database:
         except UnicodeEncodeError:
             raise QueryError("the SQL has a character in it that is no Unicode text") from None
         try:
-            statements = self._connection.extract_statements(text)
+            with self._cursor() as cursor:
+                statements = cursor.extract_statements(text)
             kinds = [statement.type.name for statement in statements]
         except duckdb.Error as error:
             raise QueryError(self._explained(error)) from error
@@ -300,7 +306,7 @@ class Database:
 
     def _parsed(self, text: str) -> str:
         """The syntax tree of a SELECT, as JSON."""
-        with self._connection.cursor() as cursor:
+        with self._cursor() as cursor:
             parsed = cursor.execute("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])
             ((tree,),) = parsed.fetchall()
         if tree.startswith('{"error":true'):
