@@ -174,7 +174,7 @@ def test_levels_that_were_not_collected(session: Session) -> None:
     chart = session.chart(["plain"], Request(model="hierarchical"))
     (panel,) = chart.panels
     assert [series.name for series in panel.series] == ["dram"]
-    with pytest.raises(UsageError, match="l2: not_collected"):
+    with pytest.raises(UsageError, match="bytes of L2: not collected"):
         session.chart(["plain"], Request(level="l2"))
 
 

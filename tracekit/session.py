@@ -44,6 +44,7 @@ class Session(Database):
         given = {
             "by": asked.granularity,
             "level": "all" if asked.model == "hierarchical" else asked.level,
+            "timed": asked.needs_time,
         }  # fmt: skip
         convention = {"fp16_convention": asked.fp16_convention}
         points = self._of_runs("roofline_points", chosen, given | convention)
@@ -52,7 +53,7 @@ class Session(Database):
         with_points = {run for result in points for run in result.table["run_id"].to_pylist()}
         without = [inert(names[run]) for run in chosen if run not in with_points]
         notes = (f"no hardware counters in: {', '.join(without)}",) if without else ()
-        return replace(chart, data=replace(chart.data, notes=notes))
+        return replace(chart, data=replace(chart.data, notes=(*chart.data.notes, *notes)))
 
     def roofline(
         self, *runs: str, size: str = "page", style: str | None = None, **options: Any

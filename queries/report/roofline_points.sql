@@ -7,15 +7,16 @@
 -- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of operators), phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class", "phase", "run"]}
 -- level = {type = "VARCHAR", doc = "level of memory; all: a row a level", default = "dram", choices = ["all", "dram", "l2", "l1"]}
 -- fp16_convention = {type = "VARCHAR", doc = "packed: an FP16 instruction is two operations (the vendor); scalar: one (Wang Y. 2020)", default = "packed", choices = ["packed", "scalar"]}
+-- timed = {type = "BOOLEAN", doc = "only of launches whose duration is known; operations and bytes need none", default = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- run_name = {type = "VARCHAR", doc = "its name"}
 -- name = {type = "VARCHAR", doc = "kernel, class, phase or run"}
 -- level_name = {type = "VARCHAR", doc = "dram, l2 or l1"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
--- known_launch_count = {type = "BIGINT", doc = "launches of which operations, bytes and time are known: those the point is of"}
+-- known_launch_count = {type = "BIGINT", doc = "launches of which operations, bytes and (if timed) time are known: those the point is of"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
--- known_ns = {type = "BIGINT", doc = "of the launches the point is of"}
+-- known_ns = {type = "BIGINT", doc = "of the launches the point is of; NULL unless all durations are known"}
 -- known_flop = {type = "DOUBLE", doc = "their operations"}
 -- known_bytes = {type = "DOUBLE", doc = "their bytes at that level"}
 -- compute_ns = {type = "DOUBLE", doc = "their operations at the peak of each precision; NULL where a peak is not known"}
@@ -63,8 +64,8 @@ explained AS (
         CASE
             WHEN work_flop IS NULL THEN total_reason
             WHEN traffic_bytes IS NULL THEN level_name || ': ' || coalesce(traffic_reason, 'not_collected')
-            WHEN dur_ns IS NULL THEN 'duration: ' || dur_reason
-            WHEN dur_ns = 0 THEN 'duration of zero'
+            WHEN $timed AND dur_ns IS NULL THEN 'duration: ' || dur_reason
+            WHEN $timed AND dur_ns = 0 THEN 'duration of zero'
         END AS reason
     FROM levels
 ),
@@ -76,6 +77,7 @@ parts AS (
         sum(dur_ns) AS total_ns,
         sum(launch_count) FILTER (WHERE reason IS NULL) AS known_launch_count,
         sum(dur_ns) FILTER (WHERE reason IS NULL) AS known_ns,
+        bool_or(dur_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_time,
         CAST(sum(work_flop) FILTER (WHERE reason IS NULL) AS DOUBLE) AS known_flop,
         CAST(sum(traffic_bytes) FILTER (WHERE reason IS NULL) AS DOUBLE) AS known_bytes,
         sum(launch_count) FILTER (WHERE reason IS NULL AND work_flop = 0) AS zero_launch_count,
@@ -120,7 +122,7 @@ SELECT
     CAST(sum(launch_count) AS BIGINT) AS launch_count,
     CAST(coalesce(sum(known_launch_count), 0) AS BIGINT) AS known_launch_count,
     CAST(sum(total_ns) AS BIGINT) AS total_ns,
-    CAST(sum(known_ns) AS BIGINT) AS known_ns,
+    CAST(CASE WHEN NOT bool_or(lacks_time) THEN sum(known_ns) END AS BIGINT) AS known_ns,
     sum(known_flop) AS known_flop,
     sum(known_bytes) AS known_bytes,
     CASE WHEN NOT bool_or(lacks_compute) THEN sum(compute_ns) END AS compute_ns,
@@ -138,4 +140,4 @@ SELECT
     CAST(coalesce(sum(zero_ns), 0) AS BIGINT) AS zero_ns
 FROM titled
 GROUP BY run_id, group_name, device_name, launch_source, launch_event, level_name
-ORDER BY run_id, total_ns DESC NULLS LAST, name, device_name, source_id, event_id, list_position(['dram', 'l2', 'l1'], level_name)
+ORDER BY run_id, total_ns DESC NULLS LAST, known_flop DESC NULLS LAST, name, device_name, source_id, event_id, list_position(['dram', 'l2', 'l1'], level_name)

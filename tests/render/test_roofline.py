@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from itertools import pairwise
@@ -171,8 +172,67 @@ def test_as_many_points_have_names_as_are_asked_for(
     assert len(set(NAMES) & set(words(axes))) == named
 
 
-def test_a_column_has_few_names() -> None:
-    assert SIZES["column"].names < SIZES["page"].names
+def test_a_column_has_few_names_unless_more_are_asked_for(four: Chart) -> None:
+    def named(top: int | None, size: str) -> int:
+        axes = axes_of(draw(replace(many(four, 40), top=top), size=size).figure)
+        return sum(re.fullmatch(r"k\d+", text) is not None for text in words(axes))
+
+    assert [named(None, "column"), named(None, "page")] == [5, 8]
+    assert [named(15, "column"), named(15, "page")] == [15, 15]
+
+
+def test_a_word_on_a_line_makes_room_for_points(four: Chart) -> None:
+    """Points stand where the words of two ceilings would be."""
+    figure = draw(four).figure
+    box = {text.get_text(): text.get_window_extent() for text in axes_of(figure).texts}
+    ours = ("Tensor FP16 125 TFLOP/s", "FP32 15.7 TFLOP/s")
+    middles = [
+        (box[name].x0 + share * box[name].width, (box[name].y0 + box[name].y1) / 2)
+        for name in ours for share in (0.3, 0.7)
+    ]  # fmt: skip
+    spots = axes_of(figure).transData.inverted().transform(middles)
+    series = replace(
+        four.panels[0].series[0], x=spots[:, 0], y=spots[:, 1], names=["k"] * len(spots),
+        share_ratio=np.full(len(spots), 0.1), group=[(i,) for i in range(len(spots))],
+    )  # fmt: skip
+    moved = axes_of(draw(replace(four, top=0, panels=(
+        replace(four.panels[0], series=(series,)),))).figure)  # fmt: skip
+    for text in moved.texts:
+        if text.get_text() in ours:
+            around = text.get_window_extent()
+            inside = [around.contains(*place) for place in moved.transData.transform(spots)]
+            assert not any(inside), text.get_text()
+
+
+def test_several_panels_have_the_titles_of_axes_at_the_ends(session: Session) -> None:
+    asked = Request(by="name", panels="batch", model="4d")
+    figure = draw(session.chart(["conv2d*"], asked)).figure
+    titles = [axes.get_ylabel() for axes in figure.axes]
+    assert titles == ["Computational complexity [FLOP]", "", ""]
+    seconds_axes = [axes.child_axes[1] for axes in figure.axes]
+    assert [axes.get_ylabel() for axes in seconds_axes] == ["", "", "Compute time"]
+    figure.draw_without_rendering()
+    legend = figure.legends[0].get_window_extent()
+    assert legend.y1 < min(axes.get_window_extent().y0 for axes in figure.axes)
+
+
+def test_the_legend_tells_sizes_up_to_the_largest(four: Chart) -> None:
+    texts = [text.get_text() for text in draw(four).figure.legends[0].get_texts()]
+    # 37 % is the largest; a sign of 2 % or less is as small as they get
+    assert [text for text in texts if "%" in text] == ["5 % of time", "20 % of time"]
+    unknown = tuple(
+        replace(series, share_ratio=np.full(len(series.x), math.nan))
+        for series in four.panels[0].series
+    )
+    untimed = draw(replace(four, panels=(replace(four.panels[0], series=unknown),))).figure
+    assert not any("%" in text.get_text() for text in untimed.legends[0].get_texts())
+
+
+@pytest.mark.parametrize(("count", "is_above"), [(3_000, False), (3_001, True)])
+def test_lines_are_seen_before_very_many_points(four: Chart, count: int, is_above: bool) -> None:
+    axes = axes_of(draw(many(four, count)).figure)
+    (points,) = [c for c in axes.collections if isinstance(c, PathCollection)]
+    assert all((line.get_zorder() > points.get_zorder()) == is_above for line in axes.lines[:4])
 
 
 def test_bounds_are_apart_without_colour_too() -> None:
@@ -273,7 +333,9 @@ def test_of_many_series_those_with_the_most_time_are_named(four: Chart) -> None:
     assert "s59" in texts
     assert "s1" not in texts
     assert "and 46 more" in texts
-    assert sum(text.startswith("batch") for text in words(axes_of(figure))) <= four.top
+    assert (
+        sum(text.startswith("batch") for text in words(axes_of(figure))) <= 8
+    )
 
 
 def test_sizes_and_kinds_that_there_are_not() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Sequence
@@ -156,9 +157,12 @@ def test_the_classic_roofline() -> None:
     assert "Operational intensity [FLOP/B]" in text
     for tick in ("1 G┤", "10 G┤", "100 G┤", "1 T┤", "10 T┤", " 0.1 ", " 1 ", " 100 "):
         assert tick in text
-    assert re.search(r"^a  kernel_0<float> +compute +50\.0 %$", text, re.MULTILINE)
-    assert re.search(r"^b  kernel_1<float> +bandwidth +40\.0 %$", text, re.MULTILINE)
-    assert re.search(r"^c  kernel_2<float> +– +10\.0 %$", text, re.MULTILINE)  # noqa: RUF001
+    assert re.sub(" {2,}", "|", text).splitlines()[-10:-6] == [
+        "|kernel|intensity|performance|bound by|share",
+        "a|kernel_0<float>|100.0 FLOP/B|10.00 TFLOP/s|compute|50.0 %",
+        "b|kernel_1<float>|1.000 FLOP/B|500.0 GFLOP/s|bandwidth|40.0 %",
+        "c|kernel_2<float>|0.5000 FLOP/B|4.000 GFLOP/s|–|10.0 %",  # noqa: RUF001
+    ]
     assert "roof: FP32 15.70 TFLOP/s, DRAM 900.0 GB/s; other ceilings: FP64 7.800 TFLOP/s\n" in text
     assert "launch overhead: 20.00 GFLOP/s (4,000 launches)\n" in text
     assert "not drawn, zero AI (no operations): 3 kernels, 12 launches, 8.1 % of the" in text
@@ -269,6 +273,28 @@ def test_a_trajectory_is_one_letter_with_its_tags() -> None:
     assert re.search(r"^a  adam +bandwidth → compute +100\.0 %$", text, re.MULTILINE)
 
 
+def test_where_no_time_is_known_there_are_no_shares() -> None:
+    unknown = a_series([1, 2], [1e12, 1e11], share=[math.nan, math.nan])
+    text = text_of(a_chart(unknown))
+    assert "  bound by\n" in text
+    assert "share" not in text
+    assert "nan" not in text
+
+
+def test_a_narrow_terminal_keeps_names_and_bounds_longest() -> None:
+    chart = a_chart(a_series([1], [1e12], names=["k" * 30]))
+    columns = {}
+    for width in (100, 70, 44, 40):
+        lines = text_of(chart, width=width).splitlines()
+        columns[width] = next(line.split() for line in lines if line.startswith("   kernel"))
+    assert (
+        columns[100]
+        == columns[70]
+        == ["kernel", "intensity", "performance", "bound", "by", "share"]
+    )
+    assert columns[44] == columns[40] == ["kernel", "bound", "by", "share"]
+
+
 def test_runs_have_signs_and_a_column() -> None:
     one, two = a_series([1, 2], [1e12, 1e11]), a_series([100, 50], [1e12, 1e11])
     chart = a_chart(
@@ -276,7 +302,7 @@ def test_runs_have_signs_and_a_column() -> None:
     )
     text = text_of(chart)
     assert "runs: • v100, ▲ a100\n" in text
-    assert re.search(r"^a  kernel_0<float> +v100 +compute", text, re.MULTILINE)
+    assert re.search(r"^a  kernel_0<float> +v100 +1\.000 FLOP/B +1\.000 T", text, re.MULTILINE)
     assert "▲" in "".join(canvas_of(text))
 
 
@@ -326,7 +352,8 @@ def test_wide_characters_keep_the_columns() -> None:
     text = text_of(a_chart(a_series([1], [1e12], names=["漢字カーネル"]), lines=lines))
     named = next(line for line in text.splitlines() if "漢字" in line)
     assert cell_len(named) <= 80
-    assert re.search(r"^a  漢字カーネル  compute +100\.0 %$", text, re.MULTILINE)
+    row = r"^a  漢字カーネル  1\.000 FLOP/B  1\.000 TFLOP/s  compute   100\.0 %$"
+    assert re.search(row, text, re.MULTILINE)
 
 
 def test_points_at_no_place_are_no_error() -> None:

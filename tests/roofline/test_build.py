@@ -265,8 +265,42 @@ def test_each_point_has_the_peaks_of_its_precisions(draw: Draw) -> None:
     used = [CEILINGS[0] | {"work_flop": 1e6}, *CEILINGS[1:]]
     (row,) = rows_of(draw(rows=[mixed], ceilings=used), "point", "compute_ns", "roof_ratio")
     assert row == (3100.0, 3100 / 8000)
-    (row,) = rows_of(draw(rows=[mixed], ceilings=used, model="time"), "point", "compute_ns")
+    for model in ("complexity", "time"):
+        (row,) = rows_of(draw(rows=[mixed], ceilings=used, model=model), "point", "compute_ns")
+        assert row == (3100.0,)
+    (row,) = rows_of(draw(rows=[mixed], ceilings=used, model="4d"), "point", "compute_ns")
     assert row == (400.0,)  # 4e6 / 10000: a fifth of all operations was done under that peak
+
+
+def test_a_complexity_plane_needs_no_times(draw: Draw) -> None:
+    untimed = {"total_ns": None, "known_ns": None, "zero_ns": None}
+    chart = draw(rows=[row | untimed for row in (GEMM, RELU, PAD)], model="complexity")
+    panel = only(chart)
+    assert placed(panel) == {
+        "compute": [("gemm", 1e5, 4e6)], "bandwidth": [("relu", 4e5, 1e5)],
+    }  # fmt: skip
+    assert all(np.isnan(series.share_ratio).all() for series in panel.series)
+    assert [(margin.kind, margin.launch_count, margin.share_ratio) for margin in panel.margins] == [
+        ("zero_ai", 3, None)
+    ]
+    columns = ("name", "share_ratio", "achieved_flop_per_s", "roof_ratio", "bound_kind")
+    assert rows_of(chart, "point", *columns) == [
+        ("gemm", None, None, None, "compute"), ("relu", None, None, None, "bandwidth"),
+        ("pad", None, None, None, "bandwidth"),
+    ]  # fmt: skip
+
+
+def test_without_a_peak_of_its_own_a_point_has_no_place_in_the_time_plane(draw: Draw) -> None:
+    rows = [GEMM, RELU | {"compute_ns": None}]
+    panel = only(draw(rows=rows, model="time"))
+    assert [series.names for series in panel.series] == [["gemm"]]
+    (margin,) = panel.margins
+    assert (margin.kind, margin.launch_count, margin.share_ratio) == ("unknown", 1, 5000 / 13000)
+    assert margin.reason == "no peak is known of a precision it works in"
+    held = only(draw(rows=rows, model="time", ceiling="fp32"))
+    assert [name for series in held.series for name in series.names] == ["gemm", "relu"]
+    with pytest.raises(UsageError, match=r"known of the device 'Box'\. Hold all points against"):
+        draw(rows=rows[1:], model="time")
 
 
 def test_ceilings_of_one_height_are_one_line(draw: Draw) -> None:
@@ -785,10 +819,13 @@ NONE_KNOWN = [LOST, LOST | {"name": "lost 2"}]
 CANNOT: list[tuple[Row, str]] = [
     ({"rows": []}, r"no kernels with hardware counters.*ncu --set roofline --csv.*tracekit ingest"),
     ({"rows": NONE_KNOWN},
-     r"not known of any of the 2 points \(fp32: not_collected\)\. Nsight.*tracekit ingest"),
+     r"of any of the 2 points \(FP32 operations: not collected\)\. Nsight.*tracekit ingest"),
     ({"rows": [LOST, PAD]},
-     r"not known of 1 of the 2 points, and the others did no floating-point operation \(fp32: not"),
-    ({"rows": [point("k", None, None, 5, reason="dram: not_collected")]}, r"\(dram: not_collected"),
+     r"not known of 1 of the 2 points, and the others did no floating-point operation \(FP32 op"),
+    ({"rows": [point("k", None, None, 5, reason="dram: nan")]},
+     r"the only point \(bytes of DRAM: not a number in the file\)"),
+    ({"rows": [point("k", None, None, 5, reason="duration: not_collected")]},
+     r"the time is not known of the only point \(durations: not collected\)\. --model complexity"),
     ({"rows": [PAD, PAD | {"name": "copy"}]},
      r"none of the 2 points did a floating-point operation.*tracekit query zero_ai_kernels"),
     ({"rows": [STILL, PAD]}, r"no bytes were moved at level dram.*take another --level"),
@@ -1030,3 +1067,21 @@ def test_an_overhead_ceiling_above_the_axes_is_told(draw: Draw) -> None:
 def test_a_kernel_without_a_name_has_a_place(draw: Draw) -> None:
     (series,) = only(draw([GEMM | {"name": None}])).series
     assert series.names == ["(no name)"]
+
+
+def test_a_line_through_runs_of_one_value_is_told(draw: Draw) -> None:
+    runs = {
+        name: {"batch": batch, "net": net, "host": "h"}
+        for name, batch, net in (("a", "16", "x"), ("b", "16", "y"), ("c", "32", "x"))
+    }
+    rows = [GEMM | {"run_id": name, "run_name": name.upper(), "name": "r"} for name in runs]
+    chart = draw(rows=rows, labels=runs, trajectory="batch")
+    (note,) = chart.data.notes
+    assert note == (
+        "a line goes through several runs with batch=16, such as A and B; "
+        "--series net tells them apart"
+    )
+    assert draw(rows=rows, labels=runs, trajectory="batch", series="net").data.notes == ()
+    alike = {name: labels | {"net": "x"} for name, labels in runs.items()}
+    (note,) = draw(rows=rows, labels=alike, trajectory="batch").data.notes
+    assert note.endswith("such as A and B; labels tell no more")

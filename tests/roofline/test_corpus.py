@@ -67,6 +67,25 @@ def test_a_point_of_a_real_report(tmp_path: Path) -> None:
     assert row["intensity_flop_per_byte"] == pytest.approx(8.196, abs=5e-4)
 
 
+def test_operations_and_bytes_without_times_make_a_complexity_plane(tmp_path: Path) -> None:
+    """One launch of nvprof's: 607,125,504 FLOP and 723,834 + 140,546 sectors of 32 bytes."""
+    session = ingested("darknet19-nvprof-metrics.txt", tmp_path)
+    chart = session.chart(["real"], Request(model="complexity"))
+    rows = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
+    kinds = [row["place_kind"] for row in rows.values()]
+    assert [kinds.count(kind) for kind in ("drawn", "zero_ai", "no_bytes", "unknown")] == [
+        10,
+        4,
+        2,
+        0,
+    ]
+    gemm = rows["volta_sgemm_128x64_nn"]
+    assert (gemm["total_flop"], gemm["total_bytes"]) == (607_125_504, (723_834 + 140_546) * 32)
+    assert (gemm["known_ns"], gemm["share_ratio"], gemm["roof_ratio"]) == (None, None, None)
+    with pytest.raises(UsageError, match=r"time is not known .* --model complexity needs none"):
+        session.chart(["real"])
+
+
 @pytest.mark.parametrize("name", sorted(set(FILES) - DRAWN - WITHOUT_KERNELS))
 def test_what_is_missing_is_said(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"not (known|have)|no kernels with") as caught:

@@ -73,7 +73,9 @@ def roofline(
     panels: Annotated[
         str | None, typer.Option("--panels", metavar="LABEL", help="Axes for each value of it.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=0, help="How many points have a name.")] = 8,
+    top: Annotated[
+        int | None, typer.Option("--top", min=0, help="How many points have a name, if not 8.")
+    ] = None,
     launch_overhead_ns: Annotated[
         float | None, typer.Option("--launch-overhead-ns", help="Time of one launch.")
     ] = None,

@@ -28,11 +28,15 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 DASHES = ("-", "--", "-.", ":")
 
 
+#: Above this many points they are drawn as an image, also in files of vectors, and below lines.
+MOST_VECTORS = 3_000
+
+
 @dataclass(frozen=True, slots=True)
 class Size:
     """A figure's size in inches and points: `font` is the size of text, `scale` that of signs.
 
-    At most `names` points are named, in `name_width` letters.
+    If nobody says how many, `names` points are named, in `name_width` letters.
     """
 
     width: float
@@ -47,8 +51,8 @@ class Size:
 #: A column and a page of a two-column paper, a 16:9 slide.
 SIZES = {
     "column": Size(3.5, 3.6, 7.0, 0.6, "outside lower center", 5, 20),
-    "page": Size(7.16, 4.2, 8.0, 1.0, "outside right upper", 12, 30),
-    "slide": Size(13.33, 7.5, 15.0, 2.6, "outside right upper", 12, 30),
+    "page": Size(7.16, 4.2, 8.0, 1.0, "outside right upper", 8, 30),
+    "slide": Size(13.33, 7.5, 15.0, 2.6, "outside right upper", 8, 30),
 }
 
 #: What matplotlib can write without a program of its own.

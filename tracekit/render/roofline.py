@@ -25,6 +25,7 @@ from tracekit.render.figure import (
     DASHES,
     GREY,
     MARKERS,
+    MOST_VECTORS,
     RED,
     YELLOW,
     Size,
@@ -50,8 +51,8 @@ _BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
                 "overhead": "overhead-bound", "": "bound not known"}  # fmt: skip
 #: In the legend: series, those with the most time first, and letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
-#: Above this many points they are drawn as an image, also in files of vectors.
-_MOST_VECTORS = 3_000
+#: In square points, of a sign that stands for all of the time.
+_WHOLE_AREA = 300.0
 
 
 class Drawn(NamedTuple):
@@ -90,17 +91,23 @@ class _Drawing:
         self.thin = size.scale**0.5  # how much wider lines are than on a page
         self.ink = str(matplotlib.rcParams["text.color"])
         self.looks = _looks(chart)
+        self.columns = min(len(chart.panels), 3 if size.width > 4 else 1)
+        is_beside = self.columns == 1 and "right" in size.legend
+        self.legend_place = size.legend if is_beside else "outside lower center"
+        #: How much of the figure's width the axes of a row have.
+        self.room = 0.72 if is_beside else 0.9
 
     def figure(self) -> Figure:
         """All panels and the legend."""
-        count = len(self.chart.panels)
-        columns = min(count, 3 if self.size.width > 4 else 1)
+        count, columns = len(self.chart.panels), self.columns
         rows = math.ceil(count / columns)
         height = self.size.height * (rows if columns == 1 else max(1, 0.75 * rows))
         figure = Figure(figsize=(self.size.width, height), layout="constrained")
         grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for axes, panel in zip(grid, self.chart.panels, strict=False):
-            self._panel(axes, panel)
+        for place, (axes, panel) in enumerate(zip(grid, self.chart.panels, strict=False)):
+            is_first = place % columns == 0
+            is_last = place % columns == columns - 1 or place == count - 1
+            self._panel(axes, panel, is_first=is_first, is_last=is_last)
         for axes in grid[count:]:
             axes.remove()
         if self.chart.title:
@@ -120,7 +127,8 @@ class _Drawing:
 
     # -- a panel ----------------------------------------------------------------------------------
 
-    def _panel(self, axes: Axes, panel: Panel) -> None:
+    def _panel(self, axes: Axes, panel: Panel, *, is_first: bool, is_last: bool) -> None:
+        """A pair of axes; those at the ends of a row have the titles at the left and the right."""
         chart = self.chart
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -129,11 +137,13 @@ class _Drawing:
         set_ticks(axes.xaxis, chart.x)
         set_ticks(axes.yaxis, chart.y)
         axes.set_xlabel("\n".join([axis_title(chart.x), *self._remarks(panel)]))
-        axes.set_ylabel(axis_title(chart.y))
+        if is_first:
+            axes.set_ylabel(axis_title(chart.y))
         axes.set_title(cut(drawable(panel.title), _WIDEST_TITLE))
-        self._seconds(axes)
+        self._seconds(axes, is_last=is_last)
+        is_many = any(len(series.x) > MOST_VECTORS for series in panel.series)
         for line in panel.lines:
-            self._line(axes, line)
+            self._line(axes, line, zorder=3.5 if is_many else 1.5)  # many would hide it
         for box in panel.boxes:
             self._box(axes, box)
         for margin in panel.margins:
@@ -145,15 +155,14 @@ class _Drawing:
 
     def _remarks(self, panel: Panel) -> Iterator[str]:
         """What is not on the axes, in lines that are no wider than they are."""
-        columns = min(len(self.chart.panels), 3 if self.size.width > 4 else 1)
-        room = self.size.width * (0.72 if "right" in self.size.legend else 0.9) / columns
+        room = self.size.width * self.room / self.columns
         letters = max(20, int(room * 72 / (0.6 * self.size.font)))
         for margin in panel.margins:
             yield from textwrap.wrap(margin_text(margin, self.chart.noun), letters)
         for line in panel.beyond:
             yield from textwrap.wrap(f"above the chart: {line_text(line)}", letters)
 
-    def _seconds(self, axes: Axes) -> None:
+    def _seconds(self, axes: Axes, *, is_last: bool) -> None:
         """The secondary axes of the 4-D model: seconds at peak."""
         chart = self.chart
         if chart.seconds_x is None or chart.seconds_y is None:
@@ -167,9 +176,12 @@ class _Drawing:
             axis = second.xaxis if place == "top" else second.yaxis
             axis.set_major_formatter(FuncFormatter(lambda value, _: seconds(value)))
             axis.set_minor_formatter(NullFormatter())
-            axis.set_label_text(title)
+            if place == "top" or is_last:
+                axis.set_label_text(title)
+            else:
+                axis.set_major_formatter(NullFormatter())
 
-    def _line(self, axes: Axes, line: Line) -> None:
+    def _line(self, axes: Axes, line: Line, *, zorder: float) -> None:
         color, width, dash, alpha = self.ink, 1.2 * self.thin, "-", 1.0
         if line.kind in ("intensity", "time"):
             width, alpha = 0.5 * self.thin, 0.35
@@ -181,7 +193,7 @@ class _Drawing:
             width, alpha = 0.8 * self.thin, 0.75
         if line.kind == "bandwidth" and self.chart.model == "hierarchical":
             color = _LEVELS.get(line.names[0], (self.ink, ""))[0]
-        axes.plot(line.x, line.y, dash, color=color, linewidth=width, alpha=alpha, zorder=1.5)
+        axes.plot(line.x, line.y, dash, color=color, linewidth=width, alpha=alpha, zorder=zorder)
 
     def _box(self, axes: Axes, box: Box) -> None:
         color = YELLOW if box.series is None else self.looks[box.series].color
@@ -206,7 +218,7 @@ class _Drawing:
         drawn = self.looks[series.name]
         order = np.argsort(-series.share_ratio, kind="stable")
         area = self._area(series)[order]
-        is_many = len(order) > _MOST_VECTORS
+        is_many = len(order) > MOST_VECTORS
         if series.kind == "trajectory":
             axes.plot(series.x, series.y, drawn.dash, color=drawn.color, linewidth=1.1 * self.thin,
                       zorder=2.5)  # fmt: skip
@@ -225,7 +237,7 @@ class _Drawing:
         """Run time beside complexity: the farther apart, the farther from the roof."""
         assert series.open_x is not None
         assert series.open_y is not None
-        if len(order) <= _MOST_VECTORS:
+        if len(order) <= MOST_VECTORS:
             axes.plot(
                 np.stack([series.x, series.open_x]), np.stack([series.y, series.open_y]), ":",
                 color=drawn.color, linewidth=0.6 * self.thin, zorder=2,
@@ -236,7 +248,7 @@ class _Drawing:
         axes.scatter(
             series.open_x[order], series.open_y[order], s=area, facecolors="none",
             edgecolors=drawn.color, marker=drawn.marker, linewidths=1.0 * self.thin,
-            zorder=3, rasterized=len(order) > _MOST_VECTORS, clip_on=False,
+            zorder=3, rasterized=len(order) > MOST_VECTORS, clip_on=False,
         )  # fmt: skip
 
     def _arrows(self, axes: Axes, series: Series, drawn: _Look) -> None:
@@ -262,7 +274,7 @@ class _Drawing:
         for series in panel.series:
             for group, x, y in zip(series.group, series.x, series.y, strict=True):
                 places.setdefault(group, []).append((x, y))
-        if len(places) > _MOST_VECTORS:
+        if len(places) > MOST_VECTORS:
             return
         for path in places.values():
             axes.plot(*zip(*sorted(path), strict=True), ":", color=GREY, linewidth=0.7 * self.thin,
@@ -276,10 +288,10 @@ class _Drawing:
             device for panel in self.chart.panels for device in panel.devices if device
         )
         title = "\n".join(cut(drawable(device), _WIDEST_TITLE) for device in devices) or None
-        columns = 1 if "right" in self.size.legend else 2
+        columns = 1 if "right" in self.legend_place else 2 if self.columns == 1 else 4
         legend: Any = figure.legend
         legend(
-            handles=handles, loc=self.size.legend, title=title, ncols=columns,
+            handles=handles, loc=self.legend_place, title=title, ncols=columns,
             alignment="left", title_fontsize=self.size.font - 0.5, labelspacing=0.7,
         )  # fmt: skip
 
@@ -303,15 +315,16 @@ class _Drawing:
     def _size_handles(self) -> Iterator[Line2D]:
         """What the area of a sign means."""
         kinds = {series.kind for panel in self.chart.panels for series in panel.series}
-        if not kinds & {"bound", "level"}:
+        shares = [series.share_ratio for panel in self.chart.panels for series in panel.series]
+        if not kinds & {"bound", "level"} or not any(np.isfinite(own).any() for own in shares):
             return
         count = max(len(series.x) for panel in self.chart.panels for series in panel.series)
-        for share in (0.01, 0.10, 0.30):
+        for share in _told_shares(float(np.nanmax(np.concatenate(shares))), count):
             area = float(_sign_area(np.array([share]), count, self.size)[0])
             yield Line2D(
                 [], [], color="none", marker="o", markerfacecolor="none", markeredgecolor=self.ink,
                 markeredgewidth=0.5, markersize=math.sqrt(area), linestyle="none",
-                label=f"{share * 100:.0f} % of time",
+                label=f"{share * 100:.3g} % of time",
             )  # fmt: skip
 
     def _symbol_handles(self) -> Iterator[Line2D]:
@@ -349,8 +362,18 @@ def _looks(chart: Chart) -> dict[str, _Look]:
 
 def _sign_area(share: Any, count: int, size: Size) -> Any:
     """Area in square points: proportional to the share, and large enough to be seen."""
-    least = 10.0 if count <= 200 else 5.0 if count <= _MOST_VECTORS else 2.0
-    return size.scale * np.maximum(least, 300.0 * np.asarray(share))
+    return size.scale * np.maximum(_least_area(count), _WHOLE_AREA * np.nan_to_num(share))
+
+
+def _least_area(count: int) -> float:
+    return 10.0 if count <= 200 else 5.0 if count <= MOST_VECTORS else 2.0
+
+
+def _told_shares(largest: float, count: int) -> list[float]:
+    """Round shares up to the largest one, whose signs differ in size."""
+    steps = [step * 10.0**power for power in (-1, -2, -3, -4) for step in (5, 2, 1)]
+    fitting = [s for s in steps if s <= largest and s * _WHOLE_AREA > _least_area(count)]
+    return sorted(fitting[:6:2])
 
 
 def _rgb(color: str) -> tuple[float, float, float]:

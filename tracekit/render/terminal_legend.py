@@ -14,6 +14,7 @@ from tracekit.render.names import display_names
 from tracekit.render.numbers import UNKNOWN, counted, human
 from tracekit.render.text import inert
 from tracekit.roofline.chart import Box, Chart, Line, Panel, Series
+from tracekit.roofline.reasons import in_words
 
 _MARGINS = {
     "zero_ai": "zero AI (no operations)", "no_bytes": "no bytes moved", "unknown": "not known",
@@ -23,7 +24,11 @@ _GAP, _INDENT, _ARROW = "  ", "   ", " → "
 _MOST_SERIES, _MOST_PAIRS = 8, 6
 _WIDEST_RUN, _WIDEST_NAME = 24, 60
 _WIDEST_TAG, _LONGEST_REASON = 24, 200
-_LEAST_NAME, _WIDE = 16, 100
+_LEAST_NAME, _NARROW, _NARROW_RUN = 12, 100, 12
+#: What the axes are called above a column of places on them, by unit; those of time by their title.
+_HEADERS = {
+    "flop/byte": "intensity", "flop/s": "performance", "bytes": "bytes", "flop": "operations",
+}  # fmt: skip
 
 
 def legend(
@@ -40,11 +45,15 @@ def legend(
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the table; those of numbers are flush right."""
+    """A column of the table; those of numbers are flush right.
+
+    Those of the highest `rank` go first where there is no room; 0 stays.
+    """
 
     header: str
     cells: list[str]
     is_number: bool = False
+    rank: int = 0
 
     @property
     def width(self) -> int:
@@ -69,8 +78,9 @@ class _Legend:
         if not len(self.points.x):
             return
         columns = self._columns()
-        while (room := self._room(columns)) < _LEAST_NAME and len(columns) > 2:
-            del columns[-2]  # what bounds the points, then where they are, then their runs
+        while (room := self._room(columns)) < _LEAST_NAME and max(c.rank for c in columns):
+            worst = max(column.rank for column in columns)
+            columns = [column for column in columns if column.rank < worst]
         limit = min(room, _WIDEST_NAME)
         names = _Column(cut(self._header, limit), [cut(name, limit) for name in self._names(limit)])
         every = [columns[0], names, *columns[1:]]
@@ -100,7 +110,8 @@ class _Legend:
         others[list(self.named)] = False
         first = self.points.first(self.named)
         bounds = [self._bound(owner) for owner in self.named]
-        runs = [cut(inert(self._series_name(point)), _WIDEST_RUN) for point in first]
+        widest_run = _WIDEST_RUN if self.width >= _NARROW else _NARROW_RUN
+        runs = [cut(inert(self._series_name(point)), widest_run) for point in first]
         texts = [human(float(shares[owner]), "ratio") for owner in self.named]
         marks = [letters(self.named)[owner] for owner in self.named]
         places = [self._place(point) for point in first]
@@ -111,14 +122,19 @@ class _Legend:
             texts.append(human(float(shares[others].sum()), "ratio"))
             places.append(("", ""))
         found = [_Column("", marks)]
-        if self.points.kind == "run":
-            found.append(_Column("run", runs))
-        if self.width >= _WIDE and self.points.kind in ("bound", "run"):
+        if self.points.kind == "run" and self.chart.noun != "run":
+            found.append(_Column("run", runs, rank=1))
+        if self.points.kind in ("bound", "run"):
             found += [
-                _Column(axis.title, [place[i] for place in places], True)
+                _Column(
+                    _HEADERS.get(axis.unit, axis.title.lower()), [place[i] for place in places],
+                    is_number=True, rank=3,
+                )
                 for i, axis in enumerate((self.chart.x, self.chart.y))
-            ]
-        return [*found, _Column("bound by", bounds), _Column("share", texts, True)]
+            ]  # fmt: skip
+        found.append(_Column("bound by", bounds, rank=2))
+        is_timed = any(np.isfinite(series.share_ratio).any() for series in self.panel.series)
+        return [*found, _Column("share", texts, True)] if is_timed else found
 
     def _names(self, limit: int) -> list[str]:
         first = self.points.first(self.named)
@@ -247,7 +263,8 @@ class _Legend:
                 counts.append(f"{human(margin.share_ratio, 'ratio')} of the time")
             is_shown = any(self.chart.x.low <= x <= self.chart.x.high for x in margin.x)
             axis = " (+ on the axis)" if is_shown else ""
-            reason = f"; {cut(inert(margin.reason), _LONGEST_REASON)}" if margin.reason else ""
+            why = inert(in_words(margin.reason)) if margin.reason else ""
+            reason = f"; {cut(why, _LONGEST_REASON)}" if why else ""
             yield f"not drawn, {_MARGINS[margin.kind]}: {', '.join(counts)}{axis}{reason}"
 
 

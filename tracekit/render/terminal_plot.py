@@ -26,7 +26,7 @@ from tracekit.roofline.chart import Axis, Chart, Line, LineKind, Panel
 #: A narrower terminal is taken for one of this width: nothing could be read on it.
 LEAST_PLOT_WIDTH = 40
 
-_LEAST_ROWS = 6
+_LEAST_ROWS, _NAMED = 6, 8
 _LEAST_LABEL, _WIDEST_TAG = 24, 10
 #: Columns that one tick of the x axis should have, rows that one of the y axis should have.
 _TICK_COLUMNS, _TICK_ROWS = 9, 2
@@ -85,7 +85,7 @@ class _Panel:
         self.frame = self._frame(height)
         self.canvas = Canvas(self.frame.width, self.frame.height)
         self.points = Points.of(panel)
-        self.named = self.points.ranked(chart.top)
+        self.named = self.points.ranked(_NAMED if chart.top is None else chart.top)
         self.letters = letters(self.named)
         self.marks = marks(self.points, self.named, self.canvas, chart.x, chart.y)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tracekit.roofline.lines import axes, boxes, lines
 from tracekit.roofline.margins import DRAWN, NO_LABEL, margins, place_kinds, shares
 from tracekit.roofline.platforms import Machines
 from tracekit.roofline.points import Labels, Points, Rows
+from tracekit.roofline.reasons import in_words, is_of_time
 from tracekit.roofline.request import Request
 from tracekit.roofline.series import Group, Grouping, no_label
 from tracekit.roofline.table import table_of
@@ -56,6 +58,7 @@ class _Builder:
         if request.launch_ns is not None:
             points.launch_ns[:] = request.launch_ns
         self.device = self._require_peaks()
+        self._leave_out_without_peaks()
         self.found = figures(points, self.machines, request)
         self.at = places(points, self.found, self.machines, self.device, request)
         self.grouping = Grouping(points, self.found, labels, request)
@@ -69,6 +72,8 @@ class _Builder:
         x, y = axes(self.points, [rows for _, rows, _ in parts], self.at, machines, request)
         panels = tuple(self._panel(title, rows, groups, x, y) for title, rows, groups in parts)
         data = table_of(self.points, self.found, panels, machines, self._labelled(parts), request)
+        repeated = self.grouping.repeated([group for _, _, groups in parts for group in groups])
+        data = replace(data, notes=() if repeated is None else (repeated,))
         is_4d = request.model == "4d"
         return Chart(
             request.model, request.title, x, y, panels, data, request.top,
@@ -92,6 +97,21 @@ class _Builder:
                 "devices; draw the runs of each device apart, or take --model time"
             )
         return devices[0]
+
+    def _leave_out_without_peaks(self) -> None:
+        """In the time plane a point stands at its times at peak: without a peak it has no place."""
+        points, request = self.points, self.request
+        if request.model != "time" or request.has_one_peak:
+            return
+        lacking = points.has_place & np.isnan(points.compute_ns)
+        points.leave_out(lacking, "no peak is known of a precision it works in")
+        if not points.has_place.any():
+            named = f"the device {self.device!r}" if self.device else "the device"
+            raise UsageError(
+                "no point can be held against the peaks of its own precisions: one of them is not "
+                f"known of {named}. Hold all points against one peak with "
+                "--ceiling NAME, or ingest the file again with --replace --peaks FILE"
+            )
 
     def _mark_without_label(self, parts: Sequence[Part]) -> None:
         """Points that no trajectory goes through."""
@@ -180,7 +200,12 @@ def _require_points(points: Points, request: Request) -> None:
             "another --level"
         )
     reasons = Counter(reason for reason in points.reason if reason is not None)
-    why = ", ".join(reason for reason, _ in reasons.most_common(2)) or "no duration"
+    why = "; ".join(in_words(reason) for reason, _ in reasons.most_common(2)) or "no duration"
+    if reasons and all(map(is_of_time, reasons)):
+        raise UsageError(
+            f"the time is not known of {_unknown(points)} ({why}). --model complexity needs none; "
+            f"{_COUNTERS}"
+        )
     raise UsageError(
         f"operations, bytes or time are not known of {_unknown(points)} ({why}). {_COUNTERS}"
     )

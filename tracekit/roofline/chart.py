@@ -115,7 +115,7 @@ class Chart:
 
     ``seconds_x`` and ``seconds_y`` are the 4-D model's secondary axes: units of the axis that
     take one second at peak. ``noun`` is what a point stands for, ``series_title`` what series are
-    told apart by.
+    told apart by; ``top`` is how many points are named, None if nobody says.
     """
 
     model: Model
@@ -124,7 +124,7 @@ class Chart:
     y: Axis
     panels: tuple[Panel, ...]
     data: Result
-    top: int
+    top: int | None
     noun: str
     series_title: str = ""
     trajectory_label: str | None = None

@@ -19,7 +19,7 @@ _DECADE = 10.0
 #: The axis goes beyond what is on it by this share of its decades, and by at least this factor.
 _PADDING, _LEAST_PADDING = 0.06, 1.6
 #: An overhead ceiling this far above the roof is no concern, and off the chart.
-_FAR_ABOVE = 50.0
+_FAR_ABOVE = 30.0
 _MOST_DIAGONALS = 6
 #: Where there are fewer decades, run times have curves at 1, 2 and 5.
 _FEW_DECADES = 3

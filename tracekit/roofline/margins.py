@@ -25,9 +25,9 @@ def place_kinds(points: Points) -> list[str]:
 
 
 def shares(points: Points, rows: Rows) -> Array:
-    """Each point's share of the time of all in `rows`; NaN where its time is not known."""
+    """Each point's share of the time of all in `rows`; NaN where a time is not known."""
     total = float(np.nansum(points.total_ns[points.once(rows)]))
-    share: Array = points.total_ns / total if total else np.zeros(len(points))
+    share: Array = points.total_ns / total if total else np.full(len(points), np.nan)
     return share
 
 

@@ -56,7 +56,8 @@ class Points:
     """Groups of launches at a level of memory, as columns of one length; NaN is not known.
 
     ``launches`` and ``total_ns`` are of all launches of the group; the other figures of those
-    whose operations, bytes and time are known (``known_launches``).
+    whose operations, bytes and time are known (``known_launches``); in the complexity plane, which
+    needs no time, of those whose operations and bytes are known.
     """
 
     run: list[str]
@@ -108,6 +109,12 @@ class Points:
     def __len__(self) -> int:
         """Number of points: one for each group and level."""
         return len(self.run)
+
+    def leave_out(self, chosen: Mask, reason: str) -> None:
+        """Count some points as not known, for a reason that is not in their data."""
+        self.known_launches[chosen] = self.zero_launches[chosen] = self.zero_ns[chosen] = 0
+        for row in np.flatnonzero(chosen).tolist():
+            self.reason[row] = reason
 
     def group(self, row: int) -> tuple[object, ...]:
         """What a point is of, whichever level of memory it is at."""

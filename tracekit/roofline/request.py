@@ -21,14 +21,14 @@ class Request:
             (forward, backward) or a run; None: a run in a trajectory, else a name.
         level: level of memory of a chart that has one: dram, l2 or l1.
         ceiling: the compute peak to hold all points against, such as tensor_fp16. None: in the
-            classic and hierarchical models each point has the peaks of its own precisions, in the
-            others the highest that a tenth of the operations was done under.
+            4-D model the highest that a tenth of the operations was done under, in the others each
+            point has the peaks of its own precisions.
         launch_ns: time of one launch, in place of the device's.
         fp16_convention: packed or scalar.
         trajectory: label along whose values the points of a series are joined.
         series: labels that tell series apart.
         panels: label whose values have a pair of axes each.
-        top: how many points are named in the drawing.
+        top: how many points are named in the drawing; None: 8, in a column of a paper 5.
         title: what stands above it.
     """
 
@@ -41,7 +41,7 @@ class Request:
     trajectory: str | None = None
     series: tuple[str, ...] | str = ()
     panels: str | None = None
-    top: int = 8
+    top: int | None = None
     title: str = ""
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class Request:
         if isinstance(self.series, str):  # from Python: one label, or several with commas
             names = tuple(name.strip() for name in self.series.split(",") if name.strip())
             object.__setattr__(self, "series", names)
-        if self.top < 0:
+        if self.top is not None and self.top < 0:
             raise UsageError(f"--top {self.top}: a number of points, 0 or more, is needed")
         _choose("model", self.model, MODELS)
         _choose("by", self.granularity, GRANULARITIES)
@@ -75,7 +75,12 @@ class Request:
     @property
     def has_one_peak(self) -> bool:
         """Whether all points are held against one compute peak."""
-        return self.ceiling is not None or self.model in ("complexity", "time", "4d")
+        return self.ceiling is not None or self.model == "4d"
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether a point needs a run time: the complexity plane is of the algorithm alone."""
+        return self.model != "complexity"
 
     @property
     def levels(self) -> tuple[str, ...]:

@@ -82,6 +82,27 @@ class Grouping:
             for group in groups
         ]
 
+    def repeated(self, groups: Sequence[Group]) -> str | None:
+        """That a trajectory has several runs at one value of its label; None where none has."""
+        run, name, label = self.points.run, self.points.run_name, self.request.trajectory
+        for group in groups if label is not None else ():
+            first: dict[str, int] = {}
+            for row, tag in zip(group.rows.tolist(), group.tags, strict=True):
+                other = first.setdefault(tag, row)
+                if run[other] != run[row]:
+                    apart = self._telling(run[other], run[row])
+                    return (
+                        f"a line goes through several runs with {label}={tag}, such as "
+                        f"{name[other]} and {name[row]}; "
+                        + (f"--series {apart} tells them apart" if apart else "labels tell no more")
+                    )
+        return None
+
+    def _telling(self, one: str, other: str) -> str | None:
+        """The first label in which two runs differ."""
+        values = self.labels.value
+        return next((n for n in self.labels.names() if values(one, n) != values(other, n)), None)
+
     def _tag(self, row: int, label: str) -> str:
         return self.labels.value(self.points.run[row], label) or ""
 

@@ -1,0 +1,26 @@
+"""Why a figure is not known, in words: of ``fp32: not_collected`` that FP32 was not collected."""
+
+from __future__ import annotations
+
+_SUBJECTS = {
+    "fp64": "FP64 operations", "fp32": "FP32 operations", "fp16": "FP16 operations",
+    "tensor": "tensor operations", "dram": "bytes of DRAM", "l2": "bytes of L2",
+    "l1": "bytes of L1", "duration": "durations",
+}  # fmt: skip
+_STATES = {
+    "not_collected": "not collected", "not_available": "not available (n/a)",
+    "nan": "not a number in the file", "text": "no number in the file",
+}  # fmt: skip
+
+
+def in_words(reason: str) -> str:
+    """`reason` of the report `roofline_points` for people; what is none of ours stays as it is."""
+    subject, colon, state = reason.partition(": ")
+    if not colon or subject not in _SUBJECTS:
+        return reason
+    return f"{_SUBJECTS[subject]}: {_STATES.get(state, state)}"
+
+
+def is_of_time(reason: str) -> bool:
+    """Whether a time is all that is missing."""
+    return reason.startswith("duration")
