@@ -333,9 +333,7 @@ def test_of_many_series_those_with_the_most_time_are_named(four: Chart) -> None:
     assert "s59" in texts
     assert "s1" not in texts
     assert "and 46 more" in texts
-    assert (
-        sum(text.startswith("batch") for text in words(axes_of(figure))) <= 8
-    )
+    assert sum(text.startswith("batch") for text in words(axes_of(figure))) <= 8
 
 
 def test_sizes_and_kinds_that_there_are_not() -> None:
