@@ -41,7 +41,7 @@ class Parameter(Field):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query file.
+    """One query file; a macro is an expression, or rows if it has columns.
 
     ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
     of ours it uses, beside ``ratio`` and the tables.

@@ -507,7 +507,8 @@ def _escaped(path: str) -> str:
 def _definition(query: Query) -> str:
     if query.kind == "macro":
         names = ", ".join(parameter.name for parameter in query.parameters)
-        return f"CREATE OR REPLACE MACRO {query.name}({names}) AS {query.sql}"
+        of_rows = "TABLE " if query.columns else ""
+        return f"CREATE OR REPLACE MACRO {query.name}({names}) AS {of_rows}{query.sql}"
     return f"CREATE OR REPLACE VIEW {query.name} AS {query.sql}"
 
 

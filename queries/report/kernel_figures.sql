@@ -1,7 +1,7 @@
 -- purpose = "Where to look: kernels by time, with utilization, operations per byte, what bounds them and how near to its roof each is."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound", "run_title", "label_value", "group_of", "device_ceiling", "bound_of"]
+-- depends = ["kernel_bound", "run_group", "group_of", "device_ceiling", "bound_of", "of_ceiling"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a value of one)", default = "name", choices = ["name", "launch", "run", "label"]}
@@ -42,28 +42,17 @@ chosen AS (
     SELECT
         *,
         CASE WHEN $by = 'launch' THEN event_id END AS launch_event,
-        CASE $ceiling
-            WHEN 'fp32' THEN fp32_flop
-            WHEN 'fp64' THEN fp64_flop
-            WHEN 'fp16' THEN CASE $fp16_convention WHEN 'packed' THEN fp16_packed_flop ELSE fp16_scalar_flop END
-            WHEN 'tensor_fp64' THEN tensor_fp64_flop
-            WHEN 'tensor_tf32' THEN tensor_tf32_flop
-            WHEN 'tensor_bf16' THEN tensor_bf16_flop
-            WHEN 'tensor_fp16' THEN tensor_fp16_flop
-            WHEN 'tensor_fp8' THEN tensor_fp8_flop
-            WHEN 'tensor_fp4' THEN tensor_fp4_flop
-        END AS work_flop,
-        CASE $ceiling
-            WHEN 'fp32' THEN fp32_flop_per_s
-            WHEN 'fp64' THEN fp64_flop_per_s
-            WHEN 'fp16' THEN fp16_flop_per_s
-            WHEN 'tensor_fp64' THEN tensor_fp64_flop_per_s
-            WHEN 'tensor_tf32' THEN tensor_tf32_flop_per_s
-            WHEN 'tensor_bf16' THEN tensor_bf16_flop_per_s
-            WHEN 'tensor_fp16' THEN tensor_fp16_flop_per_s
-            WHEN 'tensor_fp8' THEN tensor_fp8_flop_per_s
-            WHEN 'tensor_fp4' THEN tensor_fp4_flop_per_s
-        END AS peak,
+        of_ceiling(
+            $ceiling, fp64_flop, fp32_flop,
+            CASE $fp16_convention WHEN 'packed' THEN fp16_packed_flop ELSE fp16_scalar_flop END,
+            tensor_fp64_flop, tensor_tf32_flop, tensor_bf16_flop, tensor_fp16_flop, tensor_fp8_flop,
+            tensor_fp4_flop
+        ) AS work_flop,
+        of_ceiling(
+            $ceiling, fp64_flop_per_s, fp32_flop_per_s, fp16_flop_per_s, tensor_fp64_flop_per_s,
+            tensor_tf32_flop_per_s, tensor_bf16_flop_per_s, tensor_fp16_flop_per_s, tensor_fp8_flop_per_s,
+            tensor_fp4_flop_per_s
+        ) AS peak,
         CASE $fp16_convention WHEN 'packed' THEN total_packed_flop ELSE total_scalar_flop END AS all_flop,
         CASE $level
             WHEN 'dram' THEN dram_bytes
@@ -124,17 +113,12 @@ parts AS (
 titled AS (
     SELECT
         parts.*,
-        group_of($by, parts.name, run_title.title, label_value.label_value) AS group_name,
-        label_value.label_number AS group_number,
+        group_of($by, parts.name, run_group.title, run_group.label_value) AS group_name,
+        run_group.label_number AS group_number,
         -- two runs, or launches of two sources, can have one name
         CASE $by WHEN 'launch' THEN parts.source_id WHEN 'run' THEN parts.run_id END AS owner_id
     FROM parts
-    JOIN run_title
-        ON run_title.run_id = parts.run_id
-        AND ($run_id IS NULL OR run_title.run_id = $run_id) -- so that no other run's files are read
-    LEFT JOIN label_value
-        ON $by = 'label' AND label_value.run_id = parts.run_id AND label_value.label_name = $label
-        AND ($run_id IS NULL OR label_value.run_id = $run_id)
+    JOIN run_group($run_id, $by, $label) AS run_group ON run_group.run_id = parts.run_id
 ),
 sourced AS (
     SELECT

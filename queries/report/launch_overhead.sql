@@ -1,7 +1,7 @@
 -- purpose = "Whether launching kernels bounds them: N launches of L each, against the time of their work at peak; and the least work not to be bound so."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: overhead-bound, total FLOPs / (N L), peak x L"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound", "run_title", "label_value", "group_of", "bound_of"]
+-- depends = ["kernel_bound", "run_group", "group_of", "bound_of"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a value of one)", default = "name", choices = ["name", "launch", "run", "label"]}
@@ -52,17 +52,12 @@ parts AS (
 titled AS (
     SELECT
         parts.*,
-        group_of($by, parts.name, run_title.title, label_value.label_value) AS group_name,
-        label_value.label_number AS group_number,
+        group_of($by, parts.name, run_group.title, run_group.label_value) AS group_name,
+        run_group.label_number AS group_number,
         -- two runs, or launches of two sources, can have one name
         CASE $by WHEN 'launch' THEN parts.source_id WHEN 'run' THEN parts.run_id END AS owner_id
     FROM parts
-    JOIN run_title
-        ON run_title.run_id = parts.run_id
-        AND ($run_id IS NULL OR run_title.run_id = $run_id) -- so that no other run's files are read
-    LEFT JOIN label_value
-        ON $by = 'label' AND label_value.run_id = parts.run_id AND label_value.label_name = $label
-        AND ($run_id IS NULL OR label_value.run_id = $run_id)
+    JOIN run_group($run_id, $by, $label) AS run_group ON run_group.run_id = parts.run_id
 ),
 grouped AS (
     SELECT

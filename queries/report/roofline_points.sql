@@ -1,7 +1,7 @@
 -- purpose = "The points of a roofline: operations, traffic and time of each group of launches at each level of memory, and the time both would take at peak."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound", "run_title", "label_value", "operator_class", "phase_of"]
+-- depends = ["kernel_bound", "run_group", "operator_class", "phase_of"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of operators), phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class", "phase", "run"]}
@@ -98,21 +98,16 @@ parts AS (
 titled AS (
     SELECT
         parts.*,
-        run_title.title,
+        run_group.title,
         CASE $by
             WHEN 'class' THEN operator_class(parts.name)
-            WHEN 'phase' THEN coalesce(phase_of(parts.name), label_value.label_value, 'unknown')
-            WHEN 'run' THEN run_title.title
+            WHEN 'phase' THEN coalesce(phase_of(parts.name), run_group.label_value, 'unknown')
+            WHEN 'run' THEN run_group.title
             ELSE parts.name
         END AS group_name,
         CASE WHEN $by = 'launch' THEN parts.source_id END AS launch_source
     FROM parts
-    JOIN run_title
-        ON run_title.run_id = parts.run_id
-        AND ($run_id IS NULL OR run_title.run_id = $run_id) -- so that no other run's files are read
-    LEFT JOIN label_value
-        ON $by = 'phase' AND label_value.run_id = parts.run_id AND label_value.label_name = 'phase'
-        AND ($run_id IS NULL OR label_value.run_id = $run_id)
+    JOIN run_group($run_id, CASE $by WHEN 'phase' THEN 'label' END, 'phase') AS run_group ON run_group.run_id = parts.run_id
 )
 SELECT
     run_id,

@@ -1,7 +1,7 @@
 -- purpose = "Every launch with counters against each compute ceiling: operations done / operations possible in its duration."
 -- source = "Zhu 2018 (TBD), eq. 2; the launch's own peak: NVIDIA Nsight Compute, section SpeedOfLight_RooflineChart"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "device_ceiling", "device_known"]
+-- depends = ["kernel_work", "device_ceiling", "device_known", "of_ceiling"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -21,34 +21,21 @@ kinds AS (
     SELECT
         work.run_id, work.source_id, work.event_id, work.name, work.device_id, work.dur_ns,
         work.dur_reason, kind.ceiling_name,
-        CASE kind.ceiling_name
-            WHEN 'fp64' THEN fp64_flop
-            WHEN 'fp32' THEN fp32_flop
-            WHEN 'fp16' THEN fp16_packed_flop
-            WHEN 'tensor_fp64' THEN tensor_fp64_flop
-            WHEN 'tensor_tf32' THEN tensor_tf32_flop
-            WHEN 'tensor_bf16' THEN tensor_bf16_flop
-            WHEN 'tensor_fp16' THEN tensor_fp16_flop
-            WHEN 'tensor_fp8' THEN tensor_fp8_flop
-            WHEN 'tensor_fp4' THEN tensor_fp4_flop
-        END AS work_flop,
+        of_ceiling(
+            kind.ceiling_name, fp64_flop, fp32_flop, fp16_packed_flop, tensor_fp64_flop, tensor_tf32_flop,
+            tensor_bf16_flop, tensor_fp16_flop, tensor_fp8_flop, tensor_fp4_flop
+        ) AS work_flop,
         CASE kind.ceiling_name
             WHEN 'fp64' THEN fp64_reason
             WHEN 'fp32' THEN fp32_reason
             WHEN 'fp16' THEN fp16_reason
             ELSE tensor_reason
         END AS work_reason,
-        CASE kind.ceiling_name
-            WHEN 'fp64' THEN own_fp64_flop_per_s
-            WHEN 'fp32' THEN own_fp32_flop_per_s
-            WHEN 'fp16' THEN own_fp16_flop_per_s
-            WHEN 'tensor_fp64' THEN own_tensor_fp64_flop_per_s
-            WHEN 'tensor_tf32' THEN own_tensor_tf32_flop_per_s
-            WHEN 'tensor_bf16' THEN own_tensor_bf16_flop_per_s
-            WHEN 'tensor_fp16' THEN own_tensor_fp16_flop_per_s
-            WHEN 'tensor_fp8' THEN own_tensor_fp8_flop_per_s
-            WHEN 'tensor_fp4' THEN own_tensor_fp4_flop_per_s
-        END AS own_peak_flop_per_s
+        of_ceiling(
+            kind.ceiling_name, own_fp64_flop_per_s, own_fp32_flop_per_s, own_fp16_flop_per_s,
+            own_tensor_fp64_flop_per_s, own_tensor_tf32_flop_per_s, own_tensor_bf16_flop_per_s,
+            own_tensor_fp16_flop_per_s, own_tensor_fp8_flop_per_s, own_tensor_fp4_flop_per_s
+        ) AS own_peak_flop_per_s
     FROM kernel_work AS work
     CROSS JOIN (
         SELECT unnest([

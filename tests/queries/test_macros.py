@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.errors import QueryError
 from tracekit.peaks import DEVICE_KEY_PATTERN, device_key, models
-from tracekit.store import create_store
+from tracekit.store import Store, create_store
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +158,44 @@ def test_a_bound_is_overhead_or_the_longer_time(
 def test_a_group_is_of_what_it_is_by(database: Database, kind: str, expected: str) -> None:
     assert value(database, f"group_of('{kind}', 'k', 't', '64')") == expected
     assert value(database, f"group_of('{kind}', NULL, NULL, NULL)") is None
+
+
+KINDS = ("fp64", "fp32", "fp16", "tensor_fp64", "tensor_tf32", "tensor_bf16", "tensor_fp16",
+         "tensor_fp8", "tensor_fp4")  # fmt: skip
+
+
+def test_a_ceiling_is_told_by_its_name(database: Database) -> None:
+    numbers = ", ".join(str(place) for place in range(len(KINDS)))
+    for place, kind in enumerate(KINDS):
+        assert value(database, f"of_ceiling('{kind}', {numbers})") == place
+    for other in ("'dram'", "''", "'FP32'", "NULL"):
+        assert value(database, f"of_ceiling({other}, {numbers})") is None
+
+
+def test_the_runs_that_are_grouped_have_the_label_that_is_asked_for(
+    tmp_path: Path, write_store: Callable[..., Store]
+) -> None:
+    of_a = {"run_id": "a", "source_id": "s1"}
+    rows = {
+        "run": [of_a | {"run_name": "A"}, {"run_id": "b", "source_id": "s2", "run_name": "B"}],
+        "run_label": [
+            of_a | {"label_name": "batch", "value": "16", "value_number": 16.0},
+            of_a | {"label_name": "net", "value": "x"},
+        ],
+    }
+    database = Database(write_store(tmp_path / "S", rows))
+
+    def groups(arguments: str) -> list[dict[str, Any]]:
+        found = database._fetch(f"FROM run_group({arguments}) ORDER BY run_id", {}).to_pylist()
+        return list(found)
+
+    def row(run: str, text: str | None, number: float | None) -> dict[str, Any]:
+        return {"run_id": run, "title": run.upper(), "label_value": text, "label_number": number}
+
+    assert groups("NULL, 'label', 'batch'") == [row("a", "16", 16.0), row("b", None, None)]
+    assert groups("'a', 'label', 'net'") == [row("a", "x", None)]
+    assert groups("NULL, 'name', 'batch'") == [row("a", None, None), row("b", None, None)]
+    assert groups("'c', 'label', 'batch'") == []
 
 
 STATUSES = {"a": "nan", "b": "not_available", "a.b": "empty", 'q"': "unreadable"}
