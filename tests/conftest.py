@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 from tracekit.engine import Database
 from tracekit.schema import TABLES
@@ -20,6 +21,11 @@ Contents = Callable[[Path], dict[str, pa.Table]]
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
+
+#: The same examples each time, so that a change fails by its own fault. To look for new ones:
+#: TRACEKIT_HYPOTHESIS=default make pytest
+settings.register_profile("same", derandomize=True, database=None)
+settings.load_profile(os.environ.get("TRACEKIT_HYPOTHESIS", "same"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
