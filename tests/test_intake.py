@@ -7,6 +7,9 @@ import gzip
 import json
 import os
 import shutil
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -699,3 +702,28 @@ def test_a_label_is_refused_though_it_came_in_meanwhile(
     runs = Database(open_store(store)).sql("SELECT label_name, value FROM run_label").rows()
     assert runs == [{"label_name": "batch", "value": "64"}]
     assert Database(open_store(store)).sql("SELECT * FROM kernel").rows() == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no such signals")
+def test_ctrl_c_waits_while_workers_start() -> None:
+    """Whichever thread it comes by: the main one, which holds it back, or another."""
+    end, reached = threading.Event(), []
+
+    def held() -> None:
+        with intake._interrupts_held():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            reached.append(True)
+
+    other = threading.Thread(target=end.wait, daemon=True)
+    other.start()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            held()
+        assert reached
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    finally:
+        signal.signal(signal.SIGINT, before)
+        end.set()

@@ -418,15 +418,27 @@ def _deaths_told(job: _Job) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C back for a moment: a process started now would die of it with a traceback."""
+    """Keep Ctrl-C back for a moment: a process started now would die of it with a traceback.
+
+    Blocked, as processes inherit that; and noted, as the signal may come by another thread.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    noted: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    defers = handler is not None and threading.current_thread() is threading.main_thread()
+    if defers:
+        signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if defers:
+            signal.signal(signal.SIGINT, handler)
+        if noted:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _submit(

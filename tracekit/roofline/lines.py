@@ -83,7 +83,7 @@ def _ridges(
     request: Request,
 ) -> Iterator[tuple[float, float]]:  # fmt: skip
     """Where the ceilings of a device meet, and overhead ceilings that are not far above."""
-    roof = machines.peak(device).value
+    roof = _top(machines, device, request)
     for bandwidth in _bandwidths(machines, device, request):
         ridge = geo.machine_balance(roof, bandwidth.value)
         for peak in machines.drawn(device):
@@ -149,7 +149,7 @@ def _roof(
     peaks = machines.drawn(device)
     bandwidths = _bandwidths(machines, device, request)
     widest = max(bandwidth.value for bandwidth in bandwidths)
-    top = machines.peak(device).value
+    top = _top(machines, device, request)
     for names, value in _same_value(peaks):
         start = geo.machine_balance(value, widest)
         path = [(start, value), (max(x.high, start), value)]
@@ -160,6 +160,13 @@ def _roof(
         path = [(x.low, x.low * bandwidth.value), (end, highest)]
         yield _line("bandwidth", (bandwidth.name,), bandwidth.value, "bytes/s", path, x, y, True,
                     shown)  # fmt: skip
+
+
+def _top(machines: Machines, device: str | None, request: Request) -> float:
+    """The peak that all points are held against, else the highest that work was done under."""
+    if request.has_one_peak:
+        return machines.peak(device).value
+    return max(ceiling.value for ceiling in machines.drawn(device))
 
 
 def _same_value(ceilings: Sequence[Ceiling]) -> list[tuple[tuple[str, ...], float]]:
