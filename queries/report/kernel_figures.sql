@@ -1,7 +1,7 @@
 -- purpose = "Where to look: kernels by time, with utilization, operations per byte, what bounds them and how near to its roof each is."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound", "run_group", "group_of", "device_ceiling", "bound_of", "of_ceiling"]
+-- depends = ["work_under", "run_group", "group_of", "device_ceiling", "bound_of"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a value of one)", default = "name", choices = ["name", "launch", "run", "label"]}
@@ -42,17 +42,6 @@ chosen AS (
     SELECT
         *,
         CASE WHEN $by = 'launch' THEN event_id END AS launch_event,
-        of_ceiling(
-            $ceiling, fp64_flop, fp32_flop,
-            CASE $fp16_convention WHEN 'packed' THEN fp16_packed_flop ELSE fp16_scalar_flop END,
-            tensor_fp64_flop, tensor_tf32_flop, tensor_bf16_flop, tensor_fp16_flop, tensor_fp8_flop,
-            tensor_fp4_flop
-        ) AS work_flop,
-        of_ceiling(
-            $ceiling, fp64_flop_per_s, fp32_flop_per_s, fp16_flop_per_s, tensor_fp64_flop_per_s,
-            tensor_tf32_flop_per_s, tensor_bf16_flop_per_s, tensor_fp16_flop_per_s, tensor_fp8_flop_per_s,
-            tensor_fp4_flop_per_s
-        ) AS peak,
         CASE $fp16_convention WHEN 'packed' THEN total_packed_flop ELSE total_scalar_flop END AS all_flop,
         CASE $level
             WHEN 'dram' THEN dram_bytes
@@ -70,7 +59,7 @@ chosen AS (
             WHEN peak IS NULL AND device_name IS NULL THEN 'device not known'
             WHEN peak IS NULL THEN 'no peak for this device'
         END AS reason
-    FROM kernel_bound
+    FROM work_under($ceiling, $fp16_convention)
     WHERE
         ($run_id IS NULL OR run_id = $run_id)
         AND CASE WHEN $by = 'label' AND $label IS NULL THEN error('by=label needs label=NAME') ELSE true END

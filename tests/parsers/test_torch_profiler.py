@@ -1292,8 +1292,6 @@ events = (
 @settings(
     max_examples=300,
     deadline=None,
-    derandomize=True,
-    database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(found=st.lists(events, max_size=6), is_list=st.booleans())

@@ -291,12 +291,14 @@ def test_a_complexity_plane_needs_no_times(draw: Draw) -> None:
 
 
 def test_without_a_peak_of_its_own_a_point_has_no_place_in_the_time_plane(draw: Draw) -> None:
-    rows = [GEMM, RELU | {"compute_ns": None}]
-    panel = only(draw(rows=rows, model="time"))
-    assert [series.names for series in panel.series] == [["gemm"]]
-    (margin,) = panel.margins
-    assert (margin.kind, margin.launch_count, margin.share_ratio) == ("unknown", 1, 5000 / 13000)
-    assert margin.reason == "no peak is known of a precision it works in"
+    for lacking in ("compute_ns", "bandwidth_ns"):
+        rows = [GEMM, RELU | {lacking: None}]
+        panel = only(draw(rows=rows, model="time"))
+        assert [series.names for series in panel.series] == [["gemm"]]
+        (margin,) = panel.margins
+        assert (margin.kind, margin.launch_count) == ("unknown", 1)
+        assert margin.share_ratio == 5000 / 13000
+        assert margin.reason == "a peak is not known of what it works in"
     held = only(draw(rows=rows, model="time", ceiling="fp32"))
     assert [name for series in held.series for name in series.names] == ["gemm", "relu"]
     with pytest.raises(UsageError, match=r"known of the device 'Box'\. Hold all points against"):

@@ -167,5 +167,5 @@ def _summary(chart: Chart) -> str:
     parts += [f"{left_out[kind]:,} {what}" for kind, what in words.items() if left_out[kind]]
     above = Counter(chart.data.table["is_above_roof"].to_pylist())[True]
     if above:
-        parts.append(f"{above:,} above the roof: check the peaks")
+        parts.append(f"{above:,} above the roof: check the peaks, or take another --ceiling")
     return f"{chart.model} roofline, {', '.join(parts)}"

@@ -28,10 +28,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 DASHES = ("-", "--", "-.", ":")
 
 
-#: Above this many points they are drawn as an image, also in files of vectors, and below lines.
-MOST_VECTORS = 3_000
-
-
 @dataclass(frozen=True, slots=True)
 class Size:
     """A figure's size in inches and points: `font` is the size of text, `scale` that of signs.

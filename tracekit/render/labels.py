@@ -117,9 +117,7 @@ class Labels:
 
     def _put(self, text: str, spots: Iterable[_Spot], *, faint: bool = False) -> None:
         """Write at the best of some places: the first with nothing, else with least, in the way."""
-        every = [spot for spot in spots if text]
-        if not every:
-            return
+        every = list(spots)
         crowds = [self._crowd(text, spot) for spot in every]
         best = min(range(len(every)), key=lambda place: crowds[place])
         if faint and crowds[best]:

@@ -25,7 +25,6 @@ from tracekit.render.figure import (
     DASHES,
     GREY,
     MARKERS,
-    MOST_VECTORS,
     RED,
     YELLOW,
     Size,
@@ -35,7 +34,15 @@ from tracekit.render.figure import (
 )
 from tracekit.render.names import display_names
 from tracekit.render.ticks import axis_title, seconds
-from tracekit.render.words import line_text, margin_text, set_ticks, weight, write
+from tracekit.render.words import (
+    MOST_VECTORS,
+    are_many,
+    line_text,
+    margin_text,
+    set_ticks,
+    weight,
+    write,
+)
 from tracekit.result import Result
 from tracekit.roofline.chart import Box, Chart, Line, Margin, Panel, Series
 
@@ -141,9 +148,9 @@ class _Drawing:
             axes.set_ylabel(axis_title(chart.y))
         axes.set_title(cut(drawable(panel.title), _WIDEST_TITLE))
         self._seconds(axes, is_last=is_last)
-        is_many = any(len(series.x) > MOST_VECTORS for series in panel.series)
+        zorder = 3.5 if are_many(panel) else 1.5
         for line in panel.lines:
-            self._line(axes, line, zorder=3.5 if is_many else 1.5)  # many would hide it
+            self._line(axes, line, zorder=zorder)
         for box in panel.boxes:
             self._box(axes, box)
         for margin in panel.margins:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tracekit.render.ceilings import ceiling_title
-from tracekit.render.figure import MOST_VECTORS, Size, drawable
+from tracekit.render.figure import Size, drawable
 from tracekit.render.labels import Labels, Place
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
@@ -25,6 +25,8 @@ _MARGIN_WORDS = {
     "zero_ai": "zero AI", "no_bytes": "no bytes", "unknown": "not known",
     "no_label": "without the label",
 }  # fmt: skip
+#: Above this many points they are drawn as an image, also in files of vectors, and below lines.
+MOST_VECTORS = 3_000
 #: Points that names keep clear of: those with the most time.
 _OBSTACLES = 400
 #: Trajectories that names keep clear of.
@@ -33,10 +35,19 @@ _MOST_PATHS = 40
 _SHORTEST = 9
 
 
+#: A place on the axes and what stands there.
+Named = tuple[float, float, str]
+
+
+def are_many(panel: Panel) -> bool:
+    """Whether points hide what is below them."""
+    return any(len(series.x) > MOST_VECTORS for series in panel.series)
+
+
 def write(axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str) -> None:
     """Write on the lines of a panel, and beside its most important points."""
-    is_many = any(len(series.x) > MOST_VECTORS for series in panel.series)
-    labels = Labels(axes, size, ink, list(_obstacles(panel)), zorder=3.8 if is_many else 2.8)
+    zorder = 3.8 if are_many(panel) else 2.8
+    labels = Labels(axes, size, ink, list(_obstacles(panel)), zorder=zorder)
     for box in panel.boxes:
         text = f"launch overhead: {box.launch_count:,} \u00d7 {short(box.launch_ns, 'ns')}"
         labels.on_edge(text, (chart.x.low, box.y), (box.x, box.y))
@@ -63,7 +74,7 @@ def _on_line(labels: Labels, line: Line) -> None:
 # -- points with names ----------------------------------------------------------------------------
 
 
-def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[tuple[float, float, str]]:
+def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[Named]:
     """The points that get a name: ends of trajectories, else those with the most time."""
     top = size.names if chart.top is None else chart.top
     if any(series.kind == "trajectory" for series in panel.series):
@@ -72,19 +83,31 @@ def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[tuple[float, floa
                 text = _tag(chart, series, place)
                 yield float(series.x[place]), float(series.y[place]), text
         return
-    points = [
-        (-float(np.nan_to_num(share)), -float(y), float(x), name, group)
-        for series in panel.series
-        for share, x, y, name, group in zip(
-            series.share_ratio, series.x, series.y, series.names, series.group, strict=True
-        )
-    ]  # fmt: skip
-    points.sort(key=lambda point: point[:3])
-    first = {point[4]: point for point in reversed(points)}  # one level of each kernel
-    chosen = sorted(first.values(), key=lambda point: point[:3])[:top]
-    names = display_names([point[3] for point in chosen], size.name_width)
-    for (_, down, x, *_), name in zip(chosen, names, strict=True):
-        yield x, -down, drawable(name)
+    first: dict[tuple[object, ...], Named] = {}  # one level of each kernel
+    for series, place in _ranked(panel):
+        if len(first) == top:
+            break
+        point = float(series.x[place]), float(series.y[place]), series.names[place]
+        first.setdefault(series.group[place], point)
+    names = display_names([name for *_, name in first.values()], size.name_width)
+    for (x, y, _), name in zip(first.values(), names, strict=True):
+        yield x, y, drawable(name)
+
+
+def _ranked(panel: Panel) -> Iterator[tuple[Series, int]]:
+    """The points of a panel, each by its series and place there: those with the most time first."""
+    sizes = [len(series.x) for series in panel.series]
+    if not sizes:
+        return
+    share = np.nan_to_num(np.concatenate([series.share_ratio for series in panel.series]))
+    x = np.concatenate([series.x for series in panel.series])
+    y = np.concatenate([series.y for series in panel.series])
+    owner, place = (
+        np.repeat(np.arange(len(sizes)), sizes),
+        np.concatenate(list(map(np.arange, sizes))),
+    )
+    for row in np.lexsort((x, -y, -share)):
+        yield panel.series[owner[row]], int(place[row])
 
 
 def weight(series: Series) -> float:
@@ -99,24 +122,10 @@ def _tag(chart: Chart, series: Series, place: int) -> str:
 
 def _obstacles(panel: Panel) -> Iterator[Place]:
     """Places that words keep clear of: the points with the most time, and their second symbols."""
-    points = sorted(
-        (-share, x, y)
-        for series in panel.series
-        for share, x, y in zip(
-            np.nan_to_num(series.share_ratio).tolist(),
-            series.x.tolist(),
-            series.y.tolist(),
-            strict=True,
-        )
-    )[:_OBSTACLES]
-    yield from ((x, y) for _, x, y in points)
-    opens = (
-        place
-        for series in panel.series
-        if series.open_x is not None and series.open_y is not None
-        for place in zip(series.open_x.tolist(), series.open_y.tolist(), strict=True)
-    )
-    yield from islice(opens, _OBSTACLES)
+    for series, place in islice(_ranked(panel), _OBSTACLES):
+        yield float(series.x[place]), float(series.y[place])
+        if series.open_x is not None and series.open_y is not None:
+            yield float(series.open_x[place]), float(series.open_y[place])
 
 
 # -- words ----------------------------------------------------------------------------------------

@@ -103,8 +103,8 @@ class _Builder:
         points, request = self.points, self.request
         if request.model != "time" or request.has_one_peak:
             return
-        lacking = points.has_place & np.isnan(points.compute_ns)
-        points.leave_out(lacking, "no peak is known of a precision it works in")
+        lacking = points.has_place & np.isnan(points.compute_ns + points.bandwidth_ns)
+        points.leave_out(lacking, "a peak is not known of what it works in")
         if not points.has_place.any():
             named = f"the device {self.device!r}" if self.device else "the device"
             raise UsageError(
