@@ -1,4 +1,4 @@
-"""Keeps README.md and docs/*.md in step with the code.
+"""Keeps README.md and the pages of docs/ in step with the code.
 
 ``python docs/generate.py`` rewrites the generated parts in place, with ``--check`` it shows what
 would change and ends with 1. Generated are:
@@ -66,7 +66,7 @@ _HEAD = re.compile(r"(.*)\| head -n (\d+)\s*$")
 
 def documents() -> list[Path]:
     """The pages that may have generated parts."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def generated(text: str) -> str:

@@ -1,23 +1,27 @@
-"""Draws the pictures of docs/rooflines.md from fixtures/roofline.
+"""Draws the pictures of the documentation from fixtures.
 
-``python docs/pictures.py`` writes docs/rooflines/*.png. Whether they say what the code draws is
+``python docs/pictures.py`` writes docs/rooflines/*.png from fixtures/roofline, and
+docs/papers/javed-2019/*.png from fixtures/javed2019. Whether they say what the code draws is
 tested by their numbers, not by their bytes: another matplotlib sets other glyphs.
 """
 
 from __future__ import annotations
 
+import csv
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import tracekit
+from tracekit.render.drawn import Drawn
 from tracekit.render.figure import SIZES, encoded
-from tracekit.render.roofline import Drawn
 from tracekit.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "fixtures" / "roofline"
+JAVED = ROOT / "fixtures" / "javed2019"
 PICTURES = ROOT / "docs" / "rooflines"
+OF_JAVED = ROOT / "docs" / "papers" / "javed-2019"
 #: The V100 that the authors of the Time-Based Roofline measured.
 V100 = "V100 (Wang 2020, measured)"
 #: Their Fig. 2.
@@ -56,13 +60,44 @@ def pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     )
 
 
+def javed_store(folder: Path) -> Session:
+    """The runs of Javed 2019, made by hand."""
+    store = folder / "J"
+    with (JAVED / "runs.csv").open(encoding="utf-8", newline="") as runs:
+        for run in csv.DictReader(runs):
+            name, images = run.pop("run"), float(run.pop("images_per_s"))
+            tracekit.ingest(
+                [JAVED / name], store, run_name=name, labels=run, metrics={"images_per_s": images},
+                device_name="2x Xeon Gold 6126", peaks=[JAVED / "stream.log"],
+            )  # fmt: skip
+    return tracekit.open(store)
+
+
+def javed_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
+    """The figures of the paper that its text says enough of."""
+    alexnet = ("alexnet-ps4-vanilla*", "alexnet-horovod-vanilla*")
+    vgg16 = ("vgg16*vanilla-64-1", "vgg16*mkl*")
+    yield (
+        "fig6-alexnet",
+        session.roofline(*alexnet, trajectory="nodes", series=("updates",)),
+    )
+    yield "fig7-alexnet", session.draw("throughput", *alexnet, over="nodes", series="updates")
+    yield "fig9-vgg16", session.draw("oi_breakdown", *vgg16)
+    yield "fig10-vgg16", session.draw("fp_width_mix", *vgg16)
+
+
 def main() -> None:
     """Write all of them."""
-    PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        for name, drawn in pictures(demo_store(Path(folder))):
-            image = encoded(drawn.figure, "png", SIZES["page"], dots_per_inch=130)
-            (PICTURES / f"{name}.png").write_bytes(image)
+        _write(PICTURES, pictures(demo_store(Path(folder))))
+        _write(OF_JAVED, javed_pictures(javed_store(Path(folder))))
+
+
+def _write(folder: Path, drawn: Iterator[tuple[str, Drawn]]) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, picture in drawn:
+        image = encoded(picture.figure, "png", SIZES["page"], dots_per_inch=130)
+        (folder / f"{name}.png").write_bytes(image)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from tracekit.store import open_store
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 FIXTURES = ROOT / "fixtures" / "torch_profiler"
-PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in DOCS.glob("*.md"))]
+PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in DOCS.rglob("*.md"))]
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NAMED_FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)

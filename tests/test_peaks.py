@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -16,14 +17,18 @@ import pytest
 
 from tracekit import peaks
 from tracekit.errors import UsageError
+from tracekit.events import family_named
 from tracekit.peaks import (
     DEVICE_KEY_PATTERN,
     NAMES,
     UNITS,
     Ceiling,
     DeviceModel,
+    Processor,
     UserPeaks,
+    assumptions,
     device_key,
+    device_named,
     model_named,
     models,
     nearest,
@@ -87,9 +92,10 @@ def test_least_work_that_is_not_overhead_bound() -> None:
 
 def test_peak_flops_of_two_xeons() -> None:
     """Javed et al. 2019: 2 · 12 · 3.7 GHz · 8 = 710.4 and 652.8 · 2 = 1305.6 GFLOP/s."""
-    xeons = "2x Xeon Gold 6126 (Javed 2019)"
+    xeons = "2x Xeon Gold 6126"
     assert peak(xeons, "fp32_avx2") == pytest.approx(2 * 12 * 3.7e9 * 8) == 710.4e9
     assert peak(xeons, "fp32_avx512") == pytest.approx(652.8e9 * 2) == 1305.6e9
+    assert peak(xeons, "fp32") == 1305.6e9, "its widest vectors"
     assert peak(xeons, "dram") / 2**30 == pytest.approx(119.21)
 
 
@@ -188,12 +194,14 @@ def test_every_ceiling_says_where_it_comes_from(model: DeviceModel) -> None:
         assert ceiling.source.strip()
         assert re.fullmatch(r"20\d\d(-\d\d)?", ceiling.date or "")
     assert (model.compute_capability is None) or (model.vendor == "NVIDIA")
-    assert (model.architecture is None) == (model.vendor != "AMD")
+    assert (model.architecture is not None) == (
+        model.vendor == "AMD" or model.core_count is not None
+    )
 
 
 SCALES = {
     "GHz": 1e9, "MHz": 1e6, "PFLOP/s": 1e15, "TFLOP/s": 1e12, "GFLOP/s": 1e9, "POP/s": 1e15,
-    "TOP/s": 1e12, "GB/s": 1e9,
+    "TOP/s": 1e12, "GB/s": 1e9, "MT/s": 1e6,
 }  # fmt: skip
 
 
@@ -215,6 +223,8 @@ def test_a_computed_ceiling_is_its_formula(model: DeviceModel, ceiling: Ceiling)
     assert ceiling.value == pytest.approx(worked_out(ceiling.source), rel=1e-9)
     if " SM x " in ceiling.source or " CU x " in ceiling.source:
         assert ceiling.source.startswith(f"{model.sm_count} ")
+    if model.core_count and ceiling.kind == "compute" and model.scope == "package":
+        assert ceiling.source.startswith((f"{model.core_count} cores x ", "7.1 TFLOP/s / 2"))
 
 
 @pytest.mark.parametrize("model", NVIDIA)
@@ -321,6 +331,14 @@ SPELLINGS = {
     "TPU v5e": "TPU v5 lite",
     "TPU v5 Lite": "TPU v5 lite",
     "TPU v6 Lite": "TPU v6 lite",
+    "2x Xeon Gold 6126": "2x Xeon Gold 6126 (Javed 2019)",
+    "Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz": "Xeon Gold 6126",
+    "Intel Xeon E5-2680 v4": "Xeon E5-2680 v4",
+    "Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz": "Xeon E5-2680 v4",
+    "Intel(R) Xeon(R) Platinum 8480+": "Xeon Platinum 8480+",
+    "AMD EPYC 7742 64-Core Processor": "EPYC 7742",
+    "AWS Graviton3": "Graviton3",
+    "NVIDIA Grace CPU": "Grace",
 }
 
 #: Each has peaks of its own, or may be one of several devices.
@@ -334,7 +352,8 @@ STRANGERS = (
     "NVIDIA GeForce RTX 4070 Ti", "NVIDIA TITAN X (Pascal)", "GeForce GTX TITAN X",
     "AMD Instinct MI250X / MI250", "AMD Instinct MI60 / MI50", "AMD Instinct MI250X board VF",
     "AMD Instinct MI300A Accelerator", "Nvidia GPU (Ampere)", "TPU v7", "TPU",
-    "Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz",
+    "Intel(R) Xeon(R) CPU @ 2.00GHz", "Xeon Gold 6126F", "Xeon Platinum 8480C", "A64FX", "EPYC",
+    "3x Xeon Gold 6126",
 )  # fmt: skip
 
 
@@ -640,6 +659,243 @@ def test_an_old_stream_is_read(given: Read) -> None:
     assert given(text).ceilings[0].value == 5e9
 
 
+# -- processors of the user's ---------------------------------------------------------------------
+
+CPU = """
+[cpu]
+sockets = 2
+cores_per_socket = 12
+clock_hz = 3.7e9
+units = 1
+has_fma = false
+"""
+#: Javed et al. 2019, sect. 4.1.1 and 5.1: the second is at 1.7 GHz, two FMA units, FP64.
+XEONS = f"""{CPU}[cpu.avx2]
+[cpu.avx512]
+clock_hz = 1.7e9
+units = 2
+has_fma = true
+"""
+
+
+def values(ceilings: tuple[Ceiling, ...]) -> dict[str, float]:
+    return {ceiling.name: ceiling.value for ceiling in ceilings}
+
+
+def test_peaks_of_a_processor_are_worked_out(given: Read) -> None:
+    """2 · 12 · 3.7 GHz · 1 · 8 = 710.4; 2 · 12 · 1.7 GHz · 2 · 8 · 2 = 1305.6 GFLOP/s of FP64."""
+    ceilings = given(XEONS).ceilings
+    assert values(ceilings) == pytest.approx(
+        {
+            "fp64_avx2": 355.2e9,
+            "fp32_avx2": 710.4e9,
+            "fp64_avx512": 1305.6e9,
+            "fp32_avx512": 2611.2e9,
+            "fp64": 1305.6e9,
+            "fp32": 2611.2e9,
+        }
+    )
+    sources = {ceiling.name: ceiling.source for ceiling in ceilings}
+    assert sources["fp32_avx2"] == (
+        "my.toml, [cpu.avx2]: 2 sockets x 12 cores x 3.7 GHz x 1 unit x 8 lanes"
+    )
+    assert sources["fp64"] == (
+        "my.toml, [cpu.avx512]: 2 sockets x 12 cores x 1.7 GHz x 2 units x 8 lanes x 2 (FMA); "
+        "as fp64_avx512"
+    )
+    assert {ceiling.origin for ceiling in ceilings} == {"user"}
+
+
+@pytest.mark.parametrize(
+    ("width", "fp64", "fp32"),
+    # cores x 1e9 Hz x lanes: one scalar, 128, 256 and 512 bits of 64 and of 32
+    [("scalar", 24, 24), ("sse", 48, 96), ("avx2", 96, 192), ("avx512", 192, 384)],
+)
+def test_lanes_of_a_width(given: Read, width: str, fp64: int, fp32: int) -> None:
+    text = f"{CPU.replace('3.7e9', '1e9')}[cpu.{width}]"
+    names = {"fp64": fp64, "fp32": fp32, f"fp64_{width}": fp64, f"fp32_{width}": fp32}
+    assert values(given(text).ceilings) == {name: value * 1e9 for name, value in names.items()}
+
+
+def test_what_is_stated_goes_before_what_is_worked_out(given: Read) -> None:
+    read = given(f"{XEONS}[ceilings]\nfp32 = 2e12\ndram = 119e9\n")
+    assert values(read.ceilings)["fp32"] == 2e12
+    assert values(read.ceilings)["dram"] == 119e9
+    assert values(read.ceilings)["fp64"] == pytest.approx(1305.6e9)
+    assert len(read.ceilings) == 7
+
+
+@pytest.mark.parametrize("spelling", ["skylake-server", "SkylakeX", "SKX"])
+def test_a_processor_can_be_described_without_peaks(given: Read, spelling: str) -> None:
+    read = given(
+        "[cpu]\nname = 'Mine'\nvendor = 'Intel'\nsockets = 2\ncores_per_socket = 12\n"
+        f"architecture = '{spelling}'"
+    )
+    assert read.ceilings == ()
+    assert read.processor == Processor("Mine", "Intel", "skylake-server", 24, "my.toml, [cpu]")
+
+
+def test_the_fastest_width_is_the_peak_of_a_precision(given: Read) -> None:
+    listed = ", ".join(
+        f"{{kind = 'compute', name = '{name}', value = {value}}}"
+        for name, value in (("fp32_avx2", 3e12), ("fp32_avx512", 2e12), ("fp64_avx2", 1e12))
+    )
+    (model,) = given(f"{device_toml()}ceiling = [{listed}]").models
+    assert values(model.ceilings)["fp32"] == 3e12
+    assert values(model.ceilings)["fp64"] == 1e12
+    stated = f"{{kind = 'compute', name = 'fp32', value = 9e12}}, {listed}"
+    (model,) = given(f"{device_toml()}ceiling = [{stated}]").models
+    assert values(model.ceilings)["fp32"] == 9e12
+
+
+# -- several packages of one processor ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spelling", ["2x Xeon Gold 6148", "2 x Intel Xeon Gold 6148", " 02X XEON GOLD 6148"]
+)
+def test_several_packages_have_the_sum(spelling: str) -> None:
+    """FP32: 2 · 20 · 2.4 GHz · 2 units · 16 lanes · 2 = 6144 GFLOP/s; 2 · 6 · 2666 MT/s · 8 B."""
+    model = device_named(spelling)
+    assert model is not None
+    assert (model.name, model.core_count, model.aliases) == ("2x Xeon Gold 6148", 40, ())
+    assert (model.vendor, model.architecture) == ("Intel", "skylake-server")
+    assert values(model.ceilings)["fp32"] == pytest.approx(6144e9)
+    assert values(model.ceilings)["dram"] == pytest.approx(255.936e9)
+    dram = model.ceiling("dram")
+    assert dram is not None
+    assert dram.source == "2 x (6 channels x 2666 MT/s x 8 B; Intel's product page)"
+
+
+def test_a_name_that_begins_with_the_count_goes_first() -> None:
+    for spelling in ("2x Xeon Gold 6126", "2 x Xeon Gold 6126", "2X Intel(R) Xeon(R) Gold 6126"):
+        assert device_named(spelling) is device("2x Xeon Gold 6126 (Javed 2019)")
+
+
+def test_one_package_is_the_device_itself() -> None:
+    assert device_named("1x EPYC 7742") is device("EPYC 7742")
+    sixteen = device_named("16x EPYC 7742")
+    assert sixteen is not None
+    assert sixteen.core_count == 1024
+
+
+@pytest.mark.parametrize("name", ["2x", "2x Nothing", "x2 EPYC 7742", "9" * 5000 + "x EPYC 7742"])
+def test_several_of_nothing_are_nothing(name: str) -> None:
+    assert device_named(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("0x EPYC 7742", r"'0x EPYC 7742': a node has 1 to 16 packages, not 0; .* '2x EPYC 7742'"),
+        ("17x EPYC 7742", "a node has 1 to 16 packages, not 17"),
+        ("99 x EPYC 7742", "a node has 1 to 16 packages, not 99"),
+        ("8x H200", "'NVIDIA H200' is no processor; give it without the 8x"),
+        ("2x Tesla K80", "'Tesla K80' is no processor"),
+        ("2x TPU v4", "'TPU v4' is no processor"),
+        ("2x 2x Xeon Gold 6126", r"'2x Xeon Gold 6126 \(Javed 2019\)' is a board already"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(name: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        device_named(name)
+    with pytest.raises(UsageError, match=reason):
+        assumptions(name, [])
+
+
+# -- what is kept of it ---------------------------------------------------------------------------
+
+
+def facts(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of the rows of `assumption` those that are no figures: name or value by kind."""
+    others = ("compute", "bandwidth", "launch_overhead")
+    return {
+        row["assumption_kind"]: row.get("name", row.get("value"))
+        for row in rows
+        if row["assumption_kind"] not in others
+    }
+
+
+def figures(rows: list[dict[str, Any]]) -> dict[str, float]:
+    return {row["name"]: row["value"] for row in rows if row.get("unit")}
+
+
+def test_a_known_device_is_kept_by_its_name() -> None:
+    assert assumptions("2x Xeon Gold 6126", []) == [
+        {"assumption_kind": "device", "name": "2x Xeon Gold 6126 (Javed 2019)",
+         "source_text": "--device"},
+    ]  # fmt: skip
+
+
+def test_several_packages_are_kept_with_what_they_are(corpus: Path) -> None:
+    """A STREAM result goes before the data sheet's bandwidth."""
+    rows = assumptions("2x EPYC 7742", [corpus / "extra" / "stream-zen.log"])
+    assert facts(rows) == {
+        "device": "2x EPYC 7742", "vendor": "AMD", "architecture": "zen2", "core_count": 128.0,
+    }  # fmt: skip
+    assert figures(rows) == pytest.approx(
+        {
+            # 2 · 64 · 2.25 GHz · 2 units · 4 or 8 lanes · 2
+            "fp64_avx2": 4608e9, "fp32_avx2": 9216e9, "fp64": 4608e9, "fp32": 9216e9,
+            "dram": 363208.7e6,
+        }
+    )  # fmt: skip
+
+
+def test_levels_of_ert_are_kept_beside_a_data_sheet(corpus: Path) -> None:
+    rows = assumptions("2x EPYC 7742", [corpus / "extra" / "ert-p100host-cpu-sum.txt"])
+    assert figures(rows) == pytest.approx(
+        {
+            "l1": 176.44e9, "l2": 102.18e9, "l3": 45.7e9, "l4": 22.9e9, "dram": 18.3e9,
+            "fp64": 11.03e9, "fp32": 9216e9, "fp64_avx2": 4608e9, "fp32_avx2": 9216e9,
+        }
+    )  # fmt: skip
+
+
+def test_a_processor_of_the_users_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(f"{CPU}name = '2x Xeon Gold 6126'\narchitecture = 'skx'\n[cpu.avx2]", "utf-8")
+    rows = assumptions(None, [file])
+    assert rows[0]["source_text"] == "--peaks"
+    assert facts(rows) == {
+        "device": "2x Xeon Gold 6126 (Javed 2019)", "architecture": "skylake-server",
+        "core_count": 24.0,
+    }  # fmt: skip
+    assert figures(rows)["fp32"] == pytest.approx(710.4e9)
+    rows = assumptions("EPYC 9999", [file])  # nobody knows it, but there are figures
+    assert facts(rows)["device"] == "EPYC 9999"
+
+
+def test_what_a_file_says_of_a_processor_goes_before_what_is_known(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text("[cpu]\nsockets = 2\ncores_per_socket = 8\n", "utf-8")  # a VM of fewer cores
+    said = facts(assumptions("2x EPYC 7742", [file]))
+    assert said["core_count"] == 16
+    assert (said["device"], said["architecture"]) == ("2x EPYC 7742", "zen2")
+
+
+def test_a_device_of_the_users_can_be_counted(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    text = device_toml(scope="'package'", core_count=8, architecture="'zen3'") + LIST
+    file.write_text(text, "utf-8")
+    rows = assumptions("2x Mine 1", [file])
+    assert facts(rows) == {
+        "device": "2x Mine 1", "vendor": "Me", "architecture": "zen3", "core_count": 16.0,
+    }  # fmt: skip
+    assert figures(rows) == {"fp32": 2e12}
+
+
+def test_unknown_packages_are_refused_with_what_may_be_meant() -> None:
+    with pytest.raises(UsageError, match=r"'2x Xeon 6149': no device .*Xeon Gold 6148.*\[cpu\]"):
+        assumptions("2x Xeon 6149", [])
+
+
+@pytest.mark.parametrize("model", [m for m in models() if m.core_count], ids=lambda m: m.name)
+def test_the_events_of_every_processor_are_known_by_its_architecture(model: DeviceModel) -> None:
+    assert model.architecture is not None
+    assert family_named(model.architecture) is not None
+
+
 def device_toml(**changes: object) -> str:
     """The device of `MINE` with some lines changed, added or (None) taken away."""
     lines: dict[str, object] = {"name": '"Mine 1"', "vendor": '"Me"', "scope": '"board"'}
@@ -668,7 +924,7 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "no TOML": ("fp32 = \n", r"is no TOML: .*line 1.*; give a TOML"),
     "a table of something": ("a,b\n1,2\n", "is no TOML"),
     "deep": ("a = " + "[" * 1900, "(nested too deep|is no TOML)"),
-    "unknown keys": ("[ceiling]\nfp32 = 1e12", "there is no key 'ceiling'; known: ceilings, dev"),
+    "unknown keys": ("[ceiling]\nfp32 = 1e12", "there is no key 'ceiling'; known: ceilings, cpu"),
     "ceilings a number": ("ceilings = 1", "ceilings: is to be a table"),
     "no ceilings": ("[ceilings]", "is empty; give at least one"),
     "an unknown ceiling": ("[ceilings]\nfp33 = 1e12", r"there is no 'fp33'; known: fp64, fp32"),
@@ -689,6 +945,7 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "a name of dots": (device_toml(name="'...'") + LIST, "has no letter or digit to find it by"),
     "no vendor": (device_toml(vendor=None) + LIST, r"device 1 \('Mine 1'\): vendor: is to be"),
     "no scope": (device_toml(scope=None) + LIST, "scope: is missing; known: board, package"),
+    "cores of no device": (device_toml(core_count=0) + LIST, "core_count: 0 is no count"),
     "an unknown scope": (device_toml(scope="'rack'") + LIST, "scope: there is no 'rack'"),
     "an unknown device key": (device_toml(cores=1) + LIST, "there is no key 'cores'; known: al"),
     "aliases a text": (device_toml(aliases="'x'") + LIST, "aliases: is to be a list of names"),
@@ -712,6 +969,26 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "an unknown ceiling key": (ceiling_toml(unit="'GB'"), "ceiling 1: there is no key 'unit'"),
     "a ceiling twice": (device_toml() + LIST.replace("[{", "[{kind = 'compute', name = 'fp32', "
                         "value = 1e12}, {"), "the ceiling fp32 is there twice"),
+    "cpu a number": ("cpu = 1", r"\[cpu\]: is to be a table"),
+    "an unknown key of cpu": (CPU + "cores = 1", r"\[cpu\]: there is no key 'cores'; known: arch"),
+    "an unknown width": (CPU + "[cpu.avx]", "there is no key 'avx'; known: architecture, avx2"),
+    "no sockets": ("[cpu]\ncores_per_socket = 1", r"\[cpu\]: sockets: is missing"),
+    "no cores": (CPU.replace("= 12", "= 0"), r"\[cpu\]: cores_per_socket: 0 is no count"),
+    "half a socket": (CPU.replace("= 2", "= 0.5"), r"\[cpu\]: sockets: 0.5 is no count"),
+    "no width": (CPU, r"\[cpu\]: clock_hz is of no vector width; add .*\[cpu.avx2\]; known: scal"),
+    "a width a number": (CPU + "avx2 = 1", r"\[cpu.avx2\]: is to be a table"),
+    "a key of a width": (CPU + "[cpu.avx2]\nlanes = 8", r"\[cpu.avx2\]: there is no key 'lanes';"),
+    "a negative clock": (CPU.replace("3.7", "-3.7") + "[cpu.avx2]", "clock_hz: -3.*is no number"),
+    "a clock in GHz": (CPU.replace("3.7e9", "3.7") + "[cpu.sse]", "3.7 Hz cannot be meant; 3.7"),
+    "no clock": (CPU.replace("clock_hz = 3.7e9", "") + "[cpu.sse]", "clock_hz: is missing; give"),
+    "no units": (CPU.replace("units = 1", "") + "[cpu.sse]", r"\[cpu.sse\]: units: is missing"),
+    "units of a width": (CPU + "[cpu.sse]\nunits = -1", r"\[cpu.sse\]: units: -1 is no count"),
+    "FMA a number": (CPU + "[cpu.sse]\nhas_fma = 2", "has_fma: is to be true or false"),
+    "an endless product": (CPU.replace("3.7e9", "1e308") + "[cpu.sse]", "inf is no number above 0"),
+    "an unknown architecture": (CPU + "architecture = 'skylakes'\n[cpu.sse]",
+                                r"architecture: .*'skylakes'; is it one of: skylake.* leave it"),
+    "an architecture of dots": (CPU + "architecture = '..'\n[cpu.sse]", r"'\.\.'; rather leave it"),
+    "a nameless cpu": (CPU + "name = '-'\n[cpu.sse]", r"\[cpu\]: name: '-' has no letter or digit"),
     "ERT's zero": ("  0.00 FP32 GFLOPs\n", "line 1: FP32 GFLOPs: '0.00' is no number above 0"),
     "ERT's nan": ("  1.0 FP32 GFLOPs\n\n  nan DRAM\n", "line 3: DRAM: 'nan' is no number"),
     "ERT's noise": ("  1.0 FP32 GFLOPs\n  x DRAM\n", "line 2: DRAM: 'x' is no number"),

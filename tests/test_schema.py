@@ -38,9 +38,9 @@ OTHERWISE = {"ingest_id": TEXT, "blocks_per_sm_count": REAL, "warps_per_sm_count
 
 def test_the_tables_of_the_issue_are_there() -> None:
     assert list(TABLES) == [
-        "run", "run_label", "source_file", "device", "assumption", "kernel", "kernel_metric",
-        "kernel_counter", "kernel_rule", "transfer", "slice", "flow", "memory_event", "step",
-        "counter", "track_label", "ingest_issue",
+        "run", "run_label", "run_metric", "source_file", "device", "assumption", "event_rule",
+        "kernel", "kernel_metric", "kernel_counter", "kernel_rule", "transfer", "slice", "flow",
+        "memory_event", "step", "measurement", "counter", "track_label", "ingest_issue",
     ]  # fmt: skip
 
 

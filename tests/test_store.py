@@ -102,6 +102,10 @@ def test_files_hold_the_columns_of_the_schema(
     bring_in(tmp_path / "S", gpu_trace, cpu_trace, cut, labels={"a": "b"})
     counters = traces.parent / "nsight_compute" / "details-v100-handmade" / "report.csv"
     bring_in(tmp_path / "S", counters, device_name="Tesla V100-SXM2-16GB")  # for assumption
+    events = tmp_path / "events.toml"
+    events.write_text('[[event]]\nname = "e"\nquantity = "dram"\namount = 64\nsource = "mine"\n')
+    processor = traces.parent / "perf_stat" / "intel_trio" / "stat.csv"
+    bring_in(tmp_path / "S", processor, metrics={"images_per_s": 8.2}, events=[events])
     seen = set()
     for file in (tmp_path / "S").glob("*/*/*/*.parquet"):
         table = TABLES[file.parts[-4]]

@@ -55,7 +55,9 @@ MOST_ROWS = 1 << 20
 PART_COUNTS = (2, 3, 7)
 
 #: Tables that the store fills itself.
-_STORE_TABLES = frozenset(("run", "run_label", "source_file", "assumption", "ingest_issue"))
+_STORE_TABLES = frozenset(
+    ("run", "run_label", "run_metric", "source_file", "assumption", "event_rule", "ingest_issue")
+)
 _FACTS = frozenset((
     "profiler_name", "rank_index", "world_size_count", "recording_kind", "base_time_ns",
     "is_complete", "metadata_json",

@@ -16,12 +16,16 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from tracekit import events
 from tracekit.catalog import Query, catalog, definitions, definitions_for, query_named
 from tracekit.errors import QueryError, UsageError
 from tracekit.peaks import models
 from tracekit.result import Result, ResultColumn, own_names, unit_of
 from tracekit.schema import (
+    CPU_FAMILY,
     DEVICE_MODEL,
+    EVENT_MODEL,
+    EVENT_SET,
     MODEL_CEILING,
     REFERENCE_TABLES,
     STORED_TABLE,
@@ -58,7 +62,6 @@ _INEXACT_TYPES = frozenset((
     "bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint",
 ))  # fmt: skip
 _POLL_SECONDS = 0.1
-_MODELS = (DEVICE_MODEL.name, MODEL_CEILING.name)
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
@@ -110,17 +113,16 @@ class Database:
         `queries` are macros and views; what `text` and they say of devices that are known, too.
         """
         with self._busy:
-            if any(name in each for each in (text, *(q.sql for q in queries)) for name in _MODELS):
-                self._define_models()
+            self._define_references([text, *(query.sql for query in queries)])
             for query in queries:
                 if query.name not in self._defined:
                     self._connection.execute(_definition(query))
                     self._defined.add(query.name)
 
-    def _define_models(self) -> None:
-        """The tables of known devices, which no source has rows in."""
-        for table, rows in ((DEVICE_MODEL, _model_rows), (MODEL_CEILING, _ceiling_rows)):
-            if table.name not in self._defined:
+    def _define_references(self, texts: Sequence[str]) -> None:
+        """The built-in tables that `texts` name; no source has rows in them."""
+        for table, rows in _REFERENCES:
+            if table.name not in self._defined and any(table.name in text for text in texts):
                 _make(self._connection, table, rows())
                 self._defined.add(table.name)
 
@@ -198,8 +200,12 @@ class Database:
 
     def has_counters(self, run_id: str) -> bool:
         """Whether hardware counters of launches were ingested into a run."""
+        return self.has_rows_in("kernel_counter", run_id)
+
+    def has_rows_in(self, table: str, run_id: str) -> bool:
+        """Whether a source of a run has rows in `table`."""
         mark = f"run_id={run_id}"
-        return any(mark in file.parts for file in self._snapshot.files["kernel_counter"])
+        return any(mark in file.parts for file in self._snapshot.files[table])
 
     def has_rows(self, table: str) -> bool:
         """Whether any committed source has rows in `table`."""
@@ -335,6 +341,12 @@ class Database:
         return self._store.commits() != list(self._snapshot.commits)
 
 
+def _is_ours(name: str) -> bool:
+    """Whether `name` is a macro of ours that gives rows."""
+    query = catalog().get(name)
+    return query is not None and query.kind == "macro" and bool(query.columns)
+
+
 def _require_reading(tree: str) -> None:
     """Raise QueryError for a syntax tree with anything in it that may do more than read tables."""
     for match in _QUERY_NODE.finditer(tree):
@@ -343,7 +355,7 @@ def _require_reading(tree: str) -> None:
             raise QueryError(f"one SELECT is allowed; there is another statement in it: {kind}")
     for match in _TABLE_FUNCTION.finditer(tree):
         name = json.loads(match[1])
-        if name.lower() not in _TABLE_FUNCTIONS:
+        if name.lower() not in _TABLE_FUNCTIONS and not _is_ours(name.lower()):
             raise QueryError(
                 f"the function {name} is not allowed in FROM: SQL sees the store's tables, and "
                 f"nothing else.\nTables: {', '.join((*TABLES, *REFERENCE_TABLES))}."
@@ -452,7 +464,8 @@ def _make(
 def _model_rows() -> list[dict[str, Any]]:
     return [
         {"model_key": key, "model_name": model.name, "vendor_name": model.vendor,
-         "scope_kind": model.scope, "compute_capability": model.compute_capability}
+         "scope_kind": model.scope, "compute_capability": model.compute_capability,
+         "architecture_name": model.architecture, "core_count": model.core_count}
         for model in models() for key in model.keys
     ]  # fmt: skip
 
@@ -464,6 +477,13 @@ def _ceiling_rows() -> list[dict[str, Any]]:
          "source_text": ceiling.source, "date": ceiling.date}
         for model in models() for ceiling in model.ceilings
     ]  # fmt: skip
+
+
+#: Built-in tables, each with what makes its rows.
+_REFERENCES: tuple[tuple[Table, Callable[[], list[dict[str, Any]]]], ...] = (
+    (DEVICE_MODEL, _model_rows), (MODEL_CEILING, _ceiling_rows), (EVENT_MODEL, events.model_rows),
+    (EVENT_SET, events.set_rows), (CPU_FAMILY, events.family_rows),
+)  # fmt: skip
 
 
 def _table_view(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib.abc
+import math
 import multiprocessing
 import os
 import signal
@@ -23,6 +24,7 @@ import pyarrow as pa
 
 from tracekit._version import __version__
 from tracekit.errors import FormatError, StoreError, StrictError, TracekitError, UsageError
+from tracekit.events import rules
 from tracekit.parser import Batch, Issue, Parser, PartedParser, PartMismatch, Report
 from tracekit.peaks import assumptions
 from tracekit.registry import (
@@ -34,12 +36,13 @@ from tracekit.registry import (
     head_of,
     parser_named,
 )
-from tracekit.schema import ASSUMPTION, INGEST_ISSUE, SOURCE_FILE, TABLES, batch_of_rows
+from tracekit.schema import ASSUMPTION, EVENT_RULE, INGEST_ISSUE, SOURCE_FILE, TABLES, batch_of_rows
 from tracekit.source import Identity, Source, identify
 from tracekit.store import (
     STORE_MARK,
     Commit,
     Ingest,
+    Said,
     Store,
     TableWriter,
     create_store,
@@ -57,20 +60,28 @@ _MOST_WORKERS = 60  # Windows waits for no more at once
 class Options:
     """How to ingest: see `tracekit ingest --help`.
 
-    ``run_name`` groups the files; without one each file is a run of its own. ``labels`` are of
-    the run, and a run cannot have two values of one label. ``device_name`` and the files of
-    ``peaks`` say what the device is and can do, where the trace does not. With ``workers`` above 1
-    large inputs are read by that many processes.
+    ``run_name`` groups the files; without one each file is a run of its own. ``labels`` and
+    ``metrics`` (figures that no profiler gives, such as images_per_s) are of the run, and a run
+    cannot have two values of one of them. ``device_name`` and the files of ``peaks`` say what the
+    device is and can do, where the trace does not; those of ``events`` what a processor's events
+    count. With ``workers`` above 1 large inputs are read by that many processes.
     """
 
     run_name: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
     device_name: str | None = None
     peaks: Sequence[Path] = ()
+    events: Sequence[Path] = ()
     format_name: str | None = None
     is_strict: bool = False
     replaces: bool = False
     workers: int = 1
+
+    @property
+    def said(self) -> Said:
+        """What the user says of the run."""
+        return Said(self.labels, self.metrics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +133,7 @@ class _Job:
     parts: Sequence[Any] = ()
     results: list[_PartResult] = field(default_factory=list)
     identity: Identity | None = None
-    assumed: Sequence[dict[str, Any]] = ()
+    assumed: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
     def known_identity(self) -> Identity:
         """The hash of the content, worked out once."""
@@ -145,13 +156,13 @@ def ingest(
     it stay (`listener` was told of each). Raises FormatError, StoreError, UsageError.
     """
     options, listener = _checked(options or Options()), listener or Listener()
-    assumed = assumptions(options.device_name, [Path(path) for path in options.peaks])
+    assumed = _assumed(options)
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
     jobs = _jobs(given, options.format_name, listener)
     for job in jobs:
         job.assumed = assumed
     home = create_store(store)
-    replacing = _refuse_other_labels(home, jobs, options)
+    replacing = _refuse_others(home, jobs, options)
     outcomes: list[Outcome] = []
     with (
         home.begin(replacing) as under_way,
@@ -163,12 +174,23 @@ def ingest(
     return outcomes
 
 
+def _assumed(options: Options) -> dict[str, pa.RecordBatch]:
+    """The rows of what the user says of the device and its events."""
+    said = assumptions(options.device_name, [Path(path) for path in options.peaks])
+    events = rules([Path(path) for path in options.events])
+    return {
+        ASSUMPTION.name: batch_of_rows(ASSUMPTION, said),
+        EVENT_RULE.name: batch_of_rows(EVENT_RULE, events),
+    }
+
+
 def _checked(options: Options) -> Options:
     """The options with texts that can be stored; raises UsageError where they make no sense."""
     if options.run_name is not None and not options.run_name.strip():
         raise UsageError("the name of the run is empty; leave --run out, or give it a name")
     if not all(str(name).strip() for name in options.labels):
         raise UsageError("a label has no name; write it as NAME=VALUE, e.g. --label batch=32")
+    _refuse_odd_metrics(options.metrics)
     if options.workers < 1:
         raise UsageError(f"--workers {options.workers}: it takes at least one")
     if options.format_name is not None:
@@ -177,7 +199,18 @@ def _checked(options: Options) -> Options:
         options,
         run_name=None if options.run_name is None else _storable(options.run_name),
         labels={_storable(str(k)): _storable(str(v)) for k, v in options.labels.items()},
+        metrics={_storable(k): float(v) for k, v in options.metrics.items()},
     )
+
+
+def _refuse_odd_metrics(metrics: Mapping[str, float]) -> None:
+    for name, value in metrics.items():
+        if not name.strip():
+            raise UsageError(
+                "a metric has no name; write it as NAME=NUMBER, e.g. --metric images_per_s=8.2"
+            )
+        if not math.isfinite(value):
+            raise UsageError(f"--metric {name}={value}: is no number; leave it out if unknown")
 
 
 def _storable(text: str) -> str:
@@ -185,15 +218,15 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _refuse_other_labels(home: Store, jobs: list[_Job], options: Options) -> set[str]:
-    """Before anything is read: a run cannot have two values of one label.
+def _refuse_others(home: Store, jobs: list[_Job], options: Options) -> set[str]:
+    """Before anything is read: a run cannot have two values of one label or metric.
 
     Returns the sources that are going to be replaced, as far as that had to be found out.
     """
-    if options.run_name is None or not options.labels:
+    if options.run_name is None or not options.said:
         return set()
     replacing = {job.known_identity().source_id for job in jobs} if options.replaces else set()
-    home.refuse_other_labels(run_id_of(options.run_name), options.labels, replacing)
+    home.refuse_others(run_id_of(options.run_name), options.said, replacing)
     return replacing
 
 
@@ -615,12 +648,8 @@ def _commit(job: _Job, under_way: Ingest, options: Options) -> Outcome:
         source_row = batch_of_rows(SOURCE_FILE, [_source_row(job, report, commit, now)])
     known = under_way.commit(
         job.number, commit,
-        run_rows(name, options.labels, now)
-        | {
-            ASSUMPTION.name: batch_of_rows(ASSUMPTION, list(job.assumed)),
-            SOURCE_FILE.name: source_row,
-        },
-        labels=options.labels, replaces=options.replaces,
+        {**run_rows(name, options.said, now), **job.assumed, SOURCE_FILE.name: source_row},
+        said=options.said, replaces=options.replaces,
     )  # fmt: skip
     if known is not None:
         return _outcome(job, known.run_id, Report(), {}, known.run_id)

@@ -11,7 +11,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from tracekit.errors import UsageError
+from tracekit.events import families_like, family_named
 
 Kind = Literal["compute", "bandwidth", "launch_overhead"]
 Unit = Literal["flop/s", "bytes/s", "ns"]
@@ -76,6 +77,7 @@ class DeviceModel:
     """A device as it is sold, and its ceilings; None is unknown.
 
     ``scope`` is what the figures stand for: a whole board, one package or die of it, or a core.
+    Processors (CPUs) are told by ``core_count``, the cores in that scope; other devices have none.
     """
 
     name: str
@@ -85,6 +87,7 @@ class DeviceModel:
     architecture: str | None
     scope: Scope
     sm_count: int | None
+    core_count: int | None
     boost_clock_hz: float | None
     memory_bytes: int | None
     note: str | None
@@ -101,11 +104,29 @@ class DeviceModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Processor:
+    """What a user's file says in ``[cpu]`` of the processor; None is unsaid.
+
+    ``core_count`` is of all sockets.
+    """
+
+    name: str | None
+    vendor: str | None
+    architecture: str | None
+    core_count: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class UserPeaks:
-    """What a ``--peaks`` file gives: devices, or ceilings for whichever device is looked at."""
+    """What a ``--peaks`` file gives: devices, or ceilings for whichever device is looked at.
+
+    ``processor`` is what that device is, where the file has it in ``[cpu]``.
+    """
 
     models: tuple[DeviceModel, ...]
     ceilings: tuple[Ceiling, ...]
+    processor: Processor | None = None
 
 
 # -- devices by name ------------------------------------------------------------------------------
@@ -140,9 +161,70 @@ def model_named(name: str) -> DeviceModel | None:
     return _by_key().get(device_key(name))
 
 
+#: "2x NAME": how many packages of which processor.
+_SEVERAL = re.compile(r"\s*(\d{1,9})\s*x\s*(.+)", re.ASCII | re.IGNORECASE | re.DOTALL)
+_MOST_PACKAGES = 16
+
+
+def device_named(name: str, own: Sequence[DeviceModel] = ()) -> DeviceModel | None:
+    """The device that a user calls `name`, one of `own` first; None where nobody knows it.
+
+    "2x NAME" is two packages of one processor, with the sums of their figures, unless a device
+    has that very name.
+
+    Raises:
+        UsageError: it is several of what is no package of a processor, or none or too many.
+    """
+    return _named(name, own) or _several(name, own)
+
+
+def _named(name: str, own: Sequence[DeviceModel]) -> DeviceModel | None:
+    key = device_key(name)
+    return next((model for model in own if key in model.keys), None) or model_named(name)
+
+
+def _several(name: str, own: Sequence[DeviceModel]) -> DeviceModel | None:
+    match = _SEVERAL.fullmatch(name)
+    if match is None:
+        return None
+    count, one = int(match[1]), _named(match[2], own)
+    if together := _named(f"{count}x {device_key(match[2])}", own):
+        return together
+    if one is None:
+        return None
+    if one.core_count is None or one.scope != "package":
+        what = "no processor" if one.core_count is None else f"a {one.scope} already"
+        raise UsageError(
+            f"{_quoted(name)}: only packages of a processor can be counted, and "
+            f"{_quoted(one.name)} is {what}; give it without the {match[1]}x"
+        )
+    if not 1 <= count <= _MOST_PACKAGES:
+        raise UsageError(
+            f"{_quoted(name)}: a node has 1 to {_MOST_PACKAGES} packages, not {count}; say how "
+            f"many, e.g. '2x {one.name}'"
+        )
+    return one if count == 1 else _together(one, count)
+
+
+def _together(one: DeviceModel, count: int) -> DeviceModel:
+    """So many packages of a processor as one device."""
+    return replace(
+        one,
+        name=f"{count}x {one.name}",
+        aliases=(),
+        core_count=one.core_count and one.core_count * count,
+        memory_bytes=one.memory_bytes and one.memory_bytes * count,
+        ceilings=tuple(
+            replace(c, value=c.value * count, origin="computed", source=f"{count} x ({c.source})")
+            for c in one.ceilings
+        ),
+    )
+
+
 def nearest(name: str) -> list[str]:
     """Up to five names of devices that `name` may have meant, the likeliest first."""
-    key = device_key(name[:_QUOTED])
+    match = _SEVERAL.fullmatch(name[:_QUOTED])
+    key = device_key(match[2] if match else name[:_QUOTED])
     within = [known for known in _by_key() if key and key in known]
     close = get_close_matches(key, _by_key(), n=5)
     return list(dict.fromkeys(_by_key()[known].name for known in within + close))[:5]
@@ -151,25 +233,46 @@ def nearest(name: str) -> list[str]:
 def assumptions(device_name: str | None, files: Sequence[Path]) -> list[dict[str, Any]]:
     """Rows of the table `assumption` for what the user says of a device.
 
-    Of several figures for one ceiling that of the last file counts.
+    Of several figures for one ceiling that of the last file counts. A device that SQL cannot find
+    by its name (one of the user's, or several packages of one) has its ceilings in the rows, and
+    what processor it is: ``vendor`` and ``architecture`` (each in `name`), ``core_count`` (in
+    `value`), which ``[cpu]`` of a file can say as well.
 
     Raises:
         UsageError: a file cannot be read, or nobody knows the device.
     """
     given = [read_peaks(path) for path in files]
+    processor = next((peaks.processor for peaks in reversed(given) if peaks.processor), None)
+    name = device_name or (processor.name if processor else None)
     own = [model for peaks in given for model in peaks.models]
-    model = _chosen(device_name, own, has_figures=any(peaks.ceilings for peaks in given))
-    ceilings = {c.name: c for c in model.ceilings} if model is not None and model in own else {}
+    has_figures = processor is not None or any(peaks.ceilings for peaks in given)
+    model = _chosen(name, own, has_figures=has_figures)
+    source = "--device" if device_name else "--peaks"
+    facts, ceilings = dict[str, dict[str, Any]](), dict[str, Ceiling]()
+    if model is not None or name is not None:
+        facts["device"] = {"name": model.name if model else name, "source_text": source}
+    if model is not None and model_named(model.name) is not model:
+        facts |= _facts(model, source)
+        ceilings |= {c.name: c for c in model.ceilings}
+    if processor is not None:
+        facts |= _facts(processor, processor.source)
     ceilings |= {c.name: c for peaks in given for c in peaks.ceilings}
-    rows: list[dict[str, Any]] = [
-        {"assumption_kind": c.kind, "name": c.name, "value": c.value, "unit": c.unit,
-         "source_text": c.source}
-        for c in ceilings.values()
+    return [
+        *({"assumption_kind": kind} | row for kind, row in facts.items()),
+        *({"assumption_kind": c.kind, "name": c.name, "value": c.value, "unit": c.unit,
+           "source_text": c.source} for c in ceilings.values()),
     ]  # fmt: skip
-    name = device_name if model is None else model.name
-    if name is not None:
-        rows.insert(0, {"assumption_kind": "device", "name": name, "source_text": "--device"})
-    return rows
+
+
+def _facts(of: DeviceModel | Processor, source: str) -> dict[str, dict[str, Any]]:
+    """What is known of a processor, by the kind of `assumption`; nothing of other devices."""
+    if of.core_count is None:
+        return {}
+    names = {"vendor": of.vendor, "architecture": of.architecture}
+    return {
+        **{kind: {"name": name, "source_text": source} for kind, name in names.items() if name},
+        "core_count": {"value": float(of.core_count), "source_text": source},
+    }
 
 
 def _chosen(
@@ -181,14 +284,13 @@ def _chosen(
             names = ", ".join(model.name for model in own[:5])
             raise UsageError(f"the peaks are of several devices ({names}); say which: --device")
         return own[0] if own else None
-    key = device_key(name)
-    model = next((m for m in own if key in m.keys), None) or model_named(name)
+    model = device_named(name, own)
     if model is None and not has_figures:
         close = ", ".join(nearest(name))
         hint = f"is it one of: {close}?" if close else "`tracekit devices` lists those known."
         raise UsageError(
             f"--device {name!r}: no device of that name is known; {hint} Or give its figures with "
-            "--peaks FILE (a TOML with [ceilings])"
+            "--peaks FILE (a TOML with [ceilings] or [cpu])"
         )
     return model
 
@@ -257,10 +359,11 @@ def _device(entry: object, place: str, user_file: str | None) -> DeviceModel:
         architecture=_optional_text(table, "architecture", place),
         scope=_one_of(table.get("scope"), get_args(Scope), f"{place}: scope"),
         sm_count=_count(table, "sm_count", place),
-        boost_clock_hz=_clock(table, place),
+        core_count=_count(table, "core_count", place),
+        boost_clock_hz=_clock(table, "boost_clock_hz", place),
         memory_bytes=_count(table, "memory_bytes", place),
         note=_optional_text(table, "note", place),
-        ceilings=_ceilings(table.get("ceiling"), place, user_file),
+        ceilings=_with_fastest(_ceilings(table.get("ceiling"), place, user_file)),
     )
 
 
@@ -318,15 +421,18 @@ def _ceiling(entry: object, place: str, user_file: str | None) -> Ceiling:
 # -- files of the user's --------------------------------------------------------------------------
 
 _LARGEST_BYTES = 256 << 10
-_LAYOUTS = "a TOML with [ceilings] or [[device]], ERT's sum or roofline.json, or STREAM's output"
+_LAYOUTS = (
+    "a TOML with [ceilings], [cpu] or [[device]], ERT's sum or roofline.json, or STREAM's output"
+)
 
 
 def read_peaks(path: Path) -> UserPeaks:
     """What a ``--peaks`` file says.
 
-    It is a TOML (devices in the layout of ``devices.toml``, or figures under ``[ceilings]`` such
-    as ``fp32 = 15.16e12`` and ``launch_overhead_ns = 4200``), what ERT writes (``sum`` or
-    ``roofline.json``), or the output of STREAM, of which the best Triad counts.
+    It is a TOML (devices in the layout of ``devices.toml``, figures under ``[ceilings]`` such as
+    ``fp32 = 15.16e12`` and ``launch_overhead_ns = 4200``, or under ``[cpu]`` a processor: see
+    `_cpu`), what ERT writes (``sum`` or ``roofline.json``), or the output of STREAM, of which the
+    best Triad counts. Of a figure under both ``[cpu]`` and ``[ceilings]`` the latter counts.
 
     Raises:
         UsageError: the file cannot be read, is none of these, or has a figure that cannot be.
@@ -368,12 +474,18 @@ def _peaks_in(text: str, file: str) -> UserPeaks:
         return UserPeaks((), (_stream(text, file),))
     if _ERT_MARK.search(text):
         return UserPeaks((), _ert_text(text, file))
-    document = _toml(text, {"device", "ceilings"})
+    document = _toml(text, {"device", "ceilings", "cpu"})
     if not document:
         raise ValueError(f"says nothing; give {_LAYOUTS}")
     devices = _devices(document["device"], file) if "device" in document else ()
     ceilings = _flat(document["ceilings"], file) if "ceilings" in document else ()
-    return UserPeaks(devices, ceilings)
+    if "cpu" not in document:
+        return UserPeaks(devices, ceilings)
+    processor, computed = _cpu(document["cpu"], file)
+    stated = {ceiling.name for ceiling in ceilings}
+    return UserPeaks(
+        devices, (*(c for c in computed if c.name not in stated), *ceilings), processor
+    )
 
 
 def _flat(entries: object, file: str) -> tuple[Ceiling, ...]:
@@ -394,6 +506,127 @@ def _flat_ceiling(key: str, value: object, file: str) -> Ceiling:
 
 def _given(kind: Kind, name: str, value: float, origin: Origin, source: str) -> Ceiling:
     return Ceiling(kind, name, value, UNITS[kind], origin, source, None)
+
+
+# -- processors ----------------------------------------------------------------------------------
+
+_PRECISION_BITS = {"fp64": 64, "fp32": 32}
+_WIDTH_BITS = {"sse": 128, "avx2": 256, "avx512": 512}
+_RATE_KEYS = ("clock_hz", "units", "has_fma")
+_CPU_KEYS = ("name", "vendor", "architecture", "sockets", "cores_per_socket", *_RATE_KEYS, *_WIDTHS)
+
+#: No processor is clocked slower, so a smaller figure was meant in MHz or GHz.
+_LEAST_CLOCK = 1e6
+
+
+def _cpu(entry: object, file: str) -> tuple[Processor, tuple[Ceiling, ...]]:
+    """The processor of ``[cpu]``, and the ceilings of the widths that it has.
+
+    A width is there by a table of its own, such as ``[cpu.avx2]``. Each has ``clock_hz``, ``units``
+    (instructions of that width that a core can begin in a cycle) and ``has_fma`` (whether each can
+    be a fused multiply-add, which counts as two operations); what its table leaves out is that of
+    ``[cpu]``.
+    """
+    table = _table(entry, "[cpu]")
+    _no_others(table, _CPU_KEYS, "[cpu]")
+    sockets = _present(table, "sockets", "[cpu]")
+    cores = _present(table, "cores_per_socket", "[cpu]")
+    widths = [width for width in _WIDTHS if width in table]
+    if not widths and (idle := [key for key in _RATE_KEYS if key in table]):
+        raise ValueError(
+            f"[cpu]: {idle[0]} is of no vector width; add a table for each that the processor has, "
+            f"e.g. [cpu.avx2]; known: {', '.join(_WIDTHS)}"
+        )
+    processor = Processor(
+        name=_device_name(table["name"], "[cpu]: name") if "name" in table else None,
+        vendor=_optional_text(table, "vendor", "[cpu]"),
+        architecture=_family(table),
+        core_count=sockets * cores,
+        source=f"{file}, [cpu]",
+    )
+    written = f"{_many(sockets, 'socket')} x {_many(cores, 'core')}"
+    found = [
+        ceiling
+        for width in widths
+        for ceiling in _width(table, width, (sockets * cores, written), file)
+    ]
+    return processor, _with_fastest(tuple(found))
+
+
+def _family(table: dict[str, Any]) -> str | None:
+    """The family that ``architecture`` names, by which events are known."""
+    name = _optional_text(table, "architecture", "[cpu]")
+    if name is None:
+        return None
+    family = family_named(name)
+    if family is None:
+        close = ", ".join(near.name for near in families_like(name)[:5])
+        hint = f"is it one of: {close}? Or" if close else "rather"
+        raise ValueError(
+            f"[cpu]: architecture: no family of events is called {_quoted(name)}; {hint} leave it "
+            "out"
+        )
+    return family.name
+
+
+def _width(
+    table: dict[str, Any], width: str, cores: tuple[int, str], file: str
+) -> Iterator[Ceiling]:
+    """The ceilings of one vector width; `cores` are how many, and how that is written."""
+    place = f"[cpu.{width}]"
+    own = _table(table[width], place)
+    _no_others(own, _RATE_KEYS, place)
+    rates = {key: table[key] for key in _RATE_KEYS if key in table} | own
+    clock, units, has_fma = _rates(rates, place)
+    for precision, bits in _PRECISION_BITS.items():
+        lanes = _WIDTH_BITS[width] // bits if width in _WIDTH_BITS else 1
+        flop = units * lanes * (2 if has_fma else 1)
+        formula = f"{cores[1]} x {clock / 1e9:.10g} GHz x {_many(units, 'unit')}"
+        formula += f" x {_many(lanes, 'lane')}"
+        source = f"{file}, {place}: {formula}{' x 2 (FMA)' if has_fma else ''}"
+        value = _value(cores[0] * flop * clock, "compute", place)
+        yield _given("compute", f"{precision}_{width}", value, "user", source)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _rates(rates: dict[str, Any], place: str) -> tuple[float, int, bool]:
+    """Clock, units and whether they have FMA; each is to be there."""
+    units = _present(rates, "units", place)
+    clock = _clock(rates, "clock_hz", place)
+    if clock is None:
+        raise ValueError(f"{place}: clock_hz: is missing; give it here or in [cpu]")
+    if clock < _LEAST_CLOCK:
+        raise ValueError(f"{place}: clock_hz: {clock:g} Hz cannot be meant; 3.7 GHz is 3.7e9")
+    has_fma = rates.get("has_fma")
+    if not isinstance(has_fma, bool):
+        raise ValueError(f"{place}: has_fma: is to be true or false, here or in [cpu]")
+    return clock, units, has_fma
+
+
+def _present(table: dict[str, Any], key: str, place: str) -> int:
+    """A count that has to be there."""
+    count = _count(table, key, place)
+    if count is None:
+        raise ValueError(f"{place}: {key}: is missing")
+    return count
+
+
+def _with_fastest(ceilings: tuple[Ceiling, ...]) -> tuple[Ceiling, ...]:
+    """The ceilings, with that of the fastest vector width as the one of each precision.
+
+    So ``fp32`` is what a processor can do at most; a figure that is given for it stays.
+    """
+    names = {ceiling.name for ceiling in ceilings}
+    fastest = []
+    for precision in _PRECISION_BITS:
+        widths = [c for c in ceilings if c.name in {f"{precision}_{width}" for width in _WIDTHS}]
+        if widths and precision not in names:
+            best = max(widths, key=lambda ceiling: ceiling.value)
+            fastest.append(replace(best, name=precision, source=f"{best.source}; as {best.name}"))
+    return (*ceilings, *fastest)
 
 
 # -- ERT ------------------------------------------------------------------------------------------
@@ -563,9 +796,9 @@ def _count(table: dict[str, Any], key: str, place: str) -> int | None:
     return value
 
 
-def _clock(table: dict[str, Any], place: str) -> float | None:
-    value = table.get("boost_clock_hz")
-    return None if value is None else _positive(value, f"{place}: boost_clock_hz")
+def _clock(table: dict[str, Any], key: str, place: str) -> float | None:
+    value = table.get(key)
+    return None if value is None else _positive(value, f"{place}: {key}")
 
 
 def _number(value: object, place: str) -> float:

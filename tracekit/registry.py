@@ -21,6 +21,7 @@ BUILT_IN = (
     EntryPoint("torch-profiler", "tracekit.parsers.torch_profiler:TorchProfilerParser", GROUP),
     EntryPoint("nsight-compute", "tracekit.parsers.nsight_compute:NsightComputeParser", GROUP),
     EntryPoint("nvprof", "tracekit.parsers.nvprof:NvprofParser", GROUP),
+    EntryPoint("perf-stat", "tracekit.parsers.perf_stat:PerfStatParser", GROUP),
 )
 
 

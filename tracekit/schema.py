@@ -292,19 +292,58 @@ COUNTER = Table(
     "One counter value: of a run, an interval, a core, or a moment of a timeline.",
     (
         PLACE,
-        Column("event_name", TEXT, "counter"),
+        Column("event_name", TEXT, "counter, as the tool wrote it; of a metric its name"),
+        Column("record_kind", TEXT, "event (counted), time (of the whole measurement: elapsed, "
+               "user, system) or metric (worked out by the tool); NULL on a timeline"),
+        Column("event_key", TEXT, "the event in one spelling, which `event_model` is matched with"),
+        Column("pmu_name", TEXT, "unit that counted, where it is named: cpu_core, uncore_imc_3 …"),
+        Column("modifier_name", TEXT, "letters behind the event: u (user), k (kernel) …"),
+        Column("metric_event_name", TEXT, "of a metric: the event in whose line it stands"),
+        Column("measurement_index", INT, "`measurement` of the source that it belongs to"),
+        Column("scope_name", TEXT, "what the value is of, where the tool tells it apart: S0, "
+               "S0-D0-C1, CPU3, N0, program-1234; NULL: everything"),
+        Column("scope_cpu_count", INT, "CPUs that are added up in the value, where the tool says"),
+        Column("cgroup_name", TEXT, "control group that the value is of"),
+        Column("interval_index", INT, "number of the interval, from 0; NULL: of the measurement"),
         Column("series_name", TEXT, "which of the counter's series"),
-        TIME,
+        Column("time_ns", INT, "moment, in ns after `source_file.base_time_ns`; of an interval its "
+               "end, in ns after the start of the measurement"),
+        Column("dur_ns", INT, "length of the interval"),
         Column("value", REAL, "value in base units; NULL if not counted"),
-        Column("unit", TEXT, "base unit of the value"),
+        Column("unit", TEXT, "base unit of the value; NULL for a plain count"),
         Column("value_raw", TEXT, "value as the tool wrote it"),
         Column("unit_raw", TEXT, "unit as the tool wrote it"),
-        Column("status_kind", TEXT, "ok, scaled, not_counted or not_supported"),
+        Column("status_kind", TEXT, "ok, scaled (extrapolated: it ran for a part of the time), "
+               "not_counted, not_supported or unreadable"),
         Column("running_ratio", REAL, "share of the time the counter really ran"),
-        Column("stddev", REAL, "standard deviation over repeats"),
+        Column("running_ns", INT, "time the counter really ran, where the tool says"),
+        Column("stddev", REAL, "standard error of the mean over repeats, in the value's unit"),
         PROCESS, THREAD, TRACK, ARGS,
     ),
     is_event=True,
+)  # fmt: skip
+
+MEASUREMENT = Table(
+    "measurement",
+    "One measurement that counters of a source belong to: what was measured, and for how long.",
+    (
+        PLACE,
+        Column("measurement_index", INT, "number in the source, from 0"),
+        Column("target_name", TEXT, "what was measured, as the tool wrote it: a command, 'system "
+               "wide', a process; NULL where the format does not say"),
+        Column("target_kind", TEXT, "command, system, process, thread or cpu; NULL if not said"),
+        Column("aggregation_kind", TEXT, "how values are told apart: total, socket, die, cluster, "
+               "cache, core, node, cpu or thread"),
+        Column("started_at", TEXT, "when it began, as the tool wrote it (local time)"),
+        Column("repeat_count", INT, "runs that values are the mean of"),
+        Column("interval_count", INT, "intervals; NULL where there are none"),
+        Column("cpu_count", INT, "CPUs that were measured, where the tool says"),
+        Column("dur_ns", INT, "elapsed time (of repeats the mean); NULL where the file has none"),
+        Column("dur_kind", TEXT, "where it is from: footer, duration_time (an event) or intervals"),
+        Column("dur_stddev_ns", INT, "standard error of the mean over repeats"),
+        Column("user_ns", INT, "CPU time in user mode"),
+        Column("system_ns", INT, "CPU time in the kernel"),
+    ),
 )  # fmt: skip
 
 TRACK_LABEL = Table(
@@ -370,6 +409,15 @@ RUN_LABEL = Table(
     ),
 )
 
+RUN_METRIC = Table(
+    "run_metric",
+    "One figure of a run that no profiler gives (--metric images_per_s=8.2).",
+    (
+        Column("metric_name", TEXT, "name of the metric, with its unit"),
+        Column("value", REAL, "its value"),
+    ),
+)
+
 SOURCE_FILE = Table(
     "source_file",
     "One ingested file: what it is, and the account of its events. The commit mark.",
@@ -401,12 +449,40 @@ ASSUMPTION = Table(
     "assumption",
     "One thing that was not in the file: what the user said of the device at ingest.",
     (
-        Column("assumption_kind", TEXT, "device (its name), compute, bandwidth or launch_overhead"),
-        Column("name", TEXT, "the device; or the ceiling, e.g. fp32 or dram"),
-        Column("value", REAL, "the ceiling, in base units; NULL for a device"),
-        Column("unit", TEXT, "flop/s, bytes/s or ns; NULL for a device"),
+        Column(
+            "assumption_kind",
+            TEXT,
+            "device (its name), vendor, architecture or core_count of a "
+            "processor, compute, bandwidth or launch_overhead",
+        ),
+        Column("name", TEXT, "the device, vendor or architecture; or the ceiling: fp32, dram …"),
+        Column("value", REAL, "the ceiling, in base units, or the cores; NULL for a name"),
+        Column("unit", TEXT, "flop/s, bytes/s or ns; NULL for what is no ceiling"),
         Column("source_text", TEXT, "where the figure comes from"),
     ),
+)
+
+_EVENT_COLUMNS = (
+    Column("event_key", TEXT, "spelling that `counter.event_key` is matched with"),
+    Column("event_name", TEXT, "the event; several keys can be one event"),
+    Column("vendor_name", TEXT, "whose processors have it"),
+    Column("is_raw", FLAG, "the key is a bare code, which stands for this event only on "
+           "processors of this vendor"),
+    Column("quantity_kind", TEXT, "what it counts: flop, dram_read, dram_write, dram (both), blind "
+           "(work whose operations nothing counts), active_cycle or reference_cycle"),
+    Column("precision_name", TEXT, "of flop: fp64, fp32, fp16 or any (not told apart)"),
+    Column("width_name", TEXT, "of flop: scalar, 128, 256, 512, scalable or any"),
+    Column("amount", REAL, "operations or bytes that one count stands for; a value whose unit is "
+           "byte is taken as it is"),
+    Column("is_per_128_bits", FLAG, "the amount is for each 128 bits of the vector length"),
+    Column("source_text", TEXT, "where this comes from"),
+)  # fmt: skip
+
+EVENT_RULE = Table(
+    "event_rule",
+    "What an event of a processor counts, as the user says at ingest (--events); otherwise "
+    "`event_model` says it.",
+    _EVENT_COLUMNS,
 )
 
 INGEST_ISSUE = Table(
@@ -428,9 +504,9 @@ INGEST_ISSUE = Table(
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        RUN, RUN_LABEL, SOURCE_FILE, DEVICE_TABLE, ASSUMPTION, KERNEL, KERNEL_METRIC,
-        KERNEL_COUNTER, KERNEL_RULE, TRANSFER, SLICE, FLOW, MEMORY_EVENT, STEP, COUNTER,
-        TRACK_LABEL, INGEST_ISSUE,
+        RUN, RUN_LABEL, RUN_METRIC, SOURCE_FILE, DEVICE_TABLE, ASSUMPTION, EVENT_RULE, KERNEL,
+        KERNEL_METRIC, KERNEL_COUNTER, KERNEL_RULE, TRANSFER, SLICE, FLOW, MEMORY_EVENT, STEP,
+        MEASUREMENT, COUNTER, TRACK_LABEL, INGEST_ISSUE,
     )
 }  # fmt: skip
 
@@ -443,6 +519,8 @@ DEVICE_MODEL = Table(
         Column("vendor_name", TEXT, "who makes it"),
         Column("scope_kind", TEXT, "what its ceilings stand for: board, package, gcd or core"),
         Column("compute_capability", TEXT, "e.g. '9.0'; NULL where it has none"),
+        Column("architecture_name", TEXT, "e.g. gfx942, skylake-server; NULL where not known"),
+        Column("core_count", INT, "cores of a processor; NULL for other devices"),
     ),
 )
 
@@ -461,6 +539,38 @@ MODEL_CEILING = Table(
     ),
 )
 
+EVENT_MODEL = Table(
+    "event_model",
+    "What one spelling of a processor's event counts; built in, not stored.",
+    _EVENT_COLUMNS,
+)
+
+EVENT_SET = Table(
+    "event_set",
+    "One event of a set whose sum is a figure; built in, not stored.",
+    (
+        Column("set_name", TEXT, "the set"),
+        Column("vendor_name", TEXT, "whose processors have its events"),
+        Column("figure_name", TEXT, "what the sum of all its events is: fp64, fp32, fp16, any, "
+               "dram_read, dram_write, dram or blind"),
+        Column("is_by_family", FLAG, "complete only on processors whose `cpu_family` has the set"),
+        Column("set_rank", INT, "which set counts where several are complete: the lowest"),
+        Column("event_name", TEXT, "`event_model.event_name`; the set is the sum of all"),
+    ),
+)  # fmt: skip
+
+CPU_FAMILY = Table(
+    "cpu_family",
+    "One set of events that gives a figure on a family of processors; built in, not stored.",
+    (
+        Column("family_name", TEXT, "family, e.g. skylake-server"),
+        Column("architecture_name", TEXT, "its name, or another one: `device_model` has them"),
+        Column("vendor_name", TEXT, "who makes it"),
+        Column("set_name", TEXT, "`event_set.set_name`"),
+        Column("vector_bits", INT, "length of its scalable vectors; NULL where it has none"),
+    ),
+)
+
 STORED_TABLE = Table(
     "stored_table",
     "Which tables a source has rows in; built in, not stored.",
@@ -473,8 +583,11 @@ STORED_TABLE = Table(
 
 #: Tables that SQL sees beside those of the store.
 REFERENCE_TABLES: dict[str, Table] = {
-    table.name: table for table in (DEVICE_MODEL, MODEL_CEILING, STORED_TABLE)
-}
+    table.name: table
+    for table in (
+        DEVICE_MODEL, MODEL_CEILING, EVENT_MODEL, EVENT_SET, CPU_FAMILY, STORED_TABLE,
+    )
+}  # fmt: skip
 
 EVENT_TABLES = tuple(name for name, table in TABLES.items() if table.is_event)
 

@@ -10,11 +10,15 @@ from typing import Any, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.charts import chart_named
+from tracekit.charts import request as charts
+from tracekit.charts.arrangement import by_name
+from tracekit.charts.chart import BarChart, LineChart
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.render.text import inert
 from tracekit.result import Result
-from tracekit.roofline.build import build
+from tracekit.roofline.build import COUNTERS, EVENTS, build
 from tracekit.roofline.chart import Chart
 from tracekit.roofline.points import Labels
 from tracekit.roofline.request import Request
@@ -41,15 +45,27 @@ class Session(Database):
         labels = Labels.of(self.query("run_labels"))
         names = self.run_names()
         chosen = self._runs(runs, asked, labels, names)
+        of_cpu = [run for run in chosen if self._is_of_cpu(run)]
+        of_gpu = [run for run in chosen if run not in of_cpu]
+        if asked.by is None and not of_gpu:
+            asked = replace(asked, by="run")
+        if of_gpu:
+            asked.require_kernels()
         given = {
             "by": asked.granularity,
             "level": "all" if asked.model == "hierarchical" else asked.level,
             "timed": asked.needs_time,
         }  # fmt: skip
         convention = {"fp16_convention": asked.fp16_convention}
-        points = self._of_runs("roofline_points", chosen, given | convention)
-        ceilings = self._of_runs("roofline_ceilings", chosen, convention)
-        chart = build(asked, points, ceilings, labels)
+        points = [
+            *self._of_runs("roofline_points", of_gpu, given | convention),
+            *self._of_runs("cpu_roofline_points", of_cpu, given),
+        ]
+        ceilings = [
+            *self._of_runs("roofline_ceilings", of_gpu, convention),
+            *self._of_runs("cpu_roofline_ceilings", of_cpu, {}),
+        ]
+        chart = build(asked, points, ceilings, labels, COUNTERS if of_gpu else EVENTS)
         with_points = {run for result in points for run in result.table["run_id"].to_pylist()}
         without = [inert(names[run]) for run in chosen if run not in with_points]
         notes = (f"no hardware counters in: {', '.join(without)}",) if without else ()
@@ -68,6 +84,47 @@ class Session(Database):
 
         return draw(self.chart(runs, Request(**options)), size=size, style=style)
 
+    def comparison(
+        self, name: str, runs: Sequence[str] = (), request: charts.Request | None = None
+    ) -> BarChart | LineChart:
+        """The chart called `name` of some runs, not yet drawn.
+
+        `runs` as for ``chart``. Without any: all runs that have what the chart shows, in the
+        order of their names. Raises UsageError where there is nothing to draw, and says what is
+        missing.
+        """
+        kind = chart_named(name)
+        names = self.run_names()
+        chosen = self._named(runs, names) or [
+            run for run in names if self.has_rows_in(kind.table, run)
+        ]  # fmt: skip
+        known = {run: names[run] for run in chosen}
+        labels = Labels.of(self.query("run_labels"))
+        asked = request or charts.Request()
+        return kind.build(self, known if runs else by_name(known), labels, asked)
+
+    def draw(
+        self, name: str, *runs: str, size: str = "page", style: str | None = None,
+        over: str | None = None, series: Sequence[str] | str = (), panels: str | None = None,
+        title: str = "", **options: str,
+    ) -> Any:  # fmt: skip
+        """Draw the chart called `name`: gives ``figure``, of matplotlib, and ``data``, a Result.
+
+        `runs` as for ``comparison``; `over`, `series`, `panels` and `title` are the fields of
+        ``tracekit.charts.request.Request``, `options` what the chart alone can be asked, `size`
+        is column, page or slide, `style` one of matplotlib's.
+        """
+        from tracekit.render.charts import draw
+
+        asked = charts.Request(
+            over, series if isinstance(series, str) else tuple(series), panels, title, options
+        )
+        return draw(self.comparison(name, runs, asked), size=size, style=style)
+
+    def _is_of_cpu(self, run: str) -> bool:
+        """Whether what was counted in a run is a processor's work, and no kernel's."""
+        return self.has_rows_in("measurement", run) and not self.has_counters(run)
+
     def _of_runs(self, report: str, runs: Sequence[str], given: Mapping[str, Any]) -> list[Result]:
         """A report of some runs: of a few one by one, so that no other run's files are read."""
         if len(runs) <= _FEW_RUNS:
@@ -84,14 +141,15 @@ class Session(Database):
     ) -> list[str]:
         """The ids of the runs that are meant."""
         if patterns:
-            return list(
-                dict.fromkeys(run for text in patterns for run in self._matching(text, names))
-            )
+            return self._named(patterns, names)
         if request.trajectory is not None:
             found = [run for run in names if labels.value(run, request.trajectory) is not None]
             if found or names:
                 return found or _refuse(request.trajectory, labels)
         return [self.run_id(None)]
+
+    def _named(self, patterns: Sequence[str], names: dict[str, str]) -> list[str]:
+        return list(dict.fromkeys(run for text in patterns for run in self._matching(text, names)))
 
     def _matching(self, pattern: str, names: dict[str, str]) -> list[str]:
         if pattern in names or pattern in names.values():

@@ -21,7 +21,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
@@ -31,7 +31,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracekit.errors import StoreError, UsageError
-from tracekit.schema import RUN, RUN_LABEL, SCHEMA_VERSION, SOURCE_FILE, TABLES, batch_of_rows
+from tracekit.schema import (
+    RUN,
+    RUN_LABEL,
+    RUN_METRIC,
+    SCHEMA_VERSION,
+    SOURCE_FILE,
+    TABLES,
+    Table,
+    batch_of_rows,
+)
 
 #: The file that makes a folder a store.
 STORE_MARK = "tracekit.json"
@@ -72,6 +81,18 @@ def run_id_of(name: str) -> str:
 def new_ingest_id() -> str:
     """An id that is unique and increases with time."""
     return f"{time.time_ns() // 1_000_000:012x}{uuid.uuid4().hex[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the user says of a run: its labels, and figures that no profiler gives."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.labels or self.metrics)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -189,27 +210,31 @@ class Store:
         marks = self._files(SOURCE_FILE.name, source_id=source_id)
         return next(iter(_latest(commit for commit, _ in marks)), None)
 
-    def refuse_other_labels(
-        self, run_id: str, labels: Mapping[str, str], leaving: Collection[str] = ()
-    ) -> None:
-        """Raise UsageError where the run has other values for `labels`.
+    def refuse_others(self, run_id: str, said: Said, leaving: Collection[str] = ()) -> None:
+        """Raise UsageError where the run has other labels or metrics than `said`.
 
         Sources in `leaving` are about to be replaced and don't count.
         """
-        for name, value in self._labels(run_id, leaving):
-            if labels.get(name, value) != value:
-                raise UsageError(
-                    f"the run {run_id!r} has the label {name}={value}, and {name}="
-                    f"{labels[name]} is asked for; name another --run, or give --replace with "
-                    "every file of the run"
-                )
-
-    def _labels(self, run_id: str, leaving: Collection[str]) -> Iterator[tuple[str, str]]:
         alive = {c for c in self.commits(run_id) if c.source_id not in leaving}
-        for commit, file in self._files(RUN_LABEL.name, run_id):
+        for what, table, column, values in (
+            ("label", RUN_LABEL, "label_name", said.labels),
+            ("metric", RUN_METRIC, "metric_name", said.metrics),
+        ):
+            for name, value in self._said(table, column, run_id, alive) if values else ():
+                if values.get(name, value) != value:
+                    raise UsageError(
+                        f"the run {run_id!r} has the {what} {name}={_plain(value)}, and {name}="
+                        f"{_plain(values[name])} is asked for; name another --run, or give "
+                        "--replace with every file of the run"
+                    )
+
+    def _said(
+        self, table: Table, column: str, run_id: str, alive: Collection[Commit]
+    ) -> Iterator[tuple[str, Any]]:
+        for commit, file in self._files(table.name, run_id):
             if commit in alive:
-                rows = pq.ParquetFile(file).read(["label_name", "value"]).to_pylist()
-                yield from ((row["label_name"], row["value"]) for row in rows)
+                rows = pq.ParquetFile(file).read([column, "value"]).to_pylist()
+                yield from ((row[column], row["value"]) for row in rows)
 
     def _committed_files(self, table: str, commits: list[Commit]) -> list[Path]:
         places = {commit: place for place, commit in enumerate(commits)}
@@ -368,12 +393,13 @@ class Ingest:
 
     def commit(
         self, number: int, commit: Commit, rows: Mapping[str, pa.RecordBatch], *,
-        labels: Mapping[str, str], replaces: bool,
+        said: Said, replaces: bool,
     ) -> Commit | None:  # fmt: skip
         """Make one source visible; returns the commit that was there already, if it stays.
 
         `rows` are the last ones of the source, those of ``source_file`` among them. Nothing is
-        replaced that this very ingest brought. Raises UsageError where the run has other labels.
+        replaced that this very ingest brought. Raises UsageError where the run has other labels or
+        metrics than `said`.
         """
         folder = self.source_folder(number)
         try:
@@ -387,7 +413,7 @@ class Ingest:
                 if known and (not replaces or known.ingest_id == self.ingest_id):
                     return known
                 self._replacing.add(commit.source_id)
-                self.store.refuse_other_labels(commit.run_id, labels, self._replacing)
+                self.store.refuse_others(commit.run_id, said, self._replacing)
                 self._move(folder, commit)
                 if known:
                     # The new one is visible: what stays of the old is cleared another time.
@@ -411,12 +437,20 @@ class Ingest:
             raise
 
 
-def run_rows(run_name: str, labels: Mapping[str, str], now_ns: int) -> dict[str, pa.RecordBatch]:
+def run_rows(run_name: str, said: Said, now_ns: int) -> dict[str, pa.RecordBatch]:
     """The rows that say which run a source belongs to."""
+    labels = [label_row(*pair) for pair in said.labels.items()]
+    metrics = [{"metric_name": name, "value": value} for name, value in said.metrics.items()]
     return {
         RUN.name: batch_of_rows(RUN, [{"run_name": run_name, "created_at_ns": now_ns}]),
-        RUN_LABEL.name: batch_of_rows(RUN_LABEL, [label_row(*pair) for pair in labels.items()]),
+        RUN_LABEL.name: batch_of_rows(RUN_LABEL, labels),
+        RUN_METRIC.name: batch_of_rows(RUN_METRIC, metrics),
     }
+
+
+def _plain(value: object) -> str:
+    """A value as it is typed: 8 and not 8.0."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def label_row(name: str, value: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device"}
+-- device_id = {type = "BIGINT", doc = "device; NULL where the file does not number it, as of a processor"}
 -- device_name = {type = "VARCHAR", doc = "name"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute, bandwidth or launch_overhead"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram"}
@@ -21,7 +21,7 @@ offered AS (
         assumption.name AS ceiling_name, assumption.value, assumption.unit,
         'user' AS origin_kind, assumption.source_text
     FROM device_known JOIN assumption USING (run_id, source_id)
-    WHERE assumption.assumption_kind <> 'device'
+    WHERE assumption.assumption_kind IN ('compute', 'bandwidth', 'launch_overhead')
     UNION ALL
     SELECT
         device_known.run_id, device_known.source_id, device_known.device_id,

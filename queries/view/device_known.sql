@@ -1,7 +1,7 @@
--- purpose = "Every device of every source: what it is, by the user's word, the file, or another file of the run, and which known device that is."
--- source = "tables device, assumption and device_model"
+-- purpose = "Every device of every source: what it is, by the user's word, the file, or another file of the run, and which known device that is. The processor that a source has measurements of is one."
+-- source = "tables device, assumption and device_model, view cpu_known"
 -- needs = ["device"]
--- depends = ["device_key"]
+-- depends = ["cpu_known", "device_key"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -40,3 +40,8 @@ SELECT
         AS BIGINT
     ) AS capability_major
 FROM named LEFT JOIN device_model ON device_model.model_key = device_key(named.device_name)
+UNION ALL
+SELECT
+    run_id, source_id, NULL AS device_id, device_name, model_name,
+    NULL AS compute_capability, NULL AS capability_major
+FROM cpu_known

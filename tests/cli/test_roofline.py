@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tracekit import ingest
-from tracekit.cli.roofline import _SIZES
+from tracekit.cli.picture import SIZES as NAMES
 from tracekit.render.figure import SIZES
 
 Tracekit = Callable[..., Any]
@@ -154,7 +154,7 @@ def test_an_overhead_ceiling_above_the_plot_is_told(tracekit: Tracekit, sweep: P
 
 
 def test_sizes_are_those_of_figures() -> None:
-    assert set(_SIZES) == set(SIZES)
+    assert set(NAMES) == set(SIZES)
 
 
 def test_no_file_is_overwritten_unasked(tracekit: Tracekit, sweep: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tracekit.schema import RUN, RUN_LABEL, SOURCE_FILE, TABLES, batch_of_rows
-from tracekit.store import Commit, Store, TableWriter, create_store
+from tracekit.store import Commit, Said, Store, TableWriter, create_store
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 WriteStore = Callable[[Path, Rows], Store]
@@ -50,7 +50,7 @@ def _write_store(folder: Path, rows: Rows) -> Store:
                 for name, default in _LAST.items()
             }
             commit = Commit(runs.get(source, RUN_ID), source, ingest.ingest_id)
-            assert ingest.commit(number, commit, last, labels={}, replaces=False) is None
+            assert ingest.commit(number, commit, last, said=Said(), replaces=False) is None
     return store
 
 

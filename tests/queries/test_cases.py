@@ -1,4 +1,4 @@
-"""Rows in, rows out: every view, report and check on small tables written by hand.
+"""Rows in, rows out: views, macros, reports and checks on small tables written by hand.
 
 A case is a folder ``fixtures/queries/<query>/<case>``: one CSV file a table, with the columns that
 matter, and ``expected.csv``, where comments show how the figures were worked out. An empty cell is
@@ -61,7 +61,7 @@ def table_rows(file: Path) -> list[dict[str, Any]]:
 def parameters_of(query: Query, folder: Path) -> dict[str, Any]:
     file = folder / "parameters.csv"
     types = {parameter.name: parameter.type for parameter in query.parameters}
-    given = {"run_id": "r"} if "run_id" in types else {}
+    given = dict.fromkeys({"run_id", "wanted_run"} & types.keys(), "r")
     if file.exists():
         given = dict(cells(file)[1:])
     return {name: FROM_TEXT[types[name]](text) if text else None for name, text in given.items()}
@@ -73,6 +73,10 @@ def answer(query: Query, store: Store, folder: Path) -> Result:
         return database.query(query.name, parameters_of(query, folder))
     if query.kind == "view":
         return database.sql(f"SELECT * FROM {query.name} ORDER BY ALL")
+    if query.kind == "macro":
+        given = parameters_of(query, folder)
+        values = ", ".join(f"'{given[parameter.name]}'" for parameter in query.parameters)
+        return database.sql(f"SELECT * FROM {query.name}({values}) ORDER BY ALL")
     broken = {result.name: result for result in database.broken_checks()}
     return broken.get(query.name) or Result(query.name, database.sql(query.sql).table, ())
 

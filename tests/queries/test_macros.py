@@ -318,3 +318,53 @@ def test_each_class_and_phase_has_a_name_that_is_tried() -> None:
     for macro, column in (("operator_class", "class"), ("phase_of", "phase")):
         told = re.findall(r"(?:THEN|ELSE) '([^']+)'", catalog()[macro].sql)
         assert set(told) == {row[column] for row in kernel_names()} - {""}
+
+
+# -- sums that are not to be parts ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [("(1), (2)", 3), ("(1), (NULL)", None), ("(0), (0)", 0), ("(NULL)", None)],
+)
+def test_a_sum_lacks_where_a_part_lacks(
+    database: Database, parts: str, expected: int | None
+) -> None:
+    text = f"SELECT whole_sum(part) AS value FROM (VALUES {parts}) AS parts(part)"
+    assert database.sql(text).rows() == [{"value": expected}]
+
+
+@pytest.mark.parametrize(
+    ("reasons", "expected"),
+    [
+        ("(NULL::VARCHAR), (NULL)", None),
+        ("('not counted')", "not counted"),
+        ("('b'), (NULL), ('a')", "2 of 3 files: a"),
+    ],
+)
+def test_the_reason_of_a_sum_says_how_many_parts_lack(
+    database: Database, reasons: str, expected: str | None
+) -> None:
+    text = f"SELECT first_reason(why, 'files') AS value FROM (VALUES {reasons}) AS parts(why)"
+    assert database.sql(text).rows() == [{"value": expected}]
+
+
+# -- width_ceiling --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("'fp32', '256', ['fp32', 'fp32_avx2', 'fp32_avx512']", "fp32_avx2"),
+        ("'fp32', '512', ['fp32', 'fp32_avx2', 'fp32_avx512']", "fp32_avx512"),
+        ("'fp32', 'scalar', ['fp32', 'fp32_avx2', 'fp32_avx512']", "fp32_avx2"),  # the next wider
+        ("'fp32', '512', ['fp32', 'fp32_avx2']", "fp32"),  # never a narrower one
+        ("'fp64', '256', ['fp32', 'fp32_avx2']", None),
+        ("'fp32', 'scalable', ['fp32', 'fp32_avx2']", "fp32"),
+        ("'fp32', '256', NULL", None),
+    ],
+)
+def test_work_is_held_against_the_ceiling_of_its_width(
+    database: Database, arguments: str, expected: str | None
+) -> None:
+    assert value(database, f"width_ceiling({arguments})") == expected

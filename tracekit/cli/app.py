@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
-from tracekit.cli import ask, files, roofline
+from tracekit.cli import ask, chart, files, roofline
 from tracekit.cli.output import say
 from tracekit.errors import QueryError, TracekitError
 
@@ -23,6 +23,7 @@ app = typer.Typer(
 files.add_to(app)
 ask.add_to(app)
 roofline.add_to(app)
+chart.add_to(app)
 
 _INTERRUPTED = 130
 _USAGE = 2

@@ -44,12 +44,20 @@ def ingest(
     label: Annotated[
         list[str] | None, typer.Option("--label", metavar="NAME=VALUE", help="Label of the run.")
     ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME=NUMBER", help="A figure of it: images_per_s=8.2."),
+    ] = None,
     device: Annotated[
         str | None, typer.Option("--device", help="Device, where the file does not name it.")
     ] = None,
     peaks: Annotated[
         list[Path] | None,
         typer.Option("--peaks", metavar="FILE", help="What the device can do: TOML, ERT, STREAM."),
+    ] = None,
+    events: Annotated[
+        list[Path] | None,
+        typer.Option("--events", metavar="FILE", help="What a processor's events count: TOML."),
     ] = None,
     format_name: Annotated[
         str | None, typer.Option("--format", help="Format, where it cannot be told.")
@@ -74,7 +82,8 @@ def ingest(
 
     keep_pandas_out()
     options = Options(
-        run_name=run, labels=_labels(label or []), device_name=device, peaks=peaks or (),
+        run_name=run, labels=_pairs("label", "batch=32", label or []),
+        metrics=_metrics(metric or []), device_name=device, peaks=peaks or (), events=events or (),
         format_name=format_name, is_strict=strict, replaces=replace, workers=workers or _cores(),
     )  # fmt: skip
     teller = Teller()
@@ -86,15 +95,29 @@ def ingest(
     return 0
 
 
-def _labels(pairs: Sequence[str]) -> dict[str, str]:
-    labels: dict[str, str] = {}
-    for pair in pairs:
+def _pairs(option: str, example: str, given: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in given:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise UsageError(f"--label {pair!r}: write it as NAME=VALUE, e.g. --label batch=32")
-        if labels.setdefault(name.strip(), value) != value:
-            raise UsageError(f"--label {name.strip()!r} is given twice with different values")
-    return labels
+            raise UsageError(
+                f"--{option} {pair!r}: write it as NAME=VALUE, e.g. --{option} {example}"
+            )
+        if found.setdefault(name.strip(), value) != value:
+            raise UsageError(f"--{option} {name.strip()!r} is given twice with different values")
+    return found
+
+
+def _metrics(given: Sequence[str]) -> dict[str, float]:
+    found = {}
+    for name, value in _pairs("metric", "images_per_s=8.2", given).items():
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise UsageError(
+                f"--metric {name}={value}: {value!r} is no number; a text is a --label"
+            ) from None
+    return found
 
 
 def _cores() -> int:
@@ -128,19 +151,31 @@ def remove(
 
 
 def formats(
+    reads: Annotated[
+        str | None, typer.Argument(metavar="FORMAT", help="With --events: perf-stat.")
+    ] = None,
     explain: Annotated[
         Path | None, typer.Option("--explain", metavar="FILE", help="Say what a file is, and why.")
+    ] = None,
+    events: Annotated[
+        str | None,
+        typer.Option("--events", metavar="CPU", help="The perf command for a CPU, e.g. skylake."),
     ] = None,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """List the formats tracekit reads, or explain what a file is."""
+    """List the formats tracekit reads, explain what a file is, or say what to measure with perf."""
+    if (explain is not None or events is not None) and (output or format_name != "table"):
+        asked = "--explain answers in a word" if events is None else "--events prints a command"
+        raise UsageError(f"{asked}; leave --output and --format out")
+    if explain is not None and (events is not None or reads is not None):
+        raise UsageError("--explain is of one file; leave --events and the format out")
     if explain is not None:
-        if output is not None or format_name != "table":
-            raise UsageError("--explain answers in a word; leave --output and --format out")
         return _explain(explain)
+    if events is not None or reads is not None:
+        return _print_events(reads, events)
 
     import pyarrow as pa
 
@@ -178,6 +213,19 @@ def devices(
     keep_pandas_out()
     result = all_devices(peaks) if name is None else one_device(name, peaks)
     emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
+    return 0
+
+
+def _print_events(reads: str | None, events: str | None) -> int:
+    """The command that measures; the error where it is not said of what."""
+    from tracekit.cli.events import print_command
+
+    if events is None:
+        raise UsageError(
+            f"{reads!r} stands alone; `tracekit formats perf-stat --events skylake` prints what to "
+            "measure on a CPU, `tracekit formats` lists all formats"
+        )
+    print_command(reads, events)
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tracekit.errors import UsageError
-from tracekit.peaks import DeviceModel, device_key, model_named, models, nearest, read_peaks
+from tracekit.peaks import DeviceModel, device_named, models, nearest, read_peaks
 from tracekit.result import Result, ResultColumn, unit_of
 
 _SHOWN = {
@@ -22,6 +22,7 @@ _SHOWN = {
 _DOCS = {
     "device_name": "as profilers print it",
     "compute_capability": "of NVIDIA's devices",
+    "core_count": "of a processor, in the scope",
     "scope_kind": "what the figures stand for: a board, package, die (gcd) or core",
     "ceiling_name": "what the ceiling is of",
     "peak_flop_per_s": "operations, dense",
@@ -39,6 +40,7 @@ def all_devices(peaks: Path | None) -> Result:
         {
             "device_name": model.name,
             "compute_capability": model.compute_capability,
+            "core_count": model.core_count,
             **{column: _value(model, name) for name, column in _SHOWN.items()},
             "scope_kind": model.scope,
         }
@@ -49,9 +51,8 @@ def all_devices(peaks: Path | None) -> Result:
 
 
 def one_device(name: str, peaks: Path | None) -> Result:
-    """A row a ceiling of one device; raises UsageError where nobody knows it."""
-    own = [model for model in _known(peaks) if device_key(name) in model.keys] if peaks else []
-    model = own[0] if own else model_named(name)
+    """A row a ceiling of one device ("2x NAME": two); raises UsageError where nobody knows it."""
+    model = device_named(name, _known(peaks) if peaks else ())
     if model is None:
         close = ", ".join(nearest(name)) or "none; `tracekit devices` lists all"
         raise UsageError(f"no device called {name!r} is known; near it: {close}")
@@ -67,9 +68,17 @@ def one_device(name: str, peaks: Path | None) -> Result:
         }
         for ceiling in model.ceilings
     ]
-    about = f"{model.name} ({model.vendor}), figures of one {model.scope}"
+    about = f"{model.name} ({model.vendor}), {_what_of(model)}"
     also = f"also called: {', '.join(model.aliases)}" if model.aliases else ""
     return _result("device", rows, tuple(filter(None, (about, model.note, also))))
+
+
+def _what_of(model: DeviceModel) -> str:
+    """What the figures stand for; of a processor also its cores and whose events it has."""
+    if model.core_count is None:
+        return f"figures of one {model.scope}"
+    family = f", {model.architecture}" if model.architecture else ""
+    return f"figures of all {model.core_count} cores{family}"
 
 
 def _known(peaks: Path | None) -> Sequence[DeviceModel]:
@@ -95,4 +104,5 @@ def _result(name: str, rows: list[dict[str, Any]], notes: tuple[str, ...]) -> Re
 
 
 def _type(column: str) -> pa.DataType:
-    return pa.float64() if unit_of(column) else pa.string()
+    unit = unit_of(column)
+    return pa.int64() if unit == "count" else pa.float64() if unit else pa.string()

@@ -5,30 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracekit.cli.output import (
-    DEFAULT_STORE,
-    ForceOption,
-    StoreOption,
-    emit,
-    plot_height,
-    put_out,
-    refuse_in_the_way,
-    say,
-    terminal_options,
-    write_file,
-)
-from tracekit.errors import UsageError
+from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
+from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption, TitleOption
 
 if TYPE_CHECKING:
+    from tracekit.render import RenderOptions
     from tracekit.roofline.chart import Chart
     from tracekit.roofline.request import Request
-
-_MARKDOWN = {"md": "markdown"}
-_SIZES = ("column", "page", "slide")  # of tracekit.render.figure, which takes long to load
 
 
 def add_to(app: typer.Typer) -> None:
@@ -42,12 +29,7 @@ def roofline(
         typer.Argument(metavar="[RUN]...", help="Runs by name, id or pattern; else the newest."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Picture: svg, pdf, png … Without one, in the terminal."
-        ),
-    ] = None,
+    output: PictureOption = None,
     data: Annotated[
         Path | None,
         typer.Option("--data", help="Write points and ceilings: csv, json, md or parquet."),
@@ -82,11 +64,9 @@ def roofline(
     fp16_convention: Annotated[
         str, typer.Option("--fp16-convention", help="packed (the vendor's) or scalar.")
     ] = "packed",
-    size: Annotated[str, typer.Option("--size", help="column, page or slide.")] = "page",
-    style: Annotated[
-        str | None, typer.Option("--style", help="A style of matplotlib's, by name or file.")
-    ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="Above the picture.")] = None,
+    size: SizeOption = "page",
+    style: StyleOption = None,
+    title: TitleOption = None,
     force: ForceOption = False,
 ) -> int:
     """Draw a roofline: what bounds each kernel, and how far it is from what the device can do.
@@ -102,43 +82,21 @@ def roofline(
         series=series or (), panels=panels, top=top,
         title=title or "",
     )  # fmt: skip
-    for path in filter(None, (output, data)):
-        refuse_in_the_way(path, force=force)
-    if style is not None and output is None:
-        raise UsageError("--style is of a picture: name its file with -o")
-    kind = _picture_kind(output, size)
+    outputs = Outputs(output, data, size, style, force)
     chart = _chart(store, runs or [], asked)
-    image = None if kind is None else _image(chart, kind, size, style)
-    if data is not None:
-        suffix = data.suffix.removeprefix(".").lower() or "csv"
-        emit(chart.data, format_name=_MARKDOWN.get(suffix, suffix), output=data, force=force)
-    if output is not None and image is not None:
-        write_file(output, image)
-        say(f"{output}: {'; '.join(chart.data.notes)}")
-    elif data is None:
+
+    def draw(**look: Any) -> Any:
+        from tracekit.render.roofline import draw
+
+        return draw(chart, **look)
+
+    def plot(options: RenderOptions, height: int) -> bytes:
         from tracekit.render.terminal_plot import plot
 
-        put_out(plot(chart, terminal_options(), plot_height()))
+        return plot(chart, options, height)
+
+    outputs.put(chart.data, draw, plot)
     return 0
-
-
-def _picture_kind(output: Path | None, size: str) -> str | None:
-    """What the picture's file is called after; raises UsageError before any work is done."""
-    if output is None:
-        if size not in _SIZES:
-            raise UsageError(f"--size cannot be {size!r}; it is one of: {', '.join(_SIZES)}")
-        return None
-    from tracekit.render.figure import check_suffix, size_named
-
-    size_named(size)
-    return check_suffix(output.suffix)
-
-
-def _image(chart: Chart, kind: str, size: str, style: str | None) -> bytes:
-    from tracekit.render.figure import encoded, size_named
-    from tracekit.render.roofline import draw
-
-    return encoded(draw(chart, size=size, style=style).figure, kind, size_named(size))
 
 
 def _chart(store: Path, runs: list[str], asked: Request) -> Chart:

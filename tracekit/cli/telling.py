@@ -58,12 +58,15 @@ def progress_bar(teller: Teller) -> Iterator[None]:
 
 def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
     """What came in, what was lost, what to type next."""
-    labels = ", its labels included" if options.labels else ""
+    said = " and ".join(
+        what for what, given in (("labels", options.labels), ("metrics", options.metrics)) if given
+    )
+    left = f", its {said} included" if said else ""
     for outcome in outcomes:
         if outcome.already_in is not None:
             say(
                 f"{outcome.path.name}: already in the store (run {outcome.already_in}, source "
-                f"{outcome.source_id}); nothing done{labels}; --replace ingests it again"
+                f"{outcome.source_id}); nothing done{left}; --replace ingests it again"
             )
     new = [outcome for outcome in outcomes if outcome.already_in is None]
     if not new:
@@ -75,10 +78,13 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
 
 
 def _next(outcomes: Sequence[Outcome], store: Path) -> str:
-    for table, command in (("kernel", "kernels"), ("slice", "query op_time")):
+    for table, command, why in (
+        ("kernel", "kernels", ""),
+        ("slice", "query op_time", " (there are no device kernels)"),
+        ("measurement", "query cpu_work", ""),
+    ):
         having = [outcome for outcome in outcomes if outcome.rows.get(table)]
         if having:
-            why = "" if table == "kernel" else " (there are no device kernels)"
             return f"next{why}: tracekit {command}{place(store, having[-1].run_id)}"
     return f"next: tracekit query run_summary{place(store, outcomes[-1].run_id)}"
 

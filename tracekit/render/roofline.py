@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -19,6 +19,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tracekit.render.ceilings import ceiling_title
 from tracekit.render.cells import cut
+from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
     BLUE,
     COLORS,
@@ -43,7 +44,6 @@ from tracekit.render.words import (
     weight,
     write,
 )
-from tracekit.result import Result
 from tracekit.roofline.chart import Box, Chart, Line, Margin, Panel, Series
 
 #: Signs of what a point is bound by, and of levels of memory: colour and shape say the same.
@@ -58,15 +58,10 @@ _BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
                 "overhead": "overhead-bound", "": "bound not known"}  # fmt: skip
 #: In the legend: series, those with the most time first, and letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
+#: A line of more points has no arrows.
+_MOST_ARROWS = 64
 #: In square points, of a sign that stands for all of the time.
 _WHOLE_AREA = 300.0
-
-
-class Drawn(NamedTuple):
-    """A figure of matplotlib's and the table of all that is in it."""
-
-    figure: Figure
-    data: Result
 
 
 def draw(chart: Chart, *, size: str = "page", style: str | None = None) -> Drawn:
@@ -260,6 +255,8 @@ class _Drawing:
 
     def _arrows(self, axes: Axes, series: Series, drawn: _Look) -> None:
         """The direction of a trajectory, in the middle of each part of it."""
+        if len(series.x) > _MOST_ARROWS:
+            return
         for (x0, y0), (x1, y1) in _steps(series):
             middle = math.sqrt(x0 * x1), math.sqrt(y0 * y1)
             before = middle[0] * (x0 / x1) ** 0.02, middle[1] * (y0 / y1) ** 0.02

@@ -14,6 +14,7 @@ from tracekit.render import RenderOptions
 from tracekit.render.cells import folded, padded, widest
 from tracekit.render.columns import ReadableColumn, readable_columns
 from tracekit.render.names import display_names
+from tracekit.render.numbers import UNKNOWN
 from tracekit.render.text import inert
 from tracekit.result import Result
 
@@ -32,7 +33,8 @@ class TableRenderer:
     """Aligned columns without lines around them.
 
     In a narrow terminal names are shortened first, to no less than 24 columns; then columns are
-    left out from the right, and a line below says which. The column of names always stays.
+    left out, those without a value first, then from the right, and a line below says which. The
+    column of names always stays.
     """
 
     name = "table"
@@ -83,12 +85,20 @@ def _longest_word(texts: Sequence[str]) -> int:
 
 
 def _kept(drafts: Sequence[_Draft], width: int) -> list[_Draft]:
-    """The columns that fit; the rightmost go first, but never the one that says what a row is."""
+    """The columns that fit: those that say nothing go first, then the rightmost.
+
+    The one that says what a row is never goes.
+    """
     kept = list(drafts)
     while len(kept) > 1 and sum(draft.least for draft in kept) + _gaps(kept) > width:
         key = _key(kept)
-        kept.remove(next(draft for draft in reversed(kept) if draft is not key))
+        others = [draft for draft in reversed(kept) if draft is not key]
+        kept.remove(next((draft for draft in others if _says_nothing(draft.column)), others[0]))
     return kept
+
+
+def _says_nothing(column: ReadableColumn) -> bool:
+    return bool(column.cells) and all(cell.strip() == UNKNOWN for cell in column.cells)
 
 
 def _key(drafts: Sequence[_Draft]) -> _Draft:

@@ -26,22 +26,32 @@ from tracekit.roofline.table import table_of
 #: Title, rows and series of a panel.
 Part = tuple[str, Rows, list[Group]]
 
-_NOUNS = {"name": "kernel", "launch": "launch", "class": "class", "phase": "phase", "run": "run"}
-_COUNTERS = (
+_NOUNS = {
+    "name": "kernel", "launch": "launch", "class": "class", "phase": "phase", "run": "run",
+    "interval": "interval", "scope": "scope",
+}  # fmt: skip
+COUNTERS = (
     "Nsight Compute has them: ncu --set roofline --csv --page raw, then tracekit ingest that file"
+)
+EVENTS = (
+    "perf stat has them: tracekit formats perf-stat --events CPU prints the command that asks for "
+    "the right events"
 )
 
 
 def build(
-    request: Request, points: Sequence[Result], ceilings: Sequence[Result], labels: Labels
-) -> Chart:
+    request: Request, points: Sequence[Result], ceilings: Sequence[Result], labels: Labels,
+    advice: str = COUNTERS,
+) -> Chart:  # fmt: skip
     """The chart that is asked for.
 
     `points` and `ceilings` are the answers of the two reports, one a run; for the hierarchical
     model `points` has all levels of memory. Raises UsageError where nothing can be drawn, and
-    says what is missing and which command supplies it.
+    says what is missing and, with `advice`, which command supplies it.
     """
-    return _Builder(request, Points.of(points), ceilings, labels).chart()
+    found = Points.of(points)
+    _require_points(found, request, advice)
+    return _Builder(request, found, ceilings, labels).chart()
 
 
 class _Builder:
@@ -53,7 +63,6 @@ class _Builder:
         self.request = request
         self.points = points
         self.labels = labels
-        _require_points(points, request)
         self.machines = Machines.of(ceilings, request.launch_ns, request.ceiling)
         if request.launch_ns is not None:
             points.launch_ns[:] = request.launch_ns
@@ -77,7 +86,7 @@ class _Builder:
         is_4d = request.model == "4d"
         return Chart(
             request.model, request.title, x, y, panels, data, request.top,
-            _NOUNS[request.granularity], " · ".join(request.series), request.trajectory,
+            _NOUNS[request.granularity], " · ".join(request.series), request.joined_by,
             machines.bandwidth(self.device, request.level).value if is_4d else None,
             machines.peak(self.device).value if is_4d else None,
         )  # fmt: skip
@@ -142,7 +151,7 @@ class _Builder:
     def _panel(self, title: str, rows: Rows, groups: Sequence[Group], x: Axis, y: Axis) -> Panel:
         points, request = self.points, self.request
         share = shares(points, rows)
-        boxed = [(group.name if request.trajectory else None, group.rows) for group in groups]
+        boxed = [(group.name if request.joined_by else None, group.rows) for group in groups]
         drawn = lines(points, rows, self.machines, x, y, request)
         is_traffic = request.model not in ("classic", "hierarchical")
         return Panel(
@@ -183,10 +192,10 @@ class _Builder:
         return columns
 
 
-def _require_points(points: Points, request: Request) -> None:
+def _require_points(points: Points, request: Request, advice: str) -> None:
     """Raise UsageError unless some point can be placed, with the commonest reason."""
     if not len(points):
-        raise UsageError(f"there are no kernels with hardware counters to draw. {_COUNTERS}")
+        raise UsageError(f"there are no kernels with hardware counters to draw. {advice}")
     if points.has_place.any():
         return
     if points.is_zero_ai.all():
@@ -204,10 +213,10 @@ def _require_points(points: Points, request: Request) -> None:
     if reasons and all(map(is_of_time, reasons)):
         raise UsageError(
             f"the time is not known of {_unknown(points)} ({why}). --model complexity needs none; "
-            f"{_COUNTERS}"
+            f"{advice}"
         )
     raise UsageError(
-        f"operations, bytes or time are not known of {_unknown(points)} ({why}). {_COUNTERS}"
+        f"operations, bytes or time are not known of {_unknown(points)} ({why}). {advice}"
     )
 
 

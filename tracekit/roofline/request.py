@@ -8,7 +8,9 @@ from tracekit.errors import UsageError
 from tracekit.roofline.chart import MODELS, Model
 from tracekit.roofline.geometry import LEVELS
 
-GRANULARITIES = ("name", "launch", "class", "phase", "run")
+GRANULARITIES = ("name", "launch", "class", "phase", "run", "interval", "scope")
+#: What only measurements of processors are told apart by.
+_OF_CPU = ("interval", "scope")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,9 @@ class Request:
     Attributes:
         model: classic, hierarchical, complexity, time or 4d.
         by: what a point stands for: a kernel's name, a launch, a class of operators, a phase
-            (forward, backward) or a run; None: a run in a trajectory, else a name.
+            (forward, backward) or a run; of processors what was measured (name), a measurement
+            (launch), an interval (joined in time) or a scope (socket, core …). None: a run in a
+            trajectory and on processors, else a name.
         level: level of memory of a chart that has one: dram, l2 or l1.
         ceiling: the compute peak to hold all points against, such as tensor_fp16. None: in the
             4-D model the highest that a tenth of the operations was done under, in the others each
@@ -64,13 +68,33 @@ class Request:
                 "a hierarchical roofline joins levels of memory, not runs; leave --trajectory out, "
                 "or take another --model"
             )
-        if self.trajectory is not None and self.granularity == "launch":
-            raise UsageError("a trajectory has no --by launch: launches of runs have no pairs")
+        if self.trajectory is not None and self.granularity in ("launch", "interval"):
+            raise UsageError(
+                f"a trajectory has no --by {self.by}: {self.by}s of runs have no pairs"
+            )
+
+    def require_kernels(self) -> None:
+        """Raise UsageError where what is asked for is of processors only."""
+        if self.by in _OF_CPU:
+            raise UsageError(
+                f"--by {self.by} is of measurements of processors (perf stat), and a run has "
+                f"counters of kernels; take one of: {', '.join(GRANULARITIES[:5])}"
+            )
 
     @property
     def granularity(self) -> str:
         """What a point stands for."""
         return self.by or ("name" if self.trajectory is None else "run")
+
+    @property
+    def is_in_time(self) -> bool:
+        """Whether points are joined in the order of time."""
+        return self.by == "interval"
+
+    @property
+    def joined_by(self) -> str | None:
+        """What the points of a line are told apart by: a label, or the time; None without lines."""
+        return "time" if self.is_in_time else self.trajectory
 
     @property
     def has_one_peak(self) -> bool:

@@ -39,7 +39,7 @@ class Grouping:
     @property
     def kind(self) -> SeriesKind:
         """By what series are told apart."""
-        if self.request.trajectory is not None:
+        if self.request.trajectory is not None or self.request.is_in_time:
             return "trajectory"
         if self.request.model == "hierarchical":
             return "level"
@@ -48,6 +48,8 @@ class Grouping:
     def of(self, rows: Rows) -> list[Group]:
         """The points of a panel that can be drawn, by series."""
         rows = rows[self.points.has_place[rows]]
+        if self.request.is_in_time:
+            return self._in_time(rows)
         if self.kind == "trajectory":
             return self._trajectories(rows)
         if self.kind == "level":
@@ -62,6 +64,20 @@ class Grouping:
         names = dict(zip(self.points.run, self.points.run_name, strict=True))
         count = Counter(names.values())
         return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in names.items()}
+
+    def _in_time(self, rows: Rows) -> list[Group]:
+        """A line through the intervals of each source."""
+        titles, source = self._run_titles(), self.points.source
+        count = Counter(run for run, _ in set(zip(self.points.run, source, strict=True)))
+
+        def key(row: int) -> str:
+            run = self.points.run[row]
+            return titles[run] if count[run] == 1 else f"{titles[run]} ({source[row]})"
+
+        return [
+            Group(group.name, group.rows, tuple(self.points.name[row] for row in group.rows))
+            for group in _by(rows, key, None)
+        ]
 
     def _trajectories(self, rows: Rows) -> list[Group]:
         """Lines through runs in the order of a label, apart by other labels."""

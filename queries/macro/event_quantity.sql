@@ -1,0 +1,105 @@
+-- purpose = "What the processor counters say of each event, as operations, bytes or cycles: over a measurement, an interval, a scope or a control group, with how far off it can be."
+-- source = "Javed 2019, sect. 3 (eq. 1); docs/metrics.md, section Processor counters"
+-- needs = ["measurement"]
+-- depends = ["event_meaning"]
+-- [parameters]
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope or cgroup: what values are added up over"}
+-- [columns]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- source_id = {type = "VARCHAR", doc = "source"}
+-- measurement_index = {type = "BIGINT", doc = "measurement"}
+-- slot_index = {type = "BIGINT", doc = "interval"}
+-- slot_name = {type = "VARCHAR", doc = "scope or control group"}
+-- event_name = {type = "VARCHAR", doc = "event"}
+-- quantity_kind = {type = "VARCHAR", doc = "flop, dram_read …"}
+-- precision_name = {type = "VARCHAR", doc = "of flop"}
+-- width_name = {type = "VARCHAR", doc = "of flop"}
+-- quantity = {type = "DOUBLE", doc = "operations, bytes or cycles; NULL where a part of it was not counted"}
+-- low_quantity = {type = "DOUBLE", doc = "the least it can be"}
+-- high_quantity = {type = "DOUBLE", doc = "the most"}
+-- amount = {type = "DOUBLE", doc = "operations, bytes or cycles for one count"}
+-- reason = {type = "VARCHAR", doc = "why the quantity is NULL"}
+-- unit_count = {type = "BIGINT", doc = "numbered units of the processor that counted, e.g. memory controllers"}
+-- value_count = {type = "BIGINT", doc = "values that were added up"}
+-- running_ratio = {type = "DOUBLE", doc = "least share of the time that one of them was counted"}
+-- spread_ratio = {type = "DOUBLE", doc = "largest standard error over repeats / value"}
+-- status_kind = {type = "VARCHAR", doc = "the worst of them"}
+WITH
+met AS (
+    SELECT
+        counter.run_id, counter.source_id, counter.measurement_index, counter.event_id,
+        counter.interval_index, counter.scope_name, counter.cgroup_name, counter.pmu_name,
+        counter.status_kind, counter.running_ratio,
+        ratio(counter.stddev, abs(counter.value)) AS spread_ratio,
+        meaning.event_name, meaning.quantity_kind, meaning.precision_name, meaning.width_name, meaning.amount,
+        CASE slot_kind WHEN 'interval' THEN counter.interval_index END AS slot_index,
+        CASE slot_kind WHEN 'scope' THEN counter.scope_name WHEN 'cgroup' THEN counter.cgroup_name END AS slot_name,
+        CASE
+            -- In an interval in which it was enabled for no time, the program did not run.
+            WHEN counter.status_kind = 'not_counted' AND counter.interval_index IS NOT NULL AND coalesce(counter.running_ratio, 1) = 1 THEN 'idle'
+            WHEN counter.status_kind NOT IN ('ok', 'scaled') THEN counter.status_kind
+            WHEN regexp_full_match(counter.modifier_name, '[^u]*[kh][^u]*') THEN 'counted in the kernel only'
+            WHEN meaning.amount IS NULL THEN 'the vector length is not known'
+        END AS trouble,
+        CASE
+            WHEN trouble = 'idle' THEN 0
+            WHEN trouble IS NULL THEN counter.value * CASE WHEN counter.unit = 'byte' THEN 1 ELSE meaning.amount END
+        END AS quantity
+    FROM counter
+    JOIN event_meaning(wanted_run) AS meaning USING (run_id, source_id, event_key)
+    WHERE
+        counter.record_kind = 'event'
+        AND (wanted_run IS NULL OR counter.run_id = wanted_run)
+        AND (slot_kind <> 'interval' OR counter.interval_index IS NOT NULL)
+),
+-- a summary behind the intervals is their sum
+summed AS (
+    SELECT * FROM met
+    QUALIFY slot_kind = 'interval' OR interval_index IS NULL OR NOT bool_or(interval_index IS NULL) OVER (PARTITION BY run_id, source_id, measurement_index)
+),
+-- an event that was asked for twice is there twice
+single AS (
+    SELECT
+        *,
+        (1 - coalesce(running_ratio, 1)) + coalesce(spread_ratio, 0) AS doubt_ratio,
+        TRY_CAST(regexp_extract(pmu_name, '_(\d+)$', 1) AS BIGINT) AS unit_index
+    FROM summed
+    QUALIFY row_number() OVER (
+        PARTITION BY run_id, source_id, measurement_index, interval_index, scope_name, cgroup_name, pmu_name, event_name
+        ORDER BY quantity IS NULL, running_ratio DESC NULLS FIRST, event_id
+    ) = 1
+),
+added AS (
+    SELECT
+        run_id, source_id, measurement_index, slot_index, slot_name, event_name,
+        any_value(quantity_kind) AS quantity_kind,
+        any_value(precision_name) AS precision_name,
+        any_value(width_name) AS width_name,
+        any_value(amount) AS amount,
+        sum(quantity) AS quantity,
+        sum(quantity * greatest(0, 1 - doubt_ratio)) AS low_quantity,
+        sum(quantity * (1 + doubt_ratio)) AS high_quantity,
+        coalesce(
+            arg_min(concat_ws(': ', pmu_name, trouble), coalesce(event_id, 0)) FILTER (WHERE quantity IS NULL),
+            CASE
+                WHEN bool_or(pmu_name = 'cpu_core') AND NOT bool_or(pmu_name = 'cpu_atom') THEN 'cpu_atom: not_collected'
+                WHEN bool_or(pmu_name = 'cpu_atom') AND NOT bool_or(pmu_name = 'cpu_core') THEN 'cpu_core: not_collected'
+                WHEN max(unit_index) + 1 > count(DISTINCT pmu_name) THEN 'a unit is missing: ' || count(DISTINCT pmu_name) || ' of at least ' || max(unit_index) + 1
+            END
+        ) AS reason,
+        count(DISTINCT unit_index) AS unit_count,
+        count(*) AS value_count,
+        min(running_ratio) AS running_ratio,
+        max(spread_ratio) AS spread_ratio,
+        arg_max(status_kind, list_position(['ok', 'scaled', 'unreadable', 'not_supported', 'not_counted'], status_kind)) AS status_kind
+    FROM single
+    GROUP BY run_id, source_id, measurement_index, slot_index, slot_name, event_name
+)
+SELECT
+    run_id, source_id, measurement_index, slot_index, slot_name, event_name, quantity_kind, precision_name, width_name,
+    CASE WHEN reason IS NULL THEN quantity END AS quantity,
+    CASE WHEN reason IS NULL THEN low_quantity END AS low_quantity,
+    CASE WHEN reason IS NULL THEN high_quantity END AS high_quantity,
+    amount, reason, unit_count, value_count, running_ratio, spread_ratio, status_kind
+FROM added

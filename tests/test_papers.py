@@ -1,0 +1,156 @@
+"""docs/papers: what the papers state comes out, held against few lines that read the files too."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tracekit import ingest
+from tracekit import open as opened
+from tracekit.peaks import model_named
+from tracekit.session import Session
+
+JAVED = ROOT / "fixtures" / "javed2019"
+WIDTHS = {"scalar": 1, "128b": 4, "256b": 8, "512b": 16}
+
+
+def runs() -> list[dict[str, str]]:
+    with (JAVED / "runs.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def javed(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    store = tmp_path_factory.mktemp("javed") / "S"
+    for run in runs():
+        name, images = run.pop("run"), float(run.pop("images_per_s"))
+        ingest(
+            [JAVED / name], store, run_name=name, labels=run, metrics={"images_per_s": images},
+            device_name="2x Xeon Gold 6126", peaks=[JAVED / "stream.log"],
+        )  # fmt: skip
+    return opened(store)
+
+
+def counts(folder: Path) -> Iterator[tuple[str, float]]:
+    """Every event of every node of a run, as the files have it."""
+    for file in folder.iterdir():
+        for line in file.read_text("utf-8").splitlines():
+            if line[:1].isdigit():
+                value, _, event, *_ = line.split(";")
+                yield event, float(value)
+
+
+def by_hand(folder: Path) -> tuple[float, float]:
+    """FLOPs and bytes: eq. 1 of the paper, perf's MiB being 2**20 bytes."""
+    flop = moved = 0.0
+    for event, value in counts(folder):
+        if event.endswith("_single"):
+            flop += value * WIDTHS[event.removeprefix("fp_arith_inst_retired.").split("_")[0]]
+        elif "cas_count" in event:
+            moved += value * 2**20
+    return flop, moved
+
+
+def work_of(javed: Session, **parameters: Any) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in javed.query("cpu_work", parameters).rows()}
+
+
+def test_table_1_and_the_peaks() -> None:
+    machine = model_named("2x Xeon Gold 6126")
+    assert machine is not None
+    found = {ceiling.name: ceiling.value for ceiling in machine.ceilings}
+    assert found["fp32_avx2"] == pytest.approx(2 * 12 * 3.7e9 * 8) == pytest.approx(710.4e9)
+    assert found["fp32_avx512"] == pytest.approx(2 * 652.8e9) == pytest.approx(1305.6e9)
+    assert found["dram"] == pytest.approx(119.21 * 2**30)
+
+
+def test_equation_1_on_every_run(javed: Session) -> None:
+    work = work_of(javed)
+    assert len(work) == len(runs()) == 17
+    for name, row in work.items():
+        flop, moved = by_hand(JAVED / name)
+        assert row["total_flop"] == pytest.approx(flop, rel=1e-12)
+        assert row["dram_bytes"] == pytest.approx(moved, rel=1e-12)
+        assert row["intensity_flop_per_byte"] == pytest.approx(flop / moved, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("run", "intensity"), [("vgg16-ps1-vanilla-64-1", 2.0), ("vgg16-horovod-vanilla-64-1", 4.2)]
+)
+def test_horovod_doubles_the_intensity_of_vgg16(javed: Session, run: str, intensity: float) -> None:
+    assert work_of(javed)[run]["intensity_flop_per_byte"] == pytest.approx(intensity, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("run", "gflop_per_s"),
+    [
+        ("alexnet-ps4-vanilla-64-1", 311),
+        ("alexnet-ps4-vanilla-64-8", 98),  # of a node, of eight
+        ("vgg16-ps2-mkl-64-1", 1200),
+    ],
+)
+def test_rates_of_a_node(javed: Session, run: str, gflop_per_s: float) -> None:
+    assert work_of(javed)[run]["achieved_flop_per_s"] == pytest.approx(gflop_per_s * 1e9, rel=1e-9)
+
+
+def test_mkl_comes_within_eight_percent_of_the_peak(javed: Session) -> None:
+    row = work_of(javed)["vgg16-ps2-mkl-64-1"]
+    assert row["utilization_ratio"] == pytest.approx(1200 / 1305.6, rel=1e-9)
+    assert round(1 - row["utilization_ratio"], 2) == 0.08
+
+
+def scaling(javed: Session, **more: str) -> dict[str, dict[str, Any]]:
+    asked = {"over": "nodes", "metric": "images_per_s", **more}
+    return {row["run_name"]: row for row in javed.query("scaling", asked).rows()}
+
+
+@pytest.mark.parametrize(
+    ("run", "efficiency"),
+    [
+        ("alexnet-ps4-vanilla-64-8", 0.37),
+        ("alexnet-horovod-vanilla-64-8", 0.66),
+        ("vgg16-ps1-vanilla-64-2", 16.3 / 8.2 / 2),  # "upwards of 90%"
+    ],
+)
+def test_scaling_efficiency(javed: Session, run: str, efficiency: float) -> None:
+    assert scaling(javed)[run]["efficiency_ratio"] == pytest.approx(efficiency, rel=1e-12)
+
+
+def test_speedups(javed: Session) -> None:
+    whole = scaling(javed, baseline="alexnet-ps1-vanilla-64-8")
+    assert whole["alexnet-horovod-mkl-128-8"]["speedup_factor"] == pytest.approx(700 / 200)
+    mkl = scaling(javed, baseline="alexnet-horovod-vanilla-64-8")["alexnet-horovod-mkl-64-8"]
+    assert mkl["speedup_factor"] == pytest.approx(0.75)  # "a decline of 25%"
+
+
+@pytest.mark.parametrize(
+    ("run", "width"), [("vgg16-ps1-vanilla-64-1", "256"), ("vgg16-ps2-mkl-64-1", "512")]
+)
+def test_one_width_does_most_of_the_work(javed: Session, run: str, width: str) -> None:
+    rows = javed.query("fp_width_mix", {"run_id": run}).rows()
+    shares = {row["width_name"]: row for row in rows if row["precision_name"] == "fp32"}
+    of_run = dict(counts(JAVED / run))
+    singles = {name: count for name, count in of_run.items() if name.endswith("_single")}
+    share = singles[f"fp_arith_inst_retired.{width}b_packed_single"] / sum(singles.values())
+    assert share > 0.9
+    assert shares[width]["inst_share_ratio"] == pytest.approx(share)
+    assert shares[width]["flop_share_ratio"] > 0.97
+
+
+def test_a_larger_batch_does_twice_the_work_on_the_same_traffic(javed: Session) -> None:
+    work = work_of(javed)
+    small, large = work["alexnet-horovod-mkl-64-8"], work["alexnet-horovod-mkl-128-8"]
+    assert large["total_flop"] / small["total_flop"] == pytest.approx(2, rel=1e-9)
+    assert large["dram_bytes"] / small["dram_bytes"] == pytest.approx(1, rel=1e-6)
+
+
+def test_the_pictures_of_the_page_are_there() -> None:
+    page = (ROOT / "docs" / "papers" / "javed-2019.md").read_text("utf-8")
+    files = {path.name for path in (ROOT / "docs" / "papers" / "javed-2019").iterdir()}
+    assert files == {name for name in files if f"(javed-2019/{name})" in page}
+    assert page.count("](javed-2019/") == len(files) == 4

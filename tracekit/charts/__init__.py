@@ -1,0 +1,95 @@
+"""Charts that compare runs: what each is made of, and where they are found; no drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from tracekit.charts.chart import BarChart, LineChart
+    from tracekit.charts.request import Request
+    from tracekit.result import Result
+    from tracekit.roofline.points import Labels
+
+GROUP = "tracekit.charts"
+
+#: Our own charts load the way third parties' do.
+BUILT_IN = (
+    EntryPoint("oi_breakdown", "tracekit.charts.oi_breakdown:OiBreakdown", GROUP),
+    EntryPoint("fp_width_mix", "tracekit.charts.fp_width_mix:FpWidthMix", GROUP),
+    EntryPoint("throughput", "tracekit.charts.throughput:Throughput", GROUP),
+)
+
+
+class Store(Protocol):
+    """What a chart asks for its numbers: a store that is open."""
+
+    def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
+        """The answer of a report."""
+        ...
+
+    def sql(self, text: str) -> Result:
+        """The answer to one SELECT."""
+        ...
+
+
+@runtime_checkable
+class ChartKind(Protocol):
+    """A chart: asks for reports, gives what is to be drawn and the table of it; never draws.
+
+    Attributes:
+        name: what `tracekit chart` takes.
+        title: what it shows, in a sentence.
+        table: where nobody names runs, those with rows in this table are compared.
+        options: what can be asked of it beyond what every chart has, by name.
+    """
+
+    name: str
+    title: str
+    table: str
+    options: tuple[str, ...]
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+    ) -> BarChart | LineChart:
+        """The chart of some runs, which are names by id, in the order they were asked for.
+
+        Raises UsageError where there is nothing to draw, and says what is missing.
+        """
+        ...
+
+
+def chart_names() -> list[str]:
+    """The charts there are: ours, then those of installed packages."""
+    return list(_entries())
+
+
+def chart_named(name: str) -> ChartKind:
+    """The chart called `name`; raises UsageError if there is none or it cannot be loaded."""
+    entry = _entries().get(name)
+    if entry is None:
+        known = ", ".join(chart_names())
+        raise UsageError(f"there is no chart called {name!r}; known: {known}")
+    try:
+        loaded: object = entry.load()()
+    except Exception as error:  # a plug-in may fail in any way
+        raise UsageError(
+            f"the chart {name!r} ({entry.value}) cannot be loaded: {error}; update or uninstall "
+            "the package that provides it"
+        ) from error
+    if not isinstance(loaded, ChartKind):
+        raise UsageError(
+            f"{entry.value} is no chart: it lacks name, title, table, options or build"
+        )
+    return loaded
+
+
+def _entries() -> dict[str, EntryPoint]:
+    """Where each chart is found; a name that is taken is not replaced."""
+    entries = {entry.name: entry for entry in BUILT_IN}
+    for entry in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
+        entries.setdefault(entry.name, entry)
+    return entries

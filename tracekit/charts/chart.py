@@ -1,0 +1,147 @@
+"""What charts of runs are made of, whichever way they are drawn: base units, no colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracekit.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a part of a bar stands for; keys of one `family` are drawn alike."""
+
+    name: str
+    title: str
+    family: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar, in base units, from its parts by name of their key, the lowest first.
+
+    Without `reason` it is whole: it ends at the sum of its parts. With one, nothing is known of
+    it and it has no parts: a part is never drawn as the whole.
+    """
+
+    title: str
+    unit: str
+    parts: tuple[tuple[str, float], ...] = ()
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check that a bar is whole, or has nothing."""
+        if (self.reason is not None) == bool(self.parts):
+            raise ValueError(f"a bar has parts or a reason why not: {self}")
+        if not all(0 <= value < float("inf") for _, value in self.parts):
+            raise ValueError(f"a part of a bar is 0 or more: {self}")
+
+    @property
+    def total(self) -> float | None:
+        """Where it ends; None if that is not known."""
+        return None if self.reason is not None else sum(value for _, value in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The bars of a run; ``value`` is written above them. Groups of one series stand together."""
+
+    name: str
+    bars: tuple[Bar, ...]
+    series: str = ""
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BarPanel:
+    """One pair of axes with bars."""
+
+    title: str
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Stacked bars of runs, panels on common axes, and the table of all that is in them.
+
+    ``axis_titles`` are what bars of each unit show; all units have one scale, so that heights
+    compare. ``value_title`` is what is written above each group, if anything is. Bars of shares
+    are as high as the axes.
+    """
+
+    name: str
+    title: str
+    axis_titles: tuple[tuple[str, str], ...]
+    keys: tuple[Key, ...]
+    panels: tuple[BarPanel, ...]
+    data: Result
+    x_title: str = ""
+    value_title: str = ""
+
+    def used_keys(self) -> list[Key]:
+        """The keys that a bar has something of; all that bars name where none has anything."""
+        parts = [
+            part for panel in self.panels for group in panel.groups for bar in group.bars
+            for part in bar.parts
+        ]  # fmt: skip
+        seen = {key for key, value in parts if value} or {key for key, _ in parts}
+        return [key for key in self.keys if key.name in seen]
+
+    @property
+    def is_of_shares(self) -> bool:
+        """Whether each bar is a whole."""
+        return any(unit == "ratio" for _, unit in self.axis_titles)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis: what it shows, in which base unit, from where to where.
+
+    ``names`` are those of places 0, 1, 2 … on an axis that has no numbers.
+    """
+
+    title: str
+    unit: str
+    low: float
+    high: float
+    is_logarithmic: bool = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place of a line; `y` is None if not known, `low` and `high` are of several runs."""
+
+    x: float
+    y: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Spots in the order of their x; ``ideal`` are the ends of what would be ideal."""
+
+    name: str
+    spots: tuple[Spot, ...]
+    ideal: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinePanel:
+    """One pair of axes with lines."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """Lines along a label of runs, panels on common axes, and the table of all in them."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    panels: tuple[LinePanel, ...]
+    data: Result

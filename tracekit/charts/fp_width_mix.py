@@ -1,0 +1,113 @@
+"""Floating-point instructions of runs by precision and width (Javed 2019, Fig. 10 and 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.arrangement import Arrangement
+from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
+from tracekit.charts.request import Request
+from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.roofline.points import Labels
+
+_PRECISIONS = {"fp64": "FP64", "fp32": "FP32", "fp16": "FP16", "any": "any precision"}
+_WIDTHS = {
+    "scalar": "scalar", "128": "128 bit", "256": "256 bit", "512": "512 bit",
+    "scalable": "scalable", "any": "any width",
+}  # fmt: skip
+_KEYS = tuple(
+    Key(f"{precision}_{width}", f"{title} {wide}", precision)
+    for precision, title in _PRECISIONS.items()
+    for width, wide in _WIDTHS.items()
+)
+_COLUMNS = (
+    ("name", TEXT, "run, or the value of the label along the x axis"),
+    *PLACE,
+    ("precision_name", TEXT, "fp64, fp32, fp16 or any (not told apart)"),
+    ("width_name", TEXT, "scalar, 128, 256, 512 bits, scalable or any"),
+    ("inst_share_ratio", REAL, "share of all floating-point instructions"),
+    ("flop_share_ratio", REAL, "share of all operations"),
+    ("reason", TEXT, "why there is no bar"),
+    ("inst_count", REAL, "instructions, an FMA counted as two"),
+    ("total_flop", REAL, "their operations"),
+    ("run_name", TEXT, "run"),
+    ("run_id", TEXT, "run"),
+)
+_OF = {"inst": ("instructions", "inst_count"), "flop": ("operations", "total_flop")}
+_NO_ROWS = "the run has no counters of floating-point instructions"
+_FEW_RUNS = 2
+
+
+class FpWidthMix:
+    """For each run one bar: shares of its floating-point instructions, or of their operations."""
+
+    name = "fp_width_mix"
+    title = "Floating-point instructions of runs by precision and vector width."
+    table = "measurement"
+    options = ("of",)
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+    ) -> BarChart:
+        """The chart of some runs; UsageError where no counter of any is there."""
+        asked.check_options(self.name, self.options)
+        wanted = runs if len(runs) <= _FEW_RUNS else (None,)
+        rows = [
+            row for run in wanted for row in store.query("fp_width_mix", {"run_id": run}).rows()
+        ]
+        return build(rows, runs, labels, asked)
+
+
+def build(
+    rows: Sequence[Mapping[str, Any]], runs: Mapping[str, str], labels: Labels, asked: Request
+) -> BarChart:
+    """The chart of rows of the report `fp_width_mix`, several a run."""
+    of = asked.choice("of", *_OF)
+    by_run: dict[str, list[Mapping[str, Any]]] = {run: [] for run in runs}
+    for row in rows:
+        by_run.get(row["run_id"], []).append(row)
+    if not any(by_run.values()):
+        raise UsageError(
+            "none of the runs has counters of floating-point instructions, which the file of "
+            "`perf stat -x';' -o FILE -e fp_arith_inst_retired…` has: tracekit ingest FILE"
+        )
+    placed = Arrangement(runs, labels, asked)
+    panels, table = [], []
+    for title, own in placed.panels():
+        names = placed.names(own)
+        groups = []
+        for run in own:
+            group = Group(names[run], (_bar(by_run[run], of),), placed.series_of(run))
+            groups.append(group)
+            place = {"name": group.name, "panel": title or None, "series": group.series or None,
+                     "run_name": runs[run], "run_id": run}  # fmt: skip
+            why = group.bars[0].reason
+            table += [
+                {**row, "reason": row["reason"] or why, **place} for row in by_run[run]
+            ] or [{"reason": why, **place}]  # fmt: skip
+        panels.append(BarPanel(title, tuple(groups)))
+    columns = [name for name, *_ in _COLUMNS]
+    shown = [{name: value for name, value in row.items() if name in columns} for row in table]
+    return BarChart(
+        FpWidthMix.name, asked.title, ((f"Share of floating-point {_OF[of][0]}", "ratio"),),
+        _KEYS, tuple(panels), table_of(FpWidthMix.name, _COLUMNS, shown), asked.over or "",
+    )  # fmt: skip
+
+
+def _bar(rows: Sequence[Mapping[str, Any]], of: str) -> Bar:
+    """A bar of all shares; none where one is not known."""
+    what, counts = _OF[of]
+    if not rows:
+        return Bar("", "ratio", reason=_NO_ROWS)
+    if all(row[f"{of}_share_ratio"] is not None for row in rows):
+        by_key = {
+            f"{row['precision_name']}_{row['width_name']}": row[f"{of}_share_ratio"] for row in rows
+        }
+        return Bar("", "ratio", tuple((k.name, by_key[k.name]) for k in _KEYS if k.name in by_key))
+    if all(row[counts] == 0 for row in rows):
+        return Bar("", "ratio", reason=f"no floating-point {what}: nothing has a share")
+    reasons = dict.fromkeys(row["reason"] for row in rows if row["reason"] is not None)
+    return Bar("", "ratio", reason="; ".join(reasons) or "not known")

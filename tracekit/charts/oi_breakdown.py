@@ -1,0 +1,147 @@
+"""Operations and memory traffic of runs beside each other (Javed 2019, Fig. 9, 14 and 17)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.arrangement import Arrangement
+from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
+from tracekit.charts.request import Request
+from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.result import Result
+from tracekit.roofline.points import Labels
+
+_FLOP = (
+    Key("fp64_flop", "NUM_FLOP: FP64", "flop"), Key("fp32_flop", "NUM_FLOP: FP32", "flop"),
+    Key("fp16_flop", "NUM_FLOP: FP16", "flop"), Key("total_flop", "NUM_FLOP: total", "flop"),
+)  # fmt: skip
+_BYTES = (
+    Key("dram_read_bytes", "MEM_ACC: read", "bytes"),
+    Key("dram_write_bytes", "MEM_ACC: write", "bytes"),
+    Key("dram_bytes", "MEM_ACC: total", "bytes"),
+)
+_COLUMNS = (
+    ("name", TEXT, "run, or the value of the label along the x axis"),
+    *PLACE,
+    ("total_flop", REAL, "NUM_FLOP: operations of all precisions"),
+    ("dram_bytes", REAL, "MEM_ACC: bytes read from and written to memory"),
+    ("intensity_flop_per_byte", REAL, "OI: total_flop / dram_bytes"),
+    ("reason", TEXT, "why operations or bytes are NULL"),
+    ("intensity_low_flop_per_byte", REAL, "the least it can be"),
+    ("intensity_high_flop_per_byte", REAL, "the most"),
+    ("fp64_flop", REAL, "FP64 operations"),
+    ("fp32_flop", REAL, "FP32 operations"),
+    ("fp16_flop", REAL, "FP16 operations"),
+    ("dram_read_bytes", REAL, "bytes read"),
+    ("dram_write_bytes", REAL, "bytes written"),
+    ("run_name", TEXT, "run"),
+    ("run_id", TEXT, "run"),
+)
+#: Sums of parts are rounded in another order than the whole.
+_ROUNDING = 1e-9
+#: Up to as many runs are asked for one by one, so that no other run's files are read.
+_FEW_RUNS = 2
+_NO_ROWS = "the run has no counters of processors"
+#: The parts of the report's reason, which are in this order.
+_REASONS = re.compile(
+    r"(?:operations: (?P<flop>.*?))?(?:(?:^|; )bytes: (?P<bytes>.*?))?"
+    r"(?:(?:^|; )time: .*?)?(?:(?:^|; )utilization: .*)?", re.DOTALL,
+)  # fmt: skip
+
+
+class OiBreakdown:
+    """For each run NUM_FLOP and MEM_ACC, in parts as far as they are told apart, and the OI."""
+
+    name = "oi_breakdown"
+    title = "Operations by precision and memory traffic of runs, and their intensity."
+    table = "measurement"
+    options = ()
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+    ) -> BarChart:
+        """The chart of some runs; UsageError where no counter of any is there."""
+        asked.check_options(self.name, self.options)
+        return build(_rows(store, runs), runs, labels, asked)
+
+
+def build(
+    rows: Mapping[str, Mapping[str, Any]], runs: Mapping[str, str], labels: Labels, asked: Request
+) -> BarChart:
+    """The chart of rows of the report `cpu_work`, one by each run's id."""
+    if not rows:
+        raise UsageError(
+            "none of the runs has counters of processors, which the file of "
+            "`perf stat -x';' -o FILE` has: tracekit ingest FILE"
+        )
+    placed = Arrangement(runs, labels, asked)
+    panels, table = [], []
+    for title, own in placed.panels():
+        names = placed.names(own)
+        groups = []
+        for run in own:
+            row = rows.get(run, {"reason": None})
+            group = _group(row, names[run], placed.series_of(run), has_row=run in rows)
+            groups.append(group)
+            reasons = [f"{bar.title}: {bar.reason}" for bar in group.bars if bar.reason is not None]
+            table.append({
+                **{name: row.get(name) for name, *_ in _COLUMNS},
+                "name": group.name, "panel": title or None, "series": group.series or None,
+                "reason": "; ".join(dict.fromkeys(reasons)) or None,
+                "run_name": runs[run], "run_id": run,
+            })  # fmt: skip
+        panels.append(BarPanel(title, tuple(groups)))
+    return BarChart(
+        OiBreakdown.name, asked.title,
+        (("NUM_FLOP", "flop"), ("MEM_ACC", "bytes")), (*_FLOP, *_BYTES), tuple(panels),
+        table_of(OiBreakdown.name, _COLUMNS, table), asked.over or "", "OI [FLOP/B]",
+    )  # fmt: skip
+
+
+def _group(row: Mapping[str, Any], name: str, series: str, *, has_row: bool) -> Group:
+    found = _REASONS.fullmatch(row.get("reason") or "")
+    said = found.groupdict() if found is not None else {}
+    missing = None if has_row else _NO_ROWS
+    bars = (
+        _bar("NUM_FLOP", "flop", _FLOP, row, missing or said.get("flop")),
+        _bar("MEM_ACC", "bytes", _BYTES, row, missing or said.get("bytes")),
+    )
+    return Group(name, bars, series, row.get("intensity_flop_per_byte"))
+
+
+def _bar(
+    title: str, unit: str, keys: Sequence[Key], row: Mapping[str, Any], reason: str | None
+) -> Bar:
+    """A bar in parts where they add up to the whole, else of the whole alone."""
+    *kinds, whole = keys
+    total = row.get(whole.name)
+    if total is None or not 0 <= total < math.inf:
+        return Bar(title, unit, reason=reason or "not known")
+    parts = tuple((key.name, row[key.name]) for key in kinds if row.get(key.name) is not None)
+    is_whole = math.isclose(sum(value for _, value in parts), total, rel_tol=_ROUNDING)
+    if not parts or not is_whole or any(value < 0 for _, value in parts):
+        parts = ((whole.name, total),)
+    return Bar(title, unit, parts)
+
+
+def _rows(store: Store, runs: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The row of each run that has one. The report tells runs by their name alone."""
+    count = Counter(runs.values())
+    alone = [run for run in runs if len(runs) <= _FEW_RUNS or count[runs[run]] > 1]
+    found = {run: row for run in alone for row in _work(store, run).rows()}
+    if len(alone) < len(runs):
+        by_name = {row["name"]: row for row in _work(store, None).rows()}
+        found |= {
+            run: by_name[runs[run]] for run in runs if run not in alone and runs[run] in by_name
+        }
+    return found
+
+
+def _work(store: Store, run: str | None) -> Result:
+    return store.query("cpu_work", {"run_id": run})

@@ -1,0 +1,47 @@
+"""What can be asked of a chart of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tracekit.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for.
+
+    Attributes:
+        over: label along whose values runs stand on the x axis.
+        series: labels that tell series apart.
+        panels: label whose values have a pair of axes each.
+        title: what stands above it.
+        options: what is asked of this chart alone, by name.
+    """
+
+    over: str | None = None
+    series: tuple[str, ...] | str = ()
+    panels: str | None = None
+    title: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Take labels with commas between them apart."""
+        if isinstance(self.series, str):
+            names = tuple(name.strip() for name in self.series.split(",") if name.strip())
+            object.__setattr__(self, "series", names)
+
+    def check_options(self, chart: str, known: tuple[str, ...]) -> None:
+        """Raise UsageError for an option that the chart does not have."""
+        for name in self.options:
+            if name not in known:
+                has = ", ".join(f"--{option}" for option in known) or "none of its own"
+                raise UsageError(f"the chart {chart} has no option --{name}; it has: {has}")
+
+    def choice(self, option: str, *choices: str) -> str:
+        """What was chosen, the first if nothing; raises UsageError for what cannot be."""
+        value = self.options.get(option, choices[0])
+        if value not in choices:
+            raise UsageError(f"--{option} cannot be {value!r}; it is one of: {', '.join(choices)}")
+        return value

@@ -1,0 +1,31 @@
+"""The table behind a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from tracekit.result import Result, ResultColumn, unit_of
+
+TEXT, REAL, INT = pa.string(), pa.float64(), pa.int64()
+
+#: Name, type and meaning of a column.
+Columns = Sequence[tuple[str, pa.DataType, str]]
+
+#: Where a run stands.
+PLACE: Columns = (
+    ("panel", TEXT, "which pair of axes"),
+    ("series", TEXT, "values of the labels that tell series apart"),
+)
+
+
+def table_of(
+    name: str, columns: Columns, rows: Iterable[Mapping[str, Any]], notes: Sequence[str] = ()
+) -> Result:
+    """Rows as the table of the chart `name`; what a row does not have is NULL."""
+    schema = pa.schema([(column, kind) for column, kind, _ in columns])
+    table = pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
+    meanings = tuple(ResultColumn(column, unit_of(column), doc) for column, _, doc in columns)
+    return Result(name, table, meanings, tuple(notes))

@@ -1,0 +1,252 @@
+"""A metric of runs over a label, and what would be ideal (Javed 2019, Fig. 4, 7, 8 and 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.arrangement import Arrangement
+from tracekit.charts.chart import Axis, Line, LineChart, LinePanel, Spot
+from tracekit.charts.request import Request
+from tracekit.charts.table import INT, PLACE, REAL, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.result import unit_of
+from tracekit.roofline.points import Labels
+from tracekit.roofline.series import no_label
+
+_DEFAULT_LABEL = "nodes"
+_COLUMNS = (
+    *PLACE,
+    ("over_value", TEXT, "value of the label along the x axis"),
+    ("metric_value", REAL, "its value; of several runs with these labels the mean"),
+    ("speedup_factor", REAL, "metric / that of the baseline"),
+    ("efficiency_ratio", REAL, "growth of the metric / growth of the label"),
+    ("reason", TEXT, "why a figure is NULL"),
+    ("ideal_value", REAL, "of what is shown: linear from the first point of the series"),
+    ("over_number", REAL, "that value as a number; NULL if it is none"),
+    ("metric_name", TEXT, "the metric"),
+    ("run_name", TEXT, "run; NULL where there are several"),
+    ("run_count", INT, "runs with these labels"),
+    ("least_metric_value", REAL, "the least of them"),
+    ("most_metric_value", REAL, "the most of them"),
+    ("baseline_name", TEXT, "run, or value of the label, that the speed-up is over"),
+)
+_SHOWN = {
+    "metric": "metric_value", "speedup": "speedup_factor", "efficiency": "efficiency_ratio",
+}  # fmt: skip
+_METRICS = """
+SELECT DISTINCT run_id, run_name, metric_name FROM run_metric JOIN run USING (run_id)
+ORDER BY metric_name, run_name
+"""
+#: From this growth of the label on, axes are logarithmic: the first points would be one.
+_WIDE = 32.0
+_AIR = 1.05
+
+
+class Throughput:
+    """Lines of a metric over a label, each with what it would be if it grew with the label."""
+
+    name = "throughput"
+    title = "A metric of runs over a label, with speed-up and efficiency."
+    table = "run_metric"
+    options = ("metric", "show", "baseline")
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+    ) -> LineChart:
+        """The chart of some runs; UsageError where a label or the metric is missing."""
+        asked.check_options(self.name, self.options)
+        metric = _metric(store, runs, asked)
+        scaled = _complete(runs, labels, asked)
+        placed = Arrangement(runs, labels, scaled)
+        rows = [
+            {**row, "panel": title, "series": series}
+            for title, of_panel in placed.panels()
+            for series, own in placed.series(of_panel)
+            for row in _scaling(store, own, metric, scaled)
+        ]
+        without = [runs[run] for run in runs if labels.value(run, str(scaled.over)) is None]
+        return build(rows, metric, scaled, without)
+
+
+def build(
+    rows: Sequence[Mapping[str, Any]], metric: str, asked: Request, without: Sequence[str] = ()
+) -> LineChart:
+    """The chart of rows of the report `scaling`, each with the panel and the series it is in.
+
+    `without` are the names of runs that do not have the label.
+    """
+    show = asked.choice("show", *_SHOWN)
+    names = _names(rows)
+    x_of = {name: float(place) for place, name in enumerate(names)}
+    lines: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        lines.setdefault((row["panel"], row["series"]), []).append(row)
+    drawn = {key: _line(key[1], own, show, x_of) for key, own in lines.items()}
+    x, y = _axes(list(drawn.values()), metric, asked, names)
+    panels = tuple(
+        LinePanel(title, tuple(line for (panel, _), line in drawn.items() if panel == title))
+        for title in dict.fromkeys(panel for panel, _ in drawn)
+    )
+    notes = []
+    if without:
+        notes.append(f"no label {asked.over} in: {', '.join(without)}")
+    if len(drawn) > 1 and all(len(line.spots) == 1 for line in drawn.values()):
+        notes.append("each line has one point; --series LABEL,… says what tells lines apart")
+    table = [_table_row(row, drawn[row["panel"], row["series"]], x_of, show) for row in rows]
+    return LineChart(
+        Throughput.name, asked.title, x, y, panels,
+        table_of(Throughput.name, _COLUMNS, table, notes),
+    )  # fmt: skip
+
+
+# -- what is asked for ----------------------------------------------------------------------------
+
+
+def _metric(store: Store, runs: Mapping[str, str], asked: Request) -> str:
+    """The metric that was named, or the only one."""
+    found = store.sql(_METRICS).rows()
+    known = list(dict.fromkeys(row["metric_name"] for row in found if row["run_id"] in runs))
+    if not known:
+        raise UsageError(
+            "none of the runs has a metric; give it at ingest: "
+            "tracekit ingest FILE --run NAME --metric images_per_s=NUMBER"
+        )
+    metric = asked.options.get("metric")
+    if metric is None and len(known) > 1:
+        raise UsageError(f"which metric? Give one with --metric: {', '.join(known)}")
+    if metric is not None and metric not in known:
+        raise UsageError(f"none of the runs has the metric {metric!r}; known: {', '.join(known)}")
+    metric = metric or known[0]
+    baseline = asked.options.get("baseline")
+    names = [row["run_name"] for row in found if row["metric_name"] == metric]
+    if baseline is not None and names.count(baseline) != 1:
+        raise UsageError(
+            f"--baseline {baseline}: {names.count(baseline)} runs of this name have the metric "
+            f"{metric}, and it is to be one; runs that have it: {', '.join(names[:20])}"
+        )
+    return metric
+
+
+def _complete(runs: Mapping[str, str], labels: Labels, asked: Request) -> Request:
+    """What is asked for, with the labels that nobody named."""
+    known = [name for name in labels.names() if any(labels.value(run, name) for run in runs)]
+    over = asked.over or _DEFAULT_LABEL
+    if over not in known:
+        if asked.over is None and known:
+            raise UsageError(f"which label? Give one with --over: {', '.join(known)}")
+        raise UsageError(no_label("over", over, labels))
+    scaled = [run for run in runs if labels.value(run, over) is not None]
+    others = [
+        name for name in known
+        if name not in (over, asked.panels) and len({labels.value(run, name) for run in scaled}) > 1
+    ]  # fmt: skip
+    return replace(asked, over=over, series=asked.series or tuple(others))
+
+
+def _scaling(
+    store: Store, runs: Sequence[str], metric: str, asked: Request
+) -> list[dict[str, Any]]:
+    """The report of the runs of one line."""
+    return store.query("scaling", {
+        "over": asked.over, "metric": metric, "series": "", "run_ids": ",".join(runs),
+        "baseline": asked.options.get("baseline"),
+    }).rows()  # fmt: skip
+
+
+# -- lines ----------------------------------------------------------------------------------------
+
+
+def _names(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The values along the x axis if one of them is no number; none otherwise."""
+    if all(row["over_number"] is not None for row in rows):
+        return ()
+    numbers = sorted(
+        {(r["over_number"], r["over_value"]) for r in rows if r["over_number"] is not None}
+    )
+    texts = sorted({row["over_value"] for row in rows if row["over_number"] is None})
+    return tuple(dict.fromkeys([*(text for _, text in numbers), *texts]))
+
+
+def _x(row: Mapping[str, Any], x_of: Mapping[str, float]) -> float:
+    return x_of[row["over_value"]] if x_of else float(row["over_number"])
+
+
+def _line(
+    name: str, rows: Sequence[Mapping[str, Any]], show: str, x_of: Mapping[str, float]
+) -> Line:
+    spots = [_spot(row, show, x_of) for row in rows]
+    spots.sort(key=lambda spot: spot.x)
+    ideal = () if x_of else _ideal(spots, show)
+    return Line(name, tuple(spots), ideal)
+
+
+def _spot(row: Mapping[str, Any], show: str, x_of: Mapping[str, float]) -> Spot:
+    y = row[_SHOWN[show]]
+    if show != "metric" or y is None or row["run_count"] == 1:
+        return Spot(_x(row, x_of), y)
+    return Spot(_x(row, x_of), y, row["least_metric_value"], row["most_metric_value"])
+
+
+def _ideal(spots: Sequence[Spot], show: str) -> tuple[tuple[float, float], ...]:
+    """From the first point that is known to the last place: as the label grows, or level."""
+    known = [spot for spot in spots if spot.y is not None]
+    if not known:
+        return ()
+    first, last = known[0], spots[-1].x
+    if first.x <= 0 or first.x == last or first.y is None or first.y <= 0:
+        return ()
+    growth = 1.0 if show == "efficiency" else last / first.x
+    return ((first.x, first.y), (last, first.y * growth))
+
+
+def _table_row(
+    row: Mapping[str, Any], line: Line, x_of: Mapping[str, float], show: str
+) -> dict[str, Any]:
+    ideal = None
+    if line.ideal:
+        (x, y), _ = line.ideal
+        here = _x(row, x_of)
+        growth = 1.0 if show == "efficiency" else here / x
+        ideal = y * growth if here >= x else None
+    columns = [name for name, *_ in _COLUMNS]
+    return {name: row.get(name) for name in columns} | {
+        "panel": row["panel"] or None, "series": row["series"] or None, "ideal_value": ideal,
+    }  # fmt: skip
+
+
+# -- axes -----------------------------------------------------------------------------------------
+
+
+def _axes(
+    lines: Sequence[Line], metric: str, asked: Request, names: tuple[str, ...]
+) -> tuple[Axis, Axis]:
+    show = asked.choice("show", *_SHOWN)
+    spots = [spot for line in lines for spot in line.spots]
+    xs = [spot.x for spot in spots]
+    ys = [
+        value for spot in spots for value in (spot.y, spot.low, spot.high) if value is not None
+    ] + [y for line in lines for _, y in line.ideal]  # fmt: skip
+    if not ys:
+        reason = f"no run has the metric {metric}" if show == "metric" else _why_none(asked, show)
+        raise UsageError(f"there is nothing to draw: {reason}")
+    title, unit = {
+        "metric": (metric, unit_of(metric)), "speedup": (f"Speed-up of {metric}", ""),
+        "efficiency": (f"Scaling efficiency of {metric}", "ratio"),
+    }[show]  # fmt: skip
+    is_wide = not names and min(xs) > 0 and max(xs) / min(xs) >= _WIDE
+    is_level = show == "efficiency"
+    is_wide = is_wide and (is_level or min(ys) > 0)  # so that what is ideal is straight
+    x = Axis(asked.over or "", "", min(xs), max(xs), is_wide, names)
+    if is_wide and not is_level:
+        return x, Axis(title, unit, min(ys) / _AIR, max(ys) * _AIR, is_logarithmic=True)
+    return x, Axis(title, unit, min(0.0, min(ys) * _AIR), max(0.0, max(ys) * _AIR))
+
+
+def _why_none(asked: Request, show: str) -> str:
+    return (
+        f"no {show} is known, which needs values of the label {asked.over} that are numbers above "
+        "0; --show metric needs none"
+    )

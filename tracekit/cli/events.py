@@ -1,0 +1,125 @@
+"""The command that measures what tracekit computes with, for a processor of the user's."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from tracekit.cli.output import put_out, say
+from tracekit.errors import UsageError
+from tracekit.events import Command, Family, command, families_like, family_named, knowledge
+
+_WIDTH = 78
+_TIME = ("duration_time", "task-clock")
+_ACTIVE = ("msr/mperf/", "msr/tsc/")
+_TITLES = {
+    "fp32": "FP32 operations",
+    "fp64": "FP64 operations",
+    "any": "operations of all precisions together",
+    "blind": "use of the matrix units, whose operations nothing counts",
+    "dram": "bytes of DRAM",
+}
+
+
+def print_command(reads: str | None, name: str) -> None:
+    """`tracekit formats perf-stat --events NAME`: the command on stdout, what to know on stderr.
+
+    Raises:
+        UsageError: it is of no format that has events, or nobody knows the processor.
+    """
+    if reads != "perf-stat":
+        found = "without a format" if reads is None else f"with {reads!r}"
+        raise UsageError(
+            f"--events stands {found}; write tracekit formats perf-stat --events {name}"
+        )
+    family = family_named(name)
+    if family is None:
+        raise UsageError(_unknown(name))
+    chosen = command(family)
+    for remark in _remarks(name, chosen):
+        wrapped = textwrap.fill(
+            remark, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        )
+        say(wrapped, newline=True)
+    put_out(_text(chosen).encode())
+    say('next: tracekit ingest perf.csv --device "NAME" (tracekit devices lists them)')
+
+
+def _unknown(name: str) -> str:
+    near = ", ".join(family.name for family in families_like(name)[:5])
+    known = ", ".join(knowledge().families)
+    hint = f"is it one of: {near}?" if near else f"known: {known};"
+    return (
+        f"--events {name!r}: no processor of that name is known; {hint} "
+        "`lscpu` says what this machine has"
+    )
+
+
+def _text(chosen: Command) -> str:
+    """The command, in lines that a shell takes as one."""
+    options = ["-a"] if _is_of_machine(chosen) else []
+    lines = [" ".join(["perf stat", *options, r"-x\;", "-o perf.csv"])]
+    for events in _groups(chosen):
+        lines += _lines(events)
+    return " \\\n  ".join([*lines, "-- ./program"]) + "\n"
+
+
+def _groups(chosen: Command) -> Iterator[Sequence[str]]:
+    yield _TIME + (_ACTIVE if _has_active(chosen) else ())
+    for found in chosen.sets.values():
+        yield chosen.spellings(found)
+
+
+def _lines(events: Sequence[str]) -> Iterator[str]:
+    line = ""
+    for event in events:
+        if line and len(f"  {line},{event} \\") > _WIDTH:
+            yield line
+            line = ""
+        line = f"{line},{event}" if line else f"-e {event}"
+    yield line
+
+
+def _is_of_machine(chosen: Command) -> bool:
+    return "dram" in chosen.sets
+
+
+def _has_active(chosen: Command) -> bool:
+    return _is_of_machine(chosen) and chosen.family.vendor != "Arm"
+
+
+def _remarks(name: str, chosen: Command) -> Iterator[str]:
+    family = chosen.family
+    also = f", also called {', '.join(family.aliases)}" if family.aliases else ""
+    yield f"for {family.name} ({family.vendor}{also})"
+    for other in families_like(name):
+        yield f"  {other.name} is another: --events {other.name}"
+    yield f"  time: {', '.join(_TIME)}"
+    if _has_active(chosen):
+        yield f"  share of the time that processors are active: {' over '.join(_ACTIVE)}"
+    for figure, found in chosen.sets.items():
+        yield f"  {_TITLES[figure]}: {_short(chosen.spellings(found))}"
+    for note in family.notes:
+        yield f"  {note}"
+    yield from _cautions(family, chosen)
+
+
+def _short(events: Sequence[str]) -> str:
+    if len(events) < 3:
+        return ", ".join(events)
+    return f"{events[0]} … ({len(events)} events)"
+
+
+def _cautions(family: Family, chosen: Command) -> Iterator[str]:
+    count = sum(len(found.events) for figure, found in chosen.sets.items() if figure != "dram")
+    if family.counters is not None and count > family.counters:
+        yield (
+            f"  a core counts {family.counters} of these {count} events at a time, so perf takes "
+            "turns and estimates: of a longer run better, and tracekit query counter_quality says "
+            "how far off"
+        )
+    if _is_of_machine(chosen):
+        yield (
+            "  -a counts the whole machine: let nothing else run; it takes root, or "
+            "kernel.perf_event_paranoid at 0 or less"
+        )

@@ -1,0 +1,1 @@
+"""What `perf stat` writes: events, units, metrics, and its text, CSV and JSON lines."""

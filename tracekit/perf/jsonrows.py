@@ -1,0 +1,188 @@
+"""The lines of ``perf stat -j``: an object each; also those that are not valid JSON.
+
+Linux 6.0 and 6.1 leave out commas and braces where there are several metrics, write names
+unescaped, and numbers in the locale (``100,00``): what can be read is read, and told.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from tracekit.parser import Issue, Report
+from tracekit.perf.assemble import Series, Sink
+from tracekit.perf.measurements import TOOL_EVENTS, Measurements
+from tracekit.perf.metrics import metric_series
+from tracekit.perf.units import event_scale
+from tracekit.spelling import spelling_of
+
+_PAIR = re.compile(
+    r'"([^"\\]{1,200})" *: *(?:"((?:[^"\\]|\\.)*)"|([^\s",{}][^"{}]*?)) *(?=,? *"|,? *[{}]|,? *$)'
+)
+_SCOPES = ("core", "cache", "cluster", "die", "socket", "node", "thread", "cpu")
+_OWN = {"counter-value", "unit", "event", "event-runtime", "pcnt-running", "variance", "cgroup",
+        "metric-value", "metric-unit", "metric-threshold", "metricgroup", "interval",
+        "aggregate-number", *_SCOPES}  # fmt: skip
+_START = re.compile(rf'\{{ *"(?:{"|".join(sorted(_OWN))})" *:')
+_TIME = re.compile(r"(\d+)[.,](\d{1,9})")
+_VALUE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|-?nan|-?inf|none|")
+
+Pairs = list[tuple[str, str]]
+
+
+def looks_like_it(line: str) -> bool:
+    """Whether a line begins as one of ``perf stat -j``."""
+    return bool(_START.match(line))
+
+
+class JsonReader:
+    """Reads lines of JSON."""
+
+    def __init__(self, sink: Sink, measurements: Measurements, report: Report) -> None:
+        self._sink = sink
+        self._measurements = measurements
+        self._report = report
+        self._known: dict[tuple[str | None, ...], int] = {}
+        self._last: Series | None = None
+        self._group: str | None = None
+        self._names: list[str] = []
+        self.row_count = 0
+        sink.caches.append(self._known)
+
+    def feed(self, text: str) -> bool:
+        """Read a line; False where nothing in it can be used."""
+        line = text.strip()
+        if not looks_like_it(line):
+            return False
+        pairs = [(key, _text(quoted, bare)) for key, quoted, bare in _PAIR.findall(line)]
+        if not pairs:
+            return False
+        before = self.row_count
+        is_used = self._take(pairs)
+        if self.row_count > before and not _is_valid(line):
+            self._report.issue(Issue(
+                "broken_json", "warning", "recording",
+                "a line is not valid JSON, as some versions of perf write it",
+                "what can be read of it is kept; record with a newer perf, or with -x\\;",
+                first_offset_bytes=self._sink.place - 1,
+            ))  # fmt: skip
+        return is_used
+
+    def _take(self, pairs: Pairs) -> bool:
+        says = dict(reversed(pairs))  # the first of each
+        if "counter-value" in says and "event" not in says:
+            return False
+        if "counter-value" not in says and not self._is_metrics(pairs, says):
+            return False
+        if "interval" in says:
+            if (time := _ns(says["interval"])) is None:
+                return False
+            self._measurements.interval(time)
+        elif "counter-value" in says or "metric-value" in says:
+            self._measurements.whole()
+        if "counter-value" in says:
+            self._count(says)
+        self._metrics(pairs, says)
+        return True
+
+    def _count(self, says: dict[str, str]) -> None:
+        variance = says.get("variance")
+        number = self._number_of(says)
+        series = self._sink.series[number]
+        self._measurements.counted(number, says["counter-value"], variance)
+        self._sink.add(
+            number, says["counter-value"], says.get("pcnt-running"), says.get("event-runtime"),
+            variance,
+        )  # fmt: skip
+        self.row_count += 1
+        self._last, self._group = series, None
+
+    def _number_of(self, says: dict[str, str]) -> int:
+        texts = tuple(map(says.get, ("event", "unit", "cgroup", "aggregate-number", *_SCOPES)))
+        if (number := self._known.get(texts)) is None:
+            name = says["event"].strip()
+            scope, cpus = _scope(says)
+            number = self._known[texts] = self._sink.number_of(Series(
+                "time" if name in TOOL_EVENTS else "event", name,
+                event_scale(name, says.get("unit")), says.get("unit") or None,
+                spelling_of(name), scope_name=scope, scope_cpu_count=cpus,
+                cgroup_name=says.get("cgroup") or None,
+            ))  # fmt: skip
+        return number
+
+    # -- metrics ------------------------------------------------------------------------------
+
+    def _is_metrics(self, pairs: Pairs, says: dict[str, str]) -> bool:
+        """Whether a line without an event is one of metrics, or names those of lines to come."""
+        if all(key == "unit" for key, _ in pairs):
+            self._names = [value for _, value in pairs if value != "sec"]
+            return True
+        if "metricgroup" in says:
+            self._group, self._last = says["metricgroup"], None
+            return True
+        if any(key in ("metric-value", "event-runtime") for key, _ in pairs):
+            return True
+        named = [(key, value) for key, value in pairs if key not in _OWN]
+        return bool(named) and all(_VALUE.fullmatch(value) for _, value in named)
+
+    def _metrics(self, pairs: Pairs, says: dict[str, str]) -> None:
+        scope, cpus = _scope(says)
+        event = self._last
+        if event is not None and event.scope_name != scope:
+            event = None
+        names = iter(self._names)
+        for place, (key, value) in enumerate(pairs):
+            if key == "metric-value":
+                label = pairs[place + 1] if place + 1 < len(pairs) else ("", "")
+                name = label[1] if label[0] == "metric-unit" else next(names, "")
+            elif key not in _OWN and "counter-value" not in says:
+                name, event = key, None
+            else:
+                continue
+            if name.strip() and _VALUE.fullmatch(value):
+                self._add(metric_series(
+                    name, event, scope_name=scope, scope_cpu_count=cpus,
+                    cgroup_name=says.get("cgroup") or None,
+                    group=self._group if event is None and key == "metric-value" else None,
+                ), value)  # fmt: skip
+                if event is None:
+                    self._measurements.told(scope, cpus)
+
+    def _add(self, series: Series, value: str) -> None:
+        self._sink.add(self._sink.number_of(series), value)
+        self.row_count += 1
+
+
+def _text(quoted: str, bare: str) -> str:
+    if bare or "\\" not in quoted:
+        return bare or quoted
+    try:
+        return str(msgspec.json.decode(f'"{quoted}"'))
+    except msgspec.DecodeError:
+        return quoted
+
+
+def _is_valid(line: str) -> bool:
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _scope(says: dict[str, str]) -> tuple[str | None, int | None]:
+    """What a row is of, as the text format names it."""
+    name = next((says[key].strip() for key in _SCOPES if key in says), None)
+    if "cpu" in says and name is not None and name.isdecimal():
+        name = f"CPU{name}"
+    number = says.get("aggregate-number", "")
+    cpus = int(number) if number.isdecimal() and number.isascii() and len(number) < 18 else None
+    return name or None, cpus
+
+
+def _ns(text: str) -> int | None:
+    found = _TIME.fullmatch(text.strip())
+    if found is None or len(found[1]) > 9:
+        return None
+    return int(found[1]) * 10**9 + int(found[2].ljust(9, "0"))

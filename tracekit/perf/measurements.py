@@ -1,0 +1,270 @@
+"""Tells the measurements of a file apart, and keeps what each says of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracekit.parser import Issue, Report
+from tracekit.perf.assemble import Assembler, Moment, Series, Sink
+from tracekit.perf.cells import number_of, whole_of
+from tracekit.perf.scopes import kind_of
+from tracekit.perf.units import Scale
+from tracekit.spelling import spelling_of
+from tracekit.textual.numbers import Notation
+
+#: perf's own names of times (tools/perf/util/tool_pmu.c).
+TOOL_EVENTS = {"duration_time": "dur_ns", "user_time": "user_ns", "system_time": "system_ns"}
+_FOOTERS = {"elapsed": "duration_time", "user": "user_time", "sys": "system_time"}
+_MOST_SCOPES = 1 << 16
+_NS_PER_S = 9
+
+
+@dataclass(slots=True)
+class _Open:
+    """The measurement at hand."""
+
+    place: int
+    is_text: bool = False
+    has_title: bool = False
+    says: dict[str, Any] = field(default_factory=dict)
+    title: dict[str, Any] | None = None  # until its first event
+    summary_count: int = 0
+    first: Series | None = None
+    last: Series | None = None
+    interval_ns: int | None = None
+    interval_count: int = 0
+    has_repeats: bool = False
+    scope_cpus: dict[str, int] = field(default_factory=dict)
+    scope_kinds: set[str] = field(default_factory=set)
+
+
+class Measurements:
+    """The measurements of one source, in their order."""
+
+    def __init__(self, sink: Sink, report: Report) -> None:
+        self._sink = sink
+        self._report = report
+        self._open: _Open | None = None
+        self._noted: dict[int, None] = {}  # series that the measurement at hand has
+        sink.caches.append(self._noted)
+        self._count = 0
+        self._started_at: str | None = None
+        self.is_complete = True
+
+    @property
+    def notation(self) -> Notation | None:
+        """How numbers are written; None while that is being found out."""
+        return self._sink.notation if isinstance(self._sink, Assembler) else None
+
+    # -- where one begins ---------------------------------------------------------------------
+
+    def started(self, at: str) -> None:
+        """A line ``# started on``: the next row is of another measurement."""
+        self.finish()
+        self._started_at = at
+
+    def titled(self, says: dict[str, Any]) -> None:
+        """The title of a block of text: another measurement, or the summary of intervals."""
+        at = self._open
+        if at is None or not at.interval_count or at.has_title or self._started_at is not None:
+            self.finish()
+        self._begin_block(says)
+
+    def _begin_block(self, says: dict[str, Any]) -> None:
+        opened = self._opened(is_text=True)
+        opened.says |= says
+        opened.has_title = True
+        opened.title = says
+        self._sink.begin(Moment(self._count - 1))
+
+    def interval(self, time_ns: int, *, is_text: bool = False) -> None:
+        """Rows to come are of the interval that ends then."""
+        at = self._open
+        if at is not None and (
+            (at.interval_ns is None and (at.first is not None or at.has_title))
+            or (at.interval_ns is not None and time_ns < at.interval_ns)
+            or (at.interval_ns is not None and self._sink.moment.interval_index is None)
+        ):
+            self.finish()
+        at = self._opened(is_text=is_text)
+        moment = self._sink.moment
+        if at.interval_ns == time_ns and moment.interval_index is not None:
+            return
+        begin = at.interval_ns or 0
+        self._sink.begin(Moment(self._count - 1, at.interval_count, time_ns, time_ns - begin))
+        at.interval_ns, at.interval_count = time_ns, at.interval_count + 1
+
+    def whole(self) -> None:
+        """Rows to come are of all of the measurement."""
+        self._opened()
+        if self._sink.moment.interval_index is not None:
+            self._sink.begin(Moment(self._count - 1))
+
+    def _opened(self, *, is_text: bool = False) -> _Open:
+        if self._open is None:
+            self._open = _Open(self._sink.place, is_text=is_text)
+            if self._started_at is not None:
+                self._open.says["started_at"] = self._started_at
+                self._started_at = None
+            self._sink.begin(Moment(self._count))
+            self._count += 1
+        return self._open
+
+    # -- what it says -------------------------------------------------------------------------
+
+    def counted(self, number: int, value: str, noise: str | None) -> None:
+        """An event is about to become a row: see whose it is, and what it says of the time."""
+        if number in self._noted and self._sink.moment.interval_index is not None:
+            return
+        series = self._sink.series[number]
+        at = self._opened()
+        if self._sink.moment.interval_index is None:
+            at = self._or_another(at, series, value)
+            at.last = series
+        at.first = at.first or series
+        self._noted[number] = None
+        at.has_repeats |= noise is not None
+        if series.scope_name is not None:
+            self._note_scope(at, series.scope_name, series.scope_cpu_count)
+        if series.name in TOOL_EVENTS and self._sink.moment.interval_index is None:
+            self._note_time(at, series, value, noise)
+
+    def told(self, scope: str | None, cpus: int | None) -> None:
+        """A row without an event is of this scope."""
+        if scope is not None:
+            self._note_scope(self._opened(), scope, cpus)
+
+    def _or_another(self, at: _Open, series: Series, value: str) -> _Open:
+        """The measurement that an event is of, which is of no interval."""
+        if at.title is not None:
+            title, at.title = at.title, None
+            if at.interval_count and at.first is not None and at.first.name != series.name:
+                for name in title:
+                    at.says.pop(name)
+                at.has_title = False
+                self.finish()  # the block is no summary of these intervals
+                self._begin_block(title)
+                return self._opened()
+        elif not at.has_title and at.first is not None and self._is_another(at, series, value):
+            self.finish()
+            return self._opened()
+        return at
+
+    @staticmethod
+    def _is_another(at: _Open, series: Series, value: str) -> bool:
+        """Whether the first event stands there again because another measurement begins."""
+        if at.interval_count and not at.summary_count:
+            is_other = at.first is not None and at.first.name != series.name
+            at.summary_count = 1
+            return is_other
+        if series is not at.first:
+            return False
+        is_next_to_it = at.last is at.first
+        # perf prints an event of several uncore units once for each, and 6.2 to 6.5 a second
+        # duration_time that is not counted.
+        is_one_of_several = series.spelling is not None and series.spelling.is_uncore
+        is_bogus = series.name in TOOL_EVENTS and value.startswith("<")
+        return not (is_next_to_it and (is_one_of_several or is_bogus))
+
+    @staticmethod
+    def _note_scope(at: _Open, name: str, cpus: int | None) -> None:
+        at.scope_kinds.add(kind_of(name))
+        count = 1 if cpus is None else cpus
+        if len(at.scope_cpus) < _MOST_SCOPES:
+            at.scope_cpus[name] = max(count, at.scope_cpus.get(name, 0))
+
+    def _note_time(self, at: _Open, series: Series, value: str, noise: str | None) -> None:
+        column = TOOL_EVENTS[series.name]
+        if self.notation is None or column in at.says or at.is_text:
+            return
+        ns = whole_of(value, self.notation, series.scale.power)
+        if ns is None or (ns == 0 and column == "dur_ns"):  # Linux 7 may print 0 for it
+            return
+        at.says[column] = ns
+        if column == "dur_ns":
+            at.says["dur_kind"] = "duration_time"
+            if noise is not None and (share := number_of(noise, self.notation)) is not None:
+                at.says["dur_stddev_ns"] = ns * share / 100
+
+    def footer(self, kind: str, seconds: str, error: str | None, noise: str | None) -> bool:
+        """A time below a block: a row, and a column of the measurement. False where none is open.
+
+        `error` is the standard error in seconds, `noise` the same in percent of the time.
+        """
+        at = self._open
+        if at is None or not at.has_title:
+            return False
+        self._sink.begin(Moment(self._count - 1))
+        name = _FOOTERS[kind]
+        series = Series("time", name, Scale("ns", _NS_PER_S), "seconds", spelling_of(name))
+        self._sink.add(self._sink.number_of(series), seconds, noise=noise)
+        if (
+            self.notation is not None
+            and (ns := whole_of(seconds, self.notation, _NS_PER_S)) is not None
+        ):
+            at.says[TOOL_EVENTS[name]] = ns
+            if kind == "elapsed":
+                at.says["dur_kind"] = "footer"
+                at.says["dur_stddev_ns"] = _error_ns(error, noise, ns, self.notation)
+        return True
+
+    # -- where it ends ------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """The measurement at hand is over."""
+        at, self._open = self._open, None
+        self._noted.clear()
+        if at is None:
+            return
+        row = self._row(at)
+        if at.has_title and "dur_ns" not in at.says:
+            self.is_complete = False
+        if row["dur_ns"] is None:
+            self._report.issue(Issue(
+                "no_elapsed_time", "info", "recording",
+                "a measurement does not say how long it took",
+                "rates from it are NULL; record with -e duration_time beside the other events",
+                first_offset_bytes=at.place,
+            ))  # fmt: skip
+        if isinstance(self._sink, Assembler):
+            self._sink.add_measurement(row)
+
+    def _row(self, at: _Open) -> dict[str, Any]:
+        row = {
+            "event_id": at.place,
+            "measurement_index": self._count - 1,
+            "aggregation_kind": _aggregation(at.scope_kinds),
+            "repeat_count": None if at.has_repeats else 1,
+            "interval_count": at.interval_count or None,
+            "cpu_count": _cpu_count(at),
+            "dur_ns": None,
+            **at.says,
+        }
+        if row["dur_ns"] is None and at.interval_ns is not None:
+            row |= {"dur_ns": at.interval_ns, "dur_kind": "intervals"}
+        return row
+
+
+def _aggregation(kinds: set[str]) -> str:
+    return (
+        next(iter(kinds))
+        if len(kinds) == 1
+        else "cpu"
+        if "cpu" in kinds
+        else min(kinds, default="total")
+    )
+
+
+def _cpu_count(at: _Open) -> int | None:
+    if not at.scope_cpus or "thread" in at.scope_kinds or len(at.scope_kinds) > 1:
+        return None
+    return sum(at.scope_cpus.values())
+
+
+def _error_ns(error: str | None, noise: str | None, ns: int, notation: Notation) -> float | None:
+    if error is not None and (seconds := number_of(error, notation)) is not None:
+        return seconds * 1e9
+    if noise is not None and (share := number_of(noise, notation)) is not None:
+        return ns * share / 100
+    return None

@@ -1,0 +1,111 @@
+"""Units and metrics as perf stat writes them, in base units.
+
+The names are those of tools/perf/util/stat-shadow.c, in Linux 3 to 6.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A base unit (None: a plain number); one of the given is ``10**power * factor`` of it."""
+
+    unit: str | None = None
+    power: int = 0
+    factor: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric of perf's: its name without prefix and percent sign, and how it is scaled."""
+
+    name: str
+    scale: Scale
+    unit_raw: str | None = None
+
+
+_NONE = Scale()
+_RATIO = Scale("ratio", -2)
+_UNITS = {
+    "ns": Scale("ns"), "nsec": Scale("ns"), "us": Scale("ns", 3), "usec": Scale("ns", 3),
+    "ms": Scale("ns", 6), "msec": Scale("ns", 6), "s": Scale("ns", 9), "sec": Scale("ns", 9),
+    "seconds": Scale("ns", 9),
+    "B": Scale("byte"), "Bytes": Scale("byte"), "bytes": Scale("byte"),
+    "KiB": Scale("byte", factor=1 << 10), "MiB": Scale("byte", factor=1 << 20),
+    "GiB": Scale("byte", factor=1 << 30), "TiB": Scale("byte", factor=1 << 40),
+    "KB": Scale("byte", 3), "MB": Scale("byte", 6), "GB": Scale("byte", 9),
+    "Joules": Scale("J"), "J": Scale("J"), "Watts": Scale("W"), "W": Scale("W"),
+}  # fmt: skip
+#: Units that stand before the name of an event; others are kept as they are.
+KNOWN_UNITS = frozenset((*_UNITS, "C", "%", "RPM", "mV", "V"))
+_PREFIXES = {"": 0, "k": 3, "m": 6, "g": 9, "t": 12}
+_RATE = re.compile(r"([KMGTkm]?)(/sec|hz)", re.IGNORECASE)
+_NAMED = re.compile(r"(\S+(?: \S+)*) {2,}(\S.*)")
+_PER_TIME = re.compile(r"(\w+)/s(?:ec)?")
+#: perf's own events of time (tools/perf/util/tool_pmu.c).
+TOOL_TIMES = ("duration_time", "user_time", "system_time")
+_OF_ALL = re.compile(r"(?:\S+ )?of all \S+(?: \S+){0,2}")
+#: Metrics that perf prints in percent, and whose sign it leaves out in CSV and JSON.
+_PERCENTS = frozenset((
+    "frontend cycles idle", "backend cycles idle", "transactional cycles", "aborted cycles",
+    "retiring", "bad speculation", "frontend bound", "backend bound", "heavy operations",
+    "light operations", "branch mispredict", "machine clears", "fetch latency",
+    "fetch bandwidth", "memory bound", "core bound",
+))  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def event_scale(name: str, unit: str | None) -> Scale:
+    """What the unit of the event `name` stands for; an unknown one is kept."""
+    if unit:
+        return _UNITS.get(unit, Scale(unit))
+    if name in TOOL_TIMES:
+        return Scale("ns")  # Linux 7 leaves the unit out
+    # Before Linux 4.19 clocks were printed in msec without saying so (nsec_printout).
+    return _UNITS["msec"] if name.split(":")[0] in ("task-clock", "cpu-clock") else _NONE
+
+
+@lru_cache(maxsize=4096)
+def metric_of(label: str, has_sign: bool = False) -> Metric:
+    """The metric that perf labels so; `has_sign`: there is a percent sign behind its value.
+
+    ``G/sec`` is ``/sec`` in 1/s, ``GHz`` is ``Hz``; ``MB/s  name`` has its unit before it.
+    """
+    text = label.strip()
+    if has_sign:
+        return Metric(text, _RATIO, "%")
+    if text.startswith("%"):
+        return Metric(text[1:].strip(), _RATIO, "%")
+    if text.endswith("%"):
+        return Metric(text[:-1].rstrip(), _RATIO, "%")
+    if rate := _RATE.fullmatch(text):
+        is_rate = rate[2].startswith("/")
+        scale = Scale("1/s" if is_rate else "hz", _PREFIXES[rate[1].lower()])
+        return Metric("/sec" if is_rate else "Hz", scale, text)
+    if named := _NAMED.fullmatch(text):
+        return Metric(named[2], _scale_before(named[1]), named[1])
+    small = text.lower()
+    if is_percent(small):
+        return Metric(text, _RATIO, None)
+    return Metric(text, _NONE, None)
+
+
+def is_percent(name: str) -> bool:
+    """Whether perf prints the metric `name` (in lower case) with a percent sign, where it can."""
+    return name in _PERCENTS or bool(_OF_ALL.fullmatch(name))
+
+
+def _scale_before(unit: str) -> Scale:
+    """The unit of a metric that is written before its name: GB/s, ns or GHz."""
+    if unit in _UNITS:
+        return _UNITS[unit]
+    if (rate := _RATE.fullmatch(unit)) and not rate[2].startswith("/"):
+        return Scale("hz", _PREFIXES[rate[1].lower()])
+    if (rate := _PER_TIME.fullmatch(unit)) and rate[1] in _UNITS:
+        above = _UNITS[rate[1]]
+        return Scale(f"{above.unit}/s", above.power, above.factor)
+    return Scale("1/s" if _PER_TIME.fullmatch(unit) else unit)

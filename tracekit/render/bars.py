@@ -1,0 +1,318 @@
+"""Stacked bars of runs as pictures, by matplotlib: a chart in, a figure out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
+from tracekit.render.cells import cut
+from tracekit.render.drawn import Drawn, drawable_height
+from tracekit.render.figure import BLUE, GREY, RED, YELLOW, Size, drawable, look, size_named
+from tracekit.render.names import LEAST_WIDTH, display_names
+from tracekit.render.scales import brief, linear_ticks, prefix_of, symbol_of
+
+_COLORS = (BLUE, YELLOW, RED, GREY)
+#: How much of a family's colour is white, from its first key to its last.
+_LIGHT = (0.0, 0.35, 0.6, 0.8, 0.9)
+#: Each key has a hatch too, so that keys are apart in greyscale.
+_HATCHES = ("", "/", ".", "x", "\\", "-", "o", "|", "+", "*")
+#: Of a group's room: its bars, and the gap before another series, in groups.
+_FILLED, _GAP = 0.8, 0.7
+#: Length of axes, in groups, if there are fewer.
+_LEAST_LENGTH = 3.0
+#: Width of a letter, of its height; what axes have of the figure's width, at about.
+_LETTER, _ACROSS = 0.62, 0.68
+_WIDEST_NAME, _WIDEST_TITLE = 24, 40
+_TICKS = 6
+
+
+def draw(chart: BarChart, *, size: str = "page", style: str | None = None) -> Drawn:
+    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
+
+    Raises UsageError for a size or style that there is not.
+    """
+    measure = size_named(size)
+    with look(measure, style):
+        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One pair of axes: a panel, or as many of its groups as have room."""
+
+    title: str
+    groups: tuple[Group, ...]
+    is_last: bool = True
+
+    def places(self) -> list[float]:
+        """Where each group stands: one after the other, series apart."""
+        found, x, before = [], 0.0, None
+        for group in self.groups:
+            x += 0.0 if before is None else 1.0 if before == group.series else 1.0 + _GAP
+            found.append(x)
+            before = group.series
+        return found
+
+    def ends(self) -> tuple[float, float]:
+        """Where its axes begin and end: a lone group is not as wide as they are."""
+        middle = self.places()[-1] / 2
+        half = max(middle + 0.5, _LEAST_LENGTH / 2)
+        return middle - half, middle + half
+
+
+class _Drawing:
+    """One figure being made."""
+
+    def __init__(self, chart: BarChart, size: Size) -> None:
+        self.chart, self.size = chart, size
+        self.thin = size.scale**0.5
+        self.ink = str(matplotlib.rcParams["text.color"])
+        self.keys = chart.used_keys()
+        self.looks = _looks(self.keys, 4 if size.scale <= 1 else 2)
+        self.columns, self.rows = self._rows()
+        self.is_upright = self._is_upright()
+        is_beside = self.columns == 1 and "right" in size.legend
+        self.legend_place = size.legend if is_beside else "outside lower center"
+        self.top = self._top()
+        self.prefix, self.factor = ("", 0.01) if chart.is_of_shares else prefix_of(self.top)
+
+    def figure(self) -> Figure:
+        """All panels and the legend."""
+        count, size = len(self.rows), self.size
+        lines = math.ceil(count / self.columns)
+        height = drawable_height(self._height(lines))
+        figure = Figure(figsize=(size.width, height), layout="constrained")
+        grid = figure.subplots(lines, self.columns, sharey=True, squeeze=False).ravel()
+        drawn = list(zip(grid, self.rows, strict=False))
+        for axes, row in drawn:
+            self._row(axes, row)
+        for axes in grid[count:]:
+            axes.remove()
+        if self.chart.title:
+            title = cut(drawable(self.chart.title), int(14 * size.width))
+            figure.suptitle(title, fontsize=size.font + 2)
+        if lines == 1:
+            grid[0].set_ylabel(self._y_title())
+        else:
+            figure.supylabel(self._y_title(), fontsize=size.font)
+        self._legend(figure)
+        figure.draw_without_rendering()
+        for axes, row in drawn:
+            self._series_names(axes, row)
+        figure.draw_without_rendering()
+        for axes, row in drawn:
+            self._values(axes, row)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        return figure
+
+    # -- axes -------------------------------------------------------------------------------------
+
+    def _rows(self) -> tuple[int, list[_Row]]:
+        """How many axes stand beside each other, and all of them."""
+        panels = self.chart.panels
+        for columns in range(min(len(panels), 3 if self.size.width > 4 else 1), 1, -1):
+            most = self._most(columns)
+            if all(len(panel.groups) <= most for panel in panels):
+                return columns, [_Row(panel.title, panel.groups) for panel in panels]
+        return 1, [row for panel in panels for row in self._split(panel)]
+
+    def _split(self, panel: BarPanel) -> Iterator[_Row]:
+        """A panel in rows of about the same length, none too long."""
+        count = len(panel.groups)
+        lines = math.ceil(count / self._most(1))
+        length = math.ceil(count / lines)
+        for start in range(0, count, length):
+            groups = panel.groups[start : start + length]
+            yield _Row(panel.title if start == 0 else "", groups, start + length >= count)
+
+    def _most(self, columns: int) -> int:
+        """How many groups have room for their names, upright."""
+        return max(1, int(_ACROSS * self.size.width * 72 / columns / (1.35 * self.size.font)))
+
+    def _height(self, lines: int) -> float:
+        """Of the figure: with several lines of axes each has room for upright names."""
+        if lines == 1:
+            return self.size.height
+        longest = max(len(name) for row in self.rows for name in self._shown(row))
+        letters = longest if self.is_upright else 2
+        return lines * (0.6 * self.size.height + letters * _LETTER * self.size.font / 72)
+
+    def _top(self) -> float:
+        """The highest bar."""
+        if self.chart.is_of_shares:
+            return 1.0
+        totals = [
+            bar.total for panel in self.chart.panels for group in panel.groups
+            for bar in group.bars if bar.total is not None
+        ]  # fmt: skip
+        return max(totals, default=0.0)
+
+    def _row(self, axes: Axes, row: _Row) -> None:
+        axes.set_xlim(*row.ends())
+        self._ticks(axes)
+        axes.set_title(cut(drawable(row.title), _WIDEST_TITLE))
+        for x, group in zip(row.places(), row.groups, strict=True):
+            self._group(axes, x, group)
+        axes.set_xticks(row.places(), self._shown(row), rotation=90 if self.is_upright else 0)
+        axes.tick_params(axis="x", length=0)
+        if self.chart.x_title and row.is_last:
+            axes.set_xlabel(cut(drawable(self.chart.x_title), _WIDEST_TITLE))
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+
+    def _ticks(self, axes: Axes) -> None:
+        if not self.top:
+            axes.set_ylim(0, 1)
+            axes.set_yticks([0], ["0"])
+            return
+        axes.set_ylim(0, self.top * (1.0 if self.chart.is_of_shares else 1.05))
+        values = linear_ticks(0.0, self.top, _TICKS)
+        axes.set_yticks(values, [f"{value / self.factor:.6g}" for value in values])
+        axes.grid(axis="y", linewidth=0.4 * self.thin, alpha=0.4)
+        axes.set_axisbelow(True)
+
+    def _y_title(self) -> str:
+        return ", ".join(
+            f"{title} [{'%' if unit == 'ratio' else self.prefix + symbol_of(unit)}]"
+            for title, unit in self.chart.axis_titles
+        )
+
+    # -- bars -------------------------------------------------------------------------------------
+
+    def _group(self, axes: Axes, x: float, group: Group) -> None:
+        width = _FILLED / len(group.bars)
+        for place, bar in enumerate(group.bars):
+            at = x + (place - (len(group.bars) - 1) / 2) * width
+            if bar.reason is not None:
+                axes.plot(
+                    [at], [0.02], "x", transform=axes.get_xaxis_transform(), color=self.ink,
+                    markersize=4.5 * self.thin, markeredgewidth=1.0 * self.thin, clip_on=False,
+                )  # fmt: skip
+            elif not bar.total:
+                self._note(axes, "0", at, 0.0)
+            else:
+                self._bar(axes, at, width, bar)
+
+    def _bar(self, axes: Axes, x: float, width: float, bar: Bar) -> None:
+        bottom = 0.0
+        for key, value in bar.parts:
+            if value:
+                color, hatch = self.looks[key]
+                axes.bar(
+                    x, value, width * 0.94, bottom, color=color, hatch=hatch, edgecolor=self.ink,
+                    linewidth=0.4 * self.thin,
+                )  # fmt: skip
+                bottom += value
+
+    def _note(self, axes: Axes, text: str, x: float, y: float, *, is_upright: bool = False) -> None:
+        axes.annotate(
+            text, (x, y), (0, 2), textcoords="offset points", ha="center", va="bottom",
+            rotation=90 if is_upright else 0, fontsize=self.size.font - 0.5, annotation_clip=False,
+        )  # fmt: skip
+
+    # -- words ------------------------------------------------------------------------------------
+
+    def _letters(self, row: _Row) -> float:
+        """Letters that have room over a group."""
+        low, high = row.ends()
+        width = _ACROSS * self.size.width * 72 / self.columns
+        return width / (high - low) / (_LETTER * self.size.font)
+
+    def _is_upright(self) -> bool:
+        """Whether the names of some axes have no room beside each other."""
+        return any(
+            int(self._letters(row) - 0.5)
+            < min(LEAST_WIDTH, max(len(drawable(group.name)) for group in row.groups))
+            for row in self.rows
+        )
+
+    def _shown(self, row: _Row) -> list[str]:
+        """The names of groups, as long as there is room for them."""
+        names = [drawable(group.name) for group in row.groups]
+        return display_names(names, _WIDEST_NAME if self.is_upright else int(self._letters(row)))
+
+    def _series_names(self, axes: Axes, row: _Row) -> None:
+        """The series of neighbours, below their names and above the title of the axis."""
+        blocks = [
+            (name, [x for _, x in own])
+            for name, own in groupby(zip(row.groups, row.places(), strict=True),
+                                     key=lambda pair: pair[0].series)
+        ]  # fmt: skip
+        if not any(name for name, _ in blocks):
+            return
+        points = 72 / float(axes.figure.dpi)
+        heights = [label.get_window_extent().height for label in axes.get_xticklabels()]
+        below = max(heights) * points + 5
+        for name, xs in blocks:
+            room = int(self._letters(row) * (len(xs) + 0.5 * _GAP))
+            place = (xs[0] + xs[-1]) / 2, 0
+            axes.annotate(
+                cut(drawable(name), max(room, 4)), place, (0, -below),
+                xycoords=("data", "axes fraction"),
+                textcoords="offset points", ha="center", va="top", fontweight="bold",
+                annotation_clip=False,
+            )  # fmt: skip
+        axes.xaxis.labelpad += self.size.font * 1.3
+
+    def _values(self, axes: Axes, row: _Row) -> None:
+        """What stands above each group, upright where it has no room beside the next."""
+        if not self.chart.value_title:
+            return
+        texts = ["" if group.value is None else brief(group.value) for group in row.groups]
+        longest = max(map(len, texts))
+        is_upright = longest > self._letters(row)
+        if self.top and longest:
+            height = axes.get_window_extent().height / float(axes.figure.dpi) * 72
+            lines = (_LETTER * longest if is_upright else 1.2) * self.size.font + 4
+            axes.set_ylim(0, max(axes.get_ylim()[1], self.top / (1 - min(lines / height, 0.7))))
+        for x, group, text in zip(row.places(), row.groups, texts, strict=True):
+            if text:
+                highest = max(bar.total or 0.0 for bar in group.bars)
+                self._note(axes, text, x, highest, is_upright=is_upright)
+
+    # -- legend -----------------------------------------------------------------------------------
+
+    def _legend(self, figure: Figure) -> None:
+        legend: Any = figure.legend
+        is_beside = "right" in self.legend_place
+        columns = 1 if is_beside else 2 if self.size.width <= 4 else 4
+        legend(handles=list(self._handles()), loc=self.legend_place, ncols=columns,
+               alignment="left", handlelength=2.2, handleheight=1.1)  # fmt: skip
+
+    def _handles(self) -> Iterator[Any]:
+        for key in reversed(self.keys) if "right" in self.legend_place else self.keys:
+            color, hatch = self.looks[key.name]
+            yield Patch(facecolor=color, hatch=hatch, edgecolor=self.ink,
+                        linewidth=0.4 * self.thin, label=drawable(key.title))  # fmt: skip
+        groups = [group for panel in self.chart.panels for group in panel.groups]
+        if self.chart.value_title and any(group.value is not None for group in groups):
+            yield Line2D([], [], linestyle="none", label=f"above: {self.chart.value_title}")
+        if any(bar.reason is not None for group in groups for bar in group.bars):
+            yield Line2D([], [], linestyle="none", marker="x", color=self.ink,
+                         markersize=4.5 * self.thin, label="not known")  # fmt: skip
+
+
+def _looks(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
+    """A colour, by family, and a hatch for each key; of a higher `density` it is finer."""
+    families = list(dict.fromkeys(key.family for key in keys))
+    found, places = {}, dict.fromkeys(families, 0)
+    for number, key in enumerate(keys):
+        light = _LIGHT[min(places[key.family], len(_LIGHT) - 1)]
+        base = to_rgb(_COLORS[families.index(key.family) % len(_COLORS)])
+        red, green, blue = (part + (1 - part) * light for part in base)
+        color = to_hex((red, green, blue))
+        found[key.name] = (color, density * _HATCHES[number % len(_HATCHES)])
+        places[key.family] += 1
+    return found

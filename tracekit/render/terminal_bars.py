@@ -1,0 +1,123 @@
+"""Stacked bars of runs as text for a terminal: a line a bar, a sign for each part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+
+from rich.cells import cell_len
+from rich.style import Style
+
+from tracekit.charts.chart import Bar, BarChart, BarPanel, Group
+from tracekit.render import RenderOptions
+from tracekit.render.canvas import painted
+from tracekit.render.cells import cut, folded, padded, widest
+from tracekit.render.names import display_names
+from tracekit.render.numbers import human
+from tracekit.render.scales import brief
+from tracekit.render.text import inert
+
+#: A narrower terminal is taken for one of this width: nothing could be read on it.
+LEAST_WIDTH = 40
+
+_SIGNS = "█░▒▓#=+:ox"
+_COLORS = ("cyan", "yellow", "magenta", "green")
+_BOLD = Style(bold=True)
+_WIDEST_NAME, _LEAST_NAME = 24, 12
+#: Columns right of a bar, for its value.
+_VALUE = 14
+_MOST_REASONS, _LONGEST_REASON = 6, 200
+#: A space at which no line is broken.
+_TIED = "\xa0"
+
+#: Text and how it looks.
+Piece = tuple[str, Style | None]
+
+
+def plot(chart: BarChart, options: RenderOptions) -> bytes:
+    """`chart` as lines no wider than the terminal; escape sequences only with colour."""
+    writer = _Writer(chart, max(options.width, LEAST_WIDTH))
+    blocks = [list(writer.panel(panel)) for panel in chart.panels]
+    if chart.title:
+        blocks.insert(0, [[(cut(inert(chart.title), writer.width), _BOLD)]])
+    blocks.append(list(writer.legend()))
+    texts = (
+        "\n".join(painted(line, color=options.color).rstrip() for line in block)
+        for block in blocks
+    )  # fmt: skip
+    return ("\n\n".join(texts) + "\n").encode()
+
+
+class _Writer:
+    """One chart being written."""
+
+    def __init__(self, chart: BarChart, width: int) -> None:
+        self.chart, self.width = chart, width
+        self.keys = chart.used_keys()
+        families = list(dict.fromkeys(key.family for key in self.keys))
+        self.signs = {
+            key.name: (_SIGNS[place % len(_SIGNS)],
+                       Style(color=_COLORS[families.index(key.family) % len(_COLORS)]))
+            for place, key in enumerate(self.keys)
+        }  # fmt: skip
+        bars = [bar for p in chart.panels for group in p.groups for bar in group.bars]
+        self.top = 1.0 if chart.is_of_shares else max((b.total or 0.0 for b in bars), default=0.0)
+        self.bar_title = widest(bar.title for bar in bars)
+
+    def panel(self, panel: BarPanel) -> Iterator[list[Piece]]:
+        """The bars of a panel, those of a series under its name."""
+        if panel.title:
+            yield [(cut(inert(panel.title), self.width), _BOLD)]
+        names = [inert(group.name) for group in panel.groups]
+        shown = display_names(names, max(_LEAST_NAME, min(_WIDEST_NAME, self.width // 4)))
+        room = widest(shown)
+        before = ""
+        for name, group in zip(shown, panel.groups, strict=True):
+            if group.series != before:
+                yield [(cut(inert(group.series), self.width), _BOLD)]
+                before = group.series
+            yield from self._group(padded(name, room), group)
+
+    def _group(self, name: str, group: Group) -> Iterator[list[Piece]]:
+        for place, bar in enumerate(group.bars):
+            left = name if place == 0 else " " * cell_len(name)
+            if self.bar_title:
+                left += " " + padded(bar.title, self.bar_title)
+            value = human(bar.total, bar.unit) if bar.total is not None else ""
+            if self.chart.is_of_shares:
+                value = ""
+            room = self.width - cell_len(left) - 1 - (0 if self.chart.is_of_shares else _VALUE)
+            drawn = self._bar(bar, room)
+            yield [(left + " ", None), *drawn, (f" {value}" if drawn else value, None)]
+        if self.chart.value_title and group.value is not None:
+            text = f"{self.chart.value_title}: {brief(group.value)}"
+            yield [(" " * (cell_len(name) + 1) + text, None)]
+
+    def _bar(self, bar: Bar, room: int) -> list[Piece]:
+        """A bar, its parts rounded so that it ends where it should; ``x`` stands for none."""
+        if bar.reason is not None:
+            return [("x", None)]
+        ends = accumulate(value for _, value in bar.parts)
+        columns = [round(room * end / self.top) if self.top else 0 for end in ends]
+        starts = [0, *columns]
+        return [
+            (self.signs[key][0] * (end - start), self.signs[key][1])
+            for (key, _), start, end in zip(bar.parts, starts, columns, strict=False)
+            if end > start
+        ]
+
+    def legend(self) -> Iterator[list[Piece]]:
+        """What the signs stand for, and why bars are not known."""
+        texts = [f"{self.signs[key.name][0]} {inert(key.title)}" for key in self.keys]
+        for line in folded("   ".join(text.replace(" ", _TIED) for text in texts), self.width):
+            yield [(line.replace(_TIED, " "), None)]
+        reasons = [
+            f"x {group.name} {bar.title}".rstrip() + f": {bar.reason}"
+            for panel in self.chart.panels for group in panel.groups for bar in group.bars
+            if bar.reason is not None
+        ]  # fmt: skip
+        if len(reasons) > _MOST_REASONS:
+            reasons[_MOST_REASONS:] = [f"x and {len(reasons) - _MOST_REASONS:,} more"]
+        for reason in reasons:
+            for line in folded(cut(inert(reason), _LONGEST_REASON), self.width):
+                yield [(line, None)]

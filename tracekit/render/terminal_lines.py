@@ -1,0 +1,163 @@
+"""Lines of a metric over a label as text for a terminal: in Braille, a letter for each series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from string import ascii_lowercase
+
+import numpy as np
+from rich.cells import cell_len
+from rich.style import Style
+
+from tracekit.charts.chart import Axis, Line, LineChart, LinePanel
+from tracekit.render import RenderOptions
+from tracekit.render.canvas import Canvas, painted
+from tracekit.render.cells import cut, folded, padded, widest
+from tracekit.render.names import display_names
+from tracekit.render.scales import place_ticks, shares, value_ticks, value_title
+from tracekit.render.text import inert
+
+#: A narrower terminal is taken for one of this width: nothing could be read on it.
+LEAST_WIDTH = 40
+
+_LEAST_ROWS, _TICK_ROWS = 6, 3
+_BOLD, _DIM = Style(bold=True), Style(dim=True)
+_STYLES = tuple(Style(color=color) for color in ("cyan", "magenta", "yellow", "green", "blue"))
+_IDEAL_DASH = (1, 3)
+_UNKNOWN_SIGN, _MORE_SIGN = "x", "*"
+_LETTERS = ascii_lowercase.replace(_UNKNOWN_SIGN, "")
+_WIDEST_NAME = 40
+
+
+def plot(chart: LineChart, options: RenderOptions, height: int = 24) -> bytes:
+    """`chart` as lines no wider than the terminal; escape sequences only with colour.
+
+    `height` is the number of lines of each pair of axes, the legend not among them.
+    """
+    width = max(options.width, LEAST_WIDTH)
+    names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
+    letters = {
+        name: _LETTERS[place] if place < len(_LETTERS) else _MORE_SIGN
+        for place, name in enumerate(names)
+    }
+    blocks = [
+        list(_Panel(chart, panel, width, height, letters, color=options.color).lines())
+        for panel in chart.panels
+    ]
+    if chart.title:
+        blocks.insert(0, [_bold(cut(inert(chart.title), width), color=options.color)])
+    blocks.append(list(_legend(chart, letters, width)))
+    return ("\n\n".join("\n".join(block) for block in blocks) + "\n").encode()
+
+
+class _Panel:
+    """One pair of axes."""
+
+    def __init__(
+        self, chart: LineChart, panel: LinePanel, width: int, height: int,
+        letters: Mapping[str, str], *, color: bool,
+    ) -> None:  # fmt: skip
+        self.chart, self.panel, self.width = chart, panel, width
+        self.letters, self.color = letters, color
+        rows = max(height - 4, _LEAST_ROWS)
+        self.y_ticks = value_ticks(chart.y, rows // _TICK_ROWS)
+        self.left = widest(text for _, text in self.y_ticks)
+        self.canvas = Canvas(width - self.left - 1, rows)
+
+    def lines(self) -> Iterator[str]:
+        """All lines of text, without line feeds."""
+        if self.panel.title:
+            yield _bold(cut(inert(self.panel.title), self.width), color=self.color)
+        yield cut(inert(value_title(self.chart.y)), self.width)
+        for line in self.panel.lines:
+            self._ideal(line)
+        for line in self.panel.lines:
+            self._line(line)
+        for line in self.panel.lines:
+            self._signs(line)
+        yield from self._framed()
+
+    def _style(self, line: Line) -> Style:
+        return _STYLES[list(self.letters).index(line.name) % len(_STYLES)]
+
+    def _ideal(self, line: Line) -> None:
+        xs, ys = [x for x, _ in line.ideal], [y for _, y in line.ideal]
+        across, up = shares(xs, self.chart.x), shares(ys, self.chart.y)
+        self.canvas.line(np.array(across), np.array(up), _IDEAL_DASH, _DIM)
+
+    def _line(self, line: Line) -> None:
+        """From spot to spot, but not past one that is not known."""
+        across = shares([spot.x for spot in line.spots], self.chart.x)
+        up = shares([spot.y for spot in line.spots], self.chart.y)
+        for place in range(len(up) - 1):
+            part = slice(place, place + 2)
+            if not np.isnan(up[part]).any():
+                self.canvas.line(
+                    np.array(across[part]), np.array(up[part]), style=self._style(line)
+                )
+
+    def _signs(self, line: Line) -> None:
+        for spot in line.spots:
+            across = np.array(shares([spot.x], self.chart.x))
+            up = np.array([0.0] if spot.y is None else shares([spot.y], self.chart.y))
+            rows, columns = self.canvas.cells(across, up)
+            sign = _UNKNOWN_SIGN if spot.y is None else self.letters[line.name]
+            self.canvas.put(int(rows[0]), int(columns[0]), sign, _BOLD + self._style(line))
+
+    def _framed(self) -> Iterator[str]:
+        """The canvas between its axes."""
+        up = np.array(shares([value for value, _ in self.y_ticks], self.chart.y))
+        rows = self.canvas.cells(np.zeros_like(up), up)[0]
+        labels = {int(row): text for row, (_, text) in zip(rows, self.y_ticks, strict=True)}
+        for row, text in enumerate(self.canvas.rows(color=self.color)):
+            before = padded(labels.get(row, ""), self.left, right=True)
+            yield (before + ("┤" if row in labels else "│") + text).rstrip()
+        marked, below = self._x_ticks()
+        base = "".join("┬" if i in marked else "─" for i in range(self.canvas.width))
+        yield " " * self.left + "└" + base
+        yield (" " * (self.left + 1) + below).rstrip()
+        title = cut(inert(self.chart.x.title), self.width)
+        yield " " * ((self.width - cell_len(title)) // 2) + title
+
+    def _x_ticks(self) -> tuple[set[int], str]:
+        """The columns of the ticks of the x axis, and the line of their labels."""
+        xs = [spot.x for panel in self.chart.panels for line in panel.lines for spot in line.spots]
+        line, marked = "", set[int]()
+        for x, label in place_ticks(self.chart.x, xs, 0.0):
+            column = self._column(x, self.chart.x)
+            text = cut(inert(label), _WIDEST_NAME // 2)
+            size = cell_len(text)
+            start = max(min(column - size // 2, self.canvas.width - size), 0)
+            if line and start <= cell_len(line):
+                continue
+            line = padded(line, start) + text
+            marked.add(column)
+        return marked, line
+
+    def _column(self, value: float, axis: Axis) -> int:
+        across = np.array(shares([value], axis))
+        return int(self.canvas.cells(across, np.zeros_like(across))[1][0])
+
+
+def _legend(chart: LineChart, letters: Mapping[str, str], width: int) -> Iterator[str]:
+    """What the letters stand for, and the lines."""
+    lines = [line for panel in chart.panels for line in panel.lines]
+    named = [name for name in letters if name and letters[name] != _MORE_SIGN]
+    texts = [
+        f"{letters[name]} {shown}"
+        for name, shown in zip(
+            named, map(inert, display_names(named, min(_WIDEST_NAME, width - 2))), strict=True
+        )
+    ]
+    if more := sum(letter == _MORE_SIGN for letter in letters.values()):
+        texts.append(f"{_MORE_SIGN} {more:,} more")
+    if any(line.ideal for line in lines):
+        texts.append("dotted: ideal (linear)")
+    if any(spot.y is None for line in lines for spot in line.spots):
+        texts.append(f"{_UNKNOWN_SIGN} not known")
+    for line in folded("   ".join(text.replace(" ", "\xa0") for text in texts), width):
+        yield line.replace("\xa0", " ")
+
+
+def _bold(text: str, *, color: bool) -> str:
+    return painted([(text, _BOLD)], color=color)
