@@ -266,6 +266,7 @@ _QUERY_EXAMPLES = {
     "runs": "tracekit query runs --store S",
     "issues": "tracekit query issues --run cut --store S --format csv",
     "run_summary": "tracekit query run_summary --run gpu --store S --format json",
+    "scaling": "tracekit query scaling --store S --param over=nodes --param metric=images_per_s",
 }
 
 
@@ -287,7 +288,8 @@ def _query(query: Query) -> str:
     if query.columns:
         text += _grid(("column", "type", "unit", "meaning"), map(_field, query.columns)) + "\n"
     if query.kind == "report":
-        run = "counters" if "kernel_counter" in query.needs or "device" in query.needs else "gpu"
+        run = "counters" if {"kernel_counter", "device"} & set(query.needs) else "gpu"
+        run = "alexnet" if "measurement" in query.needs else run
         default = f"tracekit query {query.name} --run {run} --store S"
         text += f"```console\n$ {_QUERY_EXAMPLES.get(query.name, default)}\n```\n\n"
     return text
@@ -318,6 +320,7 @@ _CUT = "fixtures/torch_profiler/hand-made/cut.json"
 _COUNTERS = "fixtures/nsight_compute/raw-v100-handmade/report.csv"
 _ROOFLINE = "fixtures/roofline/lstm.csv"
 _PAPER = "'V100 (Wang 2020, measured)'"
+_JAVED = "fixtures/javed2019/alexnet-ps4-vanilla-64"
 _SQL = '"SELECT stream_id, count(*) AS launches FROM kernel GROUP BY ALL ORDER BY ALL"'
 _COMMAND_EXAMPLES = {
     "ingest": [f"tracekit ingest {_GPU} --run gpu --label batch=32 --store S",
@@ -325,7 +328,8 @@ _COMMAND_EXAMPLES = {
                f"tracekit ingest {_CUT} --store S --strict", "echo $?"],
     "runs": ["tracekit runs --store S"],
     "issues": [f"tracekit ingest {_CUT} --run cut --store S", "tracekit issues --store S"],
-    "formats": ["tracekit formats", f"tracekit formats --explain {_GPU}"],
+    "formats": ["tracekit formats", f"tracekit formats --explain {_GPU}",
+                "tracekit formats perf-stat --events zen4"],
     "devices": ['tracekit devices "Tesla V100-SXM2-16GB"'],
     "kernels": ["tracekit kernels --run gpu --store S --top 3",
                 f"tracekit ingest {_COUNTERS} --run counters --device 'TITAN V' --store S",
@@ -333,13 +337,18 @@ _COMMAND_EXAMPLES = {
     "roofline": [f"tracekit ingest {_ROOFLINE} --run lstm --device {_PAPER} --store S",
                  "tracekit roofline lstm --store S",
                  "tracekit roofline lstm --by run --model 4d --store S -o lstm.svg"],
+    "chart": [f"tracekit ingest {_JAVED}-{nodes} --run alexnet{nodes} --label nodes={nodes} "
+              f"--metric images_per_s={images} --device '2x Xeon Gold 6126' --store P"
+              for nodes, images in ((1, 101), (8, 299))]
+             + ["tracekit chart throughput --store P",
+                "tracekit chart oi_breakdown --over nodes --store P -o fig9.svg"],
     "queries": ["tracekit queries --store S"],
     "query": ["tracekit query gpu_busy --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "remove": ["tracekit remove cut --store S"],
 }  # fmt: skip
 #: The order in which a reader meets them; others come after.
-_ORDER = ("ingest", "runs", "issues", "formats", "devices", "kernels", "roofline",
+_ORDER = ("ingest", "runs", "issues", "formats", "devices", "kernels", "roofline", "chart",
           "queries", "query", "sql", "remove")  # fmt: skip
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 

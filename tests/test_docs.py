@@ -18,6 +18,7 @@ from tracekit import catalog as catalogue
 from tracekit import errors
 from tracekit.catalog import catalog
 from tracekit.engine import Database
+from tracekit.events import rules
 from tracekit.intake import Options, ingest
 from tracekit.parsers import torch_profiler
 from tracekit.registry import BUILT_IN
@@ -141,7 +142,7 @@ def test_every_python_example_is_used(page: str) -> None:
         assert kind != "python" or body in named, f"{page}: this example is not run:\n{body}"
     assert {name for name, _ in NAMED_FILE.findall(text_of(page))} <= {
         "tracekit_marks.py", "tracekit_tsv.py", "test_marks.py", "pyproject.toml", "day.txt",
-        "stream_time.sql", "other.json",
+        "stream_time.sql", "other.json", "my.toml",
     }  # fmt: skip
 
 
@@ -377,3 +378,13 @@ def test_example_query_gives_the_columns_of_its_header(package: Path) -> None:
     rows = Database(open_store("S"))._fetch(query.sql, {"run_id": "gpu"})
     assert rows.column_names == [column.name for column in query.columns]
     assert rows.to_pylist()[0]["launch_count"] == 73
+
+
+def test_example_event_says_what_it_counts(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(dict(NAMED_FILE.findall(text_of("docs/extending.md")))["my.toml"], "utf-8")
+    (rule,) = rules([file])
+    assert (rule["event_key"], rule["quantity_kind"], rule["precision_name"]) == (
+        "my_vector_flops", "flop", "fp32",
+    )  # fmt: skip
+    assert rule["amount"] == 8

@@ -22,7 +22,10 @@
 -- bandwidth_ratio = {type = "DOUBLE", doc = "achieved_bytes_per_s / peak of memory"}
 -- intensity_low_flop_per_byte = {type = "DOUBLE", doc = "the least it can be: counters that ran for a part of the time, and the spread of repeats"}
 -- intensity_high_flop_per_byte = {type = "DOUBLE", doc = "the most"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
+-- flop_reason = {type = "VARCHAR", doc = "why operations are NULL"}
+-- bytes_reason = {type = "VARCHAR", doc = "why bytes are NULL"}
+-- time_reason = {type = "VARCHAR", doc = "why rates are NULL"}
+-- utilization_reason = {type = "VARCHAR", doc = "why the utilization is NULL, where operations and time are known"}
 -- fp64_flop = {type = "DOUBLE", doc = "FP64 operations"}
 -- fp32_flop = {type = "DOUBLE", doc = "FP32 operations"}
 -- fp16_flop = {type = "DOUBLE", doc = "FP16 operations"}
@@ -38,6 +41,7 @@
 -- dram_write_bytes = {type = "DOUBLE", doc = "bytes written to memory"}
 -- source_count = {type = "BIGINT", doc = "files"}
 -- node_count = {type = "DOUBLE", doc = "nodes that were measured: files / the run's label ranks_per_node (1 if it has none)"}
+-- run_id = {type = "VARCHAR", doc = "run"}
 SELECT
     CASE $by WHEN 'run' THEN title WHEN 'source' THEN file_name ELSE coalesce(target_name, file_name) END AS name,
     slot_name AS part_name,
@@ -53,14 +57,12 @@ SELECT
     ratio(bandwidth_ns, node_ns) AS bandwidth_ratio,
     ratio(total_low_flop, dram_high_bytes) AS intensity_low_flop_per_byte,
     ratio(total_high_flop, dram_low_bytes) AS intensity_high_flop_per_byte,
-    nullif(concat_ws(
-        '; ', 'operations: ' || flop_reason, 'bytes: ' || bytes_reason, 'time: ' || time_reason,
-        'utilization: ' || CASE WHEN flop_reason IS NULL OR ceiling_flop IS NOT NULL THEN ceiling_reason END
-    ), '') AS reason,
+    flop_reason, bytes_reason, time_reason,
+    CASE WHEN (flop_reason IS NULL OR ceiling_flop IS NOT NULL) AND time_reason IS NULL THEN ceiling_reason END AS utilization_reason,
     fp64_flop, fp32_flop, fp16_flop,
     fp64_scalar_flop, fp64_128_flop, fp64_256_flop, fp64_512_flop,
     fp32_scalar_flop, fp32_128_flop, fp32_256_flop, fp32_512_flop,
     dram_read_bytes, dram_write_bytes,
-    source_count, node_count
+    source_count, node_count, run_id
 FROM cpu_group($run_id, $by, $ceiling)
 ORDER BY title, run_id, file_name, owner_id, part_index, slot_index, slot_name

@@ -22,7 +22,7 @@
 -- baseline_name = {type = "VARCHAR", doc = "run, or value of the label, that the speed-up is over"}
 -- over_number = {type = "DOUBLE", doc = "the value of the label as a number; NULL if it is none"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
+-- reason = {type = "VARCHAR", doc = "why a figure is NULL, or of fewer runs"}
 WITH
 chosen AS (
     SELECT run_title.run_id, run_title.title
@@ -97,6 +97,7 @@ SELECT
     CAST($metric AS VARCHAR) AS metric_name,
     CASE
         WHEN value_count = 0 THEN 'the run has no metric ' || $metric
+        WHEN value_count < run_count THEN run_count - value_count || ' of ' || run_count || ' runs have no metric ' || $metric
         WHEN over_number IS NULL THEN 'the label is no number'
         WHEN first_number <= 0 THEN 'the label is not above zero'
     END AS reason

@@ -36,8 +36,11 @@ class HandMade:
         assert name == self.report
         assert set(given) <= {parameter.name for parameter in query.parameters}
         ids = given["run_ids"].split(",") if "run_ids" in given else [given.get("run_id")]
-        rows = [row for run, own in self.rows.items() if ids == [None] or run in ids for row in own]
         schema = pa.schema([(column.name, _KINDS[column.type]) for column in query.columns])
+        rows = [
+            {key: run for key in ("run_id",) if key in schema.names} | row
+            for run, own in self.rows.items() if ids == [None] or run in ids for row in own
+        ]  # fmt: skip
         assert not {key for row in rows for key in row} - set(schema.names)
         table = pa.Table.from_pylist(rows, schema=schema)
         return Result(name, table, tuple(ResultColumn(column) for column in schema.names))

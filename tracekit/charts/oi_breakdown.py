@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +12,6 @@ from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
 from tracekit.charts.request import Request
 from tracekit.charts.table import PLACE, REAL, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.result import Result
 from tracekit.roofline.points import Labels
 
 _FLOP = (
@@ -48,11 +45,6 @@ _ROUNDING = 1e-9
 #: Up to as many runs are asked for one by one, so that no other run's files are read.
 _FEW_RUNS = 2
 _NO_ROWS = "the run has no counters of processors"
-#: The parts of the report's reason, which are in this order.
-_REASONS = re.compile(
-    r"(?:operations: (?P<flop>.*?))?(?:(?:^|; )bytes: (?P<bytes>.*?))?"
-    r"(?:(?:^|; )time: .*?)?(?:(?:^|; )utilization: .*)?", re.DOTALL,
-)  # fmt: skip
 
 
 class OiBreakdown:
@@ -86,7 +78,7 @@ def build(
         names = placed.names(own)
         groups = []
         for run in own:
-            row = rows.get(run, {"reason": None})
+            row = rows.get(run, {})
             group = _group(row, names[run], placed.series_of(run), has_row=run in rows)
             groups.append(group)
             reasons = [f"{bar.title}: {bar.reason}" for bar in group.bars if bar.reason is not None]
@@ -105,12 +97,10 @@ def build(
 
 
 def _group(row: Mapping[str, Any], name: str, series: str, *, has_row: bool) -> Group:
-    found = _REASONS.fullmatch(row.get("reason") or "")
-    said = found.groupdict() if found is not None else {}
     missing = None if has_row else _NO_ROWS
     bars = (
-        _bar("NUM_FLOP", "flop", _FLOP, row, missing or said.get("flop")),
-        _bar("MEM_ACC", "bytes", _BYTES, row, missing or said.get("bytes")),
+        _bar("NUM_FLOP", "flop", _FLOP, row, missing or row.get("flop_reason")),
+        _bar("MEM_ACC", "bytes", _BYTES, row, missing or row.get("bytes_reason")),
     )
     return Group(name, bars, series, row.get("intensity_flop_per_byte"))
 
@@ -131,17 +121,7 @@ def _bar(
 
 
 def _rows(store: Store, runs: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The row of each run that has one. The report tells runs by their name alone."""
-    count = Counter(runs.values())
-    alone = [run for run in runs if len(runs) <= _FEW_RUNS or count[runs[run]] > 1]
-    found = {run: row for run in alone for row in _work(store, run).rows()}
-    if len(alone) < len(runs):
-        by_name = {row["name"]: row for row in _work(store, None).rows()}
-        found |= {
-            run: by_name[runs[run]] for run in runs if run not in alone and runs[run] in by_name
-        }
-    return found
-
-
-def _work(store: Store, run: str | None) -> Result:
-    return store.query("cpu_work", {"run_id": run})
+    """The row of each run that has one."""
+    asked: list[str | None] = list(runs) if len(runs) <= _FEW_RUNS else [None]
+    found = [row for run in asked for row in store.query("cpu_work", {"run_id": run}).rows()]
+    return {row["run_id"]: row for row in found if row["run_id"] in runs}
