@@ -30,14 +30,17 @@ met AS (
     SELECT
         counter.run_id, counter.source_id, counter.measurement_index, counter.event_id,
         counter.interval_index, counter.scope_name, counter.cgroup_name, counter.pmu_name,
-        counter.status_kind, counter.running_ratio,
+        counter.status_kind, counter.running_ratio, counter.modifier_name,
         ratio(counter.stddev, abs(counter.value)) AS spread_ratio,
         meaning.event_name, meaning.quantity_kind, meaning.precision_name, meaning.width_name, meaning.amount,
         CASE slot_kind WHEN 'interval' THEN counter.interval_index END AS slot_index,
         CASE slot_kind WHEN 'scope' THEN counter.scope_name WHEN 'cgroup' THEN counter.cgroup_name END AS slot_name,
         CASE
-            -- In an interval in which it was enabled for no time, the program did not run.
-            WHEN counter.status_kind = 'not_counted' AND counter.interval_index IS NOT NULL AND coalesce(counter.running_ratio, 1) = 1 THEN 'idle'
+            -- In an interval in which an event was enabled for no time, the program did not run.
+            WHEN
+                counter.status_kind = 'not_counted' AND counter.interval_index IS NOT NULL AND counter.running_ratio = 1
+                AND bool_or(counter.value IS NOT NULL) OVER (PARTITION BY counter.run_id, counter.source_id, counter.measurement_index, counter.event_key)
+            THEN 'idle'
             WHEN counter.status_kind NOT IN ('ok', 'scaled') THEN counter.status_kind
             WHEN regexp_full_match(counter.modifier_name, '[^u]*[kh][^u]*') THEN 'counted in the kernel only'
             WHEN meaning.amount IS NULL THEN 'the vector length is not known'
@@ -67,7 +70,7 @@ single AS (
     FROM summed
     QUALIFY row_number() OVER (
         PARTITION BY run_id, source_id, measurement_index, interval_index, scope_name, cgroup_name, pmu_name, event_name
-        ORDER BY quantity IS NULL, running_ratio DESC NULLS FIRST, event_id
+        ORDER BY quantity IS NULL, modifier_name IS NOT NULL, running_ratio DESC NULLS FIRST, event_id
     ) = 1
 ),
 added AS (
@@ -83,6 +86,7 @@ added AS (
         coalesce(
             arg_min(concat_ws(': ', pmu_name, trouble), coalesce(event_id, 0)) FILTER (WHERE quantity IS NULL),
             CASE
+                WHEN slot_kind <> 'cgroup' AND count(DISTINCT coalesce(cgroup_name, '')) > 1 THEN 'it is of several control groups, and one may hold another: take by=cgroup'
                 WHEN bool_or(pmu_name = 'cpu_core') AND NOT bool_or(pmu_name = 'cpu_atom') THEN 'cpu_atom: not_collected'
                 WHEN bool_or(pmu_name = 'cpu_atom') AND NOT bool_or(pmu_name = 'cpu_core') THEN 'cpu_core: not_collected'
                 WHEN max(unit_index) + 1 > count(DISTINCT pmu_name) THEN 'a unit is missing: ' || count(DISTINCT pmu_name) || ' of at least ' || max(unit_index) + 1
