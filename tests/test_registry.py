@@ -183,6 +183,16 @@ def test_profiles_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None
                 assert what in str(refusal.value)
 
 
+def test_what_perf_report_prints_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "report.txt"
+    file.write_text(
+        "# To display the perf.data header info, please use --header/--header-only options.\n#\n"
+        "# Overhead  Command\n    45.12%  a.out\n"
+    )
+    with pytest.raises(FormatError, match=r"text of `perf report` or .* what `perf stat` prints"):
+        detect(Source.at(file))
+
+
 # -- forced ----------------------------------------------------------------------------------------
 
 

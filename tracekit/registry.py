@@ -171,6 +171,11 @@ _BY_FIRST_BYTES = {
     b"SQLite format 3\0": "it is an SQLite database, which no parser here reads",
     b"PAR1": "it is a Parquet file, which no parser here reads",
 }
+_BY_WORDS = {
+    b"# To display the perf.data header info": (
+        "it is text of `perf report` or `perf script`; of perf, what `perf stat` prints is read"
+    ),
+}
 _XSPACE_NAMES = (b"/host:", b"/device:", b"Task Environment")
 
 
@@ -180,6 +185,9 @@ def _what_it_is(source: Source, head: bytes) -> str:
         return "the file is empty" + (packed if source.size_bytes else "")
     for start, what in _BY_FIRST_BYTES.items():
         if head.startswith(start):
+            return what
+    for words, what in _BY_WORDS.items():
+        if words in head:
             return what
     if head[:1] == b"\n" and any(name in head for name in _XSPACE_NAMES) and b"\0" in head:
         return (

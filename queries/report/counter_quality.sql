@@ -5,17 +5,17 @@
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- [columns]
--- name = {type = "VARCHAR", doc = "run"}
 -- event_name = {type = "VARCHAR", doc = "event, as the file has it"}
 -- status_kind = {type = "VARCHAR", doc = "the worst of its values: ok, scaled, unreadable, not_supported or not_counted"}
--- value_count = {type = "BIGINT", doc = "values: of files, measurements, scopes and intervals"}
--- uncounted_count = {type = "BIGINT", doc = "of these without a value"}
 -- running_ratio = {type = "DOUBLE", doc = "least share of the time that it was counted"}
--- spread_ratio = {type = "DOUBLE", doc = "largest standard error over repeats / value"}
 -- doubt_ratio = {type = "DOUBLE", doc = "how far off its sum can be: what was not seen, and the spread"}
 -- figure_name = {type = "VARCHAR", doc = "the figure it is a part of: fp32, dram_read …; NULL if of none that is known"}
 -- figure_share_ratio = {type = "DOUBLE", doc = "its share of what was counted of that figure"}
 -- figure_doubt_ratio = {type = "DOUBLE", doc = "how far off the figure can be for this event alone; NULL where it is lost altogether"}
+-- spread_ratio = {type = "DOUBLE", doc = "largest standard error over repeats / value"}
+-- value_count = {type = "BIGINT", doc = "values: of files, measurements, scopes and intervals"}
+-- uncounted_count = {type = "BIGINT", doc = "of these without a value"}
+-- name = {type = "VARCHAR", doc = "run"}
 WITH
 counts AS (
     SELECT
@@ -44,17 +44,17 @@ quantities AS (
     GROUP BY run_id, event_name
 )
 SELECT
-    run_title.title AS name,
     counts.spelled_name AS event_name,
     counts.status_kind,
-    counts.value_count,
-    counts.uncounted_count,
     counts.running_ratio,
-    counts.spread_ratio,
     CASE WHEN counts.uncounted_count < counts.value_count THEN counts.value_doubt_ratio END AS doubt_ratio,
     meant.figure_name,
     ratio(quantities.quantity, sum(quantities.quantity) OVER (PARTITION BY counts.run_id, meant.figure_name)) AS figure_share_ratio,
-    CASE WHEN counts.uncounted_count = 0 THEN figure_share_ratio * counts.value_doubt_ratio END AS figure_doubt_ratio
+    CASE WHEN counts.uncounted_count = 0 THEN figure_share_ratio * counts.value_doubt_ratio END AS figure_doubt_ratio,
+    counts.spread_ratio,
+    counts.value_count,
+    counts.uncounted_count,
+    run_title.title AS name
 FROM counts
 JOIN (FROM run_title WHERE $run_id IS NULL OR run_id = $run_id) AS run_title USING (run_id)
 LEFT JOIN meant USING (run_id, event_key)

@@ -14,6 +14,8 @@
 -- total_flop = {type = "DOUBLE", doc = "operations of all precisions"}
 -- dram_bytes = {type = "DOUBLE", doc = "bytes read from and written to memory"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "total_flop / dram_bytes"}
+-- flop_reason = {type = "VARCHAR", doc = "why operations are NULL"}
+-- bytes_reason = {type = "VARCHAR", doc = "why bytes are NULL"}
 -- dur_ns = {type = "BIGINT", doc = "elapsed time"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "total_flop / elapsed time / node_count: of a node"}
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "dram_bytes / elapsed time / node_count: of a node"}
@@ -22,8 +24,6 @@
 -- bandwidth_ratio = {type = "DOUBLE", doc = "achieved_bytes_per_s / peak of memory"}
 -- intensity_low_flop_per_byte = {type = "DOUBLE", doc = "the least it can be: counters that ran for a part of the time, and the spread of repeats"}
 -- intensity_high_flop_per_byte = {type = "DOUBLE", doc = "the most"}
--- flop_reason = {type = "VARCHAR", doc = "why operations are NULL"}
--- bytes_reason = {type = "VARCHAR", doc = "why bytes are NULL"}
 -- time_reason = {type = "VARCHAR", doc = "why rates are NULL"}
 -- utilization_reason = {type = "VARCHAR", doc = "why the utilization is NULL, where operations and time are known"}
 -- fp64_flop = {type = "DOUBLE", doc = "FP64 operations"}
@@ -49,6 +49,7 @@ SELECT
     end_ns,
     total_flop, dram_bytes,
     ratio(total_flop, dram_bytes) AS intensity_flop_per_byte,
+    flop_reason, bytes_reason,
     dur_ns,
     ratio(total_flop * 1e9, node_ns) AS achieved_flop_per_s,
     ratio(dram_bytes * 1e9, node_ns) AS achieved_bytes_per_s,
@@ -57,7 +58,7 @@ SELECT
     ratio(bandwidth_ns, node_ns) AS bandwidth_ratio,
     ratio(total_low_flop, dram_high_bytes) AS intensity_low_flop_per_byte,
     ratio(total_high_flop, dram_low_bytes) AS intensity_high_flop_per_byte,
-    flop_reason, bytes_reason, time_reason,
+    time_reason,
     CASE WHEN (flop_reason IS NULL OR ceiling_flop IS NOT NULL) AND time_reason IS NULL THEN ceiling_reason END AS utilization_reason,
     fp64_flop, fp32_flop, fp16_flop,
     fp64_scalar_flop, fp64_128_flop, fp64_256_flop, fp64_512_flop,

@@ -15,6 +15,7 @@
 -- metric_value = {type = "DOUBLE", doc = "the metric; of several runs with these labels the mean"}
 -- speedup_factor = {type = "DOUBLE", doc = "metric / that of the baseline"}
 -- efficiency_ratio = {type = "DOUBLE", doc = "growth of the metric / growth of the label, both from the least of the series"}
+-- reason = {type = "VARCHAR", doc = "why a figure is NULL, or of fewer runs"}
 -- run_name = {type = "VARCHAR", doc = "run; NULL where there are several"}
 -- run_count = {type = "BIGINT", doc = "runs with these labels"}
 -- least_metric_value = {type = "DOUBLE", doc = "the least of them"}
@@ -22,7 +23,6 @@
 -- baseline_name = {type = "VARCHAR", doc = "run, or value of the label, that the speed-up is over"}
 -- over_number = {type = "DOUBLE", doc = "the value of the label as a number; NULL if it is none"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL, or of fewer runs"}
 WITH
 chosen AS (
     SELECT run_title.run_id, run_title.title
@@ -91,15 +91,15 @@ SELECT
     series, over_value, based.value AS metric_value,
     ratio(based.value, CASE WHEN $baseline IS NULL THEN first_value ELSE baseline.value END) AS speedup_factor,
     ratio(based.value * first_number, first_value * over_number) AS efficiency_ratio,
-    run_name, run_count, least AS least_metric_value, most AS most_metric_value,
-    coalesce($baseline, first_name) AS baseline_name,
-    over_number,
-    CAST($metric AS VARCHAR) AS metric_name,
     CASE
         WHEN value_count = 0 THEN 'the run has no metric ' || $metric
         WHEN value_count < run_count THEN run_count - value_count || ' of ' || run_count || ' runs have no metric ' || $metric
         WHEN over_number IS NULL THEN 'the label is no number'
         WHEN first_number <= 0 THEN 'the label is not above zero'
-    END AS reason
+    END AS reason,
+    run_name, run_count, least AS least_metric_value, most AS most_metric_value,
+    coalesce($baseline, first_name) AS baseline_name,
+    over_number,
+    CASE WHEN $metric IN (SELECT metric_name FROM given) THEN CAST($metric AS VARCHAR) ELSE error('no run has the metric ' || $metric || '; metrics: ' || coalesce((SELECT string_agg(DISTINCT metric_name, ', ' ORDER BY metric_name) FROM given), 'none')) END AS metric_name
 FROM based, baseline
 ORDER BY series, over_number NULLS LAST, over_value

@@ -29,6 +29,16 @@ DASHES = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """How a series of points is drawn: colour, sign, line, and what it is called."""
+
+    color: str
+    marker: str
+    dash: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Size:
     """A figure's size in inches and points: `font` is the size of text, `scale` that of signs.
 

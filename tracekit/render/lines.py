@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
@@ -21,6 +20,7 @@ from tracekit.render.figure import (
     DASHES,
     GREY,
     MARKERS,
+    Look,
     Size,
     drawable,
     look,
@@ -47,16 +47,6 @@ def draw(chart: LineChart, *, size: str = "page", style: str | None = None) -> D
     measure = size_named(size)
     with look(measure, style):
         return Drawn(_Drawing(chart, measure).figure(), chart.data)
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """How a series is drawn."""
-
-    color: str
-    marker: str
-    dash: str
-    title: str
 
 
 class _Drawing:
@@ -203,12 +193,12 @@ class _Drawing:
                          markersize=4.5 * self.thin, label="not known")  # fmt: skip
 
 
-def _looks(chart: LineChart, width: int) -> dict[str, _Look]:
+def _looks(chart: LineChart, width: int) -> dict[str, Look]:
     """A look for every series, the same in all panels."""
     names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
     titles = display_names([drawable(name) for name in names], width)
     return {
-        name: _Look(
+        name: Look(
             COLORS[place % len(COLORS)],
             # another sign each time the colours begin again
             MARKERS[(place + place // len(COLORS)) % len(MARKERS)],

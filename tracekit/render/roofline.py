@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +27,7 @@ from tracekit.render.figure import (
     MARKERS,
     RED,
     YELLOW,
+    Look,
     Size,
     drawable,
     look,
@@ -72,16 +72,6 @@ def draw(chart: Chart, *, size: str = "page", style: str | None = None) -> Drawn
     measure = size_named(size)
     with look(measure, style):
         return Drawn(_Drawing(chart, measure).figure(), chart.data)
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """How a series is drawn."""
-
-    color: str
-    marker: str
-    dash: str
-    title: str
 
 
 class _Drawing:
@@ -233,9 +223,7 @@ class _Drawing:
             edgecolors="none" if is_many else self.ink, zorder=3, rasterized=is_many, clip_on=False,
         )  # fmt: skip
 
-    def _open_symbols(
-        self, axes: Axes, series: Series, drawn: _Look, order: Any, area: Any
-    ) -> None:
+    def _open_symbols(self, axes: Axes, series: Series, drawn: Look, order: Any, area: Any) -> None:
         """Run time beside complexity: the farther apart, the farther from the roof."""
         assert series.open_x is not None
         assert series.open_y is not None
@@ -253,7 +241,7 @@ class _Drawing:
             zorder=3, rasterized=len(order) > MOST_VECTORS, clip_on=False,
         )  # fmt: skip
 
-    def _arrows(self, axes: Axes, series: Series, drawn: _Look) -> None:
+    def _arrows(self, axes: Axes, series: Series, drawn: Look) -> None:
         """The direction of a trajectory, in the middle of each part of it."""
         if len(series.x) > _MOST_ARROWS:
             return
@@ -343,18 +331,18 @@ class _Drawing:
 # -- looks ----------------------------------------------------------------------------------------
 
 
-def _looks(chart: Chart) -> dict[str, _Look]:
+def _looks(chart: Chart) -> dict[str, Look]:
     """A look for every series, the same in all panels."""
     series = [s for panel in chart.panels for s in panel.series]
-    found: dict[str, _Look] = {}
+    found: dict[str, Look] = {}
     for place, name in enumerate(dict.fromkeys(s.name for s in series)):
         kind = next(s.kind for s in series if s.name == name)
         if kind == "bound":
-            found[name] = _Look(*_BOUNDS[name], "-", _BOUND_WORDS[name])
+            found[name] = Look(*_BOUNDS[name], "-", _BOUND_WORDS[name])
         elif kind == "level":
-            found[name] = _Look(*_LEVELS[name], "-", ceiling_title((name,)))
+            found[name] = Look(*_LEVELS[name], "-", ceiling_title((name,)))
         else:
-            found[name] = _Look(
+            found[name] = Look(
                 COLORS[place % len(COLORS)],
                 # another sign each time the colours begin again
                 MARKERS[(place + place // len(COLORS)) % len(MARKERS)],
