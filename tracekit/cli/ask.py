@@ -155,6 +155,9 @@ def _no_kernels(database: Database, run_id: str, store: Path) -> str:
     if ops := len(database.query("op_time", {"run_id": run_id})):
         return (f"run {run_id} has no device kernels: its trace holds host events only. "
                 f"Its {ops:,} kinds of operators: tracekit query op_time{where}")  # fmt: skip
+    if database.has_rows_in("measurement", run_id):
+        return (f"run {run_id} has no device kernels, but counters of processors: "
+                f"tracekit query cpu_work{where}")  # fmt: skip
     return (
         f"run {run_id} has neither device kernels nor operators: tracekit query run_summary{where}"
     )
