@@ -18,21 +18,19 @@
 -- source_count = {type = "BIGINT", doc = "files"}
 -- reason = {type = "VARCHAR", doc = "why the utilization is NULL"}
 WITH
+ticks AS (
+    SELECT run_id, source_id, measurement_index, event_key, interval_index IS NULL AS is_whole, whole_sum(value) AS clock_ns
+    FROM counter
+    WHERE record_kind = 'event' AND event_key IN ('task-clock', 'cpu-clock') AND ($run_id IS NULL OR run_id = $run_id)
+    GROUP BY ALL
+),
+-- a summary behind the intervals is their sum
 clocks AS (
     SELECT
         run_id, source_id, measurement_index,
-        max(clock_ns) FILTER (WHERE event_key = 'task-clock') AS task_ns,
+        arg_max(clock_ns, is_whole) FILTER (WHERE event_key = 'task-clock') AS task_ns,
         bool_or(event_key = 'cpu-clock') AS has_cpu_clock
-    FROM (
-        SELECT run_id, source_id, measurement_index, event_key, whole_sum(value) AS clock_ns
-        FROM (
-            FROM counter
-            WHERE record_kind = 'event' AND event_key IN ('task-clock', 'cpu-clock') AND ($run_id IS NULL OR run_id = $run_id)
-            -- a summary behind the intervals is their sum
-            QUALIFY interval_index IS NULL OR NOT bool_or(interval_index IS NULL) OVER (PARTITION BY run_id, source_id, measurement_index)
-        )
-        GROUP BY ALL
-    )
+    FROM ticks
     GROUP BY ALL
 ),
 cycles AS (
