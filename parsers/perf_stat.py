@@ -8,14 +8,15 @@ one of `measurement`; other lines are counted in an issue.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Report
-from tracekit.perf.assemble import Assembler, EvidenceSink, Sink
+from tracekit.perf.assemble import Assembler, EvidenceSink, Series, Sink
 from tracekit.perf.csvrows import CsvReader, has_two_commas, line_of, separator_of
 from tracekit.perf.jsonrows import JsonReader, looks_like_it
+from tracekit.perf.known import Known
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.textrows import INTERVALS, TITLE, TextReader, is_header
 from tracekit.source import Source
@@ -32,6 +33,7 @@ _PERF_DATA = (b"PERFILE2", b"2ELIFREP", b"PERFFILE")
 _SNIFFED_LINES = 400
 _MOST_SNIFFED = 4096
 _SHOWN = 80
+_FEW_LINES, _MANY_LINES = 256, 8192
 
 
 class PerfStatParser:
@@ -103,6 +105,20 @@ def _refuse_perf_data(source: Source) -> None:
             )
 
 
+class _Reader(Protocol):
+    """Reads the lines of one format."""
+
+    known: Known
+
+    def feed(self, text: str) -> bool:
+        """Read a line; False where it is none of the format."""
+        ...
+
+    def passed(self, series: Series) -> None:
+        """A line, or many known ones, have been read; the last is of this event."""
+        ...
+
+
 class _Reading:
     """One source being read: each line goes to the reader that knows it."""
 
@@ -114,6 +130,8 @@ class _Reading:
         self.csv = CsvReader(sink, self._measurements)
         self.json = JsonReader(sink, self._measurements, report)
         self.text = TextReader(sink, self._measurements)
+        self._latest: _Reader | None = None
+        self._lines_at_once = _FEW_LINES
         self._is_cut = False
 
     @property
@@ -124,32 +142,60 @@ class _Reading:
     def take(self, block: Block) -> None:
         """Read whole lines."""
         self._sink.begin_block(block.offset_bytes)
-        fast = self.csv.fast
         place = block.offset_bytes
-        for line in block.lines:
-            text = line.decode("utf-8", "replace")
-            if not fast(text):
-                self._slow(place, line, text, block.is_open)
-            place += len(line) + 1
+        start = 0
+        while start < len(block.lines):
+            lines = block.lines[start : start + self._lines_at_once]
+            place = self._take(place, lines, block.is_open)
+            start += len(lines)
 
-    def _slow(self, place: int, line: bytes, text: str, is_open: bool) -> None:
-        text = _plain(text)
+    def _take(self, place: int, lines: list[bytes], is_open: bool) -> int:
+        """Read lines, the first of which is at `place`: known ones at once. Where they end."""
+        reader = self._reader_of_known()
+        found = reader.known.find(lines) if reader is not None and not is_open else None
+        self._lines_at_once = _FEW_LINES if found is None else _MANY_LINES
+        line = 0
+        while line < len(lines):
+            end = line + 1
+            is_now = reader is not None and reader is self._reader_of_known()
+            if found and reader and is_now and found.ends[line] > line:
+                end = found.ends[line]
+                reader.passed(self._sink.series[reader.known.take(found, line, end)])
+            else:
+                self._slow(place, lines[line], is_open)
+            place += sum(map(len, lines[line:end])) + end - line
+            line = end
+        return place
+
+    def _reader_of_known(self) -> _Reader | None:
+        """The reader whose known lines no other would be asked for."""
+        if self._is_csv:
+            return self.csv
+        return None if self._latest is self.text and not self.text.is_plain else self._latest
+
+    def _slow(self, place: int, line: bytes, is_open: bool) -> None:
+        text = _plain(line.decode("utf-8", "replace"))
         before = self.row_count
         if not text.strip() and not self.text.is_in_title:
             return
         if started := _STARTED.fullmatch(text):
             self._measurements.started(started[1].strip())
             return
-        if not any(feed(text) for feed in self._readers()):
+        self._latest = next((reader for reader in self._readers() if reader.feed(text)), None)
+        if self._latest is None:
             self._other(place, line, text)
         elif is_open and self.row_count > before:
             self._is_cut = True
 
-    def _readers(self) -> tuple[Callable[[str], bool], ...]:
+    @property
+    def _is_csv(self) -> bool:
+        return self.csv.separator is not None and not self.text.is_in_block
+
+    def _readers(self) -> tuple[_Reader, ...]:
         """Who may know a line, the likeliest first."""
-        if self.csv.separator is not None and not self.text.is_in_block:
-            return self.csv.feed, self.text.feed, self.json.feed
-        return self.json.feed, self.text.feed, self.csv.feed
+        if self._is_csv:
+            return self.csv, self.text, self.json
+        return self.json, self.text, self.csv
 
     def _other(self, place: int, line: bytes, text: str) -> None:
         """A line that is none of perf's, or a damaged one."""

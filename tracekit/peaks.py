@@ -7,9 +7,7 @@ found by the names that profilers print; a name that fits none has no peaks, nev
 from __future__ import annotations
 
 import json
-import math
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -18,8 +16,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from tracekit import toml_file
 from tracekit.errors import UsageError
 from tracekit.events import families_like, family_named
+from tracekit.toml_file import quoted, shortened
 
 Kind = Literal["compute", "bandwidth", "launch_overhead"]
 Unit = Literal["flop/s", "bytes/s", "ns"]
@@ -137,7 +137,8 @@ def models() -> tuple[DeviceModel, ...]:
     """The devices of our data file; raises UsageError where the file is wrong."""
     text = (files("tracekit") / "devices.toml").read_text("utf-8")
     try:
-        return _devices(_toml(text, {"device"}).get("device"), user_file=None)
+        tables = toml_file.document(text, {"device"}, _LAYOUTS)
+        return _devices(tables.get("device"), user_file=None)
     except ValueError as error:
         raise UsageError(f"devices.toml: {error}") from error
 
@@ -164,6 +165,7 @@ def model_named(name: str) -> DeviceModel | None:
 #: "2x NAME": how many packages of which processor.
 _SEVERAL = re.compile(r"\s*(\d{1,9})\s*x\s*(.+)", re.ASCII | re.IGNORECASE | re.DOTALL)
 _MOST_PACKAGES = 16
+_LONGEST_NAME = 80  # that is compared with others
 
 
 def device_named(name: str, own: Sequence[DeviceModel] = ()) -> DeviceModel | None:
@@ -195,12 +197,12 @@ def _several(name: str, own: Sequence[DeviceModel]) -> DeviceModel | None:
     if one.core_count is None or one.scope != "package":
         what = "no processor" if one.core_count is None else f"a {one.scope} already"
         raise UsageError(
-            f"{_quoted(name)}: only packages of a processor can be counted, and "
-            f"{_quoted(one.name)} is {what}; give it without the {match[1]}x"
+            f"{quoted(name)}: only packages of a processor can be counted, and "
+            f"{quoted(one.name)} is {what}; give it without the {match[1]}x"
         )
     if not 1 <= count <= _MOST_PACKAGES:
         raise UsageError(
-            f"{_quoted(name)}: a node has 1 to {_MOST_PACKAGES} packages, not {count}; say how "
+            f"{quoted(name)}: a node has 1 to {_MOST_PACKAGES} packages, not {count}; say how "
             f"many, e.g. '2x {one.name}'"
         )
     return one if count == 1 else _together(one, count)
@@ -223,8 +225,8 @@ def _together(one: DeviceModel, count: int) -> DeviceModel:
 
 def nearest(name: str) -> list[str]:
     """Up to five names of devices that `name` may have meant, the likeliest first."""
-    match = _SEVERAL.fullmatch(name[:_QUOTED])
-    key = device_key(match[2] if match else name[:_QUOTED])
+    match = _SEVERAL.fullmatch(name[:_LONGEST_NAME])
+    key = device_key(match[2] if match else name[:_LONGEST_NAME])
     within = [known for known in _by_key() if key and key in known]
     close = get_close_matches(key, _by_key(), n=5)
     return list(dict.fromkeys(_by_key()[known].name for known in within + close))[:5]
@@ -302,23 +304,8 @@ _CEILING_KEYS = {field.name for field in fields(Ceiling)} - {"unit"}
 _DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?", re.ASCII)
 _CAPABILITY = re.compile(r"\d{1,2}\.\d", re.ASCII)
 
-#: The memory that tomllib takes for a key grows with the square of the dots in it.
-_LONGEST_LINE = 2000
-
 #: No device is slower than that, so a smaller figure was meant in TFLOP/s or GB/s.
 _LEAST_RATE = 1e6
-
-
-def _toml(text: str, known: set[str]) -> dict[str, Any]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > _LONGEST_LINE:
-            raise ValueError(f"line {number}: is longer than {_LONGEST_LINE} letters; break it up")
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"is no TOML: {_shortened(str(error))}; give {_LAYOUTS}") from error
-    _no_others(document, known, "the file")
-    return document
 
 
 def _devices(entries: object, user_file: str | None) -> tuple[DeviceModel, ...]:
@@ -336,41 +323,41 @@ def _devices(entries: object, user_file: str | None) -> tuple[DeviceModel, ...]:
         for key in model.keys:
             if key in owners:
                 raise ValueError(
-                    f"{_quoted(model.name)}: its name or alias with the key {_quoted(key)} is "
-                    f"already one of {_quoted(owners[key])}; names differ in letters and digits"
+                    f"{quoted(model.name)}: its name or alias with the key {quoted(key)} is "
+                    f"already one of {quoted(owners[key])}; names differ in letters and digits"
                 )
             owners[key] = model.name
     return found
 
 
 def _device(entry: object, place: str, user_file: str | None) -> DeviceModel:
-    table = _table(entry, place)
+    table = toml_file.table(entry, place)
     name = _device_name(table.get("name"), f"{place}: name")
-    place = f"{place} ({_quoted(name)})"
-    _no_others(table, _DEVICE_KEYS, place)
-    capability = _optional_text(table, "compute_capability", place)
+    place = f"{place} ({quoted(name)})"
+    toml_file.no_others(table, _DEVICE_KEYS, place)
+    capability = toml_file.optional_text(table, "compute_capability", place)
     if capability is not None and not _CAPABILITY.fullmatch(capability):
-        raise ValueError(f"{place}: compute_capability: {_quoted(capability)} is not like '8.0'")
+        raise ValueError(f"{place}: compute_capability: {quoted(capability)} is not like '8.0'")
     return DeviceModel(
         name=name,
-        vendor=_text(table.get("vendor"), f"{place}: vendor"),
+        vendor=toml_file.text(table.get("vendor"), f"{place}: vendor"),
         aliases=_aliases(table, place),
         compute_capability=capability,
-        architecture=_optional_text(table, "architecture", place),
-        scope=_one_of(table.get("scope"), get_args(Scope), f"{place}: scope"),
+        architecture=toml_file.optional_text(table, "architecture", place),
+        scope=toml_file.one_of(table.get("scope"), get_args(Scope), f"{place}: scope"),
         sm_count=_count(table, "sm_count", place),
         core_count=_count(table, "core_count", place),
         boost_clock_hz=_clock(table, "boost_clock_hz", place),
         memory_bytes=_count(table, "memory_bytes", place),
-        note=_optional_text(table, "note", place),
+        note=toml_file.optional_text(table, "note", place),
         ceilings=_with_fastest(_ceilings(table.get("ceiling"), place, user_file)),
     )
 
 
 def _device_name(value: object, place: str) -> str:
-    name = _text(value, place)
+    name = toml_file.text(value, place)
     if not device_key(name):
-        raise ValueError(f"{place}: {_quoted(name)} has no letter or digit to find it by")
+        raise ValueError(f"{place}: {quoted(name)} has no letter or digit to find it by")
     return name
 
 
@@ -395,32 +382,31 @@ def _ceilings(entries: object, place: str, user_file: str | None) -> tuple[Ceili
 
 
 def _ceiling(entry: object, place: str, user_file: str | None) -> Ceiling:
-    table = _table(entry, place)
-    _no_others(table, _CEILING_KEYS, place)
-    kind: Kind = _one_of(table.get("kind"), tuple(UNITS), f"{place}: kind")
-    name = _one_of(table.get("name"), NAMES[kind], f"{place}: name")
-    origin: Origin = _one_of(
+    table = toml_file.table(entry, place)
+    toml_file.no_others(table, _CEILING_KEYS, place)
+    kind: Kind = toml_file.one_of(table.get("kind"), tuple(UNITS), f"{place}: kind")
+    name = toml_file.one_of(table.get("name"), NAMES[kind], f"{place}: name")
+    origin: Origin = toml_file.one_of(
         table.get("origin", user_file and "user"), get_args(Origin), f"{place}: origin"
     )
-    date = _optional_text(table, "date", place)
+    date = toml_file.optional_text(table, "date", place)
     if date is None and user_file is None:
         raise ValueError(f"{place}: date: is missing")
     if date is not None and not _DATE.fullmatch(date):
-        raise ValueError(f"{place}: date: {_quoted(date)} is not like '2020' or '2020-05'")
+        raise ValueError(f"{place}: date: {quoted(date)} is not like '2020' or '2020-05'")
     return Ceiling(
         kind=kind,
         name=name,
         value=_value(table.get("value"), kind, f"{place}: value"),
         unit=UNITS[kind],
         origin=origin,
-        source=_text(table.get("source", user_file), f"{place}: source"),
+        source=toml_file.text(table.get("source", user_file), f"{place}: source"),
         date=date,
     )
 
 
 # -- files of the user's --------------------------------------------------------------------------
 
-_LARGEST_BYTES = 256 << 10
 _LAYOUTS = (
     "a TOML with [ceilings], [cpu] or [[device]], ERT's sum or roofline.json, or STREAM's output"
 )
@@ -437,33 +423,13 @@ def read_peaks(path: Path) -> UserPeaks:
     Raises:
         UsageError: the file cannot be read, is none of these, or has a figure that cannot be.
     """
-    text = _text_of(path)
+    text = toml_file.text_of(path, _LAYOUTS)
     try:
         return _peaks_in(text, path.name)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
     except RecursionError:
         raise UsageError(f"{path}: is nested too deep to be read; give {_LAYOUTS}") from None
-
-
-def _text_of(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{path}: cannot be read: {reason}; give {_LAYOUTS}") from error
-    if len(content) > _LARGEST_BYTES:
-        raise UsageError(f"{path}: is larger than 256 KiB, as no file of peaks is; give {_LAYOUTS}")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: byte {error.start} is no UTF-8 text; give {_LAYOUTS}") from error
-    if "\0" in text:
-        raise UsageError(f"{path}: is binary; give {_LAYOUTS}")
-    if not text.strip():
-        raise UsageError(f"{path}: is empty; give {_LAYOUTS}")
-    return text
 
 
 def _peaks_in(text: str, file: str) -> UserPeaks:
@@ -474,7 +440,7 @@ def _peaks_in(text: str, file: str) -> UserPeaks:
         return UserPeaks((), (_stream(text, file),))
     if _ERT_MARK.search(text):
         return UserPeaks((), _ert_text(text, file))
-    document = _toml(text, {"device", "ceilings", "cpu"})
+    document = toml_file.document(text, {"device", "ceilings", "cpu"}, _LAYOUTS)
     if not document:
         raise ValueError(f"says nothing; give {_LAYOUTS}")
     devices = _devices(document["device"], file) if "device" in document else ()
@@ -489,7 +455,7 @@ def _peaks_in(text: str, file: str) -> UserPeaks:
 
 
 def _flat(entries: object, file: str) -> tuple[Ceiling, ...]:
-    table = _table(entries, "ceilings")
+    table = toml_file.table(entries, "ceilings")
     if not table:
         raise ValueError("[ceilings]: is empty; give at least one, e.g. fp32 = 15.16e12")
     return tuple(_flat_ceiling(key, value, file) for key, value in table.items())
@@ -499,7 +465,7 @@ def _flat_ceiling(key: str, value: object, file: str) -> Ceiling:
     known = {name: kind for kind, names in NAMES.items() for name in names}
     # The unit of this one is in its key: 4.2 would be read as microseconds otherwise.
     known = {f"{name}_ns" if UNITS[kind] == "ns" else name: kind for name, kind in known.items()}
-    kind = known[_one_of(key, tuple(known), "[ceilings]")]
+    kind = known[toml_file.one_of(key, tuple(known), "[ceilings]")]
     value = _value(value, kind, f"[ceilings] {key}")
     return _given(kind, key.removesuffix("_ns"), value, "user", f"{file}, [ceilings] {key}")
 
@@ -527,8 +493,8 @@ def _cpu(entry: object, file: str) -> tuple[Processor, tuple[Ceiling, ...]]:
     be a fused multiply-add, which counts as two operations); what its table leaves out is that of
     ``[cpu]``.
     """
-    table = _table(entry, "[cpu]")
-    _no_others(table, _CPU_KEYS, "[cpu]")
+    table = toml_file.table(entry, "[cpu]")
+    toml_file.no_others(table, _CPU_KEYS, "[cpu]")
     sockets = _present(table, "sockets", "[cpu]")
     cores = _present(table, "cores_per_socket", "[cpu]")
     widths = [width for width in _WIDTHS if width in table]
@@ -539,7 +505,7 @@ def _cpu(entry: object, file: str) -> tuple[Processor, tuple[Ceiling, ...]]:
         )
     processor = Processor(
         name=_device_name(table["name"], "[cpu]: name") if "name" in table else None,
-        vendor=_optional_text(table, "vendor", "[cpu]"),
+        vendor=toml_file.optional_text(table, "vendor", "[cpu]"),
         architecture=_family(table),
         core_count=sockets * cores,
         source=f"{file}, [cpu]",
@@ -555,7 +521,7 @@ def _cpu(entry: object, file: str) -> tuple[Processor, tuple[Ceiling, ...]]:
 
 def _family(table: dict[str, Any]) -> str | None:
     """The family that ``architecture`` names, by which events are known."""
-    name = _optional_text(table, "architecture", "[cpu]")
+    name = toml_file.optional_text(table, "architecture", "[cpu]")
     if name is None:
         return None
     family = family_named(name)
@@ -563,7 +529,7 @@ def _family(table: dict[str, Any]) -> str | None:
         close = ", ".join(near.name for near in families_like(name)[:5])
         hint = f"is it one of: {close}? Or" if close else "rather"
         raise ValueError(
-            f"[cpu]: architecture: no family of events is called {_quoted(name)}; {hint} leave it "
+            f"[cpu]: architecture: no family of events is called {quoted(name)}; {hint} leave it "
             "out"
         )
     return family.name
@@ -574,8 +540,8 @@ def _width(
 ) -> Iterator[Ceiling]:
     """The ceilings of one vector width; `cores` are how many, and how that is written."""
     place = f"[cpu.{width}]"
-    own = _table(table[width], place)
-    _no_others(own, _RATE_KEYS, place)
+    own = toml_file.table(table[width], place)
+    toml_file.no_others(own, _RATE_KEYS, place)
     rates = {key: table[key] for key in _RATE_KEYS if key in table} | own
     clock, units, has_fma = _rates(rates, place)
     for precision, bits in _PRECISION_BITS.items():
@@ -652,8 +618,8 @@ def _ert_json(text: str, file: str) -> tuple[Ceiling, ...]:
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"is no JSON: {_shortened(str(error))}; give {_LAYOUTS}") from error
-    empirical = _table(_table(document, "the file").get("empirical"), "empirical")
+        raise ValueError(f"is no JSON: {shortened(str(error))}; give {_LAYOUTS}") from error
+    empirical = toml_file.table(toml_file.table(document, "the file").get("empirical"), "empirical")
     rows = list(_ert_rows(empirical, file))
     if not rows:
         raise ValueError("empirical: ERT's database has no figure; run ERT to its end")
@@ -663,12 +629,12 @@ def _ert_json(text: str, file: str) -> tuple[Ceiling, ...]:
 def _ert_rows(empirical: dict[str, Any], file: str) -> Iterator[tuple[str, str, object]]:
     for group in ("gflops", "gbytes"):
         place = f"empirical.{group}"
-        data = _table(empirical.get(group), place).get("data")
+        data = toml_file.table(empirical.get(group), place).get("data")
         if not isinstance(data, list):
             raise ValueError(f"{place}.data: is to be a list of [label, figure]")
         for row in data:
             if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
-                raise ValueError(f"{place}.data: {_quoted(row)} is not [label, figure]")
+                raise ValueError(f"{place}.data: {quoted(row)} is not [label, figure]")
             yield f"{file}, {place}", row[0], row[1]
 
 
@@ -679,7 +645,7 @@ def _ert_ceiling(place: str, label: str, figure: object, text: str) -> Ceiling:
         name, remark = _ert_precision(label, text, place)
     else:
         kind, name, remark = "bandwidth", label.lower(), ""
-    name = _one_of(name, NAMES[kind], place)
+    name = toml_file.one_of(name, NAMES[kind], place)
     number = _number(figure, f"{place}: {label}")
     source = f"{place}: ERT, {number:.10g} {label}{remark}"
     return _given(kind, name, _value(number * 1e9, kind, place), "measured", source)
@@ -688,7 +654,7 @@ def _ert_ceiling(place: str, label: str, figure: object, text: str) -> Ceiling:
 def _ert_precision(label: str, text: str, place: str) -> tuple[str, str]:
     """The precision of a GFLOP/s figure, and what is to be said of how it is known."""
     if stated := label.removesuffix("GFLOPs").strip():
-        return _one_of(stated.lower(), _PLAIN, place), ""
+        return toml_file.one_of(stated.lower(), _PLAIN, place), ""
     settings = set(_ERT_PRECISION.findall(text))
     if len(settings) == 1:
         return settings.pop().lower(), ""
@@ -741,88 +707,32 @@ def _triad(place: str, figure: str) -> Ceiling:
 
 # -- values ---------------------------------------------------------------------------------------
 
-_QUOTED = 80
-
-
-def _quoted(value: object) -> str:
-    """The value as Python writes it, cut where it is long."""
-    try:
-        return _shortened(repr(value))
-    except ValueError:  # Python writes no integer of thousands of digits
-        return f"this {type(value).__name__}"
-
-
-def _shortened(text: str) -> str:
-    """The text without its middle where it is long; its end may say the line."""
-    return text if len(text) <= _QUOTED else f"{text[: _QUOTED // 2]}…{text[1 - _QUOTED // 2 :]}"
-
-
-def _table(value: object, place: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{place}: is to be a table")
-    return value
-
-
-def _no_others(table: dict[str, Any], known: Iterable[str], place: str) -> None:
-    if unknown := [key for key in table if key not in known]:
-        raise ValueError(
-            f"{place}: there is no key {_quoted(unknown[0])}; known: {', '.join(sorted(known))}"
-        )
-
-
-def _text(value: object, place: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{place}: is to be a text")
-    return value
-
-
-def _optional_text(table: dict[str, Any], key: str, place: str) -> str | None:
-    return _text(table[key], f"{place}: {key}") if key in table else None
-
-
-def _one_of(value: object, known: tuple[Any, ...], place: str) -> Any:
-    if value not in known:
-        found = "is missing" if value is None else f"there is no {_quoted(value)}"
-        raise ValueError(f"{place}: {found}; known: {', '.join(known)}")
-    return value
-
 
 def _count(table: dict[str, Any], key: str, place: str) -> int | None:
     value = table.get(key)
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 1 << 63:
-        raise ValueError(f"{place}: {key}: {_quoted(value)} is no count")
+        raise ValueError(f"{place}: {key}: {quoted(value)} is no count")
     return value
 
 
 def _clock(table: dict[str, Any], key: str, place: str) -> float | None:
     value = table.get(key)
-    return None if value is None else _positive(value, f"{place}: {key}")
+    return None if value is None else toml_file.positive(value, f"{place}: {key}")
 
 
 def _number(value: object, place: str) -> float:
     """A number above 0, written as text or as a number."""
     try:
-        return _positive(float(value) if isinstance(value, str) else value, place)
+        return toml_file.positive(float(value) if isinstance(value, str) else value, place)
     except ValueError as error:
-        raise ValueError(f"{place}: {_quoted(value)} is no number above 0") from error
-
-
-def _positive(value: object, place: str) -> float:
-    try:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            number = float(value)
-            if math.isfinite(number) and number > 0:
-                return number
-    except OverflowError:
-        pass  # an integer beyond every float is refused like inf
-    raise ValueError(f"{place}: {_quoted(value)} is no number above 0")
+        raise ValueError(f"{place}: {quoted(value)} is no number above 0") from error
 
 
 def _value(value: object, kind: Kind, place: str) -> float:
     """A figure in base units; raises ValueError for what no device can have."""
-    number = _positive(value, place)
+    number = toml_file.positive(value, place)
     if kind != "launch_overhead" and number < _LEAST_RATE:
         raise ValueError(
             f"{place}: {number:g} {UNITS[kind]} cannot be meant; figures are in {UNITS[kind]}, "

@@ -10,9 +10,11 @@ import math
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tracekit.errors import UsageError
+
+Word = TypeVar("Word", bound=str)
 
 _LARGEST_BYTES = 256 << 10
 _QUOTED = 80
@@ -89,11 +91,23 @@ def no_others(table: dict[str, Any], known: Iterable[str], place: str) -> None:
         )
 
 
+def table(value: object, place: str) -> dict[str, Any]:
+    """One table."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{place}: is to be a table")
+    return value
+
+
 def text(value: object, place: str) -> str:
     """A text that says something."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{place}: is to be a text")
     return value
+
+
+def optional_text(table: dict[str, Any], key: str, place: str) -> str | None:
+    """The text of `key`, where it is there."""
+    return text(table[key], f"{place}: {key}") if key in table else None
 
 
 def texts(value: object, place: str) -> tuple[str, ...]:
@@ -110,12 +124,13 @@ def flag(value: object, place: str) -> bool:
     return value
 
 
-def one_of(value: object, known: tuple[str, ...], place: str) -> str:
+def one_of(value: object, known: tuple[Word, ...], place: str) -> Word:
     """One of the words that are known."""
-    if not isinstance(value, str) or value not in known:
-        found = "is missing" if value is None else f"there is no {quoted(value)}"
-        raise ValueError(f"{place}: {found}; known: {', '.join(known)}")
-    return value
+    for word in known:
+        if word == value:
+            return word
+    found = "is missing" if value is None else f"there is no {quoted(value)}"
+    raise ValueError(f"{place}: {found}; known: {', '.join(known)}")
 
 
 def positive(value: object, place: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ _MOST_SERIES = 1 << 18
 _STATUS = {"<not counted>": "not_counted", "<not supported>": "not_supported",
            "none": "not_counted", "": "not_counted", "nan": "not_counted",
            "-nan": "not_counted", "inf": "not_counted", "-inf": "not_counted"}  # fmt: skip
+_KINDS = ("ok", "scaled", "not_counted", "not_supported", "unreadable")
+_OK, _SCALED = 0, 1
 _MOST_INT = 2.0**63
 
 Ints = npt.NDArray[np.int64]
@@ -57,22 +59,11 @@ class Moment:
     dur_ns: int | None = None
 
 
-@dataclass(slots=True)
-class _Cells:
-    """Cells of rows, as they are written."""
-
-    series: list[int] = field(default_factory=list)
-    value: list[str] = field(default_factory=list)
-    percent: list[str | None] = field(default_factory=list)
-    running: list[str | None] = field(default_factory=list)
-    noise: list[str | None] = field(default_factory=list)
-
-    def cut(self, start: int, end: int) -> _Cells:
-        """Some of the rows."""
-        return _Cells(
-            self.series[start:end], self.value[start:end], self.percent[start:end],
-            self.running[start:end], self.noise[start:end],
-        )  # fmt: skip
+#: Rows as they are read: the number of a series, and cells as they are written.
+ROWS = pa.schema([
+    ("series", INT), ("value", TEXT), ("percent", TEXT), ("running", TEXT), ("noise", TEXT),
+])  # fmt: skip
+Row = tuple[int, str, str | None, str | None, str | None]
 
 
 class Sink:
@@ -82,7 +73,9 @@ class Sink:
         self.series: list[Series] = []
         self.moment = Moment()
         self._ids: dict[Series, int] = {}
-        self._cells = _Cells()
+        self._tables: list[pa.Table] = []
+        self._table_rows = 0
+        self._rows: list[Row] = []  # after those of the tables
         self._moments: list[tuple[int, Moment]] = [(0, self.moment)]
         self._places: list[tuple[int, int]] = [(0, 0)]
         #: What readers know of texts by the numbers of series; cleared when those are.
@@ -90,7 +83,7 @@ class Sink:
 
     def begin_block(self, offset_bytes: int) -> None:
         """Rows to come are of a block that begins there."""
-        row = len(self._cells.series)
+        row = self._row_count
         if self._places[-1][0] == row:
             self._places.pop()
         self._places.append((row, offset_bytes))
@@ -99,9 +92,13 @@ class Sink:
             for known in (self._ids, *self.caches):
                 known.clear()
 
-    def begin(self, moment: Moment) -> None:
-        """Rows to come belong to `moment`."""
-        row = len(self._cells.series)
+    @property
+    def _row_count(self) -> int:
+        return self._table_rows + len(self._rows)
+
+    def begin(self, moment: Moment, ahead: int = 0) -> None:
+        """Rows to come belong to `moment`, but for the first `ahead` of them."""
+        row = self._row_count + ahead
         if self._moments[-1][0] == row:
             self._moments.pop()
         self._moments.append((row, moment))
@@ -111,7 +108,7 @@ class Sink:
     def place(self) -> int:
         """The place of the next row."""
         row, offset = self._places[-1]
-        return offset + len(self._cells.series) - row
+        return offset + self._row_count - row
 
     def number_of(self, series: Series) -> int:
         """The number that rows of `series` are added with."""
@@ -129,25 +126,31 @@ class Sink:
         noise: str | None = None,
     ) -> None:
         """One row; `percent` is the time it ran, `noise` the error relative to the value."""
-        cells = self._cells
-        cells.series.append(series)
-        cells.value.append(value)
-        cells.percent.append(percent)
-        cells.running.append(running)
-        cells.noise.append(noise)
+        self._rows.append((series, value, percent, running, noise))
 
-    def _forget(self, count: int) -> None:
-        """Drop the first rows."""
-        left = self._cells.cut(count, len(self._cells.series))
-        row, offset = next(p for p in reversed(self._places) if p[0] <= count)
-        self._places = [(0, offset + count - row)] + [
-            (row - count, offset) for row, offset in self._places if row > count
-        ]
-        moment = next(m for row, m in reversed(self._moments) if row <= count)
-        self._moments = [(0, moment)] + [
-            (row - count, moment) for row, moment in self._moments if row > count
-        ]
-        self._cells = left
+    def add_rows(self, rows: pa.Table) -> None:
+        """Many rows, in the columns of `ROWS`."""
+        self._settle()
+        self._tables.append(rows)
+        self._table_rows += len(rows)
+
+    def _settle(self) -> None:
+        if self._rows:
+            cells = zip(*self._rows, strict=True)
+            columns = [pa.array(column, f.type) for column, f in zip(cells, ROWS, strict=True)]
+            self._tables.append(pa.Table.from_arrays(columns, schema=ROWS))
+            self._table_rows += len(self._rows)
+            self._rows = []
+
+    def _all_rows(self) -> pa.Table:
+        self._settle()
+        return pa.concat_tables([ROWS.empty_table(), *self._tables]).combine_chunks()
+
+    def _forget(self) -> None:
+        """Drop the rows so far."""
+        self._places = [(0, self.place)]
+        self._moments = [(0, self.moment)]
+        self._tables, self._table_rows, self._rows = [], 0, []
 
 
 class EvidenceSink(Sink):
@@ -159,20 +162,18 @@ class EvidenceSink(Sink):
 
     def look(self) -> None:
         """Look at the rows since the last time, and forget them."""
-        cells = self._cells
-        if not cells.series:
-            return
+        rows = self._all_rows()
         # A count without a unit is printed without decimals (stat-display.c, abs_printout).
         is_count = [s.record_kind == "event" and s.scale.unit is None for s in self.series]
-        self._look(cells.value, [is_count[number] for number in cells.series])
-        for others in (cells.percent, cells.noise):
-            texts = [text for text in others if text is not None]
-            self._look(texts, [False] * len(texts))
-        self._forget(len(cells.series))
+        of_rows = np.array(is_count, np.bool_)[np.asarray(rows["series"])]
+        self._look(rows["value"], pa.array(of_rows))
+        for others in (rows["percent"].drop_null(), rows["noise"].drop_null()):
+            self._look(others, pa.array(np.zeros(len(others), np.bool_)))
+        self._forget()
 
-    def _look(self, texts: list[str], is_whole: list[bool]) -> None:
-        if texts:
-            self.evidence.look_at(pa.array(texts, TEXT), pa.array(is_whole, pa.bool_()))
+    def _look(self, cells: pa.ChunkedArray, is_whole: pa.Array) -> None:
+        if len(cells):
+            self.evidence.look_at(cells.combine_chunks(), is_whole)
 
 
 class Assembler(Sink):
@@ -183,6 +184,8 @@ class Assembler(Sink):
         self.report = report
         self.notation: Notation = notation
         self._measurements: list[dict[str, Any]] = []
+        self._columns: dict[int, _Columns] = {}  # at 0
+        self.caches.append(self._columns)
 
     def add_measurement(self, row: dict[str, Any]) -> None:
         """A row of `measurement`."""
@@ -190,66 +193,90 @@ class Assembler(Sink):
 
     def full_batches(self, *, is_last: bool = False) -> Iterator[Batch]:
         """The rows there are, where they are many or the last."""
-        count = len(self._cells.series)
+        count = self._row_count
         if count >= BATCH_ROWS or is_last:
             self.report.event_count += count
+            rows = self._all_rows()
             for start in range(0, count, BATCH_ROWS):
-                yield COUNTER.name, self._batch(start, min(start + BATCH_ROWS, count))
-            self._forget(count)
+                yield COUNTER.name, self._batch(rows.slice(start, BATCH_ROWS), start)
+            self._forget()
         while self._measurements and (is_last or len(self._measurements) >= BATCH_ROWS):
             rows, self._measurements = (
                 self._measurements[:BATCH_ROWS], self._measurements[BATCH_ROWS:],
             )  # fmt: skip
             yield MEASUREMENT.name, batch_of_rows(MEASUREMENT, rows)
 
-    def _batch(self, start: int, end: int) -> pa.RecordBatch:
-        cells = self._cells.cut(start, end)
-        used, places = np.unique(np.array(cells.series, np.int64), return_inverse=True)
-        raw = pa.array(cells.value, TEXT)
-        scales = [self.series[n].scale for n in used]
-        values = self._values(raw, scales, places)
-        ratio = self._shares(cells.percent)
-        status = np.where(ratio < 1, "scaled", "ok").astype(object)
-        for row in np.flatnonzero(~np.isfinite(values)):
-            kind, values[row] = self._other(cells.value[row], scales[places[row]])
-            status[row] = kind or status[row]
-        for row in np.flatnonzero(np.array([self.series[n].is_cut for n in used])[places]):
-            if cells.value[row].isdecimal():
-                status[row], values[row] = "unreadable", np.nan
+    def _batch(self, rows: pa.Table, start: int) -> pa.RecordBatch:
+        numbers, raw, percent, running, noise = (cells.combine_chunks() for cells in rows.columns)
+        places, end, known = np.asarray(numbers), start + len(rows), self._known_series()
+        with np.errstate(over="ignore"):
+            values = self._numbers(raw, known.powers[places]) * known.factors[places]
+        ratio = self._ratios(percent)
+        status = np.where(ratio < 1, _SCALED, _OK)
+        self._see_others(raw, places, values, status)
+        self._see_cut(raw, np.flatnonzero(known.are_cut[places]), values, status)
+        is_idle = ~np.isfinite(values) & (ratio == 1)  # perf prints 100.00 where no time passed
+        columns = {
+            "event_id": pa.array(self._spread(self._places, start, end, counts_up=True), INT),
+            "value": _nullable(values), "value_raw": raw,
+            "status_kind": pa.array(_KINDS, TEXT).take(pa.array(status)),
+            "running_ratio": _nullable(np.where(is_idle, np.nan, ratio)),
+            "running_ns": _whole(self._numbers(running)),
+            "stddev": _nullable(np.abs(values) * self._ratios(noise)),
+            **{name: known.columns[name].take(numbers) for name in known.columns},
+            **self._of_moments(start, end),
+        }  # fmt: skip
+        return batch(COUNTER, columns, len(rows))
+
+    def _known_series(self) -> _Columns:
+        """The series so far; worked out for those that are new."""
+        known = self._columns.get(0)
+        if known is None or len(known.powers) < len(self.series):
+            new = _columns_of(self.series[0 if known is None else len(known.powers) :])
+            known = self._columns[0] = new if known is None else known.and_(new)
+        return known
+
+    def _see_others(self, raw: pa.Array, places: Ints, values: Floats, status: Ints) -> None:
+        """Status, and the value if there is one, of cells that are not numbers like the rest."""
+        odd = np.flatnonzero(~np.isfinite(values))
+        for row, cell in zip(odd.tolist(), raw.take(pa.array(odd)).to_pylist(), strict=True):
+            kind, values[row] = self._other(cell, self.series[places[row]].scale)
+            status[row] = status[row] if kind is None else _KINDS.index(kind)
+
+    def _see_cut(self, raw: pa.Array, rows: Ints, values: Floats, status: Ints) -> None:
+        """Values that are whole have lost their decimals."""
+        for row, cell in zip(rows.tolist(), raw.take(pa.array(rows)).to_pylist(), strict=True):
+            if cell.isdecimal():
+                status[row], values[row] = _KINDS.index("unreadable"), np.nan
                 self._tell(
                     "cut_metric",
                     "perf leaves out the decimals of metrics in CSV, in a "
                     "locale with a decimal comma",
                     "they are NULL; record with LC_ALL=C",
                 )
-        is_known = np.isfinite(values)
-        noise = self._shares(cells.noise)
-        running = _real(values_of(pa.array(cells.running, TEXT), self.notation))
-        is_idle = ~is_known & (ratio == 1)  # perf prints 100.00 where no time passed at all
-        columns = {
-            "event_id": pa.array(self._spread(self._places, start, end, counts_up=True), INT),
-            "value": _nullable(values), "value_raw": raw,
-            "status_kind": pa.array(status, TEXT),
-            "running_ratio": _nullable(np.where(is_idle, np.nan, ratio)),
-            "running_ns": _whole(running),
-            "stddev": _nullable(np.abs(values) * noise),
-            **self._of_series([self.series[n] for n in used], pa.array(places)),
-            **self._of_moments(start, end),
-        }  # fmt: skip
-        return batch(COUNTER, columns, end - start)
 
-    def _values(self, raw: pa.Array, scales: list[Scale], places: Ints) -> Floats:
-        powers = np.array([scale.power for scale in scales])[places]
-        shifts = pa.array(powers) if powers.any() else None
-        factors = np.array([scale.factor for scale in scales], np.float64)[places]
-        with np.errstate(over="ignore"):
-            return _real(values_of(raw, self.notation, shifts)) * factors
+    def _numbers(self, cells: pa.Array, powers: Ints | None = None) -> Floats:
+        """The values of `cells` times powers of ten; the most are digits, which are quick."""
+        is_simple = np.asarray(pc.fill_null(pc.ascii_is_decimal(cells), False))
+        if powers is not None:
+            is_simple &= powers == 0
+        is_other = np.asarray(cells.is_valid()) & ~is_simple
+        values = np.full(len(cells), np.nan)
+        values[is_simple] = pc.cast(cells.filter(pa.array(is_simple)), REAL)
+        if is_other.any():
+            shifts = None if powers is None else pa.array(powers[is_other])
+            others = cells.filter(pa.array(is_other))
+            values[is_other] = _real(values_of(others, self.notation, shifts))
+        return values
 
-    def _shares(self, cells: list[str | None]) -> Floats:
+    def _ratios(self, percents: pa.Array) -> Floats:
         """Percentages as ratios; most cells of a file are the same few."""
-        coded = pa.array(cells, TEXT).dictionary_encode()
-        powers = pa.array(np.full(len(coded.dictionary), -2))
-        return _real(values_of(coded.dictionary, self.notation, powers).take(coded.indices))
+        if percents.null_count == len(percents):
+            return np.full(len(percents), np.nan)
+        coded = percents.dictionary_encode()
+        ratios = self._numbers(coded.dictionary, np.full(len(coded.dictionary), -2))
+        places: Ints = np.asarray(pc.fill_null(coded.indices, len(ratios)))
+        return np.append(ratios, np.nan)[places]
 
     def _other(self, cell: str, scale: Scale) -> tuple[str | None, float]:
         """Status and value of a cell that is no number as the file writes them."""
@@ -274,26 +301,6 @@ class Assembler(Sink):
     def _tell(self, code: str, message: str, advice: str) -> None:
         self.report.issue(Issue(code, "warning", "import", message, advice))
 
-    @staticmethod
-    def _of_series(used: list[Series], places: pa.Array) -> dict[str, pa.Array]:
-        spellings = [s.spelling or Spelling("") for s in used]
-        by_series: dict[str, list[Any]] = {
-            "event_name": [s.name for s in used],
-            "record_kind": [s.record_kind for s in used],
-            "event_key": [spelling.key or None for spelling in spellings],
-            "pmu_name": [spelling.pmu_name for spelling in spellings],
-            "modifier_name": [spelling.modifier_name for spelling in spellings],
-            "unit": [s.scale.unit for s in used],
-            **{
-                name: [getattr(s, name) for s in used]
-                for name in ("metric_event_name", "scope_name", "cgroup_name", "unit_raw",
-                             "args_json")
-            },
-        }  # fmt: skip
-        columns = {name: pa.array(v, TEXT).take(places) for name, v in by_series.items()}
-        counts = pa.array([s.scope_cpu_count for s in used], INT)
-        return columns | {"scope_cpu_count": counts.take(places)}
-
     def _of_moments(self, start: int, end: int) -> dict[str, pa.Array]:
         moments = [moment for _, moment in self._moments]
         numbered = [(row, number) for number, (row, _) in enumerate(self._moments)]
@@ -313,6 +320,47 @@ class Assembler(Sink):
         which = np.searchsorted(at, rows, side="right") - 1
         values = np.array([value for _, value in marks], np.int64)[which]
         return values + (rows - at[which]) if counts_up else values
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Of every series the values of its columns, and how its numbers are scaled."""
+
+    columns: dict[str, pa.Array]
+    powers: Ints
+    factors: Floats
+    are_cut: npt.NDArray[np.bool_]
+
+    def and_(self, other: _Columns) -> _Columns:
+        """These, and others behind them."""
+        return _Columns(
+            {n: pa.concat_arrays([c, other.columns[n]]) for n, c in self.columns.items()},
+            np.append(self.powers, other.powers), np.append(self.factors, other.factors),
+            np.append(self.are_cut, other.are_cut),
+        )  # fmt: skip
+
+
+def _columns_of(series: list[Series]) -> _Columns:
+    spellings = [s.spelling or Spelling("") for s in series]
+    texts: dict[str, list[str | None]] = {
+        "event_name": [s.name for s in series],
+        "event_key": [spelling.key or None for spelling in spellings],
+        "pmu_name": [spelling.pmu_name for spelling in spellings],
+        "modifier_name": [spelling.modifier_name for spelling in spellings],
+        "unit": [s.scale.unit for s in series],
+        **{
+            name: [getattr(s, name) for s in series]
+            for name in ("record_kind", "metric_event_name", "scope_name", "cgroup_name",
+                         "unit_raw", "args_json")
+        },
+    }  # fmt: skip
+    columns = {name: pa.array(cells, TEXT) for name, cells in texts.items()}
+    columns["scope_cpu_count"] = pa.array([s.scope_cpu_count for s in series], INT)
+    return _Columns(
+        columns, np.array([s.scale.power for s in series], np.int64),
+        np.array([s.scale.factor for s in series], np.float64),
+        np.array([s.is_cut for s in series], np.bool_),
+    )  # fmt: skip
 
 
 def _real(values: pa.Array) -> Floats:

@@ -13,10 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from tracekit.perf.assemble import Series, Sink
+from tracekit.perf.known import BLANK, NUMBER, VALUE, Cell, Known, Layout, ns_of
 from tracekit.perf.measurements import TOOL_EVENTS, Measurements
 from tracekit.perf.metrics import is_metric_name, metric_series
 from tracekit.perf.scopes import THREAD, UNIT
@@ -202,13 +206,13 @@ def _only_metrics(fields: list[str], head: Head, at: int) -> Line | None:
     return Line(*head, None, None, (0, 0), None, None, run, share, named) if named else None
 
 
-@dataclass(slots=True)
-class _Known:
-    """Lines of one shape: where their parts stand, and the series that their texts stand for."""
+@dataclass(frozen=True, slots=True)
+class _More:
+    """Lines of metrics only, of one shape: by what is not a number in them their series."""
 
     line: Line
-    texts: Callable[[list[str]], object]
-    series: dict[object, tuple[int, tuple[tuple[int, int], ...]]]
+    others: Callable[[list[str]], object]
+    series: dict[tuple[object, Series | None, str | None], list[int]] = field(default_factory=dict)
 
 
 class CsvReader:
@@ -219,29 +223,20 @@ class CsvReader:
         self._measurements = measurements
         self.separator: str | None = None
         self.row_count = 0
-        self._known: dict[int, _Known] = {}
-        self._times: dict[str, int | None] = {}
+        self.known = Known(sink, measurements, self._cut)
+        self._mores: dict[int, _More] = {}  # by the number of fields
+        sink.caches.append(self._mores)
         self._last: Series | None = None
         self._group: str | None = None
         self._names: list[str] = []  # of the columns of a table of metrics only
-        sink.caches.append(self._known)
 
-    def fast(self, text: str) -> bool:
-        """Read a line like one before it; False where it is another."""
-        if self.separator is None:
-            return False
-        fields = text.split(self.separator)
-        known = self._known.get(len(fields))
-        if known is None:
-            return False
-        found = known.series.get(known.texts(fields))
-        if found is None:
-            return False
-        line = known.line
-        if line.time is not None and not self._at(fields[line.time]):
-            return False
-        self._add(fields, line, *found)
-        return True
+    def _cut(self, lines: pa.Array) -> pa.Array:
+        return pc.split_pattern(lines, self.separator)
+
+    def passed(self, series: Series) -> None:
+        """Known lines have been read; the last is of this event."""
+        self.row_count += 1
+        self._last = series
 
     def feed(self, text: str) -> bool:
         """Read any line; False where it is none of ``-x``."""
@@ -249,6 +244,8 @@ class CsvReader:
         if sep is None or sep not in text:
             return self._table(text)
         fields = text.split(sep)
+        if self._more_again(fields):
+            return True
         line = line_of(fields, sep)
         if line is None:
             return self._table(text)
@@ -260,27 +257,17 @@ class CsvReader:
         if line.time is None:
             self._measurements.whole()
         series = self._series_of(fields, line, sep)
-        metrics = tuple(
-            (at, self._metric(series, fields[at + 1])) for at in line.metrics if fields[at + 1]
-        )
+        metrics = {
+            at: self._metric(series, fields[at + 1]) for at in line.metrics if fields[at + 1]
+        }
         number = self._sink.number_of(series)
-        self._learn(fields, line, number, metrics)
+        self.known.learn(fields, _layout(line), (
+            number, *(metrics.get(at, BLANK) for at in line.metrics),
+        ))  # fmt: skip
         self._add(fields, line, number, metrics)
         return True
 
-    def _learn(
-        self, fields: list[str], line: Line, number: int, metrics: tuple[tuple[int, int], ...]
-    ) -> None:
-        known = self._known.get(len(fields))
-        if known is None or known.line != line:
-            fixed = [line.scope, line.cpus, line.unit, line.cgroup, *range(*line.event)]
-            texts = [at for at in fixed if at is not None] + [at + 1 for at in line.metrics]
-            known = self._known[len(fields)] = _Known(line, itemgetter(*texts), {})
-        known.series[known.texts(fields)] = number, metrics
-
-    def _add(
-        self, fields: list[str], line: Line, number: int, metrics: tuple[tuple[int, int], ...]
-    ) -> None:
+    def _add(self, fields: list[str], line: Line, number: int, metrics: dict[int, int]) -> None:
         sink = self._sink
         value = fields[line.value or 0]
         error = None if line.error is None else fields[line.error][:-1]
@@ -289,28 +276,18 @@ class CsvReader:
             number, value, None if line.share is None else fields[line.share],
             None if line.run is None else fields[line.run], error,
         )  # fmt: skip
-        self.row_count += 1
-        self._last = sink.series[number]
-        for at, metric in metrics:
+        self.passed(sink.series[number])
+        for at, metric in metrics.items():
             sink.add(metric, fields[at])
 
     def _at(self, text: str) -> bool:
         """Rows to come are of this interval, or of the summary."""
-        time = self._times.get(text, -1)
-        if time == -1:
-            if text.strip() == "summary":
-                time = None
-            elif _TIME.fullmatch(text):
-                time = int(text.replace(".", ""))
-            else:
-                return False
-            if len(self._times) > 16:
-                self._times.clear()
-            self._times[text] = time
-        if time is None:
+        if text.strip() == "summary":
             self._measurements.whole()
-        elif time != self._sink.moment.time_ns:
-            self._measurements.interval(time)
+        elif _TIME.fullmatch(text):
+            self._measurements.interval(ns_of(text))
+        else:
+            return False
         return True
 
     def _series_of(self, fields: list[str], line: Line, sep: str) -> Series:
@@ -341,15 +318,43 @@ class CsvReader:
             return True
         event = self._last if self._last is not None and self._last.scope_name == scope else None
         cpus = None if line.cpus is None else _small(fields[line.cpus])
-        for at in line.metrics:
-            series = metric_series(
+        numbers = [
+            self._sink.number_of(metric_series(
                 fields[at + 1], event, scope_name=scope, scope_cpu_count=cpus,
                 group=self._group if event is None else None,
                 is_cut=self._measurements.notation == "comma",
-            )  # fmt: skip
-            self._sink.add(self._sink.number_of(series), fields[at])
-            self.row_count += 1
+            ))
+            for at in line.metrics
+        ]  # fmt: skip
+        varying = {line.time, line.run, line.share, *line.metrics}
+        others = itemgetter(*(at for at in range(len(fields)) if at not in varying))
+        if (known := self._mores.get(len(fields))) is None or known.line != line:
+            known = self._mores[len(fields)] = _More(line, others)
+        known.series[known.others(fields), self._last, self._group] = numbers
+        self._add_more(fields, line, numbers)
         return True
+
+    def _more_again(self, fields: list[str]) -> bool:
+        """More metrics, in a line that differs from one before only in its numbers."""
+        if (known := self._mores.get(len(fields))) is None:
+            return False
+        line = known.line
+        numbers = known.series.get((known.others(fields), self._last, self._group))
+        if numbers is None or not all(_REAL.fullmatch(fields[at]) for at in line.metrics):
+            return False
+        if line.run is not None and line.share is not None and not (
+            _COUNT.fullmatch(fields[line.run]) and _SHARE.fullmatch(fields[line.share])
+        ):  # fmt: skip
+            return False
+        if line.time is not None and not self._at(fields[line.time]):
+            return False
+        self._add_more(fields, line, numbers)
+        return True
+
+    def _add_more(self, fields: list[str], line: Line, numbers: list[int]) -> None:
+        for at, number in zip(line.metrics, numbers, strict=True):
+            self._sink.add(number, fields[at])
+        self.row_count += len(numbers)
 
     def _table(self, text: str) -> bool:
         """A line of a table of metrics (--metric-only): their names, or values in that order."""
@@ -393,3 +398,17 @@ class CsvReader:
 
 def _small(text: str) -> int | None:
     return int(text) if len(text) < 18 else None
+
+
+def _layout(line: Line) -> Layout:
+    """Where a line like this one has its cells, and how they are written as a rule."""
+
+    def cell(at: int | None, pattern: str) -> Cell | None:
+        return None if at is None else Cell(at, pattern)
+
+    return Layout(
+        Cell(line.value or 0, VALUE),
+        cell(line.time, _TIME.pattern), cell(line.share, r"\d{1,3}[.,]\d\d"),
+        cell(line.run, r"\d+"), cell(line.error, rf"({NUMBER})%"),
+        tuple(Cell(at, f"(?:{NUMBER})?") for at in line.metrics),
+    )  # fmt: skip

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracekit.parser import Issue, Report
 from tracekit.perf.assemble import Series, Sink
+from tracekit.perf.known import IGNORED, NUMBER, UNKNOWN, VALUE, Cell, Known, Layout, ns_of
 from tracekit.perf.measurements import TOOL_EVENTS, Measurements
 from tracekit.perf.metrics import metric_series
 from tracekit.perf.units import event_scale
@@ -25,7 +28,8 @@ _OWN = {"counter-value", "unit", "event", "event-runtime", "pcnt-running", "vari
         "metric-value", "metric-unit", "metric-threshold", "metricgroup", "interval",
         "aggregate-number", *_SCOPES}  # fmt: skip
 _START = re.compile(rf'\{{ *"(?:{"|".join(sorted(_OWN))})" *:')
-_TIME = re.compile(r"(\d+)[.,](\d{1,9})")
+_TIME = re.compile(r"\d{1,9}[.,]\d{1,9}")
+_BARE = r"(?:0|[1-9]\d*)(?:\.\d+)?"  # a number that is valid JSON
 _VALUE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|-?nan|-?inf|none|")
 
 Pairs = list[tuple[str, str]]
@@ -48,55 +52,69 @@ class JsonReader:
         self._group: str | None = None
         self._names: list[str] = []
         self.row_count = 0
+        self.known = Known(sink, measurements, _fields)
         sink.caches.append(self._known)
+
+    def passed(self, series: Series) -> None:
+        """A line, or many known ones, have been read; the last is of this event."""
+        self.row_count += 1
+        self._last, self._group = series, None
 
     def feed(self, text: str) -> bool:
         """Read a line; False where nothing in it can be used."""
         line = text.strip()
         if not looks_like_it(line):
             return False
-        pairs = [(key, _text(quoted, bare)) for key, quoted, bare in _PAIR.findall(line)]
+        matches = list(_PAIR.finditer(line))
+        pairs = [(m[1], _text(m[2] or "", m[3] or "")) for m in matches]
         if not pairs:
             return False
         before = self.row_count
-        is_used = self._take(pairs)
-        if self.row_count > before and not _is_valid(line):
+        series = self._take(pairs)
+        if self.row_count == before:
+            return series is not None
+        if not _is_valid(line):
             self._report.issue(Issue(
                 "broken_json", "warning", "recording",
                 "a line is not valid JSON, as some versions of perf write it",
                 "what can be read of it is kept; record with a newer perf, or with -x\\;",
                 first_offset_bytes=self._sink.place - 1,
             ))  # fmt: skip
-        return is_used
+        elif series and line == text and "\\" not in text:
+            fields = text.split('"')
+            self.known.learn(fields, _layout(text, fields, matches), series)
+        return series is not None
 
-    def _take(self, pairs: Pairs) -> bool:
+    def _take(self, pairs: Pairs) -> tuple[int, ...] | None:
+        """The series of the event and metrics of a line that others may be like; () if none may.
+
+        None where nothing in it can be used.
+        """
         says = dict(reversed(pairs))  # the first of each
         if "counter-value" in says and "event" not in says:
-            return False
+            return None
         if "counter-value" not in says and not self._is_metrics(pairs, says):
-            return False
+            return None
         if "interval" in says:
             if (time := _ns(says["interval"])) is None:
-                return False
+                return None
             self._measurements.interval(time)
         elif "counter-value" in says or "metric-value" in says:
             self._measurements.whole()
-        if "counter-value" in says:
-            self._count(says)
-        self._metrics(pairs, says)
-        return True
+        number = self._count(says) if "counter-value" in says else None
+        metrics = self._metrics(pairs, says)
+        return () if number is None or UNKNOWN in metrics else (number, *metrics)
 
-    def _count(self, says: dict[str, str]) -> None:
+    def _count(self, says: dict[str, str]) -> int:
         variance = says.get("variance")
         number = self._number_of(says)
-        series = self._sink.series[number]
         self._measurements.counted(number, says["counter-value"], variance)
         self._sink.add(
             number, says["counter-value"], says.get("pcnt-running"), says.get("event-runtime"),
             variance,
         )  # fmt: skip
-        self.row_count += 1
-        self._last, self._group = series, None
+        self.passed(self._sink.series[number])
+        return number
 
     def _number_of(self, says: dict[str, str]) -> int:
         texts = tuple(map(says.get, ("event", "unit", "cgroup", "aggregate-number", *_SCOPES)))
@@ -126,32 +144,71 @@ class JsonReader:
         named = [(key, value) for key, value in pairs if key not in _OWN]
         return bool(named) and all(_VALUE.fullmatch(value) for _, value in named)
 
-    def _metrics(self, pairs: Pairs, says: dict[str, str]) -> None:
+    def _metrics(self, pairs: Pairs, says: dict[str, str]) -> list[int]:
+        """Give the metrics of a line to the sink; their series, as far as the line says them."""
         scope, cpus = _scope(says)
         event = self._last
         if event is not None and event.scope_name != scope:
             event = None
         names = iter(self._names)
+        numbers = []
         for place, (key, value) in enumerate(pairs):
+            number = IGNORED
             if key == "metric-value":
                 label = pairs[place + 1] if place + 1 < len(pairs) else ("", "")
+                number = IGNORED if label[0] == "metric-unit" else UNKNOWN
                 name = label[1] if label[0] == "metric-unit" else next(names, "")
             elif key not in _OWN and "counter-value" not in says:
                 name, event = key, None
             else:
                 continue
-            if name.strip() and _VALUE.fullmatch(value):
-                self._add(metric_series(
+            if name.strip() and not _VALUE.fullmatch(value):
+                number = UNKNOWN
+            elif name.strip():
+                series = self._add(metric_series(
                     name, event, scope_name=scope, scope_cpu_count=cpus,
                     cgroup_name=says.get("cgroup") or None,
                     group=self._group if event is None and key == "metric-value" else None,
                 ), value)  # fmt: skip
+                number = series if number == IGNORED else number
                 if event is None:
                     self._measurements.told(scope, cpus)
+            numbers.append(number)
+        return numbers
 
-    def _add(self, series: Series, value: str) -> None:
-        self._sink.add(self._sink.number_of(series), value)
+    def _add(self, series: Series, value: str) -> int:
+        number = self._sink.number_of(series)
+        self._sink.add(number, value)
         self.row_count += 1
+        return number
+
+
+def _fields(lines: pa.Array) -> pa.Array:
+    return pc.split_pattern(lines, '"')
+
+
+def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> Layout:
+    """Where lines like this one have their cells; marks around a number have to be the same."""
+
+    def cell(found: re.Match[str] | None, pattern: str) -> Cell | None:
+        if found is None:
+            return None
+        if found[2] is not None:
+            return Cell(line.count('"', 0, found.start(2)), pattern)
+        at = line.count('"', 0, found.start(3))
+        before, _, behind = fields[at].partition(found[3])
+        number = r"(?:0|[1-9]\d{0,8})\.\d{1,9}" if found[1] == "interval" else _BARE
+        return Cell(at, f"{re.escape(before)}({number}){re.escape(behind)}")
+
+    first = {found[1]: found for found in reversed(matches)}
+    metrics = [cell(m, f"(?:{NUMBER})?") for m in matches if m[1] == "metric-value"]
+    value = cell(first["counter-value"], VALUE)
+    assert value is not None
+    return Layout(
+        value, cell(first.get("interval"), r"\d{1,9}\.\d{1,9}"),
+        cell(first.get("pcnt-running"), NUMBER), cell(first.get("event-runtime"), NUMBER),
+        cell(first.get("variance"), NUMBER), tuple(m for m in metrics if m is not None),
+    )  # fmt: skip
 
 
 def _text(quoted: str, bare: str) -> str:
@@ -183,6 +240,4 @@ def _scope(says: dict[str, str]) -> tuple[str | None, int | None]:
 
 def _ns(text: str) -> int | None:
     found = _TIME.fullmatch(text.strip())
-    if found is None or len(found[1]) > 9:
-        return None
-    return int(found[1]) * 10**9 + int(found[2].ljust(9, "0"))
+    return ns_of(found[0]) if found else None

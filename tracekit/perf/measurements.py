@@ -46,8 +46,9 @@ class Measurements:
         self._sink = sink
         self._report = report
         self._open: _Open | None = None
-        self._noted: dict[int, None] = {}  # series that the measurement at hand has
-        sink.caches.append(self._noted)
+        #: Series that the measurement at hand has.
+        self.noted: dict[int, None] = {}
+        sink.caches.append(self.noted)
         self._count = 0
         self._started_at: str | None = None
         self.is_complete = True
@@ -78,8 +79,14 @@ class Measurements:
         opened.title = says
         self._sink.begin(Moment(self._count - 1))
 
-    def interval(self, time_ns: int, *, is_text: bool = False) -> None:
-        """Rows to come are of the interval that ends then."""
+    def is_within(self, time_ns: int) -> bool:
+        """Whether an interval that ends then is of the measurement at hand, as rows are now."""
+        at = self._open
+        is_now = self._sink.moment.interval_index is not None
+        return at is not None and is_now and time_ns >= (at.interval_ns or 0)
+
+    def interval(self, time_ns: int, *, is_text: bool = False, ahead: int = 0) -> None:
+        """Rows to come, but for the first `ahead`, are of the interval that ends then."""
         at = self._open
         if at is not None and (
             (at.interval_ns is None and (at.first is not None or at.has_title))
@@ -92,7 +99,8 @@ class Measurements:
         if at.interval_ns == time_ns and moment.interval_index is not None:
             return
         begin = at.interval_ns or 0
-        self._sink.begin(Moment(self._count - 1, at.interval_count, time_ns, time_ns - begin))
+        moment = Moment(self._count - 1, at.interval_count, time_ns, time_ns - begin)
+        self._sink.begin(moment, ahead)
         at.interval_ns, at.interval_count = time_ns, at.interval_count + 1
 
     def whole(self) -> None:
@@ -115,7 +123,7 @@ class Measurements:
 
     def counted(self, number: int, value: str, noise: str | None) -> None:
         """An event is about to become a row: see whose it is, and what it says of the time."""
-        if number in self._noted and self._sink.moment.interval_index is not None:
+        if number in self.noted and self._sink.moment.interval_index is not None:
             return
         series = self._sink.series[number]
         at = self._opened()
@@ -123,7 +131,7 @@ class Measurements:
             at = self._or_another(at, series, value)
             at.last = series
         at.first = at.first or series
-        self._noted[number] = None
+        self.noted[number] = None
         at.has_repeats |= noise is not None
         if series.scope_name is not None:
             self._note_scope(at, series.scope_name, series.scope_cpu_count)
@@ -214,7 +222,7 @@ class Measurements:
     def finish(self) -> None:
         """The measurement at hand is over."""
         at, self._open = self._open, None
-        self._noted.clear()
+        self.noted.clear()
         if at is None:
             return
         row = self._row(at)

@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from tracekit.perf.assemble import Series, Sink
+from tracekit.perf.known import ALWAYS, Cell, Known, Layout
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.metrics import is_metric_name, metric_series
 from tracekit.perf.scopes import THREAD, UNIT
@@ -72,8 +76,12 @@ _HINTS = re.compile(
 )
 _FOOTERS = {"time elapsed": "elapsed", "user": "user", "sys": "sys"}
 _KINDS = {"process id ": "process", "thread id ": "thread"}
-#: What a share that is not printed is: the event ran all the time.
-_ALWAYS = "100"
+#: Where a number that stands apart is cut out of a line, without the blanks before it.
+_PLAIN = r"\d(?:[\d.,]{0,30}\d)?"
+_CUT = rf"(^|[ (]) *({_PLAIN}|<not counted>|<not supported>)(%|[ )]|$)"
+_MARK = "\x1f"
+_MARKED = rf"\1{_MARK}\2{_MARK}\3"
+_ASCII_CUT = re.compile(_CUT, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,17 @@ class TextReader:
         self._has_repeats = False
         self.row_count = 0
         self.has_footer = False
+        self.known = Known(sink, measurements, _fields, is_text=True)
+
+    def passed(self, series: Series) -> None:
+        """A line, or many known ones, have been read; the last is of this event."""
+        self.row_count += 1
+        self._last, self._group = series, None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a line says the same wherever it stands."""
+        return self._title is None and not self._has_repeats
 
     @property
     def is_in_title(self) -> bool:
@@ -196,14 +215,33 @@ class TextReader:
         error = tail.error
         if error is None and self._has_repeats and is_counted:
             error = "0"  # perf leaves out what is zero
-        share = tail.share or (_ALWAYS if is_counted else None)
+        share = tail.share or (ALWAYS if is_counted else None)
         number = self._sink.number_of(series)
         self._measurements.counted(number, found["value"], error)
         self._sink.add(number, found["value"], share, None, error)
-        self.row_count += 1
-        self._last, self._group = series, None
-        self._notes(tail.notes, series)
+        self.passed(series)
+        metrics = self._notes(tail.notes, series)
+        if self.is_plain and tail.error is None and found["time"]:
+            self._learn(text, found, tail, (number, *metrics))
         return True
+
+    def _learn(
+        self, text: str, found: re.Match[str], tail: _Tail, series: tuple[int, ...]
+    ) -> None:  # fmt: skip
+        """Let lines be known that differ in their numbers only, where it is clear which is what."""
+        fields = _ASCII_CUT.sub(_MARKED, text).split(_MARK)
+        numbers = [note[1] for note in map(_METRIC.fullmatch, tail.notes) if note]
+        said = (found["time"], found["cpus"], found["value"], *numbers, tail.share)
+        if len(series) != 1 + len(tail.notes) or fields[1::2] != [s for s in said if s is not None]:
+            return
+        value = 3 if found["cpus"] is None else 5
+        behind = range(value + 2, value + 2 + 2 * len(numbers), 2)
+        layout = Layout(
+            Cell(value, rf"{_PLAIN}|<not counted>|<not supported>"), Cell(1, r"\d{1,9}\.\d{9}"),
+            None if tail.share is None else Cell(behind.stop, _PLAIN),
+            metrics=tuple(Cell(at, _PLAIN) for at in behind),
+        )  # fmt: skip
+        self.known.learn(fields, layout, series)
 
     def _series(
         self, found: re.Match[str], unit: str | None, name: str, cgroup: str | None,
@@ -217,14 +255,17 @@ class TextReader:
             if remarks else None,
         )  # fmt: skip
 
-    def _notes(self, notes: tuple[str, ...], event: Series | None, **place: Any) -> None:
+    def _notes(self, notes: tuple[str, ...], event: Series | None, **place: Any) -> list[int]:
         """The metrics among what stands behind hash signs; the rest are remarks of an author."""
+        numbers = []
         for note in notes:
             if (found := _METRIC.fullmatch(note)) and found[4]:
                 has_sign = bool(found[2] or found[3])
                 series = metric_series(found[4], event, has_sign=has_sign, **place)
-                self._sink.add(self._sink.number_of(series), found[1])
+                numbers.append(self._sink.number_of(series))
+                self._sink.add(numbers[-1], found[1])
                 self.row_count += 1
+        return numbers
 
     def _more(self, text: str) -> bool:
         """More metrics of the event before, or those of a group of metrics."""
@@ -283,6 +324,12 @@ class TextReader:
         self._measurements.told(found["scope"], cpus)
         self.row_count += len(values)
         return True
+
+
+def _fields(lines: pa.Array) -> pa.Array:
+    """The lines around their numbers; each second field is a number."""
+    others = pc.if_else(pc.match_substring(lines, _MARK), "", lines)
+    return pc.split_pattern(pc.replace_substring_regex(others, _CUT, _MARKED), _MARK)
 
 
 def _split(names: str) -> list[str]:
