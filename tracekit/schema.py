@@ -375,8 +375,9 @@ STEP = Table(
         Column("event_id", INT, "the slice: `slice.event_id`; or the place of the step's record; "
                "NULL where another program worked the step out"),
         Column("step_index", INT, "number of the step as the profiler counts"),
-        Column("step_kind", TEXT, "'host' (the loop's own span), 'device' (its device span) or "
-               "'reported' (as the profiler's own report has it)"),
+        Column("step_kind", TEXT, "'host' (the loop's own span), 'device' (its device span), "
+               "'reported' (as the profiler's own report has it) or 'detected' (kernels that "
+               "repeat, where nothing marks steps)"),
         START, DURATION, DEVICE, PROCESS, THREAD,
     ),
 )  # fmt: skip
@@ -394,6 +395,124 @@ STEP_PART = Table(
                "host_to_device, outfeed, compute, collective, device_to_device, host_compute, "
                "host_prepare, compile, idle or other"),
         DURATION,
+    ),
+    is_event=True,
+)  # fmt: skip
+
+CALLING_CONTEXT = Table(
+    "calling_context",
+    "One chain of modules, annotations and operators that work comes from; the chains are a tree. "
+    "Worked out from the source's slices, or from the scopes that kernels name.",
+    (
+        Column("context_id", INT, "number in the source, from 0; a parent's is lower"),
+        Column("parent_context_id", INT, "the chain without its last member; NULL of the first"),
+        Column("depth_index", INT, "members above it"),
+        Column("context_kind", TEXT, "what the last member is: module, annotation or op"),
+        Column("name", TEXT, "the last member: operator, module or annotation, in full"),
+        Column("module_path", TEXT, "modules from the outermost in, joined by '/'; of a backward "
+               "operator those of the forward operator it belongs to; NULL where none is known"),
+        Column("module_type_name", TEXT, "type of the innermost module: Conv2d …"),
+        Column("module_basis", TEXT, "what the module is known from: python (frames), annotation, "
+               "hierarchy (recorded with the operator), scope (in the kernel's operator name) or "
+               "sequence (that of its forward operator)"),
+        Column("phase_kind", TEXT, "forward, backward, optimizer or data; NULL where nothing says"),
+        Column("phase_basis", TEXT, "what says so: autograd (thread or operator), sequence (a "
+               "backward operator refers to it), module, annotation or scope"),
+        Column("input_dims", TEXT, "of an operator: `slice.input_dims`"),
+        Column("input_types", TEXT, "of an operator: `slice.input_types`"),
+        Column("input_strides", TEXT, "of an operator: `slice.input_strides`"),
+        Column("concrete_inputs", TEXT, "of an operator: `slice.concrete_inputs`"),
+    ),
+)  # fmt: skip
+
+OP_CALL = Table(
+    "op_call",
+    "One call of a framework operator on the host, with the device work launched in it. Worked out "
+    "from `slice`, `kernel` and `transfer`.",
+    (
+        Column("event_id", INT, "the call: `slice.event_id`"),
+        NAME,
+        Column("context_id", INT, "`calling_context` of the call, itself its last member"),
+        Column("parent_event_id", INT, "the operator it was called by: `slice.event_id`"),
+        PROCESS, THREAD, START, DURATION,
+        Column("self_ns", INT, "dur_ns without the operators called in it"),
+        Column("step_index", INT, "step that it began in; NULL outside of steps"),
+        Column("device_ns", INT, "sum of the durations of the kernels, copies and sets launched "
+               "in it, by the operators called in it too"),
+        Column("self_device_ns", INT, "those of the work that it is the innermost operator of"),
+        Column("work_count", INT, "kernels, copies and sets in device_ns"),
+        Column("self_work_count", INT, "kernels, copies and sets in self_device_ns"),
+    ),
+)  # fmt: skip
+
+ATTRIBUTION = Table(
+    "attribution",
+    "One kernel, copy or set of a timeline, and what it comes from: launch, operator, module, "
+    "phase, step. Worked out from the source's events; some columns of them are repeated.",
+    (
+        Column("event_id", INT, "the work: `kernel.event_id` or `transfer.event_id`"),
+        Column("work_kind", TEXT, "kernel, memcpy or memset"),
+        NAME, DEVICE, STREAM, START, DURATION,
+        Column("launch_event_id", INT, "the call that launched it: `slice.event_id`"),
+        Column("launch_name", TEXT, "that call"),
+        Column("launch_thread_id", INT, "its thread"),
+        Column("launch_start_ns", INT, "its start"),
+        Column("launch_dur_ns", INT, "its duration"),
+        Column("launch_work_count", INT, "kernels, copies and sets that the call launched: more "
+               "than one of a graph"),
+        Column("op_event_id", INT, "innermost operator around the call: `slice.event_id`"),
+        Column("op_name", TEXT, "that operator; or the one that the profiler names"),
+        Column("context_id", INT, "`calling_context` it comes from"),
+        Column("step_index", INT, "step that it was launched in; NULL outside of steps"),
+        Column("launch_reason", TEXT, "why launch_event_id is NULL: no correlation id, or launch "
+               "not in the file"),
+        Column("op_reason", TEXT, "why op_name is NULL: no launch, or no operator around it"),
+        Column("module_reason", TEXT, "why its context has no module_path"),
+        Column("phase_reason", TEXT, "why its context has no phase_kind"),
+    ),
+)  # fmt: skip
+
+ALLOCATION = Table(
+    "allocation",
+    "One block of memory of a framework's allocator from allocation to release. Worked out from "
+    "`memory_event`.",
+    (
+        Column("event_id", INT, "the allocation: `memory_event.event_id`; NULL where it was before "
+               "the recording"),
+        Column("release_event_id", INT, "the release; NULL where there is none in the file"),
+        Column("device_kind", TEXT, "cpu, cuda, hip, xpu …"),
+        DEVICE,
+        Column("address", INT, "address"),
+        Column("size_bytes", INT, "bytes"),
+        Column("start_ns", INT, "allocation; NULL where it was before the recording"),
+        Column("dur_ns", INT, "time to the release; NULL where either is not in the file"),
+        Column("op_event_id", INT, "innermost operator that allocated it: `slice.event_id`"),
+        Column("op_name", TEXT, "that operator"),
+        Column("context_id", INT, "`calling_context` that allocated it"),
+        Column("step_index", INT, "step it was allocated in"),
+        Column("release_op_name", TEXT, "innermost operator that released it"),
+        Column("release_context_id", INT, "`calling_context` that released it"),
+        Column("release_step_index", INT, "step it was released in"),
+        Column("is_released_in_op", FLAG, "released inside the innermost operator that allocated "
+               "it, or in one called by it"),
+    ),
+)  # fmt: skip
+
+LAYER_STAT = Table(
+    "layer_stat",
+    "One layer of a network, forward or backward, as its framework timed it.",
+    (
+        PLACE,
+        Column("net_index", INT, "which net of the source, from 0: a log can hold several"),
+        Column("net_name", TEXT, "name of the net"),
+        Column("layer_index", INT, "place of the layer in the net, from 0"),
+        Column("name", TEXT, "layer, as the framework calls it; NULL: the whole pass"),
+        Column("type_name", TEXT, "its type, where the framework says: Convolution …"),
+        Column("phase_kind", TEXT, "forward or backward; NULL: both together"),
+        Column("iteration_index", INT, "iteration it is of; NULL of a mean over all of them"),
+        Column("iteration_count", INT, "iterations that dur_ns is the mean of"),
+        DURATION,
+        ARGS,
     ),
     is_event=True,
 )  # fmt: skip
@@ -575,7 +694,8 @@ TABLES: dict[str, Table] = {
     for table in (
         RUN, RUN_LABEL, RUN_METRIC, SOURCE_FILE, DEVICE_TABLE, ASSUMPTION, EVENT_RULE, KERNEL,
         KERNEL_METRIC, KERNEL_COUNTER, KERNEL_RULE, TRANSFER, SLICE, FLOW, MEMORY_EVENT, STEP,
-        STEP_PART, OP_STAT, MEASUREMENT, COUNTER, TRACK_LABEL, INGEST_ISSUE,
+        STEP_PART, OP_STAT, CALLING_CONTEXT, OP_CALL,
+        ATTRIBUTION, ALLOCATION, LAYER_STAT, MEASUREMENT, COUNTER, TRACK_LABEL, INGEST_ISSUE,
     )
 }  # fmt: skip
 
