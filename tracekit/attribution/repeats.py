@@ -35,8 +35,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from tracekit.attribution.columns import Flags, Ints
 
 #: Parts that are alike: so many at least.
 LEAST_PARTS = 3
