@@ -201,15 +201,21 @@ class OpCall:
     # -- numbers, flags -----------------------------------------------------------------------
 
     def text(self, place: int, default: str | None = None) -> str:
-        """The value at a place as it was recorded; raises Unknown without one or a default."""
+        """The value at a place as it was recorded.
+
+        `default` stands for None, and for an argument beyond the last; without it, and where no
+        value was recorded, Unknown is raised.
+        """
         if self.values is None:
             raise Unknown(NO_VALUES)
-        if (self._spelling(place) or "") not in _NO_TENSORS:
+        spelling = self._spelling(place) or ""
+        if spelling not in _NO_TENSORS:
             raise not_understood(f"argument {place} is a tensor")
         value = _item(self.values, place)
-        if isinstance(value, str) and value not in ("", "None"):
+        if isinstance(value, str) and value:
             return value
-        if default is None:
+        is_none = place >= len(self) or (value == "" and not spelling)
+        if default is None or not is_none:
             raise Unknown(f"the value of argument {place} is not in the file")
         return default
 

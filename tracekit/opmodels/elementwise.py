@@ -47,7 +47,7 @@ def on_each(
         return Work(
             flops=of_reals(out.element_count, *tensors),
             reads=tensors,
-            writes=[out] if out.type or precision is None else _UNSURE,
+            writes=[out] if out.type or None in (tensor.type for tensor in tensors) else _UNSURE,
             precision=precision.name if precision else None,
         )
 
@@ -89,7 +89,7 @@ def _can_be_fraction(call: OpCall, place: int) -> bool:
     """Whether the number at a place can make whole numbers fractions."""
     if call.values is None:
         return True
-    return not call.text(place, "0").lstrip("-").isdecimal()
+    return not call.text(place, "0").lstrip("-").isdecimal()  # None, as of a limit, can make none
 
 
 def _promoted(tensors: Sequence[Tensor]) -> ElementType | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracekit.opmodels.call import OpCall, Unknown
+from tracekit.opmodels.call import OpCall, Unknown, not_understood
 from tracekit.opmodels.model import Work, model
 
 
@@ -44,6 +44,8 @@ def step(call: OpCall) -> Work:
         call.tensors(place) for place in range(len(call))
         if call.is_list(place) and call.dims and call.dims[place]
     ]  # fmt: skip
+    if len(lists) < 2:
+        raise not_understood("there are no parameters and gradients")
     parameters, gradients, *states = lists
     kept = [*parameters, *(tensor for state in states for tensor in state)]
     return Work(flops=operations, reads=[*kept, *gradients], writes=kept)
