@@ -18,10 +18,12 @@
 -- kernel_count = {type = "BIGINT", doc = "kernels; NULL unless basis is kernels"}
 -- reason = {type = "VARCHAR", doc = "why there is no layer, or a time is NULL"}
 -- basis = {type = "VARCHAR", doc = "whose time it is: caffe time, kernels, host operators or mixed"}
+-- forward_step_ns = {type = "DOUBLE", doc = "forward_ns of a step"}
+-- backward_step_ns = {type = "DOUBLE", doc = "backward_ns of a step"}
 -- net_name = {type = "VARCHAR", doc = "caffe time: the net"}
 -- net_index = {type = "BIGINT", doc = "caffe time: which net of a log, from 0"}
 SELECT
     layer_path, layer_type, forward_ns, backward_ns, other_ns, share_ratio, step_ns, step_count, kernel_count,
-    reason, basis, net_name, net_index
+    reason, basis, forward_step_ns, backward_step_ns, net_name, net_index
 FROM layer_figures($run_id, $phase, $depth)
 ORDER BY net_index NULLS FIRST, layer_rank
