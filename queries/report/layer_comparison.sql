@@ -39,7 +39,7 @@ layers AS (
     SELECT
         named.name, named.label_number, figures.run_id, coalesce(figures.net_index, 0) AS net_index, figures.layer_path,
         figures.layer_rank, figures.forward_step_ns, figures.backward_step_ns, figures.step_ns,
-        coalesce(figures.reason, 'no steps: a recording of another length cannot be compared') AS reason
+        CASE WHEN figures.basis = 'caffe time' THEN figures.reason ELSE 'no steps: a recording of another length cannot be compared' END AS reason
     FROM layer_figures(NULL, $phase, $depth) AS figures
     JOIN named ON named.run_id = figures.run_id
     WHERE named.name IS NOT NULL AND figures.layer_path GLOB $layers
