@@ -66,6 +66,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Pa
     ingest(traces / "hand-made" / "cut.json", store, Options(run_name="cut"))
     _measure_a_processor(store, traces.parent / "perf_stat", tmp_path_factory.mktemp("events"))
     add_operators(open_store(store), "ops", "ops")
+    ingest(traces.parent / "caffe_time" / "means" / "caffe.log", store, Options(run_name="net"))
     database = Database(open_store(store))
     # `allocation` and `layer_stat` have nothing that fills them yet
     without_rows = [table for table in TABLES if not database.has_rows(table)]
@@ -182,12 +183,13 @@ def _asked_of_the_store(query: Query) -> dict[str, str]:
     """Parameters that ask for what is in the filled store."""
     if query.name == "scaling":
         return {"over": "nodes", "metric": "images_per_s"}
-    processors = {"measurement"} & set(query.needs)
-    operators = {"op_stat", "step", "step_part"} & set(query.needs)
-    run = (
-        "cut" if query.name == "issues" else "cpu" if processors else "ops" if operators else "gpu"
-    )
-    return {"run_id": run} if query.parameters else {}
+    runs = (
+        ("cut", query.name == "issues"), ("cpu", "measurement" in query.needs),
+        ("net", query.name == "layers"),
+        ("ops", {"op_stat", "step", "step_part"} & set(query.needs)), ("gpu", True),
+    )  # fmt: skip
+    run = next(run for run, is_its in runs if is_its)
+    return {"run_id": run} if any(p.name == "run_id" for p in query.parameters) else {}
 
 
 def test_the_checks_hold(empty: Database, filled: Database) -> None:

@@ -172,7 +172,10 @@ def test_the_chart_and_its_table_fit_the_terminal(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["pie"], "there is no chart called 'pie'; known: oi_breakdown, fp_width_mix, throughput"),
+        (
+            ["pie"],
+            "there is no chart called 'pie'; known: oi_breakdown, fp_width_mix, layers, throughput",
+        ),
         (["throughput", "-o", "a.docx"], "the picture's file has '.docx'; give it one of:"),
         (["throughput", "--size", "poster"], "--size cannot be 'poster'"),
         (["throughput", "--style", "x"], "--style is of a picture: name its file with -o"),

@@ -24,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def chart(
-    name: Annotated[str, typer.Argument(help="oi_breakdown, fp_width_mix or throughput.")],
+    name: Annotated[str, typer.Argument(help="oi_breakdown, fp_width_mix, layers or throughput.")],
     runs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -51,6 +51,13 @@ def chart(
     of: Annotated[
         str | None, typer.Option("--of", help="fp_width_mix: shares of inst or flop.")
     ] = None,
+    layers: Annotated[
+        str | None,
+        typer.Option("--layers", metavar="PATTERN", help="layers: only these, * for any letters."),
+    ] = None,
+    depth: Annotated[
+        str | None, typer.Option("--depth", metavar="N", help="layers: parts of a path to keep.")
+    ] = None,
     metric: Annotated[
         str | None, typer.Option("--metric", metavar="NAME", help="throughput: which metric.")
     ] = None,
@@ -69,12 +76,13 @@ def chart(
     """Compare runs in a chart.
 
     Charts: oi_breakdown (operations and memory traffic of each run, and their intensity),
-    fp_width_mix (floating-point instructions by precision and vector width), throughput (a metric
-    over a label, beside linear growth).
+    fp_width_mix (floating-point instructions by precision and vector width), layers (time of a
+    step in each, forward and backward), throughput (a metric over a label, beside linear growth).
     """
     from tracekit.charts.request import Request
 
-    own = {"of": of, "metric": metric, "show": show, "baseline": baseline}
+    own = {"of": of, "layers": layers, "depth": depth, "metric": metric, "show": show,
+           "baseline": baseline}  # fmt: skip
     asked = Request(
         over, series or (), panels, title or "",
         {option: value for option, value in own.items() if value is not None},

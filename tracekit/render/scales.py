@@ -13,13 +13,20 @@ _SYMBOLS = {
     "ns": "s", "hz": "Hz", "inst": "inst",
 }  # fmt: skip
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
+#: Prefixes of a second, and what they stand for in ns.
+_TIMES = (("", 1e9), ("m", 1e6), ("\u00b5", 1e3), ("n", 1.0))
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _ROUNDING = 1e-9
 _PERCENT = 100.0
 
 
-def prefix_of(top: float) -> tuple[str, float]:
-    """The prefix of the thousands of the largest number, and what it stands for: ``("G", 1e9)``."""
+def prefix_of(top: float, unit: str = "") -> tuple[str, float]:
+    """The prefix of the thousands of the largest number, and what it stands for: ``("G", 1e9)``.
+
+    That of times in ns is a prefix of seconds: ``("m", 1e6)``.
+    """
+    if unit == "ns":
+        return next((pair for pair in _TIMES if top >= pair[1]), _TIMES[-1])
     if not 1e3 <= top < 1e27:
         return "", 1.0
     thousands = math.floor((math.log10(top) + _ROUNDING) / 3)
