@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tracekit.attribution import slices, steps, work
+from tracekit.attribution import allocations, slices, steps, work
 from tracekit.attribution.columns import Texts, ids_in
 from tracekit.attribution.host import host_of
 from tracekit.attribution.origins import origins_of
@@ -33,3 +33,5 @@ def attributed(folder: Path) -> Iterator[Batch]:
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     yield from work_rows(done, host, origins, texts, tracks)
+    if events := allocations.read(folder, texts, tracks):
+        yield allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)
