@@ -70,9 +70,9 @@ bounds AS MATERIALIZED (
 levels AS (
     SELECT
         running.*,
-        time_ns <= end_ns AND (time_ns >= start_ns OR coalesce(next_ns > start_ns, true)) AS is_level,
-        time_ns <= end_ns AND (time_ns >= start_ns OR coalesce(next_of_kind_ns > start_ns, true)) AS is_level_of_kind
-    FROM running JOIN bounds USING (pool_index)
+        coalesce(time_ns <= end_ns AND (time_ns >= start_ns OR coalesce(next_ns > start_ns, true)), false) AS is_level,
+        coalesce(time_ns <= end_ns AND (time_ns >= start_ns OR coalesce(next_of_kind_ns > start_ns, true)), false) AS is_level_of_kind
+    FROM running LEFT JOIN bounds USING (pool_index)
 )
 SELECT
     source_id, process_id, device_kind, device_id, pool_index, event_id, time_ns, step_index, kind, context_id,

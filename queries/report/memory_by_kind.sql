@@ -28,8 +28,10 @@ levels AS MATERIALIZED (SELECT * FROM memory_level($run_id, $phase)),
 kinds AS (
     SELECT
         pool_index, kind, false AS is_total,
-        max(kind_bytes) FILTER (WHERE is_level_of_kind) AS peak_bytes,
-        coalesce(CAST(sum(change_bytes) FILTER (WHERE place <= peak_place) AS BIGINT), 0) AS at_peak_bytes,
+        greatest(max(kind_bytes) FILTER (WHERE is_level_of_kind), 0) AS peak_bytes,
+        CASE WHEN any_value(peak_place) IS NOT NULL
+            THEN coalesce(CAST(sum(change_bytes) FILTER (WHERE place <= peak_place) AS BIGINT), 0)
+        END AS at_peak_bytes,
         count(*) FILTER (WHERE is_wanted AND change_bytes > 0) AS allocation_count,
         coalesce(CAST(sum(change_bytes) FILTER (WHERE is_wanted AND change_bytes > 0) AS BIGINT), 0) AS allocated_bytes,
         coalesce(CAST(sum(change_bytes) FILTER (WHERE is_wanted AND change_bytes > 0 AND step_index IS NOT NULL) AS BIGINT), 0)
@@ -37,10 +39,11 @@ kinds AS (
     FROM levels
     WHERE kind IS NOT NULL
     GROUP BY pool_index, kind
+    HAVING peak_bytes > 0
 ),
 pools AS (
     SELECT
-        pool_index, bool_or(is_counted) AS is_counted, bool_or(kind IS NOT NULL) AS has_blocks,
+        pool_index, bool_or(is_counted) AS is_counted, bool_or(kind IS NOT NULL) AS has_blocks, bool_or(is_wanted) AS is_wanted,
         count(DISTINCT step_index) FILTER (WHERE is_wanted) AS step_count,
         max(all_bytes) FILTER (WHERE is_level) AS peak_bytes,
         max(known_bytes) FILTER (WHERE place = peak_place) AS known_at_peak_bytes,
@@ -80,6 +83,7 @@ SELECT
         AS unused_at_peak_bytes,
     CASE
         WHEN NOT pools.has_blocks AND NOT pools.is_counted THEN 'the file has neither addresses nor totals'
+        WHEN NOT pools.is_wanted THEN 'no memory event is in these steps'
         WHEN is_total AND NOT pools.is_counted THEN 'the file has no totals: without what was allocated before the recording'
         WHEN is_total AND NOT pools.has_blocks THEN 'the file has no addresses: kinds are not known'
         WHEN kind = 'unknown' THEN 'nothing says forward or backward in the source'

@@ -33,5 +33,5 @@ def attributed(folder: Path) -> Iterator[Batch]:
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     yield from work_rows(done, host, origins, texts, tracks)
-    if events := allocations.read(folder, texts, tracks):
-        yield allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)
+    events = allocations.read(folder, texts, tracks)
+    yield from allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)

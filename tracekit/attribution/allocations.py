@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tracekit.attribution.columns import (
 from tracekit.attribution.host import Host
 from tracekit.attribution.pairing import paired
 from tracekit.attribution.passes import PHASES, passes, phases
+from tracekit.attribution.rows import Batch
 from tracekit.attribution.slices import PLACE, Tracks
 from tracekit.attribution.steps import Steps
 from tracekit.schema import ALLOCATION, MEMORY_EVENT, batch
@@ -80,13 +82,15 @@ def read(folder: Path, texts: Texts, tracks: Tracks) -> Events:
 
 def allocation_rows(
     events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tracks
-) -> tuple[str, pa.RecordBatch]:
+) -> Iterator[Batch]:
     """The rows of `allocation`: see there, and docs/metrics.md, section Memory by kind."""
     process = tracks.process_codes(events.track)
     pools = np.unique(
         np.stack((process, events.device_kind, events.device_id)), axis=1, return_inverse=True
     )[1].reshape(-1)
     blocks = paired(pools, events.address, events.time_ns, events.event_id, events.size_bytes)
+    if not len(blocks.made):
+        return
     found = _moments(events, host, steps, texts, tracks)
     made, ended = blocks.made, blocks.ended
     known = np.where(made >= 0, made, ended)
@@ -95,7 +99,7 @@ def allocation_rows(
     is_whole = (made >= 0) & (till != NONE)
     dur = np.where(is_whole, till - time[made], NONE)
     named = np.append(host.slices.name, 0)
-    return ALLOCATION.name, batch(ALLOCATION, {
+    yield ALLOCATION.name, batch(ALLOCATION, {
         "event_id": nullable(np.append(events.event_id, NONE)[made]),
         "release_event_id": nullable(np.append(events.event_id, NONE)[ended]),
         "process_id": tracks.process_ids(events.track[known]),
@@ -129,9 +133,7 @@ def _taken(events: Events, places: Flags) -> Events:
     return Events(*(getattr(events, name)[places] for name in _names()))
 
 
-def _moments(
-    events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tracks
-) -> _Moments:
+def _moments(events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tracks) -> _Moments:
     place = _innermost(host, events.track, events.time_ns)
     process = tracks.process_codes(events.track)
     context = np.append(host.context, -1)[place]

@@ -36,7 +36,7 @@ def paired(pools: Ints, addresses: Ints, times: Ints, places: Ints, sizes: Ints)
     order = order[(addresses[order] != NONE) & (sizes[order] != 0)]
     is_made = sizes[order] > 0
     same = (pools[order][1:] == pools[order][:-1]) & (addresses[order][1:] == addresses[order][:-1])
-    is_followed, follows = np.append(same, False), np.insert(same, 0, False)  # noqa: FBT003
+    is_followed, follows = np.append(same, False), np.insert(same, 0, False)
     later, earlier = np.roll(np.arange(len(order)), -1), np.roll(np.arange(len(order)), 1)
     made = np.flatnonzero(is_made)
     is_ended = is_followed[made] & ~is_made[later[made]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.attribution.columns import NONE, Codes, Flags, Ints, ends
+from tracekit.attribution.columns import NONE, Codes, Ints, ends
 from tracekit.attribution.host import Host
 from tracekit.attribution.lookup import latest_before
 
@@ -60,8 +60,9 @@ def passes(host: Host, process: Codes) -> Passes:
     found = host.slices
     places = places[np.lexsort((found.start_ns[places], process[places]))]
     owner, kind, step = process[places].astype(np.int64), phase[places], host.step[places]
-    begins = np.ones(len(places), bool)
-    begins[1:] = _differs(owner) | _differs(kind) | _differs(step)
+    begins = np.arange(len(places)) == 0
+    for column in (owner, kind, step):
+        begins[1:] |= column[1:] != column[:-1]
     first = np.flatnonzero(begins)
     till = ends(found.start_ns[places], found.dur_ns[places])
     till = np.maximum.reduceat(till, first) if len(first) else till
@@ -76,7 +77,3 @@ def passes(host: Host, process: Codes) -> Passes:
 def phases(host: Host, context: Codes) -> Codes:
     """The phase of contexts, as a place in PHASES; 0 for none."""
     return np.array([*(PHASES.index(n.phase) for n in host.tree.nodes), 0], np.int32)[context]
-
-
-def _differs(values: Ints | Codes) -> Flags:
-    return values[1:] != values[:-1]
