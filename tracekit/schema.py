@@ -481,21 +481,32 @@ ALLOCATION = Table(
         Column("event_id", INT, "the allocation: `memory_event.event_id`; NULL where it was before "
                "the recording"),
         Column("release_event_id", INT, "the release; NULL where there is none in the file"),
+        PROCESS,
         Column("device_kind", TEXT, "cpu, cuda, hip, xpu …"),
         DEVICE,
         Column("address", INT, "address"),
         Column("size_bytes", INT, "bytes"),
         Column("start_ns", INT, "allocation; NULL where it was before the recording"),
-        Column("dur_ns", INT, "time to the release; NULL where either is not in the file"),
+        Column("dur_ns", INT, "time to the release; where that was lost, to the next allocation at "
+               "the address (the longest it can be); NULL where either end is not in the file"),
         Column("op_event_id", INT, "innermost operator that allocated it: `slice.event_id`"),
         Column("op_name", TEXT, "that operator"),
         Column("context_id", INT, "`calling_context` that allocated it"),
         Column("step_index", INT, "step it was allocated in"),
+        Column("phase_kind", TEXT, "forward, backward, optimizer or data: of its context, or of "
+               "the pass that went on; NULL between passes"),
+        Column("pass_index", INT, "passes of its process that had begun at the allocation; NULL "
+               "where the source has none. A pass is a stretch of time, of one step, in which "
+               "work of one phase (forward, backward or optimizer) is called"),
+        Column("next_phase_kind", TEXT, "phase of the pass that began next; NULL after the last"),
         Column("release_op_name", TEXT, "innermost operator that released it"),
         Column("release_context_id", INT, "`calling_context` that released it"),
         Column("release_step_index", INT, "step it was released in"),
+        Column("release_phase_kind", TEXT, "the same as phase_kind, at the release"),
+        Column("release_pass_index", INT, "the same as pass_index, at the release"),
         Column("is_released_in_op", FLAG, "released inside the innermost operator that allocated "
-               "it, or in one called by it"),
+               "it, or in one called by it; operators that only make a tensor (aten::empty, "
+               "aten::zeros, aten::resize_ …) are passed over for their callers"),
     ),
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tracekit.attribution import slices, steps, work
+from tracekit.attribution import allocations, slices, steps, work
 from tracekit.attribution.columns import Texts, ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.host import host_of
@@ -43,3 +43,5 @@ def attributed(folder: Path) -> Iterator[Batch]:
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     yield from work_rows(done, host, origins, texts, tracks)
+    events = allocations.read(folder, texts, tracks)
+    yield from allocations.allocation_rows(events, host, recorded.of_host, texts, tracks)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from tracekit.charts.chart import BarChart, LineChart
+    from tracekit.charts.chart import AnyChart
     from tracekit.charts.request import Request
     from tracekit.result import Result
     from tracekit.roofline.points import Labels
@@ -22,6 +22,7 @@ BUILT_IN = (
     EntryPoint("fp_width_mix", "tracekit.charts.fp_width_mix:FpWidthMix", GROUP),
     EntryPoint("layers", "tracekit.charts.layers:Layers", GROUP),
     EntryPoint("throughput", "tracekit.charts.throughput:Throughput", GROUP),
+    EntryPoint("memory", "tracekit.charts.memory:Memory", GROUP),
 )
 
 
@@ -55,7 +56,7 @@ class ChartKind(Protocol):
 
     def build(
         self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
-    ) -> BarChart | LineChart:
+    ) -> AnyChart:
         """The chart of some runs, which are names by id, in the order they were asked for.
 
         Raises UsageError where there is nothing to draw, and says what is missing.
