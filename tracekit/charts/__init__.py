@@ -21,6 +21,7 @@ BUILT_IN = (
     EntryPoint("oi_breakdown", "tracekit.charts.oi_breakdown:OiBreakdown", GROUP),
     EntryPoint("fp_width_mix", "tracekit.charts.fp_width_mix:FpWidthMix", GROUP),
     EntryPoint("throughput", "tracekit.charts.throughput:Throughput", GROUP),
+    EntryPoint("ranks", "tracekit.charts.ranks:Ranks", GROUP),
 )
 
 

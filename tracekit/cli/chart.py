@@ -24,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def chart(
-    name: Annotated[str, typer.Argument(help="oi_breakdown, fp_width_mix or throughput.")],
+    name: Annotated[str, typer.Argument(help="oi_breakdown, fp_width_mix, throughput or ranks.")],
     runs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -61,6 +61,10 @@ def chart(
         str | None,
         typer.Option("--baseline", metavar="RUN", help="throughput: what speed-ups are over."),
     ] = None,
+    phase: Annotated[
+        str | None,
+        typer.Option("--phase", metavar="STEPS", help="ranks: all, stable or N..M."),
+    ] = None,
     size: SizeOption = "page",
     style: StyleOption = None,
     title: TitleOption = None,
@@ -70,11 +74,12 @@ def chart(
 
     Charts: oi_breakdown (operations and memory traffic of each run, and their intensity),
     fp_width_mix (floating-point instructions by precision and vector width), throughput (a metric
-    over a label, beside linear growth).
+    over a label, beside linear growth), ranks (compute, communication, copies and idle time of
+    each rank).
     """
     from tracekit.charts.request import Request
 
-    own = {"of": of, "metric": metric, "show": show, "baseline": baseline}
+    own = {"of": of, "metric": metric, "show": show, "baseline": baseline, "phase": phase}
     asked = Request(
         over, series or (), panels, title or "",
         {option: value for option, value in own.items() if value is not None},
