@@ -1,14 +1,14 @@
 -- purpose = "The calls of collectives of a run, each with those of the other ranks that it is one collective with; or why they are not known."
 -- source = "docs/metrics.md, section Many ranks: matching, waiting, clocks"
 -- needs = ["source_file"]
--- depends = ["collective", "step_window"]
+-- depends = ["collective_call", "step_window"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M: the collectives of these steps; all are matched first"}
 -- [columns]
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- rank_index = {type = "BIGINT", doc = "rank"}
--- event_id = {type = "BIGINT", doc = "the call: `collective.event_id`"}
+-- event_id = {type = "BIGINT", doc = "the call: `collective_call.event_id`"}
 -- match_index = {type = "BIGINT", doc = "number of the collective in the run: calls of one collective have one"}
 -- match_step_index = {type = "BIGINT", doc = "the lowest step that one of its calls was launched in"}
 -- collective_kind = {type = "VARCHAR", doc = "allreduce, allgather …; a send and its receive are sendrecv"}
@@ -27,7 +27,7 @@
 -- is_confirmed = {type = "BOOLEAN", doc = "of the last: it also began last, clocks set by the ends"}
 -- lost_ns = {type = "BIGINT", doc = "of the last: sum of wait_ns of the others"}
 -- clock_offset_ns = {type = "BIGINT", doc = "clock of the rank less that of the first rank, median over the ends of collectives that both are in"}
--- reason = {type = "VARCHAR", doc = "`collective.reason`"}
+-- reason = {type = "VARCHAR", doc = "`collective_call.reason`"}
 WITH
 -- steps that count on every rank
 bounds AS MATERIALIZED (
@@ -35,23 +35,22 @@ bounds AS MATERIALIZED (
 ),
 calls AS MATERIALIZED (
     SELECT
-        collective.* REPLACE (
-            CASE WHEN collective.collective_kind IN ('send', 'recv') THEN 'sendrecv' ELSE collective.collective_kind END AS collective_kind,
-            CASE WHEN collective.collective_kind IN ('send', 'recv') THEN 2 ELSE collective.group_size_count END AS group_size_count
+        call.* REPLACE (
+            CASE WHEN call.collective_kind IN ('send', 'recv') THEN 'sendrecv' ELSE call.collective_kind END AS collective_kind,
+            CASE WHEN call.pair_text IS NOT NULL THEN 2 ELSE call.group_size_count END AS group_size_count
         ),
-        collective.collective_kind IN ('send', 'recv') AS is_of_pair,
-        collective.collective_kind IN ('allreduce', 'allgather', 'reduce_scatter', 'all_to_all', 'barrier') AS is_synchronizing,
-        (collective.source_id, collective.rank_index) AS member,
+        call.collective_kind IN ('allreduce', 'allgather', 'reduce_scatter', 'all_to_all', 'barrier') AS is_synchronizing,
+        (call.source_id, call.rank_index) AS member,
         source_file.world_size_count,
-        coalesce(source_file.base_time_ns, 0) + collective.start_ns AS unix_ns,
+        coalesce(source_file.base_time_ns, 0) + call.start_ns AS unix_ns,
         -- several calls that were made as one have one number
         row_number() OVER (
-            PARTITION BY collective.source_id, collective.rank_index, collective.group_key, collective.sequence_basis,
-                collective.sequence_index, collective.collective_kind
-            ORDER BY collective.start_ns, collective.event_id
+            PARTITION BY call.source_id, call.rank_index, call.group_key, call.sequence_basis,
+                call.sequence_index, call.collective_kind
+            ORDER BY call.start_ns, call.event_id
         ) AS nth
-    FROM collective(wanted_run) AS collective
-    LEFT JOIN source_file ON source_file.run_id = wanted_run AND source_file.source_id = collective.source_id
+    FROM collective_call(wanted_run) AS call
+    LEFT JOIN source_file ON source_file.run_id = wanted_run AND source_file.source_id = call.source_id
 ),
 sequences AS (
     SELECT
@@ -87,7 +86,7 @@ candidates AS MATERIALIZED (
     SELECT
         *,
         CASE
-            WHEN collective_kind IN ('sendrecv', 'permute') AND NOT is_of_pair THEN 'peers not recorded'
+            WHEN collective_kind IN ('sendrecv', 'permute') AND pair_text IS NULL THEN 'peers not recorded'
             WHEN sequence_basis = 'order' AND NOT is_alike THEN 'no Seq, and ranks differ in number or kind of the calls'
             WHEN call_count < rank_count THEN call_count || ' of ' || rank_count || ' ranks are in the run'
             WHEN call_count > rank_count THEN 'more ranks than the group has: groups of one name are not told apart'
@@ -150,6 +149,7 @@ timed AS (
         common_ns = max(common_ns) OVER one AS began_last,
         sum(dur_ns) OVER one AS sum_ns,
         max(CASE collective_kind
+            WHEN 'barrier' THEN NULL
             WHEN 'allgather' THEN greatest(out_bytes, TRY(in_bytes * rank_count))
             WHEN 'reduce_scatter' THEN greatest(in_bytes, TRY(out_bytes * rank_count))
             ELSE greatest(in_bytes, out_bytes)

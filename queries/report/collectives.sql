@@ -27,7 +27,7 @@
 -- sequence_index = {type = "BIGINT", doc = "with by=call: number in the group"}
 -- step_index = {type = "BIGINT", doc = "with by=call: step"}
 WITH
-collectives AS (
+matches AS (
     SELECT
         match_index, collective_kind, group_size_count, sequence_index, match_step_index, match_reason, match_basis, shortest_ns,
         process_group_name, process_group_description, size_bytes,
@@ -54,7 +54,7 @@ grouped AS (
         CASE WHEN count(DISTINCT process_group_description) = 1 THEN min(process_group_description) END AS process_group_description,
         min(reason) AS reason,
         min(sequence_index) AS sequence_index, min(match_step_index) AS step_index
-    FROM collectives
+    FROM matches
     GROUP BY collective_kind, group_size_count, match_reason, group_bytes, call_index
 )
 SELECT

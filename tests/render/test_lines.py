@@ -254,6 +254,20 @@ def test_the_prefix_suits_the_largest(top: float, prefix: tuple[str, float]) -> 
 
 
 @pytest.mark.parametrize(
+    ("top", "prefix"),
+    [
+        (0.0, ("n", 1)),
+        (5e3, ("µ", 1e3)),
+        (1.9e7, ("m", 1e6)),
+        (2e9, ("", 1e9)),
+        (4e12, ("k", 1e12)),
+    ],
+)
+def test_times_have_the_prefix_of_seconds(top: float, prefix: tuple[str, float]) -> None:
+    assert prefix_of(top, "ns") == prefix
+
+
+@pytest.mark.parametrize(
     ("unit", "high", "value", "text", "title"),
     [
         ("", 500.0, 100.0, "100", "m"),

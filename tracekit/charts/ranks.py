@@ -82,7 +82,7 @@ def build(
 
 
 def _named(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each row with what it is called: its rank, else its source; the device where it is one of several."""
+    """Each row with its name: the rank, else the source; with the device where it has several."""
     devices = Counter(row["source_id"] for row in rows)
 
     def name(row: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@
 -- group_key = {type = "VARCHAR", doc = "tells the groups of a run apart: name and ranks, of point to point the pair too; without a recorded group, which of the rank's communication streams it is"}
 -- group_basis = {type = "VARCHAR", doc = "recorded, or stream (no group is recorded)"}
 -- group_size_count = {type = "BIGINT", doc = "ranks in the group"}
+-- pair_text = {type = "VARCHAR", doc = "of a send or receive: from which rank of the group to which, 0->1"}
 -- sequence_index = {type = "BIGINT", doc = "number of the call in the group"}
 -- sequence_basis = {type = "VARCHAR", doc = "recorded (Seq), or order (of the group's calls on this rank, from 0)"}
 -- element_type_name = {type = "VARCHAR", doc = "type of the elements, as recorded"}
@@ -112,8 +113,8 @@ typed AS (
         said.*,
         coalesce(source_file.rank_index, TRY_CAST(said.rank AS BIGINT)) AS rank_index,
         coalesce(collective_kind(collective_name), collective_kind(said."Collective name"), collective_kind(title), collective_kind(name)) AS kind,
-        coalesce(said."Process Group Name", said."Process Group ID") AS group_name,
-        replace(said."Process Group Ranks", ' ', '') AS group_ranks,
+        coalesce(nullif(said."Process Group Name", ''), said."Process Group ID") AS group_name,
+        nullif(replace(said."Process Group Ranks", ' ', ''), '') AS group_ranks,
         TRY_CAST(said."Group size" AS BIGINT) AS group_size,
         -- nccl:send 0->1 is the same transfer as nccl:recv 1<-0
         CASE
@@ -134,10 +135,7 @@ sized AS (
         CASE WHEN kind IN ('send', 'recv') THEN NULL ELSE TRY_CAST(said.Seq AS BIGINT) END AS sequence,
         CASE WHEN in_elements >= 0 THEN TRY(in_elements * size_bytes) END AS said_in_bytes,
         CASE WHEN out_elements >= 0 THEN TRY(out_elements * size_bytes) END AS said_out_bytes,
-        CASE
-            WHEN out_and_in IS NOT NULL THEN out_and_in[2]
-            WHEN list_count(given) = len(given) THEN list_sum(given)
-        END AS shaped_in_bytes
+        coalesce(out_and_in[2], CASE WHEN list_count(given) = len(given) THEN list_sum(given) END) AS shaped_in_bytes
     FROM typed
     WHERE is_kernel OR kind IS NOT NULL
 ),
@@ -145,10 +143,7 @@ keyed AS (
     SELECT
         *,
         said_in_bytes IS NOT NULL OR said_out_bytes IS NOT NULL AS is_said,
-        CASE
-            WHEN out_and_in IS NOT NULL THEN out_and_in[1]
-            WHEN kind IN ('allreduce', 'broadcast', 'reduce') THEN shaped_in_bytes
-        END AS shaped_out_bytes,
+        coalesce(out_and_in[1], CASE WHEN kind IN ('allreduce', 'broadcast', 'reduce') THEN shaped_in_bytes END) AS shaped_out_bytes,
         CASE
             WHEN has_group AND group_ranks NOT LIKE '%...%' THEN concat_ws(' ', group_name, group_ranks, pair)
             -- not all ranks are named: the first, the distance and the number tell groups of one name apart
@@ -161,7 +156,7 @@ SELECT
     run_id, source_id, rank_index, event_id, kind AS collective_kind, name,
     group_name AS process_group_name, said."Process Group Description" AS process_group_description, group_key,
     CASE WHEN has_group THEN 'recorded' ELSE 'stream' END AS group_basis,
-    group_size AS group_size_count,
+    group_size AS group_size_count, pair AS pair_text,
     coalesce(sequence, row_number() OVER (PARTITION BY source_id, rank_index, group_key, sequence IS NULL ORDER BY start_ns, event_id) - 1)
         AS sequence_index,
     CASE WHEN sequence IS NULL THEN 'order' ELSE 'recorded' END AS sequence_basis,
