@@ -23,6 +23,7 @@ BUILT_IN = (
     EntryPoint("layers", "tracekit.charts.layers:Layers", GROUP),
     EntryPoint("throughput", "tracekit.charts.throughput:Throughput", GROUP),
     EntryPoint("memory", "tracekit.charts.memory:Memory", GROUP),
+    EntryPoint("ranks", "tracekit.charts.ranks:Ranks", GROUP),
 )
 
 

@@ -25,7 +25,8 @@ def add_to(app: typer.Typer) -> None:
 
 def chart(
     name: Annotated[
-        str, typer.Argument(help="oi_breakdown, fp_width_mix, layers, throughput or memory.")
+        str,
+        typer.Argument(help="oi_breakdown, fp_width_mix, layers, throughput, memory or ranks."),
     ],
     runs: Annotated[
         list[str] | None,
@@ -71,7 +72,8 @@ def chart(
         typer.Option("--baseline", metavar="RUN", help="throughput: what speed-ups are over."),
     ] = None,
     phase: Annotated[
-        str | None, typer.Option("--phase", help="memory: steps, all, stable or N..M.")
+        str | None,
+        typer.Option("--phase", metavar="STEPS", help="memory, ranks: all, stable or N..M."),
     ] = None,
     size: SizeOption = "page",
     style: StyleOption = None,
@@ -83,7 +85,8 @@ def chart(
     Charts: oi_breakdown (operations and memory traffic of each run, and their intensity),
     fp_width_mix (floating-point instructions by precision and vector width), layers (time of a
     step in each, forward and backward), throughput (a metric over a label, beside linear growth),
-    memory (memory of devices by kind over time).
+    memory (memory of devices by kind over time), ranks (compute, communication, copies and idle
+    time of each rank).
     """
     from tracekit.charts.request import Request
 

@@ -13,8 +13,6 @@ _SYMBOLS = {
     "ns": "s", "hz": "Hz", "inst": "inst",
 }  # fmt: skip
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
-#: Prefixes of a second, and what they stand for in ns.
-_TIMES = (("", 1e9), ("m", 1e6), ("\u00b5", 1e3), ("n", 1.0))
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _ROUNDING = 1e-9
 _PERCENT = 100.0
@@ -23,14 +21,13 @@ _PERCENT = 100.0
 def prefix_of(top: float, unit: str = "") -> tuple[str, float]:
     """The prefix of the thousands of the largest number, and what it stands for: ``("G", 1e9)``.
 
-    That of times in ns is a prefix of seconds: ``("m", 1e6)``.
+    Of ns that before the symbol of seconds: ``("m", 1e6)``.
     """
-    if unit == "ns":
-        return next((pair for pair in _TIMES if top >= pair[1]), _TIMES[-1])
+    prefixes = ("n", "\u00b5", "m", *_PREFIXES) if unit == "ns" else _PREFIXES
     if not 1e3 <= top < 1e27:
-        return "", 1.0
+        return prefixes[0], 1.0
     thousands = math.floor((math.log10(top) + _ROUNDING) / 3)
-    return _PREFIXES[thousands], 1e3**thousands
+    return prefixes[thousands], 1e3**thousands
 
 
 def symbol_of(unit: str) -> str:
