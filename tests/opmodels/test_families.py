@@ -56,7 +56,8 @@ CASES: list[tuple[str, tuple[Any, ...], int | None, int | None, int | None, str 
     # in 2 groups each output has 3 channels: 12 x 11 points, 2 * 2 * 4 * 132 * 3 * 15
     ("aten::convolution", (X, ("f", (4, 3, 3, 5)), N, [1, 1], [0, 0], [1, 1], "False", [0, 0], 2),
      95040, 4 * (2520 + 180), 4 * 1056, "fp32"),
-    # transposed: each of 2 * 14 * 15 input points, 6 x 4 x 15; out 13 * 2 + 3 - 2 + 1 = 28, 14 * 2 + 5 - 1 = 32
+    # transposed: 2 * 14 * 15 input points, 6 x 4 x 15 each; out 13 * 2 + 3 - 2 + 1 = 28 and
+    # 14 * 2 + 5 - 2 + 1 = 32
     ("aten::conv_transpose2d",
      (X, ("f", (6, 4, 3, 5)), N, [2, 2], [1, 1], [1, 1], 1, [1, 1]),
      302400, 4 * (2520 + 360), 4 * 2 * 4 * 28 * 32, "fp32"),
@@ -71,7 +72,8 @@ CASES: list[tuple[str, tuple[Any, ...], int | None, int | None, int | None, str 
     ("aten::miopen_convolution",
      (X, ("f", (4, 6, 3, 5)), ("f", (4,)), [1, 2], [2, 1], [1, 1], 1, "False", "False"),
      151200, 4 * 2884, 4 * 840, "fp32"),
-    # both gradients, and that of the bias: gradient 840, weight 360 and image 2520 in, the last two and 4 out
+    # both gradients, and that of the bias: gradient 840, weight 360 and image 2520 in, the last
+    # two and 4 out
     ("aten::convolution_backward",
      (("f", (2, 4, 7, 15)), X, ("f", (4, 6, 3, 5)), [4], [2, 1], [1, 2], [1, 1], "False", [0, 0], 1,
       [True, True, True]), 302400, 4 * 3720, 4 * 2884, "fp32"),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tracekit.opmodels.call import OpCall, Tensor, Unknown
 from tracekit.opmodels.model import HEAVY, Model, Work, model
 
-__all__ = ["Figures", "OpCall", "Tensor", "Unknown", "Work", "figures", "model"]
+__all__ = ["Figures", "Model", "OpCall", "Tensor", "Unknown", "Work", "figures", "model"]
 
 GROUP = "tracekit.op_models"
 
