@@ -4,7 +4,15 @@
 -- kernel_name = {type = "VARCHAR", doc = "name of the kernel"}
 -- collective_name = {type = "VARCHAR", doc = "collective operation, where the profiler names one"}
 collective_name IS NOT NULL
+-- not a regular expression: this is asked of every kernel
 OR coalesce(
-    regexp_matches(kernel_name, '(?i)nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|cross_device_reduce'),
+    contains(lower(kernel_name), 'nccl')
+    OR contains(lower(kernel_name), 'rccl')
+    OR contains(replace(lower(kernel_name), '_', ''), 'allreduce')
+    OR contains(replace(lower(kernel_name), '_', ''), 'allgather')
+    OR contains(replace(lower(kernel_name), '_', ''), 'reducescatter')
+    OR contains(replace(lower(kernel_name), '_', ''), 'alltoall')
+    OR contains(lower(kernel_name), 'sendrecv')
+    OR contains(lower(kernel_name), 'cross_device_reduce'),
     false
 )
