@@ -17,7 +17,7 @@
 -- total_ns = {type = "BIGINT", doc = "time"}
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows of the run"}
 -- basis = {type = "VARCHAR", doc = "whose time it is: kernels, host operators or mixed"}
--- call_count = {type = "BIGINT", doc = "calls; NULL of no operator"}
+-- call_count = {type = "BIGINT", doc = "calls; NULL where none is known"}
 -- mean_ns = {type = "DOUBLE", doc = "total_ns / call_count"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- kernel_ns = {type = "BIGINT", doc = "their time"}
@@ -63,7 +63,7 @@ grouped AS (
         bool_or(name IS NOT NULL) AS is_operator,
         sum(total_ns) AS total_ns,
         CASE WHEN min(basis) = max(basis) THEN min(basis) ELSE 'mixed' END AS basis,
-        CASE WHEN bool_or(name IS NOT NULL) THEN sum(call_count) END AS call_count,
+        sum(call_count) AS call_count,
         sum(kernel_count) AS kernel_count, sum(kernel_ns) AS kernel_ns, sum(copy_count) AS copy_count, sum(host_ns) AS host_ns,
         sum(total_flop) AS total_flop, sum(total_bytes) AS total_bytes,
         coalesce(sum(total_ns) FILTER (WHERE is_known), 0) AS known_ns,

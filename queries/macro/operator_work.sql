@@ -19,7 +19,7 @@
 -- kernel_ns = {type = "BIGINT", doc = "that of the kernels; NULL of host operators"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- copy_count = {type = "BIGINT", doc = "copies and sets"}
--- call_count = {type = "BIGINT", doc = "calls of the operator that launched any; of host operators all"}
+-- call_count = {type = "BIGINT", doc = "calls of the operator that launched any; of host operators all. NULL where none of them is there"}
 -- host_ns = {type = "BIGINT", doc = "time on the host, with that of the operators called in it that have no work of their own"}
 -- total_flop = {type = "DOUBLE", doc = "operations of these calls"}
 -- total_bytes = {type = "DOUBLE", doc = "least bytes that they read and write"}
@@ -133,7 +133,7 @@ units AS (
         max(kernel_ns) AS kernel_ns, max(kernel_count) AS kernel_count, max(copy_count) AS copy_count, max(op_reason) AS op_reason,
         max(peak_flop_per_s) AS peak_flop_per_s, max(peak_bytes_per_s) AS peak_bytes_per_s,
         max(device_words) AS device_words, max(device_name) AS device_name,
-        coalesce(max(CASE WHEN has_kernels THEN launching_count ELSE call_count END), 0) AS call_count,
+        nullif(max(CASE WHEN has_kernels THEN launching_count ELSE call_count END), 0) AS call_count,
         max(host_ns) AS host_ns
     FROM parts LEFT JOIN kernel_sources USING (run_id, source_id)
     GROUP BY run_id, source_id, context_id
@@ -146,13 +146,13 @@ worked AS (
         family_name, input_dims, input_types, module_path,
         has_kernels,
         total_ns, kernel_ns, kernel_count, copy_count, units.call_count, host_ns,
-        CASE WHEN units.call_count > 0 THEN CAST(flop_count AS DOUBLE) * units.call_count END AS total_flop,
-        CASE WHEN units.call_count > 0 THEN CAST(accessed_bytes AS DOUBLE) * units.call_count END AS total_bytes,
+        CAST(flop_count AS DOUBLE) * units.call_count AS total_flop,
+        CAST(accessed_bytes AS DOUBLE) * units.call_count AS total_bytes,
         total_flop IS NOT NULL AND total_bytes IS NOT NULL AS is_known,
         CASE
             WHEN is_known THEN NULL
             WHEN is_op IS NOT TRUE THEN coalesce(op_reason, 'no operator')
-            WHEN units.call_count = 0 THEN 'calls not in the file'
+            WHEN units.call_count IS NULL THEN 'calls not in the file, or not in these steps'
             ELSE reason
         END AS reason,
         precision_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s, device_words, device_name

@@ -11,7 +11,7 @@
 -- run_name = {type = "VARCHAR", doc = "its name"}
 -- name = {type = "VARCHAR", doc = "operator"}
 -- level_name = {type = "VARCHAR", doc = "dram"}
--- launch_count = {type = "BIGINT", doc = "calls of the operators"}
+-- launch_count = {type = "BIGINT", doc = "calls of the operator; where they are not known 1 in each context"}
 -- known_launch_count = {type = "BIGINT", doc = "those the point is of"}
 -- total_ns = {type = "BIGINT", doc = "time of the kernels, copies and sets"}
 -- known_ns = {type = "BIGINT", doc = "time of those the point is of"}
@@ -31,7 +31,7 @@
 WITH
 pieces AS (
     SELECT
-        *,
+        * REPLACE (coalesce(call_count, 1) AS call_count),
         CASE family_name
             WHEN 'gemm' THEN 'matmul'
             WHEN 'attention' THEN 'fusion'

@@ -10,7 +10,8 @@
 -- name = {type = "VARCHAR", doc = "operator or family; (no operator): the rest"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations of its kernels, copies and sets; of basis host operators host_ns"}
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows"}
--- call_count = {type = "BIGINT", doc = "calls that launched any of them; of host operators all"}
+-- input_dims = {type = "VARCHAR", doc = "by shape: shapes of the arguments, as recorded"}
+-- call_count = {type = "BIGINT", doc = "calls that launched any of them, of host operators all; NULL where none is known"}
 -- bound_kind = {type = "VARCHAR", doc = "compute or bandwidth (of memory): the longer of both times at peak; NULL without operations"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / least bytes; NULL without operations"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (the peak ceiling_name x time)"}
@@ -29,14 +30,13 @@
 -- family_name = {type = "VARCHAR", doc = "family of the operator: gemm, convolution …; NULL where it has no model"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of the durations of the kernels alone"}
 -- copy_count = {type = "BIGINT", doc = "copies and sets"}
--- input_dims = {type = "VARCHAR", doc = "by shape: shapes of the arguments, as recorded"}
 -- input_types = {type = "VARCHAR", doc = "by shape: their types"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: modelled"}
 -- basis = {type = "VARCHAR", doc = "whose time total_ns is: kernels (with copies and sets), of a file without kernels host operators, or mixed"}
 SELECT
-    coalesce(group_name, '(no operator)') AS name, total_ns, share_ratio, call_count, bound_kind,
+    coalesce(group_name, '(no operator)') AS name, total_ns, share_ratio, input_dims, call_count, bound_kind,
     intensity_flop_per_byte, utilization_ratio, bandwidth_ratio, reason, kernel_count, mean_ns, host_ns,
     total_flop, total_bytes, achieved_flop_per_s, achieved_bytes_per_s, known_ratio, roof_ratio, ceiling_name,
-    family_name, kernel_ns, copy_count, input_dims, input_types, provenance_kind, basis
+    family_name, kernel_ns, copy_count, input_types, provenance_kind, basis
 FROM operator_figures($run_id, $phase, $by, NULL)
 ORDER BY total_ns DESC NULLS LAST, name, input_dims, input_types
