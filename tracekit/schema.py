@@ -436,7 +436,8 @@ OP_CALL = Table(
         Column("parent_event_id", INT, "the operator it was called by: `slice.event_id`"),
         PROCESS, THREAD, START, DURATION,
         Column("self_ns", INT, "dur_ns without the operators called in it"),
-        Column("step_index", INT, "step that it began in; NULL outside of steps"),
+        Column("step_index", INT, "step that it began in, or of detected steps that of the first "
+               "work launched in it; NULL outside of steps"),
         Column("device_ns", INT, "sum of the durations of the kernels, copies and sets launched "
                "in it, by the operators called in it too"),
         Column("self_device_ns", INT, "those of the work that it is the innermost operator of"),
@@ -480,39 +481,53 @@ ALLOCATION = Table(
         Column("event_id", INT, "the allocation: `memory_event.event_id`; NULL where it was before "
                "the recording"),
         Column("release_event_id", INT, "the release; NULL where there is none in the file"),
+        PROCESS,
         Column("device_kind", TEXT, "cpu, cuda, hip, xpu …"),
         DEVICE,
         Column("address", INT, "address"),
         Column("size_bytes", INT, "bytes"),
         Column("start_ns", INT, "allocation; NULL where it was before the recording"),
-        Column("dur_ns", INT, "time to the release; NULL where either is not in the file"),
+        Column("dur_ns", INT, "time to the release; where that was lost, to the next allocation at "
+               "the address (the longest it can be); NULL where either end is not in the file"),
         Column("op_event_id", INT, "innermost operator that allocated it: `slice.event_id`"),
         Column("op_name", TEXT, "that operator"),
         Column("context_id", INT, "`calling_context` that allocated it"),
         Column("step_index", INT, "step it was allocated in"),
+        Column("phase_kind", TEXT, "forward, backward, optimizer or data: of its context, or of "
+               "the pass that went on; NULL between passes"),
+        Column("pass_index", INT, "passes of its process that had begun at the allocation; NULL "
+               "where the source has none. A pass is a stretch of time, of one step, in which "
+               "work of one phase (forward, backward or optimizer) is called"),
+        Column("next_phase_kind", TEXT, "phase of the pass that began next; NULL after the last"),
         Column("release_op_name", TEXT, "innermost operator that released it"),
         Column("release_context_id", INT, "`calling_context` that released it"),
         Column("release_step_index", INT, "step it was released in"),
+        Column("release_phase_kind", TEXT, "the same as phase_kind, at the release"),
+        Column("release_pass_index", INT, "the same as pass_index, at the release"),
         Column("is_released_in_op", FLAG, "released inside the innermost operator that allocated "
-               "it, or in one called by it"),
+               "it, or in one called by it; operators that only make a tensor (aten::empty, "
+               "aten::zeros, aten::resize_ …) are passed over for their callers"),
     ),
 )  # fmt: skip
 
 LAYER_STAT = Table(
     "layer_stat",
-    "One layer of a network, forward or backward, as its framework timed it.",
+    "One layer of a network, or a whole pass over it, as its framework timed it.",
     (
         PLACE,
         Column("net_index", INT, "which net of the source, from 0: a log can hold several"),
-        Column("net_name", TEXT, "name of the net"),
-        Column("layer_index", INT, "place of the layer in the net, from 0"),
+        Column("net_name", TEXT, "name of the net; NULL where the log does not say"),
+        Column("layer_index", INT, "place of the layer in the net, from 0; NULL of a whole pass, "
+               "and where the log does not tell"),
         Column("name", TEXT, "layer, as the framework calls it; NULL: the whole pass"),
         Column("type_name", TEXT, "its type, where the framework says: Convolution …"),
         Column("phase_kind", TEXT, "forward or backward; NULL: both together"),
-        Column("iteration_index", INT, "iteration it is of; NULL of a mean over all of them"),
-        Column("iteration_count", INT, "iterations that dur_ns is the mean of"),
+        Column("statistic_kind", TEXT, "what dur_ns is: 'mean' (of an iteration), 'sum' (of all "
+               "iterations) or 'single' (of one)"),
+        Column("iteration_count", INT, "iterations that dur_ns is the mean or the sum of; NULL "
+               "where the log does not say"),
+        Column("iteration_index", INT, "of 'single': which iteration, as the framework counts"),
         DURATION,
-        ARGS,
     ),
     is_event=True,
 )  # fmt: skip

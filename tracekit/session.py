@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from tracekit.charts import chart_named
 from tracekit.charts import request as charts
 from tracekit.charts.arrangement import by_name
-from tracekit.charts.chart import BarChart, LineChart
+from tracekit.charts.chart import AnyChart
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.render.text import inert
@@ -92,7 +92,7 @@ class Session(Database):
 
     def comparison(
         self, name: str, runs: Sequence[str] = (), request: charts.Request | None = None
-    ) -> BarChart | LineChart:
+    ) -> AnyChart:
         """The chart called `name` of some runs, not yet drawn.
 
         `runs` as for ``chart``. Without any: all runs that have what the chart shows, in the

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from tracekit.charts.chart import BarChart, LineChart
+    from tracekit.charts.chart import AnyChart
     from tracekit.charts.request import Request
     from tracekit.result import Result
     from tracekit.roofline.points import Labels
@@ -20,7 +20,10 @@ GROUP = "tracekit.charts"
 BUILT_IN = (
     EntryPoint("oi_breakdown", "tracekit.charts.oi_breakdown:OiBreakdown", GROUP),
     EntryPoint("fp_width_mix", "tracekit.charts.fp_width_mix:FpWidthMix", GROUP),
+    EntryPoint("layers", "tracekit.charts.layers:Layers", GROUP),
     EntryPoint("throughput", "tracekit.charts.throughput:Throughput", GROUP),
+    EntryPoint("memory", "tracekit.charts.memory:Memory", GROUP),
+    EntryPoint("ranks", "tracekit.charts.ranks:Ranks", GROUP),
 )
 
 
@@ -54,7 +57,7 @@ class ChartKind(Protocol):
 
     def build(
         self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
-    ) -> BarChart | LineChart:
+    ) -> AnyChart:
         """The chart of some runs, which are names by id, in the order they were asked for.
 
         Raises UsageError where there is nothing to draw, and says what is missing.

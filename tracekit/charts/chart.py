@@ -145,3 +145,54 @@ class LineChart:
     y: Axis
     panels: tuple[LinePanel, ...]
     data: Result
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """What one key has at each of the panel's places along the x axis."""
+
+    key: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AreaPanel:
+    """One pair of axes: areas upon each other, the lowest first, which are level until the next x.
+
+    All panels have areas of the same keys. ``peak`` is the place of the x where their sum is
+    largest.
+    """
+
+    title: str
+    xs: tuple[float, ...]
+    areas: tuple[Area, ...]
+    peak: int | None = None
+
+    @property
+    def totals(self) -> list[float]:
+        """The sum of the areas at each x."""
+        return [sum(values) for values in zip(*(area.values for area in self.areas), strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class AreaChart:
+    """Stacked areas over time, panels on common axes, and the table of all in them."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    keys: tuple[Key, ...]
+    panels: tuple[AreaPanel, ...]
+    data: Result
+
+    def used_keys(self) -> list[Key]:
+        """The keys that a panel has something of, in the order of the areas."""
+        key_of = {key.name: key for key in self.keys}
+        seen = [area.key for panel in self.panels for area in panel.areas if any(area.values)]
+        stacked = [area.key for area in self.panels[0].areas]
+        return [key_of[name] for name in sorted(set(seen), key=stacked.index)]
+
+
+#: A chart, whichever way it is drawn.
+AnyChart = AreaChart | BarChart | LineChart

@@ -14,7 +14,7 @@ from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
 from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption, TitleOption
 
 if TYPE_CHECKING:
-    from tracekit.charts.chart import BarChart, LineChart
+    from tracekit.charts.chart import AnyChart
     from tracekit.charts.request import Request
 
 
@@ -24,7 +24,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def chart(
-    name: Annotated[str, typer.Argument(help="oi_breakdown, fp_width_mix or throughput.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="oi_breakdown, fp_width_mix, layers, throughput, memory or ranks."),
+    ],
     runs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -51,6 +54,13 @@ def chart(
     of: Annotated[
         str | None, typer.Option("--of", help="fp_width_mix: shares of inst or flop.")
     ] = None,
+    layers: Annotated[
+        str | None,
+        typer.Option("--layers", metavar="PATTERN", help="layers: only these, * for any letters."),
+    ] = None,
+    depth: Annotated[
+        str | None, typer.Option("--depth", metavar="N", help="layers: parts of a path to keep.")
+    ] = None,
     metric: Annotated[
         str | None, typer.Option("--metric", metavar="NAME", help="throughput: which metric.")
     ] = None,
@@ -61,6 +71,10 @@ def chart(
         str | None,
         typer.Option("--baseline", metavar="RUN", help="throughput: what speed-ups are over."),
     ] = None,
+    phase: Annotated[
+        str | None,
+        typer.Option("--phase", metavar="STEPS", help="memory, ranks: all, stable or N..M."),
+    ] = None,
     size: SizeOption = "page",
     style: StyleOption = None,
     title: TitleOption = None,
@@ -69,12 +83,15 @@ def chart(
     """Compare runs in a chart.
 
     Charts: oi_breakdown (operations and memory traffic of each run, and their intensity),
-    fp_width_mix (floating-point instructions by precision and vector width), throughput (a metric
-    over a label, beside linear growth).
+    fp_width_mix (floating-point instructions by precision and vector width), layers (time of a
+    step in each, forward and backward), throughput (a metric over a label, beside linear growth),
+    memory (memory of devices by kind over time), ranks (compute, communication, copies and idle
+    time of each rank).
     """
     from tracekit.charts.request import Request
 
-    own = {"of": of, "metric": metric, "show": show, "baseline": baseline}
+    own = {"of": of, "layers": layers, "depth": depth, "metric": metric, "show": show,
+           "baseline": baseline, "phase": phase}  # fmt: skip
     asked = Request(
         over, series or (), panels, title or "",
         {option: value for option, value in own.items() if value is not None},
@@ -87,7 +104,7 @@ def chart(
     return 0
 
 
-def _chart(store: Path, name: str, runs: list[str], asked: Request) -> BarChart | LineChart:
+def _chart(store: Path, name: str, runs: list[str], asked: Request) -> AnyChart:
     from tracekit.intake import keep_pandas_out
 
     keep_pandas_out()
@@ -99,15 +116,17 @@ def _chart(store: Path, name: str, runs: list[str], asked: Request) -> BarChart 
     return replace(chart, data=replace(chart.data, notes=notes))
 
 
-def _summary(chart: BarChart | LineChart) -> str:
+def _summary(chart: AnyChart) -> str:
     """What is in the picture, and what is not."""
-    from tracekit.charts.chart import BarChart
+    from tracekit.charts.chart import AreaChart, BarChart
     from tracekit.render.numbers import counted
 
     reasons: Counter[bool]
     if isinstance(chart, BarChart):
         bars = [bar for panel in chart.panels for group in panel.groups for bar in group.bars]
         reasons, noun = Counter(bar.reason is None for bar in bars), "bar"
+    elif isinstance(chart, AreaChart):
+        return f"{chart.name}, {counted(len(chart.panels), 'device')}"
     else:
         spots = [s for panel in chart.panels for line in panel.lines for s in line.spots]
         reasons, noun = Counter(spot.y is not None for spot in spots), "point"

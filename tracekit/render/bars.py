@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
+from tracekit.charts.chart import Bar, BarChart, BarPanel, Group
 from tracekit.render.cells import cut
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
-    BLUE,
-    GREY,
-    RED,
-    YELLOW,
     Size,
     drawable,
     empty_figure,
     look,
     size_named,
 )
+from tracekit.render.fills import fills
 from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import brief, linear_ticks, prefix_of, symbol_of
 
-_COLORS = (BLUE, YELLOW, RED, GREY)
-#: How much of a family's colour is white, from its first key to its last.
-_LIGHT = (0.0, 0.35, 0.6, 0.8, 0.9)
-#: Each key has a hatch too, so that keys are apart in greyscale.
-_HATCHES = ("", "/", ".", "x", "\\", "-", "o", "|", "+", "*")
 #: Of a group's room: its bars, and the gap before another series, in groups.
 _FILLED, _GAP = 0.8, 0.7
 #: Length of axes, in groups, if there are fewer.
@@ -89,13 +80,14 @@ class _Drawing:
         self.thin = size.scale**0.5
         self.ink = str(matplotlib.rcParams["text.color"])
         self.keys = chart.used_keys()
-        self.looks = _looks(self.keys, 4 if size.scale <= 1 else 2)
+        self.looks = fills(self.keys, 4 if size.scale <= 1 else 2)
         self.columns, self.rows = self._rows()
         self.is_upright = self._is_upright()
         is_beside = self.columns == 1 and "right" in size.legend
         self.legend_place = size.legend if is_beside else "outside lower center"
         self.top = self._top()
-        self.prefix, self.factor = ("", 0.01) if chart.is_of_shares else prefix_of(self.top)
+        unit = chart.axis_titles[0][1]
+        self.prefix, self.factor = ("", 0.01) if chart.is_of_shares else prefix_of(self.top, unit)
 
     def figure(self) -> Figure:
         """All panels and the legend."""
@@ -308,17 +300,3 @@ class _Drawing:
         if any(bar.reason is not None for group in groups for bar in group.bars):
             yield Line2D([], [], linestyle="none", marker="x", color=self.ink,
                          markersize=4.5 * self.thin, label="not known")  # fmt: skip
-
-
-def _looks(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
-    """A colour, by family, and a hatch for each key; of a higher `density` it is finer."""
-    families = list(dict.fromkeys(key.family for key in keys))
-    found, places = {}, dict.fromkeys(families, 0)
-    for number, key in enumerate(keys):
-        light = _LIGHT[min(places[key.family], len(_LIGHT) - 1)]
-        base = to_rgb(_COLORS[families.index(key.family) % len(_COLORS)])
-        red, green, blue = (part + (1 - part) * light for part in base)
-        color = to_hex((red, green, blue))
-        found[key.name] = (color, density * _HATCHES[number % len(_HATCHES)])
-        places[key.family] += 1
-    return found

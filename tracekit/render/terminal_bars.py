@@ -15,20 +15,17 @@ from tracekit.render.cells import cut, folded, padded, widest
 from tracekit.render.names import display_names
 from tracekit.render.numbers import human
 from tracekit.render.scales import brief
+from tracekit.render.terminal_signs import sign_legend, signs
 from tracekit.render.text import inert
 
 #: A narrower terminal is taken for one of this width: nothing could be read on it.
 LEAST_WIDTH = 40
 
-_SIGNS = "█░▒▓#=+:ox"
-_COLORS = ("cyan", "yellow", "magenta", "green")
 _BOLD = Style(bold=True)
 _WIDEST_NAME, _LEAST_NAME = 24, 12
 #: Columns right of a bar, for its value.
 _VALUE = 14
 _MOST_REASONS, _LONGEST_REASON = 6, 200
-#: A space at which no line is broken.
-_TIED = "\xa0"
 
 #: Text and how it looks.
 Piece = tuple[str, Style | None]
@@ -54,12 +51,7 @@ class _Writer:
     def __init__(self, chart: BarChart, width: int) -> None:
         self.chart, self.width = chart, width
         self.keys = chart.used_keys()
-        families = list(dict.fromkeys(key.family for key in self.keys))
-        self.signs = {
-            key.name: (_SIGNS[place % len(_SIGNS)],
-                       Style(color=_COLORS[families.index(key.family) % len(_COLORS)]))
-            for place, key in enumerate(self.keys)
-        }  # fmt: skip
+        self.signs = signs(self.keys)
         bars = [bar for p in chart.panels for group in p.groups for bar in group.bars]
         self.top = 1.0 if chart.is_of_shares else max((b.total or 0.0 for b in bars), default=0.0)
         self.bar_title = widest(bar.title for bar in bars)
@@ -108,9 +100,8 @@ class _Writer:
 
     def legend(self) -> Iterator[list[Piece]]:
         """What the signs stand for, and why bars are not known."""
-        texts = [f"{self.signs[key.name][0]} {inert(key.title)}" for key in self.keys]
-        for line in folded("   ".join(text.replace(" ", _TIED) for text in texts), self.width):
-            yield [(line.replace(_TIED, " "), None)]
+        for line in sign_legend(self.keys, self.width):
+            yield [(line, None)]
         reasons = [
             f"x {group.name} {bar.title}".rstrip() + f": {bar.reason}"
             for panel in self.chart.panels for group in panel.groups for bar in group.bars

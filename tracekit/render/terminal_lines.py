@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from string import ascii_lowercase
 
 import numpy as np
-from rich.cells import cell_len
 from rich.style import Style
 
-from tracekit.charts.chart import Axis, Line, LineChart, LinePanel
+from tracekit.charts.chart import Line, LineChart, LinePanel
 from tracekit.render import RenderOptions
 from tracekit.render.canvas import Canvas, painted
-from tracekit.render.cells import cut, folded, padded, widest
+from tracekit.render.cells import cut, folded, widest
 from tracekit.render.names import display_names
 from tracekit.render.scales import place_ticks, shares, value_ticks, value_title
+from tracekit.render.terminal_axes import framed
 from tracekit.render.text import inert
 
 #: A narrower terminal is taken for one of this width: nothing could be read on it.
@@ -61,8 +61,7 @@ class _Panel:
         self.letters, self.color = letters, color
         rows = max(height - 4, _LEAST_ROWS)
         self.y_ticks = value_ticks(chart.y, rows // _TICK_ROWS)
-        self.left = widest(text for _, text in self.y_ticks)
-        self.canvas = Canvas(width - self.left - 1, rows)
+        self.canvas = Canvas(width - widest(text for _, text in self.y_ticks) - 1, rows)
 
     def lines(self) -> Iterator[str]:
         """All lines of text, without line feeds."""
@@ -75,7 +74,11 @@ class _Panel:
             self._line(line)
         for line in self.panel.lines:
             self._signs(line)
-        yield from self._framed()
+        xs = [spot.x for panel in self.chart.panels for line in panel.lines for spot in line.spots]
+        yield from framed(
+            self.canvas, self.chart.x, place_ticks(self.chart.x, xs, 0.0), self.chart.y,
+            self.y_ticks, color=self.color,
+        )  # fmt: skip
 
     def _style(self, line: Line) -> Style:
         return _STYLES[list(self.letters).index(line.name) % len(_STYLES)]
@@ -103,40 +106,6 @@ class _Panel:
             rows, columns = self.canvas.cells(across, up)
             sign = _UNKNOWN_SIGN if spot.y is None else self.letters[line.name]
             self.canvas.put(int(rows[0]), int(columns[0]), sign, _BOLD + self._style(line))
-
-    def _framed(self) -> Iterator[str]:
-        """The canvas between its axes."""
-        up = np.array(shares([value for value, _ in self.y_ticks], self.chart.y))
-        rows = self.canvas.cells(np.zeros_like(up), up)[0]
-        labels = {int(row): text for row, (_, text) in zip(rows, self.y_ticks, strict=True)}
-        for row, text in enumerate(self.canvas.rows(color=self.color)):
-            before = padded(labels.get(row, ""), self.left, right=True)
-            yield (before + ("┤" if row in labels else "│") + text).rstrip()
-        marked, below = self._x_ticks()
-        base = "".join("┬" if i in marked else "─" for i in range(self.canvas.width))
-        yield " " * self.left + "└" + base
-        yield (" " * (self.left + 1) + below).rstrip()
-        title = cut(inert(self.chart.x.title), self.width)
-        yield " " * ((self.width - cell_len(title)) // 2) + title
-
-    def _x_ticks(self) -> tuple[set[int], str]:
-        """The columns of the ticks of the x axis, and the line of their labels."""
-        xs = [spot.x for panel in self.chart.panels for line in panel.lines for spot in line.spots]
-        line, marked = "", set[int]()
-        for x, label in place_ticks(self.chart.x, xs, 0.0):
-            column = self._column(x, self.chart.x)
-            text = cut(inert(label), _WIDEST_NAME // 2)
-            size = cell_len(text)
-            start = max(min(column - size // 2, self.canvas.width - size), 0)
-            if line and start <= cell_len(line):
-                continue
-            line = padded(line, start) + text
-            marked.add(column)
-        return marked, line
-
-    def _column(self, value: float, axis: Axis) -> int:
-        across = np.array(shares([value], axis))
-        return int(self.canvas.cells(across, np.zeros_like(across))[1][0])
 
 
 def _legend(chart: LineChart, letters: Mapping[str, str], width: int) -> Iterator[str]:

@@ -1,0 +1,198 @@
+"""Blocks of memory from allocation to release, each with what allocated and what released it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from tracekit.attribution.columns import (
+    NONE,
+    Codes,
+    Flags,
+    Ints,
+    Texts,
+    batches,
+    ends,
+    nullable,
+    numbers,
+)
+from tracekit.attribution.host import Host
+from tracekit.attribution.pairing import paired
+from tracekit.attribution.passes import PHASES, passes, phases
+from tracekit.attribution.rows import Batch
+from tracekit.attribution.slices import PLACE, Tracks
+from tracekit.attribution.steps import Steps
+from tracekit.schema import ALLOCATION, MEMORY_EVENT, batch
+
+_NUMBERS = ("event_id", "time_ns", "size_bytes", "address", "device_id")
+#: Operators that only make a tensor: whoever calls them is the one that allocates.
+_MAKER = re.compile(
+    r"aten::((new_)?(empty|zeros|ones|full)(_like|_strided|_permuted|_quantized)?|resize_)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Allocations and releases, one array a column; ``device_kind`` is the code of a text."""
+
+    track: Codes
+    device_kind: Codes
+    event_id: Ints
+    time_ns: Ints
+    size_bytes: Ints
+    address: Ints
+    device_id: Ints
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.event_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """Where on the host events are: places in `Host`, -1 for none; one more row stands for none."""
+
+    op: Codes
+    maker: Codes
+    place: Codes
+    context: Codes
+    step: Ints
+    phase: Codes
+    number: Ints
+    next_phase: Codes
+
+
+def read(folder: Path, texts: Texts, tracks: Tracks) -> Events:
+    """The allocations and releases of a source whose time and size are known."""
+    parts = []
+    for rows in batches(folder, MEMORY_EVENT.name, (*_NUMBERS, *PLACE, "device_kind")):
+        columns = {name: numbers(rows[name]) for name in _NUMBERS}
+        part = Events(tracks.codes(rows), texts.codes(rows["device_kind"]), **columns)
+        parts.append(_taken(part, (part.time_ns != NONE) & (part.size_bytes != NONE)))
+    empty = {name: np.zeros(0, np.int64 if name in _NUMBERS else np.int32) for name in _names()}
+    return Events(
+        *(np.concatenate([empty[name], *(getattr(p, name) for p in parts)]) for name in _names())
+    )
+
+
+def allocation_rows(
+    events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tracks
+) -> Iterator[Batch]:
+    """The rows of `allocation`: see there, and docs/metrics.md, section Memory by kind."""
+    process = tracks.process_codes(events.track)
+    pools = np.unique(
+        np.stack((process, events.device_kind, events.device_id)), axis=1, return_inverse=True
+    )[1].reshape(-1)
+    blocks = paired(pools, events.address, events.time_ns, events.event_id, events.size_bytes)
+    if not len(blocks.made):
+        return
+    found = _moments(events, host, steps, texts, tracks)
+    made, ended = blocks.made, blocks.ended
+    known = np.where(made >= 0, made, ended)
+    time = np.append(events.time_ns, NONE)
+    till = np.where(ended >= 0, time[ended], blocks.until)
+    is_whole = (made >= 0) & (till != NONE)
+    dur = np.where(is_whole, till - time[made], NONE)
+    named = np.append(host.slices.name, 0)
+    yield ALLOCATION.name, batch(ALLOCATION, {
+        "event_id": nullable(np.append(events.event_id, NONE)[made]),
+        "release_event_id": nullable(np.append(events.event_id, NONE)[ended]),
+        "process_id": tracks.process_ids(events.track[known]),
+        "device_kind": texts.array(events.device_kind[known]),
+        "device_id": nullable(events.device_id[known]),
+        "address": nullable(events.address[known]),
+        "size_bytes": pa.array(np.abs(events.size_bytes[known])),
+        "start_ns": nullable(time[made]),
+        "dur_ns": nullable(dur),
+        "op_event_id": nullable(np.append(host.slices.event_id, NONE)[found.op[made]]),
+        "op_name": texts.array(named[found.op[made]]),
+        "context_id": _id(found.context[made]),
+        "step_index": nullable(found.step[made]),
+        "phase_kind": _phase(found.phase[made]),
+        "pass_index": nullable(found.number[made]),
+        "next_phase_kind": _phase(found.next_phase[made]),
+        "release_op_name": texts.array(named[found.op[ended]]),
+        "release_context_id": _id(found.context[ended]),
+        "release_step_index": nullable(found.step[ended]),
+        "release_phase_kind": _phase(found.phase[ended]),
+        "release_pass_index": nullable(found.number[ended]),
+        "is_released_in_op": _released_in_op(found, host, made, ended),
+    }, len(known))  # fmt: skip
+
+
+def _names() -> list[str]:
+    return [column.name for column in fields(Events)]
+
+
+def _taken(events: Events, places: Flags) -> Events:
+    return Events(*(getattr(events, name)[places] for name in _names()))
+
+
+def _moments(events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tracks) -> _Moments:
+    place = _innermost(host, events.track, events.time_ns)
+    process = tracks.process_codes(events.track)
+    context = np.append(host.context, -1)[place]
+    op = np.append(host.op, -1)[place]
+    every = passes(host, tracks.process_codes(host.slices.track))
+    at = every.at(process.astype(np.int64), events.time_ns)
+    own = phases(host, context)
+    phase = np.where(own > 0, own, every.phase_at(at, events.time_ns, events.track))
+    return _Moments(
+        np.append(op, -1), np.append(_maker(op, host, texts), -1), np.append(place, -1),
+        np.append(context, -1), np.append(steps.at(process, events.time_ns), NONE),
+        np.append(phase, 0), np.append(every.numbers(at), NONE),
+        np.append(every.next_phase(at, process.astype(np.int64)), 0),
+    )  # fmt: skip
+
+
+def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
+    """The innermost slice that each moment on a track lies in; -1 if in none."""
+    found = host.slices
+    place = np.full(len(times), -1, np.int64)
+    for track in np.unique(tracks).tolist():
+        first, last = np.searchsorted(found.track, [track, track + 1])
+        asks = tracks == track
+        reached = np.searchsorted(found.start_ns[first:last], times[asks], side="right")
+        place[asks] = np.where(reached > 0, first + reached - 1, -1)
+    till = ends(found.start_ns, found.dur_ns)
+    asks = np.flatnonzero(place >= 0)
+    while len(asks):
+        asks = asks[till[place[asks]] <= times[asks]]
+        place[asks] = host.parent[place[asks]]
+        asks = asks[place[asks] >= 0]
+    return place.astype(np.int32)
+
+
+def _maker(op: Codes, host: Host, texts: Texts) -> Codes:
+    """The operator that asked for the memory: those that only make a tensor are passed over."""
+    codes = np.unique(host.slices.name).tolist()
+    only_makes = np.zeros(max(codes, default=0) + 1, bool)
+    only_makes[[code for code in codes if _MAKER.fullmatch(texts.values[code] or "")]] = True
+    found = op.copy()
+    asks = np.flatnonzero(found >= 0)
+    while len(asks):
+        asks = asks[only_makes[host.slices.name[found[asks]]]]
+        above = host.parent[found[asks]]
+        found[asks] = np.append(host.op, -1)[above]
+        asks = asks[found[asks] >= 0]
+    return found
+
+
+def _released_in_op(found: _Moments, host: Host, made: Ints, ended: Ints) -> pa.Array:
+    """Whether a block is released in a call that its allocation's operator makes, or in itself."""
+    maker, place = found.maker[made], found.place[ended]
+    is_in = (maker >= 0) & (maker <= place) & (place < np.append(host.after, 0)[maker])
+    return pa.array(is_in, mask=(made < 0) | (ended < 0))
+
+
+def _id(places: Codes) -> pa.Array:
+    return pa.array(places.astype(np.int64), mask=places < 0)
+
+
+def _phase(codes: Codes) -> pa.Array:
+    return pa.array([PHASES[code] for code in codes.tolist()], pa.string())

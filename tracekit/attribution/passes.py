@@ -1,0 +1,79 @@
+"""Passes: the stretches of a process's time in which the work of one phase is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.attribution.columns import NONE, Codes, Ints, ends
+from tracekit.attribution.host import Host
+from tracekit.attribution.lookup import latest_before
+
+#: Loading data, the last, is no pass: it goes on beside the others.
+PHASES = (None, "forward", "backward", "optimizer", "data")
+_DATA = PHASES.index("data")
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """Passes in order of process and start; ``phase`` is a place in PHASES.
+
+    A pass lasts from the start of its first slice to the end of its last, as long as no slice of
+    another phase or step begins. ``number`` counts them in their process, from 1.
+    """
+
+    process: Ints
+    start_ns: Ints
+    end_ns: Ints
+    phase: Codes
+    number: Ints
+    tracks: Ints
+
+    def at(self, process: Ints, moments: Ints) -> Ints:
+        """The latest pass that had begun at each moment, as its place; -1 before the first."""
+        return latest_before(self.process, self.start_ns, process, moments, inclusive=True)
+
+    def phase_at(self, found: Ints, moments: Ints, tracks: Codes) -> Codes:
+        """The phase of the pass `found` if it goes on at the moment; 0 on tracks of no pass."""
+        phase = np.append(self.phase, 0)[found]
+        goes_on = moments < np.append(self.end_ns, NONE)[found]
+        return np.where(goes_on & np.isin(tracks, self.tracks), phase, 0).astype(np.int32)
+
+    def numbers(self, found: Ints) -> Ints:
+        """How many passes of the process had begun: 0 before the first; NONE if there are none."""
+        return np.append(self.number, 0 if len(self.number) else NONE)[found]
+
+    def next_phase(self, found: Ints, process: Ints) -> Codes:
+        """The phase of the pass after `found`, or of the first of the process; 0 for none."""
+        following = np.where(found >= 0, found + 1, np.searchsorted(self.process, process))
+        following = np.minimum(following, len(self.phase))
+        is_same = np.append(self.process, NONE)[following] == process
+        return np.where(is_same, np.append(self.phase, 0)[following], 0).astype(np.int32)
+
+
+def passes(host: Host, process: Codes) -> Passes:
+    """The passes of every process; `process` is that of each slice."""
+    phase = phases(host, host.context)
+    is_outermost = (phase > 0) & (phase != _DATA) & (np.append(phase, 0)[host.parent] != phase)
+    places = np.flatnonzero(is_outermost)
+    found = host.slices
+    places = places[np.lexsort((found.start_ns[places], process[places]))]
+    owner, kind, step = process[places].astype(np.int64), phase[places], host.step[places]
+    begins = np.arange(len(places)) == 0
+    for column in (owner, kind, step):
+        begins[1:] |= column[1:] != column[:-1]
+    first = np.flatnonzero(begins)
+    till = ends(found.start_ns[places], found.dur_ns[places])
+    till = np.maximum.reduceat(till, first) if len(first) else till
+    count = np.arange(len(first))
+    return Passes(
+        owner[first], found.start_ns[places[first]], till, kind[first],
+        count - np.searchsorted(owner[first], owner[first]) + 1,
+        np.unique(found.track[places]).astype(np.int64),
+    )  # fmt: skip
+
+
+def phases(host: Host, context: Codes) -> Codes:
+    """The phase of contexts, as a place in PHASES; 0 for none."""
+    return np.array([*(PHASES.index(n.phase) for n in host.tree.nodes), 0], np.int32)[context]

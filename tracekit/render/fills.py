@@ -1,0 +1,30 @@
+"""Colours and hatches of parts that stand upon each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.colors import to_hex, to_rgb
+
+from tracekit.charts.chart import Key
+from tracekit.render.figure import BLUE, GREY, RED, YELLOW
+
+_COLORS = (BLUE, YELLOW, RED, GREY)
+#: How much of a family's colour is white, from its first key to its last.
+_LIGHT = (0.0, 0.35, 0.6, 0.8, 0.9)
+#: Each key has a hatch too, so that keys are apart in greyscale.
+_HATCHES = ("", "/", ".", "x", "\\", "-", "o", "|", "+", "*")
+
+
+def fills(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
+    """A colour, by family, and a hatch for each key; of a higher `density` it is finer."""
+    families = list(dict.fromkeys(key.family for key in keys))
+    found, places = {}, dict.fromkeys(families, 0)
+    for number, key in enumerate(keys):
+        light = _LIGHT[min(places[key.family], len(_LIGHT) - 1)]
+        base = to_rgb(_COLORS[families.index(key.family) % len(_COLORS)])
+        red, green, blue = (part + (1 - part) * light for part in base)
+        color = to_hex((red, green, blue))
+        found[key.name] = (color, density * _HATCHES[number % len(_HATCHES)])
+        places[key.family] += 1
+    return found

@@ -1,0 +1,34 @@
+"""Signs of parts that stand upon each other in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.style import Style
+
+from tracekit.charts.chart import Key
+from tracekit.render.cells import folded
+from tracekit.render.text import inert
+
+_SIGNS = "█░▒▓#=+:ox"
+_COLORS = ("cyan", "yellow", "magenta", "green")
+#: A space at which no line is broken.
+_TIED = "\xa0"
+
+
+def signs(keys: Sequence[Key]) -> dict[str, tuple[str, Style]]:
+    """A sign for each key, in the colour of its family."""
+    families = list(dict.fromkeys(key.family for key in keys))
+    return {
+        key.name: (_SIGNS[place % len(_SIGNS)],
+                   Style(color=_COLORS[families.index(key.family) % len(_COLORS)]))
+        for place, key in enumerate(keys)
+    }  # fmt: skip
+
+
+def sign_legend(keys: Sequence[Key], width: int) -> Iterator[str]:
+    """What the signs stand for."""
+    texts = [f"{sign} {inert(key.title)}" for key, (sign, _) in
+             zip(keys, signs(keys).values(), strict=True)]  # fmt: skip
+    for line in folded("   ".join(text.replace(" ", _TIED) for text in texts), width):
+        yield line.replace(_TIED, " ")
