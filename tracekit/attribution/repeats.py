@@ -274,9 +274,9 @@ def _even_anchors(work: _Work) -> Iterator[Ints]:
     is_even = np.abs(gaps - middle[kind]) <= _EVEN * middle[kind]
     covered = np.bincount(kind[is_even], gaps[is_even], minlength=len(counts))
     found = np.flatnonzero((counts >= LEAST_PARTS) & (covered >= _EVEN_SHARE * work.size))
-    ends = np.cumsum(counts)
+    behind = np.cumsum(counts)
     for each in found[np.argsort(counts[found], kind="stable")][:_MOST_TRIALS]:
-        yield places[ends[each] - counts[each] : ends[each]]
+        yield places[behind[each] - counts[each] : behind[each]]
 
 
 def _first_of_runs(work: _Work) -> Flags:
