@@ -436,7 +436,8 @@ OP_CALL = Table(
         Column("parent_event_id", INT, "the operator it was called by: `slice.event_id`"),
         PROCESS, THREAD, START, DURATION,
         Column("self_ns", INT, "dur_ns without the operators called in it"),
-        Column("step_index", INT, "step that it began in; NULL outside of steps"),
+        Column("step_index", INT, "step that it began in, or of detected steps that of the first "
+               "work launched in it; NULL outside of steps"),
         Column("device_ns", INT, "sum of the durations of the kernels, copies and sets launched "
                "in it, by the operators called in it too"),
         Column("self_device_ns", INT, "those of the work that it is the innermost operator of"),
@@ -495,8 +496,8 @@ ALLOCATION = Table(
         Column("phase_kind", TEXT, "forward, backward, optimizer or data: of its context, or of "
                "the pass that went on; NULL between passes"),
         Column("pass_index", INT, "passes of its process that had begun at the allocation; NULL "
-               "where the source has none. A pass is a stretch of time, of one step, in which "
-               "work of one phase (forward, backward or optimizer) is called"),
+               "where the source has none. A pass is a stretch of time, of one marked step, in "
+               "which work of one phase (forward, backward or optimizer) is called"),
         Column("next_phase_kind", TEXT, "phase of the pass that began next; NULL after the last"),
         Column("release_op_name", TEXT, "innermost operator that released it"),
         Column("release_context_id", INT, "`calling_context` that released it"),
