@@ -1,8 +1,8 @@
 """Draws the pictures of the documentation from fixtures.
 
 ``python docs/pictures.py`` writes docs/rooflines/*.png from fixtures/roofline, and
-docs/papers/javed-2019/*.png from fixtures/javed2019. Whether they say what the code draws is
-tested by their numbers, not by their bytes: another matplotlib sets other glyphs.
+docs/papers/*/*.png from fixtures/javed2019 and fixtures/awan2017. Whether they say what the code
+draws is tested by their numbers, not by their bytes: another matplotlib sets other glyphs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from tracekit.session import Session
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "fixtures" / "roofline"
 JAVED = ROOT / "fixtures" / "javed2019"
+AWAN = ROOT / "fixtures" / "awan2017"
 PICTURES = ROOT / "docs" / "rooflines"
 OF_JAVED = ROOT / "docs" / "papers" / "javed-2019"
+OF_AWAN = ROOT / "docs" / "papers" / "awan-2017"
 #: The V100 that the authors of the Time-Based Roofline measured.
 V100 = "V100 (Wang 2020, measured)"
 #: Their Fig. 2.
@@ -86,11 +88,37 @@ def javed_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     yield "fig10-vgg16", session.draw("fp_width_mix", *vgg16)
 
 
+def awan_store(folder: Path) -> Session:
+    """The runs of Awan 2017, made by hand."""
+    store = folder / "A"
+    with (AWAN / "runs.csv").open(encoding="utf-8", newline="") as runs:
+        for row in csv.DictReader(runs):
+            run = {name: value for name, value in row.items() if value}
+            name = run.pop("run")
+            metrics = {key: float(run.pop(key)) for key in ("iteration_s", "images_per_s")
+                       if key in run}  # fmt: skip
+            tracekit.ingest(
+                [AWAN / f"{name}.log"], store, run_name=name, labels=run, metrics=metrics
+            )
+    return tracekit.open(store)
+
+
+def awan_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
+    """The figures of the paper that its text says enough of."""
+    platforms = ("alexnet-p100", "alexnet-knl-opt", "alexnet-knl")
+    yield "fig6-alexnet", session.draw("layers", *platforms, panels="platform", layers="[cf]*")
+    yield (
+        "fig9-resnet50",
+        session.draw("throughput", "resnet50-??", over="nodes", metric="images_per_s"),
+    )
+
+
 def main() -> None:
     """Write all of them."""
     with tempfile.TemporaryDirectory() as folder:
         _write(PICTURES, pictures(demo_store(Path(folder))))
         _write(OF_JAVED, javed_pictures(javed_store(Path(folder))))
+        _write(OF_AWAN, awan_pictures(awan_store(Path(folder))))
 
 
 def _write(folder: Path, drawn: Iterator[tuple[str, Drawn]]) -> None:

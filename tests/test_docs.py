@@ -21,6 +21,7 @@ from tracekit.chrome import rows as chrome_rows
 from tracekit.engine import Database
 from tracekit.events import rules
 from tracekit.intake import Options, ingest
+from tracekit.opmodels import Model, OpCall, Unknown
 from tracekit.parsers import torch_profiler
 from tracekit.registry import BUILT_IN
 from tracekit.schema import TABLES
@@ -145,8 +146,8 @@ def test_every_python_example_is_used(page: str) -> None:
     for kind, body in FENCE.findall(text_of(page)):
         assert kind != "python" or body in named, f"{page}: this example is not run:\n{body}"
     assert {name for name, _ in NAMED_FILE.findall(text_of(page))} <= {
-        "tracekit_marks.py", "tracekit_tsv.py", "test_marks.py", "pyproject.toml", "day.txt",
-        "stream_time.sql", "other.json", "my.toml",
+        "tracekit_marks.py", "tracekit_swiglu.py", "tracekit_tsv.py", "test_marks.py",
+        "pyproject.toml", "day.txt", "stream_time.sql", "other.json", "my.toml",
     }  # fmt: skip
 
 
@@ -345,7 +346,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
-    for name in ("tracekit_marks", "tracekit_tsv"):
+    for name in ("tracekit_marks", "tracekit_swiglu", "tracekit_tsv"):
         sys.modules.pop(name, None)
 
 
@@ -373,7 +374,20 @@ def test_example_project_names_its_classes(package: Path) -> None:
     for entries in project["entry-points"].values():
         for value in entries.values():
             module, _, name = value.partition(":")
-            assert isinstance(getattr(loaded(package / f"{module}.py"), name), type)
+            found = loaded(package / f"{module}.py")
+            of_module = [one for one in vars(found).values() if isinstance(one, Model)]
+            assert isinstance(getattr(found, name), type) if name else of_module
+
+
+def test_example_operator_has_its_work(package: Path) -> None:
+    swiglu = loaded(package / "tracekit_swiglu.py").swiglu
+    types = '["c10::Half", "c10::Half", "Scalar"]'
+    call = OpCall.of("mine::swiglu", "[[8, 64], [256, 64], []]", types, None, None)
+    work = swiglu.work(call)
+    assert work.flops == 2 * 8 * 256 * 64
+    assert sum(tensor.size_bytes for tensor in (*work.reads, *work.writes)) == 35840
+    with pytest.raises(Unknown, match="do not fit"):
+        swiglu.work(OpCall.of("mine::swiglu", "[[8, 64], [256, 63], []]", types, None, None))
 
 
 def test_example_query_gives_the_columns_of_its_header(package: Path) -> None:

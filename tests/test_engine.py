@@ -741,15 +741,17 @@ def test_a_report_of_one_run_reads_no_file_of_another(
     tmp_path: Path, gpu_trace: Path, traces: Path
 ) -> None:
     counters = traces.parent / "nsight_compute"
-    for run, page, trace, kind in (
-        ("first", "details", gpu_trace, "csv"),
-        ("second", "raw", traces / "hand-made" / "valid.json", "txt"),
+    for run, page, trace, kind, net in (
+        ("first", "details", gpu_trace, "csv", "means"),
+        ("second", "raw", traces / "hand-made" / "valid.json", "txt", "sums_2014"),
     ):
         options = Options(run_name=run, labels={"batch": "8"}, device_name="Tesla V100-SXM2-16GB")
         ingest(counters / f"{page}-v100-handmade" / "report.csv", tmp_path / "S", options)
         ingest(trace, tmp_path / "S", Options(run_name=run, labels={"batch": "8"}))
         processor = counters.parent / "perf_stat" / "intel_trio" / f"stat.{kind}"
+        layers = counters.parent / "caffe_time" / net / "caffe.log"
         ingest(processor, tmp_path / "S", Options(run_name=run, labels={"batch": "8"}))
+        ingest(layers, tmp_path / "S", Options(run_name=run))
     store = open_store(tmp_path / "S")
     for name in ("first", "second"):
         add_operators(store, Database(store).run_id(name), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ from tracekit.peaks import model_named
 from tracekit.session import Session
 
 JAVED = ROOT / "fixtures" / "javed2019"
+AWAN = ROOT / "fixtures" / "awan2017"
 WIDTHS = {"scalar": 1, "128b": 4, "256b": 8, "512b": 16}
 
 
-def runs() -> list[dict[str, str]]:
-    with (JAVED / "runs.csv").open(encoding="utf-8", newline="") as file:
+def runs(folder: Path = JAVED) -> list[dict[str, str]]:
+    with (folder / "runs.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -149,8 +151,95 @@ def test_a_larger_batch_does_twice_the_work_on_the_same_traffic(javed: Session) 
     assert large["dram_bytes"] / small["dram_bytes"] == pytest.approx(1, rel=1e-6)
 
 
-def test_the_pictures_of_the_page_are_there() -> None:
-    page = (ROOT / "docs" / "papers" / "javed-2019.md").read_text("utf-8")
-    files = {path.name for path in (ROOT / "docs" / "papers" / "javed-2019").iterdir()}
-    assert files == {name for name in files if f"(javed-2019/{name})" in page}
-    assert page.count("](javed-2019/") == len(files) == 4
+@pytest.mark.parametrize(("paper", "count"), [("javed-2019", 4), ("awan-2017", 2)])
+def test_the_pictures_of_the_page_are_there(paper: str, count: int) -> None:
+    page = (ROOT / "docs" / "papers" / f"{paper}.md").read_text("utf-8")
+    files = {path.name for path in (ROOT / "docs" / "papers" / paper).iterdir()}
+    assert files == {name for name in files if f"({paper}/{name})" in page}
+    assert page.count(f"]({paper}/") == len(files) == count
+
+
+# -- Awan 2017 -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def awan(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    store = tmp_path_factory.mktemp("awan") / "S"
+    for row in runs(AWAN):
+        run = {name: value for name, value in row.items() if value}
+        name = run.pop("run")
+        given = {key: float(run.pop(key)) for key in ("iteration_s", "images_per_s") if key in run}
+        ingest([AWAN / f"{name}.log"], store, run_name=name, labels=run, metrics=given)
+    return opened(store)
+
+
+def times(run: str) -> dict[tuple[str, str], float]:
+    """Milliseconds by layer (or pass) and phase, as the log has them."""
+    text = (AWAN / f"{run}.log").read_text("utf-8")
+    found = {
+        (layer, phase): float(time)
+        for layer, phase, time in re.findall(r"] +(\w+)\t(forward|backward): (\S+) ms", text)
+    }
+    (whole,) = re.findall(r"Average Forward-Backward: (\S+) ms", text)
+    return found | {("", ""): float(whole)}
+
+
+def compared(awan: Session, **asked: Any) -> dict[tuple[str, str], dict[str, Any]]:
+    rows = awan.query("layer_comparison", asked).rows()
+    return {(row["layer_path"], row["name"]): row for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("run", "baseline", "factor"),
+    [
+        ("alexnet-knl-opt", "alexnet-p100", 1.18),  # "up to 18% better than KNL"
+        ("alexnet-knl", "alexnet-knl-opt", 3.2),
+        ("resnet50-p100", "resnet50-knl-opt-mcdram-cache", 1.03),
+        ("resnet50-knl-opt-ddr-all", "resnet50-knl-opt-mcdram-cache", 1.32),
+    ],
+)
+def test_whole_passes_by_platform(awan: Session, run: str, baseline: str, factor: float) -> None:
+    found = compared(awan, runs=f"{run.split('-')[0]}-*", baseline=baseline)["(all)", run]
+    assert found["step_factor"] == pytest.approx(factor, rel=1e-6)
+    whole, base = times(run)["", ""], times(baseline)["", ""]
+    assert whole / base == pytest.approx(factor, rel=1e-6)
+    assert found["step_ns"] == pytest.approx(whole * 1e6, rel=1e-9)
+
+
+def test_every_layer_is_that_of_the_log(awan: Session) -> None:
+    for run in ("alexnet-p100", "alexnet-k80", "alexnet-knl"):
+        rows = {row["layer_path"]: row for row in awan.query("layers", {"run_id": run}).rows()}
+        assert sum(row["share_ratio"] for row in rows.values()) == pytest.approx(1)
+        own = times(run)
+        assert len(own) == 2 * 24 + 1
+        for (layer, phase), time in own.items():
+            if layer:
+                assert rows[layer][f"{phase}_ns"] == round(time * 1e6)
+
+
+def test_convolutions_take_up_to_83_percent(awan: Session) -> None:
+    shares = {}
+    for row in runs(AWAN):
+        if row["net"] == "alexnet":
+            layers = awan.query("layers", {"run_id": row["run"]}).rows()
+            shares[row["run"]] = sum(
+                layer["share_ratio"] for layer in layers if layer["layer_type"] == "Convolution"
+            )
+    assert max(shares.values()) == shares["alexnet-knl"] == pytest.approx(0.83)
+    assert min(shares.values()) > 0.5
+
+
+def test_backward_layers_on_knl_and_p100(awan: Session) -> None:
+    found = compared(awan, by="label", label="platform", runs="alexnet-*", baseline="P100")
+    factors = {layer: row["backward_factor"] for (layer, name), row in found.items()
+               if name == "KNL-Opt"}  # fmt: skip
+    assert all(factors[layer] > 1 for layer in ("fc6", "fc7", "conv1", "conv3"))
+    assert factors["conv2"] < 1
+
+
+def test_weak_scaling(awan: Session) -> None:
+    asked = {"over": "nodes", "metric": "images_per_s", "runs": "resnet50-??", "series": ""}
+    rows = {row["over_value"]: row for row in awan.query("scaling", asked).rows()}
+    assert rows["2"]["efficiency_ratio"] == pytest.approx(0.5)  # "2X degradation"
+    rates = [row["metric_value"] for row in rows.values()]
+    assert rates == sorted(rates)

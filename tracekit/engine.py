@@ -8,6 +8,7 @@ import re
 import tempfile
 import threading
 import uuid
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from duckdb.func import FunctionNullHandling
 
 from tracekit import events, opclasses
 from tracekit.catalog import Query, catalog, definitions, definitions_for, query_named
@@ -62,6 +64,13 @@ _TABLE_FUNCTION = re.compile(
 _INEXACT_TYPES = frozenset((
     "bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint",
 ))  # fmt: skip
+#: Our own function: the modelled work of one call of an operator, from columns of `slice`.
+_OP_MODEL = "op_model"
+_OP_MODEL_RESULT = (
+    "STRUCT(family_name VARCHAR, is_heavy BOOLEAN, flop_count BIGINT, read_bytes BIGINT, "
+    "write_bytes BIGINT, accessed_bytes BIGINT, precision_name VARCHAR, comm_bytes BIGINT, "
+    "reason VARCHAR)"
+)
 _POLL_SECONDS = 0.1
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
@@ -81,6 +90,7 @@ class Database:
         self._root = str(store.path.resolve())
         self._is_mixed = False
         self._defined: set[str] = set()
+        self._has_function = False
         self._busy = threading.Lock()  # the connection refuses two threads at once
         self._connection = duckdb.connect()
         try:
@@ -117,19 +127,35 @@ class Database:
     def _define(self, queries: Sequence[Query], text: str = "") -> None:
         """Define what is not yet defined: to define all takes longer than most questions.
 
-        `queries` are macros and views; the built-in and the empty tables that `text` and they
-        name, too.
+        `queries` are macros and views; the built-in and the empty tables and the function that
+        `text` and they name, too.
         """
         with self._busy:
             texts = [text, *(query.sql for query in queries)]
             if len(queries) == len(definitions()):
                 texts.extend(TABLES)
+            self._define_function(texts)
             self._define_references(texts)
             self._define_empty(texts)
             for query in queries:
                 if query.name not in self._defined:
                     self._connection.execute(_definition(query))
                     self._defined.add(query.name)
+
+    def _define_function(self, texts: Sequence[str]) -> None:
+        """`op_model`, if `texts` name it: to load the models takes time."""
+        if self._has_function or not any(_OP_MODEL in text for text in texts):
+            return
+        self._connection.create_function(
+            _OP_MODEL,
+            _modelled,
+            ["VARCHAR"] * 5,
+            _OP_MODEL_RESULT,
+            null_handling=FunctionNullHandling.SPECIAL,
+        )
+        self._has_function = True
+        # DuckDB reports a leak if Python ends while a connection with a function is open.
+        weakref.finalize(self, self._connection.close)
 
     def _define_references(self, texts: Sequence[str]) -> None:
         """The built-in tables that `texts` name; no source has rows in them."""
@@ -478,6 +504,14 @@ def _make(
         lists = [[row[column.name] for row in rows] for column in table.columns]
         values = ", ".join("unnest(?)" for _ in lists)
         connection.execute(f"INSERT INTO {table.name} SELECT {values}", lists)
+
+
+def _modelled(
+    name: str | None, dims: str | None, types: str | None, strides: str | None, values: str | None
+) -> dict[str, Any]:
+    from tracekit.opmodels import figures
+
+    return figures(name, dims, types, strides, values)._asdict()
 
 
 def _model_rows() -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ BUILT_IN = (
         GROUP,
     ),
     EntryPoint("perf-stat", "tracekit.parsers.perf_stat:PerfStatParser", GROUP),
+    EntryPoint("caffe-time", "tracekit.parsers.caffe_time:CaffeTimeParser", GROUP),
     EntryPoint(
         "tensorflow-tools", "tracekit.parsers.tensorflow_tools:TensorflowToolsParser", GROUP
     ),

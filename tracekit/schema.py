@@ -512,19 +512,22 @@ ALLOCATION = Table(
 
 LAYER_STAT = Table(
     "layer_stat",
-    "One layer of a network, forward or backward, as its framework timed it.",
+    "One layer of a network, or a whole pass over it, as its framework timed it.",
     (
         PLACE,
         Column("net_index", INT, "which net of the source, from 0: a log can hold several"),
-        Column("net_name", TEXT, "name of the net"),
-        Column("layer_index", INT, "place of the layer in the net, from 0"),
+        Column("net_name", TEXT, "name of the net; NULL where the log does not say"),
+        Column("layer_index", INT, "place of the layer in the net, from 0; NULL of a whole pass, "
+               "and where the log does not tell"),
         Column("name", TEXT, "layer, as the framework calls it; NULL: the whole pass"),
         Column("type_name", TEXT, "its type, where the framework says: Convolution …"),
         Column("phase_kind", TEXT, "forward or backward; NULL: both together"),
-        Column("iteration_index", INT, "iteration it is of; NULL of a mean over all of them"),
-        Column("iteration_count", INT, "iterations that dur_ns is the mean of"),
+        Column("statistic_kind", TEXT, "what dur_ns is: 'mean' (of an iteration), 'sum' (of all "
+               "iterations) or 'single' (of one)"),
+        Column("iteration_count", INT, "iterations that dur_ns is the mean or the sum of; NULL "
+               "where the log does not say"),
+        Column("iteration_index", INT, "of 'single': which iteration, as the framework counts"),
         DURATION,
-        ARGS,
     ),
     is_event=True,
 )  # fmt: skip

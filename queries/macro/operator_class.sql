@@ -1,12 +1,12 @@
 -- purpose = "What kind of operator a kernel is of, told by its name as libraries write them; 'other' where it says nothing."
 -- source = "names of cuBLAS, cuDNN, CUTLASS, NCCL, Triton, MIOpen, Tensile, PyTorch and TensorFlow kernels; docs/metrics.md, section Operator classes"
+-- depends = ["is_communication"]
 -- [parameters]
 -- kernel_name = {type = "VARCHAR", doc = "name of the kernel"}
 CASE
     -- the first that fits; not taken in by Convert, fbgemm, flashinfer, TruncatedNormal, NormOps of a reduction,
     -- Accumulate, reduced_divisor, pooled, IndexList
-    WHEN regexp_matches(kernel_name, '(?i)nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|cross_device_reduce')
-    THEN 'communication'
+    WHEN is_communication(kernel_name, NULL) THEN 'communication'
     WHEN regexp_matches(kernel_name, '(?i)native::reduce_kernel<') THEN 'reduction'
     WHEN regexp_matches(kernel_name, '(?i)flash_|fmha|attention|attn|mha_|sdpa|with(paged|ragged)kv') THEN 'attention'
     WHEN regexp_matches(kernel_name, '(?i)conv([^e]|e[^r]|$)|winograd|implicit_?gemm|[dw]grad|fprop|bprop|im2col|col2im|igemm_(fwd|bwd|wrw)|scudnn|_[hsi]\d+cudnn|fft[12]d_[rc]2[rc]_|flip_filter|computeb?offsets')

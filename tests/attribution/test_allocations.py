@@ -24,7 +24,7 @@ Ingested = Callable[[Sequence[Row]], list[Row]]
 
 
 def blocks_of(*events: tuple[int, int | None, int, int]) -> list[tuple[int, int, int | None]]:
-    """Places of allocation and release, and the end of a lost one, for (pool, address, time, size)."""
+    """Allocation, release and the end of a lost one, for (pool, address, time, size)."""
     pool, address, time, size = (
         np.array([NONE if value is None else value for value in column], np.int64)
         for column in (zip(*events, strict=True) if events else ([], [], [], []))
@@ -200,9 +200,11 @@ def test_passes_end_with_their_step(ingested: Ingested) -> None:
 
 
 def test_ends_that_the_file_does_not_have(ingested: Ingested) -> None:
-    rows = ingested([memory(10, 1, -512), memory(20, 2, 512), memory(30, 3, 512), memory(40, 3, 8)])
+    events = [memory(10, 1, -512), memory(20, 2, 512), memory(30, 3, 512), memory(40, 3, 8)]
+    rows = ingested(events)
     assert [picked(row, "address", "size_bytes", "start_ns", "dur_ns") for row in rows] == [
-        (1, 512, None, None), (2, 512, 20_000, None), (3, 512, 30_000, 10_000), (3, 8, 40_000, None),
+        (1, 512, None, None), (2, 512, 20_000, None), (3, 512, 30_000, 10_000),
+        (3, 8, 40_000, None),
     ]  # fmt: skip
     assert [row["event_id"] is None for row in rows] == [True, False, False, False]
     assert [row["release_event_id"] is None for row in rows] == [False, True, True, True]

@@ -34,7 +34,9 @@ def other_packages(monkeypatch: pytest.MonkeyPatch, **found: str) -> None:
 
 
 def test_each_of_ours_is_what_its_entry_says() -> None:
-    assert chart_names() == ["oi_breakdown", "fp_width_mix", "throughput", "memory"]
+    assert chart_names() == [
+        "oi_breakdown", "fp_width_mix", "layers", "throughput", "memory", "ranks",
+    ]  # fmt: skip
     for entry in BUILT_IN:
         kind = chart_named(entry.name)
         assert isinstance(kind, ChartKind)

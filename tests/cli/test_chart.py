@@ -172,7 +172,10 @@ def test_the_chart_and_its_table_fit_the_terminal(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["pie"], "there is no chart called 'pie'; known: oi_breakdown, fp_width_mix, throughput"),
+        (
+            ["pie"],
+            "there is no chart called 'pie'; known: oi_breakdown, fp_width_mix, layers, throughput",
+        ),
         (["throughput", "-o", "a.docx"], "the picture's file has '.docx'; give it one of:"),
         (["throughput", "--size", "poster"], "--size cannot be 'poster'"),
         (["throughput", "--style", "x"], "--style is of a picture: name its file with -o"),
@@ -206,6 +209,18 @@ def test_a_store_without_counters(tracekit: Tracekit, here: Path, filled: Path) 
                         ("throughput", "none of the runs has a metric")):  # fmt: skip
         done = tracekit("chart", chart, "--store", filled)
         assert (done.code, says in done.error) == (2, True), done.messages
+
+
+def test_ranks_of_a_trace(tracekit: Tracekit, here: Path, filled: Path) -> None:
+    done = tracekit("chart", "ranks", "gpu", "--store", filled, "--data", "d.csv", "-o", "a.png")
+    assert done.code == 0, done.messages
+    (row,) = rows_of(here / "d.csv")
+    parts = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
+    assert sum(int(row[part]) for part in parts) == int(row["elapsed_ns"]) > 0
+    done = tracekit("chart", "ranks", "gpu", "--store", filled)
+    assert "█ compute" in done.text
+    done = tracekit("chart", "ranks", "gpu", "--store", filled, "--phase", "some")
+    assert (done.code, "phase is to be all, stable or N..M" in done.error) == (5, True)
 
 
 def test_a_name_that_means_harm(tracekit: Tracekit, here: Path, measured: Path) -> None:

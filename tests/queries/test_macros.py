@@ -320,6 +320,31 @@ def test_each_class_and_phase_has_a_name_that_is_tried() -> None:
         assert set(told) == {row[column] for row in kernel_names()} - {""}
 
 
+@pytest.mark.parametrize("name", ["hcom_allReduce__123", "ncclKernel_SendRecv", "all_gather_bf16"])
+def test_communication_is_told_by_the_name_or_by_the_collective(
+    database: Database, name: str
+) -> None:
+    assert value(database, f"is_communication('{name}', NULL)") is True
+    assert value(database, "is_communication('gemm', 'allreduce')") is True
+    assert value(database, "is_communication('gemm', NULL)") is False
+    assert value(database, "is_communication(NULL, NULL)") is False
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", True),
+        ("enumerate(DataPipe)#ShufflerIterDataPipe", True),
+        ("## data_load ##", True),
+        ("## wait_for_batch ##", True),
+        ("## all2all_data:lengths ##", False),
+        ("aten::data", False),
+    ],
+)
+def test_loading_is_told_by_the_name(database: Database, name: str, expected: bool) -> None:
+    assert value(database, f"is_data_loading('{name}')") is expected
+
+
 # -- sums that are not to be parts ----------------------------------------------------------------
 
 
@@ -368,3 +393,116 @@ def test_work_is_held_against_the_ceiling_of_its_width(
     database: Database, arguments: str, expected: str | None
 ) -> None:
     assert value(database, f"width_ceiling({arguments})") == expected
+
+
+# -- communication --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("'anything', 'allreduce'", True),  # the profiler says so
+        ("NULL, 'allreduce'", True),
+        ("NULL, NULL", False),
+        ("'', NULL", False),
+        ("'ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)', NULL", True),
+        ("'ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)', NULL", True),
+        ("'void rcclGenericKernel<1, false>(ncclDevComm*)', NULL", True),
+        ("'mscclKernel_Sum_half_Simple_false(ncclDevComm*)', NULL", True),
+        ("'void vllm::cross_device_reduce_2stage<float, 8>(vllm::RankData*)', NULL", True),
+        ("'void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>()', NULL",
+         True),
+        ("'hcom_allReduce__123_1', NULL", True),
+        ("'nvshmemi_transfer_rma', NULL", True),
+        ("'all-gather-start.7', NULL", True),
+        ("'collective-permute.1', NULL", True),
+        ("'void at::native::reduce_kernel<512, 1>(float)', NULL", False),
+        ("'void at::native::_scatter_gather_elementwise_kernel<128, 4>()', NULL", False),
+        ("'void paged_attention_ll4mi_reduce_kernel<float>()', NULL", False),
+        ("'void oneflow::BlockAllReduce<float>()', NULL", False),
+        ("'warp_all_reduce_softmax', NULL", False),
+        ("'Memcpy PtoP (Device -> Device)', NULL", False),
+    ],
+)  # fmt: skip
+def test_communication_is_told_by_the_profiler_or_the_name(
+    database: Database, arguments: str, expected: bool
+) -> None:
+    assert value(database, f"is_communication({arguments})") is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("allreduce", "allreduce"),
+        ("allreduce_coalesced", "allreduce"),
+        ("_allgather_base", "allgather"),
+        ("nccl:_all_gather_base", "allgather"),
+        ("c10d::_reduce_scatter_base_", "reduce_scatter"),
+        ("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(x)", "reduce_scatter"),
+        ("all_to_allv", "all_to_all"),
+        ("gloo:broadcast", "broadcast"),
+        ("ncclDevKernel_Broadcast_RING_LL(x)", "broadcast"),
+        ("nccl:send 0->1", "send"),
+        ("nccl:recv 1<-0", "recv"),
+        ("ncclDevKernel_SendRecv(x)", "sendrecv"),
+        ("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)", None),
+        ("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", None),
+        ("collective-permute-start.3", "permute"),
+        ("nccl:reduce", "reduce"),
+        ("nccl:gather", "gather"),
+        ("nccl:scatter", "scatter"),
+        ("nccl:all_reduce_barrier", "allreduce"),  # the first word counts
+        ("barrier", "barrier"),
+        ("wait", None),
+        ("init", None),
+        ("nccl:coalesced", None),
+        ("", None),
+    ],
+)
+def test_collectives_have_one_spelling(database: Database, text: str, expected: str | None) -> None:
+    assert value(database, f"collective_kind('{text}')") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("'Float'", 4), ("'float'", 4), ("'c10::BFloat16'", 2), ("'BFloat16'", 2), ("'Long'", 8),
+        ("'long int'", 8), ("'unsigned char'", 1), ("'Float8_e4m3fn'", 1), ("'ComplexDouble'", 16),
+        ("'Bool'", 1), ("'Float4_e2m1fn_x2'", None), ("'Scalar'", None), ("''", None),
+        ("NULL", None),
+    ],
+)  # fmt: skip
+def test_bytes_of_an_element(database: Database, name: str, expected: int | None) -> None:
+    assert value(database, f"element_bytes({name})") == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("'[[128, 48], [3]]', '[\"float\", \"c10::Half\"]'", [24576.0, 6.0]),  # 128 * 48 * 4
+        ("'[[128, 48], []]', '[\"float\", \"Scalar\"]'", [24576.0, None]),
+        ("'[[[9600]], []]', '[\"TensorList\", \"\"]'", [None, None]),
+        ("'[[4]]', '[]'", [None]),
+        ("'[\n [\n  4\n ]\n]', '[\n \"long\"\n]'", [32.0]),
+        ("'no list', '[\"float\"]'", [None]),
+        ("NULL, NULL", []),
+    ],
+)
+def test_bytes_of_tensors(database: Database, arguments: str, expected: list[float | None]) -> None:
+    assert value(database, f"tensor_bytes({arguments})") == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("'allreduce', 4", 1.5), ("'allreduce', 2", 1.0), ("'allreduce', 1", 0.0),
+        ("'allgather', 8", 0.875), ("'reduce_scatter', 8", 0.875), ("'all_to_all', 4", 0.75),
+        ("'gather', 4", 0.75), ("'scatter', 4", 0.75), ("'broadcast', 8", 1.0),
+        ("'reduce', 8", 1.0), ("'sendrecv', 2", 1.0), ("'barrier', 8", None), ("NULL, 8", None),
+        ("'allreduce', 0", None), ("'allreduce', NULL", None),
+    ],
+)  # fmt: skip
+def test_bus_bandwidth_has_the_factors_of_nccl_tests(
+    database: Database, arguments: str, expected: float | None
+) -> None:
+    assert value(database, f"bus_factor({arguments})") == expected

@@ -254,6 +254,15 @@ def test_the_prefix_suits_the_largest(top: float, prefix: tuple[str, float]) -> 
 
 
 @pytest.mark.parametrize(
+    ("top", "prefix"),
+    [(0.0, ("n", 1.0)), (999.0, ("n", 1.0)), (5e3, ("\u00b5", 1e3)), (1.9e7, ("m", 1e6)),
+     (2e9, ("", 1e9)), (4e12, ("k", 1e12))],
+)  # fmt: skip
+def test_a_time_has_the_prefix_of_a_second(top: float, prefix: tuple[str, float]) -> None:
+    assert prefix_of(top, "ns") == prefix
+
+
+@pytest.mark.parametrize(
     ("unit", "high", "value", "text", "title"),
     [
         ("", 500.0, 100.0, "100", "m"),

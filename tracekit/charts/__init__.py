@@ -20,8 +20,10 @@ GROUP = "tracekit.charts"
 BUILT_IN = (
     EntryPoint("oi_breakdown", "tracekit.charts.oi_breakdown:OiBreakdown", GROUP),
     EntryPoint("fp_width_mix", "tracekit.charts.fp_width_mix:FpWidthMix", GROUP),
+    EntryPoint("layers", "tracekit.charts.layers:Layers", GROUP),
     EntryPoint("throughput", "tracekit.charts.throughput:Throughput", GROUP),
     EntryPoint("memory", "tracekit.charts.memory:Memory", GROUP),
+    EntryPoint("ranks", "tracekit.charts.ranks:Ranks", GROUP),
 )
 
 

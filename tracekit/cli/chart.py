@@ -24,7 +24,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def chart(
-    name: Annotated[str, typer.Argument(help="oi_breakdown, fp_width_mix, throughput or memory.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="oi_breakdown, fp_width_mix, layers, throughput, memory or ranks."),
+    ],
     runs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -51,6 +54,13 @@ def chart(
     of: Annotated[
         str | None, typer.Option("--of", help="fp_width_mix: shares of inst or flop.")
     ] = None,
+    layers: Annotated[
+        str | None,
+        typer.Option("--layers", metavar="PATTERN", help="layers: only these, * for any letters."),
+    ] = None,
+    depth: Annotated[
+        str | None, typer.Option("--depth", metavar="N", help="layers: parts of a path to keep.")
+    ] = None,
     metric: Annotated[
         str | None, typer.Option("--metric", metavar="NAME", help="throughput: which metric.")
     ] = None,
@@ -62,7 +72,8 @@ def chart(
         typer.Option("--baseline", metavar="RUN", help="throughput: what speed-ups are over."),
     ] = None,
     phase: Annotated[
-        str | None, typer.Option("--phase", help="memory: steps, all, stable or N..M.")
+        str | None,
+        typer.Option("--phase", metavar="STEPS", help="memory, ranks: all, stable or N..M."),
     ] = None,
     size: SizeOption = "page",
     style: StyleOption = None,
@@ -72,12 +83,15 @@ def chart(
     """Compare runs in a chart.
 
     Charts: oi_breakdown (operations and memory traffic of each run, and their intensity),
-    fp_width_mix (floating-point instructions by precision and vector width), throughput (a metric
-    over a label, beside linear growth), memory (memory of devices by kind over time).
+    fp_width_mix (floating-point instructions by precision and vector width), layers (time of a
+    step in each, forward and backward), throughput (a metric over a label, beside linear growth),
+    memory (memory of devices by kind over time), ranks (compute, communication, copies and idle
+    time of each rank).
     """
     from tracekit.charts.request import Request
 
-    own = {"of": of, "metric": metric, "show": show, "baseline": baseline, "phase": phase}
+    own = {"of": of, "layers": layers, "depth": depth, "metric": metric, "show": show,
+           "baseline": baseline, "phase": phase}  # fmt: skip
     asked = Request(
         over, series or (), panels, title or "",
         {option: value for option, value in own.items() if value is not None},

@@ -87,6 +87,7 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
         ("op_stat", "query op_breakdown", " (there are no device kernels)"),
         ("slice", "query op_time", " (there are no device kernels)"),
         ("measurement", "query cpu_work", ""),
+        ("layer_stat", "query layers", ""),
     ):
         having = [outcome for outcome in outcomes if outcome.rows.get(table)]
         if having:
@@ -96,11 +97,11 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
 
 def _rows(outcomes: Sequence[Outcome]) -> str:
     tables = ("kernel", "kernel_metric", "kernel_rule", "transfer", "slice", "flow",
-              "memory_event", "counter", "step", "op_stat")  # fmt: skip
+              "memory_event", "counter", "step", "op_stat", "layer_stat")  # fmt: skip
     totals = {table: sum(o.rows.get(table, 0) for o in outcomes) for table in tables}
     words = {"kernel_metric": "metric", "kernel_rule": "piece of advice",
              "memory_event": "memory event", "counter": "counter value",
-             "op_stat": "operator"}  # fmt: skip
+             "op_stat": "operator", "layer_stat": "layer time"}  # fmt: skip
     return (
         ", ".join(counted(n, words.get(table, table)) for table, n in totals.items() if n)
         or "no rows"

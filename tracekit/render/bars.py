@@ -86,7 +86,8 @@ class _Drawing:
         is_beside = self.columns == 1 and "right" in size.legend
         self.legend_place = size.legend if is_beside else "outside lower center"
         self.top = self._top()
-        self.prefix, self.factor = ("", 0.01) if chart.is_of_shares else prefix_of(self.top)
+        unit = chart.axis_titles[0][1]
+        self.prefix, self.factor = ("", 0.01) if chart.is_of_shares else prefix_of(self.top, unit)
 
     def figure(self) -> Figure:
         """All panels and the legend."""

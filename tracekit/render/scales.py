@@ -18,12 +18,16 @@ _ROUNDING = 1e-9
 _PERCENT = 100.0
 
 
-def prefix_of(top: float) -> tuple[str, float]:
-    """The prefix of the thousands of the largest number, and what it stands for: ``("G", 1e9)``."""
+def prefix_of(top: float, unit: str = "") -> tuple[str, float]:
+    """The prefix of the thousands of the largest number, and what it stands for: ``("G", 1e9)``.
+
+    Of ns that before the symbol of seconds: ``("m", 1e6)``.
+    """
+    prefixes = ("n", "\u00b5", "m", *_PREFIXES) if unit == "ns" else _PREFIXES
     if not 1e3 <= top < 1e27:
-        return "", 1.0
+        return prefixes[0], 1.0
     thousands = math.floor((math.log10(top) + _ROUNDING) / 3)
-    return _PREFIXES[thousands], 1e3**thousands
+    return prefixes[thousands], 1e3**thousands
 
 
 def symbol_of(unit: str) -> str:

@@ -1,0 +1,43 @@
+-- purpose = "What the idle time of each device waited for: the host, data, a launch, communication, a copy, another stream."
+-- source = "docs/metrics.md, section gaps; HTA's breakdown of idle time into host, kernel and other waits"
+-- needs = ["attribution"]
+-- depends = ["device_gap"]
+-- [parameters]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
+-- [columns]
+-- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
+-- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
+-- gap_kind = {type = "VARCHAR", doc = "what was waited for: data_loading, synchronisation, host, launch, graph, communication, copy, stream, queue or unknown"}
+-- share_ratio = {type = "DOUBLE", doc = "total_ns / elapsed_ns"}
+-- idle_share_ratio = {type = "DOUBLE", doc = "total_ns / all idle time of the device"}
+-- total_ns = {type = "BIGINT", doc = "idle time of this kind; adds up to the idle time of the device"}
+-- gap_count = {type = "BIGINT", doc = "gaps that have some; a gap can have several kinds"}
+-- mean_ns = {type = "DOUBLE", doc = "total_ns / gap_count"}
+-- max_ns = {type = "BIGINT", doc = "most in one gap"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to the last end of work on any device of the source"}
+-- reason = {type = "VARCHAR", doc = "of unknown: why"}
+-- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
+WITH
+kinds AS (
+    SELECT
+        source_id, device_id, gap_kind, reason,
+        any_value(elapsed_ns) AS elapsed_ns,
+        CAST(sum(part_ns) AS BIGINT) AS total_ns,
+        count(*) AS gap_count,
+        max(part_ns) AS max_ns
+    FROM device_gap($run_id, $phase)
+    GROUP BY source_id, device_id, gap_kind, reason
+)
+SELECT
+    source_file.rank_index, kinds.device_id, kinds.gap_kind,
+    ratio(kinds.total_ns, kinds.elapsed_ns) AS share_ratio,
+    ratio(kinds.total_ns, sum(kinds.total_ns) OVER (PARTITION BY kinds.source_id, kinds.device_id)) AS idle_share_ratio,
+    kinds.total_ns, kinds.gap_count,
+    ratio(kinds.total_ns, kinds.gap_count) AS mean_ns,
+    kinds.max_ns, kinds.elapsed_ns, kinds.reason, kinds.source_id
+FROM kinds
+LEFT JOIN source_file ON source_file.source_id = kinds.source_id AND source_file.run_id = $run_id
+ORDER BY
+    source_file.rank_index NULLS LAST, kinds.source_id, kinds.device_id NULLS LAST, kinds.total_ns DESC,
+    kinds.gap_kind, kinds.reason

@@ -1,0 +1,1 @@
+"""What `caffe time` logs: its lines, and the nets that they belong to."""

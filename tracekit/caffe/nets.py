@@ -1,0 +1,117 @@
+"""Which net a time is of: a log can hold several, one after the other or between each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracekit.caffe.lines import MOST_LAYERS, Echo, Time
+
+_MOST_WRITERS = 4096
+
+
+@dataclass(slots=True)
+class Net:
+    """A run of `caffe time` on one net, as far as the log tells.
+
+    ``is_marked`` says that lines tell its begin, so that a layer that comes again is another one of
+    the same name; without, a layer that comes again is of the next run.
+    """
+
+    begin_bytes: int
+    echo: Echo
+    iteration_count: int | None = None
+    is_marked: bool = False
+    index: int | None = None
+    has_sums: bool = False
+    _last_iteration: int = -1
+    _wholes: set[tuple[str, str | None]] = field(default_factory=set)
+    _seen: set[tuple[str, str | None]] = field(default_factory=set)
+    _forward: dict[str, list[int]] = field(default_factory=dict)
+    _layer_count: int = 0
+
+    @property
+    def has_layers(self) -> bool:
+        """Whether a time of a layer, or of all of them, has been read."""
+        return bool(self._seen or self._wholes)
+
+    def has(self, time: Time) -> bool:
+        """Whether this time was read already, so that it is of another run."""
+        if time.iteration_index is not None:
+            return time.iteration_index <= self._last_iteration or self.has_layers
+        if time.layer_name is None:
+            return (time.statistic_kind, time.phase_kind) in self._wholes
+        if len(self._seen) >= MOST_LAYERS:
+            return True
+        return not self.is_marked and (time.layer_name, time.phase_kind) in self._seen
+
+    def place(self, time: Time) -> int | None:
+        """Take a time; the place of its layer, which only forward times and their backward tell.
+
+        Layers run forward in the order of the net; before October 2014 backward times were printed
+        in the order in which layers run backward.
+        """
+        self.has_sums |= time.statistic_kind == "sum" and time.layer_name is not None
+        if time.iteration_index is not None:
+            self._last_iteration = time.iteration_index
+            return None
+        if time.layer_name is None:
+            self._wholes.add((time.statistic_kind, time.phase_kind))
+            return None
+        self._seen.add((time.layer_name, time.phase_kind))
+        if time.phase_kind == "forward":
+            self._forward.setdefault(time.layer_name, []).append(self._layer_count)
+            self._layer_count += 1
+            return self._layer_count - 1
+        waiting = self._forward.get(time.layer_name)
+        return waiting.pop() if waiting else None
+
+
+class Nets:
+    """The nets of a log, by who writes them: each process logs under a thread of its own."""
+
+    def __init__(self, on_end: Callable[[Net, bool], None]) -> None:
+        self._on_end = on_end
+        self._open: dict[str | None, Net] = {}
+        self._count = 0
+
+    def begin(self, writer: str | None, place: int, echo: Echo | None = None) -> Net:
+        """A net begins here; the one before it ends, if it has times."""
+        self.end(writer)
+        if len(self._open) >= _MOST_WRITERS:
+            self.finish()
+        net = self._open[writer] = Net(place, echo or Echo())
+        return net
+
+    def of(self, writer: str | None, place: int) -> Net:
+        """The net that is open, or a new one."""
+        return self._open.get(writer) or self.begin(writer, place)
+
+    def row(self, writer: str | None, place: int, time: Time) -> dict[str, Any]:
+        """The row of `layer_stat` for a time."""
+        net = self.of(writer, place)
+        if net.has(time):
+            net = self.begin(writer, place)
+        if net.index is None:
+            net.index, self._count = self._count, self._count + 1
+        layer = time.layer_name
+        return {
+            "event_id": place, "net_index": net.index, "net_name": net.echo.net_name,
+            "layer_index": net.place(time), "name": layer,
+            "type_name": None if layer is None else net.echo.type_of(layer),
+            "phase_kind": time.phase_kind, "statistic_kind": time.statistic_kind,
+            "iteration_count": net.iteration_count if time.iteration_index is None else None,
+            "iteration_index": time.iteration_index, "dur_ns": time.dur_ns,
+        }  # fmt: skip
+
+    def end(self, writer: str | None, is_told: bool = False) -> None:
+        """The open net of `writer` ends; `is_told` where the log says so."""
+        net = self._open.pop(writer, None)
+        if net is not None and net.index is not None:
+            self._on_end(net, is_told)
+
+    def finish(self) -> None:
+        """Nothing follows."""
+        for writer in list(self._open):
+            self.end(writer)

@@ -1,0 +1,135 @@
+"""Layers of runs: time of a step, forward and backward, axes beside axes (Awan 2017, Fig. 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.arrangement import Arrangement
+from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
+from tracekit.charts.request import Request
+from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.roofline.points import Labels
+
+_KEYS = (
+    Key("forward", "forward", "forward"), Key("backward", "backward", "backward"),
+    Key("other", "neither", "other"),
+)  # fmt: skip
+_COLUMNS = (
+    ("name", TEXT, "layer, or modules joined by /"),
+    *PLACE,
+    ("forward_step_ns", REAL, "time of a step's forward pass"),
+    ("backward_step_ns", REAL, "time of its backward pass"),
+    ("step_ns", REAL, "time of both and of neither"),
+    ("reason", TEXT, "why there is no bar"),
+    ("run_name", TEXT, "run"),
+    ("run_id", TEXT, "run"),
+)
+#: Axes with more bars cannot be read: the longest are drawn, the rest is one bar.
+_MOST_LAYERS = 30
+_NO_STEPS = "the trace has no steps: nobody knows the time of one"
+
+Row = Mapping[str, Any]
+
+
+class Layers:
+    """For each run axes of its own, with a bar a layer: forward, backward and neither."""
+
+    name = "layers"
+    title = "Layers of runs: time of a step, forward and backward."
+    table = "layer_stat"
+    options = ("layers", "depth")
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+    ) -> BarChart:
+        """The chart of some runs; UsageError where no layer of any is known."""
+        asked.check_options(self.name, self.options)
+        depth = _whole(asked.options.get("depth"))
+        found = {run: store.query("layers", {"run_id": run, "depth": depth}).rows() for run in runs}
+        return build(found, runs, labels, asked)
+
+
+def _whole(depth: str | None) -> int | None:
+    if depth is None:
+        return None
+    if not depth.isascii() or not depth.isdigit() or not int(depth[:9]):
+        raise UsageError(f"--depth cannot be {depth!r}; it is a number from 1 on")
+    return int(depth[:9])
+
+
+def build(
+    found: Mapping[str, Sequence[Row]], runs: Mapping[str, str], labels: Labels, asked: Request
+) -> BarChart:
+    """The chart of rows of the report `layers`, of each run its own."""
+    pattern = asked.options.get("layers", "*")
+    by_run = {
+        run: [row for row in rows if fnmatchcase(row["layer_path"], pattern)]
+        for run, rows in found.items()
+    }
+    if not any(by_run.values()):
+        raise UsageError(
+            f"none of the runs has layers called {pattern!r}"
+            if any(found.values())
+            else "none of the runs has layers, which a log of caffe time has, and a trace of "
+            "torch.profiler with modules (with_stack=True or with_modules=True)"
+        )
+    placed = Arrangement(runs, labels, asked)
+    panels, table = [], []
+    for title, run, series in _axes(placed):
+        groups = []
+        has_nets = len({row["net_index"] for row in by_run[run]}) > 1
+        for row in _longest(by_run[run]):
+            net = (row["net_name"] or f"net {row['net_index']}") if has_nets else ""
+            group = Group(row["layer_path"], (_bar(row),), ", ".join(filter(None, (series, net))))
+            groups.append(group)
+            table.append({
+                **{name: row.get(name) for name, *_ in _COLUMNS}, "name": group.name,
+                "panel": title, "series": group.series or None, "reason": group.bars[0].reason,
+                "run_name": runs[run], "run_id": run,
+            })  # fmt: skip
+        none = Group("", (Bar("", "ns", reason="the run has no such layers"),), series)
+        panels.append(BarPanel(title, tuple(groups) or (none,)))
+    return BarChart(
+        Layers.name, asked.title, (("Time of a step", "ns"),), _KEYS, tuple(panels),
+        table_of(Layers.name, _COLUMNS, table),
+    )  # fmt: skip
+
+
+def _axes(placed: Arrangement) -> Iterator[tuple[str, str, str]]:
+    """Title, run and series of each pair of axes: one a run."""
+    for title, own in placed.panels():
+        names = placed.names(own)
+        for run in own:
+            called = title if title and len(own) == 1 else names[run]
+            yield called, run, placed.series_of(run)
+
+
+def _longest(rows: Sequence[Row]) -> list[Row]:
+    """As many layers as can be drawn, in their order, then all others as one."""
+    if len(rows) <= _MOST_LAYERS:
+        return list(rows)
+    by_time = sorted(rows, key=lambda row: -(row["step_ns"] or 0.0))
+    limit = by_time[_MOST_LAYERS - 2]["step_ns"] or 0.0
+    kept = [row for row in rows if (row["step_ns"] or 0.0) >= limit][: _MOST_LAYERS - 1]
+    rest = [row for row in rows if not any(row is one for one in kept)]
+    sums = {
+        name: None if any(row[name] is None for row in rest) else sum(row[name] for row in rest)
+        for name in ("forward_step_ns", "backward_step_ns", "step_ns")
+    }
+    reason = next((row["reason"] for row in rest if row["step_ns"] is None), None)
+    other = {"layer_path": f"{len(rest)} others", "net_name": "", "net_index": "", "reason": reason}
+    return [*kept, {**sums, **other}]
+
+
+def _bar(row: Row) -> Bar:
+    """A bar of what is known of a layer."""
+    total = row["step_ns"]
+    if total is None:
+        return Bar("", "ns", reason=row.get("reason") or _NO_STEPS)
+    forward, backward = row["forward_step_ns"] or 0.0, row["backward_step_ns"] or 0.0
+    rest = max(total - forward - backward, 0.0)
+    return Bar("", "ns", (("forward", forward), ("backward", backward), ("other", rest)))

@@ -1,0 +1,98 @@
+"""What each rank of a run spent its time on, a bar a rank; see docs/metrics.md, Many ranks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.arrangement import Arrangement
+from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
+from tracekit.charts.request import Request
+from tracekit.charts.table import INT, PLACE, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.roofline.points import Labels
+
+_KEYS = (
+    Key("compute_ns", "compute", "compute"),
+    Key("exposed_communication_ns", "communication, not hidden", "communication"),
+    Key("exposed_copy_ns", "copies and sets, not hidden", "copy"),
+    Key("idle_ns", "idle", "idle"),
+)
+_COLUMNS = (
+    ("name", TEXT, "rank, and its device where it has several"),
+    *PLACE,
+    ("compute_ns", INT, "time with a kernel that is no communication"),
+    ("exposed_communication_ns", INT, "time with communication and no such kernel"),
+    ("exposed_copy_ns", INT, "time with copies or sets alone"),
+    ("idle_ns", INT, "time with nothing on the device"),
+    ("elapsed_ns", INT, "the four added up"),
+    ("reason", TEXT, "why there is no bar"),
+    ("run_name", TEXT, "run"),
+    ("run_id", TEXT, "run"),
+)
+
+
+class Ranks:
+    """For each rank of each run one bar: compute, communication and copies not hidden, idle."""
+
+    name = "ranks"
+    title = "Time of each rank: compute, what nothing hid of communication and copies, idle."
+    table = "attribution"
+    options = ("phase",)
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+    ) -> BarChart:
+        """The chart of some runs; UsageError where none has work on a device."""
+        asked.check_options(self.name, self.options)
+        phase = asked.options.get("phase", "all")
+        rows = {run: store.query("ranks", {"run_id": run, "phase": phase}).rows() for run in runs}
+        return build(rows, runs, labels, asked)
+
+
+def build(
+    rows: Mapping[str, Sequence[Mapping[str, Any]]], runs: Mapping[str, str], labels: Labels,
+    asked: Request,
+) -> BarChart:  # fmt: skip
+    """The chart of rows of the report `ranks`, by each run's id."""
+    if all(row["elapsed_ns"] is None for own in rows.values() for row in own):
+        raise UsageError("none of the runs has timed work on a device; a GPU trace has")
+    placed = Arrangement(runs, labels, asked)
+    panels, table = [], []
+    for title, own in placed.panels():
+        names = placed.names(own)
+        for run in own:
+            shown = f"{title}: {names[run]}" if title else names[run]
+            found = _named(rows[run])
+            groups = tuple(Group(name, (_bar(row),)) for name, row in found)
+            panels.append(BarPanel(shown, groups))
+            place = {"panel": shown, "series": placed.series_of(run) or None,
+                     "run_name": runs[run], "run_id": run}  # fmt: skip
+            table += [
+                {**{column: row.get(column) for column, *_ in _COLUMNS}, **place,
+                 "name": group.name, "reason": group.bars[0].reason}
+                for group, (_, row) in zip(groups, found, strict=True)
+            ]  # fmt: skip
+    return BarChart(
+        Ranks.name, asked.title, (("Time", "ns"),), _KEYS, tuple(panels),
+        table_of(Ranks.name, _COLUMNS, table), "rank",
+    )  # fmt: skip
+
+
+def _named(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Each row with its name: the rank, else the source; with the device where it has several."""
+    devices = Counter(row["source_id"] for row in rows)
+
+    def name(row: Mapping[str, Any]) -> str:
+        rank = row["source_id"] if row["rank_index"] is None else str(row["rank_index"])
+        return rank if devices[row["source_id"]] == 1 else f"{rank} device {row['device_id']}"
+
+    return [(name(row), row) for row in rows]
+
+
+def _bar(row: Mapping[str, Any]) -> Bar:
+    if row["elapsed_ns"] is None:
+        return Bar("", "ns", reason=row["reason"] or "not known")
+    return Bar("", "ns", tuple((key.name, row[key.name]) for key in _KEYS))
