@@ -90,10 +90,11 @@ def ingested(tmp_path: Path) -> Ingested:
 
 
 def span(
-    name: str, start: int, end: int, category: str = "cpu_op", thread: int = 1, **args: Any
-) -> Row:
+    name: str, start: int, end: int, category: str = "cpu_op", thread: int = 1,
+    args: Row | None = None,
+) -> Row:  # fmt: skip
     return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": start,
-            "dur": end - start, "args": args}  # fmt: skip
+            "dur": end - start, "args": args or {}}  # fmt: skip
 
 
 def memory(time: int, address: int, size: int, thread: int = 1, **more: int) -> Row:
@@ -110,10 +111,10 @@ TRAINING = [
     span("ProfilerStep#1", 0, 1000, "user_annotation"),
     span("nn.Module: Net_0", 100, 300, "python_function"),
     span("aten::linear", 110, 200),
-    span("aten::addmm", 120, 190, **{"Sequence number": 5}),
+    span("aten::addmm", 120, 190, args={"Sequence number": 5}),
     span("aten::empty", 130, 140),
     span("autograd::engine::evaluate_function: AddmmBackward0", 400, 500, thread=2,
-         **{"Sequence number": 5, "Fwd thread id": 1}),
+         args={"Sequence number": 5, "Fwd thread id": 1}),
     span("Optimizer.step#Adam.step", 600, 700, "user_annotation"),
     span("aten::zeros_like", 610, 620),
 ]  # fmt: skip

@@ -282,5 +282,5 @@ def test_memory_of_steps_that_are_not_there(
     tracekit: Tracekit, here: Path, remembered: Path
 ) -> None:
     done = tracekit("chart", "memory", "--store", remembered, "--phase", "7..9")
-    assert done.code == 2
-    assert "none of the runs has memory that can be told, in the steps asked for" in done.error
+    assert done.code == 5
+    assert "the run has no steps 7..9" in done.error

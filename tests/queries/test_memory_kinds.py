@@ -77,7 +77,7 @@ def test_kinds_make_the_profilers_total(corpus: Path, tmp_path: Path, name: str)
     """At the largest total: what was there before, and every block allocated by then and held."""
     trace = corpus / "torch" / f"{name}.json.gz"
     database = database_of(trace, tmp_path)
-    found = defaultdict(dict)
+    found: dict[bool, dict[str, int]] = defaultdict(dict)
     for row in database.query("memory_by_kind", {"run_id": "r"}).rows():
         found[row["device_kind"] == "cpu"][row["kind"]] = row["at_peak_bytes"]
     for (kind, _), events in pools_of(trace).items():

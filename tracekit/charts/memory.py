@@ -75,8 +75,8 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> AreaChart:
     drawn = [own for key, own in pools.items() if key[3] != _HOST or key[0] not in with_device]
     if not drawn:
         raise UsageError(
-            "none of the runs has memory that can be told, in the steps asked for: record with "
-            "profile_memory=True, and see `tracekit query memory_coverage`"
+            "none of the runs has memory that can be told: record with profile_memory=True, and "
+            "see `tracekit query memory_coverage`"
         )
     titles = [_title(own[0], is_named=len({key[0] for key in pools}) > 1) for own in drawn]
     panels = tuple(_panel(title, own) for title, own in zip(titles, drawn, strict=True))
