@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from tracekit._version import __version__
+from tracekit.attribution import attributed
 from tracekit.errors import FormatError, StoreError, StrictError, TracekitError, UsageError
 from tracekit.events import rules
 from tracekit.logdir import DUMP, Profiles, is_dump, is_profile
@@ -92,7 +93,7 @@ class Options:
 class Outcome:
     """What became of one source.
 
-    ``rows`` counts rows by table. ``already_in`` is the run that held the same content already:
+    ``rows`` counts the parser's rows by table. ``already_in`` is the run that held the same content already:
     nothing was written then.
     """
 
@@ -680,6 +681,9 @@ def _commit(job: _Job, under_way: Ingest, options: Options) -> Outcome:
             f"{job.source.path}: the file changed while it was read; nothing of it was kept. "
             "Ingest it again when it is complete"
         )
+    if report.facts.get("recording_kind") in (None, "timeline"):
+        folder = under_way.source_folder(job.number)
+        _write_rows(attributed(folder), folder, "0", report)
     run_id, name = _run_of(job, options, under_way.store)
     commit = Commit(run_id, identity.source_id, under_way.ingest_id)
     _write_issues(report, under_way.source_folder(job.number))

@@ -1,0 +1,152 @@
+-- purpose = "The steps one by one, and which of them are the stable phase: time, busy time of the devices, launches; their median and throughput first."
+-- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning, throughput; docs/metrics.md, section Steps and the stable phase"
+-- needs = ["step"]
+-- depends = ["step_span", "stable_phase", "label_value"]
+-- [parameters]
+-- run_id = {type = "VARCHAR", doc = "run"}
+-- [columns]
+-- step_name = {type = "VARCHAR", doc = "number of the step; (stable) or (all): the median of those, rounded"}
+-- elapsed_ns = {type = "BIGINT", doc = "time: from the first work launched in it to the first of the next step; without work on a device that of its mark"}
+-- is_stable = {type = "BOOLEAN", doc = "in the stable phase"}
+-- busy_ratio = {type = "DOUBLE", doc = "busy_ns / (elapsed_ns x devices); of (stable) and (all) added up before"}
+-- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
+-- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
+-- steps_per_s = {type = "DOUBLE", doc = "of (stable) and (all): steps / time from the start of the first to the end of the last; NULL where one between is not there"}
+-- samples_per_s = {type = "DOUBLE", doc = "steps_per_s x the run's metric samples_per_step, else its label batch: samples that one source takes in a step"}
+-- spread_ratio = {type = "DOUBLE", doc = "of (stable) and (all): (longest - shortest) / median"}
+-- step_count = {type = "BIGINT", doc = "of (stable) and (all): steps"}
+-- reason = {type = "VARCHAR", doc = "why it is not in the stable phase, or why there is none"}
+-- step_kind = {type = "VARCHAR", doc = "what marks it: host (the loop), device, or detected (kernels that repeat)"}
+-- mark_ns = {type = "BIGINT", doc = "duration of the mark: of a host's the time on the host"}
+-- busy_ns = {type = "BIGINT", doc = "time in it with at least one kernel, copy or set running, whichever step launched it; of several devices the sum"}
+-- work_count = {type = "BIGINT", doc = "kernels, copies and sets launched in it"}
+-- start_ns = {type = "BIGINT", doc = "start of the first work launched in it; without any that of its mark"}
+-- source_id = {type = "VARCHAR", doc = "source"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
+-- step_index = {type = "BIGINT", doc = "number of the step; NULL of (stable) and (all)"}
+WITH
+spans AS MATERIALIZED (
+    FROM step_span($run_id)
+),
+phases AS MATERIALIZED (
+    FROM stable_phase($run_id)
+),
+work AS MATERIALIZED (
+    SELECT source_id, device_id, start_ns, start_ns + dur_ns AS end_ns
+    FROM attribution
+    WHERE run_id = $run_id AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+),
+-- what each work adds to the time in which its device is busy
+pieces AS (
+    SELECT
+        source_id, device_id, start_ns,
+        greatest(start_ns, coalesce(max(end_ns) OVER (device ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS begin_ns,
+        end_ns
+    FROM work
+    WINDOW device AS (PARTITION BY source_id, device_id ORDER BY start_ns, end_ns)
+),
+busy AS (
+    SELECT
+        source_id, coalesce(CAST(device_id AS VARCHAR), '') AS device_key, begin_ns, end_ns,
+        sum(end_ns - begin_ns) OVER (PARTITION BY source_id, device_id ORDER BY begin_ns, end_ns ROWS UNBOUNDED PRECEDING) AS until_ns
+    FROM pieces
+    WHERE end_ns > begin_ns
+),
+devices AS (
+    SELECT source_id, device_key FROM busy GROUP BY source_id, device_key
+),
+moments AS (
+    SELECT source_id, device_key, time_ns
+    FROM devices JOIN (
+        SELECT source_id, start_ns AS time_ns FROM spans UNION SELECT source_id, end_ns FROM spans
+    ) USING (source_id)
+    WHERE time_ns IS NOT NULL
+),
+reached AS (
+    SELECT
+        moments.source_id, moments.time_ns,
+        sum(coalesce(until_ns - greatest(end_ns - moments.time_ns, 0), 0)) AS busy_ns,
+        count(*) AS device_count
+    FROM moments ASOF LEFT JOIN busy
+        ON busy.source_id = moments.source_id AND busy.device_key = moments.device_key
+        AND busy.begin_ns <= moments.time_ns
+    GROUP BY moments.source_id, moments.time_ns
+),
+measured AS (
+    SELECT
+        spans.* REPLACE (coalesce(spans.start_ns, mark_start_ns) AS start_ns, coalesce(spans.end_ns, mark_start_ns + mark_ns) AS end_ns),
+        CAST(ended.busy_ns - began.busy_ns AS BIGINT) AS busy_ns,
+        ended.device_count,
+        coalesce(step_index BETWEEN first_step_index AND last_step_index, false) AS is_stable,
+        phases.reason AS phase_reason
+    FROM spans
+    JOIN phases USING (run_id, source_id)
+    LEFT JOIN reached AS began ON began.source_id = spans.source_id AND began.time_ns = spans.start_ns
+    LEFT JOIN reached AS ended ON ended.source_id = spans.source_id AND ended.time_ns = spans.end_ns
+),
+told AS (
+    SELECT
+        *,
+        median(elapsed_ns) FILTER (WHERE is_stable) OVER source AS stable_ns,
+        median(kernel_count) FILTER (WHERE is_stable) OVER source AS stable_count,
+        CASE
+            WHEN is_stable THEN NULL
+            WHEN phase_reason IS NOT NULL THEN phase_reason
+            WHEN 100 * abs(kernel_count - stable_count) > stable_count
+            THEN kernel_count || ' kernels; stable steps have ' || CAST(stable_count AS BIGINT)
+            WHEN elapsed_ns > stable_ns * 1.1 OR elapsed_ns < stable_ns * 0.9
+            THEN 'takes ' || printf('%.2f', ratio(elapsed_ns, stable_ns)) || ' of the time of stable steps'
+            ELSE 'not in the longest run of steps that are alike'
+        END AS reason
+    FROM measured
+    WINDOW source AS (PARTITION BY source_id)
+),
+added AS (
+    SELECT
+        source_id, is_all,
+        CAST(median(elapsed_ns) AS BIGINT) AS elapsed_ns,
+        ratio(sum(busy_ns), sum(elapsed_ns * device_count)) AS busy_ratio,
+        CAST(median(kernel_count) AS BIGINT) AS kernel_count,
+        CAST(median(kernel_ns) AS BIGINT) AS kernel_ns,
+        CASE
+            WHEN count(elapsed_ns) = max(step_index) - min(step_index) + 1
+            THEN ratio(count(*) * 1e9, max(end_ns) - min(start_ns))
+        END AS steps_per_s,
+        ratio(max(elapsed_ns) - min(elapsed_ns), median(elapsed_ns)) AS spread_ratio,
+        count(*) AS step_count,
+        any_value(phase_reason) AS reason,
+        any_value(step_kind) AS step_kind,
+        CAST(median(mark_ns) AS BIGINT) AS mark_ns,
+        CAST(median(busy_ns) AS BIGINT) AS busy_ns,
+        CAST(median(work_count) AS BIGINT) AS work_count,
+        min(start_ns) AS start_ns
+    FROM (SELECT *, true AS is_all FROM told UNION ALL SELECT *, false FROM told WHERE is_stable)
+    GROUP BY source_id, is_all
+),
+samples AS (
+    SELECT coalesce(
+        (SELECT any_value(value) FROM run_metric WHERE run_id = $run_id AND metric_name = 'samples_per_step'),
+        (SELECT any_value(label_number) FROM label_value WHERE run_id = $run_id AND label_name = 'batch')
+    ) AS sample_count
+),
+rows_of_all AS (
+    SELECT
+        CASE WHEN is_all THEN '(all)' ELSE '(stable)' END AS step_name,
+        elapsed_ns, NOT is_all AS is_stable, busy_ratio, kernel_count, kernel_ns, steps_per_s, spread_ratio, step_count,
+        reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, NULL AS step_index
+    FROM added
+    UNION ALL
+    SELECT
+        CAST(step_index AS VARCHAR), elapsed_ns, is_stable, ratio(busy_ns, elapsed_ns * device_count), kernel_count, kernel_ns,
+        NULL, NULL, NULL, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, step_index
+    FROM told
+)
+SELECT
+    step_name, elapsed_ns, is_stable, busy_ratio, kernel_count, kernel_ns, steps_per_s,
+    steps_per_s * sample_count AS samples_per_s,
+    spread_ratio, step_count, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, rows_of_all.source_id,
+    source_file.rank_index, step_index
+FROM rows_of_all
+CROSS JOIN samples
+LEFT JOIN source_file ON source_file.source_id = rows_of_all.source_id AND source_file.run_id = $run_id
+ORDER BY rank_index NULLS LAST, rows_of_all.source_id, step_index NULLS FIRST, step_name DESC

@@ -1,0 +1,35 @@
+"""What a timeline's work comes from: launch, operator, module, phase and step of each kernel.
+
+Worked out once, at ingest, from the rows of a source that its parser has written
+(docs/metrics.md, section Attribution, has every rule).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tracekit.attribution import slices, steps, work
+from tracekit.attribution.columns import Texts, ids_in
+from tracekit.attribution.host import host_of
+from tracekit.attribution.origins import origins_of
+from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
+from tracekit.attribution.slices import Tracks
+
+
+def attributed(folder: Path) -> Iterator[Batch]:
+    """The rows of `calling_context`, `op_call` and `attribution` for one source.
+
+    `folder` holds the rows of the source as its parser gave them: a folder of Parquet files for
+    each table.
+    """
+    texts, tracks = Texts(), Tracks()
+    done = work.read(folder, texts, tracks)
+    found = slices.read(folder, ids_in(done.correlation_id), texts, tracks)
+    recorded = steps.read(folder, tracks)
+    host = host_of(found, recorded.of_host, texts, tracks)
+    del found  # the host has it in order
+    origins = origins_of(done, host, recorded, texts, tracks)
+    yield from context_rows(host.tree, texts)
+    yield from op_rows(host, done, origins, texts, tracks)
+    yield from work_rows(done, host, origins, texts, tracks)

@@ -1,0 +1,102 @@
+"""Rows that a parser has written, read back as columns of numbers.
+
+Texts are numbers too: a text is read once, however often it occurs. A value that is not known is
+`NONE`, a text that is not known has the code 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from tracekit.schema import TABLES, TEXT
+
+Ints = NDArray[np.integer[Any]]
+#: Numbers that stand for something: texts, threads, places in other columns.
+Codes = Ints
+Flags = NDArray[np.bool_]
+
+#: Stands for NULL in columns of numbers; no time, id or duration of a trace.
+NONE = int(np.iinfo(np.int64).min)
+LATEST = int(np.iinfo(np.int64).max)
+_BATCH_ROWS = 1 << 16
+
+
+@dataclass(slots=True)
+class Texts:
+    """Each different text once; its code is its place here, and 0 is NULL."""
+
+    values: list[str | None] = field(default_factory=lambda: [None])
+    _codes: dict[str | None, int] = field(default_factory=lambda: {None: 0})
+
+    def code(self, text: str | None) -> int:
+        """The code of a text."""
+        code = self._codes.setdefault(text, len(self.values))
+        if code == len(self.values):
+            self.values.append(text)
+        return code
+
+    def codes(self, column: pa.Array) -> Codes:
+        """The codes of a column of text."""
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        known = [*map(self.code, encoded.dictionary.to_pylist()), 0]
+        places = encoded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
+        return np.asarray(np.array(known, np.int32)[places])
+
+    def array(self, codes: Codes) -> pa.Array:
+        """The texts of some codes, each different one converted once."""
+        used, places = np.unique(codes, return_inverse=True)
+        texts = pa.array([self.values[code] for code in used.tolist()], TEXT)
+        return texts.take(pa.array(places.astype(np.int32)))
+
+
+def numbers(column: pa.Array) -> Ints:
+    """A column of whole numbers, `NONE` where it is NULL."""
+    return np.asarray(column.fill_null(NONE).to_numpy(zero_copy_only=False), np.int64)
+
+
+def nullable(values: Ints) -> pa.Array:
+    """Numbers as a column, NULL where they are `NONE`."""
+    return pa.array(values, mask=values == NONE)
+
+
+def ends(starts: Ints, durations: Ints) -> Ints:
+    """Where intervals end; what has no duration, or goes beyond 64 bits, ends as late as it can."""
+    known = np.maximum(durations, 0)
+    return np.asarray(starts + np.minimum(known, LATEST - np.maximum(starts, 0)))
+
+
+def together(*codes: NDArray[np.integer]) -> Codes:
+    """One code for each different row of several columns of numbers that are not negative."""
+    joined = codes[0].astype(np.int64)
+    for column in codes[1:]:
+        joined = distinct(joined).astype(np.int64)
+        joined = joined * (int(column.max(initial=0)) + 1) + column
+    return distinct(joined)
+
+
+def distinct(values: Ints) -> Codes:
+    """Numbers in place of values: the same one for the same value, in order of appearance."""
+    codes: Codes = pa.array(values).dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    return codes
+
+
+def batches(folder: Path, table: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Some columns of the rows of a table that lie in a source's folder, texts as dictionaries."""
+    texts = [name for name in names if TABLES[table].schema.field(name).type == TEXT]
+    for file in sorted((folder / table).glob("*.parquet")):
+        with pq.ParquetFile(file, read_dictionary=texts) as rows:
+            yield from rows.iter_batches(_BATCH_ROWS, columns=list(names))
+
+
+def ids_in(values: Ints) -> Ints:
+    """The ids in a column, in order, each once; NULL and 0 are none."""
+    found = np.unique(values)
+    return np.asarray(found[(found != NONE) & (found != 0)])

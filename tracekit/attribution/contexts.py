@@ -1,0 +1,159 @@
+"""The tree of calling contexts: chains of modules, annotations and operators, each chain once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tracekit.attribution import reasons
+
+#: Modules deeper than this are told by the path of the module at this depth: a path is written out
+#: for each context, and a hostile file can nest without end.
+DEEPEST_PATH = 100
+
+NO_PATH = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A member of a chain, and what it says by itself.
+
+    ``kind`` is module, annotation or op. ``modules`` are those that it enters, with their types,
+    known from ``module_basis``; ``phase`` is marked by it, known from ``phase_basis``. ``name`` and
+    ``signature`` are codes of texts; the signature is input dims, types, strides, concrete inputs.
+    ``module_reason`` is why it is in no module, where it says so itself.
+    """
+
+    kind: str
+    name: int
+    signature: tuple[int, ...] = (0, 0, 0, 0)
+    modules: tuple[tuple[str, str | None], ...] = ()
+    module_basis: str | None = None
+    phase: str | None = None
+    phase_basis: str | None = None
+    module_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One context: its parent (-1: none), its last member, and what is known of it."""
+
+    parent: int
+    depth: int
+    symbol: Symbol
+    path: int
+    module_basis: str | None
+    phase: str | None
+    phase_basis: str | None
+    module_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A module with those around it; ``text`` is all of them, joined."""
+
+    parent: int
+    depth: int
+    name: str
+    type_name: str | None
+    text: str
+
+
+@dataclass(slots=True)
+class Tree:
+    """The contexts of a source; they are made as they are met."""
+
+    default_reason: str = reasons.NO_MODULE
+    nodes: list[Node] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=lambda: [Path(-1, 0, "", None, "")])
+    _nodes: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _paths: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def entered(
+        self,
+        parent: int,
+        symbol: Symbol,
+        number: int,
+        forward: int | None = None,
+        is_referred: bool = False,
+    ) -> int:
+        """The context of `symbol` (called `number` in this source) in the context `parent`.
+
+        `forward` is the context of the forward operator that it belongs to, -1 where that is not
+        known, None if it is no backward operator with a number. `is_referred`: a backward operator
+        refers to it.
+        """
+        above = self.nodes[parent] if parent >= 0 else None
+        path, basis, reason = self._module(above, symbol, forward)
+        phase, phase_basis = _phase(above, symbol, forward is not None, is_referred)
+        if phase == "backward" and reason == reasons.NO_MODULE:
+            reason = reasons.NO_FORWARD
+        key = (parent, number, path, phase)
+        if key not in self._nodes:
+            self._nodes[key] = len(self.nodes)
+            depth = above.depth + 1 if above else 0
+            known = None if path else symbol.module_reason or reason
+            self.nodes.append(Node(parent, depth, symbol, path, basis, phase, phase_basis, known))
+        return self._nodes[key]
+
+    def _module(
+        self, above: Node | None, symbol: Symbol, forward: int | None
+    ) -> tuple[int, str | None, str | None]:
+        """The modules of a context, what they are known from, or why there are none."""
+        path, basis, reason = NO_PATH, None, self.default_reason
+        if above is not None:
+            path, basis, reason = above.path, above.module_basis, above.module_reason or reason
+        if forward is not None and forward >= 0:
+            origin = self.nodes[forward]
+            path, basis = origin.path, "sequence" if origin.path else None
+            if reason != reasons.NO_MODULES:
+                reason = reasons.FORWARD_IN_NO_MODULE
+        if symbol.modules and not (path and symbol.kind == "op"):
+            path = self._path(path, symbol.modules, returns=basis == "sequence")
+            basis = basis if basis == "sequence" else symbol.module_basis
+        return path, basis, reason
+
+    def _path(
+        self, path: int, modules: tuple[tuple[str, str | None], ...], *, returns: bool
+    ) -> int:
+        for name, type_name in modules:
+            again = self._again(path, name) if returns else NO_PATH
+            path = again or self._below(path, name, type_name)
+        return path
+
+    def _again(self, path: int, name: str) -> int:
+        """The module in a path that is called `name`: a recomputation enters it once more."""
+        while path != NO_PATH and self.paths[path].name != name:
+            path = self.paths[path].parent
+        return path
+
+    def _below(self, path: int, name: str, type_name: str | None) -> int:
+        above = self.paths[path]
+        if above.depth >= DEEPEST_PATH:
+            return path
+        key = (path, name)
+        if key not in self._paths:
+            self._paths[key] = len(self.paths)
+            text = f"{above.text}/{name}" if path else name
+            self.paths.append(Path(path, above.depth + 1, name, type_name, text))
+        return self._paths[key]
+
+
+def _phase(
+    above: Node | None, symbol: Symbol, is_backward: bool, is_referred: bool
+) -> tuple[str | None, str | None]:
+    """The phase of a context and what says so.
+
+    The innermost mark counts, but that a forward pass in a backward one (it is recomputed) belongs
+    to the backward pass, and one in the loading of data (it is prepared) to that.
+    """
+    phase, basis = (above.phase, above.phase_basis) if above else (None, None)
+    if is_backward:
+        return ("backward", "autograd") if phase != "backward" else (phase, basis)
+    marked = (symbol.phase, symbol.phase_basis) if symbol.phase else (None, None)
+    if marked[0] is None and is_referred:
+        marked = ("forward", "sequence")
+    if marked[0] is None or marked[0] == phase:
+        return phase, basis
+    if marked[0] == "forward" and phase in ("backward", "data"):
+        return phase, basis
+    return marked

@@ -1,0 +1,64 @@
+"""What an id leads to: from work to the call that launched it, never by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.attribution.columns import Codes, Flags, Ints, distinct
+from tracekit.attribution.lookup import Places, latest_before
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows that ids lead to, or that ask: ids, external ids, starts, and processes."""
+
+    ids: Ints
+    externals: Ints
+    starts: Ints
+    processes: Codes
+
+
+def found_by(ids: Ints, starts: Ints, rows: Rows) -> tuple[Places, Flags]:
+    """The row that each id leads to (-1: none), and whether it leads to several processes.
+
+    Of several rows in one process it is the latest that starts no later than what asks: the call
+    that is inside the other, or the nearest where ids occur again. Where all start later, for
+    clocks may disagree, it is the first. Of several processes it is none.
+    """
+    order = np.lexsort((rows.starts, rows.ids))
+    known, processes = rows.ids[order], rows.processes[order]
+    first, last = np.searchsorted(known, ids), np.searchsorted(known, ids, "right") - 1
+    found = np.full(len(ids), -1, np.int64)
+    found[first <= last] = order[first[first <= last]]
+    again = np.flatnonzero(first < last)
+    is_mixed = np.zeros(len(ids), bool)
+    if len(again):
+        latest = latest_before(rows.ids, rows.starts, ids[again], starts[again], inclusive=True)
+        found[again] = np.where(latest >= 0, latest, found[again])
+        changes = np.concatenate(([0], np.cumsum(processes[1:] != processes[:-1])))
+        is_mixed[again] = changes[first[again]] != changes[last[again]]
+    return np.where(is_mixed, -1, found), is_mixed
+
+
+def launches(work: Rows, calls: Rows) -> tuple[Places, Flags]:
+    """The call that launched each work (-1: none), and whether ids of several processes met.
+
+    Where calls of several processes have the id, as in files merged from ranks, the external id
+    has to be the same too.
+    """
+    found, is_mixed = found_by(work.ids, work.starts, calls)
+    if is_mixed.any():
+        pairs = _pairs(work, calls)
+        narrow = Rows(pairs[len(work.ids) :], calls.externals, calls.starts, calls.processes)
+        asks = np.flatnonzero(is_mixed)
+        found[asks], is_mixed[asks] = found_by(pairs[asks], work.starts[asks], narrow)
+    return found, is_mixed
+
+
+def _pairs(work: Rows, calls: Rows) -> Ints:
+    """One number for each pair of correlation and external id, of work and then of calls."""
+    ids = distinct(np.concatenate((work.ids, calls.ids))).astype(np.int64)
+    externals = distinct(np.concatenate((work.externals, calls.externals)))
+    return ids * (len(externals) + 1) + externals

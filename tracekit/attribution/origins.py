@@ -1,0 +1,150 @@
+"""What each work comes from: its launch, operator, context and step, or why that is not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.attribution import reasons
+from tracekit.attribution.columns import NONE, Codes, Flags, Ints, Texts
+from tracekit.attribution.contexts import Symbol, Tree
+from tracekit.attribution.host import Host
+from tracekit.attribution.launches import Rows, found_by, launches
+from tracekit.attribution.names import type_of
+from tracekit.attribution.scopes import Scope, scopes
+from tracekit.attribution.slices import CALL, OP, Tracks
+from tracekit.attribution.steps import RecordedSteps
+from tracekit.attribution.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """What work comes from, one array a column; texts are codes, -1 is none.
+
+    ``launch`` and ``op`` are places in the host's slices, ``context`` in the tree.
+    """
+
+    launch: Ints
+    op: Ints
+    op_name: Codes
+    context: Ints
+    step: Ints
+    launch_reason: Codes
+    op_reason: Codes
+    module_reason: Codes
+    phase_reason: Codes
+
+
+def origins_of(
+    work: Work, host: Host, steps: RecordedSteps, texts: Texts, tracks: Tracks
+) -> Origins:
+    """Find what each work comes from; operators that the profiler names make contexts."""
+    launch, launch_reason = _launches(work, host, texts, tracks)
+    op = _at(host.op, launch)
+    context = _at(host.context, launch)
+    op_by_id = np.where(op < 0, _ops_by_id(work, host, tracks), -1)
+    op = np.where(op < 0, op_by_id, op)
+    context = np.where(op_by_id < 0, context, _at(host.context, op_by_id))
+    context = np.where(work.op_name > 0, _scoped(work, host.tree, texts), context)
+    known_by_host = np.append(host.slices.name, 0)[op]
+    op_name = np.where(work.op_name > 0, work.op_name, known_by_host)
+    missing = np.where(launch < 0, launch_reason, texts.code(reasons.NO_OPERATOR))
+    around = np.where(launch < 0, launch_reason, texts.code(reasons.NOTHING_AROUND))
+    return Origins(
+        launch, op, op_name, context, _steps(work, host, steps, launch, op), launch_reason,
+        np.where(op_name > 0, 0, missing),
+        *(np.where(context < 0, around, said[context]) for said in _reasons(host.tree, texts)),
+    )  # fmt: skip
+
+
+def _at(column: Codes, places: Ints) -> Ints:
+    """A column of places at some places; -1 at -1."""
+    return np.append(column, -1)[places].astype(np.int64)
+
+
+def _has_id(ids: Ints) -> Flags:
+    return np.asarray((ids != NONE) & (ids != 0))
+
+
+def _launches(work: Work, host: Host, texts: Texts, tracks: Tracks) -> tuple[Ints, Codes]:
+    """The call that launched each work, and why there is none."""
+    calls = np.flatnonzero(host.slices.kind == CALL)
+    launch = np.full(len(work), -1, np.int64)
+    has_start, has_id = work.start_ns != NONE, _has_id(work.correlation_id)
+    asks = np.flatnonzero(has_start & has_id)
+    is_mixed = np.zeros(len(work), bool)
+    found, is_mixed[asks] = launches(
+        _rows_of_work(work, work.correlation_id, asks, tracks),
+        _rows_of_host(host, host.slices.correlation_id, calls, tracks),
+    )
+    launch[asks] = np.append(calls, -1)[found]
+    reason = np.select(
+        [launch >= 0, ~has_start, ~has_id, is_mixed],
+        [0, *map(texts.code, (reasons.NO_START, reasons.NO_CORRELATION, reasons.MANY_LAUNCHES))],
+        texts.code(reasons.NO_LAUNCH),
+    )
+    return launch, reason.astype(np.int32)
+
+
+def _ops_by_id(work: Work, host: Host, tracks: Tracks) -> Ints:
+    """The operator with the external id of each work."""
+    ops = np.flatnonzero((host.slices.kind == OP) & _has_id(host.slices.external_id))
+    asks = np.flatnonzero((work.start_ns != NONE) & _has_id(work.external_id))
+    found, _ = found_by(
+        work.external_id[asks], work.start_ns[asks],
+        _rows_of_host(host, host.slices.external_id, ops, tracks),
+    )  # fmt: skip
+    op = np.full(len(work), -1, np.int64)
+    op[asks] = np.append(ops, -1)[found]
+    return op
+
+
+def _rows_of_work(work: Work, ids: Ints, places: Ints, tracks: Tracks) -> Rows:
+    processes = tracks.process_codes(work.track[places])
+    return Rows(ids[places], work.external_id[places], work.start_ns[places], processes)
+
+
+def _rows_of_host(host: Host, ids: Ints, places: Ints, tracks: Tracks) -> Rows:
+    rows = host.slices
+    processes = tracks.process_codes(rows.track[places])
+    return Rows(ids[places], rows.external_id[places], rows.start_ns[places], processes)
+
+
+def _steps(work: Work, host: Host, steps: RecordedSteps, launch: Ints, op: Ints) -> Ints:
+    """The step that each work was launched in; where that is not known, that of its device."""
+    caller = np.where(launch >= 0, launch, op)
+    by_host = np.append(host.step, NONE)[caller]
+    if len(steps.of_device) == 0:
+        return by_host
+    asks_device = caller < 0 if len(steps.of_host) else np.ones(len(work), bool)
+    return np.where(asks_device, steps.at_work(work), by_host)
+
+
+def _scoped(work: Work, tree: Tree, texts: Texts) -> Ints:
+    """The context of each operator that the profiler names; -1 where it names none."""
+    named = [code for code in np.unique(work.op_name).tolist() if code]
+    found = scopes([texts.values[code] or "" for code in named])
+    contexts = np.full(len(texts.values), -1, np.int64)
+    for code in named:
+        contexts[code] = _scope_context(code, found[texts.values[code] or ""], tree, texts)
+    return contexts[work.op_name]
+
+
+def _scope_context(code: int, scope: Scope, tree: Tree, texts: Texts) -> int:
+    basis = scope.phase and "scope"
+    context = -1
+    for name in scope.modules:
+        symbol = Symbol("module", texts.code(name), modules=((name, type_of(name)),),
+                        module_basis="scope", phase=scope.phase, phase_basis=basis)  # fmt: skip
+        context = tree.entered(context, symbol, -2 * symbol.name)
+    symbol = Symbol("op", code, phase=scope.phase, phase_basis=basis,
+                    module_reason=reasons.NO_SCOPE)  # fmt: skip
+    return tree.entered(context, symbol, -2 * code - 1)
+
+
+def _reasons(tree: Tree, texts: Texts) -> tuple[Codes, Codes]:
+    """Why each context has no module, and no phase; 0 where it has."""
+    module = [texts.code(node.module_reason) for node in tree.nodes]
+    phase = [0 if node.phase else texts.code(reasons.NO_PHASE) for node in tree.nodes]
+    return np.array([*module, 0], np.int32), np.array([*phase, 0], np.int32)

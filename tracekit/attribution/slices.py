@@ -1,0 +1,191 @@
+"""The slices of a source that say where work comes from, as columns of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.attribution import names
+from tracekit.attribution.columns import (
+    Codes,
+    Flags,
+    Ints,
+    Texts,
+    batches,
+    numbers,
+    together,
+)
+
+OP, ANNOTATION, MODULE, CALL = range(4)
+KINDS = ("op", "annotation", "module")
+SIGNATURE = ("input_dims", "input_types", "input_strides", "concrete_inputs")
+_TEXTS = ("name", *SIGNATURE, "module_hierarchy")
+_NUMBERS = (
+    "event_id", "start_ns", "dur_ns", "correlation_id", "external_id", "sequence_id",
+    "forward_thread_id",
+)  # fmt: skip
+PLACE = ("process_id", "thread_id", "track_name")
+_KIND = ("slice_kind", "category_name")
+#: Dumps of TensorFlow and JAX call a launch by its kernel: an annotation with a correlation id.
+_LAUNCHING = ("runtime", "driver", "annotation")
+_USERS = "user_annotation"
+
+
+@dataclass(slots=True)
+class Tracks:
+    """Each process and each thread once; their codes are places here."""
+
+    processes: list[int | None] = field(default_factory=list)
+    threads: list[tuple[int, int | None, str | None]] = field(default_factory=list)
+    _processes: dict[int | None, int] = field(default_factory=dict)
+    _threads: dict[tuple[int, int | None, str | None], int] = field(default_factory=dict)
+
+    def process(self, process_id: int | None) -> int:
+        """The code of a process."""
+        code = self._processes.setdefault(process_id, len(self.processes))
+        if code == len(self.processes):
+            self.processes.append(process_id)
+        return code
+
+    def codes(self, rows: pa.RecordBatch) -> Codes:
+        """The codes of the threads that rows are of: a thread is of a process."""
+        given = [rows[name] for name in PLACE if name in rows.schema.names]
+        columns = [
+            column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+            for column in given
+        ]
+        texts = [[*column.dictionary.to_pylist(), None] for column in columns]
+        places = [
+            column.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
+            for column, known in zip(columns, texts, strict=True)
+        ]
+        joined = together(*places)
+        _, first = np.unique(joined, return_index=True)
+        known = [
+            self._thread(*(text[place[row]] for text, place in zip(texts, places, strict=True)))
+            for row in first.tolist()
+        ]
+        return np.array(known, np.int32)[joined]
+
+    def _thread(
+        self, process_id: int | None, thread_id: int | None, name: str | None = None
+    ) -> int:
+        key = (self.process(process_id), thread_id, name)
+        code = self._threads.setdefault(key, len(self.threads))
+        if code == len(self.threads):
+            self.threads.append(key)
+        return code
+
+    def process_codes(self, tracks: Codes) -> Codes:
+        """The processes that threads are of."""
+        return np.array([process for process, _, _ in self.threads] or [0], np.int32)[tracks]
+
+    def process_ids(self, tracks: Codes) -> pa.Array:
+        """The ids of those processes."""
+        known = pa.array([self.processes[process] for process, _, _ in self.threads], pa.int64())
+        return known.take(pa.array(tracks))
+
+    def thread_ids(self, tracks: Codes) -> pa.Array:
+        """The ids of threads; NULL at -1."""
+        known = pa.array([*(thread for _, thread, _ in self.threads), None], pa.int64())
+        return known.take(pa.array(np.where(tracks < 0, len(known) - 1, tracks)))
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Slices with a start, one array a column; `signature` and `hierarchy` are codes of texts.
+
+    ``kind`` is OP, ANNOTATION, MODULE or CALL; ``is_users`` is true of annotations of the user's.
+    """
+
+    kind: Codes
+    is_users: Flags
+    track: Codes
+    event_id: Ints
+    start_ns: Ints
+    dur_ns: Ints
+    correlation_id: Ints
+    external_id: Ints
+    sequence_id: Ints
+    forward_thread_id: Ints
+    name: Codes
+    input_dims: Codes
+    input_types: Codes
+    input_strides: Codes
+    concrete_inputs: Codes
+    module_hierarchy: Codes
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.start_ns)
+
+    def take(self, places: Ints | Flags) -> Slices:
+        """Some of them."""
+        return Slices(*(getattr(self, column.name)[places] for column in fields(self)))
+
+
+def read(folder: Path, correlations: Ints, texts: Texts, tracks: Tracks) -> Slices:
+    """The operators, annotations and modules of a source, and the calls with these correlations.
+
+    `correlations` are in order, each once.
+    """
+    wanted = (*_NUMBERS, *_TEXTS, *PLACE, *_KIND)
+    parts = [_part(rows, correlations, texts, tracks) for rows in batches(folder, "slice", wanted)]
+    columns = [column.name for column in fields(Slices)]
+    empty = {name: np.zeros(0, np.int64 if name in _NUMBERS else np.int32) for name in columns}
+    empty["is_users"] = np.zeros(0, bool)
+    return Slices(
+        *(np.concatenate([empty[name], *(getattr(part, name) for part in parts)])
+          for name in columns)
+    )  # fmt: skip
+
+
+def _part(rows: pa.RecordBatch, correlations: Ints, texts: Texts, tracks: Tracks) -> Slices:
+    kinds = _kinds(rows, correlations)
+    rows = rows.append_column("kind", kinds).filter(
+        pc.and_(pc.is_valid(kinds), pc.is_valid(rows["start_ns"]))
+    )
+    is_users = pc.equal(rows["category_name"].cast(pa.string()), _USERS)
+    return Slices(
+        np.asarray(rows["kind"], np.int32),
+        np.asarray(is_users.fill_null(False)),
+        tracks.codes(rows),
+        **{name: numbers(rows[name]) for name in _NUMBERS},
+        **{name: texts.codes(rows[name]) for name in _TEXTS},
+    )
+
+
+def _kinds(rows: pa.RecordBatch, correlations: Ints) -> pa.Array:
+    """What each slice is here; NULL for what nothing can come from."""
+    kind, name = rows["slice_kind"], rows["name"]
+    said = [_said(text) for text in name.dictionary.to_pylist()]
+    by_name = pa.array(said, pa.int32()).take(name.indices)
+    launched = numbers(rows["correlation_id"])
+    places = np.minimum(np.searchsorted(correlations, launched), max(len(correlations) - 1, 0))
+    is_call = correlations[places] == launched if len(correlations) else np.zeros(len(rows), bool)
+    return pc.case_when(
+        pc.make_struct(
+            pc.and_(
+                pc.is_in(kind, pa.array(("runtime", "driver", "annotation"))), pa.array(is_call)
+            ),
+            pc.and_(pc.equal(kind, "python"), pc.equal(by_name, MODULE)),
+            pc.is_in(kind, pa.array(("runtime", "driver", "python"))),
+            pc.and_(pc.equal(kind, "op"), pc.equal(by_name, ANNOTATION)),
+            pc.equal(kind, "op"),
+            pc.equal(kind, "annotation"),
+        ),
+        *(pa.scalar(k, pa.int32()) for k in (CALL, MODULE, None, ANNOTATION, OP, ANNOTATION)),
+    )
+
+
+def _said(name: str | None) -> int | None:
+    """What a name says its slice is, whatever the profiler files it under."""
+    if name is None:
+        return None
+    if name.startswith(names.MODULE_PREFIX):
+        return MODULE
+    return ANNOTATION if names.is_mark(name) else None
