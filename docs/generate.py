@@ -351,11 +351,12 @@ _COMMAND_EXAMPLES = {
     "queries": ["tracekit queries --store S"],
     "query": ["tracekit query gpu_busy --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
+    "summary": ["tracekit summary gpu --store S"],
     "remove": ["tracekit remove cut --store S"],
 }  # fmt: skip
 #: The order in which a reader meets them; others come after.
-_ORDER = ("ingest", "runs", "issues", "formats", "devices", "kernels", "compare", "roofline",
-          "chart", "queries", "query", "sql", "remove")  # fmt: skip
+_ORDER = ("ingest", "runs", "issues", "formats", "devices", "summary", "kernels", "compare",
+          "roofline", "chart", "queries", "query", "sql", "remove")  # fmt: skip
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 
 
