@@ -63,6 +63,8 @@ _INEXACT_TYPES = frozenset((
     "bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint",
 ))  # fmt: skip
 _POLL_SECONDS = 0.1
+#: What DuckDB writes before the message of an error('…') in a query.
+_OF_OURS = "Invalid Input Error: "
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
@@ -338,7 +340,7 @@ class Database:
 
     def _explained(self, error: duckdb.Error) -> str:
         """What went wrong, and what to do about it."""
-        text = str(error).strip()
+        text = str(error).strip().removeprefix(_OF_OURS)
         if isinstance(error, duckdb.PermissionException):
             return f"{text}\nOnly the store's own files can be read from SQL."
         if isinstance(error, duckdb.CatalogException):

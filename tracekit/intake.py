@@ -93,8 +93,8 @@ class Options:
 class Outcome:
     """What became of one source.
 
-    ``rows`` counts the parser's rows by table. ``already_in`` is the run that held the same content already:
-    nothing was written then.
+    ``rows`` counts the parser's rows by table. ``already_in`` is the run that held the same
+    content already: nothing was written then.
     """
 
     path: Path

@@ -436,7 +436,8 @@ OP_CALL = Table(
         Column("parent_event_id", INT, "the operator it was called by: `slice.event_id`"),
         PROCESS, THREAD, START, DURATION,
         Column("self_ns", INT, "dur_ns without the operators called in it"),
-        Column("step_index", INT, "step that it began in; NULL outside of steps"),
+        Column("step_index", INT, "step that it began in, or of detected steps that of the first "
+               "work launched in it; NULL outside of steps"),
         Column("device_ns", INT, "sum of the durations of the kernels, copies and sets launched "
                "in it, by the operators called in it too"),
         Column("self_device_ns", INT, "those of the work that it is the innermost operator of"),

@@ -1,8 +1,10 @@
 -- purpose = "Framework operators by name, with calls and time on the host."
 -- source = "operator slices as the profiler records them"
 -- needs = ["slice"]
+-- depends = ["step_window"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
+-- phase = {type = "VARCHAR", doc = "all, stable or N..M: operators called in these steps only", default = "all"}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "operator"}
 -- call_count = {type = "BIGINT", doc = "calls"}
@@ -10,6 +12,12 @@
 -- mean_ns = {type = "DOUBLE", doc = "mean duration"}
 -- min_ns = {type = "BIGINT", doc = "shortest call"}
 -- max_ns = {type = "BIGINT", doc = "longest call"}
+WITH
+of_steps AS (
+    SELECT source_id, event_id
+    FROM op_call JOIN step_window($run_id, $phase) USING (run_id, source_id)
+    WHERE $phase <> 'all' AND run_id = $run_id AND step_index BETWEEN first_step_index AND last_step_index
+)
 SELECT
     name,
     count(*) AS call_count,
@@ -18,6 +26,8 @@ SELECT
     min(dur_ns) AS min_ns,
     max(dur_ns) AS max_ns
 FROM slice
-WHERE run_id = $run_id AND slice_kind = 'op'
+WHERE
+    run_id = $run_id AND slice_kind = 'op'
+    AND ($phase = 'all' OR (source_id, event_id) IN (SELECT (source_id, event_id) FROM of_steps))
 GROUP BY name
 ORDER BY total_ns DESC NULLS LAST, name

@@ -6,24 +6,24 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
 -- step_name = {type = "VARCHAR", doc = "number of the step; (stable) or (all): the median of those, rounded"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- elapsed_ns = {type = "BIGINT", doc = "time: from the first work launched in it to the first of the next step; without work on a device that of its mark"}
 -- is_stable = {type = "BOOLEAN", doc = "in the stable phase"}
+-- reason = {type = "VARCHAR", doc = "why it is not in the stable phase: what it has that stable steps (they) have not; or why there is no stable phase"}
 -- busy_ratio = {type = "DOUBLE", doc = "busy_ns / (elapsed_ns x devices); of (stable) and (all) added up before"}
 -- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
--- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
 -- steps_per_s = {type = "DOUBLE", doc = "of (stable) and (all): steps / time from the start of the first to the end of the last; NULL where one between is not there"}
 -- samples_per_s = {type = "DOUBLE", doc = "steps_per_s x the run's metric samples_per_step, else its label batch: samples that one source takes in a step"}
 -- spread_ratio = {type = "DOUBLE", doc = "of (stable) and (all): (longest - shortest) / median"}
 -- step_count = {type = "BIGINT", doc = "of (stable) and (all): steps"}
--- reason = {type = "VARCHAR", doc = "why it is not in the stable phase, or why there is none"}
--- step_kind = {type = "VARCHAR", doc = "what marks it: host (the loop), device, or detected (kernels that repeat)"}
+-- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
 -- mark_ns = {type = "BIGINT", doc = "duration of the mark: of a host's the time on the host"}
 -- busy_ns = {type = "BIGINT", doc = "time in it with at least one kernel, copy or set running, whichever step launched it; of several devices the sum"}
 -- work_count = {type = "BIGINT", doc = "kernels, copies and sets launched in it"}
+-- step_kind = {type = "VARCHAR", doc = "what marks it: host (the loop), device, or detected (kernels that repeat)"}
 -- start_ns = {type = "BIGINT", doc = "start of the first work launched in it; without any that of its mark"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- step_index = {type = "BIGINT", doc = "number of the step; NULL of (stable) and (all)"}
+-- source_id = {type = "VARCHAR", doc = "source"}
 WITH
 spans AS MATERIALIZED (
     FROM step_span($run_id)
@@ -93,10 +93,10 @@ told AS (
             WHEN is_stable THEN NULL
             WHEN phase_reason IS NOT NULL THEN phase_reason
             WHEN 100 * abs(kernel_count - stable_count) > stable_count
-            THEN kernel_count || ' kernels; stable steps have ' || CAST(stable_count AS BIGINT)
+            THEN kernel_count || ' kernels, they have ' || CAST(stable_count AS BIGINT)
             WHEN elapsed_ns > stable_ns * 1.1 OR elapsed_ns < stable_ns * 0.9
-            THEN 'takes ' || printf('%.2f', ratio(elapsed_ns, stable_ns)) || ' of the time of stable steps'
-            ELSE 'not in the longest run of steps that are alike'
+            THEN printf('takes %.2f of their time', ratio(elapsed_ns, stable_ns))
+            ELSE 'like stable steps, but apart from them'
         END AS reason
     FROM measured
     WINDOW source AS (PARTITION BY source_id)
@@ -142,10 +142,9 @@ rows_of_all AS (
     FROM told
 )
 SELECT
-    step_name, elapsed_ns, is_stable, busy_ratio, kernel_count, kernel_ns, steps_per_s,
+    step_name, source_file.rank_index, elapsed_ns, is_stable, reason, busy_ratio, kernel_count, steps_per_s,
     steps_per_s * sample_count AS samples_per_s,
-    spread_ratio, step_count, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, rows_of_all.source_id,
-    source_file.rank_index, step_index
+    spread_ratio, step_count, kernel_ns, mark_ns, busy_ns, work_count, step_kind, start_ns, step_index, rows_of_all.source_id
 FROM rows_of_all
 CROSS JOIN samples
 LEFT JOIN source_file ON source_file.source_id = rows_of_all.source_id AND source_file.run_id = $run_id

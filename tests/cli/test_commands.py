@@ -313,7 +313,7 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
     [
         (["nope"], 5, "there is no report called 'nope'; known: REPORTS"),
         (["kernel_time", "--param", "x=1"], 5,
-         "the report kernel_time has no parameter 'x'; it has: run_id"),
+         "the report kernel_time has no parameter 'x'; it has: run_id, phase"),
         (["runs", "--param", "x=1"], 5, "the report runs has no parameter 'x'; it has: none"),
         (["kernel_time", "--param", "run_id"], 2, "--param 'run_id': write it as NAME=VALUE"),
         (["kernel_time", "--param", "run_id=a", "--param", "run_id=b"], 2,

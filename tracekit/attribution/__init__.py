@@ -7,10 +7,12 @@ Worked out once, at ingest, from the rows of a source that its parser has writte
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from tracekit.attribution import slices, steps, work
 from tracekit.attribution.columns import Texts, ids_in
+from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.host import host_of
 from tracekit.attribution.origins import origins_of
 from tracekit.attribution.rows import Batch, context_rows, op_rows, work_rows
@@ -20,6 +22,7 @@ from tracekit.attribution.slices import Tracks
 def attributed(folder: Path) -> Iterator[Batch]:
     """The rows of `calling_context`, `op_call` and `attribution` for one source.
 
+    Where nothing marks steps, there are rows of `step` too: those that the work shows.
     `folder` holds the rows of the source as its parser gave them: a folder of Parquet files for
     each table.
     """
@@ -27,9 +30,15 @@ def attributed(folder: Path) -> Iterator[Batch]:
     done = work.read(folder, texts, tracks)
     found = slices.read(folder, ids_in(done.correlation_id), texts, tracks)
     recorded = steps.read(folder, tracks)
+    if recorded.are_none():
+        shown = detected(done)
+        yield from shown.rows()
+        recorded = replace(recorded, of_work=shown.step)
     host = host_of(found, recorded.of_host, texts, tracks)
     del found  # the host has it in order
     origins = origins_of(done, host, recorded, texts, tracks)
+    if recorded.of_work is not None:
+        host = replace(host, step=steps_of_calls(host.after, origins.launch, recorded.of_work))
     yield from context_rows(host.tree, texts)
     yield from op_rows(host, done, origins, texts, tracks)
     yield from work_rows(done, host, origins, texts, tracks)

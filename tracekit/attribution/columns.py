@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 #: Stands for NULL in columns of numbers; no time, id or duration of a trace.
 NONE = int(np.iinfo(np.int64).min)
 LATEST = int(np.iinfo(np.int64).max)
-_BATCH_ROWS = 1 << 16
+_BATCH_ROWS = 1 << 14
 
 
 @dataclass(slots=True)
@@ -88,12 +88,19 @@ def distinct(values: Ints) -> Codes:
     return codes
 
 
+def joined(parts: list[dict[str, NDArray[Any]]], name: str, kind: type) -> NDArray[Any]:
+    """One column of several parts, which lose it: there is no room for all columns twice."""
+    column = np.concatenate([np.zeros(0, kind), *(part.pop(name) for part in parts)])
+    pa.default_memory_pool().release_unused()
+    return column
+
+
 def batches(folder: Path, table: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Some columns of the rows of a table that lie in a source's folder, texts as dictionaries."""
     texts = [name for name in names if TABLES[table].schema.field(name).type == TEXT]
     for file in sorted((folder / table).glob("*.parquet")):
         with pq.ParquetFile(file, read_dictionary=texts) as rows:
-            yield from rows.iter_batches(_BATCH_ROWS, columns=list(names))
+            yield from rows.iter_batches(_BATCH_ROWS, columns=list(names), use_threads=False)
 
 
 def ids_in(values: Ints) -> Ints:

@@ -6,7 +6,6 @@ Places are kept apart; iterations become one member of a chain.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,8 +17,8 @@ from tracekit.attribution.slices import ANNOTATION, Slices
 MOST_NAMES = 256
 
 
-def folded(found: Slices, step: Ints, texts: Texts) -> Slices:
-    """Slices with # for the numbers in names of annotations that number iterations.
+def fold(found: Slices, step: Ints, texts: Texts) -> None:
+    """Put # for the numbers in names of annotations that number iterations.
 
     A family of names (alike but for their numbers) does that where it is met in several steps and
     none of its names in two of them; or where it has more than `MOST_NAMES` names.
@@ -40,7 +39,7 @@ def folded(found: Slices, step: Ints, texts: Texts) -> Slices:
     for common, members in families.items():
         if _numbers_iterations(members):
             renamed[list(members)] = texts.code(common)
-    return replace(found, name=np.where(is_annotation, renamed[found.name], found.name))
+    found.name = np.where(is_annotation, renamed[found.name], found.name)
 
 
 def _numbers_iterations(members: dict[int, set[int]]) -> bool:

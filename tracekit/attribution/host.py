@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.attribution import names, reasons, slices
+from tracekit.attribution import names, reasons
 from tracekit.attribution.columns import NONE, Codes, Ints, Texts, ends, together
 from tracekit.attribution.contexts import Symbol, Tree
-from tracekit.attribution.families import folded
+from tracekit.attribution.families import fold
 from tracekit.attribution.nesting import nested
 from tracekit.attribution.sequences import Links, Sequenced, links
 from tracekit.attribution.slices import ANNOTATION, CALL, MODULE, OP, SIGNATURE, Slices, Tracks
@@ -38,33 +39,34 @@ class Host:
 
 
 def host_of(found: Slices, steps: Steps, texts: Texts, tracks: Tracks) -> Host:
-    """Nest slices and put each into the tree of contexts."""
+    """Nest slices, which puts them into another order, and give each its context."""
     nest = nested(found.track, found.start_ns, found.dur_ns, found.event_id, found.kind == CALL)
-    inner = found.take(nest.order)
-    processes = tracks.process_codes(inner.track)
-    step = steps.at(processes, inner.start_ns)
-    inner = folded(inner, step, texts)
-    numbers, symbols = _symbols(inner, texts)
-    tied = _links(inner, processes, texts)
+    found.put_in_order(nest.order)
+    processes = tracks.process_codes(found.track)
+    step = steps.at(processes, found.start_ns)
+    fold(found, step, texts)
+    numbers, symbols = _symbols(found, texts)
+    tied = _links(found, processes, texts)
     tree = Tree(reasons.NO_MODULE if any(s and s.modules for s in symbols) else reasons.NO_MODULES)
-    op, context = _walked(inner, nest.parent, numbers, symbols, tied, tree)
-    return Host(inner, nest.parent, nest.after, op, context, step, tree)
+    op, context = _walked(found, nest.parent, numbers, symbols, tied, tree)
+    return Host(found, nest.parent, nest.after, op, context, step, tree)
 
 
-def _symbols(inner: Slices, texts: Texts) -> tuple[Codes, list[Symbol | None]]:
+def _symbols(found: Slices, texts: Texts) -> tuple[Codes, list[Symbol | None]]:
     """The member of a chain that each slice is: its number, and what each number stands for."""
-    signature = [getattr(inner, column) for column in SIGNATURE]
-    kind = np.where(inner.is_users, len(slices.KINDS) + 1, inner.kind)
-    numbers = together(kind, inner.name, inner.module_hierarchy, *signature)
+    signature = [getattr(found, column) for column in SIGNATURE]
+    numbers = together(
+        found.kind * 2 + found.is_users, found.name, found.module_hierarchy, *signature
+    )
     _, first = np.unique(numbers, return_index=True)
-    has_frames = bool((inner.kind == MODULE).any())
-    made = [_symbol(inner, place, texts, has_frames=has_frames) for place in first.tolist()]
+    has_frames = bool((found.kind == MODULE).any())
+    made = [_symbol(found, place, texts, has_frames=has_frames) for place in first.tolist()]
     return numbers, made
 
 
-def _symbol(inner: Slices, place: int, texts: Texts, *, has_frames: bool) -> Symbol | None:
+def _symbol(found: Slices, place: int, texts: Texts, *, has_frames: bool) -> Symbol | None:
     """What a slice is a member of chains as; None if it is none."""
-    kind, code = int(inner.kind[place]), int(inner.name[place])
+    kind, code = int(found.kind[place]), int(found.name[place])
     name = texts.values[code] or ""
     if kind == CALL or (kind == ANNOTATION and names.is_step_mark(name)):
         return None
@@ -76,35 +78,35 @@ def _symbol(inner: Slices, place: int, texts: Texts, *, has_frames: bool) -> Sym
     phase = names.phase_marked(name)
     basis = phase and "annotation"
     if kind == ANNOTATION:
-        stands = bool(inner.is_users[place]) and not has_frames and names.is_users(name)
+        stands = bool(found.is_users[place]) and not has_frames and names.is_users(name)
         return Symbol("annotation", code, modules=((name, None),) if stands else (),
                       module_basis="annotation", phase=phase, phase_basis=basis)  # fmt: skip
     if names.is_autograd_node(name):
         phase, basis = "backward", "autograd"
-    said = texts.values[int(inner.module_hierarchy[place])]
-    signature = tuple(int(getattr(inner, column)[place]) for column in SIGNATURE)
+    said = texts.values[int(found.module_hierarchy[place])]
+    signature = tuple(int(getattr(found, column)[place]) for column in SIGNATURE)
     return Symbol("op", code, signature, tuple(names.hierarchy(said or "")), "hierarchy", phase,
                   basis)  # fmt: skip
 
 
-def _links(inner: Slices, processes: Codes, texts: Texts) -> Links:
+def _links(found: Slices, processes: Codes, texts: Texts) -> Links:
     """What autograd's numbers say of the operators; other slices have none."""
-    is_op = inner.kind == OP
-    codes, places = np.unique(inner.name, return_inverse=True)
+    is_op = found.kind == OP
+    codes, places = np.unique(found.name, return_inverse=True)
     is_node = np.array(
         [names.is_autograd_node(texts.values[code] or "") for code in codes.tolist()], bool
     )[places]
     return links(
         Sequenced(
-            processes, inner.track, inner.start_ns, ends(inner.start_ns, inner.dur_ns),
-            np.where(is_op, inner.sequence_id, NONE),
-            np.where(is_op, inner.forward_thread_id, NONE), is_node,
+            processes, found.track, found.start_ns, ends(found.start_ns, found.dur_ns),
+            np.where(is_op, found.sequence_id, NONE),
+            np.where(is_op, found.forward_thread_id, NONE), is_node,
         )
     )  # fmt: skip
 
 
 def _walked(
-    inner: Slices,
+    found: Slices,
     parent: Codes,
     numbers: Codes,
     symbols: Sequence[Symbol | None],
@@ -115,11 +117,11 @@ def _walked(
 
     In order of time: a forward operator has its context before its backward operator asks for it.
     """
-    count = len(inner)
-    op, context = [-1] * count, [-1] * count
+    count = len(found)
+    op, context = (array("i", bytes(4 * count)) for _ in range(2))
     known: dict[tuple[int, int, int | None, bool], int] = {}
-    order = np.argsort(inner.start_ns, kind="stable")
-    columns = (parent, numbers, inner.kind == OP, tied.is_backward, tied.forward, tied.is_forward)
+    order = np.argsort(found.start_ns, kind="stable")
+    columns = (parent, numbers, found.kind == OP, tied.is_backward, tied.forward, tied.is_forward)
     for first in range(0, count, _CHUNK):
         part = order[first : first + _CHUNK]
         rows = zip(part.tolist(), *(column[part].tolist() for column in columns), strict=True)
@@ -135,4 +137,4 @@ def _walked(
             if key not in known:
                 known[key] = tree.entered(base, symbol, *key[1:])
             context[place] = known[key]
-    return np.array(op, np.int32), np.array(context, np.int32)
+    return np.frombuffer(op, np.int32), np.frombuffer(context, np.int32)

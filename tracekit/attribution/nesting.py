@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracekit.attribution.columns import LATEST, Codes, Flags, Ints, ends
 
@@ -21,7 +20,7 @@ class Nest:
     the interval around each (-1: none), and the first one after those that lie in it.
     """
 
-    order: NDArray[np.int64]
+    order: Ints
     parent: Codes
     after: Codes
 

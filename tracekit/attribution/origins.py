@@ -113,6 +113,8 @@ def _rows_of_host(host: Host, ids: Ints, places: Ints, tracks: Tracks) -> Rows:
 
 def _steps(work: Work, host: Host, steps: RecordedSteps, launch: Ints, op: Ints) -> Ints:
     """The step that each work was launched in; where that is not known, that of its device."""
+    if steps.of_work is not None:
+        return steps.of_work
     caller = np.where(launch >= 0, launch, op)
     by_host = np.append(host.step, NONE)[caller]
     if len(steps.of_device) == 0:

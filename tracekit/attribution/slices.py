@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from tracekit.attribution import names
 from tracekit.attribution.columns import (
@@ -16,12 +18,12 @@ from tracekit.attribution.columns import (
     Ints,
     Texts,
     batches,
+    joined,
     numbers,
     together,
 )
 
 OP, ANNOTATION, MODULE, CALL = range(4)
-KINDS = ("op", "annotation", "module")
 SIGNATURE = ("input_dims", "input_types", "input_strides", "concrete_inputs")
 _TEXTS = ("name", *SIGNATURE, "module_hierarchy")
 _NUMBERS = (
@@ -95,9 +97,9 @@ class Tracks:
         return known.take(pa.array(np.where(tracks < 0, len(known) - 1, tracks)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Slices:
-    """Slices with a start, one array a column; `signature` and `hierarchy` are codes of texts.
+    """Slices with a start, one array a column; texts are codes.
 
     ``kind`` is OP, ANNOTATION, MODULE or CALL; ``is_users`` is true of annotations of the user's.
     """
@@ -123,9 +125,10 @@ class Slices:
         """How many there are."""
         return len(self.start_ns)
 
-    def take(self, places: Ints | Flags) -> Slices:
-        """Some of them."""
-        return Slices(*(getattr(self, column.name)[places] for column in fields(self)))
+    def put_in_order(self, order: Ints) -> None:
+        """Put them into another order, column by column."""
+        for column in fields(self):
+            setattr(self, column.name, getattr(self, column.name)[order])
 
 
 def read(folder: Path, correlations: Ints, texts: Texts, tracks: Tracks) -> Slices:
@@ -135,28 +138,29 @@ def read(folder: Path, correlations: Ints, texts: Texts, tracks: Tracks) -> Slic
     """
     wanted = (*_NUMBERS, *_TEXTS, *PLACE, *_KIND)
     parts = [_part(rows, correlations, texts, tracks) for rows in batches(folder, "slice", wanted)]
-    columns = [column.name for column in fields(Slices)]
-    empty = {name: np.zeros(0, np.int64 if name in _NUMBERS else np.int32) for name in columns}
-    empty["is_users"] = np.zeros(0, bool)
     return Slices(
-        *(np.concatenate([empty[name], *(getattr(part, name) for part in parts)])
-          for name in columns)
-    )  # fmt: skip
+        **{
+            name: joined(parts, name, np.int64 if name in _NUMBERS else np.int32)
+            for name in ("kind", "track", *_NUMBERS, *_TEXTS)
+        },
+        is_users=joined(parts, "is_users", np.bool_),
+    )
 
 
-def _part(rows: pa.RecordBatch, correlations: Ints, texts: Texts, tracks: Tracks) -> Slices:
+def _part(
+    rows: pa.RecordBatch, correlations: Ints, texts: Texts, tracks: Tracks
+) -> dict[str, NDArray[Any]]:
     kinds = _kinds(rows, correlations)
     rows = rows.append_column("kind", kinds).filter(
         pc.and_(pc.is_valid(kinds), pc.is_valid(rows["start_ns"]))
     )
-    is_users = pc.equal(rows["category_name"].cast(pa.string()), _USERS)
-    return Slices(
-        np.asarray(rows["kind"], np.int32),
-        np.asarray(is_users.fill_null(False)),
-        tracks.codes(rows),
+    return {
+        "kind": np.asarray(rows["kind"], np.int32),
+        "is_users": np.asarray(pc.equal(rows["category_name"], _USERS).fill_null(False)),
+        "track": tracks.codes(rows),
         **{name: numbers(rows[name]) for name in _NUMBERS},
         **{name: texts.codes(rows[name]) for name in _TEXTS},
-    )
+    }
 
 
 def _kinds(rows: pa.RecordBatch, correlations: Ints) -> pa.Array:

@@ -43,11 +43,19 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSteps:
-    """The steps that a file has, on its hosts and on its devices."""
+    """The steps that a file has, on its hosts and on its devices.
+
+    ``of_work`` is there where it marks none: the step that each work shows to be in.
+    """
 
     of_host: Steps
     of_device: Steps
     counts_by_device: bool
+    of_work: Ints | None = None
+
+    def are_none(self) -> bool:
+        """Whether nothing marks steps."""
+        return not len(self.of_host) and not len(self.of_device)
 
     def at_work(self, work: Work) -> Ints:
         """The step of its device that each work starts in."""

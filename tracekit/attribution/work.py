@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import Codes, Ints, Texts, batches, numbers
+from tracekit.attribution.columns import Codes, Ints, Texts, batches, joined, numbers
 from tracekit.attribution.slices import PLACE, Tracks
 
 _NUMBERS = (
@@ -49,15 +49,23 @@ def read(folder: Path, texts: Texts, tracks: Tracks) -> Work:
     for rows in batches(folder, "transfer", (*_NUMBERS, *PLACE, "name", "transfer_kind")):
         kind = texts.codes(rows["transfer_kind"])
         parts.append(_part(rows, kind, np.zeros(len(rows), np.int32), texts, tracks))
-    columns = [column.name for column in fields(Work)]
-    empty = {name: np.zeros(0, np.int64 if name in _NUMBERS else np.int32) for name in columns}
     return Work(
-        *(np.concatenate([empty[name], *(getattr(part, name) for part in parts)])
-          for name in columns)
-    )  # fmt: skip
+        **{
+            column.name: joined(
+                parts, column.name, np.int64 if column.name in _NUMBERS else np.int32
+            )
+            for column in fields(Work)
+        }
+    )
 
 
-def _part(rows: pa.RecordBatch, kind: Codes, op_name: Codes, texts: Texts, tracks: Tracks) -> Work:
-    name = texts.codes(rows["name"])
-    columns = {column: numbers(rows[column]) for column in _NUMBERS}
-    return Work(tracks.codes(rows), kind, name, op_name, **columns)
+def _part(
+    rows: pa.RecordBatch, kind: Codes, op_name: Codes, texts: Texts, tracks: Tracks
+) -> dict[str, Ints]:
+    return {
+        "track": tracks.codes(rows),
+        "kind": kind,
+        "name": texts.codes(rows["name"]),
+        "op_name": op_name,
+        **{name: numbers(rows[name]) for name in _NUMBERS},
+    }

@@ -112,6 +112,10 @@ def kernels(
     below_average: Annotated[
         bool, typer.Option("--below-average", help="Only those with a utilization below average.")
     ] = False,
+    phase: Annotated[
+        str,
+        typer.Option("--phase", help="Only of some steps: stable, or N..M; see the report steps."),
+    ] = "all",
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
@@ -127,27 +131,50 @@ def kernels(
     database = _opened(store)
     run_id = database.run_id(run)
     asked = {"by": by, "ceiling": ceiling, "level": level, "below_average": below_average or None}
-    if database.has_counters(run_id):
+    if phase != "all":
+        _refuse_steps(asked)
+        _require_timeline(database, run_id)
+        result = times(database, run_id, top, phase)
+    elif database.has_counters(run_id):
         given = {name: value for name, value in asked.items() if value is not None}
         for_people = format_name in ("table", "markdown")
         result = figures(database, run_id, given, top, for_people=for_people)
     else:
         _refuse_counters(asked, run_id)
-        result = times(database, run_id, top)
+        result = times(database, run_id, top, phase)
     emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
     if not len(result) and not below_average:
         say(_no_kernels(database, run_id, store))
     return 0
 
 
-def _refuse_counters(asked: dict[str, Any], run_id: str) -> None:
-    wanted = [name for name, value in asked.items() if value not in (None, "name")]
+def _refuse_steps(asked: dict[str, Any]) -> None:
+    """Counters are of launches that were replayed, each by itself: they are of no step."""
+    wanted = _of_counters(asked)
     if wanted:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in wanted)
+        raise UsageError(f"--phase restricts times, and {wanted} is of counters; leave one out")
+
+
+def _require_timeline(database: Database, run_id: str) -> None:
+    if not database.has_rows_in("attribution", run_id):
         raise UsageError(
-            f"run {run_id} has no hardware counters, which {options} needs; ingest what `ncu "
+            f"run {run_id} has no kernels on a timeline, hence no steps for --phase; ingest a "
+            "trace (torch.profiler, *.xplane.pb …) into it, or leave --phase out"
+        )
+
+
+def _refuse_counters(asked: dict[str, Any], run_id: str) -> None:
+    if wanted := _of_counters(asked):
+        raise UsageError(
+            f"run {run_id} has no hardware counters, which {wanted} needs; ingest what `ncu "
             "--csv` writes into the same run"
         )
+
+
+def _of_counters(asked: dict[str, Any]) -> str:
+    """The options given that only counters can answer."""
+    wanted = [name for name, value in asked.items() if value not in (None, "name")]
+    return ", ".join(f"--{name.replace('_', '-')}" for name in wanted)
 
 
 def _no_kernels(database: Database, run_id: str, store: Path) -> str:

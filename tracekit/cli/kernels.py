@@ -23,10 +23,19 @@ _REASONS = {
 }
 
 
-def times(database: Database, run_id: str, top: int) -> Result:
-    """Kernels by time, for a run without counters."""
-    result = database.query("kernel_time", {"run_id": run_id})
-    return _cut(result, top, (f"run: {run_id}",))
+def times(database: Database, run_id: str, top: int, phase: str) -> Result:
+    """Kernels by time, without counters; of some steps, unless `phase` is all."""
+    result = database.query("kernel_time", {"run_id": run_id, "phase": phase})
+    restricted = () if phase == "all" else (f"steps: {_steps(database, run_id, phase)}",)
+    return _cut(result, top, (f"run: {run_id}", *restricted))
+
+
+def _steps(database: Database, run_id: str, phase: str) -> str:
+    """The steps of a phase, which a report has understood."""
+    if phase != "stable":
+        return phase
+    rows = database.sql(f"FROM step_window('{run_id}', 'stable')").rows()
+    return f"{rows[0]['first_step_index']}..{rows[0]['last_step_index']}, the stable phase"
 
 
 def figures(

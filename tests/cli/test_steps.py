@@ -1,0 +1,90 @@
+"""Kernels of some steps, as a user asks for them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Tracekit = Callable[..., Any]
+
+
+def trace(step_ns: list[int]) -> dict[str, Any]:
+    """Marked steps from number 10 on, each with a gemm and a relu of a quarter of it."""
+    events: list[dict[str, Any]] = []
+    ts = 0
+    for number, us in enumerate(step_ns):
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number + 10}",
+                       "pid": 9, "tid": 1, "ts": ts, "dur": us})  # fmt: skip
+        for place, name in enumerate(("gemm", "relu")):
+            args = {"device": 0, "stream": 7, "correlation": 2 * number + place + 1}
+            at = {"pid": 9, "tid": 1, "ts": ts + 1 + place, "dur": 1}
+            events += [
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", **at, "args": args},
+                {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7,
+                 "ts": ts + 5 + place * us // 2, "dur": us // 4, "args": args},
+            ]  # fmt: skip
+        ts += us
+    return {"schemaVersion": 1, "traceEvents": events}
+
+
+@pytest.fixture
+def store(tmp_path: Path, tracekit: Tracekit, traces: Path) -> Path:
+    """A run of four steps, the first twice as long, and one of counters."""
+    file = tmp_path / "trace.json"
+    file.write_text(json.dumps(trace([800, 400, 400, 400])))
+    counters = traces.parent / "nsight_compute" / "details-v100-handmade" / "report.csv"
+    for path, run in ((counters, "ncu"), (file, "train")):
+        assert tracekit("ingest", path, "--run", run, "--store", tmp_path / "S").code == 0
+    return tmp_path / "S"
+
+
+def test_kernels_of_the_stable_phase(tracekit: Tracekit, store: Path) -> None:
+    words = ["kernels", "--phase", "stable", "--run", "train", "--store", store]
+    rows = list(csv.DictReader(io.StringIO(tracekit(*words, "--format", "csv").text)))
+    found = [(row["name"], row["launch_count"], row["total_ns"]) for row in rows]
+    assert found == [("gemm", "3", "300000"), ("relu", "3", "300000")]  # 3 x 400 us / 4
+    assert "steps: 11..13, the stable phase" in tracekit(*words).text
+
+
+def test_kernels_of_steps_by_number(tracekit: Tracekit, store: Path) -> None:
+    answer = tracekit("kernels", "--phase", "10..11", "--run", "train", "--store", store)
+    assert "steps: 10..11" in answer.text
+    assert "300.0" in answer.text  # us: 200 and 100
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["--run", "train", "--phase", "7..8"], 5,
+         "the run has no steps 7..8. The report steps lists those that it has. Ask for phase all"),
+        (["--run", "train", "--phase", "warm"], 5, "phase is to be all, stable or N..M, e.g. 3..7"),
+        (["--run", "train", "--phase", "stable", "--ceiling", "fp32"], 2,
+         "--phase restricts times, and --ceiling is of counters; leave one out"),
+        (["--run", "ncu", "--phase", "stable"], 2,
+         "ingest a trace (torch.profiler, *.xplane.pb …) into it, or leave --phase out"),
+    ],
+)  # fmt: skip
+def test_steps_that_cannot_be_meant(
+    tracekit: Tracekit, store: Path, words: list[str], code: int, error: str
+) -> None:
+    answer = tracekit("kernels", *words, "--store", store)
+    assert (answer.code, answer.data) == (code, b"")
+    assert answer.error.endswith(error)
+
+
+def test_steps_one_by_one(tracekit: Tracekit, store: Path) -> None:
+    answer = tracekit("query", "steps", "--run", "train", "--format", "csv", "--store", store)
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [(row["step_name"], row["elapsed_ns"], row["is_stable"]) for row in rows] == [
+        ("(stable)", "400000", "true"), ("(all)", "400000", "false"),
+        # the last one ends with its mark, 5 us after its first work would have a next one's
+        ("10", "800000", "false"), ("11", "400000", "true"), ("12", "400000", "true"),
+        ("13", "395000", "true"),
+    ]  # fmt: skip
+    assert rows[2]["reason"] == "takes 2.00 of their time"

@@ -1,0 +1,89 @@
+"""Questions that are restricted to steps, and what is said where they cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracekit.engine import Database
+from tracekit.errors import QueryError
+from tracekit.store import Store
+
+WriteStore = Callable[..., Store]
+
+
+def ranks(*durations: Sequence[int]) -> dict[str, list[dict[str, Any]]]:
+    """A source for each list of steps, which have one kernel each."""
+    steps, works = [], []
+    for rank, of_rank in enumerate(durations):
+        for index, dur in enumerate(of_rank):
+            row = {"source_id": f"rank{rank}", "event_id": index, "step_index": index,
+                   "start_ns": sum(of_rank[:index]), "dur_ns": dur}  # fmt: skip
+            steps.append(row | {"step_kind": "host"})
+            works.append(row | {"work_kind": "kernel", "name": "k", "device_id": 0})
+    return {"step": steps, "attribution": works, "kernel": [_kernel(row) for row in works]}
+
+
+def _kernel(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in ("step_index", "work_kind")}
+
+
+FORM = "phase is to be all, stable or N..M, e.g. 3..7"
+NONE = "the run has no steps {}. The report steps lists those that it has. Ask for phase all"
+UNSTABLE = (
+    "no stable phase in source rank1: no two steps in a row within 10 % and with the same kernels. "
+    "Ask for phase all, or for steps N..M"
+)
+
+
+@pytest.mark.parametrize(
+    ("phase", "error"),
+    [
+        *((phase, FORM) for phase in ("some", "3", "3..", "-1..2", "")),
+        *((phase, NONE.format(phase)) for phase in ("7..9", "2..1")),
+        ("stable", UNSTABLE),
+    ],
+)
+@pytest.mark.parametrize("query", ["kernel_time", "op_time"])
+def test_a_phase_that_is_not_there_is_refused(
+    tmp_path: Path, write_store: WriteStore, query: str, phase: str, error: str
+) -> None:
+    rows = ranks([100, 100, 100], [100, 200, 400])
+    rows["op_call"] = [_kernel(row) | {"step_index": row["step_index"]} for row in rows["step"]]
+    rows["slice"] = [{"source_id": "rank0", "event_id": 0, "name": "op", "slice_kind": "op"}]
+    for row in rows["op_call"]:
+        row.pop("step_kind")
+    database = Database(write_store(tmp_path / "S", rows))
+    with pytest.raises(QueryError) as raised:
+        database.query(query, {"run_id": "r", "phase": phase})
+    assert str(raised.value) == error
+
+
+def test_stable_phases_without_a_step_in_common(tmp_path: Path, write_store: WriteStore) -> None:
+    rows = ranks([100, 100, 300, 500], [300, 500, 100, 100])
+    database = Database(write_store(tmp_path / "S", rows))
+    with pytest.raises(QueryError, match="run r have stable phases without a step in common"):
+        database.query("kernel_time", {"run_id": "r", "phase": "stable"})
+    assert len(database.query("kernel_time", {"run_id": "r", "phase": "1..2"})) == 1
+
+
+def test_without_any_steps_stable_says_so(tmp_path: Path, write_store: WriteStore) -> None:
+    work = {"event_id": 1, "name": "k", "device_id": 0, "start_ns": 0, "dur_ns": 1}
+    rows = {"kernel": [work], "attribution": [work | {"work_kind": "kernel"}]}
+    database = Database(write_store(tmp_path / "S", rows))
+    with pytest.raises(QueryError, match=r"no stable phase in source s1: no steps: nothing marks"):
+        database.query("kernel_time", {"run_id": "r", "phase": "stable"})
+    with pytest.raises(QueryError, match=r"the run has no steps 1\.\.2"):
+        database.query("kernel_time", {"run_id": "r", "phase": "1..2"})
+
+
+def test_steps_of_another_run_do_not_matter(tmp_path: Path, write_store: WriteStore) -> None:
+    rows = ranks([100, 100])
+    theirs = {"run_id": "other", "source_id": "else"}
+    rows["step"] += [row | theirs for row in ranks([100, 900])["step"]]
+    database = Database(write_store(tmp_path / "S", rows))
+    (row,) = database.query("kernel_time", {"run_id": "r", "phase": "stable"}).rows()
+    assert (row["launch_count"], row["total_ns"]) == (2, 200)

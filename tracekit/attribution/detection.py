@@ -1,0 +1,112 @@
+"""The steps of a source that marks none: those that the work of its devices shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from tracekit.attribution.columns import NONE, Flags, Ints, ends, nullable
+from tracekit.attribution.repeats import find_steps
+from tracekit.attribution.rows import Batch
+from tracekit.attribution.work import Work
+from tracekit.schema import STEP, TEXT, batch
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDevice:
+    """The steps of one device, and which of them each of its works (`places`) is in."""
+
+    device_id: int
+    start_ns: Ints
+    end_ns: Ints
+    places: Ints
+    step: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """Steps that the work shows; ``step`` is the number of the one each work is in, else NONE."""
+
+    devices: tuple[_OnDevice, ...]
+    step: Ints
+
+    def rows(self) -> Iterator[Batch]:
+        """The rows of `step`, of each device its own."""
+        for device in self.devices:
+            count = len(device.start_ns)
+            columns = {
+                "step_index": np.arange(count),
+                "start_ns": device.start_ns,
+                "dur_ns": _between(device.start_ns, device.end_ns),
+                "device_id": np.full(count, device.device_id),
+            }
+            arrays = {name: nullable(column) for name, column in columns.items()}
+            arrays["step_kind"] = pa.array(["detected"] * count, TEXT)
+            yield STEP.name, batch(STEP, arrays, count)
+
+
+def detected(work: Work) -> Detected:
+    """The steps that the work of the devices shows; none where devices disagree.
+
+    Devices that show steps must show equally many, and all begin one before any begins the next.
+    The work of other devices is in the step that it starts in.
+    """
+    step = np.full(len(work), NONE, np.int64)
+    has_start = work.start_ns != NONE
+    shown = [_on_device(work, device, has_start) for device in np.unique(work.device_id).tolist()]
+    devices = tuple(device for device in shown if len(device.start_ns))
+    if not devices or not _do_agree(devices):
+        return Detected((), step)
+    starts = np.min([device.start_ns for device in devices], axis=0)
+    till = np.max([device.end_ns for device in devices], axis=0)
+    at = np.searchsorted(starts, work.start_ns, side="right") - 1
+    step = np.where(has_start & (at >= 0) & (work.start_ns < till[at]), at, NONE)
+    for device in devices:
+        step[device.places] = device.step
+    return Detected(devices, step)
+
+
+def steps_of_calls(after: Ints, launch: Ints, step: Ints) -> Ints:
+    """The step of the first work launched in each slice of the host; NONE without any.
+
+    `after` is the place behind what lies in each slice, `launch` the place of the slice that
+    launched each work, -1 where that is not known, and `step` the step of the work.
+    """
+    known = np.flatnonzero(launch >= 0)
+    known = known[np.argsort(launch[known], kind="stable")]
+    first = np.searchsorted(launch[known], np.arange(len(after)))
+    places, numbers = np.append(launch[known], len(after)), np.append(step[known], NONE)
+    return np.where(places[first] < after, numbers[first], NONE)
+
+
+def _on_device(work: Work, device: int, has_start: Flags) -> _OnDevice:
+    places = np.flatnonzero(has_start & (work.device_id == device))
+    places = places[np.lexsort((work.event_id[places], work.start_ns[places]))]
+    start, dur = work.start_ns[places], np.maximum(work.dur_ns[places], 0)
+    found = find_steps(work.name[places].astype(np.int64), start, dur)
+    till = np.maximum.accumulate(ends(start, dur))
+    step = np.full(len(places), NONE, np.int64)
+    for number, (first, end) in enumerate(zip(found.first, found.end, strict=True)):
+        step[first:end] = number
+    is_followed = np.append(found.first[1:] == found.end[:-1], False)[: len(found.first)]
+    following = start[np.where(is_followed, found.end, found.first)]
+    end_ns = np.where(is_followed, following, till[found.end - 1])
+    return _OnDevice(device, start[found.first], end_ns, places, step)
+
+
+def _between(start: Ints, end: Ints) -> Ints:
+    """Durations; NONE of those beyond 64 bits."""
+    dur = end - start
+    return np.where(dur < 0, NONE, dur)
+
+
+def _do_agree(devices: tuple[_OnDevice, ...]) -> bool:
+    """Whether the steps of devices are the same ones."""
+    if len({len(device.start_ns) for device in devices}) > 1:
+        return False
+    latest = np.max([device.start_ns for device in devices], axis=0)
+    earliest = np.min([device.start_ns for device in devices], axis=0)
+    return bool((latest[:-1] < earliest[1:]).all())
