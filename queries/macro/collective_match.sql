@@ -68,7 +68,7 @@ gathered AS MATERIALIZED (
         coalesce(
             calls.group_size_count,
             max(calls.world_size_count) OVER (),
-            (SELECT count(DISTINCT member) FROM calls)
+            nullif((SELECT count(DISTINCT member) FROM calls), 1)
         ) AS rank_count,
         dense_rank() OVER (ORDER BY calls.group_key, calls.sequence_basis, calls.sequence_index, calls.collective_kind, calls.nth) AS match_index
     FROM calls JOIN groups USING (group_key, sequence_basis)
@@ -88,6 +88,7 @@ candidates AS MATERIALIZED (
         CASE
             WHEN collective_kind IN ('sendrecv', 'permute') AND pair_text IS NULL THEN 'peers not recorded'
             WHEN sequence_basis = 'order' AND NOT is_alike THEN 'no Seq, and ranks differ in number or kind of the calls'
+            WHEN rank_count IS NULL THEN 'nothing says how many ranks there are'
             WHEN call_count < rank_count THEN call_count || ' of ' || rank_count || ' ranks are in the run'
             WHEN call_count > rank_count THEN 'more ranks than the group has: groups of one name are not told apart'
             WHEN NOT is_timed THEN 'a rank has no time'
