@@ -34,7 +34,7 @@ demo: $(RUN_STAMP)  ## read two traces and a report of counters, and ask about t
 	$(BIN)/tracekit roofline counters --store $(STORE)
 	@echo
 	@echo 'What to type next, with a trace of your own in place of these:'
-	@echo '  $(BIN)/tracekit query gpu_busy --run gpu --store $(STORE)'
+	@echo '  $(BIN)/tracekit query gpu_utilization --run gpu --store $(STORE)'
 	@echo '  $(BIN)/tracekit query launch_overhead --run counters --store $(STORE)'
 	@echo '  $(BIN)/tracekit roofline counters --model hierarchical --store $(STORE) -o build/roofline.svg'
 	@echo '  $(BIN)/tracekit sql "SELECT stream_id, count(*) AS kernel_count FROM kernel GROUP BY ALL" --store $(STORE)'

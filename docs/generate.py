@@ -343,7 +343,7 @@ _COMMAND_EXAMPLES = {
              + ["tracekit chart throughput --store P",
                 "tracekit chart oi_breakdown --over nodes --store P -o fig9.svg"],
     "queries": ["tracekit queries --store S"],
-    "query": ["tracekit query gpu_busy --run gpu --store S --format csv"],
+    "query": ["tracekit query gpu_utilization --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "remove": ["tracekit remove cut --store S"],
 }  # fmt: skip

@@ -621,7 +621,7 @@ def test_a_store_may_lie_anywhere(
         ("b", 3, 60_625, 3),
     ]
     assert [row["labels"] for row in database.query("runs").rows()] == ["x=1", None]
-    assert len(database.query("gpu_busy", {"run_id": "a"})) == 1
+    assert len(database.query("gpu_utilization", {"run_id": "a"})) == 1
     bring_in(store, gpu_trace, run_name="c", replaces=True)
     open_store(store).remove(open_store(store).commits("b"))
     assert scalar(store, "SELECT string_agg(DISTINCT run_id) FROM kernel") == "c"
@@ -738,7 +738,7 @@ def test_a_read_only_store_can_be_asked_and_not_changed(
     with powerless(store):
         database = Database(open_store(store))
         assert database.sql("SELECT count(*) AS n FROM kernel").rows() == [{"n": KERNELS}]
-        assert len(database.query("gpu_busy", {"run_id": "r"})) == 1
+        assert len(database.query("gpu_utilization", {"run_id": "r"})) == 1
         for change in (
             lambda: bring_in(store, Path(trace)),
             lambda: open_store(store).remove(open_store(store).commits()),

@@ -13,15 +13,15 @@
 -- gap_end_ns = {type = "BIGINT", doc = "start of the work after it, not after the steps"}
 -- window_start_ns = {type = "BIGINT", doc = "start of the steps"}
 -- elapsed_ns = {type = "BIGINT", doc = "time of the steps"}
--- previous_event_id = {type = "BIGINT", doc = "work that ended where the gap begins; NULL where it begins with the steps"}
+-- previous_event_id = {type = "BIGINT", doc = "work that ended where the gap begins; NULL where nothing is before it"}
 -- next_event_id = {type = "BIGINT", doc = "work that ends the gap; NULL where there is none"}
 -- gap_kind = {type = "VARCHAR", doc = "what a part of the gap waited for: data_loading, synchronisation, host, launch, graph, communication, copy, stream, queue or unknown"}
 -- part_ns = {type = "BIGINT", doc = "that part; the parts of a gap, a row each, add up to it"}
 -- call_ns = {type = "BIGINT", doc = "of launch: the part of it in which the launch call was in flight; else 0"}
 -- reason = {type = "VARCHAR", doc = "of unknown: why"}
 WITH
-steps AS MATERIALIZED (
-    SELECT * FROM step_window(wanted_run, wanted_phase)
+windows AS MATERIALIZED (
+    SELECT * FROM step_window(wanted_run, wanted_phase) WHERE start_ns IS NOT NULL
 ),
 work AS MATERIALIZED (
     SELECT * FROM device_work WHERE wanted_run IS NULL OR run_id = wanted_run
@@ -38,96 +38,15 @@ reached AS (
     -- the time after the last work
     SELECT run_id, source_id, device_id, NULL, NULL, max(end_ns) FROM work GROUP BY run_id, source_id, device_id
 ),
-gaps AS MATERIALIZED (
+idle AS MATERIALIZED (
     SELECT
         reached.run_id, reached.source_id, reached.device_id, reached.event_id, reached.reach_ns,
-        greatest(coalesce(reached.reach_ns, steps.start_ns), steps.start_ns) AS gap_start_ns,
-        least(coalesce(reached.start_ns, steps.end_ns), steps.end_ns) AS gap_end_ns,
-        steps.start_ns AS window_start_ns, steps.end_ns - steps.start_ns AS elapsed_ns
+        greatest(coalesce(reached.reach_ns, windows.start_ns), windows.start_ns) AS gap_start_ns,
+        least(coalesce(reached.start_ns, windows.end_ns), windows.end_ns) AS gap_end_ns,
+        windows.start_ns AS window_start_ns, windows.end_ns - windows.start_ns AS elapsed_ns
     FROM reached
-    JOIN steps ON steps.run_id = reached.run_id AND steps.source_id = reached.source_id
+    JOIN windows ON windows.run_id = reached.run_id AND windows.source_id = reached.source_id
     WHERE gap_end_ns > gap_start_ns
-),
-told AS (
-    SELECT
-        gaps.*, work.launch_event_id, work.launch_thread_id, work.stream_id, work.start_ns,
-        work.launch_start_ns, coalesce(work.launch_end_ns, work.launch_start_ns) AS launch_end_ns,
-        CASE
-            WHEN gaps.event_id IS NULL THEN 'no work after it'
-            WHEN work.launch_start_ns IS NULL THEN coalesce(work.launch_reason, 'launch not in the file')
-            WHEN work.launch_start_ns > work.start_ns THEN 'work begins before its launch: the clocks disagree'
-            WHEN work.launch_start_ns < gaps.gap_start_ns AND gaps.reach_ns IS NULL THEN 'no work before it'
-        END AS reason,
-        CASE
-            WHEN reason IS NOT NULL THEN 'unknown'
-            WHEN work.launch_start_ns < gaps.reach_ns AND launch_end_ns <= gaps.reach_ns THEN 'queued'
-            ELSE 'launch'
-        END AS kind,
-        -- the host had not begun to launch
-        CASE
-            WHEN kind = 'launch' THEN greatest(least(work.launch_start_ns, gaps.gap_end_ns), gaps.gap_start_ns)
-            ELSE gaps.gap_start_ns
-        END AS host_end_ns
-    FROM gaps
-    LEFT JOIN work
-        ON work.run_id = gaps.run_id AND work.source_id = gaps.source_id AND work.event_id = gaps.event_id
-),
-loading AS MATERIALIZED (
-    SELECT
-        run_id, source_id, thread_id, start_ns, start_ns + dur_ns AS end_ns,
-        max(start_ns + dur_ns) OVER (
-            PARTITION BY run_id, source_id, thread_id ORDER BY start_ns, start_ns + dur_ns
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS reach_ns
-    FROM (
-        SELECT run_id, source_id, thread_id, start_ns, dur_ns
-        FROM slice
-        WHERE
-            (wanted_run IS NULL OR run_id = wanted_run) AND slice_kind IN ('annotation', 'op')
-            AND is_data_loading(name) AND dur_ns > 0
-    )
-),
--- the union of these on each thread: intervals that do not touch, with the time in those before
-loaded AS MATERIALIZED (
-    SELECT
-        run_id, source_id, thread_id, greatest(start_ns, coalesce(reach_ns, start_ns)) AS load_start_ns, end_ns AS load_end_ns,
-        sum(end_ns - load_start_ns) OVER (PARTITION BY run_id, source_id, thread_id ORDER BY end_ns)
-            - (end_ns - load_start_ns) AS before_ns
-    FROM loading
-    WHERE reach_ns IS NULL OR end_ns > reach_ns
-),
-waits AS MATERIALIZED (
-    SELECT run_id, source_id, thread_id, start_ns AS wait_start_ns, start_ns + dur_ns AS wait_end_ns
-    FROM slice
-    WHERE
-        (wanted_run IS NULL OR run_id = wanted_run) AND slice_kind IN ('runtime', 'driver')
-        AND regexp_matches(name, '(?i)synchronize|memcpy') AND dur_ns > 0
-),
-asked AS (
-    SELECT
-        told.*,
-        first.before_ns + least(told.gap_start_ns, first.load_end_ns) - first.load_start_ns AS loaded_at_start_ns,
-        waits.wait_end_ns > told.gap_start_ns AS is_waiting
-    FROM told
-    ASOF LEFT JOIN loaded AS first
-        ON first.run_id = told.run_id AND first.source_id = told.source_id
-        AND first.thread_id = told.launch_thread_id AND first.load_start_ns <= told.gap_start_ns
-    ASOF LEFT JOIN waits
-        ON waits.run_id = told.run_id AND waits.source_id = told.source_id
-        AND waits.thread_id = told.launch_thread_id AND waits.wait_start_ns <= told.gap_start_ns
-),
-parted AS (
-    SELECT
-        asked.*,
-        asked.gap_end_ns - asked.host_end_ns AS rest_ns,
-        CAST(
-            coalesce(last.before_ns + least(asked.host_end_ns, last.load_end_ns) - last.load_start_ns, 0)
-            - coalesce(asked.loaded_at_start_ns, 0) AS BIGINT
-        ) AS data_loading_ns
-    FROM asked
-    ASOF LEFT JOIN loaded AS last
-        ON last.run_id = asked.run_id AND last.source_id = asked.source_id
-        AND last.thread_id = asked.launch_thread_id AND last.load_start_ns <= asked.host_end_ns
 ),
 -- of several that end together it is the last of the file
 ended AS (
@@ -140,40 +59,114 @@ ended AS (
     FROM work
     GROUP BY run_id, source_id, device_id, end_ns
 ),
-parts AS (
+told AS MATERIALIZED (
     SELECT
-        parted.run_id, parted.source_id, parted.device_id, parted.gap_start_ns, parted.gap_end_ns,
-        parted.window_start_ns, parted.elapsed_ns, ended.event_id AS previous_event_id,
-        parted.event_id AS next_event_id, parted.reason,
+        idle.*, work.launch_thread_id, ended.event_id AS previous_event_id,
+        coalesce(work.launch_end_ns, work.launch_start_ns) AS launch_end_ns,
         CASE
-            WHEN parted.kind <> 'queued' THEN parted.kind
-            WHEN ended.launch_event_id = parted.launch_event_id THEN 'graph'
+            WHEN idle.event_id IS NULL THEN 'no work after it'
+            WHEN work.launch_start_ns IS NULL THEN coalesce(work.launch_reason, 'launch not in the file')
+            WHEN work.launch_start_ns > work.start_ns THEN 'work begins before its launch: the clocks disagree'
+            WHEN work.launch_start_ns < idle.gap_start_ns AND idle.reach_ns IS NULL THEN 'no work before it'
+        END AS reason,
+        CASE
+            WHEN reason IS NOT NULL THEN 'unknown'
+            WHEN work.launch_start_ns >= coalesce(idle.reach_ns, idle.gap_start_ns) OR launch_end_ns > idle.reach_ns THEN 'launch'
+            WHEN ended.launch_event_id = work.launch_event_id THEN 'graph'
             WHEN ended.work_class = 'communication' THEN 'communication'
             WHEN ended.work_class <> 'compute' THEN 'copy'
-            WHEN ended.stream_id IS DISTINCT FROM parted.stream_id THEN 'stream'
+            WHEN ended.stream_id IS DISTINCT FROM work.stream_id THEN 'stream'
             ELSE 'queue'
         END AS rest_kind,
+        -- until then the host had not begun to launch
         CASE
-            WHEN parted.kind = 'launch'
-            THEN greatest(least(parted.launch_end_ns, parted.gap_end_ns) - parted.host_end_ns, 0)
-            ELSE 0
-        END AS in_flight_ns,
-        unnest([
-            {'gap_kind': 'data_loading', 'part_ns': data_loading_ns, 'call_ns': 0},
-            {
-                'gap_kind': CASE WHEN is_waiting THEN 'synchronisation' ELSE 'host' END,
-                'part_ns': host_end_ns - gap_start_ns - data_loading_ns,
-                'call_ns': 0
-            },
-            {'gap_kind': rest_kind, 'part_ns': rest_ns, 'call_ns': in_flight_ns}
-        ], recursive := true)
-    FROM parted
+            WHEN rest_kind = 'launch' THEN greatest(least(work.launch_start_ns, idle.gap_end_ns), idle.gap_start_ns)
+            ELSE idle.gap_start_ns
+        END AS host_end_ns
+    FROM idle
+    LEFT JOIN work
+        ON work.run_id = idle.run_id AND work.source_id = idle.source_id AND work.event_id = idle.event_id
     LEFT JOIN ended
-        ON ended.run_id = parted.run_id AND ended.source_id = parted.source_id
-        AND ended.device_id IS NOT DISTINCT FROM parted.device_id AND ended.end_ns = parted.reach_ns
+        ON ended.run_id = idle.run_id AND ended.source_id = idle.source_id
+        AND ended.device_id IS NOT DISTINCT FROM idle.device_id AND ended.end_ns = idle.reach_ns
+),
+-- what the host did meanwhile: loading data, or a call that can wait for the device
+calls AS MATERIALIZED (
+    SELECT
+        run_id, source_id, thread_id, start_ns, start_ns + dur_ns AS end_ns,
+        slice_kind IN ('annotation', 'op') AS is_loading
+    FROM slice
+    WHERE
+        (wanted_run IS NULL OR run_id = wanted_run)
+        AND (
+            slice_kind IN ('annotation', 'op') AND is_data_loading(name)
+            OR slice_kind IN ('runtime', 'driver') AND (contains(name, 'ynchronize') OR contains(name, 'emcpy'))
+        )
+        AND dur_ns > 0
+),
+loading AS (
+    SELECT
+        *,
+        max(end_ns) OVER (
+            PARTITION BY run_id, source_id, thread_id ORDER BY start_ns, end_ns
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS reach_ns
+    FROM calls
+    WHERE is_loading
+),
+-- the union of these on each thread: intervals that do not overlap, with the time in those before
+loaded AS MATERIALIZED (
+    SELECT
+        run_id, source_id, thread_id, greatest(start_ns, coalesce(reach_ns, start_ns)) AS load_start_ns,
+        end_ns AS load_end_ns,
+        sum(end_ns - load_start_ns) OVER (PARTITION BY run_id, source_id, thread_id ORDER BY end_ns)
+            - (end_ns - load_start_ns) AS before_ns
+    FROM loading
+    WHERE reach_ns IS NULL OR end_ns > reach_ns
+),
+late AS (
+    SELECT
+        told.* EXCLUDE (reason),
+        coalesce(first.before_ns + least(told.gap_start_ns, first.load_end_ns) - first.load_start_ns, 0)
+            AS loaded_before_ns,
+        coalesce(waits.end_ns > told.gap_start_ns, false) AS is_waiting
+    FROM told
+    ASOF LEFT JOIN loaded AS first
+        ON first.run_id = told.run_id AND first.source_id = told.source_id
+        AND first.thread_id = told.launch_thread_id AND first.load_start_ns <= told.gap_start_ns
+    ASOF LEFT JOIN (SELECT * FROM calls WHERE NOT is_loading) AS waits
+        ON waits.run_id = told.run_id AND waits.source_id = told.source_id
+        AND waits.thread_id = told.launch_thread_id AND waits.start_ns <= told.gap_start_ns
+    WHERE told.host_end_ns > told.gap_start_ns
+),
+split AS MATERIALIZED (
+    SELECT
+        late.*,
+        CAST(
+            coalesce(last.before_ns + least(late.host_end_ns, last.load_end_ns) - last.load_start_ns, 0)
+            - late.loaded_before_ns AS BIGINT
+        ) AS data_loading_ns
+    FROM late
+    ASOF LEFT JOIN loaded AS last
+        ON last.run_id = late.run_id AND last.source_id = late.source_id
+        AND last.thread_id = late.launch_thread_id AND last.load_start_ns <= late.host_end_ns
+),
+parts AS (
+    SELECT *, 'data_loading' AS gap_kind, data_loading_ns AS part_ns, 0 AS call_ns, NULL AS reason FROM split
+    UNION ALL BY NAME
+    SELECT
+        *, CASE WHEN is_waiting THEN 'synchronisation' ELSE 'host' END AS gap_kind,
+        host_end_ns - gap_start_ns - data_loading_ns AS part_ns, 0 AS call_ns, NULL AS reason
+    FROM split
+    UNION ALL BY NAME
+    SELECT
+        *, rest_kind AS gap_kind, gap_end_ns - host_end_ns AS part_ns,
+        CASE WHEN rest_kind = 'launch' THEN greatest(least(launch_end_ns, gap_end_ns) - host_end_ns, 0) ELSE 0 END
+            AS call_ns
+    FROM told
 )
 SELECT
-    run_id, source_id, device_id, gap_start_ns, gap_end_ns, window_start_ns, elapsed_ns,
-    previous_event_id, next_event_id, gap_kind, part_ns, call_ns, reason
+    run_id, source_id, device_id, gap_start_ns, gap_end_ns, window_start_ns, elapsed_ns, previous_event_id,
+    event_id AS next_event_id, gap_kind, part_ns, call_ns, reason
 FROM parts
 WHERE part_ns > 0

@@ -13,6 +13,7 @@
 -- class_rank = {type = "BIGINT", doc = "place of the class, from 0: each hides those behind it"}
 -- work_class = {type = "VARCHAR", doc = "compute, communication, memcpy or memset: four rows a device"}
 -- work_count = {type = "BIGINT", doc = "kernels, copies or sets"}
+-- overlapping_count = {type = "BIGINT", doc = "of them kernels that begin while another kernel still runs on the device"}
 -- sum_ns = {type = "BIGINT", doc = "sum of their durations"}
 -- union_ns = {type = "BIGINT", doc = "time in which one at least ran"}
 -- exposed_ns = {type = "BIGINT", doc = "time in which one ran and nothing of the classes before it did: adds up to busy time"}
@@ -24,7 +25,11 @@ work AS MATERIALIZED (
         CAST(work_class = 'compute' AS BIGINT) AS compute,
         CAST(work_class = 'communication' AS BIGINT) AS communication,
         CAST(work_class = 'memcpy' AS BIGINT) AS memcpy,
-        CAST(work_class = 'memset' AS BIGINT) AS memset
+        CAST(work_class = 'memset' AS BIGINT) AS memset,
+        max(end_ns) FILTER (WHERE work_kind = 'kernel') OVER (
+            PARTITION BY run_id, source_id, device_id ORDER BY start_ns, end_ns
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS reach_ns
     FROM work_in_window(wanted_run, wanted_phase)
 ),
 edges AS (
@@ -69,7 +74,11 @@ times AS (
     GROUP BY run_id, source_id, device_id, class_rank, work_class
 ),
 sums AS (
-    SELECT run_id, source_id, device_id, work_class, count(*) AS work_count, sum(end_ns - start_ns) AS sum_ns
+    SELECT
+        run_id, source_id, device_id, work_class,
+        count(*) AS work_count,
+        count(*) FILTER (WHERE work_kind = 'kernel' AND start_ns < reach_ns) AS overlapping_count,
+        sum(end_ns - start_ns) AS sum_ns
     FROM work
     GROUP BY run_id, source_id, device_id, work_class
 ),
@@ -80,6 +89,7 @@ SELECT
     times.run_id, times.source_id, times.device_id, windows.elapsed_ns,
     CAST(times.class_rank AS BIGINT) AS class_rank, times.work_class,
     coalesce(sums.work_count, 0) AS work_count,
+    coalesce(sums.overlapping_count, 0) AS overlapping_count,
     CAST(coalesce(sums.sum_ns, 0) AS BIGINT) AS sum_ns,
     CAST(times.union_ns AS BIGINT) AS union_ns,
     CAST(times.exposed_ns AS BIGINT) AS exposed_ns,

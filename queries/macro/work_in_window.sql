@@ -8,18 +8,15 @@
 -- [columns]
 -- start_ns = {type = "BIGINT", doc = "start, not before that of the steps; beside these, the columns of device_work"}
 -- end_ns = {type = "BIGINT", doc = "end, not after that of the steps"}
--- window_start_ns = {type = "BIGINT", doc = "start of the steps on the devices of the source"}
--- window_end_ns = {type = "BIGINT", doc = "their end"}
--- elapsed_ns = {type = "BIGINT", doc = "time between the two"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps on the devices of the source"}
 SELECT
     work.* REPLACE (
-        greatest(work.start_ns, steps.start_ns) AS start_ns, least(work.end_ns, steps.end_ns) AS end_ns
+        greatest(work.start_ns, windows.start_ns) AS start_ns, least(work.end_ns, windows.end_ns) AS end_ns
     ),
-    steps.start_ns AS window_start_ns, steps.end_ns AS window_end_ns,
-    steps.end_ns - steps.start_ns AS elapsed_ns
+    windows.end_ns - windows.start_ns AS elapsed_ns
 FROM device_work AS work
-JOIN step_window(wanted_run, wanted_phase) AS steps
-    ON steps.run_id = work.run_id AND steps.source_id = work.source_id
+JOIN step_window(wanted_run, wanted_phase) AS windows
+    ON windows.run_id = work.run_id AND windows.source_id = work.source_id
 WHERE
     (wanted_run IS NULL OR work.run_id = wanted_run)
-    AND (steps.first_step_index IS NULL OR (work.start_ns < steps.end_ns AND work.end_ns > steps.start_ns))
+    AND (windows.first_step_index IS NULL OR (work.start_ns < windows.end_ns AND work.end_ns > windows.start_ns))

@@ -24,25 +24,6 @@
 -- fp32_reason = {type = "VARCHAR", doc = "why the FP32 utilization is NULL"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 WITH
-kernels AS MATERIALIZED (
-    SELECT source_id, device_id, name, start_ns, end_ns
-    FROM work_in_window($run_id, $phase)
-    WHERE work_class IN ('compute', 'communication')
-),
-reached AS (
-    SELECT
-        source_id, device_id, start_ns,
-        max(end_ns) OVER (
-            PARTITION BY source_id, device_id ORDER BY start_ns, end_ns
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS reach_ns
-    FROM kernels
-),
-overlapping AS (
-    SELECT source_id, device_id, count(*) FILTER (WHERE start_ns < reach_ns) AS overlapping_count
-    FROM reached
-    GROUP BY source_id, device_id
-),
 busy AS (
     SELECT
         source_id, device_id,
@@ -51,13 +32,15 @@ busy AS (
         CAST(sum(exposed_ns) AS BIGINT) AS busy_with_transfers_ns,
         any_value(union_ns) FILTER (WHERE work_class = 'compute') AS compute_ns,
         CAST(sum(sum_ns) FILTER (WHERE work_class IN ('compute', 'communication')) AS BIGINT) AS sum_ns,
-        CAST(sum(work_count) FILTER (WHERE work_class IN ('compute', 'communication')) AS BIGINT) AS kernel_count
+        CAST(sum(work_count) FILTER (WHERE work_class IN ('compute', 'communication')) AS BIGINT) AS kernel_count,
+        CAST(sum(overlapping_count) AS BIGINT) AS overlapping_count
     FROM device_time($run_id, $phase)
     GROUP BY source_id, device_id
 ),
 named AS (
     SELECT source_id, device_id, name, count(*) AS launch_count
-    FROM kernels
+    FROM work_in_window($run_id, $phase)
+    WHERE work_kind = 'kernel'
     GROUP BY source_id, device_id, name
 ),
 worked AS (
@@ -71,7 +54,6 @@ worked AS (
 held AS (
     SELECT
         busy.*,
-        coalesce(overlapping.overlapping_count, 0) AS overlapping_count,
         CASE WHEN worked.unknown_count = 0 THEN worked.known_flop END AS fp32_flop,
         device_peak.fp32_flop_per_s,
         CASE
@@ -81,8 +63,6 @@ held AS (
             WHEN device_peak.fp32_flop_per_s IS NULL THEN 'no peak for this device'
         END AS fp32_reason
     FROM busy
-    LEFT JOIN overlapping
-        ON overlapping.source_id = busy.source_id AND overlapping.device_id IS NOT DISTINCT FROM busy.device_id
     LEFT JOIN worked
         ON worked.source_id = busy.source_id AND worked.device_id IS NOT DISTINCT FROM busy.device_id
     LEFT JOIN device_peak

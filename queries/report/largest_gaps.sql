@@ -12,7 +12,7 @@
 -- kind_ns = {type = "BIGINT", doc = "how much of it did"}
 -- op_name = {type = "VARCHAR", doc = "operator that launched the next work"}
 -- next_name = {type = "VARCHAR", doc = "next work; NULL where there is none"}
--- previous_name = {type = "VARCHAR", doc = "work that ended where the gap begins; NULL where it begins with the steps"}
+-- previous_name = {type = "VARCHAR", doc = "work that ended where the gap begins; NULL where nothing is before it"}
 -- launch_name = {type = "VARCHAR", doc = "call that launched the next work"}
 -- step_index = {type = "BIGINT", doc = "step that the next work was launched in"}
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}

@@ -38,7 +38,7 @@
 -- overhead_reason = {type = "VARCHAR", doc = "why overhead_ns or the ceiling is NULL"}
 -- source_id = {type = "VARCHAR", doc = "by device: source (one rank of a job)"}
 WITH
-steps AS MATERIALIZED (
+windows AS MATERIALIZED (
     SELECT * FROM step_window($run_id, $phase)
 ),
 idle AS (
@@ -51,17 +51,18 @@ idle AS (
 ),
 kernels AS MATERIALIZED (
     SELECT
-        kernel.*,
-        steps.end_ns - steps.start_ns AS elapsed_ns,
-        greatest(kernel.launch_end_ns, steps.start_ns) AS queued_ns,
+        kernel.source_id, kernel.device_id, kernel.event_id, kernel.name, kernel.start_ns, kernel.end_ns,
+        kernel.launch_event_id, kernel.launch_start_ns, kernel.launch_end_ns, kernel.launch_work_count,
+        kernel.step_index, windows.end_ns - windows.start_ns AS elapsed_ns,
+        CASE WHEN kernel.launch_end_ns IS NOT NULL THEN greatest(kernel.launch_end_ns, windows.start_ns) END AS queued_ns,
         CASE WHEN $by = 'device' THEN kernel.source_id END AS place_source,
         CASE WHEN $by = 'device' THEN kernel.device_id END AS place_device,
         CASE WHEN $by = 'name' THEN kernel.name END AS place_name
     FROM device_work AS kernel
-    JOIN steps ON steps.source_id = kernel.source_id
+    JOIN windows ON windows.source_id = kernel.source_id
     WHERE
-        kernel.run_id = $run_id AND kernel.work_class IN ('compute', 'communication')
-        AND (steps.first_step_index IS NULL OR (kernel.start_ns >= steps.start_ns AND kernel.start_ns < steps.end_ns))
+        kernel.run_id = $run_id AND kernel.work_kind = 'kernel'
+        AND (windows.first_step_index IS NULL OR (kernel.start_ns >= windows.start_ns AND kernel.start_ns < windows.end_ns))
 ),
 -- the first kernel of a launch stands for it
 launched AS (
@@ -167,10 +168,17 @@ SELECT
     ratio(measured.total_flop * 1e9, measured.overhead_ns) AS overhead_ceiling_flop_per_s,
     CASE
         WHEN measured.known_count = 0 THEN 'launches not in the file'
-        WHEN measured.disagreeing_count > 0
-        THEN measured.disagreeing_count || ' kernels begin before their launch: the clocks disagree'
-        WHEN measured.known_count < measured.kernel_count
-        THEN 'launches of ' || (measured.kernel_count - measured.known_count) || ' of ' || measured.kernel_count || ' kernels not in the file'
+        ELSE nullif(concat_ws(
+            '; ',
+            CASE
+                WHEN measured.known_count < measured.kernel_count
+                THEN 'launches of ' || (measured.kernel_count - measured.known_count) || ' of ' || measured.kernel_count || ' kernels not in the file'
+            END,
+            CASE
+                WHEN measured.disagreeing_count > 0
+                THEN 'clocks disagree: ' || measured.disagreeing_count || ' of ' || measured.launch_count || ' calls begin after their kernel'
+            END
+        ), '')
     END AS reason,
     CASE
         WHEN measured.launch_count = 0 THEN 'launches not in the file'

@@ -7,6 +7,7 @@
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- event_id = {type = "BIGINT", doc = "the work: kernel.event_id or transfer.event_id"}
 -- work_class = {type = "VARCHAR", doc = "compute or communication (kernels), memcpy or memset"}
+-- work_kind = {type = "VARCHAR", doc = "kernel, memcpy or memset"}
 -- name = {type = "VARCHAR", doc = "name, in full"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
 -- stream_id = {type = "BIGINT", doc = "stream (queue) on the device"}
@@ -32,7 +33,7 @@ SELECT
         WHEN is_communication(work.name, collective.collective_name) THEN 'communication'
         ELSE 'compute'
     END AS work_class,
-    work.name, work.device_id, work.stream_id, work.start_ns, work.start_ns + work.dur_ns AS end_ns,
+    work.work_kind, work.name, work.device_id, work.stream_id, work.start_ns, work.start_ns + work.dur_ns AS end_ns,
     work.launch_event_id, work.launch_name, work.launch_thread_id, work.launch_start_ns,
     work.launch_start_ns + work.launch_dur_ns AS launch_end_ns, work.launch_work_count,
     work.launch_reason, work.op_name, work.step_index

@@ -23,7 +23,7 @@ BY_NAME = (
     "SELECT name, count(*) n, sum(dur_ns) total_ns FROM kernel GROUP BY ALL ORDER BY total_ns DESC"
 )
 COMMANDS = ["ingest", "remove", "formats", "runs", "issues", "kernels", "queries", "query", "sql"]
-REPORTS = ["gpu_busy", "issues", "kernel_time", "op_time", "run_summary", "runs"]
+REPORTS = ["gpu_utilization", "issues", "kernel_time", "op_time", "run_summary", "runs"]
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -139,7 +139,7 @@ def test_without_a_store_each_command_says_how_to_make_one(
     assert list(here.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [["kernels"], ["query", "gpu_busy"], ["remove", "x"]])
+@pytest.mark.parametrize("words", [["kernels"], ["query", "gpu_utilization"], ["remove", "x"]])
 def test_an_empty_store_says_how_to_fill_it(
     tracekit: Tracekit, here: Path, words: list[str]
 ) -> None:
@@ -269,7 +269,8 @@ def test_reports_are_listed_with_what_they_can_answer(
     assert answers(tmp_path / "none") == dict.fromkeys(REPORTS, "no store")
     tracekit("ingest", cpu_trace, "--store", tmp_path / "C")
     only_host = answers(tmp_path / "C")
-    assert only_host["gpu_busy"] == only_host["kernel_time"] == "no rows in kernel"
+    assert only_host["gpu_utilization"] == "no rows in attribution"
+    assert only_host["kernel_time"] == "no rows in kernel"
     assert only_host["op_time"] == only_host["runs"] == "yes"
 
 
@@ -277,13 +278,13 @@ def test_a_report_that_lacks_rows_says_of_which_table(
     tracekit: Tracekit, tmp_path: Path, cpu_trace: Path
 ) -> None:
     tracekit("ingest", cpu_trace, "--store", tmp_path / "C")
-    answer = tracekit("query", "gpu_busy", "--store", tmp_path / "C")
+    answer = tracekit("query", "gpu_utilization", "--store", tmp_path / "C")
     assert answer.code == 0
-    assert answer.messages == "no rows: the store has nothing in kernel\n"
+    assert answer.messages == "no rows: the store has nothing in attribution\n"
 
 
-def test_gpu_busy_as_worked_out_by_hand(tracekit: Tracekit, filled: Path) -> None:
-    answer = tracekit("query", "gpu_busy", "--store", filled, "--run", "gpu", "--format", "json")
+def test_gpu_utilization_as_worked_out_by_hand(tracekit: Tracekit, filled: Path) -> None:
+    answer = tracekit("query", "gpu_utilization", "--store", filled, "--run", "gpu", "-f", "json")
     (row,) = json.loads(answer.text)["rows"]
     assert (row["sum_ns"], row["busy_ns"], row["overlap_ns"], row["elapsed_ns"]) == (
         KERNEL_NS, 1_707_772, 253_500, 10_106_000,

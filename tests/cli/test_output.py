@@ -204,7 +204,7 @@ def test_no_line_is_wider_than_the_terminal(child: Tracekit, filled: Path, colum
 @pytest.mark.parametrize("columns", [40, 80, 160])
 @pytest.mark.parametrize(
     "words", [["runs"], ["issues"], ["kernels", "--run", "gpu"], ["queries"], ["query", "op_time"],
-              ["query", "gpu_busy", "--run", "gpu"], ["sql", "SELECT * FROM kernel LIMIT 5"]],
+              ["query", "gpu_utilization"], ["sql", "SELECT * FROM kernel LIMIT 5"]],
 )  # fmt: skip
 def test_no_line_is_wider_than_told(
     tracekit: Tracekit, filled: Path, monkeypatch: pytest.MonkeyPatch, columns: int, words: Any

@@ -61,7 +61,7 @@ for line in sys.argv[2:]:
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_no_question_loads_pandas(here: Path, filled: Path, form: str) -> None:
     """One after the other in one process: what none of them may load is never there."""
-    questions = ["kernels", "runs", "issues", "queries", "query|gpu_busy", "sql|SELECT 1"]
+    questions = ["kernels", "runs", "issues", "queries", "query|gpu_utilization", "sql|SELECT 1"]
     lines = ["formats", *(f"{words}|--store|{filled}" for words in questions)]
     done = subprocess.run(
         [sys.executable, "-c", QUESTIONS, form, *lines], capture_output=True, timeout=180,

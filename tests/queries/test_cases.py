@@ -168,23 +168,34 @@ def test_what_is_not_the_same_is_told_apart(found: object, expected: object) -> 
 LARGEST = 2**63 - 1
 
 
-@pytest.mark.parametrize("query", ["kernel_time", "runs", "run_summary", "gpu_busy"])
+def kernels_and_work(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Kernels, and the same as rows of `attribution`."""
+    return {"kernel": rows, "attribution": [row | {"work_kind": "kernel"} for row in rows]}
+
+
+SUMMED = [
+    "kernel_time", "runs", "run_summary", "gpu_utilization", "overlap", "stream_utilization"
+]  # fmt: skip
+ENDED = ["run_summary", "gpu_utilization", "overlap", "stream_utilization", "gaps", "launch_bounds"]
+
+
+@pytest.mark.parametrize("query", SUMMED)
 def test_a_sum_beyond_int64_is_refused_not_rounded(
     tmp_path: Path, write_store: Callable[..., Store], query: str
 ) -> None:
     rows = [{"name": "k", "device_id": 0, "start_ns": 0, "dur_ns": LARGEST}] * 2
-    database = Database(write_store(tmp_path / "S", {"kernel": rows}))
+    database = Database(write_store(tmp_path / "S", kernels_and_work(rows)))
     parameters = {"run_id": "r"} if catalog()[query].parameters else {}
     with pytest.raises(QueryError, match=r"too large for 64 bits.*(out of range|Overflow)"):
         database.query(query, parameters)
 
 
-@pytest.mark.parametrize("query", ["run_summary", "gpu_busy"])
+@pytest.mark.parametrize("query", ENDED)
 def test_an_end_beyond_int64_is_refused(
     tmp_path: Path, write_store: Callable[..., Store], query: str
 ) -> None:
     rows = [{"name": "k", "device_id": 0, "start_ns": LARGEST, "dur_ns": 1}]
-    database = Database(write_store(tmp_path / "S", {"kernel": rows}))
+    database = Database(write_store(tmp_path / "S", kernels_and_work(rows)))
     with pytest.raises(QueryError, match=r"too large for 64 bits.*Overflow"):
         database.query(query, {"run_id": "r"})
     (row,) = database.query("kernel_time", {"run_id": "r"}).rows()

@@ -320,6 +320,31 @@ def test_each_class_and_phase_has_a_name_that_is_tried() -> None:
         assert set(told) == {row[column] for row in kernel_names()} - {""}
 
 
+@pytest.mark.parametrize("name", ["hcom_allReduce__123", "ncclKernel_SendRecv", "all_gather_bf16"])
+def test_communication_is_told_by_the_name_or_by_the_collective(
+    database: Database, name: str
+) -> None:
+    assert value(database, f"is_communication('{name}', NULL)") is True
+    assert value(database, "is_communication('gemm', 'allreduce')") is True
+    assert value(database, "is_communication('gemm', NULL)") is False
+    assert value(database, "is_communication(NULL, NULL)") is False
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", True),
+        ("enumerate(DataPipe)#ShufflerIterDataPipe", True),
+        ("## data_load ##", True),
+        ("## wait_for_batch ##", True),
+        ("## all2all_data:lengths ##", False),
+        ("aten::data", False),
+    ],
+)
+def test_loading_is_told_by_the_name(database: Database, name: str, expected: bool) -> None:
+    assert value(database, f"is_data_loading('{name}')") is expected
+
+
 # -- sums that are not to be parts ----------------------------------------------------------------
 
 
