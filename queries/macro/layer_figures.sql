@@ -12,6 +12,7 @@
 -- net_name = {type = "VARCHAR", doc = "caffe time: its name"}
 -- layer_rank = {type = "BIGINT", doc = "place in the net, or in the order of first forward work, from 1; what no layer has is last"}
 -- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (no layer) or (no module): the rest"}
+-- group_path = {type = "VARCHAR", doc = "layer_path; NULL of the rest"}
 -- layer_type = {type = "VARCHAR", doc = "its type; NULL where nobody says, or of several together"}
 -- forward_ns = {type = "BIGINT", doc = "time of the forward pass; caffe time: of an iteration"}
 -- backward_ns = {type = "BIGINT", doc = "time of the backward pass, likewise"}
@@ -144,6 +145,7 @@ SELECT
         ORDER BY figures.group_path IS NULL, layer_index NULLS LAST, forward_start_ns NULLS LAST, start_ns NULLS LAST, figures.group_path
     ) AS layer_rank,
     coalesce(figures.group_path, CASE WHEN is_caffe THEN '(no layer)' ELSE '(no module)' END) AS layer_path,
+    figures.group_path,
     coalesce(figures.layer_type, types.layer_type) AS layer_type,
     CAST(round(forward_ns) AS BIGINT) AS forward_ns,
     CAST(round(backward_ns) AS BIGINT) AS backward_ns,
