@@ -98,6 +98,7 @@ def allocation_rows(
     till = np.where(ended >= 0, time[ended], blocks.until)
     is_whole = (made >= 0) & (till != NONE)
     dur = np.where(is_whole, till - time[made], NONE)
+    dur = np.where(dur < 0, NONE, dur)  # longer than 64 bits can say
     named = np.append(host.slices.name, 0)
     yield ALLOCATION.name, batch(ALLOCATION, {
         "event_id": nullable(np.append(events.event_id, NONE)[made]),
