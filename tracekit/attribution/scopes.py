@@ -86,9 +86,12 @@ def _of_jax(name: str) -> Scope:
             elif call[1] == "jvp":
                 phase = phase or "forward"
             part = "" if call[1] in _COMPILED else call[2]
-        if part not in _STRUCTURE and not _NO_MODULE.search(part):
-            modules.append(part)
+        modules += [name for name in part.split("/") if _is_module(name)]
     return Scope(tuple(modules), phase, is_of_jax=True)
+
+
+def _is_module(name: str) -> bool:
+    return name not in _STRUCTURE and not _NO_MODULE.search(name)
 
 
 def _segments(name: str) -> list[str]:
