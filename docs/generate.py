@@ -265,6 +265,8 @@ _BESIDE = "--run gpu --param other_run_id=later --store S"
 _QUERY_EXAMPLES = {
     "comparison": f"tracekit query comparison {_BESIDE} | head -n 12",
     "comparison_runs": f"tracekit query comparison_runs {_BESIDE}",
+    "layer_comparison": "tracekit query layer_comparison --store S --param runs=alexnet-*",
+    "memory_by_kind": "tracekit query memory_by_kind --run cpu --store S",
     "op_time": "tracekit query op_time --run cpu --store S | head -n 8",
     "runs": "tracekit query runs --store S",
     "issues": "tracekit query issues --run cut --store S --format csv",
