@@ -17,21 +17,28 @@ given AS (
 ),
 -- operators are of devices that are nowhere described as well, or of all of them added up
 listed AS (
-    SELECT run_id, source_id, device_id, name, device_kind, compute_capability, true AS is_described FROM device
+    SELECT
+        run_id, source_id, device_id, name, device_kind, compute_capability, true AS is_listed,
+        is_described IS NOT DISTINCT FROM false AS is_only_seen
+    FROM device
     UNION ALL
-    SELECT run_id, source_id, device_id, NULL, NULL, NULL, false
+    SELECT run_id, source_id, device_id, NULL, NULL, NULL, false, false
     FROM op_stat WHERE side_kind = 'device' GROUP BY run_id, source_id, device_id
 ),
 described AS (
     SELECT
         run_id, source_id, device_id, compute_capability, device_kind IS NOT DISTINCT FROM 'cpu' AS is_cpu,
         CASE
-            WHEN is_described THEN name
+            WHEN is_listed THEN name
             WHEN device_id IS NULL AND min(name) OVER accelerators = max(name) OVER accelerators THEN min(name) OVER accelerators
-        END AS name
+        END AS name,
+        -- ROCm numbers the devices of kernels otherwise than those that it describes
+        CASE
+            WHEN is_only_seen AND min(name) OVER accelerators = max(name) OVER accelerators THEN min(name) OVER accelerators
+        END AS name_of_all
     FROM listed
     WINDOW accelerators AS (PARTITION BY run_id, source_id, device_kind IS NOT DISTINCT FROM 'cpu')
-    QUALIFY is_described OR NOT bool_or(is_described) OVER (PARTITION BY run_id, source_id, device_id)
+    QUALIFY is_listed OR NOT bool_or(is_listed) OVER (PARTITION BY run_id, source_id, device_id)
 ),
 named AS (
     SELECT
@@ -45,7 +52,8 @@ named AS (
                     AND min(device.compute_capability) OVER same
                         IS NOT DISTINCT FROM max(device.compute_capability) OVER same
                 THEN min(device.name) OVER same
-            END
+            END,
+            device.name_of_all
         ) AS device_name
     FROM described AS device LEFT JOIN given USING (run_id, source_id)
     WINDOW same AS (PARTITION BY device.run_id, device.device_id, device.is_cpu)
