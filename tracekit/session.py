@@ -61,15 +61,20 @@ class Session(Database):
             "timed": asked.needs_time,
         }  # fmt: skip
         convention = {"fp16_convention": asked.fp16_convention}
+        modelled = [run for run in of_ops if self._is_modelled(run)]
+        reported = [run for run in of_ops if run not in modelled]
+        memory = {name: given[name] for name in ("level", "timed")}
         points = [
             *self._of_runs("roofline_points", of_gpu, given | convention),
             *self._of_runs("cpu_roofline_points", of_cpu, given),
-            *self._of_runs("op_roofline_points", of_ops, given | {"ceiling": asked.ceiling}),
+            *self._of_runs("op_roofline_points", reported, given | {"ceiling": asked.ceiling}),
+            *self._of_runs("operator_roofline_points", modelled, memory),
         ]
         ceilings = [
             *self._of_runs("roofline_ceilings", of_gpu, convention),
             *self._of_runs("cpu_roofline_ceilings", of_cpu, {}),
-            *self._of_runs("op_roofline_ceilings", of_ops, {"ceiling": asked.ceiling}),
+            *self._of_runs("op_roofline_ceilings", reported, {"ceiling": asked.ceiling}),
+            *self._of_runs("operator_roofline_ceilings", modelled, {}),
         ]
         advice = COUNTERS if of_gpu else EVENTS if of_cpu else OPERATORS
         chart = build(asked, points, ceilings, labels, advice)
@@ -143,6 +148,10 @@ class Session(Database):
         """Whether all that is known of the work in a run is what its profiler reports."""
         counted = self.has_counters(run) or self.has_rows_in("measurement", run)
         return self.has_rows_in("op_stat", run) and not counted
+
+    def _is_modelled(self, run: str) -> bool:
+        """Whether the work of a run's operators is nowhere reported, and their calls are known."""
+        return self.has_rows_in("op_call", run) and not self.has_rows_in("op_stat", run)
 
     def _of_runs(self, report: str, runs: Sequence[str], given: Mapping[str, Any]) -> list[Result]:
         """A report of some runs: of a few one by one, so that no other run's files are read."""

@@ -1,7 +1,7 @@
 -- purpose = "Operators of a timeline by calling context: their time on devices, calls and modelled work, held against the peaks of their devices."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["step_window", "work_by_context", "device_ceiling", "peak_of_work", "time_at_peak"]
+-- depends = ["step_window", "work_by_context", "device_ceiling", "device_known", "peak_of_work", "time_at_peak"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
@@ -25,6 +25,7 @@
 -- total_bytes = {type = "DOUBLE", doc = "least bytes that they read and write"}
 -- is_known = {type = "BOOLEAN", doc = "both are known"}
 -- reason = {type = "VARCHAR", doc = "why one of them is not"}
+-- device_name = {type = "VARCHAR", doc = "device it ran on; NULL where nobody says, or of several names"}
 -- ceiling_name = {type = "VARCHAR", doc = "compute peak, by what it computes in"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "the peak; NULL where it is not known, or not that of all devices it ran on"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
@@ -102,6 +103,7 @@ device_parts AS (
         parts.run_id, parts.source_id, parts.context_id,
         sum(device_ns) AS device_ns, sum(kernel_ns) AS kernel_ns, sum(kernel_count) AS kernel_count,
         sum(copy_count) AS copy_count, arg_max(op_reason, coalesce(device_ns, 0)) AS op_reason,
+        CASE WHEN count(known.device_name) = count(*) AND min(known.device_name) = max(known.device_name) THEN min(known.device_name) END AS device_name,
         -- calls are not told by device
         CASE WHEN count(*) > 1 THEN 'one for all of its devices' ELSE 'for this device' END AS device_words,
         CASE WHEN count(compute.value) = count(*) AND min(compute.value) = max(compute.value) THEN min(compute.value) END AS peak_flop_per_s,
@@ -109,6 +111,8 @@ device_parts AS (
     FROM on_devices AS parts
     LEFT JOIN contexts
         ON contexts.run_id = parts.run_id AND contexts.source_id = parts.source_id AND contexts.context_id = parts.context_id
+    LEFT JOIN (FROM device_known WHERE wanted_run IS NULL OR run_id = wanted_run) AS known
+        ON known.run_id = parts.run_id AND known.source_id = parts.source_id AND known.device_id = parts.device_id
     LEFT JOIN ceilings AS compute
         ON compute.run_id = parts.run_id AND compute.source_id = parts.source_id AND compute.device_id = parts.device_id
         AND compute.ceiling_kind = 'compute' AND compute.ceiling_name = contexts.ceiling_name
@@ -128,7 +132,7 @@ units AS (
         max(CASE WHEN has_kernels THEN device_ns ELSE host_ns END) AS total_ns,
         max(kernel_ns) AS kernel_ns, max(kernel_count) AS kernel_count, max(copy_count) AS copy_count, max(op_reason) AS op_reason,
         max(peak_flop_per_s) AS peak_flop_per_s, max(peak_bytes_per_s) AS peak_bytes_per_s,
-        max(device_words) AS device_words,
+        max(device_words) AS device_words, max(device_name) AS device_name,
         coalesce(max(CASE WHEN has_kernels THEN launching_count ELSE call_count END), 0) AS call_count,
         max(host_ns) AS host_ns
     FROM parts LEFT JOIN kernel_sources USING (run_id, source_id)
@@ -151,7 +155,7 @@ worked AS (
             WHEN units.call_count = 0 THEN 'calls not in the file'
             ELSE reason
         END AS reason,
-        precision_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s, device_words
+        precision_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s, device_words, device_name
     FROM units
     LEFT JOIN contexts
         ON contexts.run_id = units.run_id AND contexts.source_id = units.source_id AND contexts.context_id = units.context_id
@@ -165,7 +169,7 @@ SELECT
     CASE WHEN has_kernels THEN CAST(copy_count AS BIGINT) END AS copy_count,
     CAST(call_count AS BIGINT) AS call_count,
     CAST(host_ns AS BIGINT) AS host_ns,
-    total_flop, total_bytes, is_known, reason, ceiling_name, peak_flop_per_s, peak_bytes_per_s,
+    total_flop, total_bytes, is_known, reason, device_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s,
     time_at_peak(total_flop, peak_flop_per_s) AS compute_ns,
     time_at_peak(total_bytes, peak_bytes_per_s) AS bandwidth_ns,
     CASE

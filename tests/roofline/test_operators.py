@@ -118,3 +118,21 @@ def test_counters_of_kernels_come_first_and_operators_if_asked(
     chart = session.chart((), Request(by="op"))
     assert chart.noun == "operator"
     assert "convolution.1" in chart.data.table["name"].to_pylist()
+
+
+def test_a_trace_with_shapes_has_points_of_modelled_work(corpus: Path, tmp_path: Path) -> None:
+    """Sums of TraceLens: GFLOPS without the bias, Data Moved, time of the kernels of addmm."""
+    trace = corpus / "torch" / "tracelens-bertsmall-h100.json.gz"
+    ingest(trace, tmp_path / "S", Options(run_name="bert"))
+    chart = Session(open_store(tmp_path / "S")).chart(request=Request(by="op"))
+    points = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
+    product, copy = points["aten::addmm"], points["aten::index_select"]
+    assert product["intensity_flop_per_byte"] == pytest.approx(8_029_194_240 / 76_479_576)
+    assert product["achieved_flop_per_s"] == pytest.approx(8_029_194_240 / 197_598e-9)
+    assert product["roof_ratio"] == pytest.approx(76_479_576 / 3.35e12 / 197_598e-9)
+    assert (product["byte_definition"], product["bound_kind"]) == ("modelled", "bandwidth")
+    assert copy["place_kind"] == "zero_ai"
+    assert points["aten::native_layer_norm"]["place_kind"] == "unknown"
+    (panel,) = chart.panels
+    assert [series.name for series in panel.series] == ["matmul", "fusion", "elementwise"]
+    assert chart.x.title == "Operational intensity, modelled work"

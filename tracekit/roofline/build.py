@@ -35,7 +35,8 @@ COUNTERS = (
 )
 OPERATORS = (
     "XLA's cost model has them: profiles of TensorFlow and JAX on a TPU hold them, and with xprof "
-    "installed (pip install xprof) tracekit ingest works them out of a GPU's *.xplane.pb"
+    "installed (pip install xprof) tracekit ingest works them out of a GPU's *.xplane.pb. Of a "
+    "torch.profiler trace of a GPU they are modelled from shapes: record_shapes=True"
 )
 EVENTS = (
     "perf stat has them: tracekit formats perf-stat --events CPU prints the command that asks for "

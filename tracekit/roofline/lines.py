@@ -48,6 +48,8 @@ def axes(
         xs.append(np.array([x]))
         ys.append(np.array([y]))
     (x_title, x_unit), (y_title, y_unit) = _TITLES[request.model]
+    if "modelled" in points.definition:  # a picture travels without its numbers
+        x_title += ", modelled work"
     x_low, x_high = _limits(np.concatenate(xs))
     y_low, y_high = _limits(np.concatenate(ys))
     if request.model == "time":

@@ -24,7 +24,8 @@ class Request:
         by: what a point stands for: a kernel's name, a launch, a class of operators, a phase
             (forward, backward) or a run; of processors what was measured (name), a measurement
             (launch), an interval (joined in time) or a scope (socket, core …); op: an operator,
-            with the operations and bytes that its profiler reports. None: a run in a trajectory and
+            with the operations and bytes that its profiler reports, or of a torch.profiler trace
+            those modelled from shapes. None: a run in a trajectory and
             on processors, an operator where there are no counters, else a name.
         level: level of memory of a chart that has one: dram, l2 or l1.
         ceiling: the compute peak to hold all points against, such as tensor_fp16. None: in the

@@ -47,7 +47,7 @@ _COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("bandwidth_time_ns", _DOUBLE, "bandwidth time (Wang Y. 2020, eq. 3)"),
     ("roof_ratio", _DOUBLE, "time at peak / time: 1 is at the roof"),
     ("is_above_roof", _BOOL, "roof_ratio above 1: data or peak is wrong, or the clock was higher"),
-    ("byte_definition", _TEXT, "paper or vendor: which bytes of L2 and L1"),
+    ("byte_definition", _TEXT, "paper or vendor (bytes of L2 and L1), modelled (from shapes) …"),
     ("device_name", _TEXT, "device; NULL for several"),
     ("source_text", _TEXT, "of a ceiling: where the figure comes from"),
     ("source_id", _TEXT, "of a launch: source"),
