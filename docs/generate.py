@@ -261,7 +261,12 @@ def _cell(text: str) -> str:
 
 # -- queries --------------------------------------------------------------------------------------
 
+_BESIDE = "--run gpu --param other_run_id=later --store S"
 _QUERY_EXAMPLES = {
+    "comparison": f"tracekit query comparison {_BESIDE} | head -n 12",
+    "comparison_runs": f"tracekit query comparison_runs {_BESIDE}",
+    "layer_comparison": "tracekit query layer_comparison --store S --param runs=alexnet-*",
+    "memory_by_kind": "tracekit query memory_by_kind --run cpu --store S",
     "op_time": "tracekit query op_time --run cpu --store S | head -n 8",
     "runs": "tracekit query runs --store S",
     "issues": "tracekit query issues --run cut --store S --format csv",
@@ -316,6 +321,7 @@ def _field(field: Field) -> tuple[str, str, str, str]:
 # -- the command line -----------------------------------------------------------------------------
 
 _GPU = "fixtures/torch_profiler/gpu-handmade/trace.json.gz"
+_LATER = "fixtures/torch_profiler/gpu-changed/trace.json.gz"
 _CUT = "fixtures/torch_profiler/hand-made/cut.json"
 _COUNTERS = "fixtures/nsight_compute/raw-v100-handmade/report.csv"
 _ROOFLINE = "fixtures/roofline/lstm.csv"
@@ -331,6 +337,8 @@ _COMMAND_EXAMPLES = {
     "formats": ["tracekit formats", f"tracekit formats --explain {_GPU}",
                 "tracekit formats perf-stat --events zen4"],
     "devices": ['tracekit devices "Tesla V100-SXM2-16GB"'],
+    "compare": [f"tracekit ingest {_LATER} --run later --store S",
+                "tracekit compare gpu later --store S --top 3 --fail-on 4%", "echo $?"],
     "kernels": ["tracekit kernels --run gpu --store S --top 3",
                 f"tracekit ingest {_COUNTERS} --run counters --device 'TITAN V' --store S",
                 "tracekit kernels --run counters --store S --below-average --top 5"],
@@ -345,11 +353,12 @@ _COMMAND_EXAMPLES = {
     "queries": ["tracekit queries --store S"],
     "query": ["tracekit query gpu_utilization --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
+    "summary": ["tracekit summary gpu --store S"],
     "remove": ["tracekit remove cut --store S"],
 }  # fmt: skip
 #: The order in which a reader meets them; others come after.
-_ORDER = ("ingest", "runs", "issues", "formats", "devices", "kernels", "roofline", "chart",
-          "queries", "query", "sql", "remove")  # fmt: skip
+_ORDER = ("ingest", "runs", "issues", "formats", "devices", "summary", "kernels", "compare",
+          "roofline", "chart", "queries", "query", "sql", "remove")  # fmt: skip
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 
 

@@ -163,7 +163,8 @@ def test_an_empty_store_gives_no_rows(empty: Database, name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_A_RUN)
 def test_an_unknown_run_gives_no_rows(filled: Database, name: str) -> None:
-    assert len(filled.query(name, {"run_id": "nothing"})) == 0
+    needed = {p.name: "nothing" for p in catalog()[name].parameters if p.is_required}
+    assert len(filled.query(name, {"run_id": "nothing"} | needed)) == 0
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -186,7 +187,7 @@ def _asked_of_the_store(query: Query) -> dict[str, str]:
         ("ops", {"op_stat", "step", "step_part"} & set(query.needs)), ("gpu", True),
     )  # fmt: skip
     run = next(run for run, is_its in runs if is_its)
-    return {"run_id": run} if any(p.name == "run_id" for p in query.parameters) else {}
+    return {p.name: run for p in query.parameters if p.name in ("run_id", "other_run_id")}
 
 
 def test_the_checks_hold(empty: Database, filled: Database) -> None:

@@ -36,3 +36,9 @@ class QueryError(TracekitError):
     """A query is unknown, not allowed, or refused by the engine."""
 
     exit_code = 5
+
+
+class RegressionError(TracekitError):
+    """``compare --fail-on`` found the second run to be slower than allowed."""
+
+    exit_code = 8

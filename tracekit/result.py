@@ -27,17 +27,23 @@ class Result:
     """Rows in base units, with what a reader must know of them.
 
     ``name`` is the query's, ``notes`` are its provenance in words: run, parameters, what was
-    left out and why.
+    left out and why. ``heading`` is the answer in one sentence, where there is one.
     """
 
     name: str
     table: pa.Table
     columns: tuple[ResultColumn, ...]
     notes: tuple[str, ...] = ()
+    heading: str = ""
 
     def __len__(self) -> int:
         """Number of rows."""
         return int(self.table.num_rows)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Everything there is to say of the rows: the heading, then the notes."""
+        return (self.heading, *self.notes) if self.heading else self.notes
 
     def arrow(self) -> pa.Table:
         """The rows as an Arrow table."""

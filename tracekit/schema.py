@@ -496,8 +496,8 @@ ALLOCATION = Table(
         Column("phase_kind", TEXT, "forward, backward, optimizer or data: of its context, or of "
                "the pass that went on; NULL between passes"),
         Column("pass_index", INT, "passes of its process that had begun at the allocation; NULL "
-               "where the source has none. A pass is a stretch of time, of one step, in which "
-               "work of one phase (forward, backward or optimizer) is called"),
+               "where the source has none. A pass is a stretch of time, of one marked step, in "
+               "which work of one phase (forward, backward or optimizer) is called"),
         Column("next_phase_kind", TEXT, "phase of the pass that began next; NULL after the last"),
         Column("release_op_name", TEXT, "innermost operator that released it"),
         Column("release_context_id", INT, "`calling_context` that released it"),

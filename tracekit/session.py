@@ -14,6 +14,7 @@ from tracekit.charts import chart_named
 from tracekit.charts import request as charts
 from tracekit.charts.arrangement import by_name
 from tracekit.charts.chart import AnyChart
+from tracekit.comparison import compare
 from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.render.text import inert
@@ -131,6 +132,13 @@ class Session(Database):
             over, series if isinstance(series, str) else tuple(series), panels, title, options
         )
         return draw(self.comparison(name, runs, asked), size=size, style=style)
+
+    def compare(self, a: str, b: str, *, by: str | None = None, phase: str | None = None) -> Result:
+        """What got slower from run `a` to run `b`; ``heading`` says it in one sentence.
+
+        Runs by name or id; `by` and `phase` as for ``tracekit.comparison.compare``.
+        """
+        return compare(self, a, b, by, phase).result
 
     def _is_of_cpu(self, run: str) -> bool:
         """Whether what was counted in a run is a processor's work, and no kernel's."""

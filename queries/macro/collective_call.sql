@@ -58,6 +58,7 @@ around AS (
         kernels.source_id, kernels.event_id,
         any_value(calls.args_json) FILTER (WHERE calls.role = 'call') AS call_json,
         any_value(calls.name) FILTER (WHERE calls.role = 'title') AS title,
+        any_value(calls.name) FILTER (WHERE calls.role = 'operator') AS op_name,
         any_value(tensor_bytes(calls.input_dims, calls.input_types)) FILTER (WHERE calls.role = 'title') AS given,
         -- c10d::_allgather_base_ and its like have the output first, then the input
         any_value(tensor_bytes(calls.input_dims, calls.input_types)) FILTER (WHERE calls.role = 'operator' AND ends_with(calls.name, '_base_')) AS out_and_in
@@ -83,7 +84,7 @@ found AS (
     SELECT
         kernels.run_id, kernels.source_id, kernels.event_id, kernels.name, kernels.device_id, kernels.stream_id,
         kernels.start_ns, kernels.dur_ns, kernels.step_index, true AS is_kernel,
-        kernels.collective_name, kernels.args_json, around.call_json, around.title, around.given, around.out_and_in
+        kernels.collective_name, kernels.args_json, around.call_json, around.title, around.op_name, around.given, around.out_and_in
     FROM kernels LEFT JOIN around USING (source_id, event_id)
     UNION ALL BY NAME
     SELECT
@@ -112,7 +113,7 @@ typed AS (
     SELECT
         said.*,
         coalesce(source_file.rank_index, TRY_CAST(said.rank AS BIGINT)) AS rank_index,
-        coalesce(collective_kind(collective_name), collective_kind(said."Collective name"), collective_kind(title), collective_kind(name)) AS kind,
+        coalesce(collective_kind(collective_name), collective_kind(said."Collective name"), collective_kind(title), collective_kind(op_name), collective_kind(name)) AS kind,
         coalesce(nullif(said."Process Group Name", ''), said."Process Group ID") AS group_name,
         nullif(replace(said."Process Group Ranks", ' ', ''), '') AS group_ranks,
         TRY_CAST(said."Group size" AS BIGINT) AS group_size,

@@ -68,7 +68,7 @@ gathered AS MATERIALIZED (
         coalesce(
             calls.group_size_count,
             max(calls.world_size_count) OVER (),
-            (SELECT count(DISTINCT member) FROM calls)
+            nullif((SELECT count(DISTINCT member) FROM calls), 1)
         ) AS rank_count,
         dense_rank() OVER (ORDER BY calls.group_key, calls.sequence_basis, calls.sequence_index, calls.collective_kind, calls.nth) AS match_index
     FROM calls JOIN groups USING (group_key, sequence_basis)
@@ -78,7 +78,15 @@ counted AS (
         *,
         count(*) OVER one AS call_count,
         min(step_index) OVER one AS match_step_index,
-        bool_and(dur_ns IS NOT NULL AND start_ns IS NOT NULL) OVER one AS is_timed
+        bool_and(dur_ns IS NOT NULL AND start_ns IS NOT NULL) OVER one AS is_timed,
+        -- what is gathered or scattered over n ranks is n times as large on one side
+        coalesce(bool_or(
+            group_basis = 'stream'
+            AND CASE collective_kind
+                WHEN 'allgather' THEN out_bytes <> TRY(in_bytes * rank_count)
+                WHEN 'reduce_scatter' THEN in_bytes <> TRY(out_bytes * rank_count)
+            END
+        ) OVER (PARTITION BY group_key), false) AS is_of_others
     FROM gathered
     WINDOW one AS (PARTITION BY match_index)
 ),
@@ -88,6 +96,8 @@ candidates AS MATERIALIZED (
         CASE
             WHEN collective_kind IN ('sendrecv', 'permute') AND pair_text IS NULL THEN 'peers not recorded'
             WHEN sequence_basis = 'order' AND NOT is_alike THEN 'no Seq, and ranks differ in number or kind of the calls'
+            WHEN rank_count IS NULL THEN 'nothing says how many ranks there are'
+            WHEN is_of_others THEN 'sizes are of a group that is not all ranks, and none is recorded'
             WHEN call_count < rank_count THEN call_count || ' of ' || rank_count || ' ranks are in the run'
             WHEN call_count > rank_count THEN 'more ranks than the group has: groups of one name are not told apart'
             WHEN NOT is_timed THEN 'a rank has no time'
@@ -150,8 +160,8 @@ timed AS (
         sum(dur_ns) OVER one AS sum_ns,
         max(CASE collective_kind
             WHEN 'barrier' THEN NULL
-            WHEN 'allgather' THEN greatest(out_bytes, TRY(in_bytes * rank_count))
-            WHEN 'reduce_scatter' THEN greatest(in_bytes, TRY(out_bytes * rank_count))
+            WHEN 'allgather' THEN coalesce(out_bytes, TRY(in_bytes * group_size_count))
+            WHEN 'reduce_scatter' THEN coalesce(in_bytes, TRY(out_bytes * group_size_count))
             ELSE greatest(in_bytes, out_bytes)
         END) OVER one AS size_bytes
     FROM judged

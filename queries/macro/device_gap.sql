@@ -1,7 +1,7 @@
--- purpose = "Every time in which a device was idle, and how it parts into what it waited for."
--- source = "HTA's breakdown of idle time into host, kernel and other waits; docs/metrics.md, section gaps"
+-- purpose = "Every time in which a device was idle, what ended it, and until when its launch had not begun."
+-- source = "docs/metrics.md, section gaps and largest_gaps"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window", "is_data_loading"]
+-- depends = ["device_work", "step_window"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)"}
@@ -11,14 +11,15 @@
 -- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
 -- gap_start_ns = {type = "BIGINT", doc = "end of the work before it, not before the steps"}
 -- gap_end_ns = {type = "BIGINT", doc = "start of the work after it, not after the steps"}
--- window_start_ns = {type = "BIGINT", doc = "start of the steps"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps"}
+-- host_end_ns = {type = "BIGINT", doc = "where the launch of the next work began: until then the host was late; gap_start_ns if it had begun before"}
+-- call_ns = {type = "BIGINT", doc = "time of the gap in which that launch call was in flight"}
+-- rest_kind = {type = "VARCHAR", doc = "what the gap waited for after host_end_ns: launch, graph, communication, copy, stream, queue or unknown"}
+-- reason = {type = "VARCHAR", doc = "of unknown: why"}
 -- previous_event_id = {type = "BIGINT", doc = "work that ended where the gap begins; NULL where nothing is before it"}
 -- next_event_id = {type = "BIGINT", doc = "work that ends the gap; NULL where there is none"}
--- gap_kind = {type = "VARCHAR", doc = "what a part of the gap waited for: data_loading, synchronisation, host, launch, graph, communication, copy, stream, queue or unknown"}
--- part_ns = {type = "BIGINT", doc = "that part; the parts of a gap, a row each, add up to it"}
--- call_ns = {type = "BIGINT", doc = "of launch: the part of it in which the launch call was in flight; else 0"}
--- reason = {type = "VARCHAR", doc = "of unknown: why"}
+-- launch_thread_id = {type = "BIGINT", doc = "thread that launched that work"}
+-- window_start_ns = {type = "BIGINT", doc = "start of the steps"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps"}
 WITH
 windows AS MATERIALIZED (
     SELECT * FROM step_window(wanted_run, wanted_phase) WHERE start_ns IS NOT NULL
@@ -59,7 +60,7 @@ ended AS (
     FROM work
     GROUP BY run_id, source_id, device_id, end_ns
 ),
-told AS MATERIALIZED (
+told AS (
     SELECT
         idle.*, work.launch_thread_id, ended.event_id AS previous_event_id,
         coalesce(work.launch_end_ns, work.launch_start_ns) AS launch_end_ns,
@@ -89,84 +90,9 @@ told AS MATERIALIZED (
     LEFT JOIN ended
         ON ended.run_id = idle.run_id AND ended.source_id = idle.source_id
         AND ended.device_id IS NOT DISTINCT FROM idle.device_id AND ended.end_ns = idle.reach_ns
-),
--- what the host did meanwhile: loading data, or a call that can wait for the device
-calls AS MATERIALIZED (
-    SELECT
-        run_id, source_id, thread_id, start_ns, start_ns + dur_ns AS end_ns,
-        slice_kind IN ('annotation', 'op') AS is_loading
-    FROM slice
-    WHERE
-        (wanted_run IS NULL OR run_id = wanted_run)
-        AND (
-            slice_kind IN ('annotation', 'op') AND is_data_loading(name)
-            OR slice_kind IN ('runtime', 'driver') AND (contains(name, 'ynchronize') OR contains(name, 'emcpy'))
-        )
-        AND dur_ns > 0
-),
-loading AS (
-    SELECT
-        *,
-        max(end_ns) OVER (
-            PARTITION BY run_id, source_id, thread_id ORDER BY start_ns, end_ns
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS reach_ns
-    FROM calls
-    WHERE is_loading
-),
--- the union of these on each thread: intervals that do not overlap, with the time in those before
-loaded AS MATERIALIZED (
-    SELECT
-        run_id, source_id, thread_id, greatest(start_ns, coalesce(reach_ns, start_ns)) AS load_start_ns,
-        end_ns AS load_end_ns,
-        sum(end_ns - load_start_ns) OVER (PARTITION BY run_id, source_id, thread_id ORDER BY end_ns)
-            - (end_ns - load_start_ns) AS before_ns
-    FROM loading
-    WHERE reach_ns IS NULL OR end_ns > reach_ns
-),
-late AS (
-    SELECT
-        told.* EXCLUDE (reason),
-        coalesce(first.before_ns + least(told.gap_start_ns, first.load_end_ns) - first.load_start_ns, 0)
-            AS loaded_before_ns,
-        coalesce(waits.end_ns > told.gap_start_ns, false) AS is_waiting
-    FROM told
-    ASOF LEFT JOIN loaded AS first
-        ON first.run_id = told.run_id AND first.source_id = told.source_id
-        AND first.thread_id = told.launch_thread_id AND first.load_start_ns <= told.gap_start_ns
-    ASOF LEFT JOIN (SELECT * FROM calls WHERE NOT is_loading) AS waits
-        ON waits.run_id = told.run_id AND waits.source_id = told.source_id
-        AND waits.thread_id = told.launch_thread_id AND waits.start_ns <= told.gap_start_ns
-    WHERE told.host_end_ns > told.gap_start_ns
-),
-split AS MATERIALIZED (
-    SELECT
-        late.*,
-        CAST(
-            coalesce(last.before_ns + least(late.host_end_ns, last.load_end_ns) - last.load_start_ns, 0)
-            - late.loaded_before_ns AS BIGINT
-        ) AS data_loading_ns
-    FROM late
-    ASOF LEFT JOIN loaded AS last
-        ON last.run_id = late.run_id AND last.source_id = late.source_id
-        AND last.thread_id = late.launch_thread_id AND last.load_start_ns <= late.host_end_ns
-),
-parts AS (
-    SELECT *, 'data_loading' AS gap_kind, data_loading_ns AS part_ns, 0 AS call_ns, NULL AS reason FROM split
-    UNION ALL BY NAME
-    SELECT
-        *, CASE WHEN is_waiting THEN 'synchronisation' ELSE 'host' END AS gap_kind,
-        host_end_ns - gap_start_ns - data_loading_ns AS part_ns, 0 AS call_ns, NULL AS reason
-    FROM split
-    UNION ALL BY NAME
-    SELECT
-        *, rest_kind AS gap_kind, gap_end_ns - host_end_ns AS part_ns,
-        CASE WHEN rest_kind = 'launch' THEN greatest(least(launch_end_ns, gap_end_ns) - host_end_ns, 0) ELSE 0 END
-            AS call_ns
-    FROM told
 )
 SELECT
-    run_id, source_id, device_id, gap_start_ns, gap_end_ns, window_start_ns, elapsed_ns, previous_event_id,
-    event_id AS next_event_id, gap_kind, part_ns, call_ns, reason
-FROM parts
-WHERE part_ns > 0
+    run_id, source_id, device_id, gap_start_ns, gap_end_ns, host_end_ns,
+    CASE WHEN rest_kind = 'launch' THEN greatest(least(launch_end_ns, gap_end_ns) - host_end_ns, 0) ELSE 0 END AS call_ns,
+    rest_kind, reason, previous_event_id, event_id AS next_event_id, launch_thread_id, window_start_ns, elapsed_ns
+FROM told

@@ -13,13 +13,13 @@
 -- bus_bytes_per_s = {type = "DOUBLE", doc = "algorithm bandwidth x factor of the kind: 2(n-1)/n, (n-1)/n or 1"}
 -- algorithm_bytes_per_s = {type = "DOUBLE", doc = "S / t, t the duration on the rank with the shortest; of broadcast, reduce, gather, scatter and sendrecv at most this: a rank can leave before the others have come"}
 -- transfer_ns = {type = "DOUBLE", doc = "mean of t: the transfer itself, without waiting for ranks that come later"}
+-- reason = {type = "VARCHAR", doc = "why they are not matched, or have no bandwidth"}
 -- mean_ns = {type = "DOUBLE", doc = "mean duration over ranks and calls"}
 -- min_ns = {type = "BIGINT", doc = "shortest duration on a rank"}
 -- max_ns = {type = "BIGINT", doc = "longest"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations on all ranks"}
 -- wait_ns = {type = "BIGINT", doc = "of these the waiting: sum of duration - t"}
 -- wait_ratio = {type = "DOUBLE", doc = "wait_ns / total_ns"}
--- reason = {type = "VARCHAR", doc = "why they are not matched, or have no bandwidth"}
 -- group_size_count = {type = "BIGINT", doc = "n: ranks in the group"}
 -- match_basis = {type = "VARCHAR", doc = "what they are matched by: Seq, or order in the group; 'no group': none is recorded, it is taken as all ranks; 'no common clock': clocks set by the ends of the calls"}
 -- process_group = {type = "VARCHAR", doc = "process group; NULL where it is not recorded, or there are several"}
@@ -62,9 +62,6 @@ SELECT
     ratio(total_bytes * 1e9, transfer_ns) * bus_factor(collective_kind, group_size_count) AS bus_bytes_per_s,
     ratio(total_bytes * 1e9, transfer_ns) AS algorithm_bytes_per_s,
     CASE WHEN match_reason IS NULL THEN ratio(transfer_ns, call_count) END AS transfer_ns,
-    ratio(total_ns, timed_count) AS mean_ns,
-    min_ns, max_ns, total_ns, wait_ns,
-    ratio(wait_ns, total_ns) AS wait_ratio,
     CASE
         WHEN match_reason IS NOT NULL THEN match_reason
         WHEN collective_kind = 'barrier' THEN 'moves nothing'
@@ -72,6 +69,9 @@ SELECT
         WHEN transfer_ns = 0 THEN 'shorter than the clock can tell'
         WHEN bus_factor(collective_kind, group_size_count) IS NULL THEN 'no factor for this kind'
     END AS reason,
+    ratio(total_ns, timed_count) AS mean_ns,
+    min_ns, max_ns, total_ns, wait_ns,
+    ratio(wait_ns, total_ns) AS wait_ratio,
     group_size_count, match_basis, process_group, process_group_description,
     CASE WHEN $by = 'call' THEN sequence_index END AS sequence_index,
     CASE WHEN $by = 'call' THEN step_index END AS step_index

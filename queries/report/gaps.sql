@@ -1,7 +1,7 @@
 -- purpose = "What the idle time of each device waited for: the host, data, a launch, communication, a copy, another stream."
 -- source = "docs/metrics.md, section gaps; HTA's breakdown of idle time into host, kernel and other waits"
 -- needs = ["attribution"]
--- depends = ["device_gap"]
+-- depends = ["gap_part"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -26,7 +26,7 @@ kinds AS (
         CAST(sum(part_ns) AS BIGINT) AS total_ns,
         count(*) AS gap_count,
         max(part_ns) AS max_ns
-    FROM device_gap($run_id, $phase)
+    FROM gap_part($run_id, $phase)
     GROUP BY source_id, device_id, gap_kind, reason
 )
 SELECT

@@ -1,7 +1,7 @@
 -- purpose = "The longest times in which a device was idle: when, between what, and what was waited for."
 -- source = "docs/metrics.md, section gaps"
 -- needs = ["attribution"]
--- depends = ["device_gap", "device_work"]
+-- depends = ["gap_part", "device_work"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -31,7 +31,7 @@ longest AS MATERIALIZED (
         arg_max(gap_kind, (part_ns, gap_kind)) AS gap_kind,
         max(part_ns) AS kind_ns,
         any_value(reason) AS reason
-    FROM device_gap($run_id, $phase)
+    FROM gap_part($run_id, $phase)
     GROUP BY source_id, device_id, gap_start_ns, window_start_ns, previous_event_id, next_event_id
     ORDER BY gap_ns DESC, source_id, device_id, gap_start_ns
     LIMIT $top

@@ -41,14 +41,6 @@ WITH
 windows AS MATERIALIZED (
     SELECT * FROM step_window($run_id, $phase)
 ),
-idle AS (
-    SELECT
-        source_id, next_event_id,
-        sum(call_ns) AS in_flight_ns,
-        sum(part_ns - call_ns) FILTER (WHERE gap_kind = 'launch') AS delay_ns
-    FROM device_gap($run_id, $phase)
-    GROUP BY source_id, next_event_id
-),
 kernels AS MATERIALIZED (
     SELECT
         kernel.source_id, kernel.device_id, kernel.event_id, kernel.name, kernel.start_ns, kernel.end_ns,
@@ -64,26 +56,52 @@ kernels AS MATERIALIZED (
         kernel.run_id = $run_id AND kernel.work_kind = 'kernel'
         AND (windows.first_step_index IS NULL OR (kernel.start_ns >= windows.start_ns AND kernel.start_ns < windows.end_ns))
 ),
--- the first kernel of a launch stands for it
-launched AS (
+-- a number for what a row stands for: names are long
+places AS MATERIALIZED (
+    SELECT *, row_number() OVER () AS place_index FROM (SELECT DISTINCT place_source, place_device, place_name FROM kernels)
+),
+timed AS MATERIALIZED (
     SELECT
         kernels.*,
-        row_number() OVER (launch ORDER BY kernels.start_ns, kernels.event_id) = 1 AND kernels.launch_event_id IS NOT NULL AS is_first,
-        sum(idle.in_flight_ns) OVER launch AS in_flight_ns,
-        idle.delay_ns,
-        kernels.start_ns - kernels.launch_end_ns AS wait_ns,
-        work.total_flop, device_peak.launch_overhead_ns
+        places.place_index,
+        idle.call_ns AS in_flight_ns,
+        CASE WHEN idle.rest_kind = 'launch' THEN idle.gap_end_ns - idle.host_end_ns - idle.call_ns END AS delay_ns
     FROM kernels
-    LEFT JOIN idle ON idle.source_id = kernels.source_id AND idle.next_event_id = kernels.event_id
-    LEFT JOIN work_by_name($run_id) AS work ON work.name = kernels.name
+    JOIN places
+        ON places.place_source IS NOT DISTINCT FROM kernels.place_source
+        AND places.place_device IS NOT DISTINCT FROM kernels.place_device
+        AND places.place_name IS NOT DISTINCT FROM kernels.place_name
+    LEFT JOIN device_gap($run_id, $phase) AS idle
+        ON idle.source_id = kernels.source_id AND idle.next_event_id = kernels.event_id
+),
+-- the first kernel of a graph stands for its launch
+graphs AS (
+    SELECT
+        source_id, device_id, launch_event_id,
+        arg_min(event_id, (start_ns, event_id)) AS first_event_id,
+        sum(in_flight_ns) AS in_flight_ns
+    FROM timed
+    WHERE launch_work_count > 1
+    GROUP BY source_id, device_id, launch_event_id
+),
+launched AS (
+    SELECT
+        timed.* REPLACE (coalesce(graphs.in_flight_ns, timed.in_flight_ns) AS in_flight_ns),
+        timed.launch_event_id IS NOT NULL AND coalesce(graphs.first_event_id, timed.event_id) = timed.event_id AS is_first,
+        timed.start_ns - timed.launch_end_ns AS wait_ns,
+        work.total_flop, device_peak.launch_overhead_ns
+    FROM timed
+    LEFT JOIN graphs
+        ON graphs.source_id = timed.source_id AND graphs.device_id IS NOT DISTINCT FROM timed.device_id
+        AND graphs.launch_event_id = timed.launch_event_id
+    LEFT JOIN work_by_name($run_id) AS work ON work.name = timed.name
     LEFT JOIN device_peak
-        ON device_peak.run_id = $run_id AND device_peak.source_id = kernels.source_id
-        AND device_peak.device_id IS NOT DISTINCT FROM kernels.device_id
-    WINDOW launch AS (PARTITION BY kernels.source_id, kernels.device_id, kernels.launch_event_id)
+        ON device_peak.run_id = $run_id AND device_peak.source_id = timed.source_id
+        AND device_peak.device_id IS NOT DISTINCT FROM timed.device_id
 ),
 added AS (
     SELECT
-        place_source, place_device, place_name,
+        place_index,
         count(*) AS kernel_count,
         count(launch_event_id) AS known_count,
         sum(end_ns - start_ns) AS kernel_ns,
@@ -109,43 +127,42 @@ added AS (
             END
         ) AS per_launch_ns
     FROM launched
-    GROUP BY place_source, place_device, place_name
+    GROUP BY place_index
 ),
 changes AS (
-    SELECT source_id, device_id, place_source, place_device, place_name, unnest([queued_ns, start_ns]) AS time_ns, unnest([1, -1]) AS change
-    FROM kernels
+    SELECT source_id, device_id, place_index, unnest([queued_ns, start_ns]) AS time_ns, unnest([1, -1]) AS change
+    FROM timed
     WHERE start_ns > queued_ns
 ),
 depths AS (
     SELECT
-        place_source, place_device, place_name,
+        place_index,
         sum(change) OVER (
-            PARTITION BY source_id, device_id, place_name ORDER BY time_ns, change
+            PARTITION BY source_id, device_id, place_index ORDER BY time_ns, change
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         ) AS depth
     FROM changes
 ),
 deepest AS (
-    SELECT place_source, place_device, place_name, max(depth) AS max_queue_depth
+    SELECT place_index, max(depth) AS max_queue_depth
     FROM depths
-    GROUP BY place_source, place_device, place_name
+    GROUP BY place_index
 ),
 devices AS (
     SELECT sum(elapsed_ns) AS elapsed_ns FROM (SELECT DISTINCT source_id, device_id, elapsed_ns FROM kernels)
 ),
 measured AS (
     SELECT
-        added.* REPLACE (
+        places.*,
+        added.* EXCLUDE (place_index) REPLACE (
             CAST(CASE WHEN $by = 'device' THEN added.elapsed_ns ELSE devices.elapsed_ns END AS BIGINT) AS elapsed_ns
         ),
         CASE WHEN added.known_count > 0 THEN coalesce(deepest.max_queue_depth, 0) END AS max_queue_depth,
         CASE WHEN added.launch_count > 0 THEN added.launch_count * added.per_launch_ns END AS overhead_ns
     FROM added
     CROSS JOIN devices
-    LEFT JOIN deepest
-        ON deepest.place_source IS NOT DISTINCT FROM added.place_source
-        AND deepest.place_device IS NOT DISTINCT FROM added.place_device
-        AND deepest.place_name IS NOT DISTINCT FROM added.place_name
+    JOIN places ON places.place_index = added.place_index
+    LEFT JOIN deepest ON deepest.place_index = added.place_index
 )
 SELECT
     source_file.rank_index, measured.place_device AS device_id, measured.place_name AS name,

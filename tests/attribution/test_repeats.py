@@ -149,6 +149,14 @@ def test_kernels_of_no_duration_are_counted_by_launches() -> None:
     assert spans(find_steps(kinds, nothing, nothing)) == whole("abc", 9)
 
 
+@pytest.mark.filterwarnings("error")
+def test_times_at_the_ends_of_64_bits_do_no_harm() -> None:
+    largest = np.iinfo(np.int64).max
+    start = np.linspace(-float(largest), float(largest) * 0.99, 27).astype(np.int64)
+    found = find_steps(np.array([0, 1, 2] * 9), start, np.full(27, largest))
+    assert spans(found) == whole("abc", 9)
+
+
 @pytest.mark.parametrize("kind", ["steps", "triples", "noise"])
 def test_three_hundred_thousand_kernels_take_two_seconds_at_most(kind: str) -> None:
     size = 320_000

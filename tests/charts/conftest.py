@@ -16,7 +16,7 @@ Row = dict[str, Any]
 MakeLabels = Callable[[Mapping[str, Mapping[str, Any]]], Labels]
 
 _KINDS: Mapping[str, pa.DataType] = {
-    "VARCHAR": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(),
+    "VARCHAR": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(),
 }  # fmt: skip
 
 

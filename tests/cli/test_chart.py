@@ -254,3 +254,33 @@ def test_no_chart_in_the_terminal_loads_what_it_does_not_need(
         found = loaded("chart", *words)
         assert not found & {"pandas", "matplotlib"}
     assert "duckdb" in found
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def remembered(tmp_path_factory: pytest.TempPathFactory, traces: Path) -> Path:
+    store = tmp_path_factory.mktemp("remembered") / "S"
+    ingest(traces / "cpu-memory" / "trace.json.gz", store, Options(run_name="net"))
+    return store
+
+
+def test_memory_by_kind_over_time(tracekit: Tracekit, here: Path, remembered: Path) -> None:
+    done = tracekit("chart", "memory", "--store", remembered, "-o", "m.png", "--data", "m.csv")
+    assert (done.code, done.messages) == (0, "m.png: memory, 1 device\n")
+    rows = rows_of(here / "m.csv")
+    peak = {row["kind"]: int(row["allocated_bytes"]) for row in rows if row["is_peak"]}
+    assert sum(peak.values()) == 814036  # the README of the file counts it
+    assert (peak["weights"], peak["optimizer_state"]) == (136904, 273832)
+    done = tracekit("chart", "memory", "net", "--store", remembered)
+    assert done.text.startswith("cpu: ▼ peak 814.0 kB\n")
+    assert "▒ optimizer state" in done.text
+
+
+def test_memory_of_steps_that_are_not_there(
+    tracekit: Tracekit, here: Path, remembered: Path
+) -> None:
+    done = tracekit("chart", "memory", "--store", remembered, "--phase", "7..9")
+    assert done.code == 5
+    assert "the run has no steps 7..9" in done.error

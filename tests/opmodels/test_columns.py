@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,10 @@ from hypothesis import strategies as st
 
 from tests.opmodels.conftest import columns
 from tracekit import opmodels
+from tracekit.engine import Database
+from tracekit.intake import Options, ingest
 from tracekit.opmodels import Figures, figures
+from tracekit.store import open_store
 
 MM = "[[7, 5], [5, 3]]"
 TYPES = '["float", "float"]'
@@ -166,4 +170,23 @@ def test_no_arguments_make_a_model_fail(
     dims, types, values = (json.dumps([one[place] for one in arguments]) for place in range(3))
     found = figures(name, dims, types, None, values)
     assert "failed" not in (found.reason or ""), (name, arguments)
-    assert all(n is None or n >= 0 for n in found if isinstance(n, int))
+    assert all(number is None or number >= 0 for number in found[2:6])
+
+
+def test_no_operator_of_the_corpus_makes_a_model_fail(corpus: Path, tmp_path: Path) -> None:
+    """Seven traces of torch 1.8 to 2.9, with and without types and values, of TorchScript too."""
+    names = ["kineto-resnet50-v100-torch18-list", "hta-vit-a100-sampled-rank0of128",
+             "hta-mtia-inference",
+             "hta-gloo-cpuonly-rank34of300", "tracelens-eager-b200-rank0of8-stack",
+             "tracelens-normlayers-mi300x-fwdbwd",
+             "parttransformer-a100pcie-flops-mem"]  # fmt: skip
+    files = [corpus / "torch" / f"{name}.json.gz" for name in names]
+    ingest([*files], tmp_path / "S", Options())
+    rows = Database(open_store(tmp_path / "S")).sql(
+        "SELECT name, work.reason, work.flop_count, work.family_name FROM (SELECT name, op_model("
+        "name, input_dims, input_types, input_strides, concrete_inputs) AS work FROM slice "
+        "WHERE slice_kind = 'op')"
+    ).rows()  # fmt: skip
+    assert [row for row in rows if "failed" in (row["reason"] or "")] == []
+    known = [row for row in rows if row["family_name"] == "gemm" and row["flop_count"] is not None]
+    assert len(known) > 1000

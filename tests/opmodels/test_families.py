@@ -81,6 +81,11 @@ CASES: list[tuple[str, tuple[Any, ...], int | None, int | None, int | None, str 
     ("aten::convolution_backward",
      (("f", (2, 4, 7, 15)), X, ("f", (4, 6, 3, 5)), [4], [2, 1], [1, 2], [1, 1], "False", [0, 0], 1,
       [False, True, False]), 151200, 4 * 3360, 4 * 360, "fp32"),
+    # of the image alone, of torch 1.8: the image is in the values
+    ("aten::cudnn_convolution_backward_input",
+     ([2, 6, 14, 15], ("f", (2, 4, 7, 15)), ("f", (4, 6, 3, 5)), [1, 2], [2, 1], [1, 1], 1,
+      N, N, N),
+     151200, 4 * 1200, 4 * 2520, "fp32"),
     # 16 heads: 2 * 16 * 64 * 96 * (32 + 16); (32768 + 12288 + 6144) * 2; 16 * 64 * 16 * 2
     ("aten::_scaled_dot_product_flash_attention", (Q, K, V, 0.0, "False", "False", N),
      9437184, 102400, 32768, "bf16"),
@@ -148,6 +153,7 @@ CASES: list[tuple[str, tuple[Any, ...], int | None, int | None, int | None, str 
     ("aten::threshold_backward", (("f", (6,)), ("f", (6,)), 0), 6, 48, 24, "fp32"),
     ("aten::native_dropout", (("f", (4, 6)), 0.1, "True"), 24, 96, 120, "fp32"),
     ("sgl_kernel::silu_and_mul", (("b", (4, 6)), ("b", (4, 12))), 24, 96, 48, "bf16"),
+    ("aten::mse_loss_backward", (("f", ()), ("f", (4, 6)), ("f", (4, 6)), 1), 24, 196, 96, "fp32"),
     # a view, and memory that nobody has written to
     ("aten::t", (("f", (7, 5)),), 0, 0, 0, N),
     ("aten::empty", ([7, 5], 6, N, N, N, N), 0, 0, 0, N),

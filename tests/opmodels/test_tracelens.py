@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -46,10 +46,10 @@ def rows(folder: Path) -> Iterator[Row]:
 
 def row_of(row: dict[str, str], end: str) -> Row:
     names = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
-    parts: list[Any] = [ast.literal_eval(row[f"{name}{end}"]) for name in names]
+    dims, types, strides, values = (ast.literal_eval(row[f"{name}{end}"]) for name in names)
     flops = round(float(row[f"GFLOPS{end}"]) * 1e9)
     accessed = round(float(row[f"Data Moved (MB){end}"]) * 2**20)
-    return Row(row["name"], *parts, flops, accessed)
+    return Row(row["name"], dims, types, strides, values, flops, accessed)
 
 
 @pytest.fixture(scope="module")

@@ -1175,6 +1175,7 @@ RECORDED = {
     "gpu-handmade": ("trace.json.gz", 619),
     "cpu-inference": ("trace.json", 148),
     "cpu-training": ("trace.json.gz", None),
+    "cpu-memory": ("trace.json.gz", 4634),
 }
 
 

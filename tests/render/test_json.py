@@ -95,11 +95,11 @@ def test_two_columns_of_one_name_are_two_keys() -> None:
 
 
 def test_hostile_text_is_inert_and_exact(make_result: MakeResult, hostile: str) -> None:
-    text = written(make_result({hostile: [hostile]}, notes=[hostile]))
+    text = written(make_result({hostile: [hostile]}, notes=[hostile], heading=hostile))
     assert text.replace("\n", "").isprintable()
     decoded = json.loads(text)
     assert decoded["rows"] == [{hostile: hostile}]
-    assert decoded["notes"] == [hostile]
+    assert decoded["notes"] == [*filter(None, [hostile]), hostile]
 
 
 @given(name=st.text())

@@ -39,6 +39,11 @@ def test_a_table(make_result: MakeResult) -> None:
     assert "| void ns::f&lt;float&gt;(int) | 1.500 |" in written(result, full_names=True)
 
 
+def test_a_heading_stands_above(make_result: MakeResult) -> None:
+    result = make_result({"name": ["f"]}, heading="B is *slower*")
+    assert written(result) == "B is \\*slower\\*\n\n| name |\n| --- |\n| f |\n"
+
+
 def test_no_rows(make_result: MakeResult) -> None:
     result = make_result({"name": pa.array([], pa.string())})
     assert written(result) == "| name |\n| --- |\n\n(no rows)\n"

@@ -150,6 +150,13 @@ def test_the_environment_has_no_say(
     assert [lines(make_result(KERNELS), 70, color=color) for color in (False, True)] == before
 
 
+def test_a_heading_stands_above_and_is_folded(make_result: MakeResult) -> None:
+    result = make_result({"name": ["f"]}, notes=["n"], heading="B is 20 % \x1bslower a step")
+    assert lines(result, 20) == [
+        "B is 20 % \\x1bslower", "a step", "", "name", "----", "f", "", "n",
+    ]  # fmt: skip
+
+
 def test_no_rows(make_result: MakeResult) -> None:
     columns = {"name": pa.array([], pa.string()), "dur_ns": pa.array([], pa.int64())}
     assert lines(make_result(columns), 80) == ["name  dur [ns]", "----  --------", "", "(no rows)"]

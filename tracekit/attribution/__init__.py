@@ -22,8 +22,7 @@ from tracekit.attribution.slices import Tracks
 def attributed(folder: Path) -> Iterator[Batch]:
     """The rows of `calling_context`, `op_call` and `attribution` for one source.
 
-    Where no steps are marked, those of `step` too that the work of the devices shows.
-
+    Where nothing marks steps, there are rows of `step` too: those that the work shows.
     `folder` holds the rows of the source as its parser gave them: a folder of Parquet files for
     each table.
     """

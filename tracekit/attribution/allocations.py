@@ -98,6 +98,7 @@ def allocation_rows(
     till = np.where(ended >= 0, time[ended], blocks.until)
     is_whole = (made >= 0) & (till != NONE)
     dur = np.where(is_whole, till - time[made], NONE)
+    dur = np.where(dur < 0, NONE, dur)  # longer than 64 bits can say
     named = np.append(host.slices.name, 0)
     yield ALLOCATION.name, batch(ALLOCATION, {
         "event_id": nullable(np.append(events.event_id, NONE)[made]),
@@ -138,13 +139,15 @@ def _moments(events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tra
     process = tracks.process_codes(events.track)
     context = np.append(host.context, -1)[place]
     op = np.append(host.op, -1)[place]
-    every = passes(host, tracks.process_codes(host.slices.track))
+    every = passes(host, steps, tracks.process_codes(host.slices.track))
     at = every.at(process.astype(np.int64), events.time_ns)
     own = phases(host, context)
     phase = np.where(own > 0, own, every.phase_at(at, events.time_ns, events.track))
+    # steps that nothing marks are those of the slices
+    step = steps.at(process, events.time_ns) if len(steps) else np.append(host.step, NONE)[place]
     return _Moments(
         np.append(op, -1), np.append(_maker(op, host, texts), -1), np.append(place, -1),
-        np.append(context, -1), np.append(steps.at(process, events.time_ns), NONE),
+        np.append(context, -1), np.append(step, NONE),
         np.append(phase, 0), np.append(every.numbers(at), NONE),
         np.append(every.next_phase(at, process.astype(np.int64)), 0),
     )  # fmt: skip

@@ -9,6 +9,8 @@ from tracekit.attribution import reasons
 #: Modules deeper than this are told by the path of the module at this depth: a path is written out
 #: for each context, and a hostile file can nest without end.
 DEEPEST_PATH = 100
+#: What would be more contexts counts to those around it: a hostile file can make each call another.
+MOST_CONTEXTS = 1 << 19
 
 NO_PATH = 0
 
@@ -62,11 +64,15 @@ class Path:
 class Tree:
     """The contexts of a source; they are made as they are met."""
 
-    default_reason: str = reasons.NO_MODULE
     nodes: list[Node] = field(default_factory=list)
     paths: list[Path] = field(default_factory=lambda: [Path(-1, 0, "", None, "")])
     _nodes: dict[tuple[object, ...], int] = field(default_factory=dict)
     _paths: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more contexts are made."""
+        return len(self.nodes) >= MOST_CONTEXTS
 
     def entered(
         self,
@@ -89,6 +95,8 @@ class Tree:
             reason = reasons.NO_FORWARD
         key = (parent, number, path, phase)
         if key not in self._nodes:
+            if self.is_full:
+                return parent
             self._nodes[key] = len(self.nodes)
             depth = above.depth + 1 if above else 0
             known = None if path else symbol.module_reason or reason
@@ -99,14 +107,13 @@ class Tree:
         self, above: Node | None, symbol: Symbol, forward: int | None
     ) -> tuple[int, str | None, str | None]:
         """The modules of a context, what they are known from, or why there are none."""
-        path, basis, reason = NO_PATH, None, self.default_reason
+        path, basis, reason = NO_PATH, None, reasons.NO_MODULE
         if above is not None:
             path, basis, reason = above.path, above.module_basis, above.module_reason or reason
         if forward is not None and forward >= 0:
             origin = self.nodes[forward]
             path, basis = origin.path, "sequence" if origin.path else None
-            if reason != reasons.NO_MODULES:
-                reason = reasons.FORWARD_IN_NO_MODULE
+            reason = reasons.FORWARD_IN_NO_MODULE
         if symbol.modules and not (path and symbol.kind == "op"):
             path = self._path(path, symbol.modules, returns=basis == "sequence")
             basis = basis if basis == "sequence" else symbol.module_basis

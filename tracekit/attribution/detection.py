@@ -40,7 +40,7 @@ class Detected:
             columns = {
                 "step_index": np.arange(count),
                 "start_ns": device.start_ns,
-                "dur_ns": device.end_ns - device.start_ns,
+                "dur_ns": _between(device.start_ns, device.end_ns),
                 "device_id": np.full(count, device.device_id),
             }
             arrays = {name: nullable(column) for name, column in columns.items()}
@@ -95,6 +95,12 @@ def _on_device(work: Work, device: int, has_start: Flags) -> _OnDevice:
     following = start[np.where(is_followed, found.end, found.first)]
     end_ns = np.where(is_followed, following, till[found.end - 1])
     return _OnDevice(device, start[found.first], end_ns, places, step)
+
+
+def _between(start: Ints, end: Ints) -> Ints:
+    """Durations; NONE of those beyond 64 bits."""
+    dur = end - start
+    return np.where(dur < 0, NONE, dur)
 
 
 def _do_agree(devices: tuple[_OnDevice, ...]) -> bool:

@@ -53,7 +53,8 @@ def launches(work: Rows, calls: Rows) -> tuple[Places, Flags]:
         pairs = _pairs(work, calls)
         narrow = Rows(pairs[len(work.ids) :], calls.externals, calls.starts, calls.processes)
         asks = np.flatnonzero(is_mixed)
-        found[asks], is_mixed[asks] = found_by(pairs[asks], work.starts[asks], narrow)
+        found[asks], _ = found_by(pairs[asks], work.starts[asks], narrow)
+        is_mixed &= found < 0
     return found, is_mixed
 
 

@@ -26,11 +26,13 @@ class Nest:
 
 
 def nested(tracks: Codes, starts: Ints, durations: Ints, ids: Ints, is_point: Flags) -> Nest:
-    """Nest intervals by their starts: one that ends after its parent by rounding still lies in it.
+    """Nest intervals: what starts in another lies in it, and so does at least half of it.
 
-    Of two that start together the longer is outside, of two alike the one that the file has first.
-    What starts at the end of another does not lie in it; an interval without length holds only
-    what starts with it. Points hold nothing, however long they last.
+    So times that are rounded neither part a child that ends after its parent, nor join an interval
+    that starts just before the one before it ends. Of two that start together the longer is
+    outside, of two alike the one that the file has first. What starts at the end of another does
+    not lie in it; an interval without length holds only what starts with it. Points hold nothing,
+    however long they last, and only their start counts.
     """
     order = np.lexsort((ids, is_point, -durations, starts, tracks))
     till = np.maximum(ends(starts, durations), np.minimum(starts, LATEST - 1) + 1)
@@ -42,8 +44,8 @@ def nested(tracks: Codes, starts: Ints, durations: Ints, ids: Ints, is_point: Fl
 def _stacked(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:
     """Parents and the ends of their contents, for intervals in order.
 
-    The parent is the latest interval before that ends after the start. A stack finds it: what has
-    ended by one start has ended by every later one.
+    A stack of what is open: what has ended by one start, or is left by more than half of what
+    starts then, is open no more.
     """
     count = len(starts)
     parents, after = np.full(count, -1, np.int32), np.full(count, count, np.int32)
@@ -58,7 +60,9 @@ def _stacked(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:
                 closed += open_places
                 closed_at += [place] * len(open_places)
                 open_places, open_till = [], []
-            while open_till and open_till[-1] <= start:
+            while open_till and (
+                open_till[-1] <= start or 2 * (open_till[-1] - start) < end - start
+            ):
                 open_till.pop()
                 closed.append(open_places.pop())
                 closed_at.append(place)

@@ -17,6 +17,9 @@ from tracekit.attribution.slices import CALL, OP, Tracks
 from tracekit.attribution.steps import RecordedSteps
 from tracekit.attribution.work import Work
 
+#: Share of external ids that have to lead to the operator around the launch, to be believed.
+_SURE_RATIO = 0.99
+
 
 @dataclass(frozen=True, slots=True)
 class Origins:
@@ -43,14 +46,15 @@ def origins_of(
     launch, launch_reason = _launches(work, host, texts, tracks)
     op = _at(host.op, launch)
     context = _at(host.context, launch)
-    op_by_id = np.where(op < 0, _ops_by_id(work, host, tracks), -1)
+    op_by_id = np.where(op < 0, _ops_by_id(work, host, op, tracks), -1)
     op = np.where(op < 0, op_by_id, op)
     context = np.where(op_by_id < 0, context, _at(host.context, op_by_id))
     context = np.where(work.op_name > 0, _scoped(work, host.tree, texts), context)
     known_by_host = np.append(host.slices.name, 0)[op]
     op_name = np.where(work.op_name > 0, work.op_name, known_by_host)
     missing = np.where(launch < 0, launch_reason, texts.code(reasons.NO_OPERATOR))
-    around = np.where(launch < 0, launch_reason, texts.code(reasons.NOTHING_AROUND))
+    nothing = reasons.TOO_MANY if host.tree.is_full else reasons.NOTHING_AROUND
+    around = np.where(launch < 0, launch_reason, texts.code(nothing))
     return Origins(
         launch, op, op_name, context, _steps(work, host, steps, launch, op), launch_reason,
         np.where(op_name > 0, 0, missing),
@@ -87,17 +91,28 @@ def _launches(work: Work, host: Host, texts: Texts, tracks: Tracks) -> tuple[Int
     return launch, reason.astype(np.int32)
 
 
-def _ops_by_id(work: Work, host: Host, tracks: Tracks) -> Ints:
-    """The operator with the external id of each work."""
+def _ops_by_id(work: Work, host: Host, op: Ints, tracks: Tracks) -> Ints:
+    """The operator with the external id of each work; -1 everywhere if such ids lead astray.
+
+    Some versions of torch count operators otherwise than the work that they start: `op`, the
+    operators around launches, tells. Where no launch is in the file, work cannot be older than its
+    operator.
+    """
     ops = np.flatnonzero((host.slices.kind == OP) & _has_id(host.slices.external_id))
     asks = np.flatnonzero((work.start_ns != NONE) & _has_id(work.external_id))
     found, _ = found_by(
         work.external_id[asks], work.start_ns[asks],
         _rows_of_host(host, host.slices.external_id, ops, tracks),
     )  # fmt: skip
-    op = np.full(len(work), -1, np.int64)
-    op[asks] = np.append(ops, -1)[found]
-    return op
+    by_id = np.full(len(work), -1, np.int64)
+    by_id[asks] = np.append(ops, -1)[found]
+    told = asks[op[asks] >= 0]
+    if len(told):
+        agrees = np.mean(by_id[told] == op[told]) >= _SURE_RATIO
+    else:
+        known = by_id >= 0
+        agrees = (host.slices.start_ns[by_id[known]] <= work.start_ns[known]).all()
+    return by_id if agrees else np.full(len(work), -1, np.int64)
 
 
 def _rows_of_work(work: Work, ids: Ints, places: Ints, tracks: Tracks) -> Rows:
@@ -147,6 +162,8 @@ def _scope_context(code: int, scope: Scope, tree: Tree, texts: Texts) -> int:
 
 def _reasons(tree: Tree, texts: Texts) -> tuple[Codes, Codes]:
     """Why each context has no module, and no phase; 0 where it has."""
-    module = [texts.code(node.module_reason) for node in tree.nodes]
+    has_modules = any(node.path for node in tree.nodes)
+    module = [texts.code(node.module_reason if has_modules else reasons.NO_MODULES)
+              for node in tree.nodes]  # fmt: skip
     phase = [0 if node.phase else texts.code(reasons.NO_PHASE) for node in tree.nodes]
     return np.array([*module, 0], np.int32), np.array([*phase, 0], np.int32)

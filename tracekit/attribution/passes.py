@@ -9,6 +9,7 @@ import numpy as np
 from tracekit.attribution.columns import NONE, Codes, Ints, ends
 from tracekit.attribution.host import Host
 from tracekit.attribution.lookup import latest_before
+from tracekit.attribution.steps import Steps
 
 #: Loading data, the last, is no pass: it goes on beside the others.
 PHASES = (None, "forward", "backward", "optimizer", "data")
@@ -52,14 +53,15 @@ class Passes:
         return np.where(is_same, np.append(self.phase, 0)[following], 0).astype(np.int32)
 
 
-def passes(host: Host, process: Codes) -> Passes:
-    """The passes of every process; `process` is that of each slice."""
+def passes(host: Host, steps: Steps, process: Codes) -> Passes:
+    """The passes of every process; `steps` are those of the hosts, `process` is of each slice."""
     phase = phases(host, host.context)
     is_outermost = (phase > 0) & (phase != _DATA) & (np.append(phase, 0)[host.parent] != phase)
     places = np.flatnonzero(is_outermost)
     found = host.slices
     places = places[np.lexsort((found.start_ns[places], process[places]))]
-    owner, kind, step = process[places].astype(np.int64), phase[places], host.step[places]
+    owner, kind = process[places].astype(np.int64), phase[places]
+    step = steps.at(owner, found.start_ns[places])
     begins = np.arange(len(places)) == 0
     for column in (owner, kind, step):
         begins[1:] |= column[1:] != column[:-1]

@@ -35,7 +35,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.attribution.columns import Flags, Ints
+from tracekit.attribution.columns import Flags, Ints, ends
 
 #: Parts that are alike: so many at least.
 LEAST_PARTS = 3
@@ -130,7 +130,7 @@ class _Work:
     @cached_property
     def idle_ns(self) -> Ints:
         """Time in which nothing runs before each kernel; 0 before the first."""
-        reach = np.maximum.accumulate(self.start_ns + self.dur_ns)
+        reach = np.maximum.accumulate(ends(self.start_ns, self.dur_ns))
         idle = np.zeros(self.size, np.int64)
         idle[1:] = np.maximum(self.start_ns[1:] - reach[:-1], 0)
         return idle
@@ -243,7 +243,7 @@ class _Parts:
         work, last = self.work, int(self.edges[-1])
         strange = ~self.is_known[work.kinds]
         # what is farther away than all repeats last is of something else
-        spanned_ns = work.start_ns[last] - work.start_ns[self.edges[0]]
+        spanned_ns = int(work.start_ns[last]) - int(work.start_ns[self.edges[0]])
         waits = np.flatnonzero(work.idle_ns > spanned_ns)
         lead = strange[max(waits[waits <= self.edges[0]], default=0) : self.edges[0]]
         tail = strange[last : min(waits[waits > last], default=work.size)]
@@ -274,9 +274,9 @@ def _even_anchors(work: _Work) -> Iterator[Ints]:
     is_even = np.abs(gaps - middle[kind]) <= _EVEN * middle[kind]
     covered = np.bincount(kind[is_even], gaps[is_even], minlength=len(counts))
     found = np.flatnonzero((counts >= LEAST_PARTS) & (covered >= _EVEN_SHARE * work.size))
-    ends = np.cumsum(counts)
+    behind = np.cumsum(counts)
     for each in found[np.argsort(counts[found], kind="stable")][:_MOST_TRIALS]:
-        yield places[ends[each] - counts[each] : ends[each]]
+        yield places[behind[each] - counts[each] : behind[each]]
 
 
 def _first_of_runs(work: _Work) -> Flags:
@@ -369,7 +369,7 @@ def _longest_wait(parts: _Parts) -> tuple[int, int] | None:
         place = first + 1 + int(np.argmax(work.idle_ns[first + 1 : end + 1]))
         kind = int(work.kinds[place])
         number = int((work.kinds[first + 1 : place + 1] == kind).sum())
-        if work.idle_ns[place] > _FEW * (work.start_ns[end] - work.start_ns[first]):
+        if work.idle_ns[place] > _FEW * (int(work.start_ns[end]) - int(work.start_ns[first])):
             votes[kind, number] = votes.get((kind, number), 0) + 1
     agreed = max(votes, key=votes.__getitem__, default=None)
     return agreed if agreed is not None and 2 * votes[agreed] > len(voters) else None

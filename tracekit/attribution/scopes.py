@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 _GRADIENTS = ("gradient_tape", "gradients")
 _UPDATES = re.compile(r"(?:Resource)?(?:Sparse)?Apply[A-Z]\w*")
 _LONGEST = 10_000  # characters: no name of an operator
+_NO_MODULE = re.compile("::|->")  # an operator of torch run by JAX; the shapes of an einsum
 _CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
 #: Segments of JAX that are no part of a model: what it compiles, and what it runs code in.
 _COMPILED = frozenset(("jit", "pjit", "pmap", "xmap", "xla_call", "core_call", "closed_call"))
@@ -85,9 +86,12 @@ def _of_jax(name: str) -> Scope:
             elif call[1] == "jvp":
                 phase = phase or "forward"
             part = "" if call[1] in _COMPILED else call[2]
-        if part not in _STRUCTURE and "::" not in part:
-            modules.append(part)
+        modules += [name for name in part.split("/") if _is_module(name)]
     return Scope(tuple(modules), phase, is_of_jax=True)
+
+
+def _is_module(name: str) -> bool:
+    return name not in _STRUCTURE and not _NO_MODULE.search(name)
 
 
 def _segments(name: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from tracekit.cli import ask, chart, files, roofline
+from tracekit.cli import ask, chart, compare, files, roofline, summary
 from tracekit.cli.output import say
 from tracekit.errors import QueryError, TracekitError
 
@@ -24,8 +24,10 @@ app = typer.Typer(
 )
 files.add_to(app)
 ask.add_to(app)
+compare.add_to(app)
 roofline.add_to(app)
 chart.add_to(app)
+summary.add_to(app)
 
 _INTERRUPTED = 130
 _USAGE = 2

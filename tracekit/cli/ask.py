@@ -263,6 +263,8 @@ def query(
         given["run_id"] = database.run_id(given.get("run_id", run))
     elif run is not None:
         raise UsageError(f"the report {name} is about the whole store; leave --run out")
+    if "other_run_id" in given:
+        given["other_run_id"] = database.run_id(given["other_run_id"])
     result = database.query(name, given)
     lacking = database.lacking(asked)
     if not len(result) and lacking:

@@ -206,6 +206,7 @@ class OpCall:
         `default` stands for None, and for an argument beyond the last; without it, and where no
         value was recorded, Unknown is raised.
         """
+        is_beyond = place >= len(self)
         if self.values is None:
             raise Unknown(NO_VALUES)
         spelling = self._spelling(place) or ""
@@ -214,8 +215,7 @@ class OpCall:
         value = _item(self.values, place)
         if isinstance(value, str) and value:
             return value
-        is_none = place >= len(self) or (value == "" and not spelling)
-        if default is None or not is_none:
+        if default is None or not (is_beyond or (value == "" and not spelling)):
             raise Unknown(f"the value of argument {place} is not in the file")
         return default
 

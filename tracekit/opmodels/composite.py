@@ -18,8 +18,10 @@ from tracekit.opmodels.model import Work, model
     "aten::softmax", "aten::log_softmax", "aten::einsum", "aten::tensordot",
     "aten::cross_entropy_loss", "aten::nll_loss", "aten::nll_loss_nd", "aten::nll_loss2d",
     "aten::l1_loss", "aten::mse_loss", "aten::binary_cross_entropy_with_logits",
-    "aten::embedding_backward", "aten::_native_multi_head_attention", "aten::flatten_dense_tensors",
-    "aten::unflatten_dense_tensors", family="composite",
+    "aten::pin_memory", "aten::_pin_memory", "aten::select_backward", "aten::slice_backward",
+    "aten::slice_scatter", "aten::gather_backward", "aten::value_selecting_reduction_backward",
+    "aten::index_put", "aten::embedding_backward", "aten::_native_multi_head_attention",
+    "aten::flatten_dense_tensors", "aten::unflatten_dense_tensors", family="composite",
 )  # fmt: skip
 def calls(call: OpCall) -> Work:  # noqa: ARG001 - whatever its shapes
     """The work of what it calls."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tracekit.opmodels.call import OpCall, Tensor, not_understood
+from tracekit.opmodels.call import NO_VALUES, OpCall, Tensor, Unknown, not_understood
 from tracekit.opmodels.gemm import of_reals
 from tracekit.opmodels.model import Work, model
 
@@ -245,6 +245,17 @@ def backward(call: OpCall) -> Work:
             gradient.shaped((channels,)) if of_bias else None,
         ],
     )
+
+
+@model("aten::cudnn_convolution_backward_input", family="convolution", arguments=(10,))
+def backward_of_input(call: OpCall) -> Work:
+    """(self_size, grad_output, weight …), as in torch 1.8."""
+    gradient, weight = call.tensor(1), call.tensor(2)
+    if len(gradient.dims) != len(weight.dims) or gradient.dims[1] != weight.dims[0]:
+        raise not_understood(f"{list(gradient.dims)} is no gradient of the output")
+    operations = _operations(gradient.dims[0], gradient.dims[2:], weight)
+    size = [gradient.shaped(call.integers(0))] if call.values else Unknown(NO_VALUES)
+    return Work(flops=of_reals(operations, gradient, weight), reads=[gradient, weight], writes=size)
 
 
 def _three(flags: list[bool]) -> tuple[bool, bool, bool]:

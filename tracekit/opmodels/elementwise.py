@@ -181,7 +181,8 @@ ternary = model(
 )(on_each(3))  # fmt: skip
 
 ternary_with_number = model(
-    "aten::addcmul", "aten::addcmul_", "aten::addcdiv", "aten::addcdiv_", family="elementwise",
+    "aten::addcmul", "aten::addcmul_", "aten::addcdiv", "aten::addcdiv_",
+    "aten::mse_loss_backward", family="elementwise",
 )(on_each(3, numbers=(1,)))  # fmt: skip
 
 choice = model("aten::where", family="elementwise")(on_each(3, typed_by=slice(1, None)))

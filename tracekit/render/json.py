@@ -31,7 +31,7 @@ class JsonRenderer:
         parts = (
             f'"name": {_written(result.name)}',
             f'"columns": {_lines(described)}',
-            f'"notes": {_lines(result.notes)}',
+            f'"notes": {_lines(result.remarks)}',
             f'"rows": {_lines(rows)}',
         )
         return ("{" + ",\n ".join(parts) + "}\n").encode()

@@ -20,7 +20,7 @@ _ACTIVE = re.compile(r"[\\`*_\[\]|~@$]|(?<=:)/(?=/)|(?<=\bwww)\.", re.IGNORECASE
 
 
 class MarkdownRenderer:
-    """A table in GitHub's Markdown in the units of the terminal's table, and the notes below it."""
+    """A table in GitHub's Markdown in the units of the terminal's table, the notes below it."""
 
     name = "markdown"
     is_binary = False
@@ -30,6 +30,7 @@ class MarkdownRenderer:
         columns = readable_columns(result)
         cells = [_cells(column, options) for column in columns]
         lines = [
+            *([escaped_markdown(result.heading), ""] if result.heading else ()),
             _line([escaped_markdown(column.header) for column in columns]),
             _line(["---:" if column.is_number else "---" for column in columns]),
             *(_line(row) for row in zip(*cells, strict=True)),

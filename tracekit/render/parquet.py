@@ -32,7 +32,7 @@ class ParquetRenderer:
             [_field(column, array.type) for column, array in columns],
             metadata={
                 "tracekit.name": result.name,
-                "tracekit.notes": json.dumps(result.notes),
+                "tracekit.notes": json.dumps(result.remarks),
             },
         )
         file = io.BytesIO()

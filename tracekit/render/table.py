@@ -46,7 +46,11 @@ class TableRenderer:
         drafts = [_draft(column, width, options) for column in readable_columns(result)]
         kept = _kept(drafts, width)
         widths = _widths(kept, width)
-        lines = [*_header(kept, widths, options), *_body(kept, widths)]
+        lines = [
+            *_heading(result, width, options),
+            *_header(kept, widths, options),
+            *_body(kept, widths),
+        ]
         remarks = _remarks(result, [draft for draft in drafts if draft not in kept])
         if lines and remarks:
             lines.append("")
@@ -131,6 +135,12 @@ def _turn(column: ReadableColumn) -> int:
 
 
 # The lines
+
+
+def _heading(result: Result, width: int, options: RenderOptions) -> list[str]:
+    if not result.heading:
+        return []
+    return [*(_styled(line, _HEADER, options) for line in folded(inert(result.heading), width)), ""]
 
 
 def _header(

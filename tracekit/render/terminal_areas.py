@@ -72,9 +72,10 @@ def _fill(canvas: Canvas, chart: AreaChart, panel: AreaPanel) -> None:
             if area.values[place]:
                 _stack(canvas, column, _row(canvas, chart, first), _row(canvas, chart, low),
                        looks[area.key])  # fmt: skip
-        if place == panel.peak:
-            top = canvas.height - _row(canvas, chart, low) - 1
-            canvas.put(max(top, 0), column, _PEAK, _BOLD)
+    if panel.peak is not None:
+        column = min(int(share(panel.xs[panel.peak], chart.x) * canvas.width), canvas.width - 1)
+        above = canvas.height - 1 - _row(canvas, chart, totals[panel.peak])
+        canvas.put(max(above, 0), column, _PEAK, _BOLD)
 
 
 def _highest(

@@ -1,0 +1,144 @@
+"""Many ranks on real traces: against plain Python, and against other tools' reports."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracekit.engine import Database
+from tracekit.intake import Options, ingest
+from tracekit.store import open_store
+
+#: HTA 0.5.0 on the eight traces, get_temporal_breakdown and get_comm_comp_overlap: idle, compute,
+#: everything else, all [µs]; share of communication that compute hides [%].
+HTA = [
+    (6419, 1034, 5556, 13009, 4.50), (6428, 1246, 11075, 18749, 2.47),
+    (7046, 1068, 3236, 11350, 7.88), (8145, 1240, 9468, 18853, 3.31),
+    (8887, 1126, 6576, 16589, 0.56), (9121, 1041, 6230, 16392, 0.64),
+    (7051, 1051, 3308, 11410, 7.56), (8308, 1059, 1600, 10967, 9.51),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def workers(corpus: Path) -> list[Path]:
+    """The traces of one step of a job on eight GPUs of one host."""
+    return [corpus / "torch" / f"param-dlrm-8rank-worker{rank}.json.gz" for rank in range(8)]
+
+
+@pytest.fixture(scope="module")
+def job(workers: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Database:
+    store = tmp_path_factory.mktemp("job") / "S"
+    for trace in workers:
+        ingest(trace, store, Options(run_name="job"))
+    return Database(open_store(store))
+
+
+def asked(database: Database, name: str, **more: str) -> list[dict[str, Any]]:
+    return database.query(name, {"run_id": "job", **more}).rows()
+
+
+def test_the_time_of_ranks_is_that_of_another_tool(job: Database) -> None:
+    found = [
+        (row["idle_ns"], row["compute_ns"],
+         row["exposed_communication_ns"] + row["exposed_copy_ns"],
+         row["elapsed_ns"], round(100 * row["hidden_ratio"], 2))
+        for row in asked(job, "ranks")
+    ]  # fmt: skip
+    assert found == [(*(1000 * time for time in row[:4]), row[4]) for row in HTA]
+
+
+def calls_of(trace: Path) -> list[tuple[int, int]]:
+    """Start and end of the kernels of NCCL, in microseconds."""
+    data = json.loads(gzip.decompress(trace.read_bytes()))
+    kernels = [e for e in data["traceEvents"] if str(e.get("name")).startswith("ncclKernel")]
+    return sorted((e["ts"], e["ts"] + e["dur"]) for e in kernels if e.get("cat") == "kernel")
+
+
+def test_waiting_is_what_plain_python_finds(job: Database, workers: list[Path]) -> None:
+    """Eight collectives, which end on all ranks within 10 microseconds."""
+    ranks = [calls_of(trace) for trace in workers]
+    lost, waited = [0] * 8, [0] * 8
+    for calls in zip(*ranks, strict=True):
+        assert max(end for _, end in calls) - min(end for _, end in calls) <= 10
+        times = [end - start for start, end in calls]
+        last = times.index(min(times))
+        assert calls[last][0] == max(start for start, _ in calls)
+        for rank, time in enumerate(times):
+            waited[rank] += time - min(times)
+            lost[last] += time - min(times)
+    rows = {row["rank_index"]: row for row in asked(job, "stragglers")}
+    assert [rows[rank]["lost_ns"] for rank in range(8)] == [1000 * time for time in lost]
+    assert [rows[rank]["waited_ns"] for rank in range(8)] == [1000 * time for time in waited]
+    assert [rank for rank, row in rows.items() if row["verdict"] == "straggler"] == [7]
+    assert all(row["confirmed_count"] == row["last_count"] for row in rows.values())
+    assert all(abs(row["clock_offset_ns"]) <= 2000 for row in asked(job, "ranks"))
+    kinds = {row["collective_kind"]: row for row in asked(job, "collectives", by="kind")}
+    assert {kind: row["call_count"] for kind, row in kinds.items()} == {
+        "all_to_all": 5, "allreduce": 3,
+    }  # fmt: skip
+    assert sum(row["wait_ns"] for row in kinds.values()) == 1000 * sum(waited)
+
+
+def test_one_rank_of_a_job_has_times_but_no_bandwidth(corpus: Path, tmp_path: Path) -> None:
+    """The peer adds up the same kernels by size; who waited for whom one rank cannot say."""
+    name = "tracelens-resnet-actckpt-mi300x-rank0of8"
+    ingest(corpus / "torch" / f"{name}.json.gz", tmp_path / "S", Options(run_name="job"))
+    oracle = corpus / "oracles" / "tracelens" / name / "coll_analysis.csv"
+    with oracle.open(newline="", encoding="utf-8") as lines:
+        expected = {
+            (row["Collective name"], round(float(row["In msg size (MB)_first"]) * 2**20)): (
+                int(row["operation_count"]), round(float(row["dur_sum"]) * 1000),
+                round(float(row["dur_min"]) * 1000), round(float(row["dur_max"]) * 1000),
+            )
+            for row in csv.DictReader(lines)
+        }  # fmt: skip
+    rows = asked(Database(open_store(tmp_path / "S")), "collectives")
+    found = {
+        (row["collective_kind"], row["size_bytes"]): (
+            row["call_count"], row["total_ns"], row["min_ns"], row["max_ns"],
+        )
+        for row in rows if row["collective_kind"] is not None
+    }  # fmt: skip
+    assert found == expected
+    assert {row["bus_bytes_per_s"] for row in rows} == {None}
+    assert {row["reason"] for row in rows if row["size_bytes"]} == {"1 of 8 ranks are in the run"}
+
+
+def test_ranks_that_were_merged_into_one_file(corpus: Path, tmp_path: Path) -> None:
+    trace = corpus / "torch" / "amd-merged-nccl-only-8rank-mi300x.json.gz"
+    ingest(trace, tmp_path / "S", Options(run_name="job"))
+    database = Database(open_store(tmp_path / "S"))
+    rows = asked(database, "collectives", by="kind")
+    assert [(row["collective_kind"], row["call_count"]) for row in rows] == [
+        ("allreduce", 15), ("broadcast", 6),
+    ]  # fmt: skip
+    assert {row["group_size_count"] for row in rows} == {4}
+    (last,) = [row for row in asked(database, "stragglers") if row["verdict"] == "straggler"]
+    assert (last["rank_index"], last["last_count"], last["lost_ratio"]) == (3, 15, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "reason"),
+    [
+        ("hta-v100-nccl-rank1of2-memory", {"allreduce"}, "1 of 2 ranks are in the run"),
+        ("hta-a100-nccl-rank0of2-pgconfig", {"allreduce", "broadcast"},
+         "1 of 2 ranks are in the run"),
+        ("hta-gloo-cpuonly-rank34of300", {"allreduce"}, "1 of 300 ranks are in the run"),
+        ("tracelens-eager-b200-rank0of8-stack", {"allreduce", "allgather"},
+         "1 of 8 ranks are in the run"),
+        ("hta-large-integer-2events", {"allreduce"}, "nothing says how many ranks there are"),
+    ],
+)  # fmt: skip
+def test_one_rank_alone_matches_nothing(
+    corpus: Path, tmp_path: Path, name: str, kinds: set[str], reason: str
+) -> None:
+    ingest(corpus / "torch" / f"{name}.json.gz", tmp_path / "S", Options(run_name="job"))
+    rows = asked(Database(open_store(tmp_path / "S")), "collectives")
+    assert {row["collective_kind"] for row in rows} == kinds
+    assert {row["reason"] for row in rows} == {reason}
+    assert {row["transfer_ns"] for row in rows} == {None}

@@ -1,0 +1,145 @@
+"""The command `tracekit compare`: what got slower between two runs, for people and for CI."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracekit.cli.output import (
+    DEFAULT_STORE,
+    ForceOption,
+    FormatOption,
+    FullNamesOption,
+    OutputOption,
+    StoreOption,
+    emit,
+    say,
+)
+from tracekit.errors import RegressionError, UsageError
+
+if TYPE_CHECKING:
+    from tracekit.comparison import Verdict
+    from tracekit.result import Result
+
+_FOR_PEOPLE = ("table", "markdown")
+_TOP = 20
+_PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?%")
+#: Said in words above and below the table.
+_IN_WORDS = frozenset((
+    "is_beyond_noise", "a_stddev_ns", "b_stddev_ns", "a_step_count", "b_step_count", "match_basis",
+    "reason", "row_kind",
+))  # fmt: skip
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(compare)
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="The run to compare with, by name or id.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The run that may be slower.")],
+    store: StoreOption = DEFAULT_STORE,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", help="A row a kernel, op, layer, phase or category."),
+    ] = None,
+    phase: Annotated[
+        str | None,
+        typer.Option("--phase", help="Steps: all, stable or N..M; else stable if both are so."),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option("--top", min=0, help="How many rows; if not given 20, or in files all."),
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on", metavar="PERCENT", help="Exit with 8 if B is so much slower: 5%."
+        ),
+    ] = None,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+    full_names: FullNamesOption = False,
+) -> int:
+    """What got slower from run A to run B: by kernel, operator or layer, with what is noise.
+
+    Times are those of a step where both runs have steps, else of the whole recording. With
+    --fail-on the command ends with 8 if the step (else all work) takes longer by more than that
+    and by more than noise; where the noise is not known, by more than that.
+    """
+    from tracekit.comparison import compare
+    from tracekit.engine import Database
+    from tracekit.store import open_store
+
+    limit = None if fail_on is None else _ratio(fail_on)
+    compared = compare(Database(open_store(store)), a, b, by, phase)
+    is_for_people = format_name in _FOR_PEOPLE
+    shown = _cut(compared.result, top if top is not None else _TOP if is_for_people else None)
+    emit(_readable(shown) if is_for_people else shown, format_name=format_name, output=output,
+         force=force, full_names=full_names)  # fmt: skip
+    if limit is not None:
+        _judge(compared.verdict, limit)
+    return 0
+
+
+def _ratio(text: str) -> float:
+    found = _PERCENT.fullmatch(text)
+    if found is None:
+        raise UsageError(f"--fail-on {text!r}: write a percentage, e.g. 5%")
+    return float(found[1]) / 100
+
+
+def _judge(verdict: Verdict, limit: float) -> None:
+    """Raise RegressionError if B is slower than allowed, UsageError if nobody can tell."""
+    if verdict.delta_ratio is None:
+        raise UsageError(f"--fail-on: {verdict.sentence} Compare runs that have times of one kind")
+    if verdict.is_beyond_noise is None:
+        say("--fail-on: the noise is not known, so the ratio alone decides; more steps would tell")
+    if verdict.is_slower_than(limit):
+        raise RegressionError(f"{verdict.sentence} --fail-on allows {100 * limit:.4g} %")
+
+
+def _cut(result: Result, top: int | None) -> Result:
+    """The rows of the whole, and the `top` parts with the largest differences."""
+    kinds = result.table.column("row_kind").to_pylist()
+    first = next((i for i, kind in enumerate(kinds) if kind == "part"), len(kinds))
+    parts = len(kinds) - first
+    if top is None or parts <= top:
+        return result
+    left_out = result.table.slice(first + top).column("delta_ns").to_pylist()
+    from tracekit.render.numbers import human
+
+    rest = sum(delta for delta in left_out if delta is not None)
+    note = (
+        f"{top} of {parts} rows; the others add up to a difference of {human(rest, 'ns')}; "
+        f"--top {parts} shows all"
+    )
+    shown = result.table.slice(0, first + top)
+    return replace(result, table=shown, notes=(*result.notes, note))
+
+
+def _readable(result: Result) -> Result:
+    """The columns that have a value and are not said in words; the other name last."""
+    import pyarrow.compute as pc
+
+    table, described = result.table, {column.name: column for column in result.columns}
+    kept = [
+        name for name in described
+        if name not in _IN_WORDS and pc.any(table.column(name).is_valid()).as_py()
+    ]  # fmt: skip
+    kept.sort(key=lambda name: name == "other_name")
+    for name in ("a_launch_count", "b_launch_count"):  # mostly the same in each step
+        if (
+            name in kept
+            and pc.all(pc.equal(table.column(name), pc.round(table.column(name)))).as_py()
+        ):
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table.column(name).cast("int64"))
+    return replace(
+        result, table=table.select(kept), columns=tuple(described[name] for name in kept)
+    )

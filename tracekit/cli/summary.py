@@ -1,0 +1,40 @@
+"""The command `tracekit summary`: a run on one screen."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracekit.cli.output import (
+    DEFAULT_STORE,
+    ForceOption,
+    FormatOption,
+    OutputOption,
+    StoreOption,
+    emit,
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(summary)
+
+
+def summary(
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="Run, by name or id; else the newest.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> int:
+    """One screen about a run: how busy, how long a step, which kernels, how whole the data."""
+    from tracekit.engine import Database
+    from tracekit.store import open_store
+    from tracekit.summary import summarize
+
+    result = summarize(Database(open_store(store)), run)
+    emit(result, format_name=format_name, output=output, force=force)
+    return 0

@@ -1,0 +1,187 @@
+"""Two runs beside each other: the report `comparison` with what it is about, and its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tracekit.engine import Database
+from tracekit.render.numbers import counted, human
+from tracekit.result import Result
+
+#: What `by` can be, with the tables it has its times from: the first that both runs have is taken.
+_TABLES = (
+    ("kernel", "attribution"), ("kernel", "kernel"), ("op", "op_stat"), ("op", "op_call"),
+    ("layer", "layer_stat"),
+)  # fmt: skip
+#: What the times are of, by `comparison_runs.basis_kind`; of operators' totals it is in the name.
+_BASES = {
+    "timeline": "device time", "kernels": "kernel time", "counters": "kernel time (counters)",
+    "summary": "kernel time (totals)", "layers": "time of layers",
+    "host": "time of operators on the host",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether B takes longer than A: by step, else by all the work there is.
+
+    ``delta_ratio`` is (B - A) / A; ``is_beyond_noise`` is None where the noise is not known.
+    Nothing is known if ``delta_ratio`` is None.
+    """
+
+    sentence: str
+    delta_ratio: float | None = None
+    is_beyond_noise: bool | None = None
+
+    def is_slower_than(self, limit_ratio: float) -> bool:
+        """Whether B takes more than `limit_ratio` longer, as far as noise does not explain it."""
+        grew = self.delta_ratio is not None and self.delta_ratio > limit_ratio
+        return grew and self.is_beyond_noise is not False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The rows of `comparison`, headed by the verdict; in the notes what was compared."""
+
+    result: Result
+    verdict: Verdict
+
+
+def compare(
+    database: Database, a: str, b: str, by: str | None = None, phase: str | None = None
+) -> Comparison:
+    """Compare run `a`, the base, with run `b`, both given by name or id.
+
+    `by` is kernel, op, layer, phase or category; else kernel, or what both runs have. `phase` is
+    all, stable or N..M; else stable where both runs have a stable phase, all where not. Raises
+    UsageError for an unknown run, QueryError for another `by` or `phase`.
+    """
+    asked = {"run_id": database.run_id(a), "other_run_id": database.run_id(b)}
+    asked["by"] = by or _common(database, list(asked.values()))
+    asked["phase"] = phase or "all"
+    runs = database.query("comparison_runs", asked).rows()
+    if phase is None and all(run["unstable_reason"] is None for run in runs):
+        asked["phase"] = "stable"
+        runs = database.query("comparison_runs", asked).rows()
+    result = database.query("comparison", asked)
+    verdict = _verdict(result, runs)
+    notes = (
+        *_about(runs, asked["phase"], chosen=phase is not None),
+        *_caveats(result, runs, asked["by"]),
+    )
+    return Comparison(replace(result, heading=verdict.sentence, notes=notes), verdict)
+
+
+def _common(database: Database, runs: Sequence[str]) -> str:
+    having = (by for by, table in _TABLES if all(database.has_rows_in(table, run) for run in runs))
+    return next(having, "kernel")
+
+
+# -- the verdict ----------------------------------------------------------------------------------
+
+
+def _verdict(result: Result, runs: Sequence[Mapping[str, Any]]) -> Verdict:
+    rows = {row["row_kind"]: row for row in result.rows() if row["row_kind"] in ("step", "total")}
+    row = rows.get("step") or rows.get("total")
+    if row is None:
+        return Verdict("A and B have nothing in common that can be compared.")
+    what = "" if row["row_kind"] == "step" else f"{_BASES.get(runs[0]['basis_kind'], 'time')} "
+    per = " a step" if row["a_step_count"] is not None else ""
+    times = f"{human(row['a_ns'], 'ns')} → {human(row['b_ns'], 'ns')}"
+    if row["delta_ratio"] is None:
+        why = f": {row['reason']}" if row["reason"] else ""
+        return Verdict(f"Whether B is slower is not known ({what}{times}{per}{why}).")
+    sentence = f"{_judged(row, per)} ({what}{times}, {_noise(row)})."
+    return Verdict(sentence, row["delta_ratio"], row["is_beyond_noise"])
+
+
+def _judged(row: Mapping[str, Any], per: str) -> str:
+    if row["change_kind"] == "same":
+        about = "" if row["delta_ns"] == 0 else "about "
+        return f"B takes {about}as long{per} as A"
+    return f"B is {human(abs(row['delta_ratio']), 'ratio')} {row['change_kind']}{per}"
+
+
+def _noise(row: Mapping[str, Any]) -> str:
+    if row["noise_ns"] is None:
+        return f"noise not known: {row['reason'].partition(':')[0]}"
+    where = "beyond" if row["is_beyond_noise"] else "within"
+    return f"{where} noise of ±{human(row['noise_ns'], 'ns')}"
+
+
+# -- what was compared ----------------------------------------------------------------------------
+
+
+def _about(runs: Sequence[Mapping[str, Any]], phase: str, *, chosen: bool) -> list[str]:
+    notes = [_of_run(run) for run in runs]
+    if len({run["device_names"] for run in runs}) > 1:
+        notes.append("the devices differ")
+    if len({run["step_kind"] for run in runs if run["step_count"]}) > 1:
+        notes.append("the steps are of different kinds, so their times need not be alike")
+    if all(run["step_count"] for run in runs):
+        notes.append(_steps_of(runs, phase, chosen=chosen))
+    elif any(run["step_count"] for run in runs):
+        notes.append("only one run has steps: the recordings are compared as a whole")
+    else:
+        notes.append("no steps: the recordings are compared as a whole")
+    return notes
+
+
+def _of_run(run: Mapping[str, Any]) -> str:
+    parts = [f"{run['side_kind']}: {run['run_name'] or run['run_id']}"]
+    parts += filter(None, [run["device_names"]])
+    parts.append(counted(run["source_count"], "source"))
+    if run["step_count"]:
+        first, last = run["first_step_index"], run["last_step_index"]
+        numbers = f"{first}" if first == last else f"{first}..{last}"
+        parts.append(f"{counted(run['step_count'], 'step')} ({run['step_kind']}: {numbers})")
+    return ", ".join(parts)
+
+
+def _steps_of(runs: Sequence[Mapping[str, Any]], phase: str, *, chosen: bool) -> str:
+    what = "steps of the stable phase" if phase == "stable" else f"steps: {phase}"
+    unstable = [run for run in runs if run["unstable_reason"] is not None]
+    if chosen or phase == "stable" or not unstable:
+        return what
+    side, why = unstable[0]["side_kind"], unstable[0]["unstable_reason"]
+    return f"{what}, as {side} has no stable phase: {why}"
+
+
+def _caveats(result: Result, runs: Sequence[Mapping[str, Any]], by: str) -> list[str]:
+    """What the rows do not say, or do not hold."""
+    notes = [_outside(run) for run in runs if run["outside_ns"]]
+    bases = [_basis(run, by) for run in runs]
+    if any(run["basis_kind"] is None for run in runs) or len(set(bases)) > 1:
+        notes.append(f"no rows by {by}: A has {bases[0]}, B has {bases[-1]}")
+    if any(run["source_count"] > 1 for run in runs):
+        notes.append(
+            "times are means over the sources (ranks); the devices of a source are added up"
+        )
+    parts = [row for row in result.rows() if row["row_kind"] == "part"]
+    return [*notes, *_unlike(parts), *sorted({row["reason"] for row in parts if row["reason"]})]
+
+
+def _unlike(parts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many of the parts are called differently in B, or are only in one run."""
+    counts = {
+        "with another name in B": sum(row["other_name"] is not None for row in parts),
+        "only in A": sum(row["change_kind"] == "only A" for row in parts),
+        "only in B": sum(row["change_kind"] == "only B" for row in parts),
+    }
+    found = [f"{count:,} {what}" for what, count in counts.items() if count]
+    return [f"of {counted(len(parts), 'row')}: {', '.join(found)}"] if found else []
+
+
+def _outside(run: Mapping[str, Any]) -> str:
+    outside, all_of_it = human(run["outside_ns"], "ns"), human(run["work_ns"], "ns")
+    whose = f"{run['side_kind']}'s {all_of_it} of device time"
+    return f"{outside} of {whose} are outside of these steps and left out"
+
+
+def _basis(run: Mapping[str, Any], by: str) -> str:
+    kind = run["basis_kind"]
+    if kind is None:
+        return f"no times of {by}s"
+    return _BASES.get(kind, f"totals of operators: {kind}")
