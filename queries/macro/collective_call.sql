@@ -126,7 +126,7 @@ typed AS (
         element_bytes(said.dtype) AS size_bytes,
         TRY_CAST(said."In msg nelems" AS BIGINT) AS in_elements,
         TRY_CAST(said."Out msg nelems" AS BIGINT) AS out_elements
-    FROM said LEFT JOIN source_file USING (run_id, source_id)
+    FROM said LEFT JOIN (FROM source_file WHERE wanted_run IS NULL OR run_id = wanted_run) AS source_file USING (run_id, source_id)
 ),
 sized AS (
     SELECT

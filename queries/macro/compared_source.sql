@@ -26,14 +26,16 @@ held AS (
         )
     UNION ALL
     SELECT run_id, source_id, CASE recording_kind WHEN 'timeline' THEN 'kernels' ELSE recording_kind END, 1
-    FROM launch_source
-    WHERE run_id IN (a_run, b_run) AND grouping_kind IN ('kernel', 'category')
+    -- one by one: no other run's files are read
+    FROM (FROM launch_source WHERE run_id = a_run UNION FROM launch_source WHERE run_id = b_run)
+    WHERE grouping_kind IN ('kernel', 'category')
     UNION ALL
     SELECT
         run_id, source_id, op_kind || ' (' || side_kind || ')',
         CASE WHEN side_kind = 'device' THEN 2 ELSE 4 END + CASE WHEN op_kind = 'framework' THEN 0 ELSE 1 END
-    FROM op_source
-    WHERE run_id IN (a_run, b_run) AND grouping_kind IN ('op', 'category')
+    -- one by one: no other run's files are read
+    FROM (FROM op_source WHERE run_id = a_run UNION FROM op_source WHERE run_id = b_run)
+    WHERE grouping_kind IN ('op', 'category')
 )
 SELECT run_id, source_id, basis_kind
 FROM held

@@ -16,6 +16,7 @@
 -- elapsed_ns = {type = "BIGINT", doc = "its time, as step_span has it; of one reported the longest of its devices"}
 -- is_shared = {type = "BOOLEAN", doc = "the other run has steps too, so that runs are compared by steps"}
 WITH
+layers AS MATERIALIZED (FROM layer_stat WHERE run_id IN (a_run, b_run)),
 spans AS (
     SELECT run_id, source_id, step_kind, step_index, elapsed_ns
     FROM step_span(a_run) LEFT JOIN step_window(a_run, wanted_phase) AS chosen USING (run_id, source_id)
@@ -37,9 +38,9 @@ steps AS (
     UNION ALL
     -- of several nets in one log the iterations are of one each
     SELECT run_id, source_id, 'iteration', iteration_index, any_value(dur_ns)
-    FROM layer_stat
+    FROM layers
     WHERE
-        run_id IN (a_run, b_run) AND wanted_phase = 'all' AND statistic_kind = 'single' AND name IS NULL AND phase_kind IS NULL
+        wanted_phase = 'all' AND statistic_kind = 'single' AND name IS NULL AND phase_kind IS NULL
         AND iteration_index IS NOT NULL
     GROUP BY run_id, source_id, iteration_index
     QUALIFY max(count(*)) OVER (PARTITION BY run_id, source_id) = 1

@@ -41,6 +41,7 @@ owned AS MATERIALIZED (
     LEFT JOIN contexts AS parent
         ON parent.source_id = own.source_id AND parent.context_id = own.parent_context_id
 ),
+layers AS MATERIALIZED (FROM layer_stat WHERE run_id IN (a_run, b_run)),
 collective AS (
     SELECT source_id, event_id, collective_name
     FROM kernel
@@ -88,11 +89,10 @@ works AS (
         CASE WHEN grouping_kind = 'kernel' THEN name WHEN is_communication(name, NULL) THEN 'communication' ELSE 'compute' END,
         NULL, NULL, NULL,
         sum(dur_ns), sum(launch_count), coalesce(sum(launch_count) FILTER (WHERE dur_ns IS NULL), 0)
-    FROM kernel_launch
+    FROM (FROM kernel_launch WHERE run_id = a_run UNION ALL FROM kernel_launch WHERE run_id = b_run AND b_run <> a_run)
     JOIN (
         SELECT DISTINCT run_id, basis_kind FROM sources WHERE basis_kind IN ('kernels', 'counters', 'summary')
     ) AS basis USING (run_id)
-    WHERE run_id IN (a_run, b_run)
     GROUP BY ALL
     UNION ALL
     SELECT
@@ -119,9 +119,9 @@ works AS (
         NULL, NULL, NULL,
         CASE statistic_kind WHEN 'sum' THEN round(ratio(dur_ns, iteration_count)) ELSE dur_ns END,
         1, CASE WHEN dur_ns IS NULL THEN 1 ELSE 0 END
-    FROM layer_stat
+    FROM layers
     WHERE
-        run_id IN (a_run, b_run) AND name IS NOT NULL AND statistic_kind IN ('mean', 'sum')
+        name IS NOT NULL AND statistic_kind IN ('mean', 'sum')
         AND source_id IN (SELECT source_id FROM sources WHERE basis_kind = 'layers')
 ),
 sides AS (SELECT 'a' AS side, a_run AS run_id UNION ALL SELECT 'b', b_run)

@@ -29,7 +29,7 @@
 -- is_counted = {type = "BOOLEAN", doc = "the pool has totals: all_bytes are the profiler's"}
 WITH
 windows AS (SELECT source_id, first_step_index, last_step_index FROM step_window(wanted_run, wanted_phase)),
-changes AS MATERIALIZED (SELECT * FROM memory_change WHERE run_id = wanted_run),
+changes AS MATERIALIZED (FROM memory_change(wanted_run)),
 pools AS (
     SELECT
         source_id, process_id, device_kind, device_id,

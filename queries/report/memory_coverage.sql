@@ -24,7 +24,7 @@
 -- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
 WITH
 events AS MATERIALIZED (SELECT * FROM memory_event WHERE run_id = $run_id),
-blocks AS MATERIALIZED (SELECT * FROM memory_kind WHERE run_id = $run_id),
+blocks AS MATERIALIZED (FROM memory_kind($run_id)),
 followed AS (
     SELECT
         source_id, process_id, device_kind, device_id, address, size_bytes, total_allocated_bytes,

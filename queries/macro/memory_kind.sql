@@ -1,6 +1,8 @@
 -- purpose = "What each block of memory is for: the kinds of Zhu 2018, by when it is allocated and released."
 -- source = "Zhu 2018 (TBD), sect. III (memory consumption) and Fig. 8; docs/metrics.md, section Memory by kind, has the rules"
 -- needs = ["allocation"]
+-- [parameters]
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -19,6 +21,8 @@
 -- kind_basis = {type = "VARCHAR", doc = "what says so"}
 -- kind_reason = {type = "VARCHAR", doc = "why kind is NULL"}
 WITH
+-- apart from the windows, which would have the files of every run read
+chosen AS MATERIALIZED (FROM allocation WHERE wanted_run IS NULL OR run_id = wanted_run),
 blocks AS NOT MATERIALIZED (
     SELECT
         *,
@@ -28,7 +32,7 @@ blocks AS NOT MATERIALIZED (
             AND coalesce(nullif(release_phase_kind, 'data'), '') = coalesce(nullif(phase_kind, 'data'), '')
             AS is_same_pass,
         max(step_index) OVER (PARTITION BY run_id, source_id, process_id, device_kind, device_id) AS last_step_index
-    FROM allocation
+    FROM chosen
 ),
 ruled AS NOT MATERIALIZED (
     SELECT

@@ -2,6 +2,8 @@
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "memory_event"]
 -- depends = ["memory_kind"]
+-- [parameters]
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -18,7 +20,7 @@
 -- total_reserved_bytes = {type = "BIGINT", doc = "reserved by the allocator after it, as the profiler has it"}
 WITH
 blocks AS NOT MATERIALIZED (
-    SELECT *, coalesce(kind, 'unknown') AS shown_kind FROM memory_kind WHERE event_id IS NOT NULL
+    SELECT *, coalesce(kind, 'unknown') AS shown_kind FROM memory_kind(wanted_run) WHERE event_id IS NOT NULL
 ),
 ends AS NOT MATERIALIZED (
     SELECT run_id, source_id, event_id, step_index, shown_kind, context_id, size_bytes AS change_bytes FROM blocks
@@ -30,7 +32,7 @@ SELECT
     run_id, source_id, seen.process_id, seen.device_kind, seen.device_id, event_id, seen.time_ns, ends.step_index,
     ends.shown_kind AS kind, ends.context_id, coalesce(ends.change_bytes, 0) AS change_bytes,
     seen.total_allocated_bytes, seen.total_reserved_bytes
-FROM memory_event AS seen LEFT JOIN ends USING (run_id, source_id, event_id)
+FROM (FROM memory_event WHERE wanted_run IS NULL OR run_id = wanted_run) AS seen LEFT JOIN ends USING (run_id, source_id, event_id)
 UNION ALL
 SELECT
     run_id, source_id, process_id, device_kind, device_id, NULL, end_ns, NULL, shown_kind, context_id, -size_bytes, NULL, NULL
