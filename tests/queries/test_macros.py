@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tracekit.attribution.names import phase_marked
 from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.errors import QueryError
@@ -343,6 +344,7 @@ def test_communication_is_told_by_the_name_or_by_the_collective(
 )
 def test_loading_is_told_by_the_name(database: Database, name: str, expected: bool) -> None:
     assert value(database, f"is_data_loading('{name}')") is expected
+    assert (phase_marked(name) == "data") is expected
 
 
 # -- sums that are not to be parts ----------------------------------------------------------------
