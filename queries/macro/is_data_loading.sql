@@ -1,4 +1,4 @@
--- purpose = "Whether an annotation or operator of the host is the loading of data, told by its name."
+-- purpose = "Whether an annotation or operator of the host is the loading of data, told by its name: what attribution gives the phase data by."
 -- source = "torch.utils.data: enumerate(DataLoader)#…; TorchRec's train pipeline: data_load, wait_for_batch"
 -- [parameters]
 -- slice_name = {type = "VARCHAR", doc = "name of the annotation or operator"}

@@ -120,7 +120,8 @@ grouped AS (
         CAST(sum(kernel_count) AS BIGINT) AS kernel_count,
         count(DISTINCT source_id) AS source_count,
         CASE WHEN min(basis) = max(basis) THEN min(basis) ELSE 'mixed' END AS basis,
-        arg_max(reason, coalesce(share_ns, 0)) AS reason,
+        list(DISTINCT phase_kind) AS phase_kinds,
+        coalesce(arg_max(reason, coalesce(share_ns, 0)), CASE WHEN count(share_ns) = 0 THEN 'durations not in the file' END) AS reason,
         min(layer_index) AS layer_index,
         min(start_ns) FILTER (WHERE phase_kind = 'forward') AS forward_start_ns,
         min(start_ns) AS start_ns
@@ -131,9 +132,9 @@ grouped AS (
 figures AS (
     SELECT
         * REPLACE (
-            CASE WHEN is_caffe THEN ratio(forward_ns, source_count) ELSE coalesce(forward_ns, 0) END AS forward_ns,
-            CASE WHEN is_caffe THEN ratio(backward_ns, source_count) ELSE coalesce(backward_ns, 0) END AS backward_ns,
-            CASE WHEN is_caffe THEN ratio(other_ns, source_count) ELSE coalesce(other_ns, 0) END AS other_ns,
+            CASE WHEN is_caffe THEN ratio(forward_ns, source_count) WHEN 'forward' IN phase_kinds THEN forward_ns ELSE 0 END AS forward_ns,
+            CASE WHEN is_caffe THEN ratio(backward_ns, source_count) WHEN 'backward' IN phase_kinds THEN backward_ns ELSE 0 END AS backward_ns,
+            CASE WHEN is_caffe THEN ratio(other_ns, source_count) WHEN 'other' IN phase_kinds THEN other_ns ELSE 0 END AS other_ns,
             CASE WHEN is_caffe THEN ratio(total_ns, source_count) ELSE total_ns END AS total_ns
         )
     FROM (SELECT *, basis = 'caffe time' AS is_caffe FROM grouped)
@@ -152,9 +153,9 @@ SELECT
     CAST(round(other_ns) AS BIGINT) AS other_ns,
     CAST(round(total_ns) AS BIGINT) AS total_ns,
     ratio(share_ns, sum(share_ns) OVER (PARTITION BY figures.run_id, net_index)) AS share_ratio,
-    CASE WHEN is_caffe THEN CAST(forward_ns AS DOUBLE) ELSE ratio(coalesce(forward_inside_ns, 0), counts.step_count) END AS forward_step_ns,
-    CASE WHEN is_caffe THEN CAST(backward_ns AS DOUBLE) ELSE ratio(coalesce(backward_inside_ns, 0), counts.step_count) END AS backward_step_ns,
-    CASE WHEN is_caffe THEN CAST(total_ns AS DOUBLE) ELSE ratio(coalesce(inside_ns, 0), counts.step_count) END AS step_ns,
+    CASE WHEN is_caffe THEN CAST(forward_ns AS DOUBLE) WHEN forward_ns IS NOT NULL THEN ratio(coalesce(forward_inside_ns, 0), counts.step_count) END AS forward_step_ns,
+    CASE WHEN is_caffe THEN CAST(backward_ns AS DOUBLE) WHEN backward_ns IS NOT NULL THEN ratio(coalesce(backward_inside_ns, 0), counts.step_count) END AS backward_step_ns,
+    CASE WHEN is_caffe THEN CAST(total_ns AS DOUBLE) WHEN total_ns IS NOT NULL THEN ratio(coalesce(inside_ns, 0), counts.step_count) END AS step_ns,
     CASE WHEN is_caffe THEN iteration_count ELSE counts.step_count END AS step_count,
     kernel_count, basis,
     CASE WHEN figures.group_path IS NULL OR total_ns IS NULL THEN reason END AS reason

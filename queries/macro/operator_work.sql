@@ -49,8 +49,8 @@ ran AS (
     SELECT
         run_id, source_id, context_id, device_id, step_index,
         sum(dur_ns) AS device_ns,
-        coalesce(sum(dur_ns) FILTER (WHERE work_kind = 'kernel'), 0) AS kernel_ns,
         count(*) FILTER (WHERE work_kind = 'kernel') AS kernel_count,
+        CASE WHEN kernel_count = 0 THEN 0 ELSE sum(dur_ns) FILTER (WHERE work_kind = 'kernel') END AS kernel_ns,
         count(*) FILTER (WHERE work_kind <> 'kernel') AS copy_count,
         arg_max(op_reason, coalesce(dur_ns, 0)) AS op_reason
     FROM attribution

@@ -11,7 +11,7 @@
 -- mark_start_ns = {type = "BIGINT", doc = "start of the mark: the span that the loop, the device or the detection gives the step"}
 -- mark_ns = {type = "BIGINT", doc = "its duration"}
 -- start_ns = {type = "BIGINT", doc = "start of the first work launched in the step; NULL without any"}
--- end_ns = {type = "BIGINT", doc = "start of the first work of the next step; of the last one (or before a step that is not there) the end of its work or of its mark, the later"}
+-- end_ns = {type = "BIGINT", doc = "start of the first work of the next step; of the last one (or before a step that is not there) the end of its work or of its mark, the later; of its work where that begins before the mark"}
 -- elapsed_ns = {type = "BIGINT", doc = "time of the step: end_ns - start_ns; without work on a device mark_ns"}
 -- work_count = {type = "BIGINT", doc = "kernels, copies and sets launched in it"}
 -- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
@@ -58,6 +58,8 @@ ended AS (
         CASE
             WHEN start_ns IS NULL THEN NULL
             WHEN is_followed AND next_start_ns IS NOT NULL THEN next_start_ns
+            -- work before its own step: the clocks of host and device disagree, so the mark tells nothing of it
+            WHEN start_ns < mark_start_ns THEN work_end_ns
             ELSE greatest(work_end_ns, mark_end_ns)
         END AS end_ns
     FROM placed

@@ -18,7 +18,7 @@
 -- comm_bytes = {type = "BIGINT", doc = "bytes that this rank hands to a collective"}
 -- provenance_kind = {type = "VARCHAR", doc = "modelled: from shapes and types; NULL where no figure is known"}
 -- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
--- unit_context_id = {type = "BIGINT", doc = "context whose work a kernel launched in this one does: the nearest above it, itself first, with work of its own; without one, itself"}
+-- unit_context_id = {type = "BIGINT", doc = "context whose work a kernel launched in this one does: the nearest above it, itself first, with work of its own; without one the innermost operator, and of no operator itself"}
 WITH RECURSIVE
 modelled AS (
     SELECT
@@ -36,12 +36,16 @@ context AS MATERIALIZED (
 ),
 -- from the outermost in: the contexts with work on the way to each, itself the last
 chain AS (
-    SELECT run_id, source_id, context_id, is_working, member, CASE WHEN is_working THEN [member] ELSE [member][2:] END AS workers
+    SELECT
+        run_id, source_id, context_id, is_working, member,
+        CASE WHEN is_op THEN context_id END AS op_context_id,
+        CASE WHEN is_working THEN [member] ELSE [member][2:] END AS workers
     FROM context
     WHERE parent_context_id IS NULL
     UNION ALL
     SELECT
         inner_one.run_id, inner_one.source_id, inner_one.context_id, inner_one.is_working, inner_one.member,
+        CASE WHEN inner_one.is_op THEN inner_one.context_id ELSE chain.op_context_id END AS op_context_id,
         CASE WHEN inner_one.is_working THEN list_append(chain.workers, inner_one.member) ELSE chain.workers END
     FROM chain JOIN context AS inner_one
         ON inner_one.run_id = chain.run_id AND inner_one.source_id = chain.source_id AND inner_one.parent_context_id = chain.context_id
@@ -65,12 +69,13 @@ unit AS (
 ),
 figures AS (
     SELECT
-        context.*, unit_context_id,
+        context.*, coalesce(unit_context_id, op_context_id) AS unit_context_id,
         wrapper.context_id IS NOT NULL AS is_wrapper,
         CASE WHEN NOT is_wrapper THEN work END AS own
     FROM context
     LEFT JOIN wrapper USING (run_id, source_id, context_id)
     LEFT JOIN unit USING (run_id, source_id, context_id)
+    LEFT JOIN chain USING (run_id, source_id, context_id)
 )
 SELECT
     run_id, source_id, context_id, name, work.family_name, work.is_heavy,

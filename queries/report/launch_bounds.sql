@@ -111,12 +111,13 @@ added AS (
         count(*) FILTER (WHERE is_first AND step_index IS NOT NULL) AS step_launch_count,
         count(DISTINCT (source_id, step_index)) FILTER (WHERE is_first AND step_index IS NOT NULL) AS step_count,
         sum(launch_end_ns - launch_start_ns) FILTER (WHERE is_first) AS call_ns,
-        sum(coalesce(in_flight_ns, 0)) FILTER (WHERE is_first) AS lower_ns,
-        sum(coalesce(delay_ns, 0)) FILTER (WHERE is_first) AS delay_ns,
+        -- NULL where the clocks agree on no call: then nothing is known of them
+        sum(coalesce(in_flight_ns, 0)) FILTER (WHERE is_first AND start_ns >= launch_start_ns) AS lower_ns,
+        sum(coalesce(delay_ns, 0)) FILTER (WHERE is_first AND start_ns >= launch_start_ns) AS delay_ns,
         avg(wait_ns) FILTER (WHERE is_first AND wait_ns >= 0) AS mean_delay_ns,
         count(*) FILTER (WHERE is_first AND wait_ns < 0) AS negative_delay_count,
         count(*) FILTER (WHERE is_first AND start_ns < launch_start_ns) AS disagreeing_count,
-        sum(greatest(start_ns - queued_ns, 0)) AS queued_ns,
+        sum(greatest(start_ns - queued_ns, 0)) FILTER (WHERE start_ns >= launch_start_ns) AS queued_ns,
         any_value(elapsed_ns) AS elapsed_ns,
         CASE WHEN count(total_flop) = count(*) THEN sum(total_flop) END AS total_flop,
         coalesce(
@@ -157,7 +158,7 @@ measured AS (
         added.* EXCLUDE (place_index) REPLACE (
             CAST(CASE WHEN $by = 'device' THEN added.elapsed_ns ELSE devices.elapsed_ns END AS BIGINT) AS elapsed_ns
         ),
-        CASE WHEN added.known_count > 0 THEN coalesce(deepest.max_queue_depth, 0) END AS max_queue_depth,
+        CASE WHEN added.queued_ns IS NOT NULL THEN coalesce(deepest.max_queue_depth, 0) END AS max_queue_depth,
         CASE WHEN added.launch_count > 0 THEN added.launch_count * added.per_launch_ns END AS overhead_ns
     FROM added
     CROSS JOIN devices
@@ -174,7 +175,7 @@ SELECT
     ratio(measured.known_count, measured.kernel_count) AS coverage_ratio,
     ratio(measured.call_ns, measured.launch_count) AS mean_launch_ns,
     ratio(measured.step_launch_count, measured.step_count) AS launches_per_step,
-    CASE WHEN measured.known_count > 0 THEN ratio(measured.queued_ns, measured.elapsed_ns) END AS mean_queue_depth,
+    ratio(measured.queued_ns, measured.elapsed_ns) AS mean_queue_depth,
     CAST(measured.max_queue_depth AS BIGINT) AS max_queue_depth,
     measured.mean_delay_ns,
     CAST(measured.call_ns AS BIGINT) AS call_ns,

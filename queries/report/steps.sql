@@ -53,7 +53,7 @@ busy AS (
     WHERE end_ns > begin_ns
 ),
 devices AS (
-    SELECT source_id, device_key FROM busy GROUP BY source_id, device_key
+    SELECT DISTINCT source_id, coalesce(CAST(device_id AS VARCHAR), '') AS device_key FROM work
 ),
 moments AS (
     SELECT source_id, device_key, time_ns

@@ -17,5 +17,5 @@
 -- comm_bytes = {type = "BIGINT", doc = "bytes that this rank hands to a collective"}
 -- provenance_kind = {type = "VARCHAR", doc = "modelled: from shapes and types; NULL where no figure is known"}
 -- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
--- unit_context_id = {type = "BIGINT", doc = "context whose work a kernel launched in this one does: the nearest above it, itself first, with work of its own; without one, itself"}
+-- unit_context_id = {type = "BIGINT", doc = "context whose work a kernel launched in this one does: the nearest above it, itself first, with work of its own; without one the innermost operator, and of no operator itself"}
 FROM work_by_context(NULL)

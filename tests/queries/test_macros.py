@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tracekit.attribution.names import phase_marked
 from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.errors import QueryError
@@ -343,6 +344,25 @@ def test_communication_is_told_by_the_name_or_by_the_collective(
 )
 def test_loading_is_told_by_the_name(database: Database, name: str, expected: bool) -> None:
     assert value(database, f"is_data_loading('{name}')") is expected
+    assert (phase_marked(name) == "data") is expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bool", "unsigned char", "signed char", "short", "short int", "unsigned short", "int",
+        "unsigned int", "long", "long int", "long long", "unsigned long", "c10::Float8_e4m3fn",
+        "c10::Half", "c10::BFloat16", "float", "double", "c10::complex<c10::Half>",
+        "c10::complex<float>", "c10::complex<double>",
+    ],
+)  # fmt: skip
+def test_an_element_has_as_many_bytes_as_in_the_models_of_operators(
+    database: Database, name: str
+) -> None:
+    modelled = f"op_model('aten::neg', '[[1]]', '[\"{name}\"]', NULL, NULL).read_bytes"
+    found = value(database, f"element_bytes('{name}')")
+    assert found is not None
+    assert found == value(database, modelled)
 
 
 # -- sums that are not to be parts ----------------------------------------------------------------

@@ -3,7 +3,8 @@
 The spellings are those of torch: `torch/optim/optimizer.py` (Optimizer.step#…),
 `torch/utils/data/dataloader.py` (enumerate(DataLoader)#…), `torch/nn/parallel/distributed.py`,
 `torch/csrc/autograd/engine.cpp` (evaluate_function), `torch/csrc/autograd/profiler_python.cpp`
-(nn.Module: …), `torch/profiler/profiler.py` (ProfilerStep#…).
+(nn.Module: …), `torch/profiler/profiler.py` (ProfilerStep#…); and of TorchRec's train pipeline
+(data_load, wait_for_batch).
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _AUTOGRAD_NODE = re.compile(
 )
 _MARKS = (
     ("optimizer", re.compile(r"Optimizer\.\w+#|\W*optimizer\W*$")),
-    ("data", re.compile(r"enumerate\(Data\w+\)#")),
+    # as macro `is_data_loading` has it, which the idle time of devices goes by
+    ("data", re.compile(r"enumerate\(Data|(?s:.*)(?:data_load|wait_for_batch)")),
     ("backward", re.compile(r"\W*backward\W*$")),
     ("forward", re.compile(r"\W*forward\W*$|\w+DataParallel\.forward$")),
 )
