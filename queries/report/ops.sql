@@ -15,7 +15,6 @@
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / least bytes; NULL without operations"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (the peak ceiling_name x time)"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "least bytes / (peak of device memory x time)"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL or not of all of the time (the reason of the most time), or above its peak"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- mean_ns = {type = "DOUBLE", doc = "total_ns / call_count"}
 -- host_ns = {type = "BIGINT", doc = "time of the calls on the host, without operators in them that have work of their own"}
@@ -26,6 +25,7 @@
 -- known_ratio = {type = "DOUBLE", doc = "share of total_ns whose operations and bytes are both known"}
 -- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are known: 1 is on the roof"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak, by what it computes in"}
+-- reason = {type = "VARCHAR", doc = "why a figure is NULL or not of all of the time (the reason of the most time), or above its peak"}
 -- family_name = {type = "VARCHAR", doc = "family of the operator: gemm, convolution …; NULL where it has no model"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of the durations of the kernels alone"}
 -- copy_count = {type = "BIGINT", doc = "copies and sets"}
@@ -35,8 +35,8 @@
 -- basis = {type = "VARCHAR", doc = "whose time total_ns is: kernels (with copies and sets), of a file without kernels host operators, or mixed"}
 SELECT
     coalesce(group_name, '(no operator)') AS name, total_ns, share_ratio, call_count, bound_kind,
-    intensity_flop_per_byte, utilization_ratio, bandwidth_ratio, reason, kernel_count, mean_ns, host_ns,
+    intensity_flop_per_byte, utilization_ratio, bandwidth_ratio, kernel_count, mean_ns, host_ns,
     total_flop, total_bytes, achieved_flop_per_s, achieved_bytes_per_s, known_ratio, roof_ratio, ceiling_name,
-    family_name, kernel_ns, copy_count, input_dims, input_types, provenance_kind, basis
+    reason, family_name, kernel_ns, copy_count, input_dims, input_types, provenance_kind, basis
 FROM operator_figures($run_id, $phase, $by, NULL)
 ORDER BY total_ns DESC NULLS LAST, name, input_dims, input_types

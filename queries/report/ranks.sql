@@ -1,7 +1,7 @@
 -- purpose = "What each rank of a run spent its time on: compute, communication and what of it nothing hid, copies, idle; its steps and its clock."
 -- source = "HTA's temporal breakdown and overlap of communication and computation; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- depends = ["device_time", "step_window", "collective_match"]
+-- depends = ["device_time", "step_window", "step_span", "collective_match"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)", default = "all"}
@@ -18,7 +18,7 @@
 -- hidden_ratio = {type = "DOUBLE", doc = "share of communication_ns that compute hid"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- step_count = {type = "BIGINT", doc = "steps"}
--- median_step_ns = {type = "BIGINT", doc = "median of their durations"}
+-- median_step_ns = {type = "BIGINT", doc = "median of their times, as the report steps has them"}
 -- clock_offset_ns = {type = "BIGINT", doc = "its clock less that of the first rank, median over the ends of collectives that both are in"}
 -- reason = {type = "VARCHAR", doc = "why figures are NULL"}
 -- recorded_ns = {type = "BIGINT", doc = "from the first start to the last end of device work in the whole file"}
@@ -39,19 +39,13 @@ times AS (
 ),
 windows AS (FROM step_window($run_id, $phase)),
 recorded AS (SELECT source_id, end_ns - start_ns AS recorded_ns FROM step_window($run_id, 'all')),
--- a step can be there as the host and the device have it: those of the host count, else the device's
 steps AS (
-    SELECT step.source_id, step.dur_ns
-    FROM step LEFT JOIN windows USING (source_id)
-    WHERE
-        step.run_id = $run_id AND step.step_kind IN ('host', 'device', 'detected')
-        AND (windows.first_step_index IS NULL OR step.step_index BETWEEN windows.first_step_index AND windows.last_step_index)
-    QUALIFY
-        list_position(['host', 'device', 'detected'], step.step_kind)
-        = min(list_position(['host', 'device', 'detected'], step.step_kind)) OVER (PARTITION BY step.source_id)
+    SELECT span.source_id, span.elapsed_ns
+    FROM step_span($run_id) AS span LEFT JOIN windows ON windows.source_id = span.source_id
+    WHERE windows.first_step_index IS NULL OR span.step_index BETWEEN windows.first_step_index AND windows.last_step_index
 ),
 stepped AS (
-    SELECT source_id, count(*) AS step_count, CAST(round(median(dur_ns)) AS BIGINT) AS median_step_ns FROM steps GROUP BY source_id
+    SELECT source_id, count(*) AS step_count, CAST(median(elapsed_ns) AS BIGINT) AS median_step_ns FROM steps GROUP BY source_id
 ),
 clocks AS (
     SELECT source_id, CASE WHEN min(clock_offset_ns) = max(clock_offset_ns) THEN min(clock_offset_ns) END AS clock_offset_ns
