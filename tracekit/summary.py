@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from tracekit.catalog import query_named
 from tracekit.engine import Database
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
@@ -19,16 +21,36 @@ _NAME_WIDTH = 36
 
 #: What a line is about, and what there is to say.
 Line = tuple[str, str]
-Part = Callable[[Database, str], Iterator[Line]]
 
 
-def summarize(database: Database, run: str | None = None) -> Result:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the summary is of: a run, or some of its steps."""
+
+    database: Database
+    run_id: str
+    phase: str
+
+    def rows(self, report: str) -> list[dict[str, Any]]:
+        """The rows of a report, of these steps where it can be restricted to them."""
+        given = {"run_id": self.run_id}
+        if any(parameter.name == "phase" for parameter in query_named(report).parameters):
+            given["phase"] = self.phase
+        return self.database.query(report, given).rows()
+
+
+Part = Callable[[_Asked], Iterator[Line]]
+
+
+def summarize(database: Database, run: str | None = None, phase: str = "all") -> Result:
     """The summary of a run, given by name or id; of the newest one for None.
 
-    Columns `about` and `summary`, both text for people; the reports have the figures.
+    Columns `about` and `summary`, both text for people; the reports have the figures. `phase` is
+    all, stable or N..M: the steps that the reports of times are of. Raises UsageError for an
+    unknown run, QueryError for a phase that the run has not.
     """
-    run_id = database.run_id(run)
-    lines = [line for part in _PARTS for line in part(database, run_id)]
+    asked = _Asked(database, database.run_id(run), phase)
+    lines = [line for part in _PARTS for line in part(asked)]
     table = pa.table({
         "about": pa.array([about for about, _ in lines], pa.string()),
         "summary": pa.array([text for _, text in lines], pa.string()),
@@ -40,24 +62,22 @@ def summarize(database: Database, run: str | None = None) -> Result:
     return Result("summary", table, columns)
 
 
-def _rows(database: Database, report: str, run_id: str) -> list[dict[str, Any]]:
-    return database.query(report, {"run_id": run_id}).rows()
-
-
-def _of_run(database: Database, run_id: str) -> Iterator[Line]:
-    rows = _rows(database, "run_summary", run_id)
+def _of_run(of: _Asked) -> Iterator[Line]:
+    rows = of.rows("run_summary")
     formats = ", ".join(sorted({row["format_name"] for row in rows if row["format_name"]}))
     events = sum(row["event_count"] or 0 for row in rows)
-    name = database.run_names()[run_id]
+    name = of.database.run_names()[of.run_id]
     yield "run", f"{name}: {counted(len(rows), 'file')} ({formats}), {counted(events, 'event')}"
     devices = sorted(
         {row["device_names"] for row in rows if row["device_names"] not in (None, "?")}
     )
     yield "device", ", ".join(devices) or "no file names one"
+    if of.phase != "all":
+        yield "phase", f"{of.phase}: times and memory are of these steps only"
 
 
-def _busy(database: Database, run_id: str) -> Iterator[Line]:
-    rows = [r for r in _rows(database, "gpu_utilization", run_id) if r["busy_ratio"] is not None]
+def _busy(of: _Asked) -> Iterator[Line]:
+    rows = [r for r in of.rows("gpu_utilization") if r["busy_ratio"] is not None]
     if not rows:
         yield "busy", "not known: no kernels with a start and a duration"
         return
@@ -71,15 +91,15 @@ def _busy(database: Database, run_id: str) -> Iterator[Line]:
     yield "busy", f"{human(busy / elapsed, 'ratio')}: kernels run for {times}{copies}"
 
 
-def _overlap(database: Database, run_id: str) -> Iterator[Line]:
-    rows = _rows(database, "overlap", run_id)
+def _overlap(of: _Asked) -> Iterator[Line]:
+    rows = of.rows("overlap")
     shares = _shares(rows, "work_class", "exposed_ns")
     if shares:
         yield "time", f"{shares}, each without what others hide"
 
 
-def _gaps(database: Database, run_id: str) -> Iterator[Line]:
-    rows = _rows(database, "gaps", run_id)
+def _gaps(of: _Asked) -> Iterator[Line]:
+    rows = of.rows("gaps")
     if rows:
         yield "idle", f"waiting for: {_shares(rows, 'gap_kind', 'total_ns')} of the idle time"
 
@@ -90,13 +110,17 @@ def _shares(rows: list[dict[str, Any]], kind: str, time: str) -> str:
     for row in rows:
         total[row[kind]] += row[time] or 0
     return ", ".join(
-        f"{name.replace('_', ' ')} {human(ns / total.total(), 'ratio')}"
+        f"{_words(name)} {human(ns / total.total(), 'ratio')}"
         for name, ns in total.most_common(_TOP) if ns
     )  # fmt: skip
 
 
-def _launches(database: Database, run_id: str) -> Iterator[Line]:
-    rows = _rows(database, "launch_bounds", run_id)
+def _words(kind: str) -> str:
+    return "not known" if kind == "unknown" else kind.replace("_", " ")
+
+
+def _launches(of: _Asked) -> Iterator[Line]:
+    rows = of.rows("launch_bounds")
     known = [row for row in rows if row["lower_ratio"] is not None]
     if not known:
         if rows:
@@ -109,15 +133,15 @@ def _launches(database: Database, run_id: str) -> Iterator[Line]:
     yield "launches", f"cost {low} to {high} of the time{where}; {covered} of them are in the file"
 
 
-def _is_timeline(database: Database, run_id: str) -> bool:
+def _is_timeline(of: _Asked) -> bool:
     """Whether there are operators or work of devices as they ran."""
-    return any(database.has_rows_in(table, run_id) for table in ("attribution", "slice"))
+    return any(of.database.has_rows_in(table, of.run_id) for table in ("attribution", "slice"))
 
 
-def _steps(database: Database, run_id: str) -> Iterator[Line]:
-    if not _is_timeline(database, run_id):
+def _steps(of: _Asked) -> Iterator[Line]:
+    if not _is_timeline(of):
         return
-    rows = [row for row in _rows(database, "steps", run_id) if row["elapsed_ns"] is not None]
+    rows = [row for row in of.rows("steps") if row["elapsed_ns"] is not None]
     wholes = [row for row in rows if row["step_name"] == "(stable)"]
     wholes = wholes or [row for row in rows if row["step_name"] == "(all)"]
     if not wholes:
@@ -125,47 +149,73 @@ def _steps(database: Database, run_id: str) -> Iterator[Line]:
         return
     row = max(wholes, key=lambda row: int(row["elapsed_ns"]))
     what = "stable" if row["step_name"] == "(stable)" else "none stable"
-    spread = human(row["spread_ratio"], "ratio")
     steps = f"{counted(row['step_count'], 'step')} ({what}; {row['step_kind']})"
     where = f", slowest of {len(wholes)} sources" if len(wholes) > 1 else ""
-    yield "steps", f"median {human(row['elapsed_ns'], 'ns')}, spread {spread}, {steps}{where}"
+    time, spread = human(row["elapsed_ns"], "ns"), row["spread_ratio"]
+    if spread is not None:
+        time = f"median {time}, spread {human(spread, 'ratio')}"
+    yield "steps", f"{time}, {steps}{where}"
 
 
-def _kernels(database: Database, run_id: str) -> Iterator[Line]:
-    counted_run = database.has_counters(run_id)
-    rows = _rows(database, "kernel_figures" if counted_run else "kernel_time", run_id)
+def _kernels(of: _Asked) -> Iterator[Line]:
+    has_figures = of.phase == "all" and of.database.has_counters(of.run_id)
+    rows = of.rows("kernel_figures" if has_figures else "kernel_time")
     top = [row for row in rows if row["total_ns"] is not None][:_TOP]
     if not top:
         yield "kernels", "none with a known duration"
+        yield from _without_kernels(of)
         return
     names = display_names([row["name"] for row in top], _NAME_WIDTH)
     for number, (row, name) in enumerate(zip(top, names, strict=True), start=1):
-        share, total = human(row["share_ratio"], "ratio"), human(row["total_ns"], "ns")
-        bound = f", bound by {row['bound_kind']}" if counted_run and row["bound_kind"] else ""
-        yield f"kernel {number}", f"{share}, {total} in {row['launch_count']:,}{bound}: {name}"
+        bound = f", bound by {row['bound_kind']}" if has_figures and row["bound_kind"] else ""
+        yield f"kernel {number}", f"{_time(row)}{bound}: {row['launch_count']:,} \u00d7 {name}"
 
 
-def _work(database: Database, run_id: str) -> Iterator[Line]:
-    rows = _rows(database, "ops", run_id)
+def _time(row: dict[str, Any]) -> str:
+    return f"{human(row['share_ratio'], 'ratio')}, {human(row['total_ns'], 'ns')}"
+
+
+def _without_kernels(of: _Asked) -> Iterator[Line]:
+    """The operators of a processor, or the layers of a log, that take the most time."""
+    ops = [row for row in of.rows("ops") if row["total_ns"] and row["call_count"]][:_TOP]
+    names = display_names([row["name"] for row in ops], _NAME_WIDTH)
+    for number, (row, name) in enumerate(zip(ops, names, strict=True), start=1):
+        yield f"op {number}", f"{_time(row)}: {row['call_count']:,} \u00d7 {name}"
+    layers = [] if ops else [row for row in of.rows("layers") if row["step_ns"] is not None]
+    layers = sorted(layers, key=lambda row: -float(row["step_ns"]))[:_TOP]
+    names = display_names([row["layer_path"] for row in layers], _NAME_WIDTH)
+    for number, (row, name) in enumerate(zip(layers, names, strict=True), start=1):
+        share, time = human(row["share_ratio"], "ratio"), human(row["step_ns"], "ns")
+        yield f"layer {number}", f"{share}, {time} a step: {name}"
+
+
+def _work(of: _Asked) -> Iterator[Line]:
+    rows = of.rows("ops")
     if not rows:
         return
     time: Counter[str] = Counter()
     for row in rows:
         time[row["bound_kind"] or "not known"] += row["total_ns"] or 0
-    flop = sum(row["total_flop"] or 0 for row in rows)
     shares = ", ".join(
         f"{kind} {human(ns / time.total(), 'ratio')}" for kind, ns in time.most_common() if ns
     )
-    yield "bound", f"{shares} of operators' time; {human(flop, 'flop')} modelled from shapes"
+    bound = f"{shares} of operators' time"
+    if set(time) == {"not known"}:
+        bound = f"not known: {rows[0]['reason']}"
+    flop = sum(row["total_flop"] or 0 for row in rows)
+    modelled = human(flop, "flop") if flop else "no FLOP"
+    yield "bound", f"{bound}; {modelled} modelled from shapes"
 
 
-def _memory(database: Database, run_id: str) -> Iterator[Line]:
-    if not _is_timeline(database, run_id):
+def _memory(of: _Asked) -> Iterator[Line]:
+    if not _is_timeline(of):
         return
-    rows = _rows(database, "memory_by_kind", run_id)
+    rows = of.rows("memory_by_kind")
     peaks = [row for row in rows if row["is_total"] and row["peak_bytes"] is not None]
     if not peaks:
-        yield "memory", "not known: no allocations in the file (profile_memory=True)"
+        reasons = [row["reason"] for row in rows if row["is_total"] and row["reason"]]
+        why = reasons[0] if reasons else "no allocations in the file (profile_memory=True)"
+        yield "memory", f"not known: {why}"
         return
     peak = max(peaks, key=lambda row: (row["device_kind"] != "cpu", row["peak_bytes"]))
     place = ("source_id", "process_id", "device_kind", "device_id")
@@ -175,14 +225,13 @@ def _memory(database: Database, run_id: str) -> Iterator[Line]:
     ]  # fmt: skip
     kinds.sort(key=lambda row: -row["at_peak_bytes"])
     parts = ", ".join(
-        f"{row['kind'].replace('_', ' ')} {human(row['share_ratio'], 'ratio')}"
-        for row in kinds[:_KINDS]
+        f"{_words(row['kind'])} {human(row['share_ratio'], 'ratio')}" for row in kinds[:_KINDS]
     )
     yield "memory", f"at most {human(peak['peak_bytes'], 'bytes')} ({peak['device_kind']}): {parts}"
 
 
-def _coverage(database: Database, run_id: str) -> Iterator[Line]:
-    rows = _rows(database, "attribution_coverage", run_id)
+def _coverage(of: _Asked) -> Iterator[Line]:
+    rows = of.rows("attribution_coverage")
     known, total = Counter[str](), Counter[str]()
     for row in rows:
         known[row["link_kind"]] += row["known_ns"] or 0
@@ -192,8 +241,8 @@ def _coverage(database: Database, run_id: str) -> Iterator[Line]:
         yield "known", f"of kernels' time: {', '.join(parts)}"
 
 
-def _quality(database: Database, run_id: str) -> Iterator[Line]:
-    troubles = [row for row in _rows(database, "issues", run_id) if row["severity_kind"] != "info"]
+def _quality(of: _Asked) -> Iterator[Line]:
+    troubles = [row for row in of.rows("issues") if row["severity_kind"] != "info"]
     lost = sum(row["skipped_event_count"] or 0 for row in troubles)
     if not troubles:
         yield "data", "whole: every event of every file has its row"

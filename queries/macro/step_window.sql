@@ -41,8 +41,11 @@ numbers AS (
     SELECT
         CASE
             WHEN wanted_phase IN ('all', 'stable') THEN NULL
-            WHEN regexp_full_match(wanted_phase, '\d{1,18}\.\.\d{1,18}') THEN CAST(split_part(wanted_phase, '..', 1) AS BIGINT)
-            ELSE error('phase is to be all, stable or N..M, e.g. 3..7')
+            WHEN NOT regexp_full_match(wanted_phase, '\d{1,18}\.\.\d{1,18}')
+            THEN error('there is no phase "' || wanted_phase || '": phase is to be all, stable or N..M, e.g. 3..7')
+            WHEN CAST(split_part(wanted_phase, '..', 1) AS BIGINT) > CAST(split_part(wanted_phase, '..', 2) AS BIGINT)
+            THEN error('phase ' || wanted_phase || ' ends before it begins: write the smaller number first')
+            ELSE CAST(split_part(wanted_phase, '..', 1) AS BIGINT)
         END AS first_step_index,
         CASE WHEN wanted_phase NOT IN ('all', 'stable') THEN CAST(split_part(wanted_phase, '..', 2) AS BIGINT) END AS last_step_index
 ),

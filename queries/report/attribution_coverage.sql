@@ -6,7 +6,6 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps that count: all, stable or N..M (step numbers, both included)", default = "all"}
 -- [columns]
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- link_kind = {type = "VARCHAR", doc = "what is known or not: launch, op, module, phase or step"}
 -- known_ratio = {type = "DOUBLE", doc = "known_count / kernel_count"}
@@ -18,6 +17,7 @@
 -- total_ns = {type = "BIGINT", doc = "sum of the durations of all kernels"}
 -- known_ns = {type = "BIGINT", doc = "sum of the durations of kernels of which it is known"}
 -- reason_count = {type = "BIGINT", doc = "kernels with that reason"}
+-- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 WITH
 work AS MATERIALIZED (SELECT * FROM attribution WHERE run_id = $run_id AND work_kind = 'kernel'),
 context AS MATERIALIZED (
@@ -77,7 +77,6 @@ counted AS (
     GROUP BY source_id, place, link_kind
 )
 SELECT
-    counted.source_id,
     source_file.rank_index,
     counted.link_kind,
     ratio(counted.known_count, counted.kernel_count) AS known_ratio,
@@ -88,7 +87,8 @@ SELECT
     counted.known_count,
     counted.total_ns,
     counted.known_ns,
-    main_reason.reason_count
+    main_reason.reason_count,
+    counted.source_id
 FROM counted
 LEFT JOIN main_reason
     ON main_reason.source_id = counted.source_id AND main_reason.place = counted.place

@@ -8,31 +8,31 @@
 -- depth = {type = "BIGINT", doc = "parts of the path to keep, modules below added up; if not given, all", optional = true}
 -- [columns]
 -- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (no layer) or (no module): the rest"}
--- layer_type = {type = "VARCHAR", doc = "its type; NULL where nobody says, or of several together"}
 -- forward_ns = {type = "BIGINT", doc = "time of the forward pass: of all kernels; caffe time: of an iteration"}
 -- backward_ns = {type = "BIGINT", doc = "time of the backward pass"}
--- other_ns = {type = "BIGINT", doc = "time of neither: optimizer, data, not known"}
 -- share_ratio = {type = "DOUBLE", doc = "all three / that of all rows of the run, or of the net"}
 -- step_ns = {type = "DOUBLE", doc = "all three of a step: of the work in steps / steps"}
+-- layer_type = {type = "VARCHAR", doc = "its type; NULL where nobody says, or of several together"}
+-- other_ns = {type = "BIGINT", doc = "time of neither: optimizer, data, not known"}
 -- step_count = {type = "BIGINT", doc = "steps, of each source its own; caffe time: iterations of the mean"}
 -- kernel_count = {type = "BIGINT", doc = "kernels; NULL unless basis is kernels"}
+-- known_ratio = {type = "DOUBLE", doc = "share of the time of its operators whose operations and bytes are both known"}
 -- total_flop = {type = "DOUBLE", doc = "operations of the operators called in it, where they are known; modelled"}
 -- total_bytes = {type = "DOUBLE", doc = "least bytes that they read and write, where they are known; modelled"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / least bytes, where both are known; NULL without operations"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time of the kernels, copies and sets of these operators, or on the host"}
 -- reason = {type = "VARCHAR", doc = "why there is no layer, or a time is NULL"}
--- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL, or not of all of the time (the reason of the most time)"}
--- known_ratio = {type = "DOUBLE", doc = "share of the time of its operators whose operations and bytes are both known"}
 -- basis = {type = "VARCHAR", doc = "whose time it is: caffe time, kernels, host operators or mixed"}
 -- forward_step_ns = {type = "DOUBLE", doc = "forward_ns of a step"}
 -- backward_step_ns = {type = "DOUBLE", doc = "backward_ns of a step"}
 -- net_name = {type = "VARCHAR", doc = "caffe time: the net"}
 -- net_index = {type = "BIGINT", doc = "caffe time: which net of a log, from 0"}
+-- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL, or not of all of the time (the reason of the most time)"}
 SELECT
-    layer.layer_path, layer_type, forward_ns, backward_ns, other_ns, layer.share_ratio, step_ns, step_count, layer.kernel_count,
-    work.total_flop, work.total_bytes, work.intensity_flop_per_byte, work.achieved_flop_per_s, layer.reason,
-    CASE WHEN layer.basis = 'caffe time' THEN 'no operators in the log' ELSE work.work_reason END AS work_reason,
-    work.known_ratio, layer.basis, forward_step_ns, backward_step_ns, net_name, net_index
+    layer.layer_path, forward_ns, backward_ns, layer.share_ratio, step_ns, layer_type, other_ns, step_count, layer.kernel_count,
+    work.known_ratio, work.total_flop, work.total_bytes, work.intensity_flop_per_byte, work.achieved_flop_per_s, layer.reason,
+    layer.basis, forward_step_ns, backward_step_ns, net_name, net_index,
+    CASE WHEN layer.basis = 'caffe time' THEN 'no operators in the log' ELSE work.work_reason END AS work_reason
 FROM layer_figures($run_id, $phase, $depth) AS layer
 LEFT JOIN operator_figures($run_id, $phase, 'module', $depth) AS work
     ON work.run_id = layer.run_id AND work.group_name IS NOT DISTINCT FROM layer.group_path AND layer.basis <> 'caffe time'

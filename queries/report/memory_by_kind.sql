@@ -15,7 +15,7 @@
 -- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / that of everything"}
 -- allocation_count = {type = "BIGINT", doc = "blocks allocated"}
 -- allocated_bytes = {type = "BIGINT", doc = "their bytes"}
--- allocated_bytes_per_step = {type = "DOUBLE", doc = "bytes allocated in a step: mean over the steps"}
+-- allocated_step_bytes = {type = "DOUBLE", doc = "bytes allocated in a step: mean over the steps"}
 -- reserved_peak_bytes = {type = "BIGINT", doc = "in the row of all: the most that the allocator reserved"}
 -- reserved_at_peak_bytes = {type = "BIGINT", doc = "in the row of all: reserved when at_peak_bytes were allocated"}
 -- unused_at_peak_bytes = {type = "BIGINT", doc = "in the row of all: reserved then, but not allocated (fragmentation)"}
@@ -76,7 +76,7 @@ SELECT
     source_file.rank_index, pools.device_kind, pools.device_id, everything.kind, everything.peak_bytes, everything.at_peak_bytes,
     ratio(everything.at_peak_bytes, pools.peak_bytes) AS share_ratio,
     everything.allocation_count, everything.allocated_bytes,
-    ratio(everything.in_steps_bytes, pools.step_count) AS allocated_bytes_per_step,
+    ratio(everything.in_steps_bytes, pools.step_count) AS allocated_step_bytes,
     CASE WHEN is_total THEN pools.reserved_peak_bytes END AS reserved_peak_bytes,
     CASE WHEN is_total THEN pools.reserved_at_peak_bytes END AS reserved_at_peak_bytes,
     CASE WHEN is_total AND pools.reserved_at_peak_bytes >= pools.peak_bytes THEN pools.reserved_at_peak_bytes - pools.peak_bytes END

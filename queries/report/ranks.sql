@@ -39,7 +39,6 @@ times AS (
 ),
 windows AS (FROM step_window($run_id, $phase)),
 recorded AS (SELECT source_id, end_ns - start_ns AS recorded_ns FROM step_window($run_id, 'all')),
--- a step can be there as the host and the device have it: those of the host count, else the device's
 steps AS (
     SELECT span.source_id, span.elapsed_ns
     FROM step_span($run_id) AS span LEFT JOIN windows USING (source_id)

@@ -14,7 +14,7 @@
 -- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
 -- steps_per_s = {type = "DOUBLE", doc = "of (stable) and (all): steps / time from the start of the first to the end of the last; NULL where one between is not there"}
 -- samples_per_s = {type = "DOUBLE", doc = "steps_per_s x the run's metric samples_per_step, else its label batch: samples that one source takes in a step"}
--- spread_ratio = {type = "DOUBLE", doc = "of (stable) and (all): (longest - shortest) / median"}
+-- spread_ratio = {type = "DOUBLE", doc = "of (stable) and (all): (longest - shortest) / median; NULL of fewer than two"}
 -- step_count = {type = "BIGINT", doc = "of (stable) and (all): steps"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
 -- mark_ns = {type = "BIGINT", doc = "duration of the mark: of a host's the time on the host"}
@@ -112,7 +112,7 @@ added AS (
             WHEN count(elapsed_ns) = max(step_index) - min(step_index) + 1
             THEN ratio(count(*) * 1e9, max(end_ns) - min(start_ns))
         END AS steps_per_s,
-        ratio(max(elapsed_ns) - min(elapsed_ns), median(elapsed_ns)) AS spread_ratio,
+        CASE WHEN count(elapsed_ns) > 1 THEN ratio(max(elapsed_ns) - min(elapsed_ns), median(elapsed_ns)) END AS spread_ratio,
         count(*) AS step_count,
         any_value(phase_reason) AS reason,
         any_value(step_kind) AS step_kind,

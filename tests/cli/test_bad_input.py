@@ -252,7 +252,7 @@ def test_one_that_is_broken_beyond_use_leaves_those_before_it(
     told, lost, following, error = answer.messages.splitlines()
     assert told.startswith("in: 1 file, 12 events: 3 kernels")
     assert lost == "lost: nothing"
-    assert following.startswith("next: tracekit kernels --run ")
+    assert following.startswith("next: tracekit summary ")
     assert error.startswith(f"tracekit: {tmp_path}/bad: no")
     assert "there is nothing to ingest" in error
     assert sees(store) == sorted([*FILLED, ("xpu", 12, 3)])

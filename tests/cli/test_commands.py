@@ -56,7 +56,7 @@ def test_a_session(
             "25 memory events, 3 counter values, 9 steps"
         ),
         "lost: nothing",
-        "next: tracekit kernels --run resnet --store S",
+        "next: tracekit summary resnet --store S",
     ]
     runs = tracekit("runs", "--store", "S")
     assert (runs.code, runs.messages) == (0, "")
@@ -92,7 +92,7 @@ def test_a_session(
 def test_the_same_as_a_process(child: Tracekit, here: Path, gpu_trace: Path) -> None:
     done = child("ingest", gpu_trace, "--run", "resnet")
     assert (done.code, done.data) == (0, b"")
-    assert done.messages.splitlines()[-1] == "next: tracekit kernels --run resnet"
+    assert done.messages.splitlines()[-1] == "next: tracekit summary resnet"
     answer = child("sql", "--format", "csv", "SELECT count(*) AS n, sum(dur_ns) AS ns FROM kernel")
     assert (answer.code, answer.data, answer.messages) == (0, b"n,ns\n76,1961272\n", "")
     assert [path.name for path in here.iterdir()] == ["tracekit-store"]
@@ -109,13 +109,13 @@ def test_the_store_is_named_else_from_the_environment_else_here(
         assert answer.code == 0
         return str(answer.messages.splitlines()[-1])
 
-    assert ingest("--run", "a") == "next: tracekit kernels --run a"
+    assert ingest("--run", "a") == "next: tracekit summary a"
     assert (here / "tracekit-store" / "tracekit.json").exists()
     monkeypatch.setenv("TRACEKIT_STORE", "E")
-    assert ingest("--run", "b") == "next: tracekit kernels --run b"
+    assert ingest("--run", "b") == "next: tracekit summary b"
     assert (here / "E" / "tracekit.json").exists()
     assert ingest("--run", "c", "--store", "it's") == (
-        "next: tracekit kernels --run c --store 'it'\"'\"'s'"
+        "next: tracekit summary c --store 'it'\"'\"'s'"
     )
     assert (here / "it's" / "tracekit.json").exists()
     assert rows_of(tracekit("runs", "--format", "csv").text)[0]["run_name"] == "b"
@@ -281,6 +281,35 @@ def test_a_report_that_lacks_rows_says_of_which_table(
     answer = tracekit("query", "gpu_utilization", "--store", tmp_path / "C")
     assert answer.code == 0
     assert answer.messages == "no rows: the store has nothing in attribution\n"
+
+
+def test_a_report_that_lacks_rows_of_the_run_says_so(tracekit: Tracekit, filled: Path) -> None:
+    answer = tracekit("query", "gaps", "--run", "cpu", "--store", filled)
+    assert answer.code == 0
+    assert answer.messages == (
+        "no rows: run cpu has nothing in attribution; what it has: "
+        f"tracekit query run_summary --run cpu --store {filled}\n"
+    )
+
+
+def test_a_report_of_some_steps(tracekit: Tracekit, filled: Path) -> None:
+    words = ("query", "gpu_utilization", "--run", "gpu", "--store", filled, "-f", "csv")
+    short = tracekit(*words, "--phase", "stable")
+    assert (short.code, short.text) == (0, tracekit(*words, "--param", "phase=stable").text)
+    assert short.text != tracekit(*words).text
+    for more, code, error in (
+        (("--phase", "stable", "--param", "phase=all"), 2, "--param phase is given twice"),
+        (
+            ("--phase", "9..3"),
+            5,
+            "phase 9..3 ends before it begins: write the smaller number first",
+        ),
+    ):  # fmt: skip
+        refused = tracekit(*words, *more)
+        assert (refused.code, refused.data, refused.error) == (code, b"", error)
+    refused = tracekit("query", "steps", "--phase", "stable", "--store", filled)
+    assert (refused.code, refused.data) == (2, b"")
+    assert refused.error == "--phase: the report steps takes no phase; leave it out"
 
 
 def test_gpu_utilization_as_worked_out_by_hand(tracekit: Tracekit, filled: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_run_with_kernels(tracekit: Tracekit, filled: Path) -> None:
     assert lines["busy"] == "16.9 %: kernels run for 1.708 ms of 10.11 ms; with copies 17.9 %"
     assert lines["steps"] == "median 4.000 ms, spread 0.0 %, 2 steps (stable; host)"
     # three all-reduces of 120 us of 1961.272
-    assert lines["kernel 1"].startswith("18.4 %, 360.0 µs in 3: ncclDevKernel_AllR")
+    assert lines["kernel 1"].startswith("18.4 %, 360.0 µs: 3 \u00d7 ncclDevKernel_AllR")
     assert "kernel 5" in lines
     assert "kernel 6" not in lines
     assert lines["data"] == "whole: every event of every file has its row"
@@ -41,6 +41,19 @@ def test_what_is_not_there_has_a_reason(tracekit: Tracekit, filled: Path) -> Non
     assert lines["device"] == "no file names one"
     assert lines["busy"] == "not known: no kernels with a start and a duration"
     assert lines["kernels"] == "none with a known duration"
+    assert "op 1" in lines  # of the processor, as there are no kernels
+    assert lines["bound"] == "not known: no shapes; no FLOP modelled from shapes"
+
+
+def test_of_some_steps(tracekit: Tracekit, filled: Path) -> None:
+    words = ("summary", "gpu", "--store", filled, "--format", "csv")
+    lines = lines_of(tracekit(*words, "--phase", "stable"))
+    assert lines["phase"] == "stable: times and memory are of these steps only"
+    # two steps of 4 ms, and no time outside of them
+    assert " of 8.0" in lines["busy"]
+    refused = tracekit(*words, "--phase", "90..91")
+    assert (refused.code, refused.data) == (5, b"")
+    assert "the run has no steps 90..91" in refused.messages
 
 
 @pytest.mark.parametrize("run", ["gpu", "cpu", "small"])

@@ -44,7 +44,7 @@ def test_each_kind_is_as_counted_by_hand(traces: Path, tmp_path: Path) -> None:
     rows = database.query("memory_by_kind", {"run_id": "r"}).rows()
     assert {row["kind"]: tuple(row[name] for name in FIGURES) for row in rows} == expected
     # three steps of the same: 4,096 + 128 bytes of input, 25,864 of feature maps in each
-    per_step = {row["kind"]: row["allocated_bytes_per_step"] for row in rows}
+    per_step = {row["kind"]: row["allocated_step_bytes"] for row in rows}
     assert (per_step["input"], per_step["feature_maps"]) == (4224, 25864)
     assert per_step["weights"] == 0  # the network is made before the first step
 

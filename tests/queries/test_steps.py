@@ -31,7 +31,8 @@ def _kernel(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in ("step_index", "work_kind")}
 
 
-FORM = "phase is to be all, stable or N..M, e.g. 3..7"
+FORM = 'there is no phase "{}": phase is to be all, stable or N..M, e.g. 3..7'
+BACKWARDS = "phase {} ends before it begins: write the smaller number first"
 NONE = "the run has no steps {}. The report steps lists those that it has. Ask for phase all"
 UNSTABLE = (
     "no stable phase in source rank1: no two steps in a row within 10 % and with the same kernels. "
@@ -42,8 +43,9 @@ UNSTABLE = (
 @pytest.mark.parametrize(
     ("phase", "error"),
     [
-        *((phase, FORM) for phase in ("some", "3", "3..", "-1..2", "")),
-        *((phase, NONE.format(phase)) for phase in ("7..9", "2..1")),
+        *((phase, FORM.format(phase)) for phase in ("some", "3", "3..", "-1..2", "")),
+        *((phase, NONE.format(phase)) for phase in ("7..9",)),
+        ("2..1", BACKWARDS.format("2..1")),
         ("stable", UNSTABLE),
     ],
 )

@@ -99,6 +99,15 @@ def test_the_names_stay_wherever_they_stand(make_result: MakeResult) -> None:
     ]
 
 
+def test_names_that_no_row_has_do_not_stay(make_result: MakeResult) -> None:
+    columns = {f"a{i}_count": [123_456_789] for i in range(4)} | {"name": [None], "reason": ["why"]}
+    assert lines(make_result(columns), 40)[:3] == [
+        "   a0 count     a1 count     a2 count",
+        "-----------  -----------  -----------",
+        "123,456,789  123,456,789  123,456,789",
+    ]
+
+
 def test_a_place_in_a_file_is_exact_where_a_size_is_rounded(make_result: MakeResult) -> None:
     result = make_result({"first_offset_bytes": [123_456_789], "lost_bytes": [123_456_789]})
     assert lines(result, 80) == [

@@ -15,6 +15,7 @@ from tracekit.cli.output import (
     FormatOption,
     FullNamesOption,
     OutputOption,
+    PhaseOption,
     RunOption,
     StoreOption,
     emit,
@@ -112,10 +113,7 @@ def kernels(
     below_average: Annotated[
         bool, typer.Option("--below-average", help="Only those with a utilization below average.")
     ] = False,
-    phase: Annotated[
-        str,
-        typer.Option("--phase", help="Only of some steps: stable, or N..M; see the report steps."),
-    ] = "all",
+    phase: PhaseOption = "all",
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
@@ -131,6 +129,7 @@ def kernels(
     database = _opened(store)
     run_id = database.run_id(run)
     asked = {"by": by, "ceiling": ceiling, "level": level, "below_average": below_average or None}
+    phase = phase or "all"
     if phase != "all":
         _refuse_steps(asked)
         _require_timeline(database, run_id)
@@ -207,17 +206,18 @@ def queries(
     reports = [q for q in catalog().values() if q.kind == "report"]
     table = pa.table({
         "name": [q.name for q in reports],
+        "purpose": [q.purpose for q in reports],
         "answer": [_answerable(database, q) for q in reports],
         "parameters": [", ".join(p.name for p in q.parameters) or None for q in reports],
-        "purpose": [q.purpose for q in reports],
     })  # fmt: skip
     columns = (
         ResultColumn("name", "", "what `tracekit query` takes"),
-        ResultColumn("answer", "", "whether this store can answer, and why not"),
-        ResultColumn("parameters", "", "--run, or --param NAME=VALUE"),
         ResultColumn("purpose", "", "what it tells"),
+        ResultColumn("answer", "", "whether this store can answer, and why not"),
+        ResultColumn("parameters", "", "--run, --phase, or --param NAME=VALUE"),
     )
-    emit(Result("queries", table, columns), format_name=format_name, output=output, force=force)
+    emit(Result("queries", table, columns), format_name=format_name, output=output, force=force,
+         full_names=True)  # fmt: skip
     return 0
 
 
@@ -241,6 +241,7 @@ def query(
     param: Annotated[
         list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter.")
     ] = None,
+    phase: PhaseOption = None,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
@@ -250,7 +251,7 @@ def query(
     from tracekit.catalog import query_named
 
     asked = query_named(name)
-    given = _parameters(asked, param or [])
+    given = _parameters(asked, [*(param or []), *_of_phase(asked, phase)])
     database = _opened(store)
     of_run = next((p for p in asked.parameters if p.name == "run_id"), None)
     if all_runs:
@@ -266,14 +267,33 @@ def query(
     if "other_run_id" in given:
         given["other_run_id"] = database.run_id(given["other_run_id"])
     result = database.query(name, given)
-    lacking = database.lacking(asked)
-    if not len(result) and lacking:
-        say(f"no rows: the store has nothing in {', '.join(lacking)}")
+    if not len(result):
+        _explain_no_rows(database, asked, given.get("run_id"), store)
     notes = (*_provenance(given.get("run_id"), asked), *(f"{k} = {v}" for k, v in given.items()
                                                          if k != "run_id"))  # fmt: skip
     emit(replace(result, notes=notes), format_name=format_name, output=output, force=force,
          full_names=full_names)  # fmt: skip
     return 0
+
+
+def _of_phase(asked: Query, phase: str | None) -> list[str]:
+    """The parameter that --phase is short for."""
+    if phase is None:
+        return []
+    if all(parameter.name != "phase" for parameter in asked.parameters):
+        raise UsageError(f"--phase: the report {asked.name} takes no phase; leave it out")
+    return [f"phase={phase}"]
+
+
+def _explain_no_rows(database: Database, asked: Query, run_id: str | None, store: Path) -> None:
+    lacking = database.lacking(asked)
+    if lacking:
+        say(f"no rows: the store has nothing in {', '.join(lacking)}")
+    elif run_id is not None:
+        absent = [table for table in asked.needs if not database.has_rows_in(table, run_id)]
+        if absent:
+            say(f"no rows: run {run_id} has nothing in {', '.join(absent)}; what it has: "
+                f"tracekit query run_summary{place(store, run_id)}")  # fmt: skip
 
 
 def _no_all_runs(of_run: Parameter | None, name: str) -> str:

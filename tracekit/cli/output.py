@@ -38,6 +38,10 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the output
 FullNamesOption = Annotated[
     bool, typer.Option("--full-names", help="Do not shorten names in tables.")
 ]
+PhaseOption = Annotated[
+    str | None,
+    typer.Option("--phase", help="Only of some steps: stable, or N..M; see the report steps."),
+]
 RunOption = Annotated[
     str | None, typer.Option("--run", "-r", help="Run, by name or id; the newest if not given.")
 ]

@@ -11,6 +11,7 @@ from tracekit.cli.output import (
     ForceOption,
     FormatOption,
     OutputOption,
+    PhaseOption,
     StoreOption,
     emit,
 )
@@ -26,6 +27,7 @@ def summary(
         str | None, typer.Argument(metavar="[RUN]", help="Run, by name or id; else the newest.")
     ] = None,
     store: StoreOption = DEFAULT_STORE,
+    phase: PhaseOption = "all",
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
@@ -35,6 +37,6 @@ def summary(
     from tracekit.store import open_store
     from tracekit.summary import summarize
 
-    result = summarize(Database(open_store(store)), run)
+    result = summarize(Database(open_store(store)), run, phase or "all")
     emit(result, format_name=format_name, output=output, force=force)
     return 0

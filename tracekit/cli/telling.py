@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -82,6 +83,9 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
 
 
 def _next(outcomes: Sequence[Outcome], store: Path) -> str:
+    timelines = [o for o in outcomes if o.rows.get("kernel") and o.rows.get("slice")]
+    if timelines:
+        return f"next: tracekit summary {shlex.quote(timelines[-1].run_id)}{place(store)}"
     for table, command, why in (
         ("kernel", "kernels", ""),
         ("op_stat", "query op_breakdown", " (there are no device kernels)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -35,7 +36,7 @@ def cluster_start(text: str, index: int) -> int:
 def folded(text: str, width: int) -> list[str]:
     """`text` in lines of at most `width` columns, broken at spaces where that can be."""
     lines = [""]
-    for word in text.split(" "):
+    for word in re.split(" (?!%)", text):  # a number stays with its sign
         longer = f"{lines[-1]} {word}" if lines[-1] else word
         if cell_len(longer) <= width:
             lines[-1] = longer

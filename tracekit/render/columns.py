@@ -18,6 +18,10 @@ _SHOWN_AS_UNIT = frozenset(
 )
 
 
+#: Ends of column names of what is shortened in the middle, where the room is small.
+_ENDS_OF_NAMES = ("name", "layer_path", "module_path")
+
+
 @dataclass(frozen=True, slots=True)
 class ReadableColumn:
     """One column for people: header, cells; `is_name` where the cells name kernels and the like.
@@ -67,4 +71,4 @@ def _is_number(kind: pa.DataType) -> bool:
 def _is_name(name: str, kind: pa.DataType) -> bool:
     text = kind.value_type if isinstance(kind, pa.DictionaryType) else kind
     is_text = bool(pa.types.is_string(text) or pa.types.is_large_string(text))
-    return is_text and (name == "name" or name.endswith("_name"))
+    return is_text and name.endswith(_ENDS_OF_NAMES)

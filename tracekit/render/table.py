@@ -24,6 +24,8 @@ LEAST_TABLE_WIDTH = 20
 _GAP = "  "
 _LEAST_NAME = 24
 _LEAST_TEXT = 16
+_LINES = 5  #: into which the longest text folds, unless that takes more than _WIDEST_LEAST
+_WIDEST_LEAST = 40
 _WIDEST_WORD = 28
 
 _HEADER, _REMARK = Style(bold=True), Style(dim=True)
@@ -80,7 +82,8 @@ def _draft(column: ReadableColumn, width: int, options: RenderOptions) -> _Draft
         return _Draft(column, wanted, max(widest(cells), _longest_word([column.header])))
     if column.is_name:
         return _Draft(column, wanted, min(wanted, _LEAST_NAME))
-    return _Draft(column, wanted, min(wanted, max(_LEAST_TEXT, _longest_word(cells))))
+    least = max(_LEAST_TEXT, _longest_word(cells), min(widest(cells) // _LINES, _WIDEST_LEAST))
+    return _Draft(column, wanted, min(wanted, least))
 
 
 def _longest_word(texts: Sequence[str]) -> int:
@@ -106,10 +109,9 @@ def _says_nothing(column: ReadableColumn) -> bool:
 
 
 def _key(drafts: Sequence[_Draft]) -> _Draft:
-    """The column that says what a row is: the first of names, else the first of text."""
+    """The column that says what a row is: the first of names, if it has any, else the first."""
     names = (draft for draft in drafts if draft.column.is_name)
-    texts = (draft for draft in drafts if not draft.column.is_number)
-    return next(names, None) or next(texts, None) or drafts[0]
+    return next((draft for draft in names if not _says_nothing(draft.column)), drafts[0])
 
 
 def _gaps(drafts: Sequence[_Draft]) -> int:
