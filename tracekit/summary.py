@@ -129,8 +129,8 @@ def _launches(of: _Asked) -> Iterator[Line]:
     worst = max(known, key=lambda row: float(row["upper_ratio"] or row["lower_ratio"]))
     low, high = (human(worst[f"{name}_ratio"], "ratio") for name in ("lower", "upper"))
     covered = human(worst["coverage_ratio"], "ratio")
-    where = f", the worst of {len(known)} devices" if len(known) > 1 else ""
-    yield "launches", f"cost {low} to {high} of the time{where}; {covered} of them are in the file"
+    where = f", worst of {len(known)} devices" if len(known) > 1 else ""
+    yield "launches", f"cost {low} to {high} of the time{where}; {covered} known"
 
 
 def _is_timeline(of: _Asked) -> bool:
