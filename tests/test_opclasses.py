@@ -18,6 +18,7 @@ from tracekit.store import create_store
 CLASSES = (
     "matmul", "convolution", "fusion", "reduce", "elementwise", "data formatting", "collective",
     "infeed", "outfeed", "normalisation", "random", "control flow", "custom call", "other", "idle",
+    "attention",
 )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ pieces AS (
         * REPLACE (coalesce(call_count, 1) AS call_count),
         CASE family_name
             WHEN 'gemm' THEN 'matmul'
-            WHEN 'attention' THEN 'fusion'
+            WHEN 'attention' THEN 'attention'
             WHEN 'reduction' THEN 'reduce'
             WHEN 'pooling' THEN 'reduce'
             WHEN 'softmax' THEN 'normalisation'

@@ -134,5 +134,5 @@ def test_a_trace_with_shapes_has_points_of_modelled_work(corpus: Path, tmp_path:
     assert copy["place_kind"] == "zero_ai"
     assert points["aten::native_layer_norm"]["place_kind"] == "unknown"
     (panel,) = chart.panels
-    assert [series.name for series in panel.series] == ["matmul", "fusion", "elementwise"]
+    assert [series.name for series in panel.series] == ["matmul", "elementwise", "attention"]
     assert chart.x.title == "Operational intensity, modelled work"
