@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -25,18 +25,21 @@ Line = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the summary is of: a run, or some of its steps."""
+    """What the summary is of: a run, or some of its steps; no report is asked twice."""
 
     database: Database
     run_id: str
     phase: str
+    _answers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def rows(self, report: str) -> list[dict[str, Any]]:
         """The rows of a report, of these steps where it can be restricted to them."""
-        given = {"run_id": self.run_id}
-        if any(parameter.name == "phase" for parameter in query_named(report).parameters):
-            given["phase"] = self.phase
-        return self.database.query(report, given).rows()
+        if report not in self._answers:
+            given = {"run_id": self.run_id}
+            if any(parameter.name == "phase" for parameter in query_named(report).parameters):
+                given["phase"] = self.phase
+            self._answers[report] = self.database.query(report, given).rows()
+        return self._answers[report]
 
 
 Part = Callable[[_Asked], Iterator[Line]]
@@ -253,7 +256,7 @@ def _quality(of: _Asked) -> Iterator[Line]:
     yield "data", f"{gone}{first['severity_kind']}: {first['message']}{more}; see tracekit issues"
 
 
-#: In the order of the screen. A part always has a line: where its report says nothing, the reason.
+#: In the order of the screen. A part without a line is about something that such a run cannot have.
 _PARTS: tuple[Part, ...] = (
     _of_run, _busy, _overlap, _gaps, _launches, _steps, _kernels, _work, _memory, _coverage,
     _quality,

@@ -72,7 +72,7 @@ told AS (
         END AS reason,
         CASE
             WHEN reason IS NOT NULL THEN 'unknown'
-            WHEN work.launch_start_ns >= coalesce(idle.reach_ns, idle.gap_start_ns) OR launch_end_ns > idle.reach_ns THEN 'launch'
+            WHEN work.launch_start_ns >= coalesce(idle.reach_ns, idle.gap_start_ns) OR launch_end_ns >= idle.reach_ns THEN 'launch'
             WHEN ended.launch_event_id = work.launch_event_id THEN 'graph'
             WHEN ended.work_class = 'communication' THEN 'communication'
             WHEN ended.work_class <> 'compute' THEN 'copy'
