@@ -37,11 +37,19 @@ class Format:
     rules: tuple[Rule, ...] = ()
 
 
+PERF_STAT: tuple[Rule, ...] = ()
+
+NSIGHT_COMPUTE: tuple[Rule, ...] = ()
+
+NVPROF: tuple[Rule, ...] = ()
+
+CAFFE_TIME: tuple[Rule, ...] = ()
+
 FORMATS = {
-    "perf_stat": Format("perf-stat", 1),
-    "nsight_compute": Format("nsight-compute", 6),
-    "nvprof": Format("nvprof", 8),
-    "caffe_time": Format("caffe-time", 16),
+    "perf_stat": Format("perf-stat", 1, PERF_STAT),
+    "nsight_compute": Format("nsight-compute", 6, NSIGHT_COMPUTE),
+    "nvprof": Format("nvprof", 8, NVPROF),
+    "caffe_time": Format("caffe-time", 16, CAFFE_TIME),
 }
 SEPARATORS = {".csv": ",", ".json": ", ", ".txt": r"\s+", ".log": r"\s+"}
 FILES = sorted(
