@@ -15,6 +15,8 @@ import msgspec
 from tracekit.caffe.lines import (
     Echo,
     Message,
+    heading_of,
+    is_joined,
     is_like_a_time,
     is_of_other_words,
     message_of,
@@ -34,7 +36,6 @@ _TESTING = re.compile(r"Testing for (\d{1,18}) ?[Ii]terations\.\s*")
 _DEVICE = re.compile(r"Use (?:CPU|GPU with device ID \d{1,9})|GPU \d{1,9}: .{1,100}")
 _ECHOED = "Initializing net from parameters:"
 _BEGINS, _ENDS = "*** Benchmark begins ***", "*** Benchmark ends ***"
-_LAYERS = "Average time per layer:"
 _BATCH_ROWS = 8192
 _MOST_LINE = 4096
 _MOST_DEVICES = 16
@@ -107,13 +108,19 @@ class _Reading:
             self._end_echo(place)
             self._writer = message.writer
         if (time := time_of(text)) is not None and len(line) <= _MOST_LINE:
-            self._report.event_count += 1
-            self.row_count += 1
-            self._rows.append(self._nets.row(self._writer, place, time))
+            self._time(place, line, text, self._nets.row(self._writer, place, time))
         elif message.has_prefix and self._is_told(place, message):
             return
         elif (self._echo is None or not self._echo.feed(text)) and not self._end_echo(place):
             self._other(place, line, message)
+
+    def _time(self, place: int, line: bytes, text: str, row: dict[str, Any] | None) -> None:
+        if row is None:
+            self._skip(place, line, text)
+        else:
+            self._report.event_count += 1
+            self.row_count += 1
+            self._rows.append(row)
 
     def _end_echo(self, place: int) -> bool:
         """The net that is echoed ends; whether it ends in the middle."""
@@ -133,12 +140,17 @@ class _Reading:
         text = message.text.rstrip()
         if message.severity == "F":
             self._failed(place, text)
+        elif is_joined(text):
+            return False
         elif text.startswith(_ECHOED):
             self._echo = Echo()
+            self._echo.feed(text.removeprefix(_ECHOED))
             self._nets.begin(self._writer, place, self._echo)
         elif testing := _TESTING.fullmatch(text):
             self._marked(place).iteration_count = int(testing[1])
-        elif text in (_BEGINS, _LAYERS):
+        elif (heading := heading_of(text)) is not None:
+            self._headed(place, heading)
+        elif text == _BEGINS:
             self._marked(place)
         elif text == _ENDS:
             self._nets.end(self._writer, is_told=True)
@@ -156,16 +168,43 @@ class _Reading:
         net.is_marked = True
         return net
 
+    def _headed(self, place: int, statistic_kind: str) -> None:
+        """Times of layers follow: more of the net at hand, unless it has such already."""
+        net = self._nets.of(self._writer, place)
+        if net.has_layers_of(statistic_kind):
+            net = self._nets.begin(self._writer, place)
+        net.is_marked = True
+        net.head(statistic_kind)
+
     def _other(self, place: int, line: bytes, message: Message) -> None:
         """A line without a time, or with one that is not read."""
         text = message.text
         if is_like_a_time(text):
             self._skip(place, line, text)
-        elif not message.has_prefix and text.strip():
+        elif message.has_prefix:
+            self._other_message(place, line, message)
+        elif text.strip():
             self._report.issue(Issue(
                 "other_text", "info", "recording",
                 "lines that are not of caffe, such as the output of another program",
                 "nothing is missing; caffe time … 2> FILE keeps its log apart",
+                lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+
+    def _other_message(self, place: int, line: bytes, message: Message) -> None:
+        """A message of caffe that tells no time: about the net there are hundreds."""
+        text = message.text.strip()
+        if is_joined(text):
+            self._report.issue(Issue(
+                "joined_messages", "warning", "recording",
+                "lines that hold two messages of caffe",
+                "what the second tells is not read, such as a begin or a count of iterations",
+                lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+        elif message.is_of_a_benchmark or self._nets.is_inside(self._writer):
+            self._report.issue(Issue(
+                "other_message", "info", "recording", "messages of a benchmark that tell no time",
+                f"nothing of them is read; the first is {text[:_SHOWN]!r}",
                 lost_bytes=len(line), first_offset_bytes=place,
             ))  # fmt: skip
 
@@ -175,8 +214,8 @@ class _Reading:
         shown = f"left out; the first is {text.strip()[:_SHOWN]!r}"
         if is_of_other_words(text):
             self._report.issue(Issue(
-                "other_time", "info", "import",
-                "times that are of no layer, pass or iteration of the benchmark", shown,
+                "other_time", "warning", "import",
+                "times in words that are not known, left out", shown,
                 skipped_event_count=1, first_offset_bytes=place,
             ))  # fmt: skip
         else:
@@ -199,6 +238,24 @@ class _Reading:
                 "no_end", "warning", "recording",
                 f"a net without the line {_ENDS!r}",
                 "the log is cut, or an excerpt: layers, passes or iterations may be missing",
+                first_offset_bytes=net.begin_bytes,
+            ))  # fmt: skip
+        if net.index is None:
+            self._report.issue(Issue(
+                "no_times", "warning", "recording", "a benchmark that begins, and no time follows",
+                "it was stopped, or its lines were lost", first_offset_bytes=net.begin_bytes,
+            ))  # fmt: skip
+        if net.strange_count:
+            self._report.issue(Issue(
+                "strange_layer", "info", "recording",
+                "times of layers that the net at the start does not have", "their types are NULL",
+                occurrence_count=net.strange_count, first_offset_bytes=net.begin_bytes,
+            ))  # fmt: skip
+        if net.has_untold:
+            self._report.issue(Issue(
+                "no_heading", "warning", "recording",
+                "times of layers without the line 'Average time per layer:' before them",
+                "they are taken for means of an iteration; there are builds that log the least",
                 first_offset_bytes=net.begin_bytes,
             ))  # fmt: skip
         if net.has_sums and net.iteration_count is None:

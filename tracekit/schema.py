@@ -523,8 +523,8 @@ LAYER_STAT = Table(
         Column("type_name", TEXT, "its type, where the framework says: Convolution …"),
         Column("phase_kind", TEXT, "forward or backward; NULL: both together"),
         Column("statistic_kind", TEXT, "what dur_ns is: 'mean' (of an iteration), 'sum' (of all "
-               "iterations) or 'single' (of one)"),
-        Column("iteration_count", INT, "iterations that dur_ns is the mean or the sum of; NULL "
+               "iterations), 'single' (of one), 'min', 'max' or 'median' (of the iterations)"),
+        Column("iteration_count", INT, "iterations that dur_ns is the mean, sum … of; NULL "
                "where the log does not say"),
         Column("iteration_index", INT, "of 'single': which iteration, as the framework counts"),
         DURATION,

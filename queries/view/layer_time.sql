@@ -12,7 +12,7 @@
 -- layer_type = {type = "VARCHAR", doc = "type of the layer or of the innermost module"}
 -- phase_kind = {type = "VARCHAR", doc = "forward, backward or other (optimizer, data, not known)"}
 -- is_pass = {type = "BOOLEAN", doc = "caffe time: a whole pass over the net, its layers in it"}
--- statistic_kind = {type = "VARCHAR", doc = "caffe time: mean or sum, as it was printed"}
+-- statistic_kind = {type = "VARCHAR", doc = "caffe time: as it was printed; means and sums, of a layer without them what there is"}
 -- step_index = {type = "BIGINT", doc = "step it is in; NULL of caffe time, and outside of steps"}
 -- start_ns = {type = "BIGINT", doc = "its start; NULL of caffe time"}
 -- dur_ns = {type = "BIGINT", doc = "its duration; caffe time: mean of an iteration. An operator's without those called in it"}
@@ -24,11 +24,23 @@ SELECT
     run_id, source_id, 'caffe time' AS basis, net_index, net_name, layer_index, name AS layer_path, type_name AS layer_type,
     coalesce(phase_kind, 'other') AS phase_kind, name IS NULL AS is_pass, statistic_kind,
     CAST(NULL AS BIGINT) AS step_index, CAST(NULL AS BIGINT) AS start_ns,
-    CASE WHEN statistic_kind = 'mean' THEN dur_ns ELSE CAST(round(ratio(dur_ns, iteration_count)) AS BIGINT) END AS dur_ns,
-    dur_ns AS share_ns, iteration_count, CAST(NULL AS BIGINT) AS kernel_count,
-    CASE WHEN statistic_kind = 'sum' AND coalesce(iteration_count, 0) = 0 THEN 'a sum, and the log does not say over how many iterations' END AS reason
+    CASE statistic_kind WHEN 'mean' THEN dur_ns WHEN 'sum' THEN CAST(round(ratio(dur_ns, iteration_count)) AS BIGINT) END AS dur_ns,
+    CASE WHEN statistic_kind IN ('mean', 'sum') THEN dur_ns END AS share_ns, iteration_count, CAST(NULL AS BIGINT) AS kernel_count,
+    CASE
+        WHEN statistic_kind = 'min' THEN 'the log has the least of the iterations, not their mean'
+        WHEN statistic_kind = 'max' THEN 'the log has the largest of the iterations, not their mean'
+        WHEN statistic_kind = 'median' THEN 'the log has the median of the iterations, not their mean'
+        WHEN statistic_kind = 'sum' AND coalesce(iteration_count, 0) = 0 THEN 'a sum, and the log does not say over how many iterations'
+    END AS reason
 FROM layer_stat
 WHERE statistic_kind <> 'single'
+-- a layer without a mean has one row all the same: NULL, with the reason
+QUALIFY
+    statistic_kind IN ('mean', 'sum')
+    OR name IS NOT NULL AND 1 = row_number() OVER (
+        PARTITION BY run_id, source_id, net_index, layer_index, name, phase_kind
+        ORDER BY statistic_kind NOT IN ('mean', 'sum'), statistic_kind DESC
+    )
 UNION ALL BY NAME
 SELECT
     work.run_id, work.source_id, 'kernels' AS basis, context.module_path AS layer_path, context.module_type_name AS layer_type,

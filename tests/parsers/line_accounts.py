@@ -215,23 +215,46 @@ class Account:
         changed = self._replaced(change.index, 1 + change.next_count, change.after)
         if changed == self._original:
             is_told = _only_issues_differ(dropped, self._original) and change.kind != "double"
-            is_same = change.kind == "indent"  # read as it was before
-            return None if is_told or is_same or is_excused else "the change is not seen"
+            is_read = change.kind == "indent" or self._both_count(change)  # as before
+            return None if is_told or is_read or is_excused else "the change is not seen"
         if changed in self._swallowing(change) and not is_excused:
             return "what is there now is passed over as if the line were not there"
         is_less = changed.rows.total() < self._original.rows.total()
+        if change.next_count:  # a line that is an issue takes the other into it
+            every = (dropped, self._dropped(change.index + 1))
+            is_less &= not any(_only_issues_differ(one, self._original) for one in every)
         if is_less and changed.issues == self._original.issues:
             return "rows are gone, and no skip or issue says so"
         return None
 
+    def _both_count(self, change: Change) -> bool:
+        """Whether two lines were joined that both tell something."""
+        dropped = (self._dropped(change.index), self._dropped(change.index + 1))
+        return bool(change.next_count) and self._original not in dropped
+
     def _swallowing(self, change: Change) -> list[Outcome]:
-        """What comes out if a parser passes over what a line was changed to."""
+        """What comes out if a parser passes over what a line was changed to.
+
+        A line whose loss is an issue by itself may be lost, and one that is only an issue still is.
+        """
         if change.kind in ("double", "insert"):
             return []
-        outcomes = [self._dropped(change.index)]
+        first, outcomes = self._dropped(change.index), []
         if change.next_count:
-            outcomes += [self._dropped(change.index + 1), self._dropped(change.index, 2)]
-        return [outcome for outcome in outcomes if outcome != self._original]
+            second = self._dropped(change.index + 1)
+            outcomes.append(self._dropped(change.index, 2))
+            outcomes += [] if _only_issues_differ(first, self._original) else [second]
+            outcomes += [] if _only_issues_differ(second, self._original) else [first]
+        else:
+            outcomes.append(first)
+        whole = self._original
+        return [lost for lost in outcomes if lost != whole and not _more_issues(lost, whole)]
+
+
+def _more_issues(one: Outcome, other: Outcome) -> bool:
+    """Whether one has an issue that the other has not, or has less often."""
+    known = {issue[:2]: issue[2] for issue in other.issues}
+    return any(issue[2] > known.get(issue[:2], 0) for issue in one.issues)
 
 
 def _only_issues_differ(one: Outcome, other: Outcome) -> bool:

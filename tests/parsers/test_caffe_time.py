@@ -81,10 +81,36 @@ def test_what_the_damaged_case_lacks() -> None:
     counts = {code: issue.occurrence_count for code, issue in found.issues.items()}
     assert counts == {
         "damaged_row": 4, "other_time": 1, "failed_run": 1, "other_text": 1, "no_end": 3,
+        "no_heading": 3,
     }  # fmt: skip
     assert "Initialization" in found.issues["other_time"].advice
     assert "out of memory" in found.issues["failed_run"].advice
     assert found.facts["is_complete"] is False
+
+
+def test_least_times_are_no_means() -> None:
+    found = parsed(FIXTURES / "least" / "caffe.log")
+    assert found.codes == ["other_time"]
+    assert "1.25 ms" in found.issues["other_time"].advice
+    layers = [row for row in found["layer_stat"] if row["net_index"] == 0 and row["name"]]
+    (forward,) = rows(found, "dur_ns")[9]
+    assert sum(row["dur_ns"] for row in layers if row["phase_kind"] == "forward") < forward
+    assert {row["statistic_kind"] for row in layers} == {"min"}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("*** Benchmark begins ***", "no_times"),
+        ("conv1\tbackwa", "other_message"),
+        ("Testing for 5 iter", "other_message"),
+        (f"Testing for 5 iterations.{PREFIX}Testing for 6 iterations.", "joined_messages"),
+    ],
+)
+def test_a_line_of_a_benchmark_that_is_not_read_is_said(read: Read, line: str, code: str) -> None:
+    found = read(f"{PREFIX}Average time per layer:\n{PREFIX}a\tforward: 1 ms.\n"
+                 f"{PREFIX}*** Benchmark ends ***\n{PREFIX}{line}\n")  # fmt: skip
+    assert found.codes == sorted([code, *(["no_end"] if code == "no_times" else [])])
 
 
 @pytest.mark.parametrize(

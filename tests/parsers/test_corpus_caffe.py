@@ -89,6 +89,24 @@ def test_a_whole_log(name: str) -> None:
     assert iterations == ([] if "2014" in name else list(range(1, count + 1)))
 
 
+@pytest.mark.parametrize("name", [name for name in FILES if "clean" not in name])
+def test_the_totals_of_a_log_are_the_sums_of_its_rows(name: str) -> None:
+    sums: dict[tuple[int, str], int] = {}
+    rows = read(name)["layer_stat"]
+    for row in rows:
+        if row["name"] is not None:
+            key = (row["net_index"], row["phase_kind"])
+            sums[key] = sums.get(key, 0) + row["dur_ns"]
+    passes = {(r["net_index"], r["phase_kind"]): r["dur_ns"] for r in rows
+              if r["name"] is None and r["phase_kind"]}  # fmt: skip
+    assert passes.keys() == sums.keys()
+    for key, dur_ns in passes.items():
+        assert sums[key] == pytest.approx(dur_ns, rel=0.01)
+    singles = [row["dur_ns"] for row in rows if row["statistic_kind"] == "single"]
+    (total, *_) = [r["dur_ns"] for r in rows if r["statistic_kind"] == "sum" and not r["name"]][-1:]
+    assert not singles or sum(singles) == pytest.approx(total, rel=0.01)
+
+
 def test_a_log_of_layers_alone() -> None:
     found = read("caffe-clean-nogradinput.log")
     assert {code: issue.occurrence_count for code, issue in found.issues.items()} == {

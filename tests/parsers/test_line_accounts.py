@@ -25,6 +25,10 @@ from tracekit.textual.lines import blocks, encoding_of
 ALL_LINES = os.environ.get("TRACEKIT_LINES") == "all"
 
 
+GLOG = r"(?:[IWEF]\d{4} )?[\d:.]+ +\d+ \w+\.cpp:\d+\] "
+PARTS = frozenset(("flip", "unfield"))
+
+
 @dataclass(frozen=True)
 class Format:
     """A text format: its parser, how many lines of a file are changed in each way, its rules.
@@ -43,7 +47,26 @@ NSIGHT_COMPUTE: tuple[Rule, ...] = ()
 
 NVPROF: tuple[Rule, ...] = ()
 
-CAFFE_TIME: tuple[Rule, ...] = ()
+#: The measured block is a benchmark: its begin, its times, its end. Around it caffe tells its net.
+CAFFE_TIME = (
+    Rule("glog's prefix: when, by whom and where it was written", rf"^.*{GLOG}", PARTS),
+    Rule("messages outside of a benchmark",
+         rf"^{GLOG}(?:Input|Creating|Performing|conv1 does|Attempt).*$"),
+    Rule("a pass in ms is a mean, with the word and without", "Average (?=(?:For|Back)ward pass)",
+         frozenset(("unfield",))),
+    Rule("a device that another line names", r"(?<=GPU with device ID )\d$", PARTS),
+    Rule("digits below a nanosecond", r"(?<=0\.001234)5(?= ms)", PARTS),
+    Rule("what another program writes before a message", r"^(?!.*\.cpp:).*$", frozenset(("join",))),
+    Rule("a layer that another of its name stands for", r'^  (?:name: "relu"|type: "ReLU")$',
+         frozenset(("drop",))),
+    Rule("fields of the net that no row has", r"^ *(?!name|type)\w+: .*$"),
+    Rule("fillers of a layer have a type too", r'^ {4,}type: "\w+"$'),
+    Rule("the braces of the net", r"^ *(?:\w+ \{|\})$"),
+    Rule("what is said again", r'^ *(?:name|type): .*$', frozenset(("double",))),
+    Rule("a mark that comes again",
+         rf"^{GLOG}(?:Init|\*\*\*|Testing|Use|GPU|\w+ time per layer).*$", frozenset(("double",))),
+    Rule("a benchmark begins at the number of iterations", rf"^{GLOG}\*\*\* Benchmark begins.*$"),
+)  # fmt: skip
 
 FORMATS = {
     "perf_stat": Format("perf-stat", 1, PERF_STAT),

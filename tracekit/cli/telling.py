@@ -117,8 +117,9 @@ def _lost(outcomes: Sequence[Outcome], store: Path) -> str:
              if issue.severity_kind != "info"]  # fmt: skip
     if not found:
         return "nothing"
-    found.sort(key=lambda pair: pair[1].severity_kind != "error")
-    first = "" if found[0][1].severity_kind == "error" else "nothing; noticed: "
+    found.sort(key=lambda pair: (pair[1].severity_kind != "error", not pair[1].skipped_event_count))
+    is_lost = found[0][1].severity_kind == "error" or found[0][1].skipped_event_count
+    first = "" if is_lost else "nothing; noticed: "
     more = f" … and {len(found) - 1} more" if len(found) > 1 else ""
     run = found[0][0].run_id if len({outcome.run_id for outcome, _ in found}) == 1 else None
     return f"{first}{_trouble(*found[0])}{more}; details: tracekit issues{place(store, run)}"
