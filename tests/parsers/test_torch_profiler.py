@@ -1176,6 +1176,11 @@ RECORDED = {
     "cpu-inference": ("trace.json", 148),
     "cpu-training": ("trace.json.gz", None),
     "cpu-memory": ("trace.json.gz", 4634),
+    "cuda-training": ("trace.json.gz", 4112),
+    "cuda-graph": ("trace.json.gz", 232),
+    "../h100/lstm": ("trace.json.gz", 5281),
+    "../h100/micro": ("trace.json.gz", None),
+    "../h100/conv2d-fp16-b16": ("trace.json.gz", None),
 }
 
 
