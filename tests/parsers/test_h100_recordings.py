@@ -1,4 +1,4 @@
-"""What Nsight Compute wrote of an H100, against plain csv, its own other pages, and the timeline."""
+"""What Nsight Compute wrote of an H100, against plain csv, its other pages, and the timeline."""
 
 from __future__ import annotations
 
