@@ -515,7 +515,7 @@ def test_tables_below_tables(read: Read) -> None:
         "\tDRAM Bandwidth     Gbyte/s        48.17\n"
         "\t-------------- ----------- ------------\n"
     )
-    assert values(found) == {"Peak": 896.0, "DRAM Bandwidth": 48.17e9}
+    assert values(found) == {"Peak": 896.0, "dram__bytes.sum.per_second": 48.17e9}
 
 
 def test_a_text_page_without_its_first_lines(read: Read) -> None:

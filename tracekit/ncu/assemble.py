@@ -88,8 +88,8 @@ class Sink(Protocol):
 
     generation: int
 
-    def key(self, section: str | None, label: str, unit: str) -> int:
-        """The number of a metric: what `add` takes."""
+    def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
+        """The number of a metric: what `add` takes; `item` is the part of the section."""
         ...
 
     def begin(self, launch: Launch) -> None:
@@ -115,10 +115,11 @@ class EvidenceSink:
         self._keys: list[bool] = []
         self._cells: list[str] = []
 
-    def key(self, section: str | None, label: str, unit: str) -> int:
+    def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
         """Whether the metric counts whole things."""
-        name = metric_name(section, label)
-        return int(is_whole(name, unit_of(unit).base) and not unit_of(unit).power)
+        read = unit_of(unit)
+        return int(is_whole(metric_name(section, label, read.base, item), read.base)
+                   and not read.power)  # fmt: skip
 
     def begin(self, launch: Launch) -> None:
         """Launches say nothing."""
@@ -144,6 +145,7 @@ class _Metric:
 
     name: str
     section: str | None
+    item: str | None
     label: str | None
     unit_raw: str | None
     unit: str | None
@@ -163,7 +165,7 @@ class Assembler:
     _launches: list[Launch] = field(default_factory=list)
     _rules: list[tuple[int, Rule]] = field(default_factory=list)
     _metrics: list[_Metric] = field(default_factory=list)
-    _known: dict[tuple[str | None, str, str], int] = field(default_factory=dict)
+    _known: dict[tuple[str | None, str, str, str], int] = field(default_factory=dict)
     _of_launch: list[tuple[int, int]] = field(default_factory=list)
     _keys: list[int] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)
@@ -174,12 +176,12 @@ class Assembler:
 
     # -- what the pages call ------------------------------------------------------------------
 
-    def key(self, section: str | None, label: str, unit: str) -> int:
+    def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
         """The number of a metric in this batch and those after it."""
-        known = self._known.get((section, label, unit))
+        known = self._known.get((section, label, unit, item))
         if known is None:
-            known = self._known[section, label, unit] = len(self._metrics)
-            self._metrics.append(_metric(section, label, unit))
+            known = self._known[section, label, unit, item] = len(self._metrics)
+            self._metrics.append(_metric(section, label, unit, item))
         return known
 
     def begin(self, launch: Launch) -> None:
@@ -320,6 +322,7 @@ class Assembler:
             "value_raw": cells.raw,
             "unit_raw": of_metric([m.unit_raw for m in metrics]),
             "section_name": of_metric([m.section for m in metrics]),
+            "item_name": of_metric([m.item for m in metrics]),
             "status_kind": pa.array(cells.status, TEXT),
             "label_name": of_metric([m.label for m in metrics]),
         }
@@ -441,12 +444,12 @@ class Assembler:
             ))  # fmt: skip
 
 
-def _metric(section: str | None, label: str, unit: str) -> _Metric:
-    name = metric_name(section, label)
+def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
     read = unit_of(unit)
+    name = metric_name(section, label, read.base, item)
     return _Metric(
-        name, section, None if name == label else label, unit.strip() or None, read.base,
-        read.power, target_of(name),
+        name, section, item or None, None if name == label else label, unit.strip() or None,
+        read.base, read.power, target_of(name),
     )  # fmt: skip
 
 

@@ -19,7 +19,8 @@ _LAUNCH_COLUMNS = frozenset((
     "Stream", "Block Size", "Grid Size", "Device", "CC",
 ))  # fmt: skip
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
-_DETAIL_COLUMNS = ("Section Name", "Metric Name", "Metric Unit", "Metric Value")
+#: Of these the label is not there where only the header of each section was asked for.
+_DETAIL_COLUMNS = ("Section Name", "Body Item Label", "Metric Name", "Metric Unit", "Metric Value")
 _OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
 _LAUNCH_CELLS = ("Kernel Name", "ID", "Process ID", "Context", "Stream", "Device", "Grid Size",
                  "Block Size", "CC")  # fmt: skip
@@ -75,12 +76,17 @@ class _Header:
 
     @property
     def is_in_order(self) -> bool:
-        """Whether the four columns of a metric follow each other, after those of the launch."""
-        first = self.places.get("Section Name", -1)
-        order = [self.places.get(name, -1) for name in _DETAIL_COLUMNS]
+        """Whether the columns of a metric follow each other, after those of the launch."""
+        order = [self.places[name] for name in self.details]
         names = (*_LAUNCH_COLUMNS, *self.nvtx)
         launch = [at for name, at in self.places.items() if name in names]
-        return order == [first, first + 1, first + 2, first + 3] and max(launch) < first
+        is_whole = {"Section Name", "Metric Unit", "Metric Value"} <= set(self.details)
+        return is_whole and order == list(range(max(launch) + 1, max(launch) + 1 + len(order)))
+
+    @property
+    def details(self) -> list[str]:
+        """The columns of a metric that the page has."""
+        return [name for name in _DETAIL_COLUMNS if name in self.places]
 
 
 @dataclass(slots=True)
@@ -271,7 +277,7 @@ class CsvPage:
     def _long_row(self, place: int, cells: list[str], row: bytes) -> None:
         header = self.header
         assert header is not None
-        last = max(header.places[name] for name in _DETAIL_COLUMNS if name in header.places)
+        last = max(header.places[name] for name in header.details)
         get = self._getter(cells)
         label = get("Metric Name")
         least = last if label else header.width - 1  # metric rows end before the rule's columns
@@ -283,7 +289,7 @@ class CsvPage:
             self.sink.rule(_rule(place + is_first, get))
         elif label:
             section = section_name(get("Section Name"))
-            key = self.sink.key(section, label, get("Metric Unit"))
+            key = self.sink.key(section, label, get("Metric Unit"), get("Body Item Label"))
             self.sink.add((key,), (get("Metric Value"),))
             self._remember(row, get, key)
 
@@ -332,9 +338,9 @@ class CsvPage:
 
     def _remember(self, row: bytes, get: Callable[[str], str], key: int) -> None:
         """Let rows like this one take the short way."""
-        if not row.startswith(self._prefix):
+        if not row.startswith(self._prefix) or self.header is None:
             return
-        texts = [get(name) for name in _DETAIL_COLUMNS[:3]]
+        texts = [get(name) for name in self.header.details[:-1]]
         if not any('"' in text for text in texts):
             self._keys['","'.join(texts).encode()] = key
 
