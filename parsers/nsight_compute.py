@@ -45,10 +45,10 @@ class NsightComputeParser:
         if HEADER.search(text):
             page = "details" if b"Metric Name" in text else "raw"
             return Match(0.95, f"the header of a CSV {page} page of Nsight Compute")
+        if SUMMARY.search(text):
+            return Match(0.95, "the header of a summary of Nsight Compute")
         if looks_like_it(text.decode("utf-8", "replace")):
             return Match(0.9, "a section with a table of metrics, as on ncu's text page")
-        if SUMMARY.search(text):
-            return Match(0.8, "the header of a summary of Nsight Compute")
         if _PROF.search(text):
             return Match(0.8, "messages of Nsight Compute (==PROF==)")
         return None
@@ -63,6 +63,7 @@ class NsightComputeParser:
         yield from reading.sink.last_batches()
         if not reading.sink.launch_count:
             raise FormatError(reading.nothing(source))
+        reading.refuse_both(source)
         report.facts |= reading.facts()
         if devices := _devices(reading.sink):
             yield "device", batch_of_rows(DEVICE_TABLE, devices)
@@ -96,7 +97,11 @@ class _Pages:
 
     def kinds(self) -> list[str]:
         """The pages that were met: details, raw, text."""
-        return sorted(self.csv.pages | ({"text"} if self.text.launch_count else set()))
+        text = {"text"} if self.text.launch_count else set()
+        return sorted(self.csv.pages | text | self._summaries())
+
+    def _summaries(self) -> set[str]:
+        return {"summary"} if self.text.summary.launch_count else set()
 
 
 class _Reading:
@@ -121,14 +126,26 @@ class _Reading:
                 "the page begins without the line that names the kernel",
                 "the launch is kept without a name; copy the page with its first lines",
             ))  # fmt: skip
+        if "summary" in self._pages.kinds():
+            self.report.issue(Issue(
+                "summary_page", "info", "recording",
+                "it is a summary (--print-summary): means over the launches of a kernel",
+                "totals are mean · launches, and rates that vary between launches give no figure; "
+                "export the report without that option for each launch",
+                occurrence_count=self.sink.launch_count,
+            ))  # fmt: skip
+
+    def refuse_both(self, source: Source) -> None:
+        """Raise FormatError where a summary stands beside launches, which may be the same."""
+        kinds = self._pages.kinds()
+        if "summary" in kinds and len(kinds) > 1:
+            raise FormatError(
+                f"{source.path}: it holds a summary (--print-summary) and single launches, which "
+                "may be the same: put each in a file of its own"
+            )
 
     def nothing(self, source: Source) -> str:
         """Why there is nothing to ingest."""
-        if self._pages.csv.has_summary or self._pages.text.has_summary:
-            return (
-                f"{source.path}: it is a summary over launches (--print-summary), which are not in "
-                "it one by one. Export the report again without that option"
-            )
         return self.messages.nothing(source)
 
     def facts(self) -> dict[str, Any]:
@@ -140,7 +157,7 @@ class _Reading:
         }
         return {
             "profiler_name": "Nsight Compute",
-            "recording_kind": "counters",
+            "recording_kind": "summary" if says["pages"] == ["summary"] else "counters",
             "is_complete": is_sound,
             "metadata_json": json.dumps(says, ensure_ascii=False),
         }

@@ -51,6 +51,14 @@ def base_page() -> tuple[list[str], list[dict[str, str]]]:
     return [launch["Kernel Name"] for launch in launches], launches
 
 
+@cache
+def launches_of(page: str) -> list[dict[str, str]]:
+    """The metric rows of a details page, by column."""
+    with gzip.open(FOLDER / page, "rt") as file:
+        names, *rows = csv.reader(file)
+    return [dict(zip(names, row, strict=False)) for row in rows]
+
+
 def in_base(text: str, unit: str) -> tuple[float, float]:
     """The number as printed, in the units of the base page, and half of its last digit."""
     plain = text.replace(",", "")
@@ -146,3 +154,56 @@ def test_rows_that_share_a_name_stay_apart() -> None:
     assert {row["item_name"]: (row["metric_name"], row["value"]) for row in rows}[
         "DRAM Roofline (Op:hgmma Src:bf16 Dst:fp32 Sparsity:off)"
     ] == ("sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained", 540672)
+
+
+def test_a_summary_has_the_means_of_the_launches_of_its_report() -> None:
+    """The other page has every launch, its kernels by other names: sizes and counts tell them."""
+    found = read("gpt_bf16.summary.csv.gz")
+    metrics: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in launches_of("gpt_bf16.nvtx-renamed.csv.gz"):
+        if (value := number(row["Metric Value"])) is not None and row["Metric Name"]:
+            key = row["Grid Size"], row["Block Size"], row["Kernel Name"].rpartition("/")[2]
+            scaled = in_base(row["Metric Value"], row["Metric Unit"])[0] if value else value
+            metrics[key][f"{row['Section Name']} {row['Metric Name']}"].append(scaled)
+    totals = sorted(
+        (len(of["GPU Speed Of Light Throughput Duration"]), *key[:2],
+         sum(of["GPU Speed Of Light Throughput Duration"]))
+        for key, of in metrics.items()
+    )  # fmt: skip
+    kernels = found["kernel"]
+    sizes = [
+        tuple(str(tuple(k[f"{what}_{axis}"] for axis in "xyz")) for what in ("grid", "block"))
+        for k in kernels
+    ]
+    mine = sorted(
+        (k["launch_count"], *size, k["dur_ns"]) for k, size in zip(kernels, sizes, strict=True)
+    )
+    assert [row[:3] for row in mine] == [row[:3] for row in totals]
+    assert sum(row[0] for row in mine) == 152
+    for one, other in zip(mine, totals, strict=True):  # 10 ns are the last digit of both
+        assert one[3] == pytest.approx(other[3], abs=10.1 * one[0])
+    # where sizes tell the kernel, each of its metrics is held to the mean
+    alone = [size for size in sizes if sizes.count(size) == 1]
+    of_size = {key[:2]: of for key, of in metrics.items()}
+    index = {k["event_id"]: size for k, size in zip(kernels, sizes, strict=True)}
+    checked = 0
+    for row in found["kernel_metric"]:
+        size = index[row["event_id"]]
+        label = row["label_name"] or row["metric_name"]
+        values = of_size[size].get(f"{row['section_name']} {label}") if size in alone else None
+        if values:
+            mean, half = in_base(row["value_raw"], row["unit_raw"] or "")
+            spread = 0.01 * max(map(abs, values)) + 0.011  # both pages are rounded
+            assert abs(mean - sum(values) / len(values)) <= half + spread, (row, values)
+            checked += 1
+    assert checked > 1000
+    assert found.codes == ["missing_counter", "no_metric", "summary_page"]
+
+
+def test_rows_of_a_summary_that_ncu_broke_in_two_are_whole() -> None:
+    """Its lines end after the fifth cell in one section, and a row ends there without a metric."""
+    found = read("gpt_bf16.summary.csv.gz")
+    with gzip.open(FOLDER / "gpt_bf16.summary.csv.gz", "rt") as file:
+        cells = sum(len(row) - (row[-1] == "") for row in list(csv.reader(file))[1:])
+    empty = found.issues["no_metric"].occurrence_count
+    assert len(found["kernel_metric"]) * 15 + empty * 10 == cells
