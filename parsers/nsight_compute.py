@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,9 +23,10 @@ from tracekit.source import Source
 from tracekit.textual.lines import Block, as_utf8, blocks
 from tracekit.textual.numbers import Notation
 
-_PROF = re.compile(rb"^==PROF== ", re.MULTILINE)
+_PROF = re.compile(rb"^==(?:PROF== |WARNING== No kernels|ERROR== ERR_NVGPUCTRPERM)", re.MULTILINE)
 _MESSAGE = re.compile(r"==(PROF|WARNING|ERROR)==\s*(.*?)(?=={2}(?:PROF|WARNING|ERROR)==|$)")
 _CONNECTED = re.compile(r"Connected to process (\d{1,12})(?: \((.*)\))?")
+_REPORT = re.compile(r"(?:Report|Saved report to file)s?:? (\S.*)")
 _PASSES = re.compile(r"100% - (\d{1,6}) pass(?:es)?\b")
 _REPLAY = re.compile(r": (Application|Range) replay pass (\d{1,6})")
 _MOST_TEXT = 300
@@ -50,7 +52,7 @@ class NsightComputeParser:
         if looks_like_it(text.decode("utf-8", "replace")):
             return Match(0.9, "a section with a table of metrics, as on ncu's text page")
         if _PROF.search(text):
-            return Match(0.8, "messages of Nsight Compute (==PROF==)")
+            return Match(0.8, "messages of Nsight Compute (==PROF==, ==WARNING==)")
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
@@ -175,6 +177,7 @@ class _Messages:
         self._told: set[str] = set()
         self._is_denied = False
         self._last = ""
+        self._exported = ""  # the report that ncu wrote its results to
 
     def feed(self, place: int, line: bytes) -> None:
         """Take a line that is of no page."""
@@ -197,6 +200,8 @@ class _Messages:
         elif replay := _REPLAY.search(text):
             most = max(int(replay[2]), self._replay.get("max_pass", 0))
             self._replay = {"kind": replay[1].lower(), "max_pass": most}
+        elif report := _REPORT.fullmatch(text):
+            self._exported = report[1][:_MOST_TEXT]
         elif passes := _PASSES.search(text):
             count = int(passes[1])
             self._launches += 1
@@ -229,6 +234,13 @@ class _Messages:
                 f"{source.path}: no kernel in it: ncu was not permitted to read the counters "
                 "(ERR_NVGPUCTRPERM). Profile again as root, or let users read them "
                 "(NVreg_RestrictProfilingToAdminUsers=0)"
+            )
+        if self._exported:
+            name = shlex.quote(self._exported)
+            return (
+                f"{source.path}: it is a log without a page: ncu wrote its results to "
+                f"{self._exported}. Export {self._exported} with: ncu --import {name} --csv "
+                "--page raw"
             )
         damage = [i.message for i in self._report.issues.values() if i.code == "damaged_row"]
         says = f'; ncu says: "{self._last[:_MOST_TEXT]}"' if self._last else ""

@@ -942,6 +942,13 @@ def test_a_launch_that_failed(read: Read) -> None:
         ("==WARNING== No kernels were profiled.", 'ncu says: "No kernels were profiled."'),
         ("==PROF== Connected to process 1 (a)", "no profiled kernel in it. Check that the program"),
         ("==ERROR== UnknownError", 'ncu says: "UnknownError"'),
+        (
+            "==PROF== Report: /home/a/my run/x.ncu-rep",
+            (
+                "Export /home/a/my run/x.ncu-rep with: "
+                "ncu --import '/home/a/my run/x.ncu-rep' --csv --page raw"
+            ),
+        ),
     ],
 )
 def test_a_run_without_a_kernel_is_one_clear_error(log: str, reason: str, read: Read) -> None:
