@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,9 +23,10 @@ from tracekit.source import Source
 from tracekit.textual.lines import Block, as_utf8, blocks
 from tracekit.textual.numbers import Notation
 
-_PROF = re.compile(rb"^==PROF== ", re.MULTILINE)
+_PROF = re.compile(rb"^==(?:PROF== |WARNING== No kernels|ERROR== ERR_NVGPUCTRPERM)", re.MULTILINE)
 _MESSAGE = re.compile(r"==(PROF|WARNING|ERROR)==\s*(.*?)(?=={2}(?:PROF|WARNING|ERROR)==|$)")
 _CONNECTED = re.compile(r"Connected to process (\d{1,12})(?: \((.*)\))?")
+_REPORT = re.compile(r"(?:Report|Saved report to file)s?:? (\S.*)")
 _PASSES = re.compile(r"100% - (\d{1,6}) pass(?:es)?\b")
 _REPLAY = re.compile(r": (Application|Range) replay pass (\d{1,6})")
 _MOST_TEXT = 300
@@ -45,12 +47,12 @@ class NsightComputeParser:
         if HEADER.search(text):
             page = "details" if b"Metric Name" in text else "raw"
             return Match(0.95, f"the header of a CSV {page} page of Nsight Compute")
+        if SUMMARY.search(text):
+            return Match(0.95, "the header of a summary of Nsight Compute")
         if looks_like_it(text.decode("utf-8", "replace")):
             return Match(0.9, "a section with a table of metrics, as on ncu's text page")
-        if SUMMARY.search(text):
-            return Match(0.8, "the header of a summary of Nsight Compute")
         if _PROF.search(text):
-            return Match(0.8, "messages of Nsight Compute (==PROF==)")
+            return Match(0.8, "messages of Nsight Compute (==PROF==, ==WARNING==)")
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
@@ -63,6 +65,7 @@ class NsightComputeParser:
         yield from reading.sink.last_batches()
         if not reading.sink.launch_count:
             raise FormatError(reading.nothing(source))
+        reading.refuse_both(source)
         report.facts |= reading.facts()
         if devices := _devices(reading.sink):
             yield "device", batch_of_rows(DEVICE_TABLE, devices)
@@ -96,7 +99,11 @@ class _Pages:
 
     def kinds(self) -> list[str]:
         """The pages that were met: details, raw, text."""
-        return sorted(self.csv.pages | ({"text"} if self.text.launch_count else set()))
+        text = {"text"} if self.text.launch_count else set()
+        return sorted(self.csv.pages | text | self._summaries())
+
+    def _summaries(self) -> set[str]:
+        return {"summary"} if self.text.summary.launch_count else set()
 
 
 class _Reading:
@@ -121,14 +128,26 @@ class _Reading:
                 "the page begins without the line that names the kernel",
                 "the launch is kept without a name; copy the page with its first lines",
             ))  # fmt: skip
+        if "summary" in self._pages.kinds():
+            self.report.issue(Issue(
+                "summary_page", "info", "recording",
+                "it is a summary (--print-summary): means over the launches of a kernel",
+                "totals are mean · launches, and rates that vary between launches give no figure; "
+                "export the report without that option for each launch",
+                occurrence_count=self.sink.launch_count,
+            ))  # fmt: skip
+
+    def refuse_both(self, source: Source) -> None:
+        """Raise FormatError where a summary stands beside launches, which may be the same."""
+        kinds = self._pages.kinds()
+        if "summary" in kinds and len(kinds) > 1:
+            raise FormatError(
+                f"{source.path}: it holds a summary (--print-summary) and single launches, which "
+                "may be the same: put each in a file of its own"
+            )
 
     def nothing(self, source: Source) -> str:
         """Why there is nothing to ingest."""
-        if self._pages.csv.has_summary or self._pages.text.has_summary:
-            return (
-                f"{source.path}: it is a summary over launches (--print-summary), which are not in "
-                "it one by one. Export the report again without that option"
-            )
         return self.messages.nothing(source)
 
     def facts(self) -> dict[str, Any]:
@@ -140,7 +159,7 @@ class _Reading:
         }
         return {
             "profiler_name": "Nsight Compute",
-            "recording_kind": "counters",
+            "recording_kind": "summary" if says["pages"] == ["summary"] else "counters",
             "is_complete": is_sound,
             "metadata_json": json.dumps(says, ensure_ascii=False),
         }
@@ -158,6 +177,7 @@ class _Messages:
         self._told: set[str] = set()
         self._is_denied = False
         self._last = ""
+        self._exported = ""  # the report that ncu wrote its results to
 
     def feed(self, place: int, line: bytes) -> None:
         """Take a line that is of no page."""
@@ -180,6 +200,8 @@ class _Messages:
         elif replay := _REPLAY.search(text):
             most = max(int(replay[2]), self._replay.get("max_pass", 0))
             self._replay = {"kind": replay[1].lower(), "max_pass": most}
+        elif report := _REPORT.fullmatch(text):
+            self._exported = report[1][:_MOST_TEXT]
         elif passes := _PASSES.search(text):
             count = int(passes[1])
             self._launches += 1
@@ -212,6 +234,13 @@ class _Messages:
                 f"{source.path}: no kernel in it: ncu was not permitted to read the counters "
                 "(ERR_NVGPUCTRPERM). Profile again as root, or let users read them "
                 "(NVreg_RestrictProfilingToAdminUsers=0)"
+            )
+        if self._exported:
+            name = shlex.quote(self._exported)
+            return (
+                f"{source.path}: it is a log without a page: ncu wrote its results to "
+                f"{self._exported}. Export {self._exported} with: ncu --import {name} --csv "
+                "--page raw"
             )
         damage = [i.message for i in self._report.issues.values() if i.code == "damaged_row"]
         says = f'; ncu says: "{self._last[:_MOST_TEXT]}"' if self._last else ""

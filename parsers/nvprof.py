@@ -55,7 +55,10 @@ _COMMAND = re.compile(
 _SEVERE = re.compile(r"(?P<kind>Warning|Error): ?(?P<text>.*)")
 _TITLE = re.compile(r"(?P<title>[A-Z][\w /().-]{2,60}):")
 _ELSEWHERE = re.compile(r"Generated result file: ?(?P<file>.*)")
-_NOTHING = re.compile(r"No (?:kernels|API activities|events/metrics|profile data) w\w+ \w+\.")
+_NOTHING = re.compile(
+    r"No (?:kernels|API activities|events/metrics|profile data|CUDA application) w\w+ \w+\b\.?"
+)
+_NO_KERNELS = re.compile(r"No (?:kernels|CUDA)")
 _FOOTNOTE = re.compile(r"(?:Regs|SSMem|DSMem|SrcMemType|DstMemType): ")
 _SUM_LINE = re.compile(r"(?P<name>Total [A-Z][\w ]{2,60}): (?P<count>\d{1,18})")
 _DEVICE_LINE = re.compile(r'\s*Device "(?P<device>.*?)"(?:\s+Kernel: (?P<kernel>.*))?')
@@ -64,7 +67,7 @@ _UNREAD = ("NVTX result", "CPU profiling result", "Dependency Analysis", "System
 _TOTALS = ("API calls", "OpenACC", "OpenMP", "Range", "NVTX")
 _NVPROF_SAYS = re.compile(
     r"(?:==\d+==|={8}) (?:NVPROF is |Profiling (?:application|result):|(?:Metric|Event) result:|"
-    r"(?:Unified Memory|CPU) profiling result)"
+    r"(?:Unified Memory|CPU) profiling result|Warning: No (?:kernels|CUDA application) )"
 )
 
 
@@ -73,6 +76,8 @@ _NVPROF_SAYS = re.compile(
 _NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,2})?"
 _QUANTITY = re.compile(rf"({_NUMBER}) ?([A-Za-z%][A-Za-z/%]*)?")
 _LEVEL = re.compile(r"[A-Z][a-z]+ \((\d{1,3})\)")
+# Behind the last value of a line somebody may have written something: ``12.50% -->``.
+_NOTED = re.compile(rf"({_QUANTITY.pattern}|{_LEVEL.pattern})(?P<note> +\S.*)")
 _NAN = frozenset(("nan", "-nan", "nan(ind)", "-nan(ind)"))
 _MISSING = frozenset(("n/a", "-", "na"))
 _NONE = frozenset(("", "-"))
@@ -275,6 +280,7 @@ _FIRST_CELLS = {
     "count": re.compile(r"\d+"),
 }
 _ANYTHING = re.compile(r".*")
+_NOTE = "\0note"  # the key of what is no cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +305,19 @@ class _Layout:
         pieces = self._csv_pieces(text) if self.is_csv else self._text_pieces(text)
         if pieces is None:
             return None
-        return dict(zip(self.keys, map(str.strip, self._fitted(pieces)), strict=True))
+        note = self._note(pieces) if self.free < len(self.keys) - 1 else ""
+        cells = dict(zip(self.keys, map(str.strip, self._fitted(pieces)), strict=True))
+        return cells | ({_NOTE: note} if note else {})
+
+    def _note(self, pieces: list[str]) -> str:
+        """Take what stands behind the last value out of `pieces`."""
+        notes = []
+        while not self.is_csv and len(pieces) > len(self.keys) and _is_no_value(pieces[-1]):
+            notes.append(pieces.pop())
+        if match := _NOTED.fullmatch(pieces[-1].strip()):
+            pieces[-1] = match[1]
+            notes.append(match["note"])
+        return " ".join(reversed(notes)).strip()
 
     def _csv_pieces(self, text: str) -> list[str] | None:
         is_quoted = '"' in text
@@ -339,6 +357,11 @@ class _Layout:
         middle = pieces[self.free : self.free + extra + 1]
         joined = ("," if self.is_csv else "  ").join(middle)
         return [*pieces[: self.free], joined, *pieces[self.free + extra + 1 :]]
+
+
+def _is_no_value(piece: str) -> bool:
+    text = piece.strip()
+    return _value(text).status in ("text", "unreadable") and not _LEVEL.fullmatch(text)
 
 
 def _refuse_half(*, is_half: bool) -> None:
@@ -632,6 +655,8 @@ class _Reading:
         if match := _COMMAND.fullmatch(text):
             if self.pid in self.processes:
                 self.processes[self.pid] = match["command"]
+        elif match := _NOTHING.search(text):
+            self._note_nothing(match[0], line)
         elif match := _SEVERE.match(text):
             self._tell_message(match["kind"], match["text"][:_MOST_TEXT].rstrip("."), line)
         elif match := _ELSEWHERE.match(text):
@@ -680,6 +705,8 @@ class _Reading:
             if cells is None:
                 self._tell_other(line)
                 return
+            if cells.pop(_NOTE, None):
+                self._tell_other(line)
             if not is_ended and not text.endswith(_WHOLE_ENDS):
                 self.is_cut = True
                 raise _DamagedRow
@@ -1115,6 +1142,8 @@ class NvprofParser:
         if match := _NVPROF_SAYS.search(text):
             return Match(0.9, f"it says {match[0]!r}")
         for line in text.splitlines():
+            if match := _NOTHING.match(line):
+                return Match(0.6, f"it says {match[0]!r}")
             layout = _layout_of(line) if len(line) < _MOST_TEXT else None
             if layout is not None:
                 what = ", ".join(layout.names[:4])
@@ -1162,10 +1191,12 @@ def _metadata(reading: _Reading) -> Row:
 
 def _refuse_nothing(source: Source, reading: _Reading) -> None:
     """Raise FormatError where a file has nothing to ingest; its text says what it has instead."""
-    if reading.row_count or reading.kernels or reading.totals:
+    has_rows = bool(reading.row_count or reading.kernels)
+    if has_rows or (reading.totals and not any(map(_NO_KERNELS.match, reading.nothing))):
         return
     if reading.nothing:
-        what = f"nvprof says: {' '.join(reading.nothing)} The program ran nothing on a GPU, or "
+        said = " ".join(f"{text.rstrip('.')}." for text in reading.nothing)
+        what = f"nvprof says: {said} The program ran nothing on a GPU, or "
         what += "ended before nvprof could write (call cudaDeviceReset or cudaProfilerStop)"
     elif reading.elsewhere is not None:
         what = f"nvprof wrote its results to {reading.elsewhere}, not here: "

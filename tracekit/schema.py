@@ -125,6 +125,8 @@ KERNEL_METRIC = Table(
         Column("label_name", TEXT, "what the page calls the counter, where that is another name"),
         Column("min_value", REAL, "least of the launches that the row stands for"),
         Column("max_value", REAL, "largest of those"),
+        Column("item_name", TEXT, "part of the section, such as a chart's line; NULL where the "
+               "page names none"),
     ),
 )  # fmt: skip
 

@@ -515,7 +515,7 @@ def test_tables_below_tables(read: Read) -> None:
         "\tDRAM Bandwidth     Gbyte/s        48.17\n"
         "\t-------------- ----------- ------------\n"
     )
-    assert values(found) == {"Peak": 896.0, "DRAM Bandwidth": 48.17e9}
+    assert values(found) == {"Peak": 896.0, "dram__bytes.sum.per_second": 48.17e9}
 
 
 def test_a_text_page_without_its_first_lines(read: Read) -> None:
@@ -942,6 +942,13 @@ def test_a_launch_that_failed(read: Read) -> None:
         ("==WARNING== No kernels were profiled.", 'ncu says: "No kernels were profiled."'),
         ("==PROF== Connected to process 1 (a)", "no profiled kernel in it. Check that the program"),
         ("==ERROR== UnknownError", 'ncu says: "UnknownError"'),
+        (
+            "==PROF== Report: /home/a/my run/x.ncu-rep",
+            (
+                "Export /home/a/my run/x.ncu-rep with: "
+                "ncu --import '/home/a/my run/x.ncu-rep' --csv --page raw"
+            ),
+        ),
     ],
 )
 def test_a_run_without_a_kernel_is_one_clear_error(log: str, reason: str, read: Read) -> None:
@@ -956,25 +963,114 @@ def test_a_header_without_rows(read: Read) -> None:
 
 
 SUMMARY = """\
-"Process ID","Process Name","Kernel Name","Device","CC","Invocations","Section Name",\
-"Metric Name","Metric Unit","Minimum","Maximum","Average"
-"1","a","k","0","8.0","14","Occupancy","Theoretical Occupancy","%","1.50","1.50","1.50"
+"Process ID","Process Name","Kernel Name","Block Size","Grid Size","Device","CC","Invocations",\
+"Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"
+"1","a","k(int)","(64, 2, 1)","(32, 1, 1)","0","8.0","14","GPU Speed Of Light","Duration",\
+"us","1.00","3.00","2.50"
+"1","a","k(int)","(64, 2, 1)","(32, 1, 1)","0","8.0","14","Occupancy","Achieved Occupancy",\
+"%","40.00","60.00","50.00"
 """
-TEXT_SUMMARY = """[11139] a.out@127.0.0.1
-  Device 0, CC 9.0
-    merge(int *) (16384, 1, 1)x(512, 1, 1), Invocations 300
-      Section: Command line profiler metrics
-      ------------------ ----------- ------- ------- -------
-      Metric Name        Metric Unit Minimum Maximum Average
-      ------------------ ----------- ------- ------- -------
-      a__b.pct                     %   56.59   72.29   64.43
+TEXT_SUMMARY = """[1] a@127.0.0.1
+  k(int) (32, 1, 1)x(64, 2, 1), Device 0, CC 8.0, Invocations 14
+    Section: GPU Speed Of Light
+    ------------------ ----------- ------- ------- -------
+    Metric Name        Metric Unit Minimum Maximum Average
+    ------------------ ----------- ------- ------- -------
+    Duration                    us    1.00    3.00    2.50
+    ------------------ ----------- ------- ------- -------
+
+    Section: Occupancy
+    ------------------ ----------- ------- ------- -------
+    Metric Name        Metric Unit Minimum Maximum Average
+    ------------------ ----------- ------- ------- -------
+    Achieved Occupancy           %   40.00   60.00   50.00
+    ------------------ ----------- ------- ------- -------
+
 """
+PER_GPU = TEXT_SUMMARY.replace("\n  ", "\n    ").replace(
+    "    k(int) (32, 1, 1)x(64, 2, 1), Device 0, CC 8.0",
+    "  Device 0, CC 8.0\n    k(int) (32, 1, 1)x(64, 2, 1)",
+)
+OLD_SUMMARY = """[1] a@127.0.0.1
+  k(int), Block Size 128, Grid Size 32, Device 0, 14 invocations 
+    Section: GPU Speed Of Light
+    Metric Name                                Metric Unit Minimum   Maximum   Average  
+    ------------------------------------------ ----------- --------- --------- ---------
+    gpu__time_duration.sum                     usecond     1.000000  3.000000  2.500000 
+
+    Section: Occupancy
+    Metric Name                                       Metric Unit Minimum   Maximum   Average  
+    ------------------------------------------------- ----------- --------- --------- ---------
+    sm__warps_active.avg.pct_of_peak_sustained_active %           40.000000 60.000000 50.000000
+
+"""  # noqa: W291 - as that version writes it
 
 
-@pytest.mark.parametrize("page", [SUMMARY, TEXT_SUMMARY])
-def test_a_summary_is_refused_with_the_reason(page: str, read: Read) -> None:
-    with pytest.raises(FormatError, match="--print-summary"):
-        read("==PROF== Connected to process 1 (a)\n" + page)
+@pytest.mark.parametrize("page", [SUMMARY, TEXT_SUMMARY, PER_GPU, OLD_SUMMARY])
+def test_a_summary_is_read_as_means_of_its_launches(page: str, read: Read) -> None:
+    """Totals are mean · launches; shares stay means."""
+    found = read("==PROF== Connected to process 1 (a)\n" + page)
+    kernel = found.one("kernel")
+    assert (kernel["name"], kernel["process_id"], kernel["device_id"]) == ("k(int)", 1, 0)
+    assert (kernel["launch_count"], kernel["launch_index"], kernel["launch_key"]) == (
+        14,
+        None,
+        None,
+    )
+    assert (kernel["dur_ns"], kernel["occupancy_ratio"]) == (14 * 2500, 0.5)
+    sizes = [kernel[f"{what}_{axis}"] for what in ("grid", "block") for axis in "xyz"]
+    # versions of 2021 have the products only
+    assert sizes == ([None] * 6 if page is OLD_SUMMARY else [32, 1, 1, 64, 2, 1])
+    assert [
+        (row["value"], row["min_value"], row["max_value"], row["status_kind"])
+        for row in found["kernel_metric"]
+    ] == [(2500, 1000, 3000, "ok"), (0.5, 0.4, 0.6, "ok")]
+    assert [row["metric_name"] for row in found["kernel_metric"]] == [
+        "gpu__time_duration.sum", "sm__warps_active.avg.pct_of_peak_sustained_active",
+    ]  # fmt: skip
+    assert found.codes == ["summary_page"]
+    assert found.facts["recording_kind"] == "summary"
+
+
+def summary(*rows: tuple[str, str, str, str, str], count: int = 4) -> str:
+    head = SUMMARY.partition("\n")[0] + "\n"
+    launch = ["1", "a", "k", "(64, 1, 1)", "(32, 1, 1)", "0", "8.0", str(count)]
+    return head + "".join(line([*launch, "", *row]) for row in rows)
+
+
+def test_a_rate_that_varies_between_the_launches_of_a_summary_gives_no_figure(read: Read) -> None:
+    """The mean of rates times the time of all is not what all of them did; a constant rate is."""
+    rate = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum.per_cycle_elapsed"
+    found = read(summary(
+        (rate.format("ffma"), "inst/cycle", "10.00", "30.00", "20.00"),
+        (rate.format("fadd"), "inst/cycle", "7.00", "7.00", "7.00"),
+        ("dram__bytes.sum", "byte", "100.00", "300.00", "175.00"),
+        ("sm__cycles_elapsed.avg", "cycle", "1,000.00", "3,000.00", "2,000.00"),
+        ("sm__cycles_elapsed.avg.per_second", "hz", "1.00", "3.00", "2.00"),
+        ("launch__registers_per_thread", "register/thread", "16.00", "24.00", "20.00"),
+    ))  # fmt: skip
+    assert counters(found) == {
+        "fadd_per_cycle": 7.0, "dram_bytes": 700, "elapsed_cycles": 8000.0, "sm_clock_hz": 2.0,
+        "status_json": {"ffma_per_cycle": "averaged", "registers_per_thread_count": "averaged"},
+    }  # fmt: skip
+    assert found.one("kernel")["registers_per_thread_count"] is None
+    once = read(summary((rate.format("ffma"), "inst/cycle", "10.00", "10.00", "10.00"), count=1))
+    assert counters(once) == {"ffma_per_cycle": 10.0}
+
+
+def test_a_summary_beside_single_launches_is_refused(read: Read) -> None:
+    """Its launches may be the same ones: no total of both is right."""
+    with pytest.raises(FormatError, match="put each in a file of its own"):
+        read(GOOD + SUMMARY)
+
+
+def test_rows_of_a_summary_that_are_broken_are_told(read: Read) -> None:
+    rows = summary(("a__b.pct", "%", "1.00", "1.00", "1.50"), ("c", "", "1.00", "1.00", "2.50"))
+    head, first, second = rows.splitlines()
+    found = read("\n".join([head, first, second[:60], first.replace('"4"', '"x"'), second]) + "\n")
+    assert [row["value"] for row in found["kernel_metric"]] == [0.015, 2.5]
+    assert found.codes == ["damaged_row", "damaged_row", "summary_page"]
+    assert found.report.skipped_event_count == 2
 
 
 def test_many_different_messages_are_bounded(read: Read) -> None:
@@ -1066,7 +1162,8 @@ def test_other_tools_are_not_claimed(content: bytes) -> None:
         (plain(";"), 0.95),
         (text(of(metric("a__b.sum", "inst", "1"))), 0.9),
         ("==PROF== Connected to process 1 (a)\nhello\n", 0.8),
-        (SUMMARY, 0.8),
+        (SUMMARY, 0.95),
+        (OLD_SUMMARY, 0.9),
     ],
 )
 def test_what_is_claimed(content: str, certainty: float) -> None:

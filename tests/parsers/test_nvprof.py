@@ -602,6 +602,19 @@ def test_what_becomes_of_counters(rows: list[str], expected: Row | None, read: R
     assert len(found["kernel_metric"]) == len(rows)
 
 
+@pytest.mark.parametrize("note", [" -->", "  -->", "  <- look  here"])
+def test_what_somebody_wrote_behind_a_line_is_not_of_its_value(note: str, read: Read) -> None:
+    found = read(metrics(
+        f"2  flop_count_sp  x  1  9  7{note}", f"2  sm_efficiency  x y  1.00%  2.00%  1.50%{note}",
+        f"2  dram_utilization  x  Low (1)  Low (2)  Low (2){note}",
+    ))  # fmt: skip
+    assert [
+        (row["value_raw"], row["status_kind"], row["value"], row["min_value"])
+        for row in found["kernel_metric"]
+    ] == [("7", "ok", 7, 1), ("1.50%", "ok", 0.015, 0.01), ("Low (2)", "text", None, 1)]
+    assert found.issues["other_text"].occurrence_count == 3
+
+
 def test_metrics_whose_kernel_line_is_lost_are_no_other_kernels(read: Read) -> None:
     rows = ["1  ipc  x  1  1  1", "1  flop_count_sp  x  5  5  5"]
     second = ["    Kernel: b(int)", "2  ipc  x  1  1  1", "2  flop_count_sp  x  7  7  7"]
@@ -854,6 +867,18 @@ REFUSED = {
         "==1== Profiling result:\nNo kernels were profiled.\n",
         "nvprof says: No kernels were profiled. The program ran nothing on a GPU",
     ),
+    "no kernel, but calls": (
+        (
+            "==1== Profiling result:\nNo kernels were profiled.\n\n==1== API calls:\n"
+            "Time(%)      Time     Calls       Avg       Min       Max  Name\n"
+            "100.00%  500.00us         5  100.00us  90.000us  110.00us  cudaMalloc\n"
+        ),
+        "nvprof says: No kernels were profiled. The program ran nothing on a GPU",
+    ),
+    "no program": (
+        "======== Warning: No CUDA application was profiled, exiting\n",
+        "nvprof says: No CUDA application was profiled. The program ran nothing on a GPU",
+    ),
     "no events": (
         "==1== Profiling result:\nNo events/metrics were profiled.\n",
         "nvprof says: No events/metrics were profiled.",
@@ -883,7 +908,7 @@ def test_a_file_with_nothing_to_ingest_is_refused(what: str, read: Read, tmp_pat
 
 
 def test_totals_alone_are_kept(read: Read) -> None:
-    found = read(text_of("mixed-log").partition("==101== Profiling result")[2])
+    found = read(text_of("mixed-log").partition("No kernels were profiled.")[2])
     assert found.rows == {}
     assert [total["name"] for total in metadata(found)["totals"]] == ["cudaMalloc"]
     assert (found.report.event_count, found.report.skipped_event_count) == (1, 1)

@@ -49,6 +49,7 @@ class Launch:
     event_id: int
     name: str | None
     launch_index: int | None = None
+    launch_count: int = 1  # of a summary: launches that the values are means of
     process_id: int | None = None
     context_id: int | None = None
     stream_id: int | None = None
@@ -80,6 +81,14 @@ class Rule:
     speedup_ratio: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The least and the largest of the values that a mean is of, as they are written."""
+
+    least: str
+    most: str
+
+
 class Sink(Protocol):
     """Where the pages of a report put what they read.
 
@@ -88,16 +97,16 @@ class Sink(Protocol):
 
     generation: int
 
-    def key(self, section: str | None, label: str, unit: str) -> int:
-        """The number of a metric: what `add` takes."""
+    def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
+        """The number of a metric: what `add` takes; `item` is the part of the section."""
         ...
 
     def begin(self, launch: Launch) -> None:
         """What follows is of `launch`."""
         ...
 
-    def add(self, keys: Sequence[int], cells: Sequence[str]) -> None:
-        """Values of metrics, as they are written."""
+    def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
+        """Values of metrics, as they are written; with `spread` one that is a mean."""
         ...
 
     def rule(self, rule: Rule) -> None:
@@ -115,18 +124,22 @@ class EvidenceSink:
         self._keys: list[bool] = []
         self._cells: list[str] = []
 
-    def key(self, section: str | None, label: str, unit: str) -> int:
+    def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
         """Whether the metric counts whole things."""
-        name = metric_name(section, label)
-        return int(is_whole(name, unit_of(unit).base) and not unit_of(unit).power)
+        read = unit_of(unit)
+        return int(is_whole(metric_name(section, label, read.base, item), read.base)
+                   and not read.power)  # fmt: skip
 
     def begin(self, launch: Launch) -> None:
         """Launches say nothing."""
 
-    def add(self, keys: Sequence[int], cells: Sequence[str]) -> None:
+    def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
         """Keep them until `look`."""
         self._keys.extend(map(bool, keys))
         self._cells.extend(cells)
+        for text in (spread.least, spread.most) if spread else ():
+            self._keys.append(bool(keys[0]))
+            self._cells.append(text)
 
     def look(self) -> None:
         """Look at the cells since the last time."""
@@ -144,6 +157,7 @@ class _Metric:
 
     name: str
     section: str | None
+    item: str | None
     label: str | None
     unit_raw: str | None
     unit: str | None
@@ -163,10 +177,11 @@ class Assembler:
     _launches: list[Launch] = field(default_factory=list)
     _rules: list[tuple[int, Rule]] = field(default_factory=list)
     _metrics: list[_Metric] = field(default_factory=list)
-    _known: dict[tuple[str | None, str, str], int] = field(default_factory=dict)
+    _known: dict[tuple[str | None, str, str, str], int] = field(default_factory=dict)
     _of_launch: list[tuple[int, int]] = field(default_factory=list)
     _keys: list[int] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)
+    _spreads: list[tuple[int, Spread]] = field(default_factory=list)  # of cells that are means
     _is_continued: bool = False
     _failed: int = 0
     _known_in: Counter[str] = field(default_factory=Counter)  # launches, by column
@@ -174,12 +189,12 @@ class Assembler:
 
     # -- what the pages call ------------------------------------------------------------------
 
-    def key(self, section: str | None, label: str, unit: str) -> int:
+    def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
         """The number of a metric in this batch and those after it."""
-        known = self._known.get((section, label, unit))
+        known = self._known.get((section, label, unit, item))
         if known is None:
-            known = self._known[section, label, unit] = len(self._metrics)
-            self._metrics.append(_metric(section, label, unit))
+            known = self._known[section, label, unit, item] = len(self._metrics)
+            self._metrics.append(_metric(section, label, unit, item))
         return known
 
     def begin(self, launch: Launch) -> None:
@@ -195,8 +210,10 @@ class Assembler:
         if known != launch.compute_capability:
             self._tell_other_device(launch, known)
 
-    def add(self, keys: Sequence[int], cells: Sequence[str]) -> None:
+    def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
         """Values of metrics of the last launch."""
+        if spread is not None:
+            self._spreads.append((len(self._cells), spread))
         self._keys.extend(keys)
         self._cells.extend(cells)
 
@@ -250,6 +267,7 @@ class Assembler:
         del self._launches[:count], self._of_launch[:count], self._rules[:rules]
         del self._keys[:cut], self._cells[:cut]
         self._of_launch = [(at - cut, rule - rules) for at, rule in self._of_launch]
+        self._spreads = [(at - cut, spread) for at, spread in self._spreads if at >= cut]
         if len(self._metrics) > _MOST_KEYS and not self._cells:
             self._known.clear()
             self._metrics.clear()
@@ -272,9 +290,29 @@ class Assembler:
             self._read_others(raw, others, powers, numbers, status)
         rows = np.repeat(np.arange(len(launches)), counts)
         failed = np.bincount(rows[status == "nan"], minlength=len(launches))
-        cells = Cells(rows, metric, raw, numbers, status, (failed == counts) & (counts > 0))
+        times = np.array([launch.launch_count for launch in launches], np.int64)
+        cells = Cells(
+            rows, metric, raw, numbers, status, (failed == counts) & (counts > 0), times,
+            *self._extremes(cut, metric),
+        )  # fmt: skip
         self._tell_failed(launches, cells.failed)
         return cells
+
+    def _extremes(self, cut: int, metric: Ints) -> tuple[Floats, Floats]:
+        """Least and largest of the values that each cell is the mean of; NaN where it is none."""
+        both = np.full(cut, np.nan), np.full(cut, np.nan)
+        spreads = [(at, spread) for at, spread in self._spreads if at < cut]
+        if not spreads:
+            return both
+        places = np.array([at for at, _ in spreads], np.int64)
+        powers = pa.array(np.array([m.power for m in self._metrics])[metric[places]])
+        for found, texts in zip(
+            both, zip(*((spread.least, spread.most) for _, spread in spreads), strict=True),
+            strict=True,
+        ):  # fmt: skip
+            values = values_of(pa.array(texts, TEXT), self.notation, powers)
+            found[places] = values.to_numpy(zero_copy_only=False)
+        return both
 
     def _read_others(
         self, raw: pa.Array, others: Ints, powers: Ints, numbers: Floats, status: Any
@@ -320,8 +358,11 @@ class Assembler:
             "value_raw": cells.raw,
             "unit_raw": of_metric([m.unit_raw for m in metrics]),
             "section_name": of_metric([m.section for m in metrics]),
+            "item_name": of_metric([m.item for m in metrics]),
             "status_kind": pa.array(cells.status, TEXT),
             "label_name": of_metric([m.label for m in metrics]),
+            "min_value": _nullable(cells.least),
+            "max_value": _nullable(cells.most),
         }
         return batch(KERNEL_METRIC, columns, length)
 
@@ -441,12 +482,12 @@ class Assembler:
             ))  # fmt: skip
 
 
-def _metric(section: str | None, label: str, unit: str) -> _Metric:
-    name = metric_name(section, label)
+def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
     read = unit_of(unit)
+    name = metric_name(section, label, read.base, item)
     return _Metric(
-        name, section, None if name == label else label, unit.strip() or None, read.base,
-        read.power, target_of(name),
+        name, section, item or None, None if name == label else label, unit.strip() or None,
+        read.base, read.power, target_of(name),
     )  # fmt: skip
 
 
@@ -486,7 +527,7 @@ def _kernels(launches: Sequence[Launch], columns: Mapping[str, pa.Array]) -> pa.
     made: dict[str, pa.Array] = {
         "event_id": pa.array([launch.event_id for launch in launches], INT),
         "name": pa.array([launch.name for launch in launches], TEXT),
-        "launch_count": pa.repeat(pa.scalar(1, INT), len(launches)),
+        "launch_count": pa.array([launch.launch_count for launch in launches], INT),
         "launch_key": pa.array([launch.key for launch in launches], INT),
         "args_json": pa.array([launch.args_json for launch in launches], TEXT),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,11 @@ _POSITIVE = frozenset((
     "dur_ns", "elapsed_cycles", "sm_clock_hz", "grid_x", "grid_y", "grid_z", "block_x", "block_y",
     "block_z",
 ))  # fmt: skip
+#: What a row of several launches has the sum of; of all other columns it has the mean.
+_SUMS = re.compile(r"dur_ns|elapsed_cycles|\w+_(?:inst|flop|sector_count|cycle_count)|"
+                   r"(?:dram|dram_read|dram_write|l2_t|l1_t)_bytes")  # fmt: skip
+#: Of what may differ between launches a mean is told; of all else it would stand for none of them.
+_MEANS = re.compile(r"\w+_(?:ratio|clock_hz|peak_per_cycle|peak_bytes_per_cycle)")
 #: Columns that are a sum of so many counters, each of which has to be known.
 _PARTS = {"shared_memory_bytes": 2}
 
@@ -38,6 +44,15 @@ class Cells:
     value: Floats  # in base units; NaN where there is none
     status: npt.NDArray[np.object_]
     failed: Flags  # by launch: whether every counter of it is nan
+    times: Ints  # by launch: how many the values are means of
+    least: Floats  # of those values; NaN where the cell is no mean
+    most: Floats
+
+    @property
+    def varies(self) -> Flags:
+        """Whether the values that a cell is the mean of differ."""
+        with np.errstate(invalid="ignore"):
+            return (self.most > self.least) & (self.times[self.launch] > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +92,17 @@ class Column:
             self._add(cells, fillers)
         else:
             self._take_all(cells, fillers)
+        if _SUMS.fullmatch(self.name):
+            self._sum_up(cells.times)
         with np.errstate(invalid="ignore"):
             odd = self.value <= 0 if self.name in _POSITIVE else self.value < 0
         self._refuse(odd | np.isinf(self.value))
+
+    def _sum_up(self, times: Ints) -> None:
+        """Take the sum where the value is the mean of several launches."""
+        self.value = self.value * times
+        for launch in np.flatnonzero(times > 1):
+            self.texts.pop(int(launch), None)
 
     def integers(self, notation: Notation) -> pa.Array:
         """The column as int64, rounded once."""
@@ -124,6 +147,8 @@ class Column:
         status = cells.status[places]
         if not filler.has_unit:
             status = np.where(status == "ok", "other_unit", status)
+        if not (_SUMS.fullmatch(self.name) or _MEANS.fullmatch(self.name)):
+            status = np.where((status == "ok") & cells.varies[places], "averaged", status)
         is_known = (status == "ok") & np.isfinite(numbers)
         for launch, reason in zip(launches[~is_known], status[~is_known], strict=True):
             if np.isnan(self.value[launch]):

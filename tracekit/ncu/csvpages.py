@@ -9,27 +9,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tracekit.ncu.assemble import Launch, Rule, Sink
+from tracekit.ncu.assemble import Launch, Rule, Sink, Spread
 from tracekit.ncu.metrics import section_name
 from tracekit.parser import Issue, Report
 
 #: Columns that say which launch a row is of; the NVTX ones are told by their ends.
 _LAUNCH_COLUMNS = frozenset((
     "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",
-    "Stream", "Block Size", "Grid Size", "Device", "CC",
+    "Stream", "Block Size", "Grid Size", "Device", "CC", "Invocations",
 ))  # fmt: skip
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
-_DETAIL_COLUMNS = ("Section Name", "Metric Name", "Metric Unit", "Metric Value")
+#: Of these the label is not there where only the header of each section was asked for.
+_DETAIL_COLUMNS = ("Section Name", "Body Item Label", "Metric Name", "Metric Unit", "Metric Value")
+_MEAN, _LEAST, _MOST = "Average", "Minimum", "Maximum"
 _OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
 _LAUNCH_CELLS = ("Kernel Name", "ID", "Process ID", "Context", "Stream", "Device", "Grid Size",
-                 "Block Size", "CC")  # fmt: skip
+                 "Block Size", "CC", "Invocations")  # fmt: skip
 
 #: The header of a page; another program that wrote it again may have put other marks between.
 HEADER = re.compile(rb'"?ID"?([,;\t])"?Process ID"?\1"?Process Name"?\1')
-#: That of a summary, which has no launches.
-SUMMARY = re.compile(rb'"Process ID",(?:"[^"]*",){1,20}"Invocations",')
+#: That of a summary, a row of which is the mean over the launches of a kernel.
+SUMMARY = re.compile(rb'"Process ID"(,)(?:"[^"]*",){1,20}"Invocations",')
 _CELLS_BEFORE = re.compile(rb' *(?:(?:"[^"]*")?[,;\t])+')
 _ROW = re.compile(rb'"\d{1,12}","\d{1,12}",')
+_SUMMARY_ROW = re.compile(rb'(?<![,"])"\d{1,12}","')
+_REST = re.compile(rb'"')
 _UNITS = re.compile(rb'(?:"",){3}')
 _PLAIN_ROW = re.compile(rb'"?\d*(?:\.0+)?"?[,;\t]')
 _QUOTED_ROW = re.compile(rb'(?:"[^"]*(?:""[^"]*)*"(?:,|$))*(?:"[^"]*(?:""[^"]*)*")?,?')
@@ -62,6 +66,15 @@ class _Header:
         return "Metric Name" in self.places
 
     @property
+    def is_summary(self) -> bool:
+        return _MEAN in self.places
+
+    @property
+    def row(self) -> re.Pattern[bytes]:
+        """How a row begins, where cells are quoted."""
+        return _SUMMARY_ROW if self.is_summary else _ROW
+
+    @property
     def first_metric(self) -> int:
         """Where the metrics of a raw page begin that ends with them, as ncu writes it; else 0."""
         places = [place for _, place in self.metrics]
@@ -75,12 +88,17 @@ class _Header:
 
     @property
     def is_in_order(self) -> bool:
-        """Whether the four columns of a metric follow each other, after those of the launch."""
-        first = self.places.get("Section Name", -1)
-        order = [self.places.get(name, -1) for name in _DETAIL_COLUMNS]
+        """Whether the columns of a metric follow each other, after those of the launch."""
+        order = [self.places[name] for name in self.details]
         names = (*_LAUNCH_COLUMNS, *self.nvtx)
         launch = [at for name, at in self.places.items() if name in names]
-        return order == [first, first + 1, first + 2, first + 3] and max(launch) < first
+        is_whole = {"Section Name", "Metric Unit", "Metric Value"} <= set(self.details)
+        return is_whole and order == list(range(max(launch) + 1, max(launch) + 1 + len(order)))
+
+    @property
+    def details(self) -> list[str]:
+        """The columns of a metric that the page has."""
+        return [name for name in _DETAIL_COLUMNS if name in self.places]
 
 
 @dataclass(slots=True)
@@ -92,11 +110,12 @@ class CsvPage:
     on_text: Callable[[int, bytes], None]
     header: _Header | None = None
     is_last_line: bool = False  # the one at hand, which has no line feed
-    has_summary: bool = False
     pages: set[str] = field(default_factory=set)  # details, raw: those whose header was met
     units: Sequence[str] | None = None
     _open: list[bytes] = field(default_factory=list)
     _open_at: int = 0
+    _cells: list[str] = field(default_factory=list)  # of a row that goes on in the next line
+    _cells_at: tuple[int, int] = (0, 0)  # where they begin, and how many bytes they have
     _current: tuple[str, ...] | None = None
     _seen: set[int] = field(default_factory=set)  # hashes of launches
     _prefix: bytes = b"\0"  # no line begins so
@@ -158,7 +177,7 @@ class CsvPage:
             return False
         if not self.header.is_quoted:
             return self._feed_plain(place, line)
-        row = _ROW.search(line) or self._unit_row(line)
+        row = self.header.row.search(line) or self._unit_row(line) or self._rest_of_row(line)
         if row is None:
             return self._is_cut_row(place, line)
         self._take_text(place, line[: row.start()])
@@ -177,14 +196,20 @@ class CsvPage:
         is_due = not self.header.is_long and self.units is None
         return _UNITS.search(line) if is_due else None
 
+    def _rest_of_row(self, line: bytes) -> re.Match[bytes] | None:
+        """What ncu breaks off in the middle of a row of a summary."""
+        return _REST.match(line) if self._cells else None
+
     def finish(self) -> None:
         """Nothing follows: a row that is open was cut."""
         self._give_up()
+        self._give_up_cells()
 
     # -- rows over several lines ----------------------------------------------------------------
 
     def _feed_open(self, place: int, line: bytes) -> bool:
-        if _ROW.match(line) or HEADER.match(line) or self._is_too_long():
+        assert self.header is not None
+        if self.header.row.match(line) or HEADER.match(line) or self._is_too_long():
             self._give_up()
             return self.feed(place, line)
         self._open.append(line)
@@ -233,10 +258,47 @@ class CsvPage:
         # of quoted cells: a comma at the end begins none
         text = row.removesuffix(b",") if self.header.is_quoted else row
         cells = _split(text, self.header.delimiter)
-        if self.header.is_long:
+        if self.header.is_summary:
+            self._summary_cells(place, cells, row)
+        elif self.header.is_long:
             self._long_row(place, cells, row)
         else:
             self._wide_row(place, cells, row)
+
+    # -- summaries: ncu ends lines of some sections after the fifth cell of a row ----------------
+
+    def _summary_cells(self, place: int, cells: list[str], row: bytes) -> None:
+        """Take rows of as many cells as there are columns, wherever the lines end."""
+        assert self.header is not None
+        if self._cells and self.header.row.match(row):
+            self._give_up_cells()
+        if not self._cells:
+            self._cells_at = place, 0
+        self._cells += cells
+        self._cells_at = self._cells_at[0], self._cells_at[1] + len(row)
+        width, first = self.header.width, self.header.places["Metric Name"]
+        while len(self._cells) >= width:
+            whole = self._cells[:width]
+            get = self._getter(whole)
+            if number(get("Process ID")) is None or number(get("Invocations")) is None:
+                self._give_up_cells()
+                return
+            if whole[first:] == whole[: width - first]:  # the next row begins there
+                self._tell_no_metric(self._cells_at[0])
+                self._cells = self._cells[first:]
+            else:
+                self._long_row(self._cells_at[0], whole, row)
+                self._cells = self._cells[width:]
+            self._cells_at = place + len(row), 0
+
+    def _give_up_cells(self) -> None:
+        """The cells at hand are no whole row."""
+        if self._cells:
+            assert self.header is not None
+            is_short = len(self._cells) < self.header.width
+            what = f"has {len(self._cells)} cells" if is_short else "has cells of other columns"
+            self._tell_damage(*self._cells_at, what)
+            self._cells = []
 
     def _take_text(self, place: int, text: bytes) -> None:
         if text.strip():
@@ -247,8 +309,7 @@ class CsvPage:
     def _feed_header(self, place: int, line: bytes) -> bool:
         if b"Process ID" not in line:
             return False
-        self.has_summary = self.has_summary or bool(SUMMARY.search(line))
-        match = HEADER.search(line)
+        match = HEADER.search(line) or SUMMARY.search(line)
         if match is None:
             return False
         start = 0 if _has_cells_before(line, match.start()) else match.start()
@@ -256,11 +317,12 @@ class CsvPage:
         if header is None:
             return False
         before = line[:start]
-        if row := _ROW.search(before) if self.header is not None else None:
+        if row := self.header.row.search(before) if self.header is not None else None:
             self._tell_damage(place + row.start(), len(before) - row.start(), "is cut short")
         self._take_text(place, before)
+        self._give_up_cells()
         self.header = header
-        self.pages.add("details" if header.is_long else "raw")
+        self.pages.add("summary" if header.is_summary else "details" if header.is_long else "raw")
         self.units, self._current, self._row_keys = None, None, ()
         self._prefix, self._first_metric = b"\0", header.first_metric
         self._keys.clear()
@@ -271,7 +333,9 @@ class CsvPage:
     def _long_row(self, place: int, cells: list[str], row: bytes) -> None:
         header = self.header
         assert header is not None
-        last = max(header.places[name] for name in _DETAIL_COLUMNS if name in header.places)
+        last = max(
+            header.places[name] for name in (*header.details, _MEAN) if name in header.places
+        )
         get = self._getter(cells)
         label = get("Metric Name")
         least = last if label else header.width - 1  # metric rows end before the rule's columns
@@ -283,9 +347,12 @@ class CsvPage:
             self.sink.rule(_rule(place + is_first, get))
         elif label:
             section = section_name(get("Section Name"))
-            key = self.sink.key(section, label, get("Metric Unit"))
-            self.sink.add((key,), (get("Metric Value"),))
-            self._remember(row, get, key)
+            key = self.sink.key(section, label, get("Metric Unit"), get("Body Item Label"))
+            if header.is_summary:
+                self.sink.add((key,), (get(_MEAN),), Spread(get(_LEAST), get(_MOST)))
+            else:
+                self.sink.add((key,), (get("Metric Value"),))
+                self._remember(row, get, key)
 
     def _launch_at(self, place: int, get: Callable[[str], str]) -> Launch:
         assert self.header is not None
@@ -332,9 +399,9 @@ class CsvPage:
 
     def _remember(self, row: bytes, get: Callable[[str], str], key: int) -> None:
         """Let rows like this one take the short way."""
-        if not row.startswith(self._prefix):
+        if not row.startswith(self._prefix) or self.header is None:
             return
-        texts = [get(name) for name in _DETAIL_COLUMNS[:3]]
+        texts = [get(name) for name in self.header.details[:-1]]
         if not any('"' in text for text in texts):
             self._keys['","'.join(texts).encode()] = key
 
@@ -366,6 +433,13 @@ class CsvPage:
         self.report.issue(Issue(
             "no_units", "warning", "recording", "the row of units below the header is missing",
             "times and bytes are not worked out; export again with --page raw --csv",
+            first_offset_bytes=place,
+        ))  # fmt: skip
+
+    def _tell_no_metric(self, place: int) -> None:
+        self.report.issue(Issue(
+            "no_metric", "info", "recording", "a row of a summary ends before its metric",
+            "ncu writes so where it has no value of one; nothing is missing but that",
             first_offset_bytes=place,
         ))  # fmt: skip
 
@@ -439,11 +513,11 @@ def _prefix(row: bytes, column: int) -> bytes:
 
 def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Launch:
     """A launch from the cells of _LAUNCH_CELLS, then those of `arg_names`."""
-    name, index, process, context, stream, device, grid, block, capability = cells[:9]
+    name, index, process, context, stream, device, grid, block, capability, count = cells[:10]
     return Launch(
-        place, name or None, number(index), number(process), number(context), number(stream),
-        number(device), sizes(grid), sizes(block), capability.replace(",", ".") or None,
-        _json(arg_names, tuple(cells[9:])),
+        place, name or None, number(index), number(count) or 1, number(process), number(context),
+        number(stream), number(device), sizes(grid), sizes(block),
+        capability.replace(",", ".") or None, _json(arg_names, tuple(cells[10:])),
     )  # fmt: skip
 
 

@@ -141,6 +141,32 @@ _SECTIONS = {
                         ("Half", "Half Precision"), ("Tensor", "Tensor Core"))
 }  # fmt: skip
 _SOL = "GPU Speed Of Light"
+_ROOFLINE = re.compile(r"GPU Speed Of Light (?:Hierarchical )?Roofline Chart\b")
+_CLOCKS = {"DRAM": "dram", "L2 Cache": "lts", "L1/TEX Cache": "l1tex"}
+#: Of the roofline charts, by label and base unit: versions of 2021 to 2023 have another counter of
+#: L2's traffic, in another unit.
+_ROOFLINE_LABELS: dict[tuple[str, str | None], str] = {
+    ("DRAM Bandwidth", "byte/s"): "dram__bytes.sum.per_second",
+    ("Theoretical DRAM Bytes Accessible", "byte/cycle"): "dram__bytes.sum.peak_sustained",
+    ("L2 active writeback cycles per second", "hz"): "lts__lts2xbar_cycles_active.sum.per_second",
+    ("L2 peak writeback cycles", None): "lts__lts2xbar_cycles_active.sum.peak_sustained",
+    ("L2 Cache Bandwidth", "byte"): "derived__lts__lts2xbar_bytes.sum.per_second",
+    ("L2 Cache Bandwidth", "byte/s"): "l1tex__m_xbar2l1tex_read_bytes.sum.per_second",
+    ("Theoretical L2 Cache Bytes Accessible", "byte"):
+        "derived__lts__lts2xbar_bytes.sum.peak_sustained",
+    ("Theoretical L2 Cache Bytes Accessible", "byte/cycle"):
+        "l1tex__m_xbar2l1tex_read_bytes.sum.peak_sustained",
+    ("Tensor Operations Per Cycle", None): "per_cycle_elapsed",
+    ("Theoretical Tensor Operations", None): "peak_sustained",
+} | {
+    (f"{label} Frequency", "hz"): f"{unit}__cycles_elapsed.avg.per_second"
+    for label, unit in _CLOCKS.items()
+}  # fmt: skip
+_RATE = re.compile(r"Predicated-On ([DFH](?:ADD|MUL|FMA)2?) "
+                   r"(Thread Instructions Executed|Operations) Per Cycle")  # fmt: skip
+_PEAK = re.compile(r"Theoretical Predicated-On ([DFH]FMA) "
+                   r"(Thread Instructions Executed|Operations)")  # fmt: skip
+_OPERANDS = re.compile(r".*\(((?:Op:\w+ )?Src:[\w: ]+)\)")
 _NO_SECTION = "Command line profiler metrics"
 
 
@@ -149,14 +175,47 @@ def section_name(name: str) -> str | None:
     return _SECTIONS.get(name, name) if name and name != _NO_SECTION else None
 
 
-def metric_name(section: str | None, label: str) -> str:
-    """The tool's internal name of what a page calls `label`; the label itself if not known."""
+def metric_name(section: str | None, label: str, unit: str | None = None, item: str = "") -> str:
+    """The tool's internal name of what a page calls `label`; the label itself if not known.
+
+    `unit` is the base unit of the value, `item` the part of the section that the row is of.
+    """
     if section is None or "__" in label:
         return label
     label = " ".join(label.split())
+    if _ROOFLINE.match(section):
+        return _roofline_name(label, unit, item) or label
     if section in (_SOL, f"{_SOL} Throughput"):
         section = _SOL
     return _LABELS.get(section, {}).get(label, label)
+
+
+def _roofline_name(label: str, unit: str | None, item: str) -> str | None:
+    """What a label of a roofline chart stands for; None where that is not known."""
+    if label == "SM Frequency":
+        return f"{'smsp' if 'Achieved' in item else 'sm'}__cycles_elapsed.avg.per_second"
+    if match := _RATE.fullmatch(label) or _PEAK.fullmatch(label):
+        is_peak = label.startswith("Theoretical")
+        return _arithmetic_name(match[1].lower(), match[2], unit, is_peak=is_peak)
+    name = _ROOFLINE_LABELS.get((label, unit))
+    if name is None or "Tensor" not in label:
+        return name
+    if operands := _OPERANDS.fullmatch(item):
+        path = operands[1].lower().replace(":", "_").replace(" ", "_")
+        return f"sm__ops_path_tensor_{path}.sum.{name}"
+    return None
+
+
+def _arithmetic_name(kind: str, what: str, unit: str | None, *, is_peak: bool) -> str | None:
+    """The counter of instructions in a cycle, or of the operations in them, which the unit tells.
+
+    The chart of FP16 has both under the label of the first.
+    """
+    name = f"{'sm' if is_peak else 'smsp'}__sass_thread_inst_executed_op_{kind}_pred_on"
+    if unit == "inst/cycle" and what != "Operations":
+        return f"{name}.sum.{'peak_sustained' if is_peak else 'per_cycle_elapsed'}"
+    times = operations_in(kind)
+    return f"derived__{name}_x{times}" if unit == "inst" and times > 1 else None
 
 
 # -- from names to columns -------------------------------------------------------------------------
@@ -182,10 +241,14 @@ def _counter(column: str, unit: str | None, factor: float = 1.0, rank: int = 0) 
     return Target("kernel_counter", column, unit, factor, rank)
 
 
+def operations_in(kind: str) -> int:
+    """Operations in an arithmetic instruction of a thread, as `derived__` counters have them."""
+    return (2 if kind.startswith("h") else 1) * (2 if "fma" in kind else 1)
+
+
 def _arithmetic() -> dict[str, Target]:
     """Thread-level instructions; `derived__` ones are multiplied by the operations in each."""
     found = {}
-    lanes = {"h": 2, "d": 1, "f": 1}
     for rank, unit in enumerate(("sm", "smsp")):
         for kind in ("dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "fadd2", "fmul2", "ffma2",
                      "hadd", "hmul", "hfma"):  # fmt: skip
@@ -194,7 +257,7 @@ def _arithmetic() -> dict[str, Target]:
             found[f"{name}.sum.per_cycle_elapsed"] = _counter(
                 f"{kind}_per_cycle", "inst/cycle", rank=rank
             )
-            times = lanes[kind[0]] * (2 if "fma" in kind else 1)
+            times = operations_in(kind)
             if kind in ("dfma", "ffma", "hfma"):
                 peak = f"{kind}_peak_per_cycle"
                 found[f"{name}.sum.peak_sustained"] = _counter(peak, "inst/cycle", rank=rank)
@@ -243,7 +306,17 @@ def _traffic() -> dict[str, Target]:
         found |= _rates(
             f"derived__l1tex__lsu_writeback_bytes{suffix}", "l1_writeback", 1 / 128, rank + 3
         )
-    return found
+    return found | _l1_labels()
+
+
+def _l1_labels() -> dict[str, Target]:
+    """What roofline charts say of L1, by label: which counter it is depends on the device."""
+    columns = {
+        "L1 Cache Bandwidth (Global/Local)": "l1_writeback_per_s",
+        "L1/TEX Cache Bandwidth": "l1_writeback_per_s",
+        "Theoretical L1/TEX Cache Bytes Accessible": "l1_writeback_peak_per_cycle",
+    }
+    return {label: _counter(column, None, 1 / 128, 6) for label, column in columns.items()}
 
 
 def _rates(name: str, column: str, factor: float, rank: int) -> dict[str, Target]:

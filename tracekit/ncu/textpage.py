@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from tracekit.ncu.assemble import Launch, Rule, Sink
 from tracekit.ncu.csvpages import number, percent, sizes
 from tracekit.ncu.metrics import section_name
+from tracekit.ncu.textsummary import LAUNCH, TextSummary
 from tracekit.parser import Issue, Report
 
 _PROCESS = re.compile(r"\[(\d{1,12})\] (.*)@(\S+)")
@@ -22,7 +23,6 @@ _LAUNCH = re.compile(
 )
 _SECTION = re.compile(r" {4}Section: (\S.*)")
 _DASHES = re.compile(r" {4}(-+ -+ -+)")
-_SUMMARY = re.compile(r" {4,6}Metric Name .* Minimum +Maximum +Average")
 _RULE_DASHES = re.compile(r" {4}-+ -+")
 _RULE = re.compile(r" {4}([A-Z]{3})   (\S.*)")
 _GOES_ON = re.compile(r" {10}(\S.*)")
@@ -40,7 +40,7 @@ def looks_like_it(text: str) -> bool:
     """Whether a text has a section with a table of metrics in it, or the line of a launch."""
     section = r"^ {4}Section: \S.*\r?\n {4}-+ -+ -+\s*$"
     launch = r"^  \S.*, Context \S+, Stream \S+(?:, Device \S+, CC \d+\.\d+)?\s*?\n {4}(?:Sec|---)"
-    return bool(re.search(f"{section}|{launch}", text, re.MULTILINE))
+    return bool(re.search(f"{section}|{launch}|{LAUNCH.pattern}", text, re.MULTILINE))
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class TextPage:
     launch_count: int = 0
     is_orphan: bool = False
     is_last_line: bool = False  # the one at hand, which has no line feed
-    has_summary: bool = False
+    summary: TextSummary = field(init=False)
     _process: tuple[int | None, str, str] = (None, "", "")
     _has_launch: bool = False
     _section: str | None = None
@@ -67,6 +67,10 @@ class TextPage:
     _name: list[str] = field(default_factory=list)  # lines that may begin a name
     _name_at: int = 0
 
+    def __post_init__(self) -> None:
+        """Have a summary read by what knows its layout."""
+        self.summary = TextSummary(self.sink)
+
     def feed(self, place: int, line: bytes) -> bool:
         """Take a line; False where it is of no text page."""
         if not line.startswith((b"  ", b"[", b"\t")) and b", Context " not in line:
@@ -77,7 +81,8 @@ class TextPage:
         if text.startswith("\t"):  # a table below a table
             text = "    " + text[1:].lstrip()
         is_ours = self._launch(place, text) or (len(text) <= _MOST_LINE and (
-            self._header(place, text)
+            self._summarized(place, text)
+            or self._header(place, text)
             or self._goes_on(text)
             or self._table(place, text)
             or self._advice(place, text)
@@ -90,7 +95,8 @@ class TextPage:
 
     def finish(self) -> None:
         """Nothing follows."""
-        if self._spans or (self._rule_kind and self.is_last_line):
+        is_open = self._spans or (self.summary.has_table and self.summary.has_end)
+        if is_open or (self._rule_kind and self.is_last_line):
             self.report.issue(Issue(
                 "cut_page", "warning", "recording",
                 "the page ends inside a table or a line",
@@ -103,6 +109,7 @@ class TextPage:
     def _header(self, place: int, text: str) -> bool:
         if process := _PROCESS.fullmatch(text):
             self._leave()
+            self.summary.close()
             self._process = number(process[1]), process[2], process[3]
             return True
         if section := _SECTION.fullmatch(text):
@@ -112,8 +119,15 @@ class TextPage:
                 self._begin(place, {})
             self._section = section_name(section[1])
             return True
-        self.has_summary = self.has_summary or bool(_SUMMARY.fullmatch(text))
         return False
+
+    def _summarized(self, place: int, text: str) -> bool:
+        """A line of a summary."""
+        is_ours = self.summary.feed(place, text, self._process)
+        if is_ours:
+            self._leave()
+            self._has_launch = False
+        return is_ours
 
     def _launch(self, place: int, text: str) -> bool:
         """The line of a launch, or the last one where the kernel's name has several."""
@@ -166,6 +180,7 @@ class TextPage:
         ))  # fmt: skip
         self.launch_count += 1
         self._has_launch = True
+        self.summary.close()
 
     # -- tables ---------------------------------------------------------------------------------
 
