@@ -577,6 +577,7 @@ DEVICE_TABLE = Table(
         Column("name", TEXT, "device name; NULL where the file has none"),
         Column("device_kind", TEXT, "gpu, tpu or cpu, where the profiler says so"),
         Column("host_name", TEXT, "host it is in, where the profiler says so"),
+        Column("rank_index", INT, "rank whose work it has, in a file that says it of each event"),
         Column("is_described", FLAG, "the file has properties for this id"),
         Column("compute_capability", TEXT, "e.g. '9.0'; NULL where the file has none"),
         Column("sm_count", INT, "multiprocessors or compute units"),
