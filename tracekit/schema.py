@@ -461,13 +461,17 @@ ATTRIBUTION = Table(
         Column("launch_dur_ns", INT, "its duration"),
         Column("launch_work_count", INT, "kernels, copies and sets that the call launched: more "
                "than one of a graph"),
-        Column("op_event_id", INT, "innermost operator around the call: `slice.event_id`"),
+        Column("capture_event_id", INT, "of work that a graph replays: the call that was captured, "
+               "`slice.event_id`; NULL where the file does not prove which"),
+        Column("op_event_id", INT, "innermost operator around the call, of a graph's work around "
+               "the captured one: `slice.event_id`"),
         Column("op_name", TEXT, "that operator; or the one that the profiler names"),
         Column("context_id", INT, "`calling_context` it comes from"),
         Column("step_index", INT, "step that it was launched in; NULL outside of steps"),
         Column("launch_reason", TEXT, "why launch_event_id is NULL: no correlation id, or launch "
                "not in the file"),
-        Column("op_reason", TEXT, "why op_name is NULL: no launch, or no operator around it"),
+        Column("op_reason", TEXT, "why op_name is NULL: no launch, no operator around it, or a "
+               "graph whose capture is not known"),
         Column("module_reason", TEXT, "why its context has no module_path"),
         Column("phase_reason", TEXT, "why its context has no phase_kind"),
     ),
