@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.chrome.columns import Cells, arg, component, integer, scaled, text
+from tracekit.chrome.columns import Cells, arg, component, integer, plain_values, scaled, text
 from tracekit.chrome.events import EventDecoder, Group
 from tracekit.chrome.reader import TraceReader, plan_blocks
 from tracekit.chrome.rows import (
@@ -168,11 +168,16 @@ _LAYOUTS: dict[str, Sequence[str]] = {
 }  # fmt: skip
 
 
+#: A device, the process that the file files it under, and the rank that an event of it tells.
+_DeviceRank = tuple[int | None, int | None, int | None]
+
+
 @dataclass(slots=True)
 class _Reading(EventRows):
     """One part of a torch trace being read."""
 
     device_ids: set[int] = field(default_factory=set)
+    device_ranks: set[_DeviceRank] = field(default_factory=set)
     slice_kinds: ClassVar = _SLICE_KINDS
     flow_kinds: ClassVar = _FLOW_KINDS
     slice_args: ClassVar = _SLICE_ARGS
@@ -216,6 +221,14 @@ class _Reading(EventRows):
         if "device_id" in cells.columns:
             ids = pc.unique(cells.columns["device_id"]).to_pylist()
             self.device_ids.update(i for i in ids if i is not None)
+            if "rank" in cells.group.args:
+                ranks = map(integer, plain_values(cells.group.args["rank"]))
+                unknown = pa.nulls(len(cells.group))
+                devices, processes = (
+                    cells.columns.get(name, unknown).to_pylist()
+                    for name in ("device_id", "process_id")
+                )
+                self.device_ranks.update(zip(devices, processes, ranks, strict=True))
 
     def _steps(self, group: Group, slices: pa.RecordBatch) -> Iterator[Batch]:
         marked = pc.indices_nonzero(pc.starts_with(slices["name"], "ProfilerStep#"))
@@ -310,6 +323,7 @@ class TorchProfilerParser:
             "top_level": reader.top_level,
             "is_closed": reader.is_closed,
             "device_ids": reading.device_ids,
+            "device_ranks": reading.device_ranks,
             "first_ns": reading.first_ns,
         }
 
@@ -336,7 +350,10 @@ class TorchProfilerParser:
         }
         seen = set().union(*(p.notes["device_ids"] for p in parts))
         described = says.get("deviceProperties") or says.get("computeProperties")
-        if rows := _devices(described, seen):
+        ranks = _ranks(set().union(*(p.notes["device_ranks"] for p in parts)), report)
+        if rows := [
+            row | {"rank_index": ranks.get(row["device_id"])} for row in _devices(described, seen)
+        ]:
             yield "device", batch_of_rows(DEVICE_TABLE, rows)
 
 
@@ -346,6 +363,31 @@ def _tell_profiler_messages(says: dict[str, Any], report: Report) -> None:
         report.issue(
             Issue("profiler_error", "warning", "recording", f"the profiler says: {text(message)}")
         )
+
+
+def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
+    """The rank of each device, in a file that several were merged into.
+
+    A rank that differs over the events of one device is that in a process group, or the device
+    is one of several ranks: then it is that of none.
+    """
+    ranks: dict[int | None, set[int]] = {}
+    processes: dict[int | None, set[int | None]] = {}
+    for device, process, rank in found:
+        if rank is not None:
+            ranks.setdefault(device, set()).add(rank)
+            processes.setdefault(device, set()).add(process)
+    for device in sorted(d for d, of_device in ranks.items() if d is not None):
+        if len(ranks[device]) > 1 and len(processes[device]) > 1:
+            told = ", ".join(map(str, sorted(ranks[device])))
+            report.issue(
+                Issue(
+                    "merged_ranks", "warning", "recording",
+                    f"ranks {told} all have a device {device}: their work is added up as that of "
+                    "one device; ingest the file of each rank",
+                )
+            )  # fmt: skip
+    return {device: rank for device, (rank, *more) in ranks.items() if not more}
 
 
 def _profiler(says: dict[str, Any]) -> str:

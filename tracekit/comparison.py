@@ -122,6 +122,7 @@ def _about(runs: Sequence[Mapping[str, Any]], phase: str, *, chosen: bool) -> li
         notes.append("the steps are of different kinds, so their times need not be alike")
     if all(run["step_count"] for run in runs):
         notes.append(_steps_of(runs, phase, chosen=chosen))
+        notes += _beside_stable(runs) if phase == "stable" else []
     elif any(run["step_count"] for run in runs):
         notes.append("only one run has steps: the recordings are compared as a whole")
     else:
@@ -147,6 +148,22 @@ def _steps_of(runs: Sequence[Mapping[str, Any]], phase: str, *, chosen: bool) ->
         return what
     side, why = unstable[0]["side_kind"], unstable[0]["unstable_reason"]
     return f"{what}, as {side} has no stable phase: {why}"
+
+
+def _beside_stable(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the stable phase leaves out: all steps beside it, and whether it is the lesser part."""
+    notes = []
+    if any(run["all_step_count"] > run["step_count"] for run in runs):
+        means = ", ".join(
+            f"{run['side_kind']} {counted(run['all_step_count'], 'step')} of "
+            f"{human(run['all_mean_ns'], 'ns')} in the mean"
+            for run in runs
+        )
+        notes.append(f"all steps: {means}; --phase all compares these")
+    return notes + [
+        f"warning: {run['side_kind']}: {run['stable_warning']}" for run in runs
+        if run["stable_warning"]
+    ]  # fmt: skip
 
 
 def _caveats(result: Result, runs: Sequence[Mapping[str, Any]], by: str) -> list[str]:

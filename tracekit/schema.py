@@ -463,13 +463,17 @@ ATTRIBUTION = Table(
         Column("launch_dur_ns", INT, "its duration"),
         Column("launch_work_count", INT, "kernels, copies and sets that the call launched: more "
                "than one of a graph"),
-        Column("op_event_id", INT, "innermost operator around the call: `slice.event_id`"),
+        Column("capture_event_id", INT, "of work that a graph replays: the call that was captured, "
+               "`slice.event_id`; NULL where the file does not prove which"),
+        Column("op_event_id", INT, "innermost operator around the call, of a graph's work around "
+               "the captured one: `slice.event_id`"),
         Column("op_name", TEXT, "that operator; or the one that the profiler names"),
         Column("context_id", INT, "`calling_context` it comes from"),
         Column("step_index", INT, "step that it was launched in; NULL outside of steps"),
         Column("launch_reason", TEXT, "why launch_event_id is NULL: no correlation id, or launch "
                "not in the file"),
-        Column("op_reason", TEXT, "why op_name is NULL: no launch, or no operator around it"),
+        Column("op_reason", TEXT, "why op_name is NULL: no launch, no operator around it, or a "
+               "graph whose capture is not known"),
         Column("module_reason", TEXT, "why its context has no module_path"),
         Column("phase_reason", TEXT, "why its context has no phase_kind"),
     ),
@@ -579,6 +583,7 @@ DEVICE_TABLE = Table(
         Column("name", TEXT, "device name; NULL where the file has none"),
         Column("device_kind", TEXT, "gpu, tpu or cpu, where the profiler says so"),
         Column("host_name", TEXT, "host it is in, where the profiler says so"),
+        Column("rank_index", INT, "rank whose work it has, in a file that says it of each event"),
         Column("is_described", FLAG, "the file has properties for this id"),
         Column("compute_capability", TEXT, "e.g. '9.0'; NULL where the file has none"),
         Column("sm_count", INT, "multiprocessors or compute units"),

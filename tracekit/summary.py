@@ -145,19 +145,52 @@ def _steps(of: _Asked) -> Iterator[Line]:
     if not _is_timeline(of):
         return
     rows = [row for row in of.rows("steps") if row["elapsed_ns"] is not None]
-    wholes = [row for row in rows if row["step_name"] == "(stable)"]
-    wholes = wholes or [row for row in rows if row["step_name"] == "(all)"]
-    if not wholes:
+    stable, every = (
+        [row for row in rows if row["step_name"] == name] for name in ("(stable)", "(all)")
+    )
+    if not every:
         yield "steps", "none: nothing marks them, and kernels do not repeat so that they show"
         return
-    row = max(wholes, key=lambda row: int(row["elapsed_ns"]))
-    what = "stable" if row["step_name"] == "(stable)" else "none stable"
-    steps = f"{counted(row['step_count'], 'step')} ({what}; {row['step_kind']})"
-    where = f", slowest of {len(wholes)} sources" if len(wholes) > 1 else ""
+    row = max(stable or every, key=lambda row: int(row["elapsed_ns"]))
+    (whole,) = [of_all for of_all in every if of_all["source_id"] == row["source_id"]]
+    counts = counted(whole["step_count"], "step")
+    if row["step_count"] < whole["step_count"]:
+        counts = f"{row['step_count']:,} of {counts}"
+    steps = f"{counts} ({'stable' if stable else 'none stable'}; {row['step_kind']})"
+    where = f", slowest of {len(stable or every)} sources" if len(stable or every) > 1 else ""
     time, spread = human(row["elapsed_ns"], "ns"), row["spread_ratio"]
     if spread is not None:
         time = f"median {time}, spread {human(spread, 'ratio')}"
     yield "steps", f"{time}, {steps}{where}"
+    if row["step_count"] < whole["step_count"]:
+        yield "all steps", _all_steps(row, whole)
+    yield from _stalls(rows, whole)
+
+
+def _all_steps(stable: dict[str, Any], whole: dict[str, Any]) -> str:
+    """All steps beside the stable ones."""
+    median, mean, longest = (
+        human(whole[name], "ns") for name in ("elapsed_ns", "mean_ns", "longest_ns")
+    )
+    warning = f"; warning: {stable['reason']}" if stable["reason"] else ""
+    return f"median {median}, mean {mean}, longest {longest}{warning}"
+
+
+def _stalls(rows: list[dict[str, Any]], whole: dict[str, Any]) -> Iterator[Line]:
+    """The steps of the source in which devices waited for more than a step."""
+    found = [row for row in rows
+             if row["source_id"] == whole["source_id"] and row["step_index"] is not None
+             and row["stall_ns"]]  # fmt: skip
+    if found:
+        worst = max(found, key=lambda row: int(row["stall_ns"]))
+        yield (
+            "stalls",
+            (
+                f"{len(found):,} of {counted(whole['step_count'], 'step')} lost "
+                f"{human(whole['stall_ns'], 'ns')} in all; most in step {worst['step_index']}: "
+                f"{human(worst['stall_ns'], 'ns')}"
+            ),
+        )
 
 
 def _kernels(of: _Asked) -> Iterator[Line]:

@@ -1,7 +1,7 @@
 -- purpose = "Every call of a collective on every rank: its kind, process group, number in that group, bytes and times."
 -- source = "what torch.distributed records (c10d ParamCommsUtils.hpp, torch/csrc/profiler/util.h), else names and shapes; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- depends = ["is_communication", "collective_kind", "element_bytes", "tensor_bytes"]
+-- depends = ["device_rank", "is_communication", "collective_kind", "element_bytes", "tensor_bytes"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them. No other run's files are read"}
 -- [columns]
@@ -112,7 +112,8 @@ said AS (
 typed AS (
     SELECT
         said.*,
-        coalesce(source_file.rank_index, TRY_CAST(said.rank AS BIGINT)) AS rank_index,
+        -- calls on the host are of no device
+        coalesce(device_rank.rank_index, TRY_CAST(said.rank AS BIGINT)) AS rank_index,
         coalesce(collective_kind(collective_name), collective_kind(said."Collective name"), collective_kind(title), collective_kind(op_name), collective_kind(name)) AS kind,
         coalesce(nullif(said."Process Group Name", ''), said."Process Group ID") AS group_name,
         nullif(replace(said."Process Group Ranks", ' ', ''), '') AS group_ranks,
@@ -126,7 +127,10 @@ typed AS (
         element_bytes(said.dtype) AS size_bytes,
         TRY_CAST(said."In msg nelems" AS BIGINT) AS in_elements,
         TRY_CAST(said."Out msg nelems" AS BIGINT) AS out_elements
-    FROM said LEFT JOIN (FROM source_file WHERE wanted_run IS NULL OR run_id = wanted_run) AS source_file USING (run_id, source_id)
+    FROM said
+    LEFT JOIN (FROM device_rank WHERE wanted_run IS NULL OR run_id = wanted_run) AS device_rank
+        ON device_rank.run_id = said.run_id AND device_rank.source_id = said.source_id
+        AND device_rank.device_id IS NOT DISTINCT FROM said.device_id
 ),
 sized AS (
     SELECT

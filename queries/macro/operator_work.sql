@@ -52,7 +52,8 @@ ran AS (
         count(*) FILTER (WHERE work_kind = 'kernel') AS kernel_count,
         CASE WHEN kernel_count = 0 THEN 0 ELSE sum(dur_ns) FILTER (WHERE work_kind = 'kernel') END AS kernel_ns,
         count(*) FILTER (WHERE work_kind <> 'kernel') AS copy_count,
-        arg_max(op_reason, coalesce(dur_ns, 0)) AS op_reason
+        arg_max(op_reason, coalesce(dur_ns, 0)) AS op_reason,
+        bool_or(capture_event_id IS NOT NULL) AS is_replayed
     FROM attribution
     WHERE wanted_run IS NULL OR run_id = wanted_run
     GROUP BY run_id, source_id, context_id, device_id, step_index
@@ -72,7 +73,8 @@ on_devices AS (
     SELECT
         ran.run_id, ran.source_id, coalesce(contexts.unit_context_id, ran.context_id) AS context_id, ran.device_id,
         sum(device_ns) AS device_ns, sum(kernel_ns) AS kernel_ns, sum(kernel_count) AS kernel_count,
-        sum(copy_count) AS copy_count, arg_max(op_reason, coalesce(device_ns, 0)) AS op_reason
+        sum(copy_count) AS copy_count, arg_max(op_reason, coalesce(device_ns, 0)) AS op_reason,
+        bool_or(is_replayed) AS is_replayed
     FROM ran
     JOIN steps ON steps.run_id = ran.run_id AND steps.source_id = ran.source_id
     LEFT JOIN contexts
@@ -103,6 +105,7 @@ device_parts AS (
         parts.run_id, parts.source_id, parts.context_id,
         sum(device_ns) AS device_ns, sum(kernel_ns) AS kernel_ns, sum(kernel_count) AS kernel_count,
         sum(copy_count) AS copy_count, arg_max(op_reason, coalesce(device_ns, 0)) AS op_reason,
+        bool_or(is_replayed) AS is_replayed,
         CASE WHEN count(known.device_name) = count(*) AND min(known.device_name) = max(known.device_name) THEN min(known.device_name) END AS device_name,
         -- calls are not told by device
         CASE WHEN count(*) > 1 THEN 'one for all of its devices' ELSE 'for this device' END AS device_words,
@@ -131,6 +134,7 @@ units AS (
         run_id, source_id, context_id, coalesce(any_value(has_kernels), false) AS has_kernels,
         max(CASE WHEN has_kernels THEN device_ns ELSE host_ns END) AS total_ns,
         max(kernel_ns) AS kernel_ns, max(kernel_count) AS kernel_count, max(copy_count) AS copy_count, max(op_reason) AS op_reason,
+        coalesce(bool_or(is_replayed), false) AS is_replayed,
         max(peak_flop_per_s) AS peak_flop_per_s, max(peak_bytes_per_s) AS peak_bytes_per_s,
         max(device_words) AS device_words, max(device_name) AS device_name,
         nullif(max(CASE WHEN has_kernels THEN launching_count ELSE call_count END), 0) AS call_count,
@@ -152,6 +156,7 @@ worked AS (
         CASE
             WHEN is_known THEN NULL
             WHEN is_op IS NOT TRUE THEN coalesce(op_reason, 'no operator')
+            WHEN is_replayed THEN 'replayed by a graph: only the shapes of the capture are in the file'
             WHEN units.call_count IS NULL THEN 'calls not in the file, or not in these steps'
             ELSE reason
         END AS reason,

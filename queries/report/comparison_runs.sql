@@ -1,7 +1,7 @@
 -- purpose = "What a comparison of two runs is about: their devices, sources and steps, and the device time that is left out."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
--- depends = ["compared_source", "compared_step", "run_title", "stable_phase"]
+-- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run A, the base"}
 -- other_run_id = {type = "VARCHAR", doc = "run B"}
@@ -20,6 +20,9 @@
 -- work_ns = {type = "BIGINT", doc = "device time of the timeline, in the steps or not"}
 -- outside_ns = {type = "BIGINT", doc = "that outside of the steps; 0 where a run has no steps, and all of it is compared"}
 -- unstable_reason = {type = "VARCHAR", doc = "why the run has no stable phase; NULL: it has one"}
+-- all_step_count = {type = "BIGINT", doc = "steps of the run, whichever were asked for: of its sources the most"}
+-- all_mean_ns = {type = "DOUBLE", doc = "mean of the times of all of them"}
+-- stable_warning = {type = "VARCHAR", doc = "that the stable steps are under half of them or of their time; NULL: they are not, or there are none"}
 -- run_id = {type = "VARCHAR", doc = "id of the run"}
 WITH
 sides AS (
@@ -58,6 +61,13 @@ stable AS (
     FROM (FROM stable_phase($run_id) UNION FROM stable_phase($other_run_id))
     GROUP BY run_id
 ),
+shares AS (
+    SELECT
+        run_id, max(all_count) AS all_step_count, ratio(sum(all_ns), sum(all_count)) AS all_mean_ns,
+        arg_min(warning, ratio(stable_ns, all_ns)) AS stable_warning
+    FROM (FROM stable_share($run_id) UNION FROM stable_share($other_run_id))
+    GROUP BY run_id
+),
 devices AS (
     SELECT run_id, string_agg(DISTINCT name, ', ' ORDER BY name) AS device_names
     FROM device
@@ -71,11 +81,13 @@ SELECT
     step_figures.first_step_index, step_figures.last_step_index,
     work.work_ns, work.outside_ns,
     CASE WHEN stable.run_id IS NULL THEN 'no steps' ELSE stable.unstable_reason END AS unstable_reason,
+    shares.all_step_count, shares.all_mean_ns, shares.stable_warning,
     sides.run_id
 FROM sides
 LEFT JOIN held ON held.run_id = sides.run_id
 LEFT JOIN step_figures ON step_figures.side = sides.side
 LEFT JOIN work ON work.run_id = sides.run_id
 LEFT JOIN stable ON stable.run_id = sides.run_id
+LEFT JOIN shares ON shares.run_id = sides.run_id
 LEFT JOIN devices ON devices.run_id = sides.run_id
 ORDER BY side_kind

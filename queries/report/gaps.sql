@@ -1,7 +1,7 @@
 -- purpose = "What the idle time of each device waited for: the host, data, a launch, communication, a copy, another stream."
 -- source = "docs/metrics.md, section gaps; HTA's breakdown of idle time into host, kernel and other waits"
 -- needs = ["attribution"]
--- depends = ["gap_part"]
+-- depends = ["gap_part", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -30,14 +30,15 @@ kinds AS (
     GROUP BY source_id, device_id, gap_kind, reason
 )
 SELECT
-    source_file.rank_index, kinds.device_id, kinds.gap_kind,
+    device_rank.rank_index, kinds.device_id, kinds.gap_kind,
     ratio(kinds.total_ns, kinds.elapsed_ns) AS share_ratio,
     ratio(kinds.total_ns, sum(kinds.total_ns) OVER (PARTITION BY kinds.source_id, kinds.device_id)) AS idle_share_ratio,
     kinds.total_ns, kinds.gap_count,
     ratio(kinds.total_ns, kinds.gap_count) AS mean_ns,
     kinds.max_ns, kinds.elapsed_ns, kinds.reason, kinds.source_id
 FROM kinds
-LEFT JOIN source_file ON source_file.source_id = kinds.source_id AND source_file.run_id = $run_id
+LEFT JOIN device_rank
+    ON device_rank.run_id = $run_id AND device_rank.source_id = kinds.source_id AND device_rank.device_id IS NOT DISTINCT FROM kinds.device_id
 ORDER BY
-    source_file.rank_index NULLS LAST, kinds.source_id, kinds.device_id NULLS LAST, kinds.total_ns DESC,
+    device_rank.rank_index NULLS LAST, kinds.source_id, kinds.device_id NULLS LAST, kinds.total_ns DESC,
     kinds.gap_kind, kinds.reason

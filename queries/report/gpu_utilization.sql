@@ -1,7 +1,7 @@
 -- purpose = "How busy each device was: kernels against elapsed time, with copies and without communication; sum, union and overlap."
 -- source = "Zhu 2018 (TBD), eq. 1 and 2: active time is the union over all streams; docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
--- depends = ["work_in_window", "device_time", "work_by_name", "device_peak"]
+-- depends = ["work_in_window", "device_time", "work_by_name", "device_peak", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -70,7 +70,7 @@ held AS (
         AND device_peak.device_id IS NOT DISTINCT FROM busy.device_id
 )
 SELECT
-    source_file.rank_index,
+    device_rank.rank_index,
     held.device_id,
     ratio(held.busy_ns, held.elapsed_ns) AS busy_ratio,
     ratio(held.busy_with_transfers_ns, held.elapsed_ns) AS busy_with_transfers_ratio,
@@ -83,7 +83,8 @@ SELECT
     held.fp32_flop, held.fp32_reason,
     held.source_id
 FROM held
-LEFT JOIN source_file ON source_file.source_id = held.source_id AND source_file.run_id = $run_id
+LEFT JOIN device_rank
+    ON device_rank.run_id = $run_id AND device_rank.source_id = held.source_id AND device_rank.device_id IS NOT DISTINCT FROM held.device_id
 -- without kernels their time is not known, not 0
 WHERE held.kernel_count > 0
-ORDER BY source_file.rank_index NULLS LAST, held.source_id, held.device_id NULLS LAST
+ORDER BY device_rank.rank_index NULLS LAST, held.source_id, held.device_id NULLS LAST

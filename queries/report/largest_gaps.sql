@@ -1,7 +1,7 @@
 -- purpose = "The longest times in which a device was idle: when, between what, and what was waited for."
 -- source = "docs/metrics.md, section gaps"
 -- needs = ["attribution"]
--- depends = ["gap_part", "device_work"]
+-- depends = ["gap_part", "device_work", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -42,7 +42,7 @@ work AS (
 SELECT
     longest.gap_ns, longest.gap_kind, longest.kind_ns,
     following.op_name, following.name AS next_name, previous.name AS previous_name, following.launch_name,
-    following.step_index, source_file.rank_index, longest.device_id,
+    following.step_index, device_rank.rank_index, longest.device_id,
     longest.gap_start_ns - longest.window_start_ns AS offset_ns,
     longest.next_event_id, following.launch_event_id, longest.gap_start_ns AS start_ns, longest.reason,
     longest.source_id
@@ -51,5 +51,6 @@ LEFT JOIN work AS following
     ON following.source_id = longest.source_id AND following.event_id = longest.next_event_id
 LEFT JOIN work AS previous
     ON previous.source_id = longest.source_id AND previous.event_id = longest.previous_event_id
-LEFT JOIN source_file ON source_file.source_id = longest.source_id AND source_file.run_id = $run_id
+LEFT JOIN device_rank
+    ON device_rank.run_id = $run_id AND device_rank.source_id = longest.source_id AND device_rank.device_id IS NOT DISTINCT FROM longest.device_id
 ORDER BY longest.gap_ns DESC, longest.source_id, longest.device_id, longest.gap_start_ns

@@ -1,7 +1,7 @@
 -- purpose = "How much of the time launching kernels costs, at least and at most, as the timeline has it; beside launches times the time of one."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: launch overhead N L; docs/metrics.md, section launch_bounds"
 -- needs = ["attribution"]
--- depends = ["device_work", "step_window", "device_gap", "work_by_name", "device_peak"]
+-- depends = ["device_work", "step_window", "device_gap", "work_by_name", "device_peak", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -166,7 +166,7 @@ measured AS (
     LEFT JOIN deepest ON deepest.place_index = added.place_index
 )
 SELECT
-    source_file.rank_index, measured.place_device AS device_id, measured.place_name AS name,
+    device_rank.rank_index, measured.place_device AS device_id, measured.place_name AS name,
     ratio(measured.lower_ns, measured.elapsed_ns) AS lower_ratio,
     ratio(measured.call_ns + measured.delay_ns, measured.elapsed_ns) AS upper_ratio,
     CAST(measured.lower_ns AS BIGINT) AS lower_ns,
@@ -205,7 +205,8 @@ SELECT
     END AS overhead_reason,
     measured.place_source AS source_id
 FROM measured
-LEFT JOIN source_file ON source_file.source_id = measured.place_source AND source_file.run_id = $run_id
+LEFT JOIN device_rank
+    ON device_rank.run_id = $run_id AND device_rank.source_id = measured.place_source AND device_rank.device_id IS NOT DISTINCT FROM measured.place_device
 ORDER BY
-    source_file.rank_index NULLS LAST, measured.place_source, measured.place_device NULLS LAST,
+    device_rank.rank_index NULLS LAST, measured.place_source, measured.place_device NULLS LAST,
     measured.lower_ns DESC NULLS LAST, measured.kernel_count DESC, measured.place_name

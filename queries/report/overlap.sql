@@ -1,7 +1,7 @@
 -- purpose = "What the time of each device went to: compute, communication, copies, sets and idle; and what of it others hid."
 -- source = "HTA's temporal breakdown and overlap of communication and computation; TraceLens' timeline; docs/metrics.md, section overlap"
 -- needs = ["attribution"]
--- depends = ["device_time"]
+-- depends = ["device_time", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -33,7 +33,7 @@ rows_of AS (
     GROUP BY source_id, device_id
 )
 SELECT
-    source_file.rank_index,
+    device_rank.rank_index,
     rows_of.device_id,
     rows_of.work_class,
     ratio(rows_of.exposed_ns, rows_of.elapsed_ns) AS share_ratio,
@@ -46,5 +46,6 @@ SELECT
     rows_of.elapsed_ns,
     rows_of.source_id
 FROM rows_of
-LEFT JOIN source_file ON source_file.source_id = rows_of.source_id AND source_file.run_id = $run_id
-ORDER BY source_file.rank_index NULLS LAST, rows_of.source_id, rows_of.device_id NULLS LAST, rows_of.class_rank
+LEFT JOIN device_rank
+    ON device_rank.run_id = $run_id AND device_rank.source_id = rows_of.source_id AND device_rank.device_id IS NOT DISTINCT FROM rows_of.device_id
+ORDER BY device_rank.rank_index NULLS LAST, rows_of.source_id, rows_of.device_id NULLS LAST, rows_of.class_rank

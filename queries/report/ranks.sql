@@ -1,7 +1,7 @@
 -- purpose = "What each rank of a run spent its time on: compute, communication and what of it nothing hid, copies, idle; its steps and its clock."
 -- source = "HTA's temporal breakdown and overlap of communication and computation; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- depends = ["device_time", "step_span", "step_window", "collective_match"]
+-- depends = ["device_time", "step_span", "step_window", "collective_match", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)", default = "all"}
@@ -48,12 +48,12 @@ stepped AS (
     SELECT source_id, count(*) AS step_count, CAST(round(median(elapsed_ns)) AS BIGINT) AS median_step_ns FROM steps GROUP BY source_id
 ),
 clocks AS (
-    SELECT source_id, CASE WHEN min(clock_offset_ns) = max(clock_offset_ns) THEN min(clock_offset_ns) END AS clock_offset_ns
+    SELECT source_id, rank_index, CASE WHEN min(clock_offset_ns) = max(clock_offset_ns) THEN min(clock_offset_ns) END AS clock_offset_ns
     FROM collective_match($run_id, 'all')
-    GROUP BY source_id
+    GROUP BY source_id, rank_index
 )
 SELECT
-    source_file.rank_index, times.device_id, times.elapsed_ns, times.compute_ns,
+    device_rank.rank_index, times.device_id, times.elapsed_ns, times.compute_ns,
     times.exposed_communication_ns, times.exposed_copy_ns,
     times.elapsed_ns - times.busy_ns AS idle_ns,
     ratio(times.busy_ns, times.elapsed_ns) AS busy_ratio,
@@ -75,6 +75,9 @@ FROM source_file
 LEFT JOIN times USING (source_id)
 LEFT JOIN recorded USING (source_id)
 LEFT JOIN stepped USING (source_id)
-LEFT JOIN clocks USING (source_id)
+LEFT JOIN device_rank
+    ON device_rank.run_id = $run_id AND device_rank.source_id = source_file.source_id AND device_rank.device_id IS NOT DISTINCT FROM times.device_id
+LEFT JOIN clocks
+    ON clocks.source_id = source_file.source_id AND clocks.rank_index IS NOT DISTINCT FROM device_rank.rank_index
 WHERE source_file.run_id = $run_id
-ORDER BY source_file.rank_index NULLS LAST, source_file.source_id, times.device_id NULLS LAST
+ORDER BY device_rank.rank_index NULLS LAST, source_file.source_id, times.device_id NULLS LAST

@@ -1,7 +1,7 @@
 -- purpose = "The steps one by one, and which of them are the stable phase: time, busy time of the devices, launches; their median and throughput first."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning, throughput; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
--- depends = ["step_span", "stable_phase", "label_value"]
+-- depends = ["step_span", "stable_phase", "stable_share", "label_value"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
@@ -9,13 +9,16 @@
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- elapsed_ns = {type = "BIGINT", doc = "time: from the first work launched in it to the first of the next step; without work on a device that of its mark"}
 -- is_stable = {type = "BOOLEAN", doc = "in the stable phase"}
--- reason = {type = "VARCHAR", doc = "why it is not in the stable phase: what it has that stable steps (they) have not; or why there is no stable phase"}
+-- reason = {type = "VARCHAR", doc = "why it is not in the stable phase: what it has that stable steps (they) have not; or why there is no stable phase; of (stable) that these are under half of the steps, or of their time"}
 -- busy_ratio = {type = "DOUBLE", doc = "busy_ns / (elapsed_ns x devices); of (stable) and (all) added up before"}
 -- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
 -- steps_per_s = {type = "DOUBLE", doc = "of (stable) and (all): steps / time from the start of the first to the end of the last; NULL where one between is not there"}
 -- samples_per_s = {type = "DOUBLE", doc = "steps_per_s x the run's metric samples_per_step, else its label batch: samples that one source takes in a step"}
 -- spread_ratio = {type = "DOUBLE", doc = "of (stable) and (all): (longest - shortest) / median; NULL of fewer than two"}
 -- step_count = {type = "BIGINT", doc = "of (stable) and (all): steps"}
+-- mean_ns = {type = "DOUBLE", doc = "of (stable) and (all): mean of their times"}
+-- longest_ns = {type = "BIGINT", doc = "of (stable) and (all): the longest"}
+-- stall_ns = {type = "BIGINT", doc = "of a step that stalled: time in which the devices idled during its mark (without work on a device: its time) beyond the median of all steps, where that is more than the median step takes; of (stable) and (all) the sum"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
 -- mark_ns = {type = "BIGINT", doc = "duration of the mark: of a host's the time on the host"}
 -- busy_ns = {type = "BIGINT", doc = "time in it with at least one kernel, copy or set running, whichever step launched it; of several devices the sum"}
@@ -59,6 +62,7 @@ moments AS (
     SELECT source_id, device_key, time_ns
     FROM devices JOIN (
         SELECT source_id, start_ns AS time_ns FROM spans UNION SELECT source_id, end_ns FROM spans
+        UNION SELECT source_id, mark_start_ns FROM spans UNION SELECT source_id, mark_start_ns + mark_ns FROM spans
     ) USING (source_id)
     WHERE time_ns IS NOT NULL
 ),
@@ -77,12 +81,20 @@ measured AS (
         spans.* REPLACE (coalesce(spans.start_ns, mark_start_ns) AS start_ns, coalesce(spans.end_ns, mark_start_ns + mark_ns) AS end_ns),
         CAST(ended.busy_ns - began.busy_ns AS BIGINT) AS busy_ns,
         ended.device_count,
+        CASE
+            WHEN ended.device_count IS NULL THEN spans.elapsed_ns
+            ELSE mark_ns - ratio(mark_ended.busy_ns - mark_began.busy_ns, ended.device_count)
+        END AS wait_ns,
         coalesce(step_index BETWEEN first_step_index AND last_step_index, false) AS is_stable,
-        phases.reason AS phase_reason
+        phases.reason AS phase_reason, shares.warning
     FROM spans
     JOIN phases USING (run_id, source_id)
+    JOIN stable_share($run_id) AS shares USING (run_id, source_id)
     LEFT JOIN reached AS began ON began.source_id = spans.source_id AND began.time_ns = spans.start_ns
     LEFT JOIN reached AS ended ON ended.source_id = spans.source_id AND ended.time_ns = spans.end_ns
+    LEFT JOIN reached AS mark_began ON mark_began.source_id = spans.source_id AND mark_began.time_ns = spans.mark_start_ns
+    LEFT JOIN reached AS mark_ended
+        ON mark_ended.source_id = spans.source_id AND mark_ended.time_ns = spans.mark_start_ns + spans.mark_ns
 ),
 told AS (
     SELECT
@@ -97,7 +109,9 @@ told AS (
             WHEN elapsed_ns > stable_ns * 1.1 OR elapsed_ns < stable_ns * 0.9
             THEN printf('takes %.2f of their time', ratio(elapsed_ns, stable_ns))
             ELSE 'like stable steps, but apart from them'
-        END AS reason
+        END AS reason,
+        wait_ns - median(wait_ns) OVER source AS more_ns,
+        CASE WHEN more_ns > median(elapsed_ns) OVER source THEN CAST(more_ns AS BIGINT) END AS stall_ns
     FROM measured
     WINDOW source AS (PARTITION BY source_id)
 ),
@@ -114,7 +128,8 @@ added AS (
         END AS steps_per_s,
         CASE WHEN count(elapsed_ns) > 1 THEN ratio(max(elapsed_ns) - min(elapsed_ns), median(elapsed_ns)) END AS spread_ratio,
         count(*) AS step_count,
-        any_value(phase_reason) AS reason,
+        coalesce(any_value(phase_reason), CASE WHEN NOT is_all THEN any_value(warning) END) AS reason,
+        avg(elapsed_ns) AS mean_ns, max(elapsed_ns) AS longest_ns, CAST(sum(stall_ns) AS BIGINT) AS stall_ns,
         any_value(step_kind) AS step_kind,
         CAST(median(mark_ns) AS BIGINT) AS mark_ns,
         CAST(median(busy_ns) AS BIGINT) AS busy_ns,
@@ -133,18 +148,18 @@ rows_of_all AS (
     SELECT
         CASE WHEN is_all THEN '(all)' ELSE '(stable)' END AS step_name,
         elapsed_ns, NOT is_all AS is_stable, busy_ratio, kernel_count, kernel_ns, steps_per_s, spread_ratio, step_count,
-        reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, NULL AS step_index
+        mean_ns, longest_ns, stall_ns, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, NULL AS step_index
     FROM added
     UNION ALL
     SELECT
         CAST(step_index AS VARCHAR), elapsed_ns, is_stable, ratio(busy_ns, elapsed_ns * device_count), kernel_count, kernel_ns,
-        NULL, NULL, NULL, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, step_index
+        NULL, NULL, NULL, NULL, NULL, stall_ns, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, step_index
     FROM told
 )
 SELECT
     step_name, source_file.rank_index, elapsed_ns, is_stable, reason, busy_ratio, kernel_count, steps_per_s,
     steps_per_s * sample_count AS samples_per_s,
-    spread_ratio, step_count, kernel_ns, mark_ns, busy_ns, work_count, step_kind, start_ns, step_index, rows_of_all.source_id
+    spread_ratio, step_count, mean_ns, longest_ns, stall_ns, kernel_ns, mark_ns, busy_ns, work_count, step_kind, start_ns, step_index, rows_of_all.source_id
 FROM rows_of_all
 CROSS JOIN samples
 LEFT JOIN source_file ON source_file.source_id = rows_of_all.source_id AND source_file.run_id = $run_id

@@ -1,7 +1,7 @@
 -- purpose = "How busy each stream of a device was, and how much of that no other stream was."
 -- source = "Zhu 2018 (TBD), eq. 1, stream by stream; docs/metrics.md, section stream_utilization"
 -- needs = ["attribution"]
--- depends = ["work_in_window"]
+-- depends = ["work_in_window", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -84,7 +84,7 @@ streams AS (
     GROUP BY source_id, device_id, stream_id, stream_rank
 )
 SELECT
-    source_file.rank_index, streams.device_id, streams.stream_id, streams.work_class,
+    device_rank.rank_index, streams.device_id, streams.stream_id, streams.work_class,
     ratio(busy.busy_ns, streams.elapsed_ns) AS busy_ratio,
     CAST(busy.busy_ns AS BIGINT) AS busy_ns,
     CAST(coalesce(alone.alone_ns, 0) AS BIGINT) AS alone_ns,
@@ -97,5 +97,6 @@ JOIN busy
 LEFT JOIN alone
     ON alone.source_id = streams.source_id AND alone.device_id IS NOT DISTINCT FROM streams.device_id
     AND alone.stream_rank = streams.stream_rank
-LEFT JOIN source_file ON source_file.source_id = streams.source_id AND source_file.run_id = $run_id
-ORDER BY source_file.rank_index NULLS LAST, streams.source_id, streams.device_id NULLS LAST, busy.busy_ns DESC, streams.stream_id
+LEFT JOIN device_rank
+    ON device_rank.run_id = $run_id AND device_rank.source_id = streams.source_id AND device_rank.device_id IS NOT DISTINCT FROM streams.device_id
+ORDER BY device_rank.rank_index NULLS LAST, streams.source_id, streams.device_id NULLS LAST, busy.busy_ns DESC, streams.stream_id

@@ -88,3 +88,32 @@ def test_steps_one_by_one(tracekit: Tracekit, store: Path) -> None:
         ("13", "395000", "true"),
     ]  # fmt: skip
     assert rows[2]["reason"] == "takes 2.00 of their time"
+
+
+def test_a_stable_phase_that_is_the_lesser_part_is_told(
+    tracekit: Tracekit, tmp_path: Path, corpus: Path
+) -> None:
+    """A process that sleeps for 60 ms before every third of six steps, and one that does not."""
+    store = tmp_path / "S"
+    for run in ("baseline", "gc_stall"):
+        trace = corpus / "h100" / "planted" / f"{run}.trace.json.gz"
+        assert tracekit("ingest", trace, "--run", run, "--store", store).code == 0
+    words = ("--format", "csv", "--store", store)
+    rows = list(csv.DictReader(io.StringIO(
+        tracekit("query", "steps", "--run", "gc_stall", *words).text)))  # fmt: skip
+    stalls = {r["step_name"]: int(r["stall_ns"]) for r in rows if r["stall_ns"]}
+    assert set(stalls) == {"(stable)", "(all)", "1", "4"}
+    for step in ("1", "4"):
+        assert 55_000_000 < stalls[step] < 61_000_000
+    lines = {r["about"]: r["summary"] for r in csv.DictReader(io.StringIO(
+        tracekit("summary", "gc_stall", *words).text))}  # fmt: skip
+    assert lines["steps"].endswith("3 of 6 steps (stable; host)")
+    assert "mean 15.17 ms" in lines["all steps"]
+    assert "warning: stable are 3 of 6 steps, 19.4 % of their time" in lines["all steps"]
+    assert lines["stalls"].startswith("2 of 6 steps lost 116.6 ms")
+    notes = tracekit("compare", "baseline", "gc_stall", "--store", store).text
+    assert "all steps: A 6 steps of 5.716 ms in the mean, B 6 steps of 15.17 ms" in notes
+    assert "warning: B: stable are 3 of 6 steps, 19.4 % of their time" in notes
+    lines = {r["about"]: r["summary"] for r in csv.DictReader(io.StringIO(
+        tracekit("summary", "baseline", *words).text))}  # fmt: skip
+    assert not {"all steps", "stalls"} & lines.keys()

@@ -28,7 +28,7 @@ def test_a_run_with_kernels(tracekit: Tracekit, filled: Path) -> None:
     assert lines["device"] == "NVIDIA H100 80GB HBM3"
     # busy 1707.772 us of 10106 us
     assert lines["busy"] == "16.9 %: kernels run for 1.708 ms of 10.11 ms; with copies 17.9 %"
-    assert lines["steps"] == "median 4.000 ms, spread 0.0 %, 2 steps (stable; host)"
+    assert lines["steps"] == "median 4.000 ms, spread 0.0 %, 2 of 3 steps (stable; host)"
     # three all-reduces of 120 us of 1961.272
     assert lines["kernel 1"].startswith("18.4 %, 360.0 µs: 3 \u00d7 ncclDevKernel_AllR")
     assert "kernel 5" in lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +143,60 @@ def test_one_rank_alone_matches_nothing(
     assert {row["collective_kind"] for row in rows} == kinds
     assert {row["reason"] for row in rows} == {reason}
     assert {row["transfer_ns"] for row in rows} == {None}
+
+
+# -- several ranks in one file --------------------------------------------------------------------
+
+
+def test_every_report_knows_the_ranks_that_a_file_was_merged_from(
+    corpus: Path, tmp_path: Path
+) -> None:
+    trace = corpus / "torch" / "amd-merged-nccl-only-8rank-mi300x.json.gz"
+    times: dict[tuple[int, int], int] = {}
+    for event in json.loads(gzip.decompress(trace.read_bytes()), parse_float=Decimal)[
+        "traceEvents"
+    ]:
+        if event.get("cat") == "kernel":
+            place = event["args"]["rank"], event["args"]["device"]
+            times[place] = times.get(place, 0) + int(event["dur"] * 1000)
+    ingest(trace, tmp_path / "S", Options(run_name="r"))
+    database = Database(open_store(tmp_path / "S"))
+
+    def told(report: str, time: str, **given: str) -> dict[tuple[int, int], int]:
+        rows = database.query(report, {"run_id": "r"}).rows()
+        return {
+            (row["rank_index"], row["device_id"]): row[time]
+            for row in rows
+            if all(row[name] == value for name, value in given.items())
+        }
+
+    assert len(times) == 4
+    assert told("gpu_utilization", "sum_ns") == times
+    assert told("ranks", "communication_ns") == times
+    assert told("overlap", "sum_ns", work_class="communication") == times
+    assert told("stream_utilization", "sum_ns") == times
+    for report in ("gaps", "largest_gaps", "launch_bounds"):
+        assert told(report, "source_id").keys() == times.keys()
+    ranks = {rank for rank, _ in times}
+    assert {
+        row["rank_index"] for row in database.query("stragglers", {"run_id": "r"}).rows()
+    } == ranks
+    total = sum(row["total_ns"] for row in database.query("collectives", {"run_id": "r"}).rows())
+    assert total == sum(times.values())
+
+
+def test_ranks_that_share_the_number_of_a_device_are_told(tmp_path: Path) -> None:
+    """Two nodes of one job, merged: device 0 is of rank 0 and of rank 8."""
+    events = [
+        {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": pid, "tid": 7,
+         "ts": 10, "dur": 5, "args": {"device": device, "stream": 7, "rank": rank}}
+        for pid, device, rank in ((0, 0, 0), (800, 0, 8), (801, 1, 9))
+    ]  # fmt: skip
+    trace = tmp_path / "merged.json"
+    trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    ingest(trace, tmp_path / "S", Options(run_name="r"))
+    database = Database(open_store(tmp_path / "S"))
+    rows = database.query("gpu_utilization", {"run_id": "r"}).rows()
+    assert [(row["rank_index"], row["device_id"]) for row in rows] == [(9, 1), (None, 0)]
+    (issue,) = database.query("issues", {"run_id": "r"}).rows()
+    assert issue["message"].startswith("ranks 0, 8 all have a device 0: their work is added up")

@@ -301,3 +301,45 @@ def test_the_reports_of_a_timeline_agree(name: str, corpus: Path, tmp_path: Path
     for figure in ("lower_ns", "upper_ns"):
         of_devices, of_names = ([r[figure] or 0 for r in rows] for rows in (bounds, by_name))
         assert sum(of_devices) == sum(of_names)
+
+
+# -- operators on the host ------------------------------------------------------------------------
+
+
+def outermost_of(events: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
+    """Calls of each operator, and the time of those that lie in no other call of that name."""
+    by_thread: dict[tuple[Any, ...], list[tuple[int, int, str]]] = defaultdict(list)
+    for event in events:
+        if event.get("cat") == "cpu_op":
+            start = nanoseconds(event["ts"])
+            end = start + nanoseconds(event["dur"])
+            by_thread[event["pid"], event["tid"]].append((start, -end, event["name"]))
+    calls: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for slices in by_thread.values():
+        around: list[tuple[int, str]] = []
+        for start, minus_end, name in sorted(slices):
+            while around and around[-1][0] <= start:
+                around.pop()
+            calls[name][0] += 1
+            if name not in {outer for _, outer in around}:
+                calls[name][1] += -minus_end - start
+            around.append((-minus_end, name))
+    return {name: (count, total) for name, (count, total) in calls.items()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hta-mtia-inference.json.gz",  # aten::sum calls itself
+        "tracelens-bertsmall-h100.json.gz",
+        "hta-vit-a100-sampled-rank0of128.json.gz",
+    ],
+)
+def test_an_operator_that_calls_itself_counts_once(name: str, corpus: Path, tmp_path: Path) -> None:
+    trace = corpus / "torch" / name
+    rows = report(database_of(trace, tmp_path / "S"), "op_time")
+    found = {row["name"]: (row["call_count"], row["total_ns"]) for row in rows}
+    assert found == outermost_of(events_of(trace))
+    if "mtia" in name:
+        row = next(row for row in rows if row["name"] == "aten::sum")
+        assert row["call_count"] * row["mean_ns"] > 1.3 * row["total_ns"]

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tracekit.attribution import allocations, slices, steps, work
+import numpy as np
+
+from tracekit.attribution import allocations, captures, slices, steps, work
 from tracekit.attribution.columns import Texts, ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.host import host_of
@@ -28,7 +30,10 @@ def attributed(folder: Path) -> Iterator[Batch]:
     """
     texts, tracks = Texts(), Tracks()
     done = work.read(folder, texts, tracks)
-    found = slices.read(folder, ids_in(done.correlation_id), texts, tracks)
+    worked = ids_in(done.correlation_id)
+    captured = captures.read(folder, worked, texts)
+    calls = ids_in(np.concatenate((worked, captures.correlations(captured))))
+    found = slices.read(folder, calls, texts, tracks)
     recorded = steps.read(folder, tracks)
     if recorded.are_none():
         shown = detected(done)
@@ -36,7 +41,7 @@ def attributed(folder: Path) -> Iterator[Batch]:
         recorded = replace(recorded, of_work=shown.step)
     host = host_of(found, recorded.of_host, texts, tracks)
     del found  # the host has it in order
-    origins = origins_of(done, host, recorded, texts, tracks)
+    origins = origins_of(done, host, recorded, captured, texts, tracks)
     if recorded.of_work is not None:
         host = replace(host, step=steps_of_calls(host.after, origins.launch, recorded.of_work))
     yield from context_rows(host.tree, texts)

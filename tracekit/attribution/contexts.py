@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tracekit.attribution import reasons
 
@@ -101,6 +101,27 @@ class Tree:
             depth = above.depth + 1 if above else 0
             known = None if path else symbol.module_reason or reason
             self.nodes.append(Node(parent, depth, symbol, path, basis, phase, phase_basis, known))
+        return self._nodes[key]
+
+    def copied(self, parent: int, original: int) -> int:
+        """The context of the last member of `original`, called in the context `parent`.
+
+        It keeps its module and phase; where it has none, those of `parent` count.
+        """
+        key = (parent, "copy", original)
+        if key not in self._nodes:
+            if self.is_full:
+                return parent
+            above, node = (self.nodes[parent] if parent >= 0 else None), self.nodes[original]
+            if above is not None:
+                if not node.path:
+                    node = replace(node, path=above.path, module_basis=above.module_basis)
+                if node.phase is None:
+                    node = replace(node, phase=above.phase, phase_basis=above.phase_basis)
+            self._nodes[key] = len(self.nodes)
+            depth = above.depth + 1 if above else 0
+            reason = None if node.path else node.module_reason
+            self.nodes.append(replace(node, parent=parent, depth=depth, module_reason=reason))
         return self._nodes[key]
 
     def _module(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tracekit.attribution import reasons
+from tracekit.attribution.captures import Capture, replays_of
 from tracekit.attribution.columns import NONE, Codes, Flags, Ints, Texts
 from tracekit.attribution.contexts import Symbol, Tree
 from tracekit.attribution.host import Host
@@ -25,10 +27,12 @@ _SURE_RATIO = 0.99
 class Origins:
     """What work comes from, one array a column; texts are codes, -1 is none.
 
-    ``launch`` and ``op`` are places in the host's slices, ``context`` in the tree.
+    ``launch``, ``capture`` (the call that a launch of a graph replays) and ``op`` are places in the
+    host's slices, ``context`` in the tree.
     """
 
     launch: Ints
+    capture: Ints
     op: Ints
     op_name: Codes
     context: Ints
@@ -40,25 +44,37 @@ class Origins:
 
 
 def origins_of(
-    work: Work, host: Host, steps: RecordedSteps, texts: Texts, tracks: Tracks
+    work: Work,
+    host: Host,
+    steps: RecordedSteps,
+    captures: Sequence[Capture],
+    texts: Texts,
+    tracks: Tracks,
 ) -> Origins:
     """Find what each work comes from; operators that the profiler names make contexts."""
     launch, launch_reason = _launches(work, host, texts, tracks)
-    op = _at(host.op, launch)
-    context = _at(host.context, launch)
-    op_by_id = np.where(op < 0, _ops_by_id(work, host, op, tracks), -1)
+    replays = replays_of(captures, work, host, launch, texts)
+    is_replay = replays.call >= 0
+    op = _at(host.op, np.where(is_replay, replays.call, launch))
+    context = np.where(is_replay, replays.context, _at(host.context, launch))
+    op_by_id = np.where((op < 0) & ~is_replay, _ops_by_id(work, host, op, tracks), -1)
     op = np.where(op < 0, op_by_id, op)
     context = np.where(op_by_id < 0, context, _at(host.context, op_by_id))
     context = np.where(work.op_name > 0, _scoped(work, host.tree, texts), context)
     known_by_host = np.append(host.slices.name, 0)[op]
     op_name = np.where(work.op_name > 0, work.op_name, known_by_host)
-    missing = np.where(launch < 0, launch_reason, texts.code(reasons.NO_OPERATOR))
+    no_op = np.where(replays.reason > 0, replays.reason, texts.code(reasons.NO_OPERATOR))
+    missing = np.where(launch < 0, launch_reason, no_op)
     nothing = reasons.TOO_MANY if host.tree.is_full else reasons.NOTHING_AROUND
     around = np.where(launch < 0, launch_reason, texts.code(nothing))
+    module_reason, phase_reason = (
+        np.where(context < 0, around, said[context]) for said in _reasons(host.tree, texts)
+    )
     return Origins(
-        launch, op, op_name, context, _steps(work, host, steps, launch, op), launch_reason,
-        np.where(op_name > 0, 0, missing),
-        *(np.where(context < 0, around, said[context]) for said in _reasons(host.tree, texts)),
+        launch=launch, capture=replays.call, op=op, op_name=op_name, context=context,
+        step=_steps(work, host, steps, launch, op), launch_reason=launch_reason,
+        op_reason=np.where(op_name > 0, 0, missing), module_reason=module_reason,
+        phase_reason=phase_reason,
     )  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def _device_sums(host: Host, work: Work, origins: Origins) -> dict[str, Ints]:
     What lies in a slice follows it, up to ``after``: a sum over it is a difference of running sums.
     A time is not known where that of one of the works is not.
     """
-    has_op = np.flatnonzero(origins.op >= 0)
+    has_op = np.flatnonzero((origins.op >= 0) & (origins.capture < 0))
     op, launch = origins.op[has_op], origins.launch[has_op]
     is_in_op = np.append(host.op, -1)[launch] == op
     place = np.where(is_in_op, launch, op)
@@ -169,6 +169,7 @@ def work_rows(
             "launch_start_ns": _ids(calls.start_ns, launch),
             "launch_dur_ns": _ids(calls.dur_ns, launch),
             "launch_work_count": nullable(launch_counts[launch]),
+            "capture_event_id": _ids(calls.event_id, origins.capture[part]),
             "op_event_id": _ids(calls.event_id, origins.op[part]),
             "op_name": texts.array(origins.op_name[part]),
             "context_id": _places(origins.context[part]),

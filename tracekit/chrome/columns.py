@@ -199,7 +199,7 @@ class Cells:
             if ready is not None:
                 return ready, None
             convert = _DEFAULTS[kind]
-        plain = _plain_values(values)
+        plain = plain_values(values)
         made = _mapped(plain, convert)
         if made.count(None) == plain.count(None):
             return pa.array(made, kind), None
@@ -230,7 +230,7 @@ class Cells:
             else:
                 ready = _array(values, INT)
             if ready is None:
-                plain = _plain_values(values)
+                plain = plain_values(values)
                 ready = pa.array([integer(value) for value in plain], INT)
                 names.append(
                     [
@@ -327,7 +327,8 @@ def _json_texts(values: Sequence[Any]) -> pa.Array | None:
     )
 
 
-def _plain_values(values: Sequence[Any]) -> Sequence[Any]:
+def plain_values(values: Sequence[Any]) -> Sequence[Any]:
+    """Values, JSON text as what it stands for: text loses its quotes, a list stays JSON."""
     is_raw = msgspec.Raw in set(map(type, values))
     return [_plain(value) for value in values] if is_raw else values
 

@@ -1,0 +1,210 @@
+"""Graphs: which captured call each work is of that one launch of a graph replays.
+
+A launch that is captured runs nothing: no work has the correlation id of its call. The launch of
+the graph has one call for all its work. Where the captured calls name their kernels (ROCm's do),
+the work of a launch is that of the capture whose kernels have these names in this order. Where
+they do not, nothing proves which capture it is, and none is claimed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.attribution import reasons
+from tracekit.attribution.columns import NONE, Codes, Ints, Texts, batches, numbers
+from tracekit.attribution.host import Host
+from tracekit.attribution.work import Work
+
+_BEGIN, _END, _GRAPH_LAUNCH = "StreamBeginCapture", "StreamEndCapture", "GraphLaunch"
+#: What the names of calls have in them that put work into a graph, and the kind of that work.
+_KINDS = (("emcpy", "memcpy"), ("emset", "memset"), ("Launch", "kernel"))
+_COLUMNS = ("event_id", "start_ns", "correlation_id", "process_id", "thread_id", "name",
+            "slice_kind", "args_json")  # fmt: skip
+
+
+@dataclass(slots=True)
+class Capture:
+    """The calls between begin and end of a capture that put work into its graph, in order.
+
+    ``kinds`` and ``names`` are codes of texts: what each puts there, and the name of its kernel
+    (0 where the call does not say).
+    """
+
+    process_id: int | None
+    start_ns: int
+    end_ns: int
+    event_ids: list[int] = field(default_factory=list)
+    correlation_ids: list[int] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
+    names: list[int] = field(default_factory=list)
+
+
+def read(folder: Path, worked: Ints, texts: Texts) -> list[Capture]:
+    """The captures of a source; `worked` are the correlation ids of its work, in order.
+
+    A call with work was not captured, but ran. Where two captures go on at once nothing says whose
+    a call is.
+    """
+    captures = _begun_and_ended(folder)
+    if not captures:
+        return []
+    first, last = min(c.start_ns for c in captures), max(c.end_ns for c in captures)
+    calls = []
+    for rows in _calls(folder, [part for part, _ in _KINDS]):
+        starts, ids = numbers(rows["start_ns"]), numbers(rows["correlation_id"])
+        is_captured = (starts >= first) & (starts < last) & (ids != NONE) & (ids != 0)
+        calls += rows.filter(pa.array(is_captured & ~np.isin(ids, worked))).to_pylist()
+    for call in sorted(calls, key=lambda call: (call["start_ns"], call["event_id"])):
+        process, start, name = call["process_id"], call["start_ns"], call["name"]
+        found = [
+            one for one in captures
+            if one.process_id == process and one.start_ns <= start < one.end_ns
+        ]  # fmt: skip
+        if len(found) == 1 and _GRAPH_LAUNCH not in name:
+            kind = next(kind for part, kind in _KINDS if part in name)
+            found[0].event_ids.append(call["event_id"])
+            found[0].correlation_ids.append(call["correlation_id"])
+            found[0].kinds.append(texts.code(kind))
+            found[0].names.append(texts.code(_kernel_name(call["args_json"])))
+    return [capture for capture in captures if capture.event_ids]
+
+
+def correlations(captures: Sequence[Capture]) -> Ints:
+    """The correlation ids of all captured calls."""
+    return np.array([i for capture in captures for i in capture.correlation_ids], np.int64)
+
+
+def _begun_and_ended(folder: Path) -> list[Capture]:
+    calls = [row for rows in _calls(folder, (_BEGIN, _END)) for row in rows.to_pylist()]
+    captures, begun = [], {}
+    for call in sorted(calls, key=lambda call: (call["start_ns"], call["event_id"])):
+        place = call["process_id"], call["thread_id"]
+        if _BEGIN in call["name"]:
+            begun[place] = call["start_ns"]
+        elif place in begun:
+            captures.append(Capture(call["process_id"], begun.pop(place), call["start_ns"]))
+    return captures
+
+
+def _calls(folder: Path, parts: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The calls of the runtime and the driver whose names have one of some parts."""
+    kinds = pa.array(("runtime", "driver"))
+    for rows in batches(folder, "slice", _COLUMNS):
+        names = rows["name"].dictionary.to_pylist()
+        is_one = pa.array(
+            [any(part in (name or "") for part in parts) for name in names], pa.bool_()
+        )
+        if pc.any(is_one).as_py():
+            chosen = pc.and_(is_one.take(rows["name"].indices), pc.is_in(rows["slice_kind"], kinds))
+            yield rows.filter(pc.and_(chosen, pc.is_valid(rows["start_ns"])))
+
+
+def _kernel_name(args_json: str | None) -> str | None:
+    args = json.loads(args_json) if args_json else None
+    name = args.get("kernel") if isinstance(args, dict) else None
+    return name if isinstance(name, str) else None
+
+
+# -- what a launch of a graph replays -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Replays:
+    """What the launches of graphs replay, one value a work.
+
+    ``call`` is the place of the captured call in the host's slices, ``context`` that in the tree
+    (-1: none); ``reason`` is the code of why a graph's work has no captured call, 0 of other work.
+    """
+
+    call: Ints
+    context: Ints
+    reason: Codes
+
+
+def replays_of(
+    captures: Sequence[Capture], work: Work, host: Host, launch: Ints, texts: Texts
+) -> Replays:
+    """Find the capture that each launch of a graph replays, and what its calls were made in."""
+    call, context = (np.full(len(work), -1, np.int64) for _ in range(2))
+    reason = np.zeros(len(work), np.int32)
+    copies: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+    for place, ran in _graphs(work, host, launch, texts):
+        found, why = _replayed(captures, work, ran, int(host.slices.start_ns[place]), texts)
+        reason[ran] = texts.code(why)
+        if found is None:
+            continue
+        key = found, int(host.context[place])
+        if key not in copies:
+            copies[key] = _copied(captures[found], key[1], host)
+        call[ran], context[ran] = copies[key]
+    return Replays(call, context, reason)
+
+
+def _graphs(work: Work, host: Host, launch: Ints, texts: Texts) -> Iterator[tuple[int, Ints]]:
+    """Each launch of a graph, as its place in the host, with its work in the order it ran in."""
+    names, codes = np.unique(host.slices.name, return_inverse=True)
+    said = [_GRAPH_LAUNCH in (texts.values[name] or "") for name in names.tolist()]
+    is_graph = np.append(np.array(said, bool)[codes], False)
+    ran = np.flatnonzero(is_graph[launch])
+    ran = ran[np.lexsort((work.event_id[ran], work.start_ns[ran], launch[ran]))]
+    for part in np.split(ran, np.flatnonzero(np.diff(launch[ran])) + 1):
+        if len(part):
+            yield int(launch[part[0]]), part
+
+
+def _replayed(
+    captures: Sequence[Capture], work: Work, ran: Ints, launched_ns: int, texts: Texts
+) -> tuple[int | None, str | None]:
+    """The only capture that the work of a launch is of, or why there is none."""
+    before = [i for i, one in enumerate(captures) if one.end_ns <= launched_ns]
+    if not before:
+        return None, reasons.NO_CAPTURE
+    kinds = work.kind[ran].tolist()
+    is_kernel = work.kind[ran] == texts.code("kernel")
+    wanted = np.where(is_kernel, work.name[ran], 0).tolist()
+    alike = [i for i in before if captures[i].kinds == kinds]
+    fitting = [i for i in alike if captures[i].names == wanted]
+    if len(fitting) == 1 and not _is_disordered(work, ran):
+        return fitting[0], None
+    if fitting:
+        return None, reasons.MANY_CAPTURES if len(fitting) > 1 else reasons.BRANCHES
+    unnamed = any(0 in np.array(captures[i].names)[is_kernel] for i in alike)
+    return None, reasons.UNNAMED_CAPTURE if unnamed else reasons.NO_CAPTURE_FITS
+
+
+def _is_disordered(work: Work, ran: Ints) -> bool:
+    """Whether kernels of one name ran at once: nothing says which branch of a graph each is in."""
+    order = np.lexsort((work.start_ns[ran], work.name[ran]))
+    names, starts = work.name[ran][order], work.start_ns[ran][order]
+    till = starts + np.maximum(work.dur_ns[ran][order], 0)
+    return bool(np.any((names[1:] == names[:-1]) & (starts[1:] < till[:-1])))
+
+
+def _copied(capture: Capture, base: int, host: Host) -> tuple[Ints, Ints]:
+    """The places of the captured calls, and their contexts as called in the context `base`.
+
+    What was called since the capture began is called where the graph is launched.
+    """
+    order = np.argsort(host.slices.event_id, kind="stable")
+    places = order[np.searchsorted(host.slices.event_id, capture.event_ids, sorter=order)]
+    contexts = []
+    for place in places.tolist():
+        chain = []
+        around = int(host.parent[place])
+        while around >= 0 and host.slices.start_ns[around] >= capture.start_ns:
+            chain.append(around)
+            around = int(host.parent[around])
+        context, original = base, int(host.context[around]) if around >= 0 else -1
+        for member in reversed(chain):
+            if host.context[member] != original:  # marks of steps are no members
+                original = int(host.context[member])
+                context = host.tree.copied(context, original)
+        contexts.append(context)
+    return places, np.array(contexts, np.int64)
