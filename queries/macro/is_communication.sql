@@ -18,6 +18,7 @@ CASE
         OR contains(kernel_name, 'o-all') OR contains(kernel_name, 'ollective') OR contains(kernel_name, 'hcom') OR contains(kernel_name, 'shmem')
         OR contains(kernel_name, 'node') OR contains(kernel_name, 'cross_device') OR contains(kernel_name, 'notify_') OR contains(kernel_name, 'userbuffers')
         OR contains(kernel_name, 'A2A') OR contains(kernel_name, 'a2a') OR contains(kernel_name, 'EpDispatch') OR contains(kernel_name, 'EpCombine')
+        OR contains(kernel_name, 'psum') OR contains(kernel_name, 'ppermute') OR contains(kernel_name, 'send') OR contains(kernel_name, 'recv')
     ) THEN false
     ELSE coalesce(
         regexp_matches(
@@ -25,6 +26,8 @@ CASE
             '(?i)(^|[^a-z])(nccl|rccl|msccl|hccl|oneccl|nvshmem|roc_?shmem|hcom_)|all[-_]?reduce|all[-_]?gather|reduce[-_]?scatter|all[-_]?to[-_]?all|moe_?a2a|cross_device_|collective[-_]?(permute|broadcast)'
             -- DeepEP and those made of it; its layout:: works on one device
             || '|(^|::)(intranode|internode|internode_ll)::|(^|::)(cached_)?notify_(dispatch|combine)|ep(dispatch|combine)(intra|inter)node|userbuffers'
+            -- HLO instructions, some of which are called after the operator of JAX
+            || '|^%?((psum|ppermute)(_scatter|_invariant)?|(send|recv)(-done)?)(\.\d+)?$'
         )
         -- a reduction that every thread of a warp or block gets stays on its device; so do kernels that are generated for what is around a collective
         AND NOT regexp_matches(kernel_function(kernel_name), '(?i)(warp|block|group)_?all_?reduce|^triton_(poi|red|per|tem)_'),
