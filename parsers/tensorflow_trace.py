@@ -67,7 +67,7 @@ def _context(value: Any) -> int | None:
 _LINKS = {"correlation_id": arg("correlation_id")}
 _ON_STREAM: dict[str, Arg] = _LINKS | {"context_id": arg("context_id", convert=_context)}
 _KERNEL_ARGS: dict[str, Arg] = _ON_STREAM | {"hlo_op_name": arg("hlo_op")}
-_TPU_ARGS = {"op_name": arg("tf_op")}
+_TPU_ARGS = {"op_name": arg("tf_op"), "category_name": arg("hlo_category")}
 _MEMORY_ARGS = {
     "address": arg("addr", "address"),
     "total_allocated_bytes": arg("bytes_allocated"),

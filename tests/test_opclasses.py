@@ -18,7 +18,7 @@ from tracekit.store import create_store
 CLASSES = (
     "matmul", "convolution", "fusion", "reduce", "elementwise", "data formatting", "collective",
     "infeed", "outfeed", "normalisation", "random", "control flow", "custom call", "other", "idle",
-    "attention",
+    "attention", "asynchronous copy",
 )  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def test_rows_are_those_of_the_table() -> None:
     names = [column.name for column in OP_CLASS.columns]
     assert all(sorted(row) == sorted(names) for row in rows)
     assert {row["key_kind"] for row in rows} == {*opclasses.KEY_KINDS, None}
-    patterns = [(row["key_kind"], row["pattern"]) for row in rows]
+    patterns = [(row["key_kind"], row["pattern"]) for row in rows if row["pattern"]]
     assert len(patterns) == len(set(patterns))
 
 
@@ -81,9 +81,13 @@ NAMES = [
     ("framework", "dot_general", None, "jit(dot)/dot_general", None, None, "matmul"),
     ("framework", "FusedBatchNormGradV3", None, "x", None, None, "normalisation"),
     ("framework", "CrossReplicaSum", None, "x", None, None, "collective"),
+    ("framework", "psum", "all-reduce", "jit(f)/psum", None, None, "collective"),
+    ("framework", "psum", None, "jit(f)/psum", None, None, "collective"),
+    ("framework", "psum", "reduce", "jit(f)/psum", None, None, "reduce"),
+    ("framework", "Unknown", None, "all-reduce.4", None, None, "collective"),
     ("framework", "MaxPoolGrad", None, "x", None, None, "reduce"),
     ("framework", "SparseSoftmaxCrossEntropyWithLogits", None, "x", None, None, "elementwise"),
-    ("framework", "Unknown", None, "copy-done.4", None, None, "data formatting"),
+    ("framework", "Unknown", None, "copy-done.4", None, None, "asynchronous copy"),
     ("framework", "Unknown", None, "region.272", None, None, "other"),
     ("framework", None, None, "x", None, None, "other"),
     ("framework", "TPUExecute", None, "x", None, None, "control flow"),
@@ -101,6 +105,15 @@ NAMES = [
     ("hlo", None, "data formatting", "copy.3", None, None, "data formatting"),
     ("hlo", None, "all-reduce", "all-reduce", "jit(f)/psum", None, "collective"),
     ("hlo", None, None, "%all-gather-start.12.remat2", None, None, "collective"),
+    ("hlo", "all-reduce", "all-reduce", "psum.3", "jit(f)/psum", None, "collective"),
+    ("hlo", None, None, "psum.3", "jit(f)/psum", None, "collective"),
+    # a sum over devices of which there is one
+    ("hlo", None, None, "reduce.3", "jit(f)/psum", None, "reduce"),
+    ("hlo", None, "reduce", "psum.3", "jit(f)/psum", None, "reduce"),
+    ("hlo", None, None, "wrapped_thing", "jit(f)/psum", None, "other"),
+    ("hlo", None, "copy-done", "copy-done.3", None, None, "asynchronous copy"),
+    ("hlo", None, "async-start", "slice-start.3", None, None, "asynchronous copy"),
+    ("hlo", None, "async-done", "call-done.3", None, None, "data formatting"),
     ("hlo", None, None, "infeed.7", None, None, "infeed"),
     ("hlo", None, "while", "while.2", None, None, "control flow"),
     ("hlo", None, "a category of tomorrow", "thing.1", None, None, "other"),

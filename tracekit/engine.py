@@ -35,6 +35,7 @@ from tracekit.schema import (
     TABLES,
     Table,
 )
+from tracekit.signatures import kernel_function
 from tracekit.store import FILE_PATTERN, Store
 
 _SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE",
@@ -64,8 +65,6 @@ _TABLE_FUNCTION = re.compile(
 _INEXACT_TYPES = frozenset((
     "bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint",
 ))  # fmt: skip
-#: Our own function: the modelled work of one call of an operator, from columns of `slice`.
-_OP_MODEL = "op_model"
 _OP_MODEL_RESULT = (
     "STRUCT(family_name VARCHAR, is_heavy BOOLEAN, flop_count BIGINT, read_bytes BIGINT, "
     "write_bytes BIGINT, accessed_bytes BIGINT, precision_name VARCHAR, comm_bytes BIGINT, "
@@ -90,7 +89,7 @@ class Database:
         self._root = str(store.path.resolve())
         self._is_mixed = False
         self._defined: set[str] = set()
-        self._has_function = False
+        self._functions: set[str] = set()
         self._busy = threading.Lock()  # the connection refuses two threads at once
         self._connection = duckdb.connect()
         try:
@@ -134,7 +133,7 @@ class Database:
             texts = [text, *(query.sql for query in queries)]
             if len(queries) == len(definitions()):
                 texts.extend(TABLES)
-            self._define_function(texts)
+            self._define_functions(texts)
             self._define_references(texts)
             self._define_empty(texts)
             for query in queries:
@@ -142,20 +141,22 @@ class Database:
                     self._connection.execute(_definition(query))
                     self._defined.add(query.name)
 
-    def _define_function(self, texts: Sequence[str]) -> None:
-        """`op_model`, if `texts` name it: to load the models takes time."""
-        if self._has_function or not any(_OP_MODEL in text for text in texts):
-            return
-        self._connection.create_function(
-            _OP_MODEL,
-            _modelled,
-            ["VARCHAR"] * 5,
-            _OP_MODEL_RESULT,
-            null_handling=FunctionNullHandling.SPECIAL,
-        )
-        self._has_function = True
-        # DuckDB reports a leak if Python ends while a connection with a function is open.
-        weakref.finalize(self, self._connection.close)
+    def _define_functions(self, texts: Sequence[str]) -> None:
+        """Our own functions that `texts` name: to load the models of operators takes time."""
+        for name, (function, count, result) in _FUNCTIONS.items():
+            if name in self._functions or not any(name in text for text in texts):
+                continue
+            self._connection.create_function(
+                name,
+                function,
+                ["VARCHAR"] * count,
+                result,
+                null_handling=FunctionNullHandling.SPECIAL,
+            )
+            if not self._functions:
+                # DuckDB reports a leak if Python ends while a connection with a function is open.
+                weakref.finalize(self, self._connection.close)
+            self._functions.add(name)
 
     def _define_references(self, texts: Sequence[str]) -> None:
         """The built-in tables that `texts` name; no source has rows in them."""
@@ -512,6 +513,18 @@ def _modelled(
     from tracekit.opmodels import figures
 
     return figures(name, dims, types, strides, values)._asdict()
+
+
+def _function_of_kernel(name: str | None) -> str | None:
+    return None if name is None else kernel_function(name)
+
+
+#: Our own functions, with the number of their arguments and the type of what they return: the
+#: modelled work of one call of an operator, from columns of `slice`; the function of a kernel.
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
+    "op_model": (_modelled, 5, _OP_MODEL_RESULT),
+    "kernel_function": (_function_of_kernel, 1, "VARCHAR"),
+}
 
 
 def _model_rows() -> list[dict[str, Any]]:

@@ -100,6 +100,7 @@ KERNEL = Table(
         Column("graph_node_id", INT, "node in that graph"),
         Column("collective_name", TEXT, "collective operation, for communication kernels"),
         OP_NAME, HLO_OP, PROGRAM,
+        Column("category_name", TEXT, "category of the instruction, as the profiler has it"),
         Column("is_tensor_core_kernel", FLAG, "the kernel uses tensor cores, by its profiler"),
         Column("is_tensor_core_op", FLAG, "its operator could use them, by its profiler"),
         PROCESS, THREAD, TRACK, ARGS,

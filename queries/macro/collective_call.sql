@@ -32,12 +32,12 @@
 WITH
 kernels AS MATERIALIZED (
     SELECT
-        kernel.run_id, kernel.source_id, kernel.event_id, kernel.name, kernel.collective_name,
+        kernel.run_id, kernel.source_id, kernel.event_id, kernel.name, kernel.collective_name, kernel.category_name,
         kernel.device_id, kernel.stream_id, kernel.start_ns, kernel.dur_ns, kernel.args_json,
         attribution.step_index, attribution.launch_thread_id, attribution.launch_start_ns
     FROM kernel
     LEFT JOIN (FROM attribution WHERE wanted_run IS NULL OR run_id = wanted_run) AS attribution USING (source_id, event_id)
-    WHERE (wanted_run IS NULL OR kernel.run_id = wanted_run) AND is_communication(kernel.name, kernel.collective_name)
+    WHERE (wanted_run IS NULL OR kernel.run_id = wanted_run) AND is_communication(kernel.name, kernel.collective_name, kernel.category_name)
 ),
 -- a collective on the host: the call with its arguments, the operator with its tensors, the title of the work
 calls AS MATERIALIZED (
@@ -84,7 +84,7 @@ found AS (
     SELECT
         kernels.run_id, kernels.source_id, kernels.event_id, kernels.name, kernels.device_id, kernels.stream_id,
         kernels.start_ns, kernels.dur_ns, kernels.step_index, true AS is_kernel,
-        kernels.collective_name, kernels.args_json, around.call_json, around.title, around.op_name, around.given, around.out_and_in
+        kernels.collective_name, kernels.category_name, kernels.args_json, around.call_json, around.title, around.op_name, around.given, around.out_and_in
     FROM kernels LEFT JOIN around USING (source_id, event_id)
     UNION ALL BY NAME
     SELECT
@@ -114,7 +114,7 @@ typed AS (
         said.*,
         -- calls on the host are of no device
         coalesce(device_rank.rank_index, TRY_CAST(said.rank AS BIGINT)) AS rank_index,
-        coalesce(collective_kind(collective_name), collective_kind(said."Collective name"), collective_kind(title), collective_kind(op_name), collective_kind(name)) AS kind,
+        coalesce(collective_kind(collective_name), collective_kind(said."Collective name"), collective_kind(title), collective_kind(op_name), collective_kind(category_name), collective_kind(kernel_function(name))) AS kind,
         coalesce(nullif(said."Process Group Name", ''), said."Process Group ID") AS group_name,
         nullif(replace(said."Process Group Ranks", ' ', ''), '') AS group_ranks,
         TRY_CAST(said."Group size" AS BIGINT) AS group_size,

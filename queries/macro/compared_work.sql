@@ -1,7 +1,7 @@
 -- purpose = "The time of two runs by what they are compared by: of each source and step, with what else tells where it belongs."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
--- depends = ["compared_source", "kernel_launch", "is_communication"]
+-- depends = ["compared_source", "kernel_launch", "work_class"]
 -- [parameters]
 -- a_run = {type = "VARCHAR", doc = "run A"}
 -- b_run = {type = "VARCHAR", doc = "run B"}
@@ -42,23 +42,20 @@ owned AS MATERIALIZED (
         ON parent.source_id = own.source_id AND parent.context_id = own.parent_context_id
 ),
 layers AS MATERIALIZED (FROM layer_stat WHERE run_id IN (a_run, b_run)),
-collective AS (
-    SELECT source_id, event_id, collective_name
+said AS (
+    SELECT source_id, event_id, collective_name, category_name
     FROM kernel
-    WHERE run_id IN (a_run, b_run) AND grouping_kind = 'category' AND collective_name IS NOT NULL
+    WHERE run_id IN (a_run, b_run) AND grouping_kind = 'category' AND (collective_name IS NOT NULL OR category_name IS NOT NULL)
 ),
 on_device AS (
     SELECT
         source_id, step_index, context_id, op_name,
         CASE
             WHEN grouping_kind = 'kernel' THEN name
-            WHEN grouping_kind <> 'category' THEN NULL
-            WHEN work_kind <> 'kernel' THEN work_kind
-            WHEN is_communication(name, collective_name) THEN 'communication'
-            ELSE 'compute'
+            WHEN grouping_kind = 'category' THEN work_class(work_kind, name, collective_name, category_name)
         END AS own_name,
         sum(dur_ns) AS dur_ns, count(*) AS work_count, count(*) - count(dur_ns) AS unknown_count
-    FROM (FROM attribution WHERE run_id IN (a_run, b_run)) LEFT JOIN collective USING (source_id, event_id)
+    FROM (FROM attribution WHERE run_id IN (a_run, b_run)) LEFT JOIN said USING (source_id, event_id)
     GROUP BY ALL
 ),
 on_host AS (
@@ -86,7 +83,7 @@ works AS (
     UNION ALL
     SELECT
         run_id, basis.basis_kind, 'recording', NULL, NULL,
-        CASE WHEN grouping_kind = 'kernel' THEN name WHEN is_communication(name, NULL) THEN 'communication' ELSE 'compute' END,
+        CASE WHEN grouping_kind = 'kernel' THEN name ELSE work_class('kernel', name, NULL, NULL) END,
         NULL, NULL, NULL,
         sum(dur_ns), sum(launch_count), coalesce(sum(launch_count) FILTER (WHERE dur_ns IS NULL), 0)
     FROM (FROM kernel_launch WHERE run_id = a_run UNION ALL FROM kernel_launch WHERE run_id = b_run AND b_run <> a_run)

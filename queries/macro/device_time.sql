@@ -26,7 +26,7 @@ work AS MATERIALIZED (
         CAST(work_class = 'communication' AS BIGINT) AS communication,
         CAST(work_class = 'memcpy' AS BIGINT) AS memcpy,
         CAST(work_class = 'memset' AS BIGINT) AS memset,
-        max(end_ns) FILTER (WHERE work_kind = 'kernel') OVER (
+        max(end_ns) FILTER (WHERE work_class IN ('compute', 'communication')) OVER (
             PARTITION BY run_id, source_id, device_id ORDER BY start_ns, end_ns
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS reach_ns
@@ -77,7 +77,7 @@ sums AS (
     SELECT
         run_id, source_id, device_id, work_class,
         count(*) AS work_count,
-        count(*) FILTER (WHERE work_kind = 'kernel' AND start_ns < reach_ns) AS overlapping_count,
+        count(*) FILTER (WHERE work_class IN ('compute', 'communication') AND start_ns < reach_ns) AS overlapping_count,
         sum(end_ns - start_ns) AS sum_ns
     FROM work
     GROUP BY run_id, source_id, device_id, work_class

@@ -1,6 +1,7 @@
 -- purpose = "Every row of op_stat with the class of its operator, told by what the profiler calls it."
 -- source = "table op_class; Wang Y. E. 2020 (ParaDnn), Fig. 3: operations by class; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
+-- depends = ["is_communication", "is_async_copy"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- [columns]
@@ -62,21 +63,34 @@ fitting AS (
     FROM keys JOIN op_class ON op_class.key_kind = keys.key_kind AND keys.key GLOB op_class.pattern
     GROUP BY keys.key_kind, keys.key
 ),
-other AS (
-    SELECT any_value({'class': class_name, 'place': class_rank, 'is_refined': false}) AS found
-    FROM op_class WHERE class_name = 'other'
+-- classes by which a timeline is told apart, and what is left
+named AS (
+    SELECT
+        any_value(found) FILTER (WHERE class_name = 'collective') AS collective,
+        any_value(found) FILTER (WHERE class_name = 'asynchronous copy') AS async_copy,
+        any_value(found) FILTER (WHERE class_name = 'other') AS other
+    FROM (SELECT class_name, {'class': class_name, 'place': class_rank, 'is_refined': false} AS found FROM op_class)
 ),
 found AS (
     SELECT
         told.*,
         CASE
-            WHEN op_kind = 'framework' THEN coalesce(by_type.found, by_opcode.found, other.found)
-            ELSE coalesce(by_target.found, by_category.found, by_opcode.found, by_type.found, other.found)
+            -- all its instructions are of another kind: a sum over devices, of which there is one
+            WHEN op_kind = 'framework' AND by_type.found['class'] = 'collective' AND NOT is_communication(opcode_key, NULL, coalesce(category_key, 'all-reduce'))
+            THEN coalesce(by_category.found, named.other)
+            WHEN op_kind = 'framework' AND by_type.found IS NOT NULL THEN by_type.found
+            WHEN is_communication(opcode_key, NULL, category_key) THEN named.collective
+            WHEN is_async_copy(name, category_key) THEN named.async_copy
+            WHEN op_kind = 'framework' THEN coalesce(by_opcode.found, named.other)
+            ELSE coalesce(
+                by_target.found, by_category.found, by_opcode.found,
+                CASE WHEN by_type.found['class'] <> 'collective' THEN by_type.found END, named.other
+            )
         END AS first_found,
         CASE WHEN by_type.found['class'] IN ('matmul', 'convolution') THEN by_type.found WHEN by_opcode.found['class'] IN ('matmul', 'convolution') THEN by_opcode.found END
             AS product
     FROM told
-    CROSS JOIN other
+    CROSS JOIN named
     LEFT JOIN fitting AS by_target ON by_target.key_kind = 'target' AND by_target.key = told.target_key
     LEFT JOIN fitting AS by_category ON by_category.key_kind = 'category' AND by_category.key = told.category_key
     LEFT JOIN fitting AS by_opcode ON by_opcode.key_kind = 'opcode' AND by_opcode.key = told.opcode_key

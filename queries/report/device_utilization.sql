@@ -59,7 +59,7 @@ reached AS (
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS reach_ns
     FROM device_interval
-    WHERE run_id = $run_id AND work_kind = 'kernel'
+    WHERE run_id = $run_id AND work_class IN ('compute', 'communication')
 ),
 busy AS (
     SELECT

@@ -40,7 +40,7 @@ busy AS (
 named AS (
     SELECT source_id, device_id, name, count(*) AS launch_count
     FROM work_in_window($run_id, $phase)
-    WHERE work_kind = 'kernel'
+    WHERE work_class IN ('compute', 'communication')
     GROUP BY source_id, device_id, name
 ),
 worked AS (

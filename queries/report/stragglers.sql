@@ -56,8 +56,11 @@ work AS (
         attribution.name, attribution.op_name, attribution.context_id, sum(attribution.dur_ns) AS dur_ns
     FROM attribution
     JOIN windows ON windows.source_id = attribution.source_id
+    LEFT JOIN (FROM kernel WHERE run_id = $run_id AND (collective_name IS NOT NULL OR category_name IS NOT NULL)) AS said
+        ON said.source_id = attribution.source_id AND said.event_id = attribution.event_id
     WHERE
         attribution.run_id = $run_id
+        AND NOT is_communication(attribution.name, said.collective_name, said.category_name)
         AND (windows.first_step_index IS NULL OR attribution.step_index BETWEEN windows.first_step_index AND windows.last_step_index)
     GROUP BY ALL
 ),
@@ -66,7 +69,6 @@ computed AS MATERIALIZED (
     FROM work
     LEFT JOIN calling_context
         ON calling_context.run_id = $run_id AND calling_context.source_id = work.source_id AND calling_context.context_id = work.context_id
-    WHERE NOT is_communication(work.name, NULL)
 ),
 parts AS (
     SELECT

@@ -8,7 +8,7 @@
 -- label = {type = "VARCHAR", doc = "with by=label: which label, e.g. batch", optional = true}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "kernel, or run or value of the label"}
--- zero_ai_kind = {type = "VARCHAR", doc = "measured_zero; else not known: not_collected, not_available (on this device), no_value (the launch failed), or named_copy (by its name a copy or integer kernel)"}
+-- zero_ai_kind = {type = "VARCHAR", doc = "measured_zero; else not known: not_collected, not_available (on this device), no_value (the launch failed), or named_copy (by its function a copy or integer kernel)"}
 -- is_zero_ai = {type = "BOOLEAN", doc = "true where measured; NULL where not known"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
 -- launch_share_ratio = {type = "DOUBLE", doc = "share of all launches with counters"}
@@ -26,7 +26,7 @@ chosen AS (
         CASE
             WHEN total_packed_flop = 0 THEN 'measured_zero'
             WHEN total_packed_flop > 0 OR known_flop > 0 THEN 'has_work'
-            WHEN regexp_matches(name, '(?i)memcpy|memset|copy|transpose|permute|gather|scatter|concat|index|sort|scan|hash|fill')
+            WHEN regexp_matches(kernel_function(name), '(?i)memcpy|memset|copy|transpose|permute|gather|scatter|concat|index|sort|scan|hash|fill')
             THEN 'named_copy'
             WHEN total_reason LIKE '%not_available' THEN 'not_available'
             WHEN total_reason LIKE '%nan' THEN 'no_value'

@@ -1,12 +1,12 @@
 -- purpose = "Every kernel, copy and set of a timeline with its end, its class and what launched it."
 -- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active; docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
--- depends = ["is_communication"]
+-- depends = ["work_class"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- event_id = {type = "BIGINT", doc = "the work: kernel.event_id or transfer.event_id"}
--- work_class = {type = "VARCHAR", doc = "compute or communication (kernels), memcpy or memset"}
+-- work_class = {type = "VARCHAR", doc = "compute or communication (kernels), memcpy (copies, and instructions that start or await one) or memset"}
 -- work_kind = {type = "VARCHAR", doc = "kernel, memcpy or memset"}
 -- name = {type = "VARCHAR", doc = "name, in full"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
@@ -23,22 +23,20 @@
 -- op_name = {type = "VARCHAR", doc = "innermost operator around the call"}
 -- step_index = {type = "BIGINT", doc = "step that it was launched in; NULL outside of steps"}
 WITH
-collective AS NOT MATERIALIZED (
-    SELECT run_id, source_id, event_id, collective_name FROM kernel WHERE collective_name IS NOT NULL
+said AS NOT MATERIALIZED (
+    SELECT run_id, source_id, event_id, collective_name, category_name
+    FROM kernel
+    WHERE collective_name IS NOT NULL OR category_name IS NOT NULL
 )
 SELECT
     work.run_id, work.source_id, work.event_id,
-    CASE
-        WHEN work.work_kind <> 'kernel' THEN work.work_kind
-        WHEN is_communication(work.name, collective.collective_name) THEN 'communication'
-        ELSE 'compute'
-    END AS work_class,
+    work_class(work.work_kind, work.name, said.collective_name, said.category_name) AS work_class,
     work.work_kind, work.name, work.device_id, work.stream_id, work.start_ns, work.start_ns + work.dur_ns AS end_ns,
     work.launch_event_id, work.launch_name, work.launch_thread_id, work.launch_start_ns,
     work.launch_start_ns + work.launch_dur_ns AS launch_end_ns, work.launch_work_count,
     work.launch_reason, work.op_name, work.step_index
 FROM attribution AS work
-LEFT JOIN collective
-    ON collective.run_id = work.run_id AND collective.source_id = work.source_id
-    AND collective.event_id = work.event_id
+LEFT JOIN said
+    ON said.run_id = work.run_id AND said.source_id = work.source_id
+    AND said.event_id = work.event_id
 WHERE work.start_ns IS NOT NULL AND work.dur_ns IS NOT NULL

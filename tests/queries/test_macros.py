@@ -325,10 +325,10 @@ def test_each_class_and_phase_has_a_name_that_is_tried() -> None:
 def test_communication_is_told_by_the_name_or_by_the_collective(
     database: Database, name: str
 ) -> None:
-    assert value(database, f"is_communication('{name}', NULL)") is True
-    assert value(database, "is_communication('gemm', 'allreduce')") is True
-    assert value(database, "is_communication('gemm', NULL)") is False
-    assert value(database, "is_communication(NULL, NULL)") is False
+    assert value(database, f"is_communication('{name}', NULL, NULL)") is True
+    assert value(database, "is_communication('gemm', 'allreduce', NULL)") is True
+    assert value(database, "is_communication('gemm', NULL, NULL)") is False
+    assert value(database, "is_communication(NULL, NULL, NULL)") is False
 
 
 @pytest.mark.parametrize(
@@ -421,27 +421,39 @@ def test_work_is_held_against_the_ceiling_of_its_width(
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("'anything', 'allreduce'", True),  # the profiler says so
-        ("NULL, 'allreduce'", True),
-        ("NULL, NULL", False),
-        ("'', NULL", False),
-        ("'ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)', NULL", True),
-        ("'ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)', NULL", True),
-        ("'void rcclGenericKernel<1, false>(ncclDevComm*)', NULL", True),
-        ("'mscclKernel_Sum_half_Simple_false(ncclDevComm*)', NULL", True),
-        ("'void vllm::cross_device_reduce_2stage<float, 8>(vllm::RankData*)', NULL", True),
-        ("'void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>()', NULL",
+        ("'anything', 'allreduce', NULL", True),  # the profiler says so
+        ("NULL, 'allreduce', NULL", True),
+        ("NULL, NULL, NULL", False),
+        ("'', NULL, NULL", False),
+        ("'ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)', NULL, NULL", True),
+        ("'ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)', NULL, NULL", True),
+        ("'void rcclGenericKernel<1, false>(ncclDevComm*)', NULL, NULL", True),
+        ("'mscclKernel_Sum_half_Simple_false(ncclDevComm*)', NULL, NULL", True),
+        ("'void vllm::cross_device_reduce_2stage<float, 8>(vllm::RankData*)', NULL, NULL", True),
+        ("'void (anonymous namespace)::multimem_all_reduce_kernel<at::Half, 16>()', NULL, NULL",
          True),
-        ("'hcom_allReduce__123_1', NULL", True),
-        ("'nvshmemi_transfer_rma', NULL", True),
-        ("'all-gather-start.7', NULL", True),
-        ("'collective-permute.1', NULL", True),
-        ("'void at::native::reduce_kernel<512, 1>(float)', NULL", False),
-        ("'void at::native::_scatter_gather_elementwise_kernel<128, 4>()', NULL", False),
-        ("'void paged_attention_ll4mi_reduce_kernel<float>()', NULL", False),
-        ("'void oneflow::BlockAllReduce<float>()', NULL", False),
-        ("'warp_all_reduce_softmax', NULL", False),
-        ("'Memcpy PtoP (Device -> Device)', NULL", False),
+        ("'hcom_allReduce__123_1', NULL, NULL", True),
+        ("'nvshmemi_transfer_rma', NULL, NULL", True),
+        ("'all-gather-start.7', NULL, NULL", True),
+        ("'collective-permute.1', NULL, NULL", True),
+        ("'void at::native::reduce_kernel<512, 1>(float)', NULL, NULL", False),
+        ("'void at::native::_scatter_gather_elementwise_kernel<128, 4>()', NULL, NULL", False),
+        ("'void paged_attention_ll4mi_reduce_kernel<float>()', NULL, NULL", False),
+        ("'void oneflow::BlockAllReduce<float>()', NULL, NULL", False),
+        ("'warp_all_reduce_softmax', NULL, NULL", False),
+        ("'Memcpy PtoP (Device -> Device)', NULL, NULL", False),
+        # what the profiler says of an instruction goes before its name
+        ("'psum.3', NULL, 'all-reduce'", True),
+        ("'fusion.1', NULL, 'all-reduce fusion'", True),
+        ("'x', NULL, 'send-done'", True),
+        ("'send.3', NULL, NULL", True),
+        ("'psum.3', NULL, NULL", True),
+        ("'sender_kernel', NULL, NULL", False),
+        ("'x', NULL, 'reduce'", False),
+        ("'all-reduce-helper', NULL, 'loop fusion'", False),
+        ("'x', NULL, 'host send'", False),
+        # types of arguments are not the function
+        ("'void mine<ncclComm>(ncclDevComm*)', NULL, NULL", False),
     ],
 )  # fmt: skip
 def test_communication_is_told_by_the_profiler_or_the_name(
@@ -468,6 +480,11 @@ def test_communication_is_told_by_the_profiler_or_the_name(
         ("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)", None),
         ("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", None),
         ("collective-permute-start.3", "permute"),
+        ("psum.3", "allreduce"),
+        ("psum_scatter.3", "reduce_scatter"),
+        ("deep_ep::intranode::dispatch", "all_to_all"),
+        ("deep_ep::internode_ll::combine", "all_to_all"),
+        ("deep_ep::internode::notify_dispatch", None),
         ("nccl:reduce", "reduce"),
         ("nccl:gather", "gather"),
         ("nccl:scatter", "scatter"),

@@ -189,6 +189,7 @@ class Rows:
             "op_name": _of_metadata(events, "tf_op"),
             "hlo_op_name": cells["name"],
             "program_name": self._programs(events),
+            "category_name": _of_metadata(events, "hlo_category"),
             "args_json": events.json(frozenset()),
         }
         return KERNEL.name, batch(KERNEL, cells, len(events))

@@ -1,0 +1,247 @@
+"""Names of C++ functions, as demanglers write them, and the function that a kernel is of.
+
+What a kernel does is told by its function, not by what the function is instantiated with: a
+product of matrices whose layout is `NoPermute` is no copy. `kernel_function` is what all rules on
+names are held against; `tree` reads the brackets of a signature for it and for display.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+#: Signatures longer than this are not read further, and no deeper.
+LONGEST_SIGNATURE = 20_000
+DEEPEST_NESTING = 40
+
+
+@dataclass(slots=True)
+class Bracket:
+    """A bracket and what stands in it."""
+
+    opening: str
+    nodes: list[Node] = field(default_factory=list)
+
+
+Node = str | Bracket
+Nodes = Sequence[Node]
+
+CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+
+_SUFFIX = re.compile(r"(?:\.kd| \[clone [^\[\]]*\])+$")
+_UNNAMED = re.compile(
+    r"(?:\(anonymous namespace\)|\{anonymous\}|`anonymous[ -]namespace'|(?<!\w)<unnamed>"
+    r"|(?<![^ ])unnamed>)::"  # ncu on Windows loses the "<"
+)
+_MEMBER_QUALIFIERS = re.compile(r"\)(?: const| volatile| noexcept| ?&)+(?=::|$)")
+_TOKEN = re.compile(
+    r"(?<!\w)operator ?(?:\(\)|\[\]|->\*?|<=>|<<=?|>>=?|&&|\|\||\+\+|--|[-+*/%^&|=!<>]=?|[~,])"
+    r"(?: (?=<))?"
+    r"|->|::|[<>()\[\]{},]| +|[^<>()\[\]{},:\s-]+|."
+)
+
+
+def without_suffix(name: str) -> str:
+    """`name` without what compilers add: ``.kd``, ``[clone …]``."""
+    return _SUFFIX.sub("", name)
+
+
+def plain(name: str) -> str:
+    """`name` without unnamed namespaces and the qualifiers of member functions."""
+    return _MEMBER_QUALIFIERS.sub(")", _UNNAMED.sub("", name))
+
+
+def tree(text: str, *, is_cut: bool = False) -> list[Node] | None:
+    """The brackets of `text` as a tree; None where they do not match or nest too deep.
+
+    With `is_cut` what is not closed ends with the text: reports leave out the ends of names.
+    """
+    stack = [Bracket("")]
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        inner = stack[-1]
+        if _opens(token, text[max(0, match.start() - 1) : match.start()], inner):
+            group = Bracket(token)
+            inner.nodes.append(group)
+            stack.append(group)
+        elif token == CLOSING.get(inner.opening):
+            stack.pop()
+        elif token in CLOSING.values() and not (token == ">" and inner.opening == "("):
+            return None
+        else:
+            inner.nodes.append(" " if token.isspace() else token)
+        if len(stack) > DEEPEST_NESTING:
+            return stack[0].nodes if is_cut else None
+    return stack[0].nodes if len(stack) == 1 or is_cut else None
+
+
+def _opens(token: str, before: str, inner: Bracket) -> bool:
+    """Whether `token` is an opening bracket; a ``<`` that is not after a name compares."""
+    if token != "<":
+        return token in CLOSING
+    previous = inner.nodes[-1] if inner.nodes else ""
+    after_operator = isinstance(previous, str) and previous.startswith("operator")
+    return after_operator or bool(re.match(r"[\w\]]", before))
+
+
+def split(nodes: Nodes, separator: str) -> list[list[Node]]:
+    """The runs between `separator` tokens; empty ones are left out."""
+    runs: list[list[Node]] = [[]]
+    for node in nodes:
+        if node == separator:
+            runs.append([])
+        else:
+            runs[-1].append(node)
+    return [run for run in runs if run]
+
+
+# The function of a kernel
+
+#: Functions that run what their template arguments name, by the end of their qualified names: the
+#: loops of PyTorch over elements and what they wrap around an operation, the entries of CUTLASS,
+#: Composable Kernel, Thrust and rocPRIM, and the lambdas of nvcc.
+_CARRIERS = re.compile(
+    r"(?:^|::)(?:\w*elementwise_kernel\w*|multi_tensor_apply_kernel|kernelPointwiseApply\d"
+    r"|gpu_kernel_impl\w*|gpu_kernel_with_scalars|opmath_\w*gpu_kernel\w*|[AB]?UnaryFunctor"
+    r"|BinaryFunctor|__nv_h?dl_wrapper_t|__nv_dl_tag|[Kk]ernel2?|device_kernel|enable_sm\w*|kentry"
+    r"|_?kernel_agent|trampoline_kernel)$"
+)
+_SAYS_NOTHING = re.compile(
+    r"(?:[-+]?[\d.]+\w*|void|bool|(?:un)?signed|char|short|int|long|float|double|auto|true|false"
+    r"|nullptr|const|(?:__)?half2?|Half|_*(?:nv_|hip_)?b?float\d*(?:_t)?|B?Float\w*|complex|u?int\w*"
+    r"|[Aa]rray|integral_constant|type|value|TensorListMetadata|gfx\w+|)"
+)
+_IDENTIFIER = re.compile(r"~?[^\W\d][\w$]*")
+_RANGES = re.compile(r"^(?:[\w.: -]+/)+(?=\S)")
+_NO_NAME = re.compile(r"operator\b|_$|_GLOBAL__N_")
+
+
+@lru_cache(maxsize=1 << 16)
+def kernel_function(name: str) -> str:
+    """The function that a kernel's name is of: namespaces and name, and nothing in brackets.
+
+    Gone are the return type, template arguments, parameters, lambdas, unnamed namespaces, what
+    compilers add and the ranges that a profiler writes before a name (``forward/gemm``).
+
+    A function that only runs what its template arguments name (a loop of PyTorch over elements,
+    an entry of CUTLASS) is followed, after a space, by the function of the first that names one:
+    ``at::native::unrolled_elementwise_kernel at::native::CUDAFunctor_add``. Mangled names
+    (``_Z…``) are read as far as they name the function; of Ascend's ``aclnnMm_MatMulCommon_MemSet``
+    the last part is the operator. What is no C++ signature stays as it is.
+    """
+    text = _RANGES.sub("", without_suffix(name[:LONGEST_SIGNATURE]))
+    if text.startswith("_Z"):
+        text = _unmangled(text)
+    if text.startswith("aclnn"):
+        return text.rpartition("_")[2]
+    if not re.search(r"[<(]|::", text) or re.search(r"\w \((?!anonymous)[^()]*\)$", text):
+        return text
+    nodes = tree(plain(text), is_cut=True)
+    words = split(nodes, " ") if nodes else []
+    return " ".join(_functions(_declared(words))) or text
+
+
+def _declared(words: list[list[Node]]) -> list[Node]:
+    """The word of a signature that is its name: behind the return type, before anything else."""
+    called = [
+        word for word in words
+        if any(isinstance(node, Bracket) and node.opening == "(" for node in word)
+        and isinstance(word[0], str) and word[0] != "decltype"
+    ]  # fmt: skip
+    return called[0] if called else words[-1] if words else []
+
+
+def _functions(word: Nodes) -> Iterator[str]:
+    """The qualified name of a word, then that of what it runs."""
+    parts = [part for part in split(word, "::") if _names(part)]
+    if not parts:
+        return
+    qualified = "::".join(_identifier(part) for part in parts)
+    yield qualified
+    if _CARRIERS.search(qualified):
+        found = next(filter(None, map(_argument, _arguments(parts[-1]))), None)
+        yield from found or ()
+
+
+def _names(part: Nodes) -> bool:
+    text = _identifier(part)
+    return bool(_IDENTIFIER.fullmatch(text)) and not _NO_NAME.match(text)
+
+
+def _identifier(part: Nodes) -> str:
+    return part[0].lstrip("&*") if isinstance(part[0], str) else ""
+
+
+def _arguments(part: Nodes) -> list[list[Node]]:
+    """Template arguments; those that are the address of a function before the types."""
+    groups = [node for node in part if isinstance(node, Bracket) and node.opening == "<"]
+    found = [run for group in groups for run in split(group.nodes, ",")]
+    return sorted(found, key=lambda run: not any(isinstance(n, str) and n[0] == "&" for n in run))
+
+
+def _argument(nodes: list[Node]) -> list[str] | None:
+    """The functions that one template argument names; None where it is a number or plain type."""
+    found = list(_functions(_declared(split(nodes, " "))))
+    last = found[0].rpartition("::")[2] if found else ""
+    return None if _SAYS_NOTHING.fullmatch(last) else found
+
+
+# Mangled names: the Itanium C++ ABI, chapter 5.1, as far as names and template arguments go
+
+_MANGLED = re.compile(
+    r"L[a-z]n?\d*E|(?P<length>\d{1,4})|(?P<std>St|S[absiod])|(?P<known>S[0-9A-Z]*_|T\d*_)"
+    r"|(?P<special>[CD][0-4](?=E)|DF\d+[b_x]?|D[a-eg-z])|(?P<open>N[rVKRO]*|Z|I|J|L|X|F|Ul|Dt|DT)"
+    r"|(?P<close>E)|A\d+_|t[a-z]|[a-zA-Z_]"
+)
+_NAMING = frozenset("NIJZ")
+
+
+def _unmangled(name: str) -> str:
+    """`name` as a demangler would write it, without parameters and with no types but named ones."""
+    out: list[str] = []
+    frames: list[str] = []
+    place = 2
+    while match := _MANGLED.match(name, place):
+        place = match.end()
+        if match["length"] and frames[-1:] != ["L"]:  # in a literal it is the value
+            part = name[place : place + int(match["length"])]
+            if not _IDENTIFIER.fullmatch(part):
+                return name
+            _put(out, frames, part)
+            place += len(part)
+        elif match["std"] or match["known"]:
+            _put(out, frames, "std" if match["std"] == "St" else "_")
+        elif match["open"] and (match["open"] != "L" or "I" in frames):  # else: internal linkage
+            _open(out, frames, match["open"])
+        elif match["close"] and frames and frames.pop() == "I" and _is_named(frames):
+            out.append(">")
+        if out and not frames and name[place : place + 1] != "I":
+            break
+    return "".join(out) if out and _IDENTIFIER.fullmatch(out[0]) else name
+
+
+def _is_named(frames: list[str]) -> bool:
+    """Whether what stands in `frames` is a part of the name, and no number or signature."""
+    return _NAMING.issuperset(frames)
+
+
+def _open(out: list[str], frames: list[str], kind: str) -> None:
+    if kind == "I" and _is_named(frames):
+        out.append("<")
+    elif _is_named(frames) and frames[-1:] == ["I"] and out[-1] != "<":
+        out.append(", ")
+    frames.append(kind[0])
+
+
+def _put(out: list[str], frames: list[str], part: str) -> None:
+    """Write one part of a qualified name."""
+    if not _is_named(frames):
+        return
+    last = out[-1] if out else "<"
+    if frames[-1:] in (["N"], ["Z"]) and last not in ("<", ", "):
+        out.append("::")
+    elif frames[-1:] in (["I"], ["J"]) and last not in ("<", ", "):
+        out.append(", ")
+    out.append(part)
