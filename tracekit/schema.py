@@ -152,6 +152,7 @@ def _tensor(kind: str, what: str) -> tuple[Column, ...]:
 
 #: Columns of `kernel` that `kernel_counter` repeats: a question about counters joins nothing.
 REPEATED = ("name", "launch_count", "launch_index", "launch_key", "device_id", "dur_ns",
+            "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
             "occupancy_ratio")  # fmt: skip
 
 KERNEL_COUNTER = Table(

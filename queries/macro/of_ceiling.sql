@@ -11,6 +11,7 @@
 -- of_tensor_fp16 = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
 -- of_tensor_fp8 = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
 -- of_tensor_fp4 = {type = "DOUBLE", doc = "the same: tensor operations on FP4"}
+-- of_tensor_int8 = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
 CASE ceiling_name
     WHEN 'fp64' THEN of_fp64
     WHEN 'fp32' THEN of_fp32
@@ -21,4 +22,5 @@ CASE ceiling_name
     WHEN 'tensor_fp16' THEN of_tensor_fp16
     WHEN 'tensor_fp8' THEN of_tensor_fp8
     WHEN 'tensor_fp4' THEN of_tensor_fp4
+    WHEN 'tensor_int8' THEN of_tensor_int8
 END

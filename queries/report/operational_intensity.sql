@@ -8,7 +8,7 @@
 -- label = {type = "VARCHAR", doc = "with by=label: which label, e.g. batch", optional = true}
 -- level = {type = "VARCHAR", doc = "level of memory; all: those with traffic, and dram", default = "all", choices = ["all", "dram", "l2", "l1"]}
 -- precision = {type = "VARCHAR", doc = "operations of one precision only", default = "all", choices = ["all", "fp64", "fp32", "fp16", "tensor"]}
--- fp16_convention = {type = "VARCHAR", doc = "packed: an FP16 instruction is two operations (the vendor); scalar: one (Wang Y. 2020)", default = "packed", choices = ["packed", "scalar"]}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed", "scalar"]}
 -- byte_definition = {type = "VARCHAR", doc = "bytes of L2 and L1 as the papers count them or as the vendor does; any: the first that was collected", default = "any", choices = ["any", "paper", "vendor"]}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "kernel, or run or value of the label"}
@@ -23,7 +23,7 @@
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
 -- reason = {type = "VARCHAR", doc = "why launches have no intensity; that of the longest of them"}
 -- precision_name = {type = "VARCHAR", doc = "which operations"}
--- fp16_convention = {type = "VARCHAR", doc = "packed or scalar"}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
 -- byte_definition = {type = "VARCHAR", doc = "paper or vendor: which bytes these are"}
 -- launch_index = {type = "BIGINT", doc = "with by=launch: the profiler's own number"}
 -- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}

@@ -6,7 +6,7 @@
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a value of one)", default = "run", choices = ["name", "launch", "run", "label"]}
 -- label = {type = "VARCHAR", doc = "with by=label: which label, e.g. batch", optional = true}
--- fp16_convention = {type = "VARCHAR", doc = "packed: an FP16 instruction is two operations (the vendor); scalar: one (Wang Y. 2020)", default = "packed", choices = ["packed", "scalar"]}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed", "scalar"]}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "run, kernel or value of the label"}
 -- precision_name = {type = "VARCHAR", doc = "fp64, fp32, fp16, tensor; none (measured zero) or unknown (not every precision was counted)"}
@@ -15,7 +15,7 @@
 -- launch_count = {type = "BIGINT", doc = "launches that are mostly of it"}
 -- total_ns = {type = "BIGINT", doc = "their time"}
 -- time_share_ratio = {type = "DOUBLE", doc = "share of the time of all launches with counters"}
--- fp16_convention = {type = "VARCHAR", doc = "packed or scalar"}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
 WITH
 chosen AS (
     SELECT

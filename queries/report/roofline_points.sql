@@ -6,7 +6,7 @@
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of operators), phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class", "phase", "run"]}
 -- level = {type = "VARCHAR", doc = "level of memory; all: a row a level", default = "dram", choices = ["all", "dram", "l2", "l1"]}
--- fp16_convention = {type = "VARCHAR", doc = "packed: an FP16 instruction is two operations (the vendor); scalar: one (Wang Y. 2020)", default = "packed", choices = ["packed", "scalar"]}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed", "scalar"]}
 -- timed = {type = "BOOLEAN", doc = "only of launches whose duration is known; operations and bytes need none", default = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}

@@ -11,6 +11,12 @@
 -- dur_ns = {type = "BIGINT", doc = "duration; NULL where the file gives none"}
 -- launch_count = {type = "BIGINT", doc = "launches the row stands for: 1, or more where the tool gives only their sum (`dur_ns` and counters are sums then)"}
 -- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch (ncu: ID)"}
+-- grid_x = {type = "BIGINT", doc = "blocks in the grid, x"}
+-- grid_y = {type = "BIGINT", doc = "blocks in the grid, y"}
+-- grid_z = {type = "BIGINT", doc = "blocks in the grid, z"}
+-- block_x = {type = "BIGINT", doc = "threads in a block, x"}
+-- block_y = {type = "BIGINT", doc = "threads in a block, y"}
+-- block_z = {type = "BIGINT", doc = "threads in a block, z"}
 -- occupancy_ratio = {type = "DOUBLE", doc = "achieved occupancy as the profiler estimates it"}
 -- elapsed_cycles = {type = "DOUBLE", doc = "cycles that passed, mean over the multiprocessors"}
 -- sm_clock_hz = {type = "DOUBLE", doc = "clock of the multiprocessors meanwhile"}

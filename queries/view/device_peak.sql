@@ -15,6 +15,7 @@
 -- tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "tensor, FP16"}
 -- tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "tensor, FP8"}
 -- tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "tensor, FP4"}
+-- tensor_int8_flop_per_s = {type = "DOUBLE", doc = "tensor, operations on integers of 8 bits"}
 -- dram_bytes_per_s = {type = "DOUBLE", doc = "device memory"}
 -- l2_bytes_per_s = {type = "DOUBLE", doc = "L2"}
 -- l1_bytes_per_s = {type = "DOUBLE", doc = "L1"}
@@ -30,6 +31,7 @@ SELECT
     any_value(value) FILTER (WHERE ceiling_name = 'tensor_fp16') AS tensor_fp16_flop_per_s,
     any_value(value) FILTER (WHERE ceiling_name = 'tensor_fp8') AS tensor_fp8_flop_per_s,
     any_value(value) FILTER (WHERE ceiling_name = 'tensor_fp4') AS tensor_fp4_flop_per_s,
+    any_value(value) FILTER (WHERE ceiling_name = 'tensor_int8') AS tensor_int8_flop_per_s,
     any_value(value) FILTER (WHERE ceiling_name = 'dram') AS dram_bytes_per_s,
     any_value(value) FILTER (WHERE ceiling_name = 'l2') AS l2_bytes_per_s,
     any_value(value) FILTER (WHERE ceiling_name = 'l1') AS l1_bytes_per_s,

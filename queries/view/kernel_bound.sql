@@ -1,7 +1,7 @@
 -- purpose = "Every launch with counters against the ceilings of its device: time at peak by operations and by level of memory, and what bounds it; with all columns of kernel_work."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section Ceilings"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "device_peak", "time_at_peak", "bound_of"]
+-- depends = ["kernel_work", "device_peak", "time_at_peak", "bound_of", "longest_of", "nearest_of"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -21,6 +21,8 @@
 -- fp32_reason = {type = "VARCHAR", doc = "why it is NULL"}
 -- fp16_packed_flop = {type = "BIGINT", doc = "FP16 operations, two for each instruction: 2 add + 2 multiply + 4 FMA (the vendor's convention)"}
 -- fp16_scalar_flop = {type = "BIGINT", doc = "FP16 operations, one for each instruction: add + multiply + 2 FMA (the convention of Wang Y. 2020)"}
+-- fp16_arithmetic_flop = {type = "BIGINT", doc = "FP16 operations as packed counts them, where the instructions are work; 0 where they are moves or conversions"}
+-- fp16_kind = {type = "VARCHAR", doc = "what the FP16 instructions are: work, moves or conversions; NULL where none ran"}
 -- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- tensor_fp64_flop = {type = "BIGINT", doc = "tensor operations on FP64"}
 -- tensor_tf32_flop = {type = "BIGINT", doc = "tensor operations on TF32"}
@@ -29,13 +31,15 @@
 -- tensor_fp8_flop = {type = "BIGINT", doc = "tensor operations on FP8"}
 -- tensor_fp4_flop = {type = "BIGINT", doc = "tensor operations on FP4 and FP6"}
 -- tensor_mixed_flop = {type = "BIGINT", doc = "tensor operations of several types added up by the tool"}
--- tensor_int_flop = {type = "BIGINT", doc = "tensor operations on integers; not in the sum"}
+-- tensor_int_flop = {type = "BIGINT", doc = "tensor operations on integers; not in the sums, but in the time at peak"}
 -- tensor_flop = {type = "BIGINT", doc = "tensor operations of all floating-point types"}
 -- tensor_reason = {type = "VARCHAR", doc = "why the sum is NULL"}
--- known_flop = {type = "BIGINT", doc = "all operations that were counted; FP16 packed"}
+-- known_flop = {type = "BIGINT", doc = "all operations that were counted; FP16 as work"}
+-- total_arithmetic_flop = {type = "BIGINT", doc = "all operations, FP16 as work alone; NULL unless every precision was counted"}
 -- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed; NULL unless every precision was counted"}
 -- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar; NULL unless every precision was counted"}
 -- total_reason = {type = "VARCHAR", doc = "which precision is missing, and why"}
+-- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside for a total; NULL where nothing is missing"}
 -- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
 -- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate (times the duration)"}
 -- dram_reason = {type = "VARCHAR", doc = "why they are NULL"}
@@ -54,6 +58,7 @@
 -- own_tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
 -- own_tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
 -- own_tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP4 and FP6"}
+-- own_tensor_int8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
 -- own_dram_bytes_per_s = {type = "DOUBLE", doc = "the same: device memory, at its own clock"}
 -- own_l2_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, lts__t_bytes"}
 -- own_l2_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, transfers to the crossbar x 32"}
@@ -72,15 +77,17 @@
 -- tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
 -- tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
 -- tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP4"}
+-- tensor_int8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
 -- dram_bytes_per_s = {type = "DOUBLE", doc = "the same: device memory"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak, precisions one after the other"}
+-- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak, precisions one after the other, those of tensor cores on integers too; FP16 as work alone"}
+-- fp16_beside_ns = {type = "DOUBLE", doc = "time at peak of the FP16 instructions that are no work: what the packed and scalar conventions add to it"}
 -- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
 -- l2_ns = {type = "DOUBLE", doc = "the same of L2: as the papers count it, else as the vendor does"}
 -- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
 -- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves; NULL where it is not known"}
--- bound_kind = {type = "VARCHAR", doc = "overhead, bandwidth or compute, by device memory; NULL where a time is not known"}
--- bound_name = {type = "VARCHAR", doc = "the longest of them all: compute, dram, l2 or l1"}
 -- roof_ratio = {type = "DOUBLE", doc = "longest time at peak / duration: how near to its roof the launch is"}
+-- nearest_name = {type = "VARCHAR", doc = "the longest of its times at peak: compute, dram, l2 or l1"}
+-- bound_kind = {type = "VARCHAR", doc = "overhead, latency (below 0.6 of every roof), bandwidth or compute; NULL where a time is not known"}
 -- is_above_roof = {type = "BOOLEAN", doc = "roof_ratio above 1: the data or the peak is wrong, or the clock above its data sheet"}
 -- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL"}
 WITH
@@ -96,6 +103,7 @@ held AS (
         coalesce(device_peak.tensor_fp16_flop_per_s, own_tensor_fp16_flop_per_s) AS tensor_fp16_flop_per_s,
         coalesce(device_peak.tensor_fp8_flop_per_s, own_tensor_fp8_flop_per_s) AS tensor_fp8_flop_per_s,
         coalesce(device_peak.tensor_fp4_flop_per_s, own_tensor_fp4_flop_per_s) AS tensor_fp4_flop_per_s,
+        coalesce(device_peak.tensor_int8_flop_per_s, own_tensor_int8_flop_per_s) AS tensor_int8_flop_per_s,
         coalesce(device_peak.dram_bytes_per_s, own_dram_bytes_per_s) AS dram_bytes_per_s,
         device_peak.l2_bytes_per_s AS l2_peak,
         device_peak.l1_bytes_per_s AS l1_peak,
@@ -110,9 +118,9 @@ timed AS (
     SELECT
         *,
         CASE
-            WHEN total_packed_flop IS NOT NULL
+            WHEN total_arithmetic_flop IS NOT NULL
             THEN time_at_peak(fp64_flop, fp64_flop_per_s) + time_at_peak(fp32_flop, fp32_flop_per_s)
-                + time_at_peak(fp16_packed_flop, fp16_flop_per_s)
+                + time_at_peak(fp16_arithmetic_flop, fp16_flop_per_s)
                 + time_at_peak(coalesce(tensor_fp64_flop, 0), tensor_fp64_flop_per_s)
                 + time_at_peak(coalesce(tensor_tf32_flop, 0), tensor_tf32_flop_per_s)
                 + time_at_peak(coalesce(tensor_bf16_flop, 0), tensor_bf16_flop_per_s)
@@ -120,7 +128,9 @@ timed AS (
                 + time_at_peak(coalesce(tensor_fp8_flop, 0), tensor_fp8_flop_per_s)
                 + time_at_peak(coalesce(tensor_fp4_flop, 0), tensor_fp4_flop_per_s)
                 + time_at_peak(coalesce(tensor_mixed_flop, 0), NULL)
+                + time_at_peak(coalesce(tensor_int_flop, 0), tensor_int8_flop_per_s)
         END AS compute_ns,
+        time_at_peak(fp16_packed_flop - fp16_arithmetic_flop, fp16_flop_per_s) AS fp16_beside_ns,
         time_at_peak(dram_bytes, dram_bytes_per_s) AS dram_ns,
         CASE
             WHEN l2_paper_bytes IS NOT NULL
@@ -134,27 +144,13 @@ timed AS (
         END AS l1_ns,
         launch_count * launch_ns AS overhead_ns
     FROM held
-),
-longest AS (
-    SELECT
-        *,
-        CASE
-            WHEN compute_ns IS NOT NULL AND dram_ns IS NOT NULL
-            THEN greatest(compute_ns, dram_ns, coalesce(l2_ns, 0), coalesce(l1_ns, 0))
-        END AS longest_ns
-    FROM timed
 )
 SELECT
-    * EXCLUDE (l2_peak, l1_peak, launch_ns, longest_ns),
-    bound_of(compute_ns, dram_ns, overhead_ns) AS bound_kind,
-    CASE longest_ns
-        WHEN compute_ns THEN 'compute'
-        WHEN dram_ns THEN 'dram'
-        WHEN l2_ns THEN 'l2'
-        WHEN l1_ns THEN 'l1'
-    END AS bound_name,
-    ratio(longest_ns, dur_ns) AS roof_ratio,
-    ratio(longest_ns, dur_ns) > 1 AS is_above_roof,
+    * EXCLUDE (l2_peak, l1_peak, launch_ns),
+    ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), dur_ns) AS roof_ratio,
+    nearest_of(compute_ns, dram_ns, l2_ns, l1_ns) AS nearest_name,
+    bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, 0.6) AS bound_kind,
+    roof_ratio > 1 AS is_above_roof,
     CASE
         WHEN compute_ns IS NOT NULL AND dram_ns IS NOT NULL THEN NULL
         WHEN total_reason IS NOT NULL THEN total_reason
@@ -164,4 +160,4 @@ SELECT
         WHEN device_name IS NULL THEN 'device not known'
         ELSE 'no bandwidth for this device'
     END AS bound_reason
-FROM longest
+FROM timed

@@ -9,9 +9,11 @@
 -- name = {type = "VARCHAR", doc = "kernel name, in full"}
 -- level_name = {type = "VARCHAR", doc = "dram, l2 or l1"}
 -- byte_definition = {type = "VARCHAR", doc = "paper or vendor; for dram both are one"}
+-- total_arithmetic_flop = {type = "BIGINT", doc = "all operations, FP16 as work alone"}
 -- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed"}
 -- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar"}
 -- traffic_bytes = {type = "BIGINT", doc = "bytes at that level"}
+-- arithmetic_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 as work alone"}
 -- packed_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 packed"}
 -- scalar_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 scalar"}
 -- reason = {type = "VARCHAR", doc = "why it is NULL"}
@@ -31,7 +33,8 @@ levels AS (
 )
 SELECT
     run_id, source_id, event_id, name, level_name, byte_definition,
-    total_packed_flop, total_scalar_flop, traffic_bytes,
+    total_arithmetic_flop, total_packed_flop, total_scalar_flop, traffic_bytes,
+    ratio(total_arithmetic_flop, traffic_bytes) AS arithmetic_flop_per_byte,
     ratio(total_packed_flop, traffic_bytes) AS packed_flop_per_byte,
     ratio(total_scalar_flop, traffic_bytes) AS scalar_flop_per_byte,
     CASE

@@ -7,7 +7,7 @@
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- event_id = {type = "BIGINT", doc = "place in the source"}
 -- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- ceiling_name = {type = "VARCHAR", doc = "fp64, fp32, fp16 (packed) or tensor_…"}
+-- ceiling_name = {type = "VARCHAR", doc = "fp64, fp32, fp16 (packed, as work alone) or tensor_…"}
 -- work_flop = {type = "BIGINT", doc = "operations of that kind"}
 -- dur_ns = {type = "BIGINT", doc = "duration"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "the ceiling of the device, by the user or its data sheet"}
@@ -22,8 +22,9 @@ kinds AS (
         work.run_id, work.source_id, work.event_id, work.name, work.device_id, work.dur_ns,
         work.dur_reason, kind.ceiling_name,
         of_ceiling(
-            kind.ceiling_name, fp64_flop, fp32_flop, fp16_packed_flop, tensor_fp64_flop, tensor_tf32_flop,
-            tensor_bf16_flop, tensor_fp16_flop, tensor_fp8_flop, tensor_fp4_flop
+            kind.ceiling_name, fp64_flop, fp32_flop, fp16_arithmetic_flop, tensor_fp64_flop, tensor_tf32_flop,
+            tensor_bf16_flop, tensor_fp16_flop, tensor_fp8_flop, tensor_fp4_flop,
+            tensor_int_flop
         ) AS work_flop,
         CASE kind.ceiling_name
             WHEN 'fp64' THEN fp64_reason
@@ -34,13 +35,14 @@ kinds AS (
         of_ceiling(
             kind.ceiling_name, own_fp64_flop_per_s, own_fp32_flop_per_s, own_fp16_flop_per_s,
             own_tensor_fp64_flop_per_s, own_tensor_tf32_flop_per_s, own_tensor_bf16_flop_per_s,
-            own_tensor_fp16_flop_per_s, own_tensor_fp8_flop_per_s, own_tensor_fp4_flop_per_s
+            own_tensor_fp16_flop_per_s, own_tensor_fp8_flop_per_s, own_tensor_fp4_flop_per_s,
+            own_tensor_int8_flop_per_s
         ) AS own_peak_flop_per_s
     FROM kernel_work AS work
     CROSS JOIN (
         SELECT unnest([
             'fp64', 'fp32', 'fp16', 'tensor_fp64', 'tensor_tf32', 'tensor_bf16', 'tensor_fp16',
-            'tensor_fp8', 'tensor_fp4'
+            'tensor_fp8', 'tensor_fp4', 'tensor_int8'
         ]) AS ceiling_name
     ) AS kind
 )

@@ -1,0 +1,19 @@
+-- purpose = "What the FP16 instructions of a launch are: work, moves (the compiler loads constants with FMA) or conversions (to FP32 by add); NULL where none ran or nobody knows."
+-- source = "docs/metrics.md, section FP16 operations on the ordinary pipes"
+-- [parameters]
+-- add_inst = {type = "DOUBLE", doc = "FP16 add instructions, by thread"}
+-- mul_inst = {type = "DOUBLE", doc = "FP16 multiply instructions"}
+-- fma_inst = {type = "DOUBLE", doc = "FP16 FMA instructions"}
+-- fp32_inst = {type = "DOUBLE", doc = "FP32 add, multiply and FMA instructions"}
+-- thread_count = {type = "DOUBLE", doc = "threads of the launch; NULL where nobody says"}
+-- generation = {type = "BIGINT", doc = "major compute capability; NULL where nobody says"}
+CASE
+    -- neither moves nor conversions multiply
+    WHEN mul_inst > 0 THEN 'work'
+    -- constants are moved by FMA from capability 8.0 on
+    WHEN fma_inst > 0 AND generation < 8 THEN 'work'
+    -- so many constants a thread has no use for, unless a loop does FP32 work with them
+    WHEN fma_inst > 64 * thread_count AND fma_inst > coalesce(fp32_inst, 0) THEN 'work'
+    WHEN fma_inst > 0 AND fma_inst >= add_inst THEN 'moves'
+    WHEN add_inst > 0 THEN 'conversions'
+END
