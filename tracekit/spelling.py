@@ -1,7 +1,8 @@
 """Events of perf as they are written, and the one spelling that they are matched by.
 
 The same event stands in files as ``cpu/event=0xc7,umask=0x1/``, ``cpu_core/FP_ARITH…/u``,
-``r5301c7`` or ``name [uncore_imc_0]``: perf-list(1) and perf's parser of events have the forms.
+``r5301c7``, ``raw 0x5301c7`` or ``name [uncore_imc_0]``: perf-list(1) and perf's parser of events
+have the forms.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Spelling:
     @property
     def is_uncore(self) -> bool:
         """Whether it names a unit that is no core: perf may print one row for each such unit."""
-        return self.pmu_name is not None and not is_core(self.pmu_name)
+        pmu = self.pmu_name
+        return pmu is not None and pmu not in _OF_PERF and not is_core(pmu)
 
 
 _LETTERS = "[ukhGHIpPSDWeRb]+"
@@ -35,6 +37,9 @@ _CORE = re.compile(
 )
 _NUMBER = re.compile(r"_\d+$")
 _RAW = re.compile(r"r([0-9a-f]{1,16})")
+#: Not units of the hardware: perf may put them before an event that stands alone as well.
+_OF_PERF = ("software", "tool")
+_RAW_NAME = re.compile(r"raw (0x[0-9a-f]{1,16})")
 #: Terms that say how perf shows or samples an event, not what it counts.
 _DROPPED = ("name", "period", "freq")
 _FLAGS = ("edge", "any", "inv", "pc")
@@ -81,6 +86,8 @@ def _key(pmu: str, terms: str) -> str:
     wanted = [_term(term) for term in terms.lower().split(",")]
     kept = [(name, value) for name, value in wanted if _says_what(name, value)]
     base = _base(pmu.lower())
+    if base in _OF_PERF and len(kept) == 1 and kept[0][1] is None:
+        return kept[0][0]
     if not is_core(pmu):
         return f"{base}/{_joined(kept)}/"
     if len(kept) == 1 and kept[0][1] is None:
@@ -119,7 +126,7 @@ def _joined(terms: list[tuple[str, str | None]]) -> str:
 
 def _plain(name: str) -> str:
     """The key of what is named alone: a name, or a raw code."""
-    code = _RAW.fullmatch(name)
+    code = _RAW.fullmatch(name) or _RAW_NAME.fullmatch(name)
     return _raw(int(code[1], 16)) if code else name
 
 

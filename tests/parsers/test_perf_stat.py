@@ -24,6 +24,7 @@ from tracekit.perf import assemble
 from tracekit.registry import claims
 from tracekit.schema import TABLES, batch_of_rows
 from tracekit.source import Source
+from tracekit.textual import lines
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "perf_stat"
 TITLE = "\n Performance counter stats for './work':\n\n"
@@ -384,6 +385,152 @@ def test_a_line_of_text(read: Read, line: str, expected: Row) -> None:
     assert {name: row[name] for name in expected} == expected
     assert [r["event_name"] for r in found["counter"][1:]] == ["duration_time"]
     assert found.codes == []
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [
+        "260,914,232      task-clock", "260914232      task-clock:u", "260.914232      cpu-clock",
+        "260,914,232 ns   software/task-clock/u", "260.91 msec task-clock:uH",
+        "260.914232      task-clock (msec)", "0.260914232 s  task-clock:k",
+    ],
+)  # fmt: skip
+def test_a_clock_is_in_ns_in_whatever_unit_it_is_written(read: Read, clock: str) -> None:
+    """0.980 CPUs of 0.266 s are 261 ms: what perf says of itself tells the unit."""
+    text = read(
+        f"{TITLE}    {clock}  #    0.980 CPUs utilized\n    1,528,288,428      cycles\n\n"
+        "    0.266134713 seconds time elapsed\n"
+    )
+    row = text["counter"][0]
+    assert row["value"] == pytest.approx(0.98 * 266_134_713, rel=1e-3)
+    assert row["unit"] == "ns"
+    assert row["event_key"] in ("task-clock", "cpu-clock")
+    assert text.codes == []
+
+
+@pytest.mark.parametrize(
+    "event", ["task-clock", "task-clock:u", "software/task-clock/", "cpu-clock:k"]
+)
+@pytest.mark.parametrize(("value", "unit"), [
+    ("402603109", ""), ("402.603109", ""), ("402.60", "msec"), ("402603.109", "usec"),
+])  # fmt: skip
+def test_a_clock_of_csv_and_json_is_as_long_as_it_ran(
+    read: Read, event: str, value: str, unit: str
+) -> None:
+    csv = read(f"{value},{unit},{event},402603109,100.00,,\n")
+    lines = (
+        f'{{"counter-value" : "{value}", "unit" : "{unit}", "event" : "{event}", '
+        '"event-runtime" : 402603109, "pcnt-running" : 100.00}\n'
+    )
+    for found in (csv, read(lines)):
+        row = found.one("counter")
+        assert row["value"] == pytest.approx(row["running_ns"], rel=1e-4)
+        assert row["unit"] == "ns"
+
+
+def test_one_file_may_have_clocks_of_both_kinds(read: Read) -> None:
+    lines = ["     1.000000000,402.603109,,task-clock,402603109,100.00",
+             "     2.000000000,402603109,,task-clock,402603109,100.00"] * 40  # fmt: skip
+    found = read("".join(f"{line}\n" for line in lines))
+    assert {row["value"] for row in found["counter"]} == {402_603_109}
+
+
+@pytest.mark.parametrize(
+    ("clock", "is_told"),
+    [
+        ("   260,914,232 msec task-clock    #    0.980 CPUs utilized", True),
+        ("   260,914,232 msec task-clock", True),
+        ("       260.91      task-clock     #    0.980 CPUs utilized", True),
+        ("       260.91 msec task-clock     #    0.980 CPUs utilized", False),
+        ("   999,260.91 msec task-clock", False),  # 3,755 CPUs: there are such machines
+        ("CPU0   999,260.91 msec cpu-clock", True),
+    ],
+)  # fmt: skip
+def test_a_clock_that_contradicts_the_file_is_told(read: Read, clock: str, is_told: bool) -> None:
+    found = read(
+        f"{TITLE}{clock}\n    1,528,288,428      cycles\n\n    0.266134713 seconds time elapsed\n"
+    )
+    assert found.codes == (["clock_contradicts_time"] if is_told else [])
+
+
+WRAPPED = """
+       131,388,652      stalled-cycles-frontend   #   15.06% frontend cycles idle     ( +-  3.69% )  (78.16%)
+       806,440,340      instructions              #    0.92  insn per cycle
+                                                  #    0.16  stalled cycles per insn  ( +-  2.87% )  (75.33%)
+       147,952,968      branches                  #  226.736 M/sec
+                                                                     (74.97%)
+"""  # noqa: E501
+
+
+def test_what_stands_behind_an_event_may_be_in_the_next_line(read: Read) -> None:
+    found = read(f"{TITLE.replace(':', ' (3 runs):')}{WRAPPED}{FOOTER}")
+    assert rows(found, "event_name", "running_ratio", "status_kind", "stddev", kind="event") == [
+        ("stalled-cycles-frontend", 0.7816, "scaled", pytest.approx(131_388_652 * 0.0369)),
+        ("instructions", 0.7533, "scaled", pytest.approx(806_440_340 * 0.0287)),
+        ("branches", 0.7497, "scaled", 0),
+    ]
+    assert [row["value"] for row in found["counter"] if row["record_kind"] == "metric"] == [
+        0.1506, 0.92, 0.16, 226.736e6,
+    ]  # fmt: skip
+    assert found.codes == []
+
+
+def test_lines_of_intervals_are_wrapped_too(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the event is in rows that are already given out, or in those of known lines."""
+    monkeypatch.setattr(assemble, "BATCH_ROWS", 16)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 701)
+    text = "".join(
+        f"     {at}.000000000       1,000      cycles\n"
+        f"     {at}.000000000       2,000      instructions   #    2.00  insn per cycle\n"
+        f"     {at}.000000000                                 #    0.16  stalled cycles per insn"
+        f"  ({at % 90 + 5}.00%)\n"
+        for at in range(1, 400)
+    )
+    found = read(text)
+    events = rows(found, "event_name", "interval_index", "running_ratio", kind="event")
+    assert events == [
+        event
+        for at in range(1, 400)
+        for event in (("cycles", at - 1, 1.0), ("instructions", at - 1,
+                                               pytest.approx((at % 90 + 5) / 100)))
+    ]  # fmt: skip
+    assert len(found["counter"]) == 4 * 399
+    assert len({row["event_id"] for row in found["counter"]}) == 4 * 399
+
+
+@pytest.mark.parametrize("tail", ["(58.32%)", "( +-  0.45% )  (58.32%)"])
+def test_a_share_that_is_of_nothing_is_told(read: Read, tail: str) -> None:
+    found = read(f"{TITLE}     1,000      cycles    (58.32%)\n            {tail}\n{FOOTER}")
+    assert found.codes != []
+
+
+@pytest.mark.parametrize(
+    "footer",
+    ["  0.500000000  seconds time elapsed", "  0.500000000\tseconds  time   elapsed  ",
+     "  0.500000000  +-  0.010000000  seconds time elapsed  (  +-  2.00%  )"],
+)  # fmt: skip
+def test_blanks_of_a_footer_may_be_more(read: Read, footer: str) -> None:
+    found = read(f"{TITLE}     1,000      cycles\n\n{footer}\n")
+    assert rows(found, "event_name", "record_kind") == [
+        ("cycles", "event"), ("duration_time", "time"),
+    ]  # fmt: skip
+    assert found.one("measurement")["dur_ns"] == 500_000_000
+    assert found.codes == []
+
+
+@pytest.mark.parametrize("name", ["raw 0x5301c7", "raw 0x5301c7:u", "unknown attr type: 7"])
+@pytest.mark.parametrize("form", ["text", "csv", "json"])
+def test_a_name_of_several_words_is_whole(read: Read, name: str, form: str) -> None:
+    found = read({
+        "text": f"{TITLE}     1,000      {name}      my/group   (50.00%)\n{FOOTER}",
+        "csv": f"1000,,{name},my/group,500,50.00,,\n",
+        "json": f'{{"counter-value" : "1000", "unit" : "", "cgroup" : "my/group", "event" : '
+                f'"{name}", "event-runtime" : 500, "pcnt-running" : 50.00}}\n',
+    }[form])  # fmt: skip
+    row = found["counter"][0]
+    assert known(row, "event_name", "cgroup_name", "value") == (name, "my/group", 1000)
+    if name.startswith("raw"):
+        assert row["event_key"] == "cpu/event=0xc7,umask=0x1/"
 
 
 def test_metrics_of_text(read: Read) -> None:

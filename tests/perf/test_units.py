@@ -8,7 +8,7 @@ from tracekit.perf.metrics import is_metric_name
 from tracekit.perf.scopes import kind_of
 from tracekit.perf.units import Metric, Scale, event_scale, metric_of
 
-RATIO = Scale("ratio", -2)
+RATIO, NS = Scale("ratio", -2), Scale("ns")
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,17 @@ def test_a_metric(label: str, has_sign: bool, expected: Metric) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "unit", "expected"),
-    [("cycles", None, Scale()), ("task-clock", "msec", Scale("ns", 6)),
-     ("task-clock", None, Scale("ns", 6)), ("cpu-clock:u", "", Scale("ns", 6)),
-     ("duration_time", "ns", Scale("ns")), ("duration_time", None, Scale("ns")),
-     ("x/y/", "MiB", Scale("byte", 0, 1048576)), ("power/energy-pkg/", "Joules", Scale("J")),
-     ("x/temp/", "C", Scale("C")), ("x/y/", "furlongs", Scale("furlongs"))],
+    ("key", "unit", "value", "expected"),
+    [("cycles", None, "402.603109", Scale()), ("task-clock", "msec", "402.6", Scale("ns", 6)),
+     ("task-clock", None, "402.603109", Scale("ns", 6)),
+     ("cpu-clock", "", "1.402,603109", Scale("ns", 6)), ("cpu-clock", None, "260,914,232", NS),
+     ("task-clock", None, "260914232", NS), ("duration_time", "ns", "1", NS),
+     ("duration_time", None, "1", NS), ("x/y/", "MiB", "1", Scale("byte", 0, 1048576)),
+     ("power/energy-pkg/", "Joules", "1", Scale("J")), ("x/temp/", "C", "1", Scale("C")),
+     ("x/y/", "furlongs", "1", Scale("furlongs"))],
 )  # fmt: skip
-def test_the_unit_of_an_event(name: str, unit: str | None, expected: Scale) -> None:
-    assert event_scale(name, unit) == expected
+def test_the_unit_of_an_event(key: str, unit: str | None, value: str, expected: Scale) -> None:
+    assert event_scale(key, unit, value) == expected
 
 
 @pytest.mark.parametrize(

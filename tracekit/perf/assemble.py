@@ -21,6 +21,9 @@ from tracekit.textual.numbers import Evidence, Notation, values_of
 BATCH_ROWS = 8192
 #: Beyond so many different series they are forgotten between blocks: a file may be hostile.
 _MOST_SERIES = 1 << 18
+_MOST_METRICS = 64  # of one event
+#: What text leaves out: the share of an event that ran whenever it was enabled, and no spread.
+ALWAYS, NEVER = "100", "0"
 _STATUS = {"<not counted>": "not_counted", "<not supported>": "not_supported",
            "none": "not_counted", "": "not_counted", "nan": "not_counted",
            "-nan": "not_counted", "inf": "not_counted", "-inf": "not_counted"}  # fmt: skip
@@ -46,6 +49,11 @@ class Series:
     cgroup_name: str | None = None
     args_json: str | None = None
     is_cut: bool = False  # values that are whole have lost their decimals
+
+    @property
+    def key(self) -> str:
+        """The key of its event; blank where it is none."""
+        return "" if self.spelling is None else self.spelling.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,37 @@ class Sink:
         """One row; `percent` is the time it ran, `noise` the error relative to the value."""
         self._rows.append((series, value, percent, running, noise))
 
+    def amend(self, percent: str | None, noise: str | None, *, is_told: bool = False) -> bool:
+        """Give the last event what stands in a line behind it; False where it says another.
+
+        `is_told`: the line has metrics too, and may say again what is known.
+        """
+        at = self._last_event()
+        if at is None:
+            return False
+        series, value, share, running, error = self._rows[at]
+        if (percent and share not in (None, ALWAYS, percent if is_told else None)) or (
+            noise and error not in (None, NEVER, noise if is_told else None)
+        ):
+            return False
+        self._rows[at] = (series, value, percent or share, running, noise or error)
+        return True
+
+    def _last_event(self) -> int | None:
+        """Where among the rows that are in no table the last event stands."""
+        for at in reversed(range(len(self._rows))):
+            if self.series[self._rows[at][0]].record_kind == "event":
+                return at
+        if not self._tables or len(self._rows) >= _MOST_METRICS:
+            return None
+        table = self._tables.pop()
+        split = max(0, len(table) - _MOST_METRICS)
+        self._rows = [*_tuples(table.slice(split)), *self._rows]
+        self._table_rows -= len(table) - split
+        if split:
+            self._tables.append(table.slice(0, split))
+        return self._last_event()
+
     def add_rows(self, rows: pa.Table) -> None:
         """Many rows, in the columns of `ROWS`."""
         self._settle()
@@ -145,11 +184,20 @@ class Sink:
         self._settle()
         return pa.concat_tables([ROWS.empty_table(), *self._tables]).combine_chunks()
 
-    def _forget(self) -> None:
-        """Drop the rows so far."""
-        self._places = [(0, self.place)]
+    def _forget(self, kept: list[Row] | None = None) -> None:
+        """Drop the rows so far, but for the last."""
+        kept = kept or []
+        self._places = [(0, self.place - len(kept))]
         self._moments = [(0, self.moment)]
-        self._tables, self._table_rows, self._rows = [], 0, []
+        self._tables, self._table_rows, self._rows = [], 0, kept
+
+    def _unfinished(self) -> list[Row]:
+        """The last event and its metrics: what is behind it may still come."""
+        at = self._last_event()
+        start = None if at is None else self._table_rows + at
+        if start is None or start < max(self._moments[-1][0], self._places[-1][0]):
+            return []
+        return self._rows[at:]
 
 
 class EvidenceSink(Sink):
@@ -192,13 +240,14 @@ class Assembler(Sink):
 
     def full_batches(self, *, is_last: bool = False) -> Iterator[Batch]:
         """The rows there are, where they are many or the last."""
-        count = self._row_count
-        if count >= BATCH_ROWS or is_last:
+        if self._row_count >= BATCH_ROWS or is_last:
+            kept = [] if is_last else self._unfinished()
+            count = self._row_count - len(kept)
             self.report.event_count += count
-            rows = self._all_rows()
+            rows = self._all_rows().slice(0, count)
             for start in range(0, count, BATCH_ROWS):
                 yield COUNTER.name, self._batch(rows.slice(start, BATCH_ROWS), start)
-            self._forget()
+            self._forget(kept)
         while self._measurements and (is_last or len(self._measurements) >= BATCH_ROWS):
             rows, self._measurements = (
                 self._measurements[:BATCH_ROWS], self._measurements[BATCH_ROWS:],
@@ -360,6 +409,10 @@ def _columns_of(series: list[Series]) -> _Columns:
         np.array([s.scale.factor for s in series], np.float64),
         np.array([s.is_cut for s in series], np.bool_),
     )  # fmt: skip
+
+
+def _tuples(rows: pa.Table) -> list[Row]:
+    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
 
 def _real(values: pa.Array) -> Floats:

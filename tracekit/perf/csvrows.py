@@ -24,7 +24,7 @@ from tracekit.perf.known import BLANK, NUMBER, VALUE, Cell, Known, Layout, ns_of
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.metrics import is_metric_name, metric_series
 from tracekit.perf.scopes import THREAD, UNIT
-from tracekit.perf.units import KNOWN_UNITS, TOOL_EVENTS, event_scale
+from tracekit.perf.units import KNOWN_UNITS, TOOL_EVENTS, event_scale, says_its_unit
 from tracekit.spelling import spelling_of
 
 _TIME = re.compile(r" *\d{1,9}\.\d{9}")
@@ -261,9 +261,10 @@ class CsvReader:
             at: self._metric(series, fields[at + 1]) for at in line.metrics if fields[at + 1]
         }
         number = self._sink.number_of(series)
-        self.known.learn(fields, _layout(line), (
-            number, *(metrics.get(at, BLANK) for at in line.metrics),
-        ))  # fmt: skip
+        if says_its_unit(series.key, series.unit_raw):
+            self.known.learn(fields, _layout(line), (
+                number, *(metrics.get(at, BLANK) for at in line.metrics),
+            ))  # fmt: skip
         self._add(fields, line, number, metrics)
         return True
 
@@ -278,6 +279,7 @@ class CsvReader:
         )  # fmt: skip
         self.passed(sink.series[number])
         for at, metric in metrics.items():
+            self._measurements.worked_out(sink.series[metric], fields[at])
             sink.add(metric, fields[at])
 
     def _at(self, text: str) -> bool:
@@ -293,9 +295,10 @@ class CsvReader:
     def _series_of(self, fields: list[str], line: Line, sep: str) -> Series:
         name = sep.join(fields[slice(*line.event)]).strip()
         unit = (fields[line.unit] or None) if line.unit is not None else None
+        spelling = spelling_of(name)
         return Series(
-            "time" if name in TOOL_EVENTS else "event", name, event_scale(name, unit), unit,
-            spelling_of(name),
+            "time" if spelling.key in TOOL_EVENTS else "event", name,
+            event_scale(spelling.key, unit, fields[line.value or 0]), unit, spelling,
             scope_name=None if line.scope is None else fields[line.scope].strip(),
             scope_cpu_count=None if line.cpus is None else _small(fields[line.cpus]),
             cgroup_name=(fields[line.cgroup] or None) if line.cgroup is not None else None,

@@ -17,7 +17,7 @@ from tracekit.perf.assemble import Series, Sink
 from tracekit.perf.known import IGNORED, NUMBER, UNKNOWN, VALUE, Cell, Known, Layout, ns_of
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.metrics import metric_series
-from tracekit.perf.units import TOOL_EVENTS, event_scale
+from tracekit.perf.units import TOOL_EVENTS, event_scale, says_its_unit
 from tracekit.spelling import spelling_of
 
 _PAIR = re.compile(
@@ -103,7 +103,10 @@ class JsonReader:
             self._measurements.whole()
         number = self._count(says) if "counter-value" in says else None
         metrics = self._metrics(pairs, says)
-        return () if number is None or UNKNOWN in metrics else (number, *metrics)
+        if number is None or UNKNOWN in metrics:
+            return ()
+        series = self._sink.series[number]
+        return (number, *metrics) if says_its_unit(series.key, series.unit_raw) else ()
 
     def _count(self, says: dict[str, str]) -> int:
         variance = says.get("variance")
@@ -120,13 +123,16 @@ class JsonReader:
         texts = tuple(map(says.get, ("event", "unit", "cgroup", "aggregate-number", *_SCOPES)))
         if (number := self._known.get(texts)) is None:
             name = says["event"].strip()
+            spelling, unit = spelling_of(name), says.get("unit") or None
             scope, cpus = _scope(says)
-            number = self._known[texts] = self._sink.number_of(Series(
-                "time" if name in TOOL_EVENTS else "event", name,
-                event_scale(name, says.get("unit")), says.get("unit") or None,
-                spelling_of(name), scope_name=scope, scope_cpu_count=cpus,
+            number = self._sink.number_of(Series(
+                "time" if spelling.key in TOOL_EVENTS else "event", name,
+                event_scale(spelling.key, unit, says["counter-value"]), unit,
+                spelling, scope_name=scope, scope_cpu_count=cpus,
                 cgroup_name=says.get("cgroup") or None,
             ))  # fmt: skip
+            if says_its_unit(spelling.key, unit):
+                self._known[texts] = number
         return number
 
     # -- metrics ------------------------------------------------------------------------------
@@ -178,6 +184,7 @@ class JsonReader:
 
     def _add(self, series: Series, value: str) -> int:
         number = self._sink.number_of(series)
+        self._measurements.worked_out(series, value)
         self._sink.add(number, value)
         self.row_count += 1
         return number

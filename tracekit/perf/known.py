@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.perf.assemble import ROWS, Ints, Row, Sink
+from tracekit.perf.assemble import ALWAYS, ROWS, Ints, Row, Sink
 from tracekit.perf.measurements import Measurements
 from tracekit.schema import TEXT
 
@@ -38,8 +38,6 @@ _MANY = 64  # lines; fewer are quicker one by one
 _TIME = re.compile(r" *\d{1,9}[.,]\d{1,9}", re.ASCII)
 #: Beyond so many different lines they are forgotten: a file may be hostile.
 _MOST_LINES, _MOST_LAYOUTS = 1 << 18, 32
-#: The share of an event that ran whenever it was enabled: text leaves it out.
-ALWAYS = "100"
 
 
 @dataclass(frozen=True, slots=True)

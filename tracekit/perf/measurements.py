@@ -9,13 +9,21 @@ from tracekit.parser import Issue, Report
 from tracekit.perf.assemble import Assembler, Moment, Series, Sink
 from tracekit.perf.cells import MOST_INT, number_of, whole_of
 from tracekit.perf.scopes import kind_of
-from tracekit.perf.units import TOOL_EVENTS, Scale
+from tracekit.perf.units import CLOCKS, TOOL_EVENTS, Scale
 from tracekit.spelling import spelling_of
 from tracekit.textual.numbers import Notation
 
 _FOOTERS = {"elapsed": "duration_time", "user": "user_time", "sys": "system_time"}
 _MOST_SCOPES = 1 << 16
 _NS_PER_S = 9
+_CPUS_USED = ("CPUs utilized", "CPUs_utilized")
+#: How far a clock may be from what the rest of the file says: a wrong unit is off by 1,000.
+_MOST_OFF = 2.0
+_LEAST_CPUS = 0.01  # perf prints three decimals
+_MOST_CPUS = 1 << 16
+
+
+_Of = tuple[str | None, str | None, str | None]
 
 
 @dataclass(slots=True)
@@ -35,6 +43,9 @@ class _Open:
     has_repeats: bool = False
     scope_cpus: dict[str, int] = field(default_factory=dict)
     scope_kinds: set[str] = field(default_factory=set)
+    #: Of all of it, by event, scope and control group: what clocks say, and CPUs used as perf says.
+    clocks: dict[_Of, int] = field(default_factory=dict)
+    cpus_used: dict[_Of, float] = field(default_factory=dict)
 
 
 class Measurements:
@@ -133,8 +144,22 @@ class Measurements:
         at.has_repeats |= noise is not None
         if series.scope_name is not None:
             self._note_scope(at, series.scope_name, series.scope_cpu_count)
-        if series.name in TOOL_EVENTS and self._sink.moment.interval_index is None:
+        if self._sink.moment.interval_index is not None:
+            return
+        if series.key in TOOL_EVENTS:
             self._note_time(at, series, value, noise)
+        if series.key in CLOCKS and self.notation is not None and len(at.clocks) < _MOST_SCOPES:
+            ns = whole_of(value, self.notation, series.scale.power)
+            at.clocks[series.name, series.scope_name, series.cgroup_name] = ns or 0
+
+    def worked_out(self, series: Series, value: str) -> None:
+        """A metric is about to become a row: see whether it is the CPUs used."""
+        at = self._open
+        if series.name not in _CPUS_USED or at is None or self.notation is None:
+            return
+        of = (series.metric_event_name, series.scope_name, series.cgroup_name)
+        if self._sink.moment.interval_index is None and of in at.clocks:
+            at.cpus_used[of] = number_of(value, self.notation) or 0
 
     def told(self, scope: str | None, cpus: int | None) -> None:
         """A row without an event is of this scope."""
@@ -170,7 +195,7 @@ class Measurements:
         # perf prints an event of several uncore units once for each, and 6.2 to 6.5 a second
         # duration_time that is not counted.
         is_one_of_several = series.spelling is not None and series.spelling.is_uncore
-        is_bogus = series.name in TOOL_EVENTS and value.startswith("<")
+        is_bogus = series.key in TOOL_EVENTS and value.startswith("<")
         return not (is_next_to_it and (is_one_of_several or is_bogus))
 
     @staticmethod
@@ -181,7 +206,7 @@ class Measurements:
             at.scope_cpus[name] = max(count, at.scope_cpus.get(name, 0))
 
     def _note_time(self, at: _Open, series: Series, value: str, noise: str | None) -> None:
-        column = TOOL_EVENTS[series.name]
+        column = TOOL_EVENTS[series.key]
         if self.notation is None or column in at.says or at.is_text:
             return
         ns = whole_of(value, self.notation, series.scale.power)
@@ -232,6 +257,13 @@ class Measurements:
                 "rates from it are NULL; record with -e duration_time beside the other events",
                 first_offset_bytes=at.place,
             ))  # fmt: skip
+        elif _contradicts(at, row):
+            self._report.issue(Issue(
+                "clock_contradicts_time", "warning", "recording",
+                "task-clock or cpu-clock does not fit the elapsed time and the CPUs",
+                "how many CPUs were used is NULL for this file; see in which unit the clock is",
+                first_offset_bytes=at.place,
+            ))  # fmt: skip
         if isinstance(self._sink, Assembler):
             self._sink.add_measurement(row)
 
@@ -249,6 +281,19 @@ class Measurements:
         if row["dur_ns"] is None and at.interval_ns is not None:
             row |= {"dur_ns": at.interval_ns, "dur_kind": "intervals"}
         return row
+
+
+def _contradicts(at: _Open, row: dict[str, Any]) -> bool:
+    """Whether a clock says something else than the elapsed time and perf, or the CPUs there."""
+    cpus = {of: ns / row["dur_ns"] for of, ns in at.clocks.items()}
+    said = {of: used for of, used in at.cpus_used.items() if used >= _LEAST_CPUS}
+    if any(not used / _MOST_OFF <= cpus[of] <= used * _MOST_OFF for of, used in said.items()):
+        return True
+    most = (row["cpu_count"] or _MOST_CPUS) * _MOST_OFF
+    return any(
+        sum(count for (name, *_), count in cpus.items() if name == clock) > most
+        for clock in {name for name, *_ in cpus}
+    )
 
 
 def _aggregation(kinds: set[str]) -> str:

@@ -16,12 +16,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.perf.assemble import Series, Sink
-from tracekit.perf.known import ALWAYS, Cell, Known, Layout
+from tracekit.perf.assemble import ALWAYS, NEVER, Series, Sink
+from tracekit.perf.known import Cell, Known, Layout
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.metrics import is_metric_name, metric_series
 from tracekit.perf.scopes import THREAD, UNIT
-from tracekit.perf.units import KNOWN_UNITS, event_scale
+from tracekit.perf.units import KNOWN_UNITS, event_scale, says_its_unit
 from tracekit.spelling import spelling_of
 
 _SPACES = "\u00a0\u202f\u2009\ufffd"
@@ -42,8 +42,8 @@ INTERVALS = re.compile(r"#\s+time\s.*\bcounts\b.*\bevents\s*$")
 _TABLE = re.compile(r"#\s+time\s+(.*)")
 _TABLE_SCOPES = re.compile(r"(?:(?:socket|die|cluster|cache|core|node)\s+cpus|cpu|CPU|comm-pid)\b")
 _FOOTER = re.compile(
-    rf"\s*({_DIGITS})(?: \+- ({_DIGITS}))? seconds (time elapsed|user|sys)"
-    rf"(?:\s+\( \+-\s*({_DIGITS}|nan)% \))?\s*"
+    rf"\s*({_DIGITS})(?:\s+\+-\s+({_DIGITS}))?\s+seconds\s+(time\s+elapsed|user|sys)"
+    rf"(?:\s+\(\s*\+-\s*({_DIGITS}|nan)%\s*\))?\s*"
 )
 _ERROR = re.compile(r"\( \+-\s*([\d.,]+|-?nan|inf)% ?\)\s*$")
 _SHARE = re.compile(r"[(\[]\s*([\d.,]+|-?nan)%[)\]]\s*$")
@@ -55,7 +55,7 @@ _ROW = re.compile(
     rf"(?P<gap>[ \t]+)(?P<rest>[A-Za-z_%].*)"
 )
 _MORE = re.compile(
-    rf"\s*(?:(?P<time>\d{{1,9}}\.\d{{9}})\s+)?"
+    rf"\s*(?:(?P<time>\d{{1,9}}\.\d{{9}})(?:\s+|$))?"
     rf"(?:(?P<scope>{UNIT}|{THREAD})(?:\s+(?P<cpus>\d+))?\s*)??"
     rf"(?:(?P<group>[A-Za-z]\S*(?: \(\w+\))?)\s*)?"
 )
@@ -66,6 +66,7 @@ _VALUES = re.compile(
 )
 _METRIC = re.compile(rf"\s*({_SIGNED}|-?nan|-?inf)(%)?(?:\s+(%)?\s*(\S.*?)\s*|\s*)")
 _EVENT = re.compile(r"[A-Za-z_%][^\x00-\x1f\s]*")
+_WORDS = re.compile(r"raw 0x[0-9a-f]+(?::\w+)?|unknown tracepoint|unknown attr type: \d+")
 _REPEATS = re.compile(
     rf"\s*# (?:Table of individual measurements|Final result):\s*|"
     rf"\s*{_DIGITS} \([+-]{_DIGITS}\) #*\s*"
@@ -75,7 +76,6 @@ _HINTS = re.compile(
     r"\s*echo [01] > /proc/sys/kernel/nmi_watchdog|\s*perf stat \.\.\.|"
     r"The events in group usually have to be from.*|the same PMU\. Try reorganizing the group\."
 )
-_FOOTERS = {"time elapsed": "elapsed", "user": "user", "sys": "sys"}
 _KINDS = {"process id ": "process", "thread id ": "thread"}
 #: Where a number that stands apart is cut out of a line, without the blanks before it.
 _PLAIN = r"\d(?:[\d.,]{0,30}\d)?"
@@ -151,7 +151,7 @@ class TextReader:
             return False
         if text.startswith("#"):
             return self._heading(text)
-        if " seconds " in text and (footer := _FOOTER.fullmatch(text)):
+        if "seconds" in text and (footer := _FOOTER.fullmatch(text)):
             return self._footer(footer)
         return self._row(text) or self._more(text) or self._known(text) or self._table(text)
 
@@ -191,7 +191,7 @@ class TextReader:
         self._has_repeats = (says.get("repeat_count") or 1) > 1
 
     def _footer(self, found: re.Match[str]) -> bool:
-        kind = _FOOTERS[found[3]]
+        kind = found[3].split()[-1]
         if not self._is_in_block and not self._is_after_footer:
             return False
         if not self._measurements.footer(kind, found[1], found[2], found[4]):
@@ -216,14 +216,15 @@ class TextReader:
         is_counted = not found["value"].startswith("<")
         error = tail.error
         if error is None and self._has_repeats and is_counted:
-            error = "0"  # perf leaves out what is zero
+            error = NEVER  # perf leaves out what is zero
         share = tail.share or ALWAYS
         number = self._sink.number_of(series)
         self._measurements.counted(number, found["value"], error)
         self._sink.add(number, found["value"], share, None, error)
         self.passed(series)
         metrics = self._notes(tail.notes, series)
-        if self.is_plain and tail.error is None and found["time"]:
+        is_learned = self.is_plain and says_its_unit(series.key, series.unit_raw)
+        if is_learned and tail.error is None and found["time"]:
             self._learn(text, found, tail, (number, *metrics))
         return True
 
@@ -250,14 +251,17 @@ class TextReader:
         notes: tuple[str, ...],
     ) -> Series:  # fmt: skip
         remarks = [note.strip() for note in notes if note.strip() and not _METRIC.fullmatch(note)]
+        spelling = spelling_of(name)
         return Series(
-            "event", name, event_scale(name, unit), unit, spelling_of(name),
+            "event", name, event_scale(spelling.key, unit, found["value"]), unit, spelling,
             scope_name=found["scope"], scope_cpu_count=_small(found["cpus"]), cgroup_name=cgroup,
             args_json=json.dumps({"comment": " # ".join(remarks)}, ensure_ascii=False)
             if remarks else None,
         )  # fmt: skip
 
-    def _notes(self, notes: tuple[str, ...], event: Series | None, **place: Any) -> list[int]:
+    def _notes(
+        self, notes: tuple[str, ...], event: Series | None, share: str | None = None, **place: Any
+    ) -> list[int]:
         """The metrics among what stands behind hash signs; the rest are remarks of an author."""
         numbers = []
         for note in notes:
@@ -265,17 +269,24 @@ class TextReader:
                 has_sign = bool(found[2] or found[3])
                 series = metric_series(found[4], event, has_sign=has_sign, **place)
                 numbers.append(self._sink.number_of(series))
-                self._sink.add(numbers[-1], found[1])
+                self._measurements.worked_out(series, found[1])
+                self._sink.add(numbers[-1], found[1], share)
                 self.row_count += 1
         return numbers
 
     def _more(self, text: str) -> bool:
-        """More metrics of the event before, or those of a group of metrics."""
+        """More metrics of the event before, or those of a group of metrics.
+
+        perf puts how long the event ran, and its spread, behind the last of its metrics.
+        """
         head, tail = _parts(text)
-        found = _MORE.fullmatch(head) if tail.notes else None
+        has_any = tail.notes or tail.share is not None or tail.error is not None
+        found = _MORE.fullmatch(head) if has_any else None
         if found is None or not (self._is_in_block or found["time"]):
             return False
         if not all((note := _METRIC.fullmatch(n)) and note[4] for n in tail.notes):
+            return False
+        if not tail.notes and found["group"]:
             return False
         if found["time"]:
             self._measurements.interval(int(found["time"].replace(".", "")), is_text=True)
@@ -284,8 +295,14 @@ class TextReader:
         event = self._last
         if event is not None and event.scope_name != found["scope"]:
             event = None
+        is_of_event = event is not None and (tail.share is not None or tail.error is not None)
+        is_told = bool(tail.notes)
+        if is_of_event and not self._sink.amend(tail.share, tail.error, is_told=is_told):
+            return False
+        if event is None and not tail.notes:
+            return False
         self._notes(
-            tail.notes, event, scope_name=found["scope"],
+            tail.notes, event, tail.share if event is None else None, scope_name=found["scope"],
             scope_cpu_count=_small(found["cpus"]), group=self._group if event is None else None,
         )  # fmt: skip
         return True
@@ -386,12 +403,20 @@ def _event(rest: str, width: int, gap: str) -> tuple[str | None, str, str | None
             or (width == 1 and "\t" not in gap and not tokens[1].startswith("["))
         )
     unit = tokens.pop(0) if has_unit else None
-    name = tokens.pop(0)
+    name = _name_of(tokens)
     if tokens and re.fullmatch(r"\[\S+\]", tokens[0]):  # name [uncore_imc_0]
         name = f"{name} {tokens.pop(0)}"
     if len(tokens) > 1 or not _EVENT.match(name):
         return None
     return unit, name, tokens[0] if tokens else None
+
+
+def _name_of(tokens: list[str]) -> str:
+    """Take the name of an event: most are one word, some of evsel__name() are more."""
+    words = next((n for n in (2, 4) if _WORDS.fullmatch(" ".join(tokens[:n]))), 1)
+    name = " ".join(tokens[:words])
+    del tokens[:words]
+    return name
 
 
 def _small(text: str | None) -> int | None:

@@ -46,7 +46,8 @@ _PREFIXES = {"": 0, "k": 3, "m": 6, "g": 9, "t": 12}
 _RATE = re.compile(r"([KMGTkm]?)(/sec|hz)", re.IGNORECASE)
 _NAMED = re.compile(r"(\S+(?: \S+)*) {2,}(\S.*)")
 _PER_TIME = re.compile(r"(\w+)/s(?:ec)?")
-#: perf's own events of time (tools/perf/util/tool_pmu.c), and their columns in `measurement`.
+#: perf's own events of time (tools/perf/util/tool_pmu.c) by their keys, and their columns in
+#: `measurement`.
 TOOL_EVENTS = {"duration_time": "dur_ns", "user_time": "user_ns", "system_time": "system_ns"}
 _OF_ALL = re.compile(r"(?:\S+ )?of all \S+(?: \S+){0,2}")
 #: Metrics that perf prints in percent, and whose sign it leaves out in CSV and JSON.
@@ -58,15 +59,28 @@ _PERCENTS = frozenset((
 ))  # fmt: skip
 
 
-@lru_cache(maxsize=4096)
-def event_scale(name: str, unit: str | None) -> Scale:
-    """What the unit of the event `name` stands for; an unknown one is kept."""
+#: Events of time that count in ns, whatever unit perf prints them in.
+CLOCKS = ("task-clock", "cpu-clock")
+#: A clock in msec, where no unit stands beside it (nsec_printout, before Linux 4.19).
+_MSEC = re.compile(r".*\d[.,]\d{6}\s*")
+
+
+def event_scale(key: str, unit: str | None, value: str) -> Scale:
+    """What the unit of the event with this key stands for; an unknown one is kept.
+
+    Where there is none, `value` tells how it is written: a clock in msec has six decimals, and
+    one in ns has none.
+    """
     if unit:
         return _UNITS.get(unit, Scale(unit))
-    if name in TOOL_EVENTS:
-        return Scale("ns")  # Linux 7 leaves the unit out
-    # Before Linux 4.19 clocks were printed in msec without saying so (nsec_printout).
-    return _UNITS["msec"] if name.split(":")[0] in ("task-clock", "cpu-clock") else _NONE
+    if key in CLOCKS:
+        return _UNITS["msec" if _MSEC.fullmatch(value) or value.startswith("<") else "ns"]
+    return _UNITS["ns"] if key in TOOL_EVENTS else _NONE  # Linux 7 leaves the unit out
+
+
+def says_its_unit(key: str, unit: str | None) -> bool:
+    """Whether the unit of an event is the same however its value is written."""
+    return bool(unit) or key not in CLOCKS
 
 
 @lru_cache(maxsize=4096)
