@@ -26,9 +26,10 @@ from tracekit.xprof.answer import Answer, Refusal
 from tracekit.xprof.ask import asking
 from tracekit.xspace.advice import Advice, wants
 from tracekit.xspace.events import Events, read_events, read_times
+from tracekit.xspace.hlo import Programs
 from tracekit.xspace.hosted import HostedOps
 from tracekit.xspace.lines import Role, device_of, role
-from tracekit.xspace.oprows import op_rows
+from tracekit.xspace.oprows import Instruction, Known, op_rows
 from tracekit.xspace.ops import Nesting, nesting, runs_others
 from tracekit.xspace.opsums import OpSums
 from tracekit.xspace.planes import Damage, Line, Plane, Space, Value, read_space
@@ -123,8 +124,9 @@ class _Reading:
         self._asking = asking
         self._content = content
         self._report = report
-        self._rows = Rows(report)
-        self._ops = OpSums()
+        self._programs = Programs()
+        self._rows = Rows(report, self._programs)
+        self._ops = OpSums(self._programs)
         self._unknown: set[int] = set()
         self._damages: list[Damage] = []
 
@@ -132,6 +134,8 @@ class _Reading:
         """The rows of the whole dump."""
         space = read_space(self._content, self._damages.append)
         self._refuse_nothing(space)
+        for plane in space.planes:
+            self._programs.add(plane)
         with ExitStack() as kept:
             # xprof works while we read.
             answer = kept.enter_context(self._asking(self._source)) if wants(space) else None
@@ -141,7 +145,7 @@ class _Reading:
                     self._report.read(max(0, line.end - self._report.read_bytes))
             advice = Advice.of(answer() if answer else None, self._report)
         for table, rows in (
-            (OP_STAT, list(op_rows(self._ops, advice.instruction))),
+            (OP_STAT, list(op_rows(self._ops, self._known(advice)))),
             (STEP, advice.step_rows()),
             (STEP_PART, advice.part_rows()),
             (DEVICE_TABLE, [advice.device(row) for row in _devices(space)]),
@@ -150,6 +154,18 @@ class _Reading:
                 yield table.name, batch_of_rows(table, rows)
         self._tell(space)
         self._report.facts |= _facts(space, is_complete=not self._damages)
+
+    def _known(self, advice: Advice) -> Known:
+        """Finds an instruction: as xprof knows it, else as its program has it."""
+        return lambda program_id, name: (
+            advice.instruction(program_id, name) or self._compiled(program_id, name)
+        )
+
+    def _compiled(self, program_id: int | None, name: str) -> Instruction | None:
+        found = self._programs.instruction_of(program_id, name)
+        if found is None:
+            return None
+        return Instruction(found.category, found.op_name, source=found.source, opcode=found.opcode)
 
     def _refuse_nothing(self, space: Space) -> None:
         """Raise FormatError for what gives no event, or events that cannot be trusted."""
@@ -368,10 +384,10 @@ def _device(plane: Plane, kind: str, number: int, host_name: str | None) -> dict
     """A device as its plane describes it."""
     says = plane.stats
     major, minor = (_whole(says, f"compute_cap_{part}") for part in ("major", "minor"))
-    name = says.get("device_type_string")
+    names = (says.get(stat) for stat in ("device_type_string", "gpu_device_name"))
     return {
         "device_id": number,
-        "name": name if isinstance(name, str) and name else None,
+        "name": next((name for name in names if isinstance(name, str) and name), None),
         "device_kind": kind,
         "host_name": host_name,
         "is_described": bool(says),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,16 +38,19 @@ from tracekit.schema import (
 )
 from tracekit.source import Source
 from tracekit.xspace.details import (
+    GRAPH_STATS,
     KERNEL_COLUMNS,
     MEMORY_SIGNS,
     NO_OP,
     TRANSFER_COLUMNS,
+    TRANSFER_DETAILS,
     annotated,
     kernel_details,
     memory_place,
     step_number,
     transfer_details,
 )
+from tracekit.xspace.hlo import compiled, replays
 from tracekit.xspace.lines import Role, device_of, host_slice_kind, role, stream_of
 from tracekit.xspace.ops import runs_others, to_ns
 from tracekit.xspace.totals import Op, OpEvents, OpTotals
@@ -66,7 +70,9 @@ def _context(value: Any) -> int | None:
 
 _LINKS = {"correlation_id": arg("correlation_id")}
 _ON_STREAM: dict[str, Arg] = _LINKS | {"context_id": arg("context_id", convert=_context)}
-_KERNEL_ARGS: dict[str, Arg] = _ON_STREAM | {"hlo_op_name": arg("hlo_op")}
+_KERNEL_ARGS: dict[str, Arg] = _ON_STREAM | {
+    "hlo_op_name": arg("hlo_op"), **{column: arg(key) for column, key in GRAPH_STATS.items()},
+}  # fmt: skip
 _TPU_ARGS = {"op_name": arg("tf_op"), "category_name": arg("hlo_category")}
 _MEMORY_ARGS = {
     "address": arg("addr", "address"),
@@ -74,11 +80,11 @@ _MEMORY_ARGS = {
 }
 #: Read as Python values; every other argument is kept as it stands.
 _TYPED_KEYS = frozenset((
-    "correlation_id", "context_id", "kernel_details", "memcpy_details", "memset_details",
+    "correlation_id", "context_id", "kernel_details", *chain(*TRANSFER_DETAILS.values()),
     "hlo_op", "hlo_module", "program_id", "tf_op", "name", "annotation", "long_name",
     "hlo_category", "shape_with_layout", "source", "device_offset_ps", "device_duration_ps",
     "model_flops", "flops", "bytes_accessed", "step_num", "group_id", "addr", "address",
-    "bytes_allocated", "allocation_bytes", "allocator_name",
+    "bytes_allocated", "allocation_bytes", "allocator_name", *GRAPH_STATS.values(),
 ))  # fmt: skip
 
 
@@ -213,8 +219,8 @@ class _Reading(EventRows):
             yield from self._rows_for(target, part, [on[i] for i in places])
 
     def _targets(self, group: Group, on: Sequence[_Line]) -> list[str]:
-        columns = [_column(group, key) for key in (
-            "kernel_details", "memcpy_details", "memset_details", "hlo_category", "long_name",
+        columns = [_column(group, *keys) for keys in (
+            ("kernel_details",), *TRANSFER_DETAILS.values(), ("hlo_category",), ("long_name",),
         )]  # fmt: skip
         return [
             _target(line, name if isinstance(name, str) else "", *said)
@@ -249,10 +255,11 @@ class _Reading(EventRows):
         _put_launches(cells, on)
         cells.put_args(_KERNEL_ARGS)
         _put_described(
-            cells, "kernel_details", KERNEL_COLUMNS, lambda said, _: kernel_details(said)
+            cells, ("kernel_details",), KERNEL_COLUMNS, lambda said, _: kernel_details(said)
         )
         op_names = _op_names(group)
         programs = _program_names(group)
+        cells.put("hlo_op_name", pa.array(_hlo_ops(group), TEXT))
         cells.put("op_name", pa.array(op_names, TEXT))
         cells.put("program_name", pa.array(programs, TEXT))
         self._add_gpu_ops(group, on, op_names, programs)
@@ -263,7 +270,7 @@ class _Reading(EventRows):
         cells.put_constant("transfer_kind", kind)
         cells.put_args(_ON_STREAM)
         cells.put("stream_id", pa.array([line.stream_id for line in on], INT))
-        _put_described(cells, f"{kind}_details", TRANSFER_COLUMNS, transfer_details)
+        _put_described(cells, TRANSFER_DETAILS[kind], TRANSFER_COLUMNS, transfer_details)
         self._add_gpu_ops(group, on, _op_names(group), _program_names(group))
         return TRANSFER.name, cells.batch()
 
@@ -275,7 +282,7 @@ class _Reading(EventRows):
         programs: Sequence[str | None],
     ) -> None:
         """Add up the events that the profiler ties to an operator."""
-        hlo = _column(group, "hlo_op")
+        hlo = _hlo_ops(group)
         ops = [
             Op("device", line.device_id, None if hlo_name else name, hlo_name, program, op_name)
             for line, name, hlo_name, program, op_name in zip(
@@ -393,9 +400,9 @@ def _texts(values: Sequence[Any]) -> list[str | None]:
     return [_text(value) for value in values]
 
 
-def _column(group: Group, key: str) -> list[str | None]:
-    """An argument of each event as text; None where it has none."""
-    values = group.args.get(key)
+def _column(group: Group, *keys: str) -> list[str | None]:
+    """The argument under the first of `keys` that a trace has, as text; None where it has none."""
+    values = next((group.args[key] for key in keys if key in group.args), None)
     return [None] * len(group) if values is None else _texts(values)
 
 
@@ -434,12 +441,12 @@ def _put_category(cells: Cells, on: Sequence[_Line]) -> None:
 
 def _put_described(
     cells: Cells,
-    key: str,
+    keys: Sequence[str],
     columns: Any,
     read: Callable[[str, str], dict[str, Any]],
 ) -> None:
     """Columns that are written as one text; the text stays in ``args_json``."""
-    texts = [text or "" for text in _column(cells.group, key)]
+    texts = [text or "" for text in _column(cells.group, *keys)]
     names = [name or "" for name in _texts(cells.group.fields["name"])]
     pairs = list(zip(texts, names, strict=True))
     known = {pair: read(*pair) for pair in dict.fromkeys(pairs)}
@@ -454,6 +461,18 @@ def _op_names(group: Group) -> list[str | None]:
     return [
         (tf_op if tf_op != NO_OP else None) or name or annotated(annotation or "")
         for tf_op, name, annotation in said
+    ]
+
+
+def _hlo_ops(group: Group) -> list[str | None]:
+    """The instruction of each event: of one that a graph launched what its own name tells."""
+    said = zip(
+        _column(group, "hlo_op"), _column(group, GRAPH_STATS["graph_node_id"]),
+        _texts(group.fields["name"]), strict=True,
+    )  # fmt: skip
+    return [
+        compiled(name or "") or hlo_op if replays(hlo_op, node) else hlo_op
+        for hlo_op, node, name in said
     ]
 
 

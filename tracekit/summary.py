@@ -226,6 +226,9 @@ def _without_kernels(of: _Asked) -> Iterator[Line]:
 
 
 def _work(of: _Asked) -> Iterator[Line]:
+    if of.phase == "all" and of.database.has_rows_in("op_stat", of.run_id):
+        yield from _reported_work(of)
+        return
     rows = of.rows("ops")
     if not rows:
         return
@@ -241,6 +244,22 @@ def _work(of: _Asked) -> Iterator[Line]:
     flop = sum(row["total_flop"] or 0 for row in rows)
     modelled = human(flop, "flop") if flop else "no FLOP"
     yield "bound", f"{bound}; {modelled} modelled from shapes"
+
+
+def _reported_work(of: _Asked) -> Iterator[Line]:
+    """What bounds the operators whose work the profiler reports, devices added up."""
+    given = {"run_id": of.run_id, "scope": "run"}
+    rows = of.database.query("op_breakdown", given).rows()
+    kinds = {"bandwidth": "memory_bound", "compute": "compute_bound", "no FLOP": "zero_flop",
+             "not known": "unknown"}  # fmt: skip
+    shares = {kind: rows[0][f"{name}_ratio"] for kind, name in kinds.items()} if rows else {}
+    if not any(shares.values()):
+        return
+    if shares["not known"] == 1:
+        yield "bound", f"not known: {rows[0]['reason']}"
+        return
+    parts = ", ".join(f"{kind} {human(share, 'ratio')}" for kind, share in shares.items() if share)
+    yield "bound", f"{parts} of operators' time; FLOP as the profiler reports them"
 
 
 def _memory(of: _Asked) -> Iterator[Line]:

@@ -76,3 +76,23 @@ def test_a_run_that_is_not_there(tracekit: Tracekit, filled: Path) -> None:
     answer = tracekit("summary", "nothing", "--store", filled)
     assert (answer.code, answer.data) == (2, b"")
     assert "there is no run called 'nothing'" in answer.messages
+
+
+def test_jax_on_a_gpu_with_command_buffers(
+    tracekit: Tracekit, tmp_path: Path, corpus: Path
+) -> None:
+    """What `op_breakdown`, the device and the marked steps say stands on the screen, too."""
+    folder, store = corpus / "h100" / "jax", tmp_path / "store"
+    assert tracekit("ingest", folder, "--store", store, "--run", "jax").code == 0
+    lines = lines_of(tracekit("summary", "jax", "--store", store, "--format", "csv"))
+    assert lines["device"] == "NVIDIA H100 80GB HBM3"
+    assert " 3 steps (" in lines["steps"]
+    assert "step 100.0 %" in lines["known"]
+    answer = tracekit("query", "op_breakdown", "--run", "jax", "--store", store, "--format", "csv")
+    row = next(csv.DictReader(io.StringIO(answer.text)))
+    names = {"bandwidth": "memory_bound", "compute": "compute_bound", "no FLOP": "zero_flop",
+             "not known": "unknown"}  # fmt: skip
+    shares = {kind: float(row[f"{name}_ratio"]) for kind, name in names.items()}
+    assert sum(shares.values()) == pytest.approx(1)
+    said = ", ".join(f"{kind} {100 * share:.1f} %" for kind, share in shares.items() if share)
+    assert lines["bound"].startswith(f"{said} of operators' time")

@@ -351,8 +351,26 @@ def test_a_matrix_product_costs_what_its_shapes_say(asked: dict[str, Parsed]) ->
 def test_without_xprof_the_work_of_a_gpu_is_not_known(plain: dict[str, Parsed]) -> None:
     rows = [r for r in plain[TE]["op_stat"] if r["op_kind"] == "hlo"]
     assert len(rows) == 20
-    assert {(r["flop_count"], r["category_name"]) for r in rows} == {(None, None)}
+    assert {(r["flop_count"], r["work_source_name"]) for r in rows} == {(None, None)}
     assert "xprof_refused" in plain[TE].codes
+
+
+def test_without_xprof_instructions_are_told_by_the_programs_in_the_dump(
+    plain: dict[str, Parsed], asked: dict[str, Parsed]
+) -> None:
+    """Category, framework operator and opcode are those that xprof says."""
+    for name in sorted({*GPUS} - {OLD_TF}):
+        told = [
+            sorted(
+                (r["device_id"], r["program_name"], r["name"], r["category_name"] or "",
+                 r["op_name"] or "", r["type_name"])
+                for r in found[name]["op_stat"]
+                if (r["op_kind"], r["side_kind"]) == ("hlo", "device")
+            )
+            for found in (plain, asked)
+        ]  # fmt: skip
+        assert told[0] == told[1]
+        assert told[0]
 
 
 def test_devices(plain: dict[str, Parsed]) -> None:

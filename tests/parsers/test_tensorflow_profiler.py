@@ -256,6 +256,64 @@ def test_operators_of_a_gpu_and_a_host(read: Read) -> None:
     )
 
 
+def instruction(name: str, opcode: str, *more: bytes) -> bytes:
+    """HloInstructionProto."""
+    return long(2, long(1, name) + long(2, opcode) + b"".join(more))
+
+
+def program(*computations: bytes) -> Plane:
+    """The plane of programs, with jit_f(17) alone."""
+    proto = long(1, b"".join(long(3, computation) for computation in computations))
+    plane = Plane("/host:metadata", metadata={("jit_f(17)", ""): 1})
+    plane.metadata_stats = {"jit_f(17)": {"Hlo Proto": proto}}
+    return plane
+
+
+def test_kernels_that_a_graph_launched_are_of_the_instructions_they_are_named_after(
+    read: Read,
+) -> None:
+    fused = instruction("loop_fusion.3", "add")  # inside another: no kernel is of it
+    kind, calls = long(11, "kLoop"), whole(38, 2)
+    named = long(7, long(2, "jit(f)/mul") + long(3, "f.py") + whole(4, 9))
+    entry = b"".join((
+        instruction("loop_fusion.3", "fusion", kind, calls, named),
+        instruction("dot-1", "custom-call"), instruction("dot.1", "custom-call"),
+    ))  # fmt: skip
+    plane = Plane("/device:GPU:0")
+    graph: dict[str, Stat] = {
+        "hlo_op": "command_buffer_5", "hlo_module": "jit_f", "program_id": 17,
+        "kernel_details": "regs:8", "tf_op": "XlaModule:", "cuda_graph_id": 10,
+    }  # fmt: skip
+    names = ["loop_fusion_3", "dot_1", "nvjet_tst_64x8", "loop_fusion_3.kd"]
+    plane.line("Stream #1(Compute)", [
+        plane.event(name, 1_000_000 * n, 2000 * n, **graph, cuda_graph_node_id=n)
+        for n, name in enumerate(names, 1)
+    ])  # fmt: skip
+    found = read(space(plane, program(fused + whole(5, 2), entry + whole(5, 1))))
+    kernels = some(found["kernel"], "name", "hlo_op_name", "op_name", "graph_id", "graph_node_id")
+    assert kernels == [
+        ("loop_fusion_3", "loop_fusion.3", "jit(f)/mul", 10, 1),
+        ("dot_1", "command_buffer_5", None, 10, 2),  # two are called so
+        ("nvjet_tst_64x8", "command_buffer_5", None, 10, 3),  # a library's
+        ("loop_fusion_3.kd", "loop_fusion.3", "jit(f)/mul", 10, 4),
+    ]
+    ops = [row for row in found["op_stat"] if row["op_kind"] == "hlo"]
+    columns = ("name", "type_name", "category_name", "op_name", "source_text", "self_ns")
+    assert sorted(some(ops, *columns)) == [
+        ("command_buffer_5", None, None, None, None, 4 + 6),
+        ("loop_fusion.3", "fusion", "loop fusion", "jit(f)/mul", "f.py:9", 2 + 8),
+    ]
+    assert {json.loads(row["args_json"] or "{}").get("hlo_op") for row in found["kernel"]} == {None}
+
+
+def test_a_memory_set_by_its_name_of_2026(read: Read) -> None:
+    plane = Plane("/device:GPU:0")
+    details = "kind:device num_bytes:1048576 async:1"
+    plane.line("Stream #1", [plane.event("Memset 3", 1, 1000, Memset_details=details)])
+    (row,) = read(space(plane))["transfer"]
+    assert (row["transfer_kind"], row["size_bytes"]) == ("memset", 1_048_576)
+
+
 def test_events_of_a_host(read: Read) -> None:
     found = read(SAMPLE)
     rows = [r for r in found["slice"] if r["track_name"] == "/host:CPU python"]
@@ -276,8 +334,9 @@ def test_memory(read: Read) -> None:
 
 def test_steps(read: Read) -> None:
     assert some(
-        read(SAMPLE)["step"], "step_index", "step_kind", "start_ns", "dur_ns", "device_id"
-    ) == [(12, "device", 100, 30_000, 1), (41, "host", 1050, 5000, None)]
+        read(SAMPLE)["step"],
+        "step_index", "step_kind", "start_ns", "dur_ns", "device_id", "process_id",
+    ) == [(12, "device", 100, 30_000, 1, None), (41, "host", 1050, 5000, None, 4711)]  # fmt: skip
 
 
 def test_devices(read: Read) -> None:

@@ -28,6 +28,12 @@ KERNEL_COLUMNS: Mapping[str, pa.DataType] = {
     **{f"{what}_{axis}": INT for what in ("grid", "block") for axis in "xyz"},
     "registers_per_thread_count": INT, "shared_memory_bytes": INT, "occupancy_ratio": REAL,
 }  # fmt: skip
+#: The stats that tell what a copy or set is; that of a set is capitalized in 2026.
+TRANSFER_DETAILS = {
+    "memcpy": ("memcpy_details",), "memset": ("memset_details", "Memset_details"),
+}  # fmt: skip
+#: The stats of a kernel that a graph launched, by the columns they go to.
+GRAPH_STATS = {"graph_id": "cuda_graph_id", "graph_node_id": "cuda_graph_node_id"}
 TRANSFER_COLUMNS: Mapping[str, pa.DataType] = {"size_bytes": INT, "direction_kind": TEXT}
 
 
@@ -58,7 +64,8 @@ def kernel_details(text: str) -> dict[str, Any]:
 def transfer_details(text: str, name: str) -> dict[str, Any]:
     """Columns of `transfer` that a copy's or set's details and name give."""
     says = dict(_PAIR.findall(text))
-    return {"size_bytes": _whole(says.get("size")), "direction_kind": _direction(says, name)}
+    size = _whole(says.get("size", says.get("num_bytes")))
+    return {"size_bytes": size, "direction_kind": _direction(says, name)}
 
 
 def _direction(says: Mapping[str, str], name: str) -> str | None:

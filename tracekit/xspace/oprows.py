@@ -54,12 +54,13 @@ class Instruction:
     hlo_text: str | None = None
     bound: str | None = None
     costs: Costs | None = None
+    opcode: str | None = None
 
     @property
     def columns(self) -> dict[str, str | None]:
         """The columns that do not depend on how often it ran."""
         return {
-            "type_name": opcode_of(self.hlo_text),
+            "type_name": self.opcode or opcode_of(self.hlo_text),
             "category_name": self.category,
             "op_name": self.op_name,
             "shape_text": self.shape,

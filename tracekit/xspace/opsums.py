@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tracekit.xspace.events import Events
+from tracekit.xspace.hlo import Programs
 from tracekit.xspace.lines import device_of
 from tracekit.xspace.planes import Plane
-from tracekit.xspace.rows import op_names, program_names
+from tracekit.xspace.rows import ops_of, program_names
 
 _HALF = 32  # bits: the halves of 2^31 numbers can be added up
 
@@ -52,6 +53,7 @@ class OpSums:
     they ran eagerly.
     """
 
+    programs: Programs = field(default_factory=Programs)
     instructions: dict[tuple[int, int], Total] = field(default_factory=dict)
     planes: dict[int, Plane] = field(default_factory=dict)
     kernels: dict[OfKernels, Total] = field(default_factory=dict)
@@ -67,7 +69,7 @@ class OpSums:
     def add_kernels(self, events: Events) -> None:
         """Kernels of a GPU's stream, or instructions that ran on a thread of the host."""
         device = device_of(events.plane.name)
-        columns = (program_names(events), events.texts("hlo_op"), op_names(events))
+        columns = (program_names(events), *ops_of(events, self.programs))
         encoded = [pc.dictionary_encode(column, null_encoding="encode") for column in columns]
         kinds, codes = events.kinds
         for column in encoded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,12 @@ from tracekit.schema import (
     batch_of_rows,
 )
 from tracekit.xspace.details import (
+    GRAPH_STATS,
     KERNEL_COLUMNS,
     MEMORY_SIGNS,
     NO_OP,
     TRANSFER_COLUMNS,
+    TRANSFER_DETAILS,
     annotated,
     kernel_details,
     memory_place,
@@ -35,15 +38,16 @@ from tracekit.xspace.details import (
     transfer_details,
 )
 from tracekit.xspace.events import Events
+from tracekit.xspace.hlo import Programs, replays
 from tracekit.xspace.lines import Role, device_of, host_slice_kind, stream_of
 from tracekit.xspace.ops import to_ns
 from tracekit.xspace.planes import Metadata, Plane
 
 _KERNEL_STATS = frozenset((
     "kernel_details", "correlation_id", "context_id", "hlo_op", "hlo_module", "program_id",
-    "tf_op", "name",
+    "tf_op", "name", *GRAPH_STATS.values(),
 ))  # fmt: skip
-_TRANSFER_STATS = frozenset(("memcpy_details", "memset_details", "correlation_id", "context_id"))
+_TRANSFER_STATS = frozenset((*chain(*TRANSFER_DETAILS.values()), "correlation_id", "context_id"))
 _SLICE_STATS = frozenset(("correlation_id",))
 _MEMORY_STATS = frozenset(("allocation_bytes", "addr", "bytes_allocated"))
 _MOST_PROCESSES = 1 << 32
@@ -53,9 +57,10 @@ _NUMBER = re.compile(r"(?:\$\$)?(\d{1,18})")  # context ids stand as $$5
 class Rows:
     """Turns events into batches; trouble with them goes to the report."""
 
-    def __init__(self, report: Report) -> None:
-        """Start without having seen anything."""
+    def __init__(self, report: Report, programs: Programs) -> None:
+        """Start without having seen anything; `programs` are those of the dump."""
         self._report = report
+        self._compiled = programs
 
     def batches(
         self, events: Events, role: Role, is_work: NDArray[np.bool_] | None
@@ -137,7 +142,8 @@ class Rows:
     def _stream(self, events: Events) -> Iterator[Batch]:
         count = len(events)
         is_kernel, is_copy, is_set = (
-            _has(events, name) for name in ("kernel_details", "memcpy_details", "memset_details")
+            np.logical_or.reduce([_has(events, name) for name in names])
+            for names in (("kernel_details",), *TRANSFER_DETAILS.values())
         )
         is_copy &= ~is_kernel
         is_set &= ~is_kernel & ~is_copy
@@ -156,13 +162,15 @@ class Rows:
         cells = self._common(events) | _described(
             events.texts("kernel_details"), kernel_details, KERNEL_COLUMNS
         )
+        hlo_ops, ops = ops_of(events, self._compiled)
+        cells |= {name: events.integers(stat) for name, stat in GRAPH_STATS.items()}
         cells |= {
             "stream_id": _stream_ids(events),
             "context_id": _numbers(events.texts("context_id"), events.integers("context_id")),
             "correlation_id": events.integers("correlation_id"),
             "launch_count": pa.array(np.maximum(events.occurrences, 1)),
-            "op_name": op_names(events),
-            "hlo_op_name": events.texts("hlo_op"),
+            "op_name": ops,
+            "hlo_op_name": hlo_ops,
             "program_name": program_names(events),
             "args_json": events.json(_KERNEL_STATS),
         }
@@ -170,7 +178,7 @@ class Rows:
 
     def _transfer(self, events: Events, kind: str) -> Batch:
         cells = self._common(events)
-        said = pc.coalesce(events.texts(f"{kind}_details"), pa.scalar("", TEXT))
+        said = pc.coalesce(events.texts(*TRANSFER_DETAILS[kind]), pa.scalar("", TEXT))
         both = pc.binary_join_element_wise(said, pc.fill_null(cells["name"], ""), "\n")
         cells |= _described(both, _told_transfer, TRANSFER_COLUMNS)
         cells |= {
@@ -263,8 +271,8 @@ class Rows:
 
     def _steps(self, events: Events, numbers: list[int | None], kind: str) -> Iterator[Batch]:
         cells = self._common(events)
-        columns = {key: cells[key].to_pylist() for key in ("start_ns", "dur_ns", "device_id",
-                                                           "thread_id")}  # fmt: skip
+        names = ("start_ns", "dur_ns", "device_id", "process_id", "thread_id")
+        columns = {key: cells[key].to_pylist() for key in names}
         rows = [
             {"event_id": place, "step_index": number, "step_kind": kind}
             | {key: values[i] for key, values in columns.items()}
@@ -357,7 +365,31 @@ def _number(text: str) -> dict[str, Any]:
     return {"number": int(match[1]) if match else None}
 
 
-def op_names(events: Events) -> pa.Array:
+def ops_of(events: Events, programs: Programs) -> tuple[pa.Array, pa.Array]:
+    """The HLO instruction and the framework operator of each kernel.
+
+    Those of a graph are of the instructions that they are named after. A kernel of a library is
+    named after none, and is left to the graph.
+    """
+    hlo_ops, ops = events.texts("hlo_op"), _op_names(events)
+    nodes = events.integers(GRAPH_STATS["graph_node_id"])
+    said = list(zip(hlo_ops.to_pylist(), nodes.to_pylist(), strict=True))
+    is_replay = {pair: replays(*pair) for pair in set(said)}
+    if not any(is_replay.values()):
+        return hlo_ops, ops
+    names, (_, kinds) = _names(events), events.kinds
+    rows = zip(said, events.integers("program_id").to_pylist(), kinds.tolist(), strict=True)
+    found = [
+        programs.instruction_of(program, names[kind] or "") if is_replay[pair] else None
+        for pair, program, kind in rows
+    ]
+    return (
+        pc.coalesce(pa.array([one and one.name for one in found], TEXT), hlo_ops),
+        pc.coalesce(ops, pa.array([one and one.op_name for one in found], TEXT)),
+    )
+
+
+def _op_names(events: Events) -> pa.Array:
     """The framework operator: as JAX says it (name), else as TensorFlow does."""
     said = events.texts("tf_op")
     known = pc.if_else(pc.equal(said, NO_OP), pa.scalar(None, TEXT), said)
