@@ -1,7 +1,7 @@
 -- purpose = "Kernels without floating-point work: measured to have none, or not known to have any and why; with their share of launches, time and traffic."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and IV: zero-AI kernels"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "run_group", "group_of", "kernel_function"]
+-- depends = ["kernel_work", "run_group", "group_of"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a value of one)", default = "name", choices = ["name", "launch", "run", "label"]}
