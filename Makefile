@@ -12,8 +12,8 @@ RUN_STAMP := $(VENV)/run.stamp
 DEV_STAMP := $(VENV)/dev.stamp
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STORE := build/demo-store
+H100 := fixtures/h100
 TRACES := fixtures/torch_profiler
-COUNTERS := fixtures/nsight_compute
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint pytest smoke bench docs clean
@@ -22,21 +22,24 @@ COUNTERS := fixtures/nsight_compute
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1: /p' Makefile | awk -F ': ' '{printf "make %-8s %s\n", $$1, $$2}'
 
-demo: $(RUN_STAMP)  ## read two traces and a report of counters, and ask about them
+demo: $(RUN_STAMP)  ## read recordings of an H100 and of a CPU, and ask about them
 	@rm -rf $(STORE)
+	$(BIN)/tracekit ingest $(H100)/lstm/trace.json.gz --run lstm --store $(STORE)
+	$(BIN)/tracekit ingest $(H100)/lstm/raw.csv.gz --run lstm-counted --store $(STORE)
+	$(BIN)/tracekit ingest $(H100)/conv2d-tf32-b64/raw.csv.gz --run tf32 --store $(STORE)
+	$(BIN)/tracekit ingest $(H100)/conv2d-fp16-b64/raw.csv.gz --run fp16 --store $(STORE)
 	$(BIN)/tracekit ingest $(TRACES)/cpu-training/trace.json.gz --run cpu --store $(STORE)
-	$(BIN)/tracekit ingest $(TRACES)/gpu-handmade/trace.json.gz --run gpu --store $(STORE)
-	$(BIN)/tracekit ingest $(COUNTERS)/raw-v100-handmade/report.csv --run counters --device 'Tesla V100-SXM2-16GB' --store $(STORE)
 	$(BIN)/tracekit runs --store $(STORE)
-	$(BIN)/tracekit kernels --run gpu --top 10 --store $(STORE)
+	$(BIN)/tracekit summary lstm --store $(STORE)
+	$(BIN)/tracekit kernels --run lstm --top 10 --store $(STORE)
+	$(BIN)/tracekit kernels --run lstm-counted --top 10 --store $(STORE)
 	$(BIN)/tracekit query op_time --run cpu --store $(STORE) | head -n 9
-	$(BIN)/tracekit kernels --run counters --store $(STORE)
-	$(BIN)/tracekit roofline counters --store $(STORE)
+	$(BIN)/tracekit roofline tf32 fp16 --by class --store $(STORE)
 	@echo
 	@echo 'What to type next, with a trace of your own in place of these:'
-	@echo '  $(BIN)/tracekit query gpu_utilization --run gpu --store $(STORE)'
-	@echo '  $(BIN)/tracekit query launch_overhead --run counters --store $(STORE)'
-	@echo '  $(BIN)/tracekit roofline counters --model hierarchical --store $(STORE) -o build/roofline.svg'
+	@echo '  $(BIN)/tracekit query gpu_utilization --run lstm --store $(STORE)'
+	@echo '  $(BIN)/tracekit query launch_overhead --run lstm-counted --store $(STORE)'
+	@echo '  $(BIN)/tracekit roofline fp16 --model hierarchical --store $(STORE) -o build/roofline.svg'
 	@echo '  $(BIN)/tracekit sql "SELECT stream_id, count(*) AS kernel_count FROM kernel GROUP BY ALL" --store $(STORE)'
 	@echo '  $(BIN)/tracekit queries'
 	@echo '  $(BIN)/tracekit ingest YOUR-TRACE.json.gz'

@@ -1,8 +1,8 @@
 """Draws the pictures of the documentation from fixtures.
 
-``python docs/pictures.py`` writes docs/rooflines/*.png from fixtures/roofline, and
-docs/papers/*/*.png from fixtures/javed2019 and fixtures/awan2017. Whether they say what the code
-draws is tested by their numbers, not by their bytes: another matplotlib sets other glyphs.
+``python docs/pictures.py`` writes docs/rooflines/*.png from fixtures/h100 and fixtures/roofline,
+and docs/papers/*/*.png from fixtures/javed2019 and fixtures/awan2017. Whether they say what the
+code draws is tested by their numbers, not by their bytes: another matplotlib sets other glyphs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tracekit.render.figure import SIZES, encoded
 from tracekit.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
+H100 = ROOT / "fixtures" / "h100"
 REPORTS = ROOT / "fixtures" / "roofline"
 JAVED = ROOT / "fixtures" / "javed2019"
 AWAN = ROOT / "fixtures" / "awan2017"
@@ -31,8 +32,12 @@ FIGURES = {"a": "classic", "b": "complexity", "c": "time", "d": "4d"}
 
 
 def demo_store(folder: Path) -> Session:
-    """The hand-made reports: blue, red and lstm, the sweep of a convolution, four kernels."""
+    """A convolution on an H100, and by hand: blue, red and lstm, a convolution, four kernels."""
     store = folder / "S"
+    for path in sorted(H100.glob("conv2d-*/raw.csv.gz")):
+        _, precision, batch = path.parent.name.split("-")
+        labels = {"precision": precision, "batch": batch.removeprefix("b")}
+        tracekit.ingest([path], store, run_name=f"h100-{precision}-{batch}", labels=labels)
     for name in ("blue", "red", "lstm"):
         tracekit.ingest([REPORTS / f"{name}.csv"], store, run_name=name, device_name=V100)
     for path in sorted(REPORTS.glob("conv2d-*.csv")):
@@ -46,6 +51,14 @@ def demo_store(folder: Path) -> Session:
 
 def pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     """Every picture by its name."""
+    for model in ("4d", "classic"):
+        yield (
+            f"h100-conv2d-{model}",
+            session.roofline(
+                "h100-*", by="run", model=model, trajectory="batch", series=("precision",)
+            ),
+        )
+    yield "h100-hierarchical", session.roofline("h100-fp16-b64", model="hierarchical")
     for letter, model in FIGURES.items():
         yield f"fig2{letter}-{model}", session.roofline("blue", "red", by="run", model=model)
     yield "lstm-overhead", session.roofline("lstm", by="run", model="complexity")

@@ -79,7 +79,7 @@ FILES = sorted(
     path.relative_to(ROOT / "fixtures").as_posix()
     for name in FORMATS
     for path in (ROOT / "fixtures" / name).rglob("*")
-    if path.suffix in SEPARATORS and not path.name.startswith("expected")
+    if path.suffix in SEPARATORS and "expected" not in (path.stem, path.parent.name)
 )
 
 

@@ -96,7 +96,7 @@ def test_least_work_of_one_launch(session: Session) -> None:
 
 def test_trajectories_go_with_the_batch(session: Session) -> None:
     chart = session.chart(
-        [], Request(model="4d", trajectory="batch", series=("framework", "precision"))
+        ["conv2d*"], Request(model="4d", trajectory="batch", series=("framework", "precision"))
     )
     (panel,) = chart.panels
     assert [series.name for series in panel.series] == [
@@ -109,3 +109,17 @@ def test_trajectories_go_with_the_batch(session: Session) -> None:
         bytes_moved = [240, 384, 672] if series.name.startswith("tf") else [144, 192, 288]
         factor = 2 if series.name.endswith("fp32") else 1
         assert series.x.tolist() == [1e6 * factor * each for each in bytes_moved]
+
+
+def test_a_convolution_of_an_h100_does_what_its_definition_asks_for(session: Session) -> None:
+    """The output and two gradients: each 2 * 64 * 64 * 3 * 3 operations for 112 * 112 pixels."""
+    chart = session.chart(
+        ["h100-*"], Request(model="4d", by="run", trajectory="batch", series=("precision",))
+    )
+    (panel,) = chart.panels
+    assert [(series.name, series.tags) for series in panel.series] == [
+        ("fp16", ["16", "32", "64"]), ("tf32", ["16", "32", "64"]),
+    ]  # fmt: skip
+    per_image = 3 * 2 * 64 * 64 * 3 * 3 * 112 * 112
+    for series in panel.series:
+        assert series.y == pytest.approx([per_image * b for b in (16, 32, 64)], rel=0.02)
