@@ -578,6 +578,7 @@ class _Reading:
     nothing: list[str] = field(default_factory=list)
     elsewhere: str | None = None
     kinds: set[str] = field(default_factory=set)
+    is_timed: bool | None = None  # whether a kernel has a time; None without kernels
     kilo: int | None = None
     coarsest_ns: Decimal = Decimal(0)
     awaits_footnote: bool = False
@@ -1028,6 +1029,7 @@ class _Reading:
 
     def _close(self, kernel: _Kernel) -> None:
         self._put("kernel", kernel.row)
+        self.is_timed = bool(self.is_timed) or kernel.row.get("dur_ns") is not None
         if counters := kernel.counter_row():
             self._put("kernel_counter", counters)
 
@@ -1185,8 +1187,11 @@ def _metadata(reading: _Reading) -> Row:
         for pid, command in reading.processes.items()
         if pid is not None or command is not None
     ]
-    found = {"processes": processes, "totals": reading.totals}
-    return {key: value for key, value in found.items() if value}
+    found: Row = {"processes": processes, "totals": reading.totals}
+    found = {key: value for key, value in found.items() if value}
+    if reading.is_timed is not None:  # which of its kernels count: queries/view/launch_source.sql
+        found["has_times"] = reading.is_timed
+    return found
 
 
 def _refuse_nothing(source: Source, reading: _Reading) -> None:

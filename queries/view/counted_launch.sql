@@ -1,14 +1,14 @@
 -- purpose = "Every launch with counters, those of all exports of its report in one row: of a counter that several have, the first one's."
 -- source = "table kernel_counter; launch_key tells which rows are of one launch"
 -- needs = ["kernel_counter"]
--- depends = ["counter_source", "copy_of"]
+-- depends = ["counter_source", "copy_of", "launch_time"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source, one of them where several exports have the launch"}
 -- event_id = {type = "BIGINT", doc = "the launch: `kernel.event_id`"}
 -- name = {type = "VARCHAR", doc = "name as the profiler wrote it, never shortened"}
 -- device_id = {type = "BIGINT", doc = "device as the file numbers it (on ROCm the agent index)"}
--- dur_ns = {type = "BIGINT", doc = "duration; NULL where the file gives none"}
+-- dur_ns = {type = "BIGINT", doc = "duration; where the file gives none, that of the same launches in another recording of the run; NULL without one"}
 -- launch_count = {type = "BIGINT", doc = "launches the row stands for: 1, or more where the tool gives only their sum (`dur_ns` and counters are sums then)"}
 -- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch (ncu: ID)"}
 -- grid_x = {type = "BIGINT", doc = "blocks in the grid, x"}
@@ -102,8 +102,12 @@
 WITH
 -- not materialized: who asks for one run is to read the files of that run alone
 joined AS NOT MATERIALIZED (
-    SELECT kernel_counter.*, counter_source.is_shared, counter_source.page_kind
-    FROM kernel_counter JOIN counter_source USING (run_id, source_id)
+    SELECT
+        kernel_counter.* REPLACE (coalesce(kernel_counter.dur_ns, launch_time.other_ns) AS dur_ns),
+        counter_source.is_shared, counter_source.page_kind
+    FROM kernel_counter
+    JOIN counter_source USING (run_id, source_id)
+    LEFT JOIN launch_time USING (run_id, source_id, event_id)
 ),
 shared AS NOT MATERIALIZED (
     SELECT *, copy_of(run_id, launch_key, page_kind, elapsed_cycles, dur_ns) AS copy_index

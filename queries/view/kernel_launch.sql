@@ -20,6 +20,8 @@ launches AS NOT MATERIALIZED (
         kernel.launch_key, launch_source.recording_kind, launch_source.page_kind,
         launch_source.is_shared
     FROM kernel JOIN launch_source USING (run_id, source_id)
+    -- counters in a file that has times as well are of launches that the times are of
+    WHERE kernel.start_ns IS NOT NULL OR kernel.dur_ns IS NOT NULL OR is_timed IS DISTINCT FROM TRUE
 ),
 counted AS NOT MATERIALIZED (
     SELECT

@@ -5,7 +5,7 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- page_count = {type = "BIGINT", doc = "pages in the source; 1 where the file has none"}
--- page_kind = {type = "VARCHAR", doc = "details, raw or text; NULL for several of them, and where the file has no pages"}
+-- page_kind = {type = "VARCHAR", doc = "details, raw, text or summary; NULL for several of them, and where the file has no pages"}
 SELECT
     run_id,
     source_id,
