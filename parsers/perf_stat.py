@@ -128,9 +128,9 @@ class _Reading:
         self._report = report
         self._sink = sink
         self._measurements = Measurements(sink, report)
-        self.csv = CsvReader(sink, self._measurements)
+        self.csv = CsvReader(sink, self._measurements, report)
         self.json = JsonReader(sink, self._measurements, report)
-        self.text = TextReader(sink, self._measurements)
+        self.text = TextReader(sink, self._measurements, report)
         self._latest: _Reader | None = None
         self._lines_at_once = _FEW_LINES
         self._is_cut = False
@@ -220,6 +220,14 @@ class _Reading:
                 skipped_event_count=1, lost_bytes=len(line), first_offset_bytes=place,
             ))  # fmt: skip
             return
+        if self.text.is_in_block:
+            self._report.issue(Issue(
+                "unknown_line", "warning", "recording",
+                "a line between the title and the times of a block is none that perf writes",
+                f"see whether a count is in it; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+            return
         self._report.issue(Issue(
             "other_text", "info", "recording",
             "lines that are not of perf stat, such as the output of the program",
@@ -237,6 +245,7 @@ class _Reading:
 
     def finish(self) -> None:
         """Nothing follows."""
+        self.csv.finish()
         self._measurements.finish()
         if self._is_cut:
             self._report.issue(Issue(

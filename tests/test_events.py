@@ -197,9 +197,14 @@ def test_a_name_is_of_one_event_and_a_code_of_one_event_of_a_vendor() -> None:
     assert all(row["vendor_name"] for row in model_rows() if row["is_raw"])
 
 
-def test_cycles_are_of_no_vendor() -> None:
+def test_what_perf_names_itself_is_of_no_vendor() -> None:
     kinds = {key: row["quantity_kind"] for (key, vendor), row in MODEL.items() if vendor is None}
-    assert kinds == {"msr/mperf/": "active_cycle", "msr/tsc/": "reference_cycle"}
+    some = ("msr/mperf/", "msr/tsc/", "cpu-cycles", "inst_retired")
+    assert [kinds[key] for key in some] == [
+        "active_cycle", "reference_cycle", "cycle", "instruction",
+    ]  # fmt: skip
+    assert not {"flop", "dram", "dram_read", "dram_write"} & set(kinds.values())
+    assert {row["amount"] for (_, vendor), row in MODEL.items() if vendor is None} == {1}
 
 
 def test_instructions_are_no_operations() -> None:

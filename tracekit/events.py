@@ -20,9 +20,15 @@ from tracekit.errors import UsageError
 from tracekit.spelling import spelling_of
 from tracekit.toml_file import quoted
 
-QUANTITIES = (
-    "flop", "dram_read", "dram_write", "dram", "blind", "active_cycle", "reference_cycle",
+_OF_PROCESSORS = ("flop", "dram_read", "dram_write", "dram", "blind", "active_cycle",
+                  "reference_cycle")  # fmt: skip
+_OF_PROGRAMS = (
+    "task_clock", "cpu_clock", "page_fault", "context_switch", "cycle", "instruction", "branch",
+    "branch_miss", "cache_access", "cache_miss", "l1d_access", "l1d_miss", "llc_access",
+    "llc_miss", "dtlb_access", "dtlb_miss", "topdown_retiring", "topdown_bad_speculation",
+    "topdown_frontend", "topdown_backend",
 )  # fmt: skip
+QUANTITIES = (*_OF_PROCESSORS, *_OF_PROGRAMS)
 PRECISIONS = ("fp64", "fp32", "fp16", "any")
 WIDTHS = ("scalar", "128", "256", "512", "scalable", "any")
 VENDORS = ("Intel", "AMD", "Arm")

@@ -681,7 +681,7 @@ _EVENT_COLUMNS = (
     Column("is_raw", FLAG, "the key is a bare code, which stands for this event only on "
            "processors of this vendor"),
     Column("quantity_kind", TEXT, "what it counts: flop, dram_read, dram_write, dram (both), blind "
-           "(work whose operations nothing counts), active_cycle or reference_cycle"),
+           "(work whose operations nothing counts), cycle, instruction, branch_miss …"),
     Column("precision_name", TEXT, "of flop: fp64, fp32, fp16 or any (not told apart)"),
     Column("width_name", TEXT, "of flop: scalar, 128, 256, 512, scalable or any"),
     Column("amount", REAL, "operations or bytes that one count stands for; a value whose unit is "

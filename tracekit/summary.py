@@ -53,7 +53,7 @@ def summarize(database: Database, run: str | None = None, phase: str = "all") ->
     unknown run, QueryError for a phase that the run has not.
     """
     asked = _Asked(database, database.run_id(run), phase)
-    lines = [line for part in _PARTS for line in part(asked)]
+    lines = [line for part in _parts(asked) for line in part(asked)]
     table = pa.table({
         "about": pa.array([about for about, _ in lines], pa.string()),
         "summary": pa.array([text for _, text in lines], pa.string()),
@@ -193,6 +193,32 @@ def _stalls(rows: list[dict[str, Any]], whole: dict[str, Any]) -> Iterator[Line]
         )
 
 
+def _processor(of: _Asked) -> Iterator[Line]:
+    """What perf stat counted, of the measurements that took longest."""
+    rows = sorted(of.rows("perf_overview"), key=lambda row: -(row["dur_ns"] or 0))
+    for row in rows[:_TOP]:
+        figures = [
+            f"{name} {human(row[column], unit)}"
+            for name, column, unit in _PROCESSOR_FIGURES if row[column] is not None
+        ]  # fmt: skip
+        what = display_names([row["name"] or "?"], _NAME_WIDTH)[0]
+        part = f" ({row['part_name']})" if row["part_name"] else ""
+        time = "time not known" if row["dur_ns"] is None else human(row["dur_ns"], "ns")
+        yield "counted", f"{what}{part}: {', '.join([time, *figures])}"
+    if len(rows) > _TOP:
+        yield "counted", f"{len(rows) - _TOP} rows more: tracekit query perf_overview"
+
+
+_PROCESSOR_FIGURES = (
+    ("CPUs", "used_cpu_count", ""), ("clock", "clock_hz", "hz"), ("IPC", "ipc", ""),
+    ("branch misses", "branch_miss_ratio", "ratio"), ("cache misses", "cache_miss_ratio", "ratio"),
+    ("page faults", "page_fault_count", ""), ("switches", "context_switch_count", ""),
+    ("retiring", "retiring_ratio", "ratio"), ("bad speculation", "bad_speculation_ratio", "ratio"),
+    ("front end", "frontend_bound_ratio", "ratio"), ("back end", "backend_bound_ratio", "ratio"),
+    ("counters ran", "running_ratio", "ratio"),
+)  # fmt: skip
+
+
 def _kernels(of: _Asked) -> Iterator[Line]:
     has_figures = of.phase == "all" and of.database.has_counters(of.run_id)
     rows = of.rows("kernel_figures" if has_figures else "kernel_time")
@@ -313,3 +339,11 @@ _PARTS: tuple[Part, ...] = (
     _of_run, _busy, _overlap, _gaps, _launches, _steps, _kernels, _work, _memory, _coverage,
     _quality,
 )  # fmt: skip
+_PARTS_OF_PROCESSORS: tuple[Part, ...] = (_of_run, _processor, _quality)
+
+
+def _parts(of: _Asked) -> tuple[Part, ...]:
+    """What there is to say of a run: of counters of processors alone nothing about devices."""
+    is_counted = of.database.has_rows_in("measurement", of.run_id)
+    has_more = any(of.database.has_rows_in(table, of.run_id) for table in ("kernel", "slice"))
+    return _PARTS_OF_PROCESSORS if is_counted and not has_more else _PARTS

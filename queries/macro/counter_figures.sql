@@ -1,7 +1,7 @@
 -- purpose = "Operations by precision and traffic of memory, from the events that give each of them completely: over a measurement, an interval, a scope or a control group."
 -- source = "Javed 2019, sect. 3 (eq. 1); docs/metrics.md, section Processor counters"
 -- needs = ["measurement"]
--- depends = ["event_quantity", "figure_set"]
+-- depends = ["counter_slot", "event_quantity", "figure_set"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope or cgroup: what values are added up over"}
@@ -32,22 +32,10 @@
 -- dram_reason = {type = "VARCHAR", doc = "why they are NULL"}
 WITH
 slots AS (
-    SELECT
-        run_id, source_id, measurement_index,
-        CASE slot_kind WHEN 'interval' THEN interval_index END AS slot_index,
-        CASE slot_kind WHEN 'scope' THEN scope_name WHEN 'cgroup' THEN cgroup_name END AS slot_name,
-        coalesce(CAST(slot_index AS VARCHAR), slot_name, '') AS slot_key,
-        max(dur_ns) AS interval_ns,
-        max(time_ns) AS end_ns
-    FROM counter
-    WHERE
-        record_kind = 'event'
-        AND (wanted_run IS NULL OR run_id = wanted_run)
-        AND (slot_kind <> 'interval' OR interval_index IS NOT NULL)
-    GROUP BY ALL
+    FROM counter_slot(wanted_run, slot_kind)
 ),
 events AS (
-    FROM event_quantity(wanted_run, slot_kind)
+    FROM event_quantity(wanted_run, slot_kind, false)
 ),
 sets AS (
     SELECT
@@ -139,8 +127,7 @@ explained AS (
 )
 SELECT
     run_id, source_id, measurement_index, slot_index, slot_name, slot_key,
-    CASE slot_kind WHEN 'interval' THEN interval_ns ELSE measurement.dur_ns END AS dur_ns,
-    CASE slot_kind WHEN 'interval' THEN end_ns END AS end_ns,
+    dur_ns, end_ns,
     fp64.value AS fp64_flop,
     CASE WHEN fp64.value IS NULL THEN coalesce(CASE WHEN NOT is_together THEN fp64.reason END, else_reason) END AS fp64_reason,
     fp32.value AS fp32_flop,
@@ -158,4 +145,3 @@ SELECT
     CASE WHEN dram_reason IS NULL THEN CASE WHEN joint.value IS NULL THEN reads.high + writes.high ELSE joint.high END END AS dram_high_bytes,
     dram_reason
 FROM explained
-JOIN (FROM measurement WHERE wanted_run IS NULL OR run_id = wanted_run) AS measurement USING (run_id, source_id, measurement_index)

@@ -71,7 +71,7 @@ by_width AS (
             WHEN events.quantity = 0 THEN 0
             ELSE ratio(events.quantity * 1e9, peak_of[width_ceiling(events.precision_name, events.width_name, map_keys(peak_of))])
         END AS peak_ns
-    FROM event_quantity(wanted_run, CASE WHEN grouping_kind IN ('interval', 'scope', 'cgroup') THEN grouping_kind ELSE 'measurement' END) AS events
+    FROM event_quantity(wanted_run, CASE WHEN grouping_kind IN ('interval', 'scope', 'cgroup') THEN grouping_kind ELSE 'measurement' END, false) AS events
     LEFT JOIN peaks USING (run_id, source_id)
     WHERE events.quantity_kind = 'flop' AND events.precision_name IN ('fp64', 'fp32', 'fp16')
 ),

@@ -39,7 +39,7 @@ meant AS (
 ),
 quantities AS (
     SELECT run_id, event_name, sum(quantity) AS quantity
-    FROM event_quantity($run_id, 'measurement')
+    FROM event_quantity($run_id, 'measurement', false)
     GROUP BY run_id, event_name
 )
 SELECT

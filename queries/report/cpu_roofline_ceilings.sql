@@ -31,7 +31,7 @@ worked AS (
         events.run_id, events.source_id, 'compute' AS ceiling_kind,
         coalesce(width_ceiling(events.precision_name, events.width_name, names), events.precision_name) AS ceiling_name,
         sum(events.quantity) AS work
-    FROM event_quantity($run_id, 'measurement') AS events
+    FROM event_quantity($run_id, 'measurement', false) AS events
     LEFT JOIN named USING (run_id, source_id)
     WHERE events.quantity_kind = 'flop' AND events.precision_name IN ('fp64', 'fp32', 'fp16')
     GROUP BY ALL

@@ -1,7 +1,7 @@
 -- purpose = "How busy processors were: time that cores were active, of the time they were there."
 -- source = "Zhu 2018 (TBD), eq. 3: sum of active time over cores / (cores x elapsed time)"
 -- needs = ["measurement"]
--- depends = ["event_quantity", "event_value", "cpu_known", "run_title", "label_value", "whole_sum", "first_reason"]
+-- depends = ["cpu_active", "run_title", "label_value", "whole_sum", "first_reason"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: run, source (a file) or measurement", default = "run", choices = ["run", "source", "measurement"]}
@@ -18,70 +18,21 @@
 -- source_count = {type = "BIGINT", doc = "files"}
 -- reason = {type = "VARCHAR", doc = "why the utilization is NULL"}
 WITH
-ticks AS (
-    SELECT run_id, source_id, measurement_index, event_key, interval_index IS NULL AS is_whole, whole_sum(value) AS clock_ns
-    FROM event_value($run_id)
-    WHERE event_key IN ('task-clock', 'cpu-clock')
-    GROUP BY ALL
-),
--- a summary behind the intervals is their sum
-clocks AS (
-    SELECT
-        run_id, source_id, measurement_index,
-        arg_max(clock_ns, is_whole) FILTER (WHERE event_key = 'task-clock') AS task_ns,
-        bool_or(event_key = 'task-clock') AS has_task_clock,
-        bool_or(event_key = 'cpu-clock') AS has_cpu_clock
-    FROM ticks
-    GROUP BY ALL
-),
-cycles AS (
-    SELECT
-        run_id, source_id, measurement_index,
-        ratio(max(cycles) FILTER (WHERE quantity_kind = 'active_cycle'), max(cycles) FILTER (WHERE quantity_kind = 'reference_cycle')) AS active_ratio
-    FROM (
-        SELECT run_id, source_id, measurement_index, quantity_kind, whole_sum(quantity) AS cycles
-        FROM event_quantity($run_id, 'measurement')
-        WHERE quantity_kind IN ('active_cycle', 'reference_cycle')
-        GROUP BY ALL
-    )
-    GROUP BY ALL
-),
 parts AS (
     SELECT
-        measurement.run_id, measurement.source_id,
-        CASE WHEN $by = 'measurement' THEN measurement.measurement_index END AS part_index,
-        measurement.target_name, measurement.dur_ns,
-        -- the clocks of all CPUs run whether they work or not
-        (
-            measurement.target_kind IN ('system', 'cpu')
-            OR (measurement.aggregation_kind NOT IN ('total', 'thread') AND measurement.aggregation_kind IS NOT NULL)
-            OR (coalesce(has_cpu_clock, false) AND task_ns IS NULL)
-        ) AS is_of_all,
-        coalesce($cpu_count, measurement.cpu_count, cpu_known.core_count) AS cpus,
-        CASE WHEN $cpu_count IS NOT NULL THEN 'given' WHEN measurement.cpu_count IS NOT NULL THEN 'file' WHEN cpu_known.core_count IS NOT NULL THEN 'processor' END AS cpu_basis,
-        CASE
-            WHEN active_ratio IS NOT NULL THEN 'mperf'
-            WHEN coalesce(is_of_all, false) THEN NULL
-            WHEN task_ns IS NOT NULL THEN 'task-clock'
-            WHEN measurement.user_ns IS NOT NULL AND measurement.system_ns IS NOT NULL THEN 'times'
-        END AS active_basis,
-        CASE active_basis
-            WHEN 'mperf' THEN active_ratio * cpus * measurement.dur_ns
-            WHEN 'task-clock' THEN task_ns
-            WHEN 'times' THEN measurement.user_ns + measurement.system_ns
-        END AS active_ns,
-        CASE
-            WHEN active_basis IS NULL AND coalesce(is_of_all, false) THEN 'of all CPUs the clocks run on while they sleep: measure msr/mperf/ and msr/tsc/'
-            WHEN active_basis IS NULL AND has_task_clock THEN 'task-clock was not counted all the time'
-            WHEN active_basis IS NULL THEN 'task-clock was not collected'
-            WHEN measurement.dur_ns IS NULL THEN 'the file has no elapsed time'
-            WHEN cpus IS NULL THEN 'nobody says how many CPUs there are: give --device at ingest, or the parameter cpu_count'
-        END AS reason
-    FROM measurement
-    LEFT JOIN clocks USING (run_id, source_id, measurement_index)
-    LEFT JOIN cycles USING (run_id, source_id, measurement_index)
-    LEFT JOIN (FROM cpu_known WHERE $run_id IS NULL OR run_id = $run_id) AS cpu_known USING (run_id, source_id)
-    WHERE $run_id IS NULL OR measurement.run_id = $run_id
+        run_id, source_id,
+        CASE WHEN $by = 'measurement' THEN measurement_index END AS part_index,
+        target_name, dur_ns, cpus, cpu_basis, active_basis,
+        ratio(active_ns, dur_ns * cpus) > 1.05 AS is_beyond,
+        CASE WHEN NOT coalesce(is_beyond, false) THEN active_ns END AS active_ns,
+        coalesce(
+            reason,
+            CASE
+                WHEN cpus IS NULL THEN 'nobody says how many CPUs there are: give --device at ingest, or the parameter cpu_count'
+                WHEN is_beyond THEN round(ratio(active_ns, dur_ns), 2) || ' CPUs were active, of ' || cpus || CASE cpu_basis WHEN 'processor' THEN ' cores: give the parameter cpu_count where a core has several' ELSE ' that are there' END
+            END
+        ) AS reason
+    FROM cpu_active($run_id, 'measurement', $cpu_count)
 ),
 of_source AS (
     SELECT

@@ -17,7 +17,7 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 WITH
 counted AS (
-    SELECT * FROM event_quantity($run_id, 'measurement') WHERE quantity_kind = 'flop'
+    SELECT * FROM event_quantity($run_id, 'measurement', false) WHERE quantity_kind = 'flop'
 ),
 -- what belongs to a figure of which at least one event was counted, and was not collected
 known AS (

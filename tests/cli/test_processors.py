@@ -23,7 +23,9 @@ def store(tracekit: Any, tmp_path: Path) -> str:
     place = str(tmp_path / "S")
     done = tracekit("ingest", str(VGG16), "--store", place, "--run", "vgg16", *COMMAND)
     assert done.code == 0, done.messages
-    assert done.messages.endswith(f"next: tracekit query cpu_work --run vgg16 --store {place}\n")
+    assert done.messages.endswith(
+        f"next: tracekit query perf_overview --run vgg16 --store {place}\n"
+    )
     return place
 
 
@@ -47,9 +49,22 @@ def test_work_and_scaling_come_out_of_one_command_each(tracekit: Any, store: str
     assert "no run has the metric x; metrics: images_per_s" in done.messages
 
 
+def test_a_summary_of_a_processor_says_what_perf_does(tracekit: Any, tmp_path: Path) -> None:
+    """2.56 s of CPU time in 641.9 ms; 12,288 / 8,192 instructions a cycle, seen for 75 %."""
+    place = str(tmp_path / "S")
+    solver = ROOT / "fixtures" / "perf_stat" / "intel_trio" / "stat.txt"
+    assert tracekit("ingest", str(solver), "--store", place, "--run", "r").code == 0
+    lines = rows(tracekit("summary", "r", "--store", place, "--format", "csv").text)
+    assert [line["about"] for line in lines] == ["run", "device", "counted", "data"]
+    assert lines[2]["summary"] == (
+        "./solver 4096: 641.9 ms, CPUs 3.988, clock 3.200 GHz, IPC 1.500, branch misses 2.5 %, "
+        "counters ran 75.0 %"
+    )
+
+
 def test_kernels_say_where_the_counters_are(tracekit: Any, store: str) -> None:
     done = tracekit("kernels", "--store", store)
-    assert "has no device kernels, but counters of processors: tracekit query cpu_work" in (
+    assert "has no device kernels, but counters of processors: tracekit query perf_overview" in (
         done.messages
     )
 

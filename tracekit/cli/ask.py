@@ -183,7 +183,7 @@ def _no_kernels(database: Database, run_id: str, store: Path) -> str:
                 f"Its {ops:,} kinds of operators: tracekit query op_time{where}")  # fmt: skip
     if database.has_rows_in("measurement", run_id):
         return (f"run {run_id} has no device kernels, but counters of processors: "
-                f"tracekit query cpu_work{where}")  # fmt: skip
+                f"tracekit query perf_overview{where}")  # fmt: skip
     return (
         f"run {run_id} has neither device kernels nor operators: tracekit query run_summary{where}"
     )

@@ -90,7 +90,7 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
         ("kernel", "kernels", ""),
         ("op_stat", "query op_breakdown", " (there are no device kernels)"),
         ("slice", "query op_time", " (there are no device kernels)"),
-        ("measurement", "query cpu_work", ""),
+        ("measurement", "query perf_overview", ""),
         ("layer_stat", "query layers", ""),
     ):
         having = [outcome for outcome in outcomes if outcome.rows.get(table)]

@@ -12,6 +12,7 @@ A line with more metrics of an event leaves all before them blank. Fields are no
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -19,6 +20,7 @@ from operator import itemgetter
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.parser import Issue, Report
 from tracekit.perf.assemble import Series, Sink
 from tracekit.perf.known import BLANK, NUMBER, VALUE, Cell, Known, Layout, ns_of
 from tracekit.perf.measurements import Measurements
@@ -218,9 +220,11 @@ class _More:
 class CsvReader:
     """Reads lines of one separator; what it does not know is left to others."""
 
-    def __init__(self, sink: Sink, measurements: Measurements) -> None:
+    def __init__(self, sink: Sink, measurements: Measurements, report: Report) -> None:
         self._sink = sink
         self._measurements = measurements
+        self._report = report
+        self._shapes: Counter[tuple[bool, bool]] = Counter()
         self.separator: str | None = None
         self.row_count = 0
         self.known = Known(sink, measurements, self._cut)
@@ -252,6 +256,8 @@ class CsvReader:
         if line.value is None:
             return self._more(fields, line)
         self.separator = sep
+        if not fields[line.value].startswith("<"):
+            self._shapes[line.run is not None, bool(line.metrics)] += 1
         if line.time is not None and not self._at(fields[line.time]):
             return False
         if line.time is None:
@@ -281,6 +287,18 @@ class CsvReader:
         for at, metric in metrics.items():
             self._measurements.worked_out(sink.series[metric], fields[at])
             sink.add(metric, fields[at])
+
+    def finish(self) -> None:
+        """Nothing follows: tell rows that end before those of the same file do."""
+        most = tuple(map(any, zip(*self._shapes, strict=True)))
+        count = sum(count for shape, count in self._shapes.items() if shape != most)
+        if count:
+            self._report.issue(Issue(
+                "short_row", "warning", "recording",
+                "a row has fewer fields than others: it may be cut",
+                "what it has is kept; compare it with the rows before and behind",
+                occurrence_count=count,
+            ))  # fmt: skip
 
     def _at(self, text: str) -> bool:
         """Rows to come are of this interval, or of the summary."""

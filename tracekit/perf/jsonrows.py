@@ -28,6 +28,7 @@ _OWN = {"counter-value", "unit", "event", "event-runtime", "pcnt-running", "vari
         "metric-value", "metric-unit", "metric-threshold", "metricgroup", "interval",
         "aggregate-number", *_SCOPES}  # fmt: skip
 _START = re.compile(rf'\{{ *"(?:{"|".join(sorted(_OWN))})" *:')
+_OBJECTS = re.compile(r'(?<=\})\s*(?=\{[^{}]*"counter-value" *:)')
 _TIME = re.compile(r"\d{1,9}[.,]\d{1,9}")
 _BARE = r"(?:0|[1-9]\d*)(?:\.\d+)?"  # a number that is valid JSON
 _VALUE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|-?nan|-?inf|none|")
@@ -65,6 +66,9 @@ class JsonReader:
         line = text.strip()
         if not looks_like_it(line):
             return False
+        parts = _OBJECTS.split(line)
+        if len(parts) > 1:  # lines that have lost the line feed between them
+            return all([self.feed(part) for part in parts])
         matches = list(_PAIR.finditer(line))
         pairs = [(m[1], _text(m[2] or "", m[3] or "")) for m in matches]
         if not pairs:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -221,14 +222,16 @@ class Known:
         first, last = found.starts[start], found.starts[end]
         rows, starts = found.rows.slice(first, last - first), found.starts[start:end] - first
         times = found.times[start:end]
-        for line in np.flatnonzero(np.diff(times, prepend=_NO_TIME)).tolist():
+        begins = [*np.flatnonzero(np.diff(times, prepend=_NO_TIME)).tolist(), len(times)]
+        for line, following in pairwise(begins):
             self._measurements.interval(int(times[line]), ahead=int(starts[line]))
+            self._measurements.met(following - line)
         series = np.asarray(rows["series"])[starts]
         numbers, firsts = np.unique(series, return_index=True)
         for line in sorted(firsts[[n not in self._measurements.noted for n in numbers.tolist()]]):
             row = int(starts[line])
             value, noise = rows["value"][row].as_py(), rows["noise"][row].as_py()
-            self._measurements.counted(int(series[line]), value, noise)
+            self._measurements.counted(int(series[line]), value, noise, is_met=True)
         self._sink.add_rows(rows)
         return int(series[-1])
 

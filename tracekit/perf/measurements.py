@@ -8,6 +8,7 @@ from typing import Any
 from tracekit.parser import Issue, Report
 from tracekit.perf.assemble import Assembler, Moment, Series, Sink
 from tracekit.perf.cells import MOST_INT, number_of, whole_of
+from tracekit.perf.names import whole_of_cut
 from tracekit.perf.scopes import kind_of
 from tracekit.perf.units import CLOCKS, TOOL_EVENTS, Scale
 from tracekit.spelling import spelling_of
@@ -16,6 +17,7 @@ from tracekit.textual.numbers import Notation
 _FOOTERS = {"elapsed": "duration_time", "user": "user_time", "sys": "system_time"}
 _MOST_SCOPES = 1 << 16
 _NS_PER_S = 9
+_SHOWN = 80
 _CPUS_USED = ("CPUs utilized", "CPUs_utilized")
 #: How far a clock may be from what the rest of the file says: a wrong unit is off by 1,000.
 _MOST_OFF = 2.0
@@ -40,6 +42,9 @@ class _Open:
     last: Series | None = None
     interval_ns: int | None = None
     interval_count: int = 0
+    line_count: int = 0  # of events in the interval at hand
+    most_lines: int = 0  # of an interval before
+    uneven_count: int = 0  # intervals with fewer
     has_repeats: bool = False
     scope_cpus: dict[str, int] = field(default_factory=dict)
     scope_kinds: set[str] = field(default_factory=set)
@@ -72,6 +77,12 @@ class Measurements:
     def started(self, at: str) -> None:
         """A line ``# started on``: the next row is of another measurement."""
         self.finish()
+        if self._started_at is not None:
+            self._report.issue(Issue(
+                "nothing_counted", "info", "recording",
+                "a measurement that was started has no counts",
+                "the program may have failed before it was measured",
+            ))  # fmt: skip
         self._started_at = at
 
     def titled(self, says: dict[str, Any]) -> None:
@@ -107,10 +118,20 @@ class Measurements:
         moment = self._sink.moment
         if at.interval_ns == time_ns and moment.interval_index is not None:
             return
+        self._end_interval(at)
         begin = at.interval_ns or 0
         moment = Moment(self._count - 1, at.interval_count, time_ns, time_ns - begin)
         self._sink.begin(moment, ahead)
         at.interval_ns, at.interval_count = time_ns, at.interval_count + 1
+
+    @staticmethod
+    def _end_interval(at: _Open) -> None:
+        """Count an interval that has fewer events than others."""
+        if at.line_count < at.most_lines:
+            at.uneven_count += 1
+        elif at.most_lines and at.line_count > at.most_lines:
+            at.uneven_count = at.interval_count - 1
+        at.most_lines, at.line_count = max(at.most_lines, at.line_count), 0
 
     def whole(self) -> None:
         """Rows to come are of all of the measurement."""
@@ -130,8 +151,20 @@ class Measurements:
 
     # -- what it says -------------------------------------------------------------------------
 
-    def counted(self, number: int, value: str, noise: str | None) -> None:
-        """An event is about to become a row: see whose it is, and what it says of the time."""
+    def met(self, count: int) -> None:
+        """So many lines of events are of the interval at hand."""
+        if self._open is not None:
+            self._open.line_count += count
+
+    def counted(
+        self, number: int, value: str, noise: str | None, *, is_met: bool = False
+    ) -> None:  # fmt: skip
+        """An event is about to become a row: see whose it is, and what it says of the time.
+
+        `is_met`: its line is in `met`.
+        """
+        if self._sink.moment.interval_index is not None and not is_met:
+            self.met(1)
         if number in self.noted and self._sink.moment.interval_index is not None:
             return
         series = self._sink.series[number]
@@ -140,6 +173,13 @@ class Measurements:
             at = self._or_another(at, series, value)
             at.last = series
         at.first = at.first or series
+        if number not in self.noted and (whole := whole_of_cut(series.key)) is not None:
+            self._report.issue(Issue(
+                "cut_name", "warning", "recording",
+                "the name of an event is not known, and the beginning of another",
+                f"its line may be cut: {series.name[:_SHOWN]!r} may be {whole}"[:200],
+                first_offset_bytes=self._sink.place,
+            ))  # fmt: skip
         self.noted[number] = None
         at.has_repeats |= noise is not None
         if series.scope_name is not None:
@@ -248,6 +288,14 @@ class Measurements:
         if at is None:
             return
         row = self._row(at)
+        self._end_interval(at)
+        if at.uneven_count and "thread" not in at.scope_kinds:  # threads come and go
+            self._report.issue(Issue(
+                "uneven_intervals", "warning", "recording",
+                "an interval has fewer events than others: the file is cut or was edited",
+                "its counts are kept, and no figure of the whole measurement is of it",
+                occurrence_count=at.uneven_count, first_offset_bytes=at.place,
+            ))  # fmt: skip
         if at.has_title and "dur_ns" not in at.says:
             self.is_complete = False
         if row["dur_ns"] is None:

@@ -16,11 +16,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.parser import Issue, Report
 from tracekit.perf.assemble import ALWAYS, NEVER, Series, Sink
 from tracekit.perf.known import Cell, Known, Layout
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.metrics import is_metric_name, metric_series
 from tracekit.perf.scopes import THREAD, UNIT
+from tracekit.perf.names import is_known
 from tracekit.perf.units import KNOWN_UNITS, event_scale, says_its_unit
 from tracekit.spelling import spelling_of
 
@@ -67,6 +69,10 @@ _VALUES = re.compile(
 _METRIC = re.compile(rf"\s*({_SIGNED}|-?nan|-?inf)(%)?(?:\s+(%)?\s*(\S.*?)\s*|\s*)")
 _EVENT = re.compile(r"[A-Za-z_%][^\x00-\x1f\s]*")
 _WORDS = re.compile(r"raw 0x[0-9a-f]+(?::\w+)?|unknown tracepoint|unknown attr type: \d+")
+#: Two blanks, and behind them what begins with a digit: no metric is called so.
+_JOINED = re.compile(r"\s{2,}(?:\S+\s+)*?(?:[\d<]|CPU\d|S\d)")
+_SHOWN = 80
+_NO_UNIT = 6  # blanks between a value and an event where there is no unit
 _REPEATS = re.compile(
     rf"\s*# (?:Table of individual measurements|Final result):\s*|"
     rf"\s*{_DIGITS} \([+-]{_DIGITS}\) #*\s*"
@@ -109,8 +115,9 @@ def is_header(line: str) -> bool:
 class TextReader:
     """Reads the lines of blocks and intervals; what it does not know is left to others."""
 
-    def __init__(self, sink: Sink, measurements: Measurements) -> None:
+    def __init__(self, sink: Sink, measurements: Measurements, report: Report) -> None:
         self._sink = sink
+        self._report = report
         self._measurements = measurements
         self._title: str | None = None
         self._is_in_block = False
@@ -205,11 +212,15 @@ class TextReader:
     def _row(self, text: str) -> bool:
         head, tail = _parts(text)
         found = _ROW.fullmatch(head)
-        if found is None or not (self._is_in_block or found["time"]):
+        if found is None:
             return False
         parts = _event(found["rest"], len(found["gap"]), found["gap"])
         if parts is None:
             return False
+        if not (self._is_in_block or found["time"]):
+            if not _is_of_perf(found, *parts):
+                return False
+            self._begin({})  # a block that has lost its title
         if found["time"]:
             self._measurements.interval(int(found["time"].replace(".", "")), is_text=True)
         series = self._series(found, *parts, tail.notes)
@@ -265,7 +276,15 @@ class TextReader:
         """The metrics among what stands behind hash signs; the rest are remarks of an author."""
         numbers = []
         for note in notes:
-            if (found := _METRIC.fullmatch(note)) and found[4]:
+            found = _METRIC.fullmatch(note)
+            if not note.strip() or (found and (not found[4] or _JOINED.search(found[4]))):
+                self._report.issue(Issue(
+                    "cut_line", "warning", "recording",
+                    "a metric is cut, or another line goes on in it",
+                    f"what follows the number is lost; the first is {note.strip()[:_SHOWN]!r}",
+                    first_offset_bytes=self._sink.place,
+                ))  # fmt: skip
+            elif found:
                 has_sign = bool(found[2] or found[3])
                 series = metric_series(found[4], event, has_sign=has_sign, **place)
                 numbers.append(self._sink.number_of(series))
@@ -385,6 +404,14 @@ def _parts(text: str) -> tuple[str, _Tail]:
             error, text = found[1], text[: found.start()]
     head, *notes = _HASH.split(text)
     return head.rstrip(), _Tail(tuple(notes), error, share)
+
+
+def _is_of_perf(
+    found: re.Match[str], unit: str | None, name: str, cgroup: str | None
+) -> bool:  # fmt: skip
+    """Whether a line is a row of perf's wherever it stands: in its columns, an event of its own."""
+    is_set = found[0].startswith("   ") and (unit in KNOWN_UNITS or len(found["gap"]) == _NO_UNIT)
+    return is_set and cgroup is None and is_known(spelling_of(name).key)
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,43 @@
+"""Names of events that are known, to tell a row of perf's, and a name that is cut."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cache, lru_cache
+
+from tracekit.events import knowledge
+
+#: Events that perf names itself (perf-list(1)) and that `events.toml` has no meaning for.
+_OTHERS = (
+    "alignment-faults", "branch-load-misses", "branch-loads", "bus-cycles", "cgroup-switches",
+    "cpu-migrations", "dtlb-store-misses", "dtlb-stores", "duration_time", "emulation-faults",
+    "itlb-load-misses", "itlb-loads", "l1-dcache-store-misses", "l1-dcache-stores",
+    "l1-icache-load-misses", "l1-icache-loads", "llc-store-misses", "llc-stores", "major-faults",
+    "migrations", "minor-faults", "node-load-misses", "node-loads", "node-store-misses",
+    "node-stores", "ref-cycles", "slots", "stalled-cycles-backend", "stalled-cycles-frontend",
+    "system_time", "topdown-br-mispredict", "topdown-fetch-lat", "topdown-heavy-ops",
+    "topdown-mem-bound", "user_time",
+)  # fmt: skip
+
+
+@cache
+def _names() -> list[str]:
+    keys = {key for event in knowledge().events.values() for key in event.keys}
+    return sorted(keys.union(_OTHERS))
+
+
+def is_known(key: str) -> bool:
+    """Whether an event with this key is one that perf, or a vendor, names so."""
+    names = _names()
+    at = bisect_right(names, key)
+    return at > 0 and names[at - 1] == key
+
+
+@lru_cache(maxsize=4096)
+def whole_of_cut(key: str) -> str | None:
+    """The event that a name may be the beginning of; None where it is whole, or not known."""
+    names = _names()
+    if not key or is_known(key):
+        return None
+    at = bisect_right(names, key)
+    return names[at] if at < len(names) and names[at].startswith(key) else None
