@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tracekit.attribution import allocations, slices, steps, work
+from tracekit.attribution import allocations, flows, slices, steps, work
 from tracekit.attribution.columns import Texts, ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.host import host_of
@@ -27,8 +27,9 @@ def attributed(folder: Path) -> Iterator[Batch]:
     each table.
     """
     texts, tracks = Texts(), Tracks()
-    done = work.read(folder, texts, tracks)
+    done, tails = flows.followed(folder, work.read(folder, texts, tracks), tracks)
     found = slices.read(folder, ids_in(done.correlation_id), texts, tracks)
+    done = flows.asked(done, found, tails)
     recorded = steps.read(folder, tracks)
     if recorded.are_none():
         shown = detected(done)
