@@ -184,9 +184,12 @@ class _Reading(EventRows):
 
     def interval(self, group: Group) -> Iterator[Batch]:
         """Kernels, copies and slices, by category."""
-        if group.category is None and "Task Type" in group.args:  # Ascend's device rows
+        if group.category is None:
             for part, kind in _ascend_parts(group):
-                yield self._kernel(part) if kind == "kernel" else self.slice(part, kind)
+                if kind in ("memcpy", "memset"):
+                    yield self._transfer(part, kind)
+                else:
+                    yield self._kernel(part) if kind == "kernel" else self.slice(part, kind)
         elif group.category in _KERNEL:
             yield self._kernel(group)
         elif group.category in _TRANSFER:
@@ -265,21 +268,48 @@ def _direction(name: str | None) -> str | None:
     return f"{ends[0]}_to_{ends[1]}" if all(ends) else None
 
 
+# Ascend's rows have no category. Task types: CANN, `TaskType` of its runtime and profiler, which
+# differ by version in case and spelling.
+_ASCEND_CALL = re.compile(r"(?:AscendCL|Node|Model|Runtime|HCCL|Communication)@")
+_ASCEND_TASK = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # no operator is called so
+_ASCEND_COPIES = frozenset((
+    "MEMCPYASYNC", "MEMCOPYASYNC", "MEMCPY", "SDMA", "SDMASQE", "PCIEDMASQE",
+    "MEMCPYASYNCWITHOUTSDMA",
+))  # fmt: skip
+_ASCEND_SETS = frozenset(("MEMSETASYNC",))
+#: What marks, waits and orders, or is a part of a collective that has a row of its own.
+_ASCEND_NO_WORK = (
+    "EVENT", "NOTIFY", "WAIT", "RECORD", "REDUCEASYNC", "PLACEHOLDER", "WRITEVALUE", "PROFILING",
+    "MODELMAINT", "MODELEXECUTE", "LABEL", "BARRIER", "FLIP", "CMO",
+)  # fmt: skip
+
+
 def _ascend_parts(group: Group) -> Iterator[tuple[Group, str]]:
-    """Ascend's rows without a category: kernels, waits, and everything else."""
-    kinds = []
-    for name, task in zip(group.fields["name"], group.args["Task Type"], strict=True):
-        words = f"{name} {raw_text(task)}".upper()
-        if task is None:
-            kinds.append("other")
-        elif any(word in words for word in ("EVENT_", "NOTIFY", "WAIT", "RECORD", "MEMCPY")):
-            kinds.append("device")
-        else:
-            kinds.append("kernel")
+    """Rows without a category, by what they are: those of Ascend's device and runtime."""
+    tasks = group.args.get("Task Type") or [None] * len(group)
+    kinds = [
+        _ascend_kind(name if isinstance(name, str) else "", raw_text(task))
+        for name, task in zip(group.fields["name"], tasks, strict=True)
+    ]
     for kind in sorted(set(kinds)):
         for is_kind, part in split(group, [k == kind for k in kinds]):
             if is_kind:
                 yield part, kind
+
+
+def _ascend_kind(name: str, task: str | None) -> str:
+    """kernel, memcpy or memset, or the kind of the slice."""
+    if task is None:
+        if name.startswith("hcom_"):  # a collective, on the track of its group
+            return "kernel"
+        return "runtime" if _ASCEND_CALL.match(name) else "other"
+    known = task if task.lower() != "other" else name if _ASCEND_TASK.fullmatch(name) else ""
+    words = [re.sub(r"[^A-Z0-9]", "", word.upper()) for word in (known, name)]
+    if not _ASCEND_COPIES.isdisjoint(words):
+        return "memcpy"
+    if not _ASCEND_SETS.isdisjoint(words):
+        return "memset"
+    return "device" if any(part in words[0] for part in _ASCEND_NO_WORK) else "kernel"
 
 
 class TorchProfilerParser:

@@ -203,14 +203,21 @@ def kind_of(event: Event, args: Row) -> tuple[str, Row]:
         kind = TRANSFERS[category]
         direction = direction_of(name) if kind == "memcpy" else None
         return "transfer", timed | {"transfer_kind": kind, "direction_kind": direction}
-    kind = "device" if "Task Type" in args else KINDS.get(category or "", "other")
+    if category is None and "Task Type" in args:  # of an Ascend device, and no work
+        return "transfer", timed | {"transfer_kind": "memcpy"}
+    kind = "runtime" if name.startswith("AscendCL@") else KINDS.get(category or "", "other")
     return "slice", timed | {"slice_kind": kind, "category_name": category}
 
 
+def is_transfer(event: Event) -> bool:
+    """Whether a row is a copy or a set, of Ascend's those with a task type."""
+    is_copy = "cat" not in event and "Task Type" in event.get("args", {})
+    return event.get("cat") in TRANSFERS or (is_copy and not is_work(event, event["args"]))
+
+
 def is_work(event: Event, args: Row) -> bool:
-    """Whether a row of an Ascend device is work, not a wait, a mark or a copy."""
-    words = f"{event['name']} {args['Task Type']}".upper()
-    return not any(w in words for w in ("EVENT_", "NOTIFY", "WAIT", "RECORD", "MEMCPY"))
+    """Whether a row of an Ascend device is a kernel; the others here are copies."""
+    return "MEMCPY" not in f"{event['name']} {args['Task Type']}".upper()
 
 
 def direction_of(name: str) -> str | None:
@@ -283,7 +290,8 @@ def counted(events: list[Event]) -> dict[str, Any]:
         and is_work(event, event["args"])
     ]
     starts = [ns(event["ts"]) or 0 for event in kernels]
-    ours = {id(event) for event in kernels}
+    moved = [event for event in intervals if is_transfer(event)]
+    ours = {id(event) for event in (*kernels, *moved)}
     return {
         "kernels by category": Counter(str(event.get("cat")) for event in kernels).total(),
         "kernels by name": Counter(event["name"] for event in kernels),
@@ -294,18 +302,15 @@ def counted(events: list[Event]) -> dict[str, Any]:
             event.get("cat")
             for event in events
             if event.get("ph") in ("X", "B", "i")
-            and event.get("cat") not in TRANSFERS
             and event.get("name") != "[memory]"
             and id(event) not in ours
         ),
         "slices from": min(
             (ns(e["ts"]) or 0 for e in intervals if e.get("cat") in KINDS), default=None
         ),
-        "transfers": sum(event.get("cat") in TRANSFERS for event in intervals),
-        "transfer time": sum(ns(e["dur"]) or 0 for e in intervals if e.get("cat") in TRANSFERS),
-        "bytes": sum(
-            int(e["args"].get("bytes", 0)) for e in intervals if e.get("cat") in TRANSFERS
-        ),
+        "transfers": len(moved),
+        "transfer time": sum(ns(event["dur"]) or 0 for event in moved),
+        "bytes": sum(int(event["args"].get("bytes", 0)) for event in moved),
         "allocated": sum(e["args"]["Bytes"] for e in events if e.get("name") == "[memory]"),
         "flows": Counter(e.get("cat") for e in events if e.get("ph") in ("s", "t", "f")),
         "labels": Counter(event["name"] for event in events if event.get("ph") == "M"),

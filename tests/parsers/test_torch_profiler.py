@@ -118,10 +118,20 @@ def test_a_kernel_of_xpu(parse: Parse) -> None:
         ("AI_VECTOR_CORE", "Add", "kernel"),
         ("AI_CPU", "aclnnNonzero", "kernel"),
         ("HCCL", "hcom_allReduce_", "kernel"),
+        ("Other", "aclnnAdd_AddAiCore_Add", "kernel"),
+        ("Other", "BatchNormEventWait", "kernel"),  # an operator, whatever is in its name
+        ("KERNEL_AIVEC", "KERNEL_AIVEC", "kernel"),
         ("EVENT_WAIT", "EVENT_WAIT", "slice"),
         ("EVENT_RECORD", "EVENT_RECORD", "slice"),
+        ("Capture Wait", "hcom_allReduce_", "slice"),
+        ("REDUCE_ASYNC_V2", "REDUCE_ASYNC_V2", "slice"),  # a part of a collective
+        ("Other", "REDUCE_ASYNC_V2", "slice"),
         ("Other", "NOTIFY_WAIT_SQE", "slice"),
-        ("MEMCPY_ASYNC", "MEMCPY_ASYNC", "slice"),
+        ("MEMCPY_ASYNC", "MEMCPY_ASYNC", "transfer"),
+        ("Other", "MEMCPY_ASYNC", "transfer"),
+        ("MemcopyAsync", "MemcopyAsync", "transfer"),
+        ("SDMA_SQE", "aclnnSlice", "transfer"),
+        ("Memset_Async", "Memset_Async", "transfer"),
     ],
 )
 def test_rows_of_an_ascend_device(task: str, name: str, table: str, parse: Parse) -> None:
@@ -132,17 +142,33 @@ def test_rows_of_an_ascend_device(task: str, name: str, table: str, parse: Parse
     assert known(row)["args_json"] == {"Task Type": task, "Task Id": 9}
     if table == "slice":
         assert row["slice_kind"] == "device"
+    if table == "transfer":
+        assert row["transfer_kind"] == ("memset" if "set" in name else "memcpy")
+
+
+def test_a_collective_of_ascend_is_a_kernel(parse: Parse) -> None:
+    """It stands on the track of its group, without a task type."""
+    events = [
+        interval(None, "hcom_allReduce__721_0_1", connection_id=9, data_type="FP32", count=4),
+        interval(None, "Notify_Wait", notify_id="7"),
+        interval("cpu_op", "hcom_allReduce__721_0_1"),
+    ]
+    found = parse(events)
+    assert known(found.one("kernel"))["correlation_id"] == 9
+    assert len(found["slice"]) == 2
 
 
 def test_a_host_row_of_ascend_is_a_slice(parse: Parse) -> None:
     events = [
         interval(None, "MatMul", **{"Task Type": "AI_CORE"}),
         interval(None, "aclnnMatmul", Mode="launch", connection_id=5),
+        interval(None, "Node@launch", Mode="launch", connection_id=6),
     ]
     found = parse(events)
     assert found.one("kernel")["name"] == "MatMul"
-    row = found.one("slice")
-    assert (row["slice_kind"], row["correlation_id"]) == ("other", 5)
+    assert [(row["slice_kind"], row["correlation_id"]) for row in found["slice"]] == [
+        ("other", 5), ("runtime", 6),
+    ]  # fmt: skip
 
 
 # -- transfers -------------------------------------------------------------------------------------

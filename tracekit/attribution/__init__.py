@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tracekit.attribution import allocations, captures, slices, steps, work
+from tracekit.attribution import allocations, captures, flows, slices, steps, work
 from tracekit.attribution.columns import Texts, ids_in
 from tracekit.attribution.detection import detected, steps_of_calls
 from tracekit.attribution.host import host_of
@@ -29,11 +29,12 @@ def attributed(folder: Path) -> Iterator[Batch]:
     each table.
     """
     texts, tracks = Texts(), Tracks()
-    done = work.read(folder, texts, tracks)
+    done, tails = flows.followed(folder, work.read(folder, texts, tracks), tracks)
     worked = ids_in(done.correlation_id)
     captured = captures.read(folder, worked, texts)
     calls = ids_in(np.concatenate((worked, captures.correlations(captured))))
     found = slices.read(folder, calls, texts, tracks)
+    done = flows.asked(done, found, tails)
     recorded = steps.read(folder, tracks)
     if recorded.are_none():
         shown = detected(done)

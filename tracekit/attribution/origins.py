@@ -110,10 +110,14 @@ def _launches(work: Work, host: Host, texts: Texts, tracks: Tracks) -> tuple[Int
 def _ops_by_id(work: Work, host: Host, op: Ints, tracks: Tracks) -> Ints:
     """The operator with the external id of each work; -1 everywhere if such ids lead astray.
 
+    Where arrows lead from operators to work, those say it.
+
     Some versions of torch count operators otherwise than the work that they start: `op`, the
     operators around launches, tells. Where no launch is in the file, work cannot be older than its
     operator.
     """
+    if (work.op_event_id != NONE).any():
+        return _places_of(work.op_event_id, host.slices.event_id)
     ops = np.flatnonzero((host.slices.kind == OP) & _has_id(host.slices.external_id))
     asks = np.flatnonzero((work.start_ns != NONE) & _has_id(work.external_id))
     found, _ = found_by(
@@ -129,6 +133,13 @@ def _ops_by_id(work: Work, host: Host, op: Ints, tracks: Tracks) -> Ints:
         known = by_id >= 0
         agrees = (host.slices.start_ns[by_id[known]] <= work.start_ns[known]).all()
     return by_id if agrees else np.full(len(work), -1, np.int64)
+
+
+def _places_of(events: Ints, known: Ints) -> Ints:
+    """Where events stand among those that are known, each once; -1 where they do not."""
+    order = np.argsort(known, kind="stable")
+    places = np.minimum(np.searchsorted(known, events, sorter=order), len(known) - 1)
+    return np.where(known[order[places]] == events, order[places], -1)
 
 
 def _rows_of_work(work: Work, ids: Ints, places: Ints, tracks: Tracks) -> Rows:
@@ -147,7 +158,9 @@ def _steps(work: Work, host: Host, steps: RecordedSteps, launch: Ints, op: Ints)
     if steps.of_work is not None:
         return steps.of_work
     caller = np.where(launch >= 0, launch, op)
-    by_host = np.append(host.step, NONE)[caller]
+    known = np.append(host.step, NONE)
+    # the call can be of a process of its own, in which nobody marks steps
+    by_host = np.where(known[caller] == NONE, known[op], known[caller])
     if len(steps.of_device) == 0:
         return by_host
     asks_device = caller < 0 if len(steps.of_host) else np.ones(len(work), bool)

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from tracekit.attribution.columns import Codes, Ints, Texts, batches, joined, numbers
+from tracekit.attribution.columns import NONE, Codes, Ints, Texts, batches, joined, numbers
 from tracekit.attribution.slices import PLACE, Tracks
 
 _NUMBERS = (
     "event_id", "device_id", "stream_id", "start_ns", "dur_ns", "correlation_id", "external_id",
 )  # fmt: skip
+_WHOLE = (*_NUMBERS, "op_event_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Work:
     """Kernels, copies and sets, one array a column.
 
     Texts are codes: ``kind`` is kernel, memcpy or memset, ``op_name`` what the profiler says.
+    ``op_event_id`` is the operator that an arrow comes from, where there are no ids.
     """
 
     track: Codes
@@ -34,6 +36,7 @@ class Work:
     dur_ns: Ints
     correlation_id: Ints
     external_id: Ints
+    op_event_id: Ints
 
     def __len__(self) -> int:
         """How many there are."""
@@ -51,9 +54,7 @@ def read(folder: Path, texts: Texts, tracks: Tracks) -> Work:
         parts.append(_part(rows, kind, np.zeros(len(rows), np.int32), texts, tracks))
     return Work(
         **{
-            column.name: joined(
-                parts, column.name, np.int64 if column.name in _NUMBERS else np.int32
-            )
+            column.name: joined(parts, column.name, np.int64 if column.name in _WHOLE else np.int32)
             for column in fields(Work)
         }
     )
@@ -68,4 +69,5 @@ def _part(
         "name": texts.codes(rows["name"]),
         "op_name": op_name,
         **{name: numbers(rows[name]) for name in _NUMBERS},
+        "op_event_id": np.full(len(rows), NONE),
     }

@@ -1,0 +1,113 @@
+"""Arrows from the host to the work of a device, where the two share no ids.
+
+Ascend's profiler draws two arrows to each work: `HostToDevice` from the call of the runtime that
+launched it, on whatever thread that ran, and `async_npu` from the operator that asked for it. Both
+end at the work's start on its stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.attribution.columns import NONE, Codes, Ints, batches, numbers
+from tracekit.attribution.nesting import nested
+from tracekit.attribution.slices import OP, PLACE, Slices, Tracks
+from tracekit.attribution.work import Work
+
+_CALL, _OPERATOR = "HostToDevice", "async_npu"
+_COLUMNS = (*PLACE, "category_name", "phase_kind", "flow_id", "time_ns")
+_CALL_NUMBERS = ("start_ns", "dur_ns", "correlation_id")
+_CALL_COLUMNS = (*PLACE, "slice_kind", *_CALL_NUMBERS)
+
+#: Of each work the thread and time that an arrow to it comes from; no thread is -1.
+_Tails = tuple[Codes, Ints]
+
+
+def followed(folder: Path, work: Work, tracks: Tracks) -> tuple[Work, _Tails | None]:
+    """`work` with the correlation ids of its calls, and where the operators' arrows begin.
+
+    Nothing changes where the profiler writes external ids, or draws no such arrows.
+    """
+    if (work.external_id != NONE).any():
+        return work, None
+    tails = _tails(folder, work, tracks)
+    if _CALL in tails:
+        found = _calls_at(folder, tails[_CALL], tracks)
+        ids = np.where(found != NONE, found, work.correlation_id)
+        work = replace(work, correlation_id=ids)
+    return work, tails.get(_OPERATOR)
+
+
+def asked(work: Work, found: Slices, tails: _Tails | None) -> Work:
+    """`work` with the operators that its arrows come from.
+
+    An arrow comes from the start of an operator; of several that start then from the innermost.
+    """
+    if tails is None:
+        return work
+    ops = np.flatnonzero(found.kind == OP)
+    inner = ops[np.lexsort((found.event_id[ops], -found.dur_ns[ops]))]
+    begun = zip(found.track[inner].tolist(), found.start_ns[inner].tolist(), strict=True)
+    events = dict(zip(begun, found.event_id[inner].tolist(), strict=True))
+    wanted = zip(*(column.tolist() for column in tails), strict=True)
+    return replace(work, op_event_id=np.array([events.get(key, NONE) for key in wanted], np.int64))
+
+
+def _tails(folder: Path, work: Work, tracks: Tracks) -> dict[str, _Tails]:
+    """Where the arrows to each work begin, by category."""
+    ends_of: dict[str, dict[str, list[np.ndarray]]] = {}
+    wanted = pa.array((_CALL, _OPERATOR))
+    for all_rows in batches(folder, "flow", _COLUMNS):
+        rows = all_rows.filter(pc.is_in(all_rows["category_name"], wanted))
+        if not len(rows):
+            continue
+        codes = tracks.codes(rows)
+        columns = np.stack((numbers(rows["flow_id"]), codes, numbers(rows["time_ns"])))
+        for category in (_CALL, _OPERATOR):
+            for phase in ("start", "end"):
+                chosen = pc.and_(
+                    pc.equal(rows["category_name"], category), pc.equal(rows["phase_kind"], phase)
+                )
+                part = columns[:, np.asarray(chosen.fill_null(False))]
+                ends_of.setdefault(category, {}).setdefault(phase, []).append(part)
+    return {
+        category: _tails_of(work, *(np.concatenate(found[p], axis=1) for p in ("start", "end")))
+        for category, found in ends_of.items()
+    }
+
+
+def _tails_of(work: Work, starts: np.ndarray, heads: np.ndarray) -> _Tails:
+    """Where the arrow that ends at each work, on its stream at its start, begins."""
+    tail = {flow: (track, time) for flow, track, time in starts.T.tolist()}
+    head = {(track, time): flow for flow, track, time in heads.T.tolist()}
+    flows = [head.get(key) for key in zip(work.track.tolist(), work.start_ns.tolist(), strict=True)]
+    found = [tail.get(flow, (-1, NONE)) for flow in flows]
+    tracks, times = np.array(found or np.zeros((0, 2)), np.int64).T
+    return tracks.astype(np.int32), times
+
+
+def _calls_at(folder: Path, tails: _Tails, tracks: Tracks) -> Ints:
+    """The correlation id of the innermost call that runs on a thread at a time; NONE: none does."""
+    parts = []
+    for all_rows in batches(folder, "slice", _CALL_COLUMNS):
+        rows = all_rows.filter(pc.equal(all_rows["slice_kind"], "runtime"))
+        parts.append((tracks.codes(rows), *(numbers(rows[name]) for name in _CALL_NUMBERS)))
+    found = np.full(len(tails[0]), NONE, np.int64)
+    if not parts:
+        return found
+    track, start, dur, ids = (np.concatenate(column) for column in zip(*parts, strict=True))
+    count = len(track)
+    is_point = np.arange(count + len(found)) >= count
+    nest = nested(
+        np.concatenate((track, tails[0])), np.concatenate((start, tails[1])),
+        np.concatenate((dur, np.zeros_like(tails[1]))), np.arange(len(is_point)), is_point,
+    )  # fmt: skip
+    around = np.where(nest.parent >= 0, nest.order[nest.parent], count)
+    places = np.full(len(is_point), count)
+    places[nest.order] = around
+    return np.asarray(np.append(ids, NONE)[places[count:]])
