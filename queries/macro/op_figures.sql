@@ -1,7 +1,7 @@
 -- purpose = "Operators grouped and added up: time, work, intensity, what bounds them, and how the time of the whole parts by that."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and the tables of Fig. 3; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_under", "bound_of", "first_reason"]
+-- depends = ["op_under", "bound_of", "longest_of", "nearest_of", "first_reason"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_kind = {type = "VARCHAR", doc = "hlo or framework, never both; NULL: hlo where the run has it on that side"}
@@ -40,7 +40,9 @@
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, of the operators of which they are known"}
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / time, likewise"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), of the operators of which all are known"}
--- bound_kind = {type = "VARCHAR", doc = "bandwidth or compute: the longer of both times at peak, of the operators that are known"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute (the intensity is above the ridge) or dram"}
+-- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
 -- reason = {type = "VARCHAR", doc = "why bound_kind is NULL, or not of all of them; of the operators that do something"}
 -- reported_bound_name = {type = "VARCHAR", doc = "what bounds them, in the profiler's word; of several that with the most time"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
@@ -122,8 +124,8 @@ grouped AS (
         max(peak_flop_per_s) AS peak_flop_per_s,
         max(peak_bytes_per_s) AS peak_bytes_per_s,
         arg_max(peak_basis, coalesce(self_ns, 0)) AS peak_basis,
-        sum(self_ns) FILTER (WHERE bound_kind = 'bandwidth') AS memory_bound_ns,
-        sum(self_ns) FILTER (WHERE bound_kind = 'compute') AS compute_bound_ns,
+        sum(self_ns) FILTER (WHERE nearest_name = 'dram') AS memory_bound_ns,
+        sum(self_ns) FILTER (WHERE nearest_name = 'compute') AS compute_bound_ns,
         sum(self_ns) FILTER (WHERE total_flop = 0) AS zero_flop_ns
     FROM placed
     GROUP BY run_id, scope_source, scope_device, group_name, program_name
@@ -131,6 +133,7 @@ grouped AS (
 wholes AS (
     SELECT
         *,
+        ratio(longest_of(compute_ns, bandwidth_ns, NULL, NULL), known_ns) AS nearness_ratio,
         sum(self_ns) OVER whole AS whole_ns,
         coalesce(sum(memory_bound_ns) OVER whole, 0) AS all_memory_ns,
         coalesce(sum(compute_bound_ns) OVER whole, 0) AS all_compute_ns,
@@ -146,7 +149,9 @@ SELECT
     total_flop, total_bytes, bytes_basis,
     CASE WHEN known_flop > 0 THEN ratio(known_flop, known_bytes) END AS intensity_flop_per_byte,
     achieved_flop_per_s, achieved_bytes_per_s, utilization_ratio,
-    CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL) END AS bound_kind,
+    CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, nearness_ratio, 0.6) END AS bound_kind,
+    CASE WHEN known_flop > 0 THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
+    CASE WHEN known_flop > 0 THEN nearness_ratio END AS roof_ratio,
     CASE WHEN lacking IS NULL AND known_flop = 0 THEN 'no operations' ELSE lacking END AS reason,
     reported_bound_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s, peak_basis,
     ratio(all_memory_ns, whole_ns) AS memory_bound_ratio,

@@ -1,7 +1,7 @@
 -- purpose = "The work of every operator that counts, held against one compute peak of its device and its memory: intensity, rates, what bounds it."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_classed", "op_source", "op_machine", "bound_of", "time_at_peak"]
+-- depends = ["op_classed", "op_source", "op_machine", "bound_of", "longest_of", "nearest_of", "time_at_peak"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else tensor_fp16, else what the profiler says, else fp32"}
@@ -42,7 +42,9 @@
 -- compute_ns = {type = "DOUBLE", doc = "operations at peak"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "bytes at peak"}
 -- utilization_ratio = {type = "DOUBLE", doc = "achieved_flop_per_s / peak_flop_per_s"}
--- bound_kind = {type = "VARCHAR", doc = "bandwidth (of memory) or compute: the intensity is below the ridge or not; NULL without operations"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute (the intensity is above the ridge) or dram"}
+-- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
 -- bound_reason = {type = "VARCHAR", doc = "why it is NULL"}
 -- reported_bound_name = {type = "VARCHAR", doc = "what bounds it, in the profiler's word"}
 WITH
@@ -99,6 +101,7 @@ held AS (
         machine.peak_basis,
         time_at_peak(total_flop, peak) AS compute_ns,
         time_at_peak(total_bytes, bandwidth) AS bandwidth_ns,
+        ratio(longest_of(compute_ns, bandwidth_ns, NULL, NULL), dur_ns) AS nearness_ratio,
         CASE
             WHEN total_flop IS NULL THEN 'operations: ' || flop_reason
             WHEN total_flop = 0 THEN 'no operations'
@@ -124,6 +127,8 @@ SELECT
     ceiling_name, peak AS peak_flop_per_s, bandwidth AS peak_bytes_per_s,
     ratio(peak, bandwidth) AS ridge_flop_per_byte, peak_basis, compute_ns, bandwidth_ns,
     ratio(total_flop * 1e9, peak * dur_ns) AS utilization_ratio,
-    CASE WHEN bound_reason IS NULL THEN bound_of(compute_ns, bandwidth_ns, NULL) END AS bound_kind,
+    CASE WHEN bound_reason IS NULL THEN bound_of(compute_ns, bandwidth_ns, NULL, nearness_ratio, 0.6) END AS bound_kind,
+    CASE WHEN bound_reason IS NULL THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
+    CASE WHEN bound_reason IS NULL THEN nearness_ratio END AS roof_ratio,
     bound_reason, bound_name AS reported_bound_name
 FROM held

@@ -1,7 +1,7 @@
 -- purpose = "Operators of a timeline grouped and added up: time, share, calls, modelled work, rates, what bounds them; what no operator has is a row too."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["operator_work", "bound_of"]
+-- depends = ["operator_work", "bound_of", "nearest_of"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
@@ -32,7 +32,8 @@
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), likewise"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), likewise"}
 -- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are known: 1 is on the roof"}
--- bound_kind = {type = "VARCHAR", doc = "compute or bandwidth: the longer of both, where both are known; NULL without operations"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; of the longer of both times; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute or dram"}
 -- ceiling_name = {type = "VARCHAR", doc = "compute peak; of several that with the most time"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: modelled; NULL without any"}
 -- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL or not of all of the time (that of the most time)"}
@@ -86,7 +87,8 @@ grouped AS (
             sum(greatest(compute_ns, bandwidth_ns)) FILTER (WHERE is_held AND total_ns > 0),
             sum(total_ns) FILTER (WHERE is_held)
         ) AS roof_ratio,
-        bound_of(sum(compute_ns) FILTER (WHERE is_held), sum(bandwidth_ns) FILTER (WHERE is_held), NULL) AS bound_kind,
+        sum(compute_ns) FILTER (WHERE is_held) AS compute_ns,
+        sum(bandwidth_ns) FILTER (WHERE is_held) AS bandwidth_ns,
         arg_max(ceiling_name, weight_ns) AS ceiling_name,
         arg_max(reason, weight_ns) AS work_reason,
         arg_max(peak_reason, weight_ns) AS peak_reason
@@ -110,7 +112,8 @@ SELECT
     ratio(timed_flop * 1e9, flop_ns) AS achieved_flop_per_s,
     ratio(timed_bytes * 1e9, bytes_ns) AS achieved_bytes_per_s,
     utilization_ratio, bandwidth_ratio, roof_ratio,
-    CASE WHEN known_flop > 0 THEN bound_kind END AS bound_kind,
+    CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, roof_ratio, 0.6) END AS bound_kind,
+    CASE WHEN known_flop > 0 THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
     ceiling_name,
     CASE WHEN coalesce(total_flop, total_bytes) IS NOT NULL THEN 'modelled' END AS provenance_kind,
     work_reason,

@@ -8,11 +8,11 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- name = {type = "VARCHAR", doc = "kernel, in full"}
 -- fp32_flop = {type = "DOUBLE", doc = "FP32 operations, not those of tensor cores"}
--- total_flop = {type = "DOUBLE", doc = "operations of every precision, FP16 packed"}
+-- total_flop = {type = "DOUBLE", doc = "operations of every precision, FP16 as work alone"}
 WITH
 launches AS (
     SELECT
-        run_id, name, ratio(fp32_flop, launch_count) AS fp32_flop, ratio(total_packed_flop, launch_count) AS total_flop
+        run_id, name, ratio(fp32_flop, launch_count) AS fp32_flop, ratio(total_arithmetic_flop, launch_count) AS total_flop
     FROM kernel_work
     WHERE wanted_run IS NULL OR run_id = wanted_run
 )

@@ -8,7 +8,8 @@
 -- [columns]
 -- fp16_flop = {type = "BIGINT", doc = "FP16 operations by the convention"}
 -- all_flop = {type = "BIGINT", doc = "operations of all precisions; NULL unless each was counted"}
--- other_flop = {type = "BIGINT", doc = "the same by the other convention: packed beside arithmetic, arithmetic beside the others"}
+-- other_fp16_flop = {type = "BIGINT", doc = "FP16 operations by the other convention: packed beside arithmetic, arithmetic beside the others"}
+-- other_flop = {type = "BIGINT", doc = "operations of all precisions by the other convention"}
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak, by the convention"}
 -- ceiling_name = {type = "VARCHAR", doc = "which ceiling; NULL of own where not all operations are known"}
 -- work_flop = {type = "BIGINT", doc = "operations of that kind; NULL where they were not counted"}
@@ -28,6 +29,7 @@ counted AS (
             WHEN 'packed' THEN total_packed_flop
             ELSE total_scalar_flop
         END AS all_flop,
+        CASE convention WHEN 'arithmetic' THEN fp16_packed_flop ELSE fp16_arithmetic_flop END AS other_fp16_flop,
         CASE convention WHEN 'arithmetic' THEN total_packed_flop ELSE total_arithmetic_flop END AS other_flop
     FROM kernel_bound
 ),

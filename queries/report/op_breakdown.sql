@@ -15,7 +15,9 @@
 -- share_ratio = {type = "DOUBLE", doc = "self_ns / that of all operators of the device, source or run; idle time is in none"}
 -- name = {type = "VARCHAR", doc = "operator, type or class"}
 -- op_class = {type = "VARCHAR", doc = "class; of several that with the most time"}
--- bound_kind = {type = "VARCHAR", doc = "bandwidth (of memory) or compute: whether the intensity is below the ridge of the device"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute (the intensity is above the ridge) or dram"}
+-- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL without operations"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x total_ns)"}
 -- self_ns = {type = "BIGINT", doc = "time without the operators inside"}
@@ -45,7 +47,7 @@
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: reported by a cost model"}
 SELECT
-    share_ratio, group_name AS name, op_class, bound_kind, intensity_flop_per_byte, utilization_ratio, self_ns,
+    share_ratio, group_name AS name, op_class, bound_kind, nearest_name, roof_ratio, intensity_flop_per_byte, utilization_ratio, self_ns,
     memory_bound_ratio, source_id, device_id, reason, total_flop, total_bytes, achieved_flop_per_s,
     achieved_bytes_per_s, occurrence_count, op_count, total_ns, compute_bound_ratio, zero_flop_ratio, unknown_ratio,
     reported_bound_name, category_name, program_name, bytes_basis, device_name, ceiling_name, peak_flop_per_s,

@@ -17,13 +17,15 @@
 -- total_flop = {type = "DOUBLE", doc = "operations, as reported"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes, as reported"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL without operations"}
--- bound_kind = {type = "VARCHAR", doc = "bandwidth (of memory) or compute"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute (the intensity is above the ridge) or dram"}
+-- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
 -- source_id = {type = "VARCHAR", doc = "source (host); NULL where they are added up"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where they are added up"}
 -- reason = {type = "VARCHAR", doc = "why bound_kind is NULL, or not of all operators in the row"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
 SELECT
     group_name AS category_name, op_class, share_ratio, self_ns, op_count, occurrence_count, total_flop, total_bytes,
-    intensity_flop_per_byte, bound_kind, source_id, device_id, reason, op_kind
+    intensity_flop_per_byte, bound_kind, nearest_name, roof_ratio, source_id, device_id, reason, op_kind
 FROM op_figures($run_id, $op_kind, $side, 'category', $scope, NULL)
 ORDER BY source_id, device_id NULLS FIRST, self_ns DESC NULLS LAST, category_name

@@ -1,7 +1,7 @@
 -- purpose = "Operations per byte at each level of memory, with the rates reached: the points of a roofline."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III; Javed 2019, sect. 3"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "run_group", "group_of"]
+-- depends = ["work_under", "run_group", "group_of"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a value of one)", default = "name", choices = ["name", "launch", "run", "label"]}
@@ -24,6 +24,7 @@
 -- reason = {type = "VARCHAR", doc = "why launches have no intensity; that of the longest of them"}
 -- precision_name = {type = "VARCHAR", doc = "which operations"}
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
+-- other_flop = {type = "DOUBLE", doc = "what the other convention gives: packed beside arithmetic, arithmetic beside packed and scalar"}
 -- byte_definition = {type = "VARCHAR", doc = "paper or vendor: which bytes these are"}
 -- launch_index = {type = "BIGINT", doc = "with by=launch: the profiler's own number"}
 -- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}
@@ -35,17 +36,18 @@ chosen AS (
         CASE $precision
             WHEN 'fp64' THEN fp64_flop
             WHEN 'fp32' THEN fp32_flop
-            WHEN 'fp16' THEN CASE $fp16_convention WHEN 'packed' THEN fp16_packed_flop ELSE fp16_scalar_flop END
+            WHEN 'fp16' THEN fp16_flop
             WHEN 'tensor' THEN tensor_flop
-            ELSE CASE $fp16_convention WHEN 'packed' THEN total_packed_flop ELSE total_scalar_flop END
-        END AS work_flop,
+            ELSE all_flop
+        END AS part_flop,
+        CASE $precision WHEN 'all' THEN other_flop WHEN 'fp16' THEN other_fp16_flop ELSE part_flop END AS other_part_flop,
         CASE $precision
             WHEN 'fp64' THEN fp64_reason
             WHEN 'fp32' THEN fp32_reason
             WHEN 'fp16' THEN fp16_reason
             WHEN 'tensor' THEN tensor_reason
             ELSE total_reason
-        END AS work_reason,
+        END AS part_reason,
         CASE
             WHEN $byte_definition = 'vendor' OR ($byte_definition = 'any' AND l2_paper_bytes IS NULL AND l2_vendor_bytes IS NOT NULL)
             THEN 'vendor' ELSE 'paper'
@@ -54,28 +56,28 @@ chosen AS (
             WHEN $byte_definition = 'vendor' OR ($byte_definition = 'any' AND l1_paper_bytes IS NULL AND l1_vendor_bytes IS NOT NULL)
             THEN 'vendor' ELSE 'paper'
         END AS l1_definition
-    FROM kernel_work
+    FROM work_under('fp32', $fp16_convention)
     WHERE
         ($run_id IS NULL OR run_id = $run_id)
         AND CASE WHEN $by = 'label' AND $label IS NULL THEN error('by=label needs label=NAME') ELSE true END
 ),
 levels AS (
     SELECT
-        run_id, source_id, device_id, name, launch_event, launch_count, launch_index, dur_ns, work_flop, work_reason,
+        run_id, source_id, device_id, name, launch_event, launch_count, launch_index, dur_ns, part_flop, part_reason, other_part_flop,
         'dram' AS level_name, CAST(NULL AS VARCHAR) AS definition,
         dram_bytes AS traffic_bytes, dram_reason AS traffic_reason
     FROM chosen
     WHERE $level IN ('all', 'dram')
     UNION ALL
     SELECT
-        run_id, source_id, device_id, name, launch_event, launch_count, launch_index, dur_ns, work_flop, work_reason,
+        run_id, source_id, device_id, name, launch_event, launch_count, launch_index, dur_ns, part_flop, part_reason, other_part_flop,
         'l2', l2_definition,
         CASE l2_definition WHEN 'paper' THEN l2_paper_bytes ELSE l2_vendor_bytes END, l2_reason
     FROM chosen
     WHERE $level IN ('all', 'l2')
     UNION ALL
     SELECT
-        run_id, source_id, device_id, name, launch_event, launch_count, launch_index, dur_ns, work_flop, work_reason,
+        run_id, source_id, device_id, name, launch_event, launch_count, launch_index, dur_ns, part_flop, part_reason, other_part_flop,
         'l1', l1_definition,
         CASE l1_definition WHEN 'paper' THEN l1_paper_bytes ELSE l1_vendor_bytes END, l1_reason
     FROM chosen
@@ -85,7 +87,7 @@ explained AS (
     SELECT
         *,
         CASE
-            WHEN work_flop IS NULL THEN work_reason
+            WHEN part_flop IS NULL THEN part_reason
             WHEN traffic_bytes IS NULL THEN level_name || ': ' || coalesce(traffic_reason, 'not_collected')
             WHEN traffic_bytes = 0 THEN level_name || ': no bytes'
         END AS reason
@@ -97,12 +99,13 @@ parts AS (
         sum(launch_count) AS launch_count,
         sum(launch_count) FILTER (WHERE reason IS NULL) AS known_launch_count,
         sum(dur_ns) AS total_ns,
-        CAST(sum(work_flop) AS DOUBLE) AS total_flop,
+        CAST(sum(part_flop) AS DOUBLE) AS total_flop,
+        CAST(sum(other_part_flop) AS DOUBLE) AS other_flop,
         CAST(sum(traffic_bytes) AS DOUBLE) AS total_bytes,
-        CAST(sum(work_flop) FILTER (WHERE reason IS NULL) AS DOUBLE) AS known_flop,
+        CAST(sum(part_flop) FILTER (WHERE reason IS NULL) AS DOUBLE) AS known_flop,
         CAST(sum(traffic_bytes) FILTER (WHERE reason IS NULL) AS DOUBLE) AS known_bytes,
-        CAST(sum(work_flop) FILTER (WHERE dur_ns > 0) AS DOUBLE) AS timed_flop,
-        sum(dur_ns) FILTER (WHERE dur_ns > 0 AND work_flop IS NOT NULL) AS flop_ns,
+        CAST(sum(part_flop) FILTER (WHERE dur_ns > 0) AS DOUBLE) AS timed_flop,
+        sum(dur_ns) FILTER (WHERE dur_ns > 0 AND part_flop IS NOT NULL) AS flop_ns,
         CAST(sum(traffic_bytes) FILTER (WHERE dur_ns > 0) AS DOUBLE) AS timed_bytes,
         sum(dur_ns) FILTER (WHERE dur_ns > 0 AND traffic_bytes IS NOT NULL) AS bytes_ns,
         arg_max(reason, coalesce(dur_ns, 0)) AS reason,
@@ -130,6 +133,7 @@ grouped AS (
         CAST(coalesce(sum(known_launch_count), 0) AS BIGINT) AS known_launch_count,
         CAST(sum(total_ns) AS BIGINT) AS total_ns,
         sum(total_flop) AS total_flop,
+        sum(other_flop) AS other_flop,
         sum(total_bytes) AS total_bytes,
         ratio(sum(known_flop), sum(known_bytes)) AS intensity_flop_per_byte,
         ratio(sum(timed_flop) * 1e9, sum(flop_ns)) AS achieved_flop_per_s,
@@ -153,7 +157,7 @@ SELECT
     group_name AS name, level_name, intensity_flop_per_byte, achieved_flop_per_s,
     achieved_bytes_per_s, total_flop, total_bytes, launch_count, known_launch_count, total_ns,
     reason, CAST($precision AS VARCHAR) AS precision_name,
-    CAST($fp16_convention AS VARCHAR) AS fp16_convention, definition AS byte_definition,
+    CAST($fp16_convention AS VARCHAR) AS fp16_convention, other_flop, definition AS byte_definition,
     launch_index, launch_event AS event_id
 FROM told
 WHERE has_traffic OR level_name = 'dram' OR $level = level_name

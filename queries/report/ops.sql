@@ -12,7 +12,9 @@
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows"}
 -- input_dims = {type = "VARCHAR", doc = "by shape: shapes of the arguments, as recorded"}
 -- call_count = {type = "BIGINT", doc = "calls that launched any of them, of host operators all; NULL where none is known"}
--- bound_kind = {type = "VARCHAR", doc = "compute or bandwidth (of memory): the longer of both times at peak; NULL without operations"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
+-- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are known: 1 is on the roof"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute or dram"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / least bytes; NULL without operations"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (the peak ceiling_name x time)"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "least bytes / (peak of device memory x time)"}
@@ -25,7 +27,6 @@
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / total_ns, where they are known"}
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "least bytes / total_ns, where they are known"}
 -- known_ratio = {type = "DOUBLE", doc = "share of total_ns whose operations and bytes are both known"}
--- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are known: 1 is on the roof"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak, by what it computes in"}
 -- family_name = {type = "VARCHAR", doc = "family of the operator: gemm, convolution …; NULL where it has no model"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of the durations of the kernels alone"}
@@ -34,9 +35,9 @@
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: modelled"}
 -- basis = {type = "VARCHAR", doc = "whose time total_ns is: kernels (with copies and sets), of a file without kernels host operators, or mixed"}
 SELECT
-    coalesce(group_name, '(no operator)') AS name, total_ns, share_ratio, input_dims, call_count, bound_kind,
+    coalesce(group_name, '(no operator)') AS name, total_ns, share_ratio, input_dims, call_count, bound_kind, roof_ratio, nearest_name,
     intensity_flop_per_byte, utilization_ratio, bandwidth_ratio, reason, kernel_count, mean_ns, host_ns,
-    total_flop, total_bytes, achieved_flop_per_s, achieved_bytes_per_s, known_ratio, roof_ratio, ceiling_name,
+    total_flop, total_bytes, achieved_flop_per_s, achieved_bytes_per_s, known_ratio, ceiling_name,
     family_name, kernel_ns, copy_count, input_types, provenance_kind, basis
 FROM operator_figures($run_id, $phase, $by, NULL)
 ORDER BY total_ns DESC NULLS LAST, name, input_dims, input_types

@@ -1,7 +1,7 @@
 -- purpose = "The ceilings of a roofline: what the devices of a run can do at most, with the work that was done under each."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III.B; the figures by their own sources"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "device_ceiling"]
+-- depends = ["work_under", "device_ceiling"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed", "scalar"]}
@@ -27,7 +27,7 @@ kinds AS (
             {'ceiling_name': 'fp32', 'work': fp32_flop, 'own': own_fp32_flop_per_s},
             {
                 'ceiling_name': 'fp16', 'own': own_fp16_flop_per_s,
-                'work': CASE $fp16_convention WHEN 'packed' THEN fp16_packed_flop ELSE fp16_scalar_flop END
+                'work': fp16_flop
             },
             {'ceiling_name': 'tensor_fp64', 'work': tensor_fp64_flop, 'own': own_tensor_fp64_flop_per_s},
             {'ceiling_name': 'tensor_tf32', 'work': tensor_tf32_flop, 'own': own_tensor_tf32_flop_per_s},
@@ -35,6 +35,7 @@ kinds AS (
             {'ceiling_name': 'tensor_fp16', 'work': tensor_fp16_flop, 'own': own_tensor_fp16_flop_per_s},
             {'ceiling_name': 'tensor_fp8', 'work': tensor_fp8_flop, 'own': own_tensor_fp8_flop_per_s},
             {'ceiling_name': 'tensor_fp4', 'work': tensor_fp4_flop, 'own': own_tensor_fp4_flop_per_s},
+            {'ceiling_name': 'tensor_int8', 'work': nullif(tensor_int_flop, 0), 'own': own_tensor_int8_flop_per_s},
             {'ceiling_name': 'dram', 'work': dram_bytes, 'own': own_dram_bytes_per_s},
             {
                 'ceiling_name': 'l2', 'work': coalesce(l2_paper_bytes, l2_vendor_bytes),
@@ -45,7 +46,7 @@ kinds AS (
                 'own': CASE WHEN l1_paper_bytes IS NOT NULL THEN own_l1_paper_bytes_per_s ELSE own_l1_vendor_bytes_per_s END
             }
         ], recursive := true)
-    FROM kernel_work
+    FROM work_under('fp32', $fp16_convention)
     WHERE $run_id IS NULL OR run_id = $run_id
 ),
 worked AS (

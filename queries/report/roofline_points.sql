@@ -1,7 +1,7 @@
 -- purpose = "The points of a roofline: operations, traffic and time of each group of launches at each level of memory, and the time both would take at peak."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_bound", "run_group", "operator_class", "phase_of"]
+-- depends = ["work_under", "run_group", "operator_class", "phase_of"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of operators), phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class", "phase", "run"]}
@@ -21,6 +21,7 @@
 -- known_bytes = {type = "DOUBLE", doc = "their bytes at that level"}
 -- compute_ns = {type = "DOUBLE", doc = "their operations at the peak of each precision; NULL where a peak is not known"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "their bytes at the peak of that level; NULL where it is not known"}
+-- memory_ns = {type = "DOUBLE", doc = "the longest of the times of their bytes at peak, over all levels"}
 -- launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL where it is not known"}
 -- reason = {type = "VARCHAR", doc = "why launches are left out; that of the longest of them"}
 -- byte_definition = {type = "VARCHAR", doc = "paper or vendor: which bytes of L2 and L1 these are"}
@@ -33,15 +34,14 @@ WITH
 chosen AS (
     SELECT
         *,
-        CASE WHEN $by = 'launch' THEN event_id END AS launch_event,
-        CASE $fp16_convention WHEN 'packed' THEN total_packed_flop ELSE total_scalar_flop END AS work_flop
-    FROM kernel_bound
+        CASE WHEN $by = 'launch' THEN event_id END AS launch_event
+    FROM work_under('fp32', $fp16_convention)
     WHERE $run_id IS NULL OR run_id = $run_id
 ),
 levels AS (
     SELECT
         run_id, source_id, device_id, device_name, name, launch_event, launch_count, dur_ns,
-        work_flop, total_reason, dur_reason, compute_ns, overhead_ns,
+        all_flop, total_reason, dur_reason, compute_ns, overhead_ns, dram_ns, l2_ns, l1_ns,
         unnest(list_filter([
             {
                 'level_name': 'dram', 'traffic_bytes': dram_bytes, 'traffic_ns': dram_ns,
@@ -62,7 +62,7 @@ explained AS (
     SELECT
         *,
         CASE
-            WHEN work_flop IS NULL THEN total_reason
+            WHEN all_flop IS NULL THEN total_reason
             WHEN traffic_bytes IS NULL THEN level_name || ': ' || coalesce(traffic_reason, 'not_collected')
             WHEN $timed AND dur_ns IS NULL THEN 'duration: ' || dur_reason
             WHEN $timed AND dur_ns = 0 THEN 'duration of zero'
@@ -78,14 +78,20 @@ parts AS (
         sum(launch_count) FILTER (WHERE reason IS NULL) AS known_launch_count,
         sum(dur_ns) FILTER (WHERE reason IS NULL) AS known_ns,
         bool_or(dur_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_time,
-        CAST(sum(work_flop) FILTER (WHERE reason IS NULL) AS DOUBLE) AS known_flop,
+        CAST(sum(all_flop) FILTER (WHERE reason IS NULL) AS DOUBLE) AS known_flop,
         CAST(sum(traffic_bytes) FILTER (WHERE reason IS NULL) AS DOUBLE) AS known_bytes,
-        sum(launch_count) FILTER (WHERE reason IS NULL AND work_flop = 0) AS zero_launch_count,
-        sum(dur_ns) FILTER (WHERE reason IS NULL AND work_flop = 0) AS zero_ns,
+        sum(launch_count) FILTER (WHERE reason IS NULL AND all_flop = 0) AS zero_launch_count,
+        sum(dur_ns) FILTER (WHERE reason IS NULL AND all_flop = 0) AS zero_ns,
         sum(compute_ns) FILTER (WHERE reason IS NULL) AS compute_ns,
         bool_or(compute_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_compute,
         sum(traffic_ns) FILTER (WHERE reason IS NULL) AS traffic_ns,
         bool_or(traffic_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_traffic,
+        sum(dram_ns) FILTER (WHERE reason IS NULL) AS dram_ns,
+        bool_or(dram_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_dram,
+        sum(l2_ns) FILTER (WHERE reason IS NULL) AS l2_ns,
+        bool_or(l2_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_l2,
+        sum(l1_ns) FILTER (WHERE reason IS NULL) AS l1_ns,
+        bool_or(l1_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_l1,
         sum(overhead_ns) FILTER (WHERE reason IS NULL) AS overhead_ns,
         bool_or(overhead_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_overhead,
         arg_max(reason, coalesce(dur_ns, 0)) AS reason,
@@ -122,6 +128,11 @@ SELECT
     sum(known_bytes) AS known_bytes,
     CASE WHEN NOT bool_or(lacks_compute) THEN sum(compute_ns) END AS compute_ns,
     CASE WHEN NOT bool_or(lacks_traffic) THEN sum(traffic_ns) END AS bandwidth_ns,
+    greatest(
+        CASE WHEN NOT bool_or(lacks_dram) THEN sum(dram_ns) END,
+        CASE WHEN NOT bool_or(lacks_l2) THEN sum(l2_ns) END,
+        CASE WHEN NOT bool_or(lacks_l1) THEN sum(l1_ns) END
+    ) AS memory_ns,
     CASE WHEN NOT bool_or(lacks_overhead) THEN ratio(sum(overhead_ns), sum(known_launch_count)) END AS launch_ns,
     arg_max(reason, reason_ns) AS reason,
     CASE

@@ -39,7 +39,9 @@
 -- compute_ns = {type = "DOUBLE", doc = "operations at peak"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "bytes at peak"}
 -- utilization_ratio = {type = "DOUBLE", doc = "achieved_flop_per_s / peak_flop_per_s"}
--- bound_kind = {type = "VARCHAR", doc = "bandwidth (of memory) or compute: the intensity is below the ridge or not; NULL without operations"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute (the intensity is above the ridge) or dram"}
+-- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
 -- bound_reason = {type = "VARCHAR", doc = "why it is NULL"}
 -- reported_bound_name = {type = "VARCHAR", doc = "what bounds it, in the profiler's word"}
 FROM op_under(NULL, NULL)

@@ -62,8 +62,8 @@ def roofline(
         float | None, typer.Option("--launch-overhead-ns", help="Time of one launch.")
     ] = None,
     fp16_convention: Annotated[
-        str, typer.Option("--fp16-convention", help="packed (the vendor's) or scalar.")
-    ] = "packed",
+        str, typer.Option("--fp16-convention", help="arithmetic, packed (the vendor's) or scalar.")
+    ] = "arithmetic",
     size: SizeOption = "page",
     style: StyleOption = None,
     title: TitleOption = None,

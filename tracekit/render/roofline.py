@@ -22,6 +22,7 @@ from tracekit.render.cells import cut
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
     BLUE,
+    GREEN,
     GREY,
     RED,
     YELLOW,
@@ -50,12 +51,13 @@ from tracekit.roofline.chart import Box, Chart, Line, Margin, Panel, Series
 _BOUNDS = {
     "compute": (RED, "o"),
     "bandwidth": (BLUE, "s"),
+    "latency": (GREEN, "v"),
     "overhead": (YELLOW, "^"),
     "": (GREY, "D"),
 }
 _LEVELS = {"dram": (BLUE, "s"), "l2": (YELLOW, "^"), "l1": (RED, "o")}
 _BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
-                "overhead": "overhead-bound", "": "bound not known"}  # fmt: skip
+                "latency": "latency-bound", "overhead": "overhead-bound", "": "bound not known"}  # fmt: skip
 #: In the legend: series, those with the most time first, and letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
 #: A line of more points has no arrows.

@@ -34,7 +34,7 @@ _TICK_COLUMNS, _TICK_ROWS = 9, 2
 _BOLD, _DIM = Style(bold=True), Style(dim=True)
 _BOUND_STYLES = {
     "compute": Style(color="magenta"), "bandwidth": Style(color="cyan"),
-    "overhead": Style(color="yellow"),
+    "latency": Style(color="green"), "overhead": Style(color="yellow"),
 }  # fmt: skip
 _SERIES_STYLES = tuple(
     Style(color=color) for color in ("cyan", "magenta", "yellow", "green", "blue")

@@ -43,11 +43,13 @@ def figures(points: Points, machines: Machines, request: Request) -> Figures:
     overhead_ns = np.where(points.is_known, points.known_launches * points.launch_ns, np.nan)
     with np.errstate(invalid="ignore"):  # NaN is not known
         times = geo.measured_times_ns(points.time_ns, compute_ns, bandwidth_ns)
+        nearness = geo.roof_ratio(
+            points.time_ns, compute_ns, np.maximum(bandwidth_ns, np.nan_to_num(points.memory_ns))
+        )
         return Figures(
             compute_ns, bandwidth_ns, overhead_ns,
             geo.intensity(points.flop, points.moved), geo.rate(points.flop, points.time_ns),
-            geo.bound_kinds(compute_ns, bandwidth_ns, overhead_ns),
-            geo.roof_ratio(points.time_ns, compute_ns, bandwidth_ns), *times,
+            geo.bound_kinds(compute_ns, bandwidth_ns, overhead_ns, nearness), nearness, *times,
         )  # fmt: skip
 
 

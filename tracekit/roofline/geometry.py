@@ -21,7 +21,10 @@ Level = Literal["dram", "l2", "l1"]
 #: Levels of memory, the farthest first.
 LEVELS: tuple[Level, ...] = ("dram", "l2", "l1")
 
-OVERHEAD, BANDWIDTH, COMPUTE = "overhead", "bandwidth", "compute"
+OVERHEAD, LATENCY = "overhead", "latency"
+BANDWIDTH, COMPUTE = "bandwidth", "compute"
+#: Share of its time below which no roof limits a point (Nsight Compute's rule), as `bound_of` has.
+LATENCY_BELOW = 0.6
 #: How far above 1 `roof_ratio` may come by rounding alone.
 ROUNDING = 1e-9
 _NS = 1e9
@@ -134,18 +137,21 @@ def measured_times_ns(
 
 
 def bound_kinds(
-    compute_ns: Numbers, bandwidth_ns: Numbers, overhead_ns: Numbers
+    compute_ns: Numbers, bandwidth_ns: Numbers, overhead_ns: Numbers,
+    nearness_ratio: Numbers = np.nan,
 ) -> npt.NDArray[np.object_]:
-    """What bounds each point: overhead, bandwidth or compute; None where it is not known.
+    """What bounds each point: overhead, latency, bandwidth or compute; None where it is not known.
 
     Overhead where both times at peak are below N * L (NaN: not known, then not weighed), else
-    bandwidth where that time is longer, else compute (Wang Y. 2020, sect. II).
+    latency where the `roof_ratio` given is below LATENCY_BELOW, else bandwidth where that time is
+    longer, else compute (Wang Y. 2020, sect. II).
     """
-    compute, bandwidth, overhead = np.broadcast_arrays(
+    compute, bandwidth, overhead, nearness = np.broadcast_arrays(
         np.atleast_1d(np.asarray(compute_ns, float)), np.asarray(bandwidth_ns, float),
-        np.asarray(overhead_ns, float),
+        np.asarray(overhead_ns, float), np.asarray(nearness_ratio, float),
     )  # fmt: skip
     kinds = np.where(bandwidth > compute, BANDWIDTH, COMPUTE).astype(object)
+    kinds[nearness < LATENCY_BELOW] = LATENCY
     kinds[np.maximum(compute, bandwidth) < overhead] = OVERHEAD
     kinds[np.isnan(compute) | np.isnan(bandwidth)] = None
     return kinds

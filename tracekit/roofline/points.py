@@ -77,6 +77,7 @@ class Points:
     moved: Array
     compute_ns: Array
     bandwidth_ns: Array
+    memory_ns: Array  # of the level of memory where it is longest
     launch_ns: Array
     zero_launches: Array
     zero_ns: Array
@@ -104,6 +105,9 @@ class Points:
             total_ns=numbers("total_ns"), time_ns=numbers("known_ns"),
             flop=numbers("known_flop"), moved=numbers("known_bytes"),
             compute_ns=numbers("compute_ns"), bandwidth_ns=numbers("bandwidth_ns"),
+            memory_ns=numbers(
+                "memory_ns" if "memory_ns" in table.column_names else "bandwidth_ns"
+            ),
             launch_ns=numbers("launch_ns"), zero_launches=numbers("zero_launch_count"),
             zero_ns=numbers("zero_ns"),
             op_class=(

@@ -32,7 +32,7 @@ class Request:
             4-D model the highest that a tenth of the operations was done under, in the others each
             point has the peaks of its own precisions.
         launch_ns: time of one launch, in place of the device's.
-        fp16_convention: packed or scalar.
+        fp16_convention: arithmetic, packed or scalar.
         trajectory: label along whose values the points of a series are joined.
         series: labels that tell series apart.
         panels: label whose values have a pair of axes each.
@@ -45,7 +45,7 @@ class Request:
     level: str = "dram"
     ceiling: str | None = None
     launch_ns: float | None = None
-    fp16_convention: str = "packed"
+    fp16_convention: str = "arithmetic"
     trajectory: str | None = None
     series: tuple[str, ...] | str = ()
     panels: str | None = None
@@ -62,7 +62,7 @@ class Request:
         _choose("model", self.model, MODELS)
         _choose("by", self.granularity, GRANULARITIES)
         _choose("level", self.level, LEVELS)
-        _choose("fp16-convention", self.fp16_convention, ("packed", "scalar"))
+        _choose("fp16-convention", self.fp16_convention, ("arithmetic", "packed", "scalar"))
         if self.launch_ns is not None and not 0 < self.launch_ns < float("inf"):
             raise UsageError(f"--launch-overhead-ns {self.launch_ns:g}: a time above 0 is needed")
         if self.series and self.trajectory is None:

@@ -16,7 +16,7 @@ from tracekit.roofline.figures import Figures
 from tracekit.roofline.points import Labels, Points, Rows
 from tracekit.roofline.request import Request
 
-_BOUNDS = ("compute", "bandwidth", "overhead", "")
+_BOUNDS = ("compute", "bandwidth", "latency", "overhead", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ _COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("level_name", _TEXT, "level of memory: dram, l2 or l1"),
     ("place_kind", _TEXT, "drawn, or why not: zero_ai (no operation), no_bytes, unknown, no_label"),
     ("reason", _TEXT, "why launches are left out of the point"),
-    ("bound_kind", _TEXT, "overhead, bandwidth or compute"),
+    ("bound_kind", _TEXT, "overhead, latency (below 0.6 of every roof), bandwidth or compute"),
     ("intensity_flop_per_byte", _DOUBLE, "operations / bytes; of a compute ceiling its ridge"),
     ("achieved_flop_per_s", _DOUBLE, "operations / time; of a ceiling its height"),
     ("peak_bytes_per_s", _DOUBLE, "of a ceiling: bandwidth"),
