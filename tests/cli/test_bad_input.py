@@ -298,6 +298,17 @@ def test_damage_is_read_past_and_strict_refuses_it(
     assert total.text == f"ns\n{case['kernel_total_ns']}\n"
 
 
+def test_what_is_left_out_is_not_nothing(tracekit: Tracekit, here: Path) -> None:
+    """A log of caffe with a time in words that nobody knows; the rest of it is sound."""
+    log = Path(__file__).parents[2] / "fixtures/caffe_time/least/caffe.log"
+    done = tracekit("ingest", log, "--run", "least", "--strict")
+    assert done.code == 0
+    assert done.messages.splitlines()[1] == (
+        "lost: caffe.log: times in words that are not known, left out: 1 (from byte 2,104); "
+        "details: tracekit issues --run least"
+    )
+
+
 def test_what_was_lost_is_told_with_its_place(tracekit: Tracekit, here: Path, traces: Path) -> None:
     done = tracekit("ingest", traces / "hand-made" / "cut.json", "--run", "cut")
     # the third kernel, the last event, begins at byte 2,628

@@ -123,3 +123,15 @@ def test_a_convolution_of_an_h100_does_what_its_definition_asks_for(session: Ses
     per_image = 3 * 2 * 64 * 64 * 3 * 3 * 112 * 112
     for series in panel.series:
         assert series.y == pytest.approx([per_image * b for b in (16, 32, 64)], rel=0.02)
+
+
+def test_a_kernel_beyond_the_axis_pushes_nothing_out_of_the_picture(session: Session) -> None:
+    """One that copies 4 kB, beside others of 100 MB: its mark would lie a page to the left."""
+    drawn = session.roofline(
+        "h100-*", by="class", model="4d", trajectory="batch", series=("precision",)
+    )
+    axes, (legend,) = drawn.figure.axes[0], drawn.figure.legends
+    limits = axes.get_xlim()
+    marks = [line for line in axes.lines if line.get_marker() == "|"]
+    assert all(limits[0] <= x <= limits[1] for line in marks for x in line.get_xdata())
+    assert axes.get_window_extent().x1 < legend.get_window_extent().x0

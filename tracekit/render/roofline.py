@@ -196,10 +196,12 @@ class _Drawing:
         ))  # fmt: skip
 
     def _rug(self, axes: Axes, margin: Margin) -> None:
-        """Marks on the x axis where kernels without operations stand."""
-        if margin.x:
+        """Marks on the x axis where kernels without operations stand; beyond its ends are none."""
+        low, high = self.chart.x.low, self.chart.x.high
+        places = [x for x in margin.x if low <= x <= high]
+        if places:
             axes.plot(
-                margin.x, [0.0] * len(margin.x), "|", color=GREY, markersize=7 * self.thin,
+                places, [0.0] * len(places), "|", color=GREY, markersize=7 * self.thin,
                 transform=axes.get_xaxis_transform(), clip_on=False, zorder=4,
             )  # fmt: skip
 
