@@ -27,7 +27,12 @@ _PROF = re.compile(rb"^==(?:PROF== |WARNING== No kernels|ERROR== ERR_NVGPUCTRPER
 _MESSAGE = re.compile(r"==(PROF|WARNING|ERROR)==\s*(.*?)(?=={2}(?:PROF|WARNING|ERROR)==|$)")
 _CONNECTED = re.compile(r"Connected to process (\d{1,12})(?: \((.*)\))?")
 _REPORT = re.compile(r"(?:Report|Saved report to file)s?:? (\S.*)")
-_PASSES = re.compile(r"100% - (\d{1,6}) pass(?:es)?\b")
+_PROGRESS = re.compile(
+    r"Disconnected from process \d{1,12}|Profiling \".*\"(?: - \d{1,12})?(?: \(.*\))?:?[ \d%.]*|"
+    r"(?:Application|Range) replay.*|(?:Creating|Target process|Collect).*|"
+    r"(?:Trying to shutdown|Received signal).*"
+)
+_PASSES = re.compile(r"100% - (\d{1,6}) pass(?:es)?")
 _REPLAY = re.compile(r": (Application|Range) replay pass (\d{1,6})")
 _MOST_TEXT = 300
 _MOST_PROCESSES = 100
@@ -181,19 +186,21 @@ class _Messages:
 
     def feed(self, place: int, line: bytes) -> None:
         """Take a line that is of no page."""
-        if b"==" not in line and b"100% - " not in line:
+        if not line.strip():
             return
-        text = line.decode("utf-8", "replace")
+        text = line.decode("utf-8", "replace") if b"==" in line or b"100% - " in line else ""
         found = list(_MESSAGE.finditer(text))
         for match in found:
-            if match[1] == "PROF":
-                self._note(match[2].strip())
-            elif match[2].strip():
+            if match[1] != "PROF":
                 self._tell(match[1], match[2].strip(), place)
-        if not found:
-            self._note(text)  # the end of a line that something else was printed into
+            elif not self._note(match[2].strip()):
+                self._tell_other(place)
+        is_more = text[: found[0].start()].strip() if found else not self._note(text)
+        if is_more:  # a note without a mark is the end of a line that something was printed into
+            self._tell_other(place)
 
-    def _note(self, text: str) -> None:
+    def _note(self, text: str) -> bool:
+        """Take a message that tells something; False where it is none of ncu's."""
         if process := _CONNECTED.match(text):
             if len(self._processes) < _MOST_PROCESSES:
                 self._processes.append({"process_id": int(process[1]), "path": process[2]})
@@ -206,6 +213,17 @@ class _Messages:
             count = int(passes[1])
             self._launches += 1
             self._passes = [min([count, *self._passes]), max([count, *self._passes])]
+            return not text[passes.end() :].strip()
+        else:
+            return bool(_PROGRESS.fullmatch(text))
+        return True
+
+    def _tell_other(self, place: int) -> None:
+        self._report.issue(Issue(
+            "other_text", "info", "import",
+            "lines that are of no page: taken for what the program wrote",
+            first_offset_bytes=place,
+        ))  # fmt: skip
 
     def _tell(self, kind: str, text: str, place: int) -> None:
         self._last = text if kind == "ERROR" or not self._last else self._last

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 import msgspec
@@ -50,8 +50,9 @@ Row = dict[str, Any]
 
 _MARK = re.compile(r"(?<!=)==(?P<pid>\d{1,18})== |(?<!=)={8} ")
 _COMMAND = re.compile(
-    r"(?:NVPROF is profiling process \d+, command|Profiling application): ?(?P<command>.*)"
+    r"(?:NVPROF is profiling process (?P<pid>\d+), command|Profiling application): ?(?P<command>.*)"
 )
+_CHATTER = re.compile(r"(?:Some kernel\(s\) will be replayed|Replaying kernel|Kernel replay) .*")
 _SEVERE = re.compile(r"(?P<kind>Warning|Error): ?(?P<text>.*)")
 _TITLE = re.compile(r"(?P<title>[A-Z][\w /().-]{2,60}):")
 _ELSEWHERE = re.compile(r"Generated result file: ?(?P<file>.*)")
@@ -280,6 +281,7 @@ _FIRST_CELLS = {
     "count": re.compile(r"\d+"),
 }
 _ANYTHING = re.compile(r".*")
+_ROW_IN_NAME = re.compile(r"\S {2,}\S.* {2,}\S.* {2,}\S")  # its line feed was lost
 _NOTE = "\0note"  # the key of what is no cell
 
 
@@ -302,27 +304,30 @@ class _Layout:
 
     def cells(self, text: str) -> Cells | None:
         """The cells of a line; None where it is no row; raises _DamagedRow for half a row."""
-        pieces = self._csv_pieces(text) if self.is_csv else self._text_pieces(text)
+        others: list[str] = []
+        read = self._csv_pieces if self.is_csv else self._text_pieces
+        pieces = read(text, others)
         if pieces is None:
             return None
-        note = self._note(pieces) if self.free < len(self.keys) - 1 else ""
+        if self.free < len(self.keys) - 1:
+            self._take_note(pieces, others)
         cells = dict(zip(self.keys, map(str.strip, self._fitted(pieces)), strict=True))
-        return cells | ({_NOTE: note} if note else {})
+        return cells | ({_NOTE: " ".join(others)} if any(map(str.strip, others)) else {})
 
-    def _note(self, pieces: list[str]) -> str:
-        """Take what stands behind the last value out of `pieces`."""
-        notes = []
+    def _take_note(self, pieces: list[str], others: list[str]) -> None:
+        """Put what stands behind the last value of `pieces` to `others`."""
         while not self.is_csv and len(pieces) > len(self.keys) and _is_no_value(pieces[-1]):
-            notes.append(pieces.pop())
+            others.append(pieces.pop())
         if match := _NOTED.fullmatch(pieces[-1].strip()):
             pieces[-1] = match[1]
-            notes.append(match["note"])
-        return " ".join(reversed(notes)).strip()
+            others.append(match["note"])
 
-    def _csv_pieces(self, text: str) -> list[str] | None:
+    def _csv_pieces(self, text: str, others: list[str]) -> list[str] | None:
         is_quoted = '"' in text
         if is_quoted and self.keys[0] in ("type", "device"):
-            text = text[text.index('"') :]  # before it may stand what the program wrote
+            begin = text.index('"')  # before it may stand what the program wrote
+            others.append(text[:begin])
+            text = text[begin:]
         pieces = _csv_cells(text)
         size = len(self.keys)
         if len(pieces) == size or (len(pieces) > size and not is_quoted):
@@ -331,7 +336,7 @@ class _Layout:
             raise _DamagedRow
         return None
 
-    def _text_pieces(self, text: str) -> list[str] | None:
+    def _text_pieces(self, text: str, others: list[str]) -> list[str] | None:
         first, size = _FIRST_CELLS.get(self.keys[0], _ANYTHING), len(self.keys)
         limit = size - 1 if self.free == size - 1 else 0
         pieces = _GAP.split(text.strip(), limit)
@@ -341,10 +346,12 @@ class _Layout:
             if place is None or self.keys[0] == "type":  # there it may be a type, damaged
                 _refuse_half(is_half=len(pieces) >= (size - 1 if place is None else 3))
                 return None
+            others += pieces[:place]
             pieces = pieces[place:]
         if self.keys[0] == "type" and not pieces[0].endswith(":"):
             pieces.insert(0, "")
         if len(pieces) >= size:
+            _refuse_half(is_half=self.free == size - 1 and bool(_ROW_IN_NAME.search(pieces[-1])))
             return pieces
         _refuse_half(is_half=len(pieces) >= min(3, size - 1))
         return None
@@ -379,8 +386,17 @@ def _csv_cells(text: str) -> list[str]:
         raise _DamagedRow from error
 
 
-def _layout_of(text: str) -> _Layout | None:
-    """The layout that a line is the header of, or None; the program may have written before it."""
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The header of a table in a line: what stands before it, and whether a row is glued to it."""
+
+    layout: _Layout
+    before: str
+    has_row: bool
+
+
+def _header_of(text: str) -> _Header | None:
+    """The header of a table that a line has, or None; the program may have written before it."""
     if not any(word in text for word in _HEADER_WORDS):  # far quicker than the pattern
         return None
     for found in islice(_HEADER.finditer(text), _HEADER_TRIES):
@@ -389,8 +405,9 @@ def _layout_of(text: str) -> _Layout | None:
             names = _csv_cells(header) if is_csv else _GAP.split(header.rstrip())
         except _DamagedRow:
             continue
-        if layout := _layout([name.strip() for name in names], is_csv=is_csv):
-            return layout
+        own = names if is_csv else list(takewhile(lambda name: not name[:1].isdigit(), names))
+        if layout := _layout([name.strip() for name in own], is_csv=is_csv):
+            return _Header(layout, text[: found.start()], len(own) < len(names))
     return None
 
 
@@ -599,13 +616,19 @@ class _Reading:
     def _plain(self, line: _Line, text: str, *, is_ended: bool) -> None:
         if not text.strip():
             return
-        if layout := _layout_of(text):
-            self._begin(layout, line)
+        if header := _header_of(text):
+            before = header.before.rstrip()
+            if before and not self._place(line, before):
+                self._tell_other(line)
+            self._begin(header.layout, line)
+            if header.has_row:
+                self._tell_damaged(line)
         elif match := _NOTHING.search(text):
             self._note_nothing(match[0], line)
         elif self.table is None:
-            self._place(text)
-        elif not self._is_about(text, self.table):
+            if not self._place(line, text):
+                self._tell_other(line)
+        elif not self._is_about(line, text, self.table):
             self._row(line, text.rstrip(), self.table, is_ended=is_ended)
 
     def _begin(self, layout: _Layout, line: _Line) -> None:
@@ -619,7 +642,7 @@ class _Reading:
         self.kernel, self.is_first_of_kernel = None, False
         self.awaits_footnote |= "Regs*" in layout.names
 
-    def _place(self, text: str) -> bool:
+    def _place(self, line: _Line, text: str) -> bool:
         """Note a line that says which device or kernel the next rows are of."""
         if match := _DEVICE_LINE.fullmatch(text):
             self.device = match["device"]
@@ -629,9 +652,12 @@ class _Reading:
             return False
         if match["kernel"] is not None:
             self.kernel, self.is_first_of_kernel = match["kernel"].strip(), True
+            if _ROW_IN_NAME.search(self.kernel):
+                self.kernel = None
+                self._tell_damaged(line)
         return True
 
-    def _is_about(self, text: str, table: _Layout) -> bool:
+    def _is_about(self, line: _Line, text: str, table: _Layout) -> bool:
         """Take a line that belongs to a table and is no row of it: units, footnotes, places."""
         awaited, self.awaits_units = self.awaits_units, False
         if awaited:
@@ -645,7 +671,7 @@ class _Reading:
         if table.kind == "unified" and (match := _SUM_LINE.fullmatch(text)):
             self.totals.append({"type": "Unified Memory", **match.groupdict()})
             return True
-        return not table.is_csv and self._place(text)
+        return not table.is_csv and self._place(line, text)
 
     # -- what nvprof says ---------------------------------------------------------------------
 
@@ -654,8 +680,7 @@ class _Reading:
         if len(self.processes) < _MOST_KEPT:
             self.processes.setdefault(self.pid, None)
         if match := _COMMAND.fullmatch(text):
-            if self.pid in self.processes:
-                self.processes[self.pid] = match["command"]
+            self._note_command(line, pid, match)
         elif match := _NOTHING.search(text):
             self._note_nothing(match[0], line)
         elif match := _SEVERE.match(text):
@@ -664,6 +689,16 @@ class _Reading:
             self.elsewhere = match["file"][:_MOST_TEXT]
         elif match := _TITLE.fullmatch(text):
             self._section(match["title"], line)
+        elif not _CHATTER.fullmatch(text):
+            self._tell_other(line)
+
+    def _note_command(self, line: _Line, pid: str | None, match: re.Match[str]) -> None:
+        """Note what a process ran, which nvprof says twice."""
+        known, command = self.processes.get(self.pid), match["command"]
+        if known not in (None, command) or match["pid"] not in (None, pid):
+            self._tell_other(line, "what nvprof says twice of a process differs")
+        if self.pid in self.processes:
+            self.processes[self.pid] = command
 
     def _section(self, title: str, line: _Line) -> None:
         self.title, self.table, self.has_summary = title, None, False
@@ -707,7 +742,7 @@ class _Reading:
                 self._tell_other(line)
                 return
             if cells.pop(_NOTE, None):
-                self._tell_other(line)
+                self._tell_other(line, "text before a row or behind it, taken for no part of it")
             if not is_ended and not text.endswith(_WHOLE_ENDS):
                 self.is_cut = True
                 raise _DamagedRow
@@ -1024,8 +1059,14 @@ class _Reading:
     def _exact_mean(self, mean: Decimal, cells: Cells) -> Decimal:
         """Total / Invocations, of which nvprof writes the whole part as Avg."""
         total = _value(cells["total"], self.units.get("total", "")).number
-        exact = None if total is None else total / int(cells["invocations"])
-        return exact if exact is not None and abs(exact - mean) <= 1 else mean
+        exact = mean if total is None else total / int(cells["invocations"])
+        if abs(exact - mean) <= 1:
+            return exact
+        self._tell(
+            "contradictory_metric", "warning", "recording",
+            "the total of a counter is not its mean times the launches", "its mean is taken",
+        )  # fmt: skip
+        return mean
 
     def _close(self, kernel: _Kernel) -> None:
         self._put("kernel", kernel.row)
@@ -1077,12 +1118,10 @@ class _Reading:
             skipped_event_count=1, lost_bytes=line.size_bytes, first_offset_bytes=line.offset,
         )  # fmt: skip
 
-    def _tell_other(self, line: _Line) -> None:
-        self._tell(
-            "other_text", "info", "import",
-            "lines among nvprof's rows or after them that are no rows: taken for the program's",
-            first_offset_bytes=line.offset,
-        )  # fmt: skip
+    def _tell_other(
+        self, line: _Line, what: str = "lines that are no rows: taken for what the program wrote"
+    ) -> None:
+        self._tell("other_text", "info", "import", what, first_offset_bytes=line.offset)
 
     def _tell_unread(self, line: _Line, skipped: int) -> None:
         self._tell(
@@ -1146,10 +1185,11 @@ class NvprofParser:
         for line in text.splitlines():
             if match := _NOTHING.match(line):
                 return Match(0.6, f"it says {match[0]!r}")
-            layout = _layout_of(line) if len(line) < _MOST_TEXT else None
-            if layout is not None:
-                what = ", ".join(layout.names[:4])
-                certainty = 0.85 if len(layout.names) > _FEW_COLUMNS else 0.5
+            header = _header_of(line) if len(line) < _MOST_TEXT else None
+            if header is not None:
+                names = header.layout.names
+                what = ", ".join(names[:4])
+                certainty = 0.85 if len(names) > _FEW_COLUMNS else 0.5
                 return Match(certainty, f"it has the header of a table of nvprof ({what}, …)")
         return None
 

@@ -1,4 +1,4 @@
-"""nvprof's times and nvprof's metrics of one program in one run: work of the one, time of the other.
+"""nvprof's times and nvprof's metrics of one program in one run: work of one, time of the other.
 
 nvprof cannot have both in one recording: metrics replay the launches.
 """

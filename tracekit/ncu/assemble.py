@@ -113,6 +113,10 @@ class Sink(Protocol):
         """Advice on the launch."""
         ...
 
+    def name_device(self, device_id: int, name: str) -> None:
+        """What a device is called."""
+        ...
+
 
 class EvidenceSink:
     """Looks at the cells for what they say of the file's notation, and keeps nothing else."""
@@ -149,6 +153,9 @@ class EvidenceSink:
 
     def rule(self, rule: Rule) -> None:
         """Advice says nothing."""
+
+    def name_device(self, device_id: int, name: str) -> None:
+        """Names say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +228,11 @@ class Assembler:
         """Advice on the last launch."""
         self._rules.append((self._launches[-1].event_id, rule))
         self.report.event_count += 1
+
+    def name_device(self, device_id: int, name: str) -> None:
+        """What a device that launches ran on is called."""
+        if device_id in self.devices:
+            self.devices[device_id].setdefault("name", name)
 
     # -- batches ------------------------------------------------------------------------------
 

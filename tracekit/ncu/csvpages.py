@@ -33,6 +33,10 @@ SUMMARY = re.compile(rb'"Process ID"(,)(?:"[^"]*",){1,20}"Invocations",')
 _CELLS_BEFORE = re.compile(rb' *(?:(?:"[^"]*")?[,;\t])+')
 _ROW = re.compile(rb'"\d{1,12}","\d{1,12}",')
 _SUMMARY_ROW = re.compile(rb'(?<![,"])"\d{1,12}","')
+#: A table of the devices of the machine, among the rows of ``--print-details all``.
+_GPUS = re.compile(rb'"GPU ID","GPU Name",')
+_GPU = re.compile(rb'"(\d{1,6})","([^"]{1,200})",')
+_NO_LINKS = b"The system does not have any NVLink connections."
 _REST = re.compile(rb'"')
 _UNITS = re.compile(rb'(?:"",){3}')
 _PLAIN_ROW = re.compile(rb'"?\d*(?:\.0+)?"?[,;\t]')
@@ -123,6 +127,7 @@ class CsvPage:
     _row_keys: Sequence[int] = ()
     _first_metric: int = 0  # of a raw page whose rows can be split at once; else 0
     _generation: int = 0
+    _has_gpus: bool = False  # rows of the table of devices may follow
 
     def begin_block(self) -> None:
         """Forget numbers of metrics that hold no more."""
@@ -177,12 +182,24 @@ class CsvPage:
             return False
         if not self.header.is_quoted:
             return self._feed_plain(place, line)
+        if self._feed_devices(line):
+            return True
         row = self.header.row.search(line) or self._unit_row(line) or self._rest_of_row(line)
         if row is None:
             return self._is_cut_row(place, line)
         self._take_text(place, line[: row.start()])
         self._feed_row(place + row.start(), line[row.start() :])
         return True
+
+    def _feed_devices(self, line: bytes) -> bool:
+        """Take a line of the table of devices, which has their names."""
+        assert self.header is not None
+        is_due = self._has_gpus and not self.header.row.match(line)
+        device = _GPU.match(line) if is_due else None
+        self._has_gpus = bool(device or _GPUS.match(line))
+        if device:
+            self.sink.name_device(int(device[1]), device[2].decode("utf-8", "replace"))
+        return self._has_gpus or line.strip() == _NO_LINKS
 
     def _is_cut_row(self, place: int, line: bytes) -> bool:
         """Whether the file ends after the first few bytes of a row."""
@@ -317,6 +334,8 @@ class CsvPage:
         if header is None:
             return False
         before = line[:start]
+        if header.is_quoted and line[start:].count(b'"') % 2:
+            self._tell_cut_header(place + start)
         if row := self.header.row.search(before) if self.header is not None else None:
             self._tell_damage(place + row.start(), len(before) - row.start(), "is cut short")
         self._take_text(place, before)
@@ -433,6 +452,13 @@ class CsvPage:
         self.report.issue(Issue(
             "no_units", "warning", "recording", "the row of units below the header is missing",
             "times and bytes are not worked out; export again with --page raw --csv",
+            first_offset_bytes=place,
+        ))  # fmt: skip
+
+    def _tell_cut_header(self, place: int) -> None:
+        self.report.issue(Issue(
+            "damaged_row", "error", "recording", "the header of a page is cut short",
+            "counters behind the cut are left out; export the report again",
             first_offset_bytes=place,
         ))  # fmt: skip
 

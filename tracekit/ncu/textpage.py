@@ -25,7 +25,10 @@ _SECTION = re.compile(r" {4}Section: (\S.*)")
 _DASHES = re.compile(r" {4}(-+ -+ -+)")
 _RULE_DASHES = re.compile(r" {4}-+ -+")
 _RULE = re.compile(r" {4}([A-Z]{3})   (\S.*)")
-_GOES_ON = re.compile(r" {10}(\S.*)")
+_GOES_ON = re.compile(r" {10} ?(\S.*)")
+_RANGES = re.compile(r" {4}(NVTX \S.*):")
+_IN_RANGES = re.compile(r" {6,40}\S.*")
+_WARNING = re.compile(r" {4}(?:Warning|Error): (\S.*)")
 _SPEEDUP = re.compile(r"Est(?:imated|\.)( Local)? Speedup: ([\d.,]+)%")
 _KNOWN_RULE = re.compile(r" {4}(?:INF|OPT|WRN|ERR)   \S")
 _GAP = re.compile(r"\s{2,}")
@@ -33,6 +36,7 @@ _NO_ROW = re.compile(r" {4}(?:Metric .*|[- ]*)")
 _TITLE = "Metric Name"
 _MOST_LINE = 4096  # but for the line of a launch, which has the kernel's name
 _MOST_RULE_LINES = 1000
+_MOST_WARNING = 300
 _MOST_NAME_LINES, _MOST_NAME_LINE = 200, 1 << 15
 
 
@@ -58,6 +62,8 @@ class TextPage:
     summary: TextSummary = field(init=False)
     _process: tuple[int | None, str, str] = (None, "", "")
     _has_launch: bool = False
+    _current: Launch | None = None
+    _ranges_name: str = ""  # of the lines at hand that tell NVTX ranges
     _section: str | None = None
     _spans: Sequence[tuple[int, int]] = ()
     _row_count: int = 0
@@ -84,6 +90,8 @@ class TextPage:
             self._summarized(place, text)
             or self._header(place, text)
             or self._goes_on(text)
+            or self._ranges(text)
+            or self._warning(place, text)
             or self._table(place, text)
             or self._advice(place, text)
         ))  # fmt: skip
@@ -158,14 +166,14 @@ class TextPage:
     def _leave(self) -> None:
         """What was at hand is over."""
         self._end_rule()
-        self._spans, self._section = (), None
+        self._spans, self._section, self._ranges_name = (), None, ""
 
     def _begin(self, place: int, says: dict[str, str]) -> None:
         process_id, process, host = self._process
         get = {name: value or "" for name, value in says.items()}.get
         args = {"Process Name": process, "Host Name": host, "Kernel Time": get("time", "")}
         known = {name: value for name, value in args.items() if value}
-        self.sink.begin(Launch(
+        self._current = Launch(
             event_id=place,
             name=get("name") or None,
             launch_index=self.launch_count if says else None,
@@ -177,10 +185,37 @@ class TextPage:
             block=sizes(get("block", "")),
             compute_capability=get("cc") or None,
             args_json=json.dumps(known, ensure_ascii=False) if known else None,
-        ))  # fmt: skip
+        )
+        self.sink.begin(self._current)
         self.launch_count += 1
         self._has_launch = True
         self.summary.close()
+
+    def _ranges(self, text: str) -> bool:
+        """A line that says which NVTX ranges the launch is in: kept as its argument."""
+        if not self._has_launch or self._current is None:
+            return False
+        if title := _RANGES.fullmatch(text):
+            self._ranges_name = title[1]
+            return True
+        if not (self._ranges_name and _IN_RANGES.fullmatch(text)):
+            self._ranges_name = ""
+            return False
+        args = json.loads(self._current.args_json or "{}")
+        before = args.get(self._ranges_name, "")
+        args[self._ranges_name] = f"{before} {text.strip()}".strip()[:_MOST_LINE]
+        self._current.args_json = json.dumps(args, ensure_ascii=False)
+        return True
+
+    def _warning(self, place: int, text: str) -> bool:
+        """What ncu says of the launch as a whole."""
+        warning = _WARNING.fullmatch(text) if self._has_launch and not self._spans else None
+        if warning:
+            self.report.issue(Issue(
+                "profiler_warning", "info", "recording", f"ncu says: {warning[1][:_MOST_WARNING]}",
+                "see the tool's documentation", first_offset_bytes=place,
+            ))  # fmt: skip
+        return bool(warning)
 
     # -- tables ---------------------------------------------------------------------------------
 

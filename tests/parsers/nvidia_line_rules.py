@@ -1,0 +1,28 @@
+"""What lines of ncu and nvprof carry nothing, for `tests.parsers.test_line_accounts`."""
+
+from __future__ import annotations
+
+from tests.parsers.line_accounts import Rule
+
+NSIGHT_COMPUTE = (
+    Rule("the end of a process, whose begin is told", r"^==PROF== Disconnected from process \d+$"),
+    Rule("progress in percent", r": 0%.*100%", frozenset(("flip",))),
+    Rule("a header that comes again says the same", r'^"ID","Process ID",.*$',
+         frozenset(("double",))),
+    Rule("titles and lines of a table of text",
+         r"^ {4}(?:Metric Name +Metric Unit +Metric Value|[- ]+)$"),
+)  # fmt: skip
+NVPROF = (
+    Rule("a process is named twice, and its metrics say that they were replayed",
+         r"^==\d+== (?:NVPROF is profiling process|Profiling application|Some kernel).*$",
+         frozenset(("drop", "double"))),
+    Rule("a title says what the header below says", r"^(?:==\d+==|={8}) [A-Z].*:\r?$",
+         frozenset(("drop", "double", "garbage", "cut"))),
+    Rule("a header, device or kernel that comes again says the same",
+         r'^ *(?:"?(?:Start|Device|Time\(%\)|Type|Invocations|Count)"?[ ,]|Kernel:).*$',
+         frozenset(("double",))),
+    Rule("footnotes", r"^(?:Regs|SSMem|DSMem|SrcMemType|DstMemType): .*$"),
+    Rule("the share follows from the times",
+         r"^ *(?:[A-Z][A-Za-z ]+: +)?[\d.]+%", frozenset(("flip",))),
+    Rule("a carriage return ends a line too", r"^.*\r$", frozenset(("join",))),
+)  # fmt: skip
