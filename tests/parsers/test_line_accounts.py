@@ -41,7 +41,16 @@ class Format:
     rules: tuple[Rule, ...] = ()
 
 
-PERF_STAT: tuple[Rule, ...] = ()
+PERF_STAT = (
+    Rule(
+        "a comma before decimals and between fields: such a file is refused",
+        r"^.*(?:,100,00,|^# started on ).*$",
+    ),
+    Rule("perf prints a share and a spread of what is not supported: 100 % of no time, 0 %",
+         r"^.*<not supported>.*$", frozenset(("flip", "unfield", "cut"))),
+    Rule("a unit that is blank is none", r'"unit" : "", '),
+    Rule("decimals of a ns", r"(?<=\d)\.\d\d(?=, \"pcnt-running\")"),
+)  # fmt: skip
 
 NSIGHT_COMPUTE: tuple[Rule, ...] = ()
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.benchmarks.perf_stat import written
 from tests.parsers.conftest import Parsed, Row, gathered
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
@@ -531,6 +532,46 @@ def test_a_name_of_several_words_is_whole(read: Read, name: str, form: str) -> N
     assert known(row, "event_name", "cgroup_name", "value") == (name, "my/group", 1000)
     if name.startswith("raw"):
         assert row["event_key"] == "cpu/event=0xc7,umask=0x1/"
+
+
+@pytest.mark.parametrize("title", ["", " Performance counter stats for './oth", "garbage\n"])
+def test_a_block_that_lost_its_title_is_read(read: Read, title: str) -> None:
+    """It was passed over as the output of a program, and nothing said so."""
+    block = "       12.30 msec task-clock    #    0.990 CPUs utilized\n     9,000      cycles\n"
+    found = read(f"{TITLE}     1,000      cycles\n{FOOTER}{title}\n{block}{FOOTER}")
+    assert rows(found, "measurement_index", "event_name", "value", kind="event") == [
+        (0, "cycles", 1000), (1, "task-clock", 12_300_000), (1, "cycles", 9000),
+    ]  # fmt: skip
+    assert [m["target_name"] for m in found["measurement"]] == ["./work", None]
+    assert ("cut_title" in found.codes) == title.startswith(" Perf")
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "txt"])
+def test_an_interval_that_is_cut_is_told(tmp_path: Path, form: str) -> None:
+    """Of 107 intervals with 28 lines, most of them known, one is short."""
+    path = tmp_path / "stat"
+    every = written(form, 28 * 107, cpu_count=4).splitlines(keepends=True)
+    path.write_text("".join(every))
+    assert "uneven_intervals" not in parsed(path).codes
+    path.write_text("".join([*every[:1500], *every[1501:]]))
+    assert parsed(path).issues["uneven_intervals"].occurrence_count == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("     1,000      ins", "cut_name"),
+        ("     1,000      cycles   #", "cut_line"),
+        ("     1,000      cycles   #    3.2", "cut_line"),
+        ("     1,000      cycles   #    3.2 GHz     1,000      instructions  #  1.0", "cut_line"),
+        ("     1,000      cycles   what is this", "damaged_row"),
+        ("     what is this", "unknown_line"),
+    ],
+)
+def test_what_is_cut_in_a_block_is_told(read: Read, line: str, code: str) -> None:
+    found = read(f"{TITLE}     7      page-faults\n{line}\n{FOOTER}")
+    assert code in found.codes
+    assert found.issues[code].severity_kind != "info"
 
 
 def test_metrics_of_text(read: Read) -> None:

@@ -39,7 +39,7 @@ _ERROR = re.compile(rf"(?:{_NUMBER}|-?nan|inf)%")
 _REAL = re.compile(_NUMBER)
 _SHARE = re.compile(r"\d{1,3}[.,]\d\d")
 _METRIC_VALUE = re.compile(rf"{_NUMBER}|-?nan|-?inf|")
-_EVENT = re.compile(r"[A-Za-z_][^\x00-\x1f\"]*")
+_EVENT = re.compile(r"[A-Za-z_][^\x00-\x1f\"<]*")
 _FIRST = re.compile(r" *(?:summary|<not \w+>|[\w.\-]+)([^\w.<>%\"'\s/+-]+|[ \t])")
 #: A share of the time with a decimal comma, where a comma separates the fields too.
 _TWO_COMMAS = re.compile(r"[ \w.<>,-]*,[A-Za-z_][^,]*(?:,\d+,\d\d%)?,\d+,\d{1,3},\d\d(?:,.*)?")
@@ -69,7 +69,8 @@ def separators_in(line: str) -> list[str]:
     """What the fields of `line` may be separated by, the likeliest first."""
     found = [sep for sep in _USUAL_SEPARATORS if sep in line]
     first = _FIRST.match(line)
-    return [first[1], *found] if first and first[1] not in found else found
+    # two usual ones are one, and a blank field
+    return [first[1], *found] if first and not set(first[1]) <= set(found) else found
 
 
 def separator_of(line: str) -> str | None:
@@ -254,7 +255,8 @@ class CsvReader:
         if line is None:
             return self._table(text)
         if line.value is None:
-            return self._more(fields, line)
+            is_cut = bool(self._names) and not line.metrics and not line.event[1]
+            return not is_cut and self._more(fields, line)
         self.separator = sep
         if not fields[line.value].startswith("<"):
             self._shapes[line.run is not None, bool(line.metrics)] += 1

@@ -68,7 +68,8 @@ class JsonReader:
             return False
         parts = _OBJECTS.split(line)
         if len(parts) > 1:  # lines that have lost the line feed between them
-            return all([self.feed(part) for part in parts])
+            are_read = [self.feed(part) for part in parts]
+            return all(are_read)
         matches = list(_PAIR.finditer(line))
         pairs = [(m[1], _text(m[2] or "", m[3] or "")) for m in matches]
         if not pairs:
@@ -76,7 +77,9 @@ class JsonReader:
         before = self.row_count
         series = self._take(pairs)
         if self.row_count == before:
-            return series is not None
+            return series is not None and _is_valid(line)
+        if not line.endswith("}"):
+            self._tell_cut(line[-80:])
         if not _is_valid(line):
             self._report.issue(Issue(
                 "broken_json", "warning", "recording",
@@ -95,7 +98,7 @@ class JsonReader:
         None where nothing in it can be used.
         """
         says = dict(reversed(pairs))  # the first of each
-        if "counter-value" in says and "event" not in says:
+        if ("counter-value" in says) != ("event" in says):
             return None
         if "counter-value" not in says and not self._is_metrics(pairs, says):
             return None
@@ -164,10 +167,16 @@ class JsonReader:
         numbers = []
         for place, (key, value) in enumerate(pairs):
             number = IGNORED
+            if key == "metric-unit" and (not place or pairs[place - 1][0] != "metric-value"):
+                self._tell_cut(value)
+                continue
             if key == "metric-value":
                 label = pairs[place + 1] if place + 1 < len(pairs) else ("", "")
                 number = IGNORED if label[0] == "metric-unit" else UNKNOWN
-                name = label[1] if label[0] == "metric-unit" else next(names, "")
+                name = label[1] if label[0] == "metric-unit" else next(names, None)
+                if name is None:
+                    self._tell_cut(value)
+                    continue
             elif key not in _OWN and "counter-value" not in says:
                 name, event = key, None
             else:
@@ -185,6 +194,15 @@ class JsonReader:
                     self._measurements.told(scope, cpus)
             numbers.append(number)
         return numbers
+
+    def _tell_cut(self, text: str) -> None:
+        """A line ends early, or a metric has lost its name or its value."""
+        self._report.issue(Issue(
+            "cut_line", "warning", "recording",
+            "a line is cut, or a metric has no name or no value",
+            f"what is not there is left out; see {text[:80]!r}",
+            first_offset_bytes=self._sink.place,
+        ))  # fmt: skip
 
     def _add(self, series: Series, value: str) -> int:
         number = self._sink.number_of(series)

@@ -12,11 +12,11 @@ _OTHERS = (
     "alignment-faults", "branch-load-misses", "branch-loads", "bus-cycles", "cgroup-switches",
     "cpu-migrations", "dtlb-store-misses", "dtlb-stores", "duration_time", "emulation-faults",
     "itlb-load-misses", "itlb-loads", "l1-dcache-store-misses", "l1-dcache-stores",
-    "l1-icache-load-misses", "l1-icache-loads", "llc-store-misses", "llc-stores", "major-faults",
-    "migrations", "minor-faults", "node-load-misses", "node-loads", "node-store-misses",
-    "node-stores", "ref-cycles", "slots", "stalled-cycles-backend", "stalled-cycles-frontend",
-    "system_time", "topdown-br-mispredict", "topdown-fetch-lat", "topdown-heavy-ops",
-    "topdown-mem-bound", "user_time",
+    "l1-icache-load-misses", "l1-icache-loads", "llc-store-misses", "llc-stores",
+    "major-faults", "migrations", "minor-faults", "msec task-clock", "node-load-misses",
+    "node-loads", "node-store-misses", "node-stores", "ref-cycles", "slots",
+    "stalled-cycles-backend", "stalled-cycles-frontend", "system_time", "topdown-br-mispredict",
+    "topdown-fetch-lat", "topdown-heavy-ops", "topdown-mem-bound", "user_time",
 )  # fmt: skip
 
 

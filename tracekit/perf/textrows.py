@@ -21,9 +21,9 @@ from tracekit.perf.assemble import ALWAYS, NEVER, Series, Sink
 from tracekit.perf.known import Cell, Known, Layout
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.metrics import is_metric_name, metric_series
-from tracekit.perf.scopes import THREAD, UNIT
 from tracekit.perf.names import is_known
-from tracekit.perf.units import KNOWN_UNITS, event_scale, says_its_unit
+from tracekit.perf.scopes import THREAD, UNIT
+from tracekit.perf.units import KNOWN_UNITS, event_scale, metric_of, says_its_unit
 from tracekit.spelling import spelling_of
 
 _SPACES = "\u00a0\u202f\u2009\ufffd"
@@ -178,6 +178,15 @@ class TextReader:
     # -- the title and the footer -------------------------------------------------------------
 
     def _in_title(self, text: str) -> bool:
+        if self._title is not None and self._is_behind_title(text):
+            self._report.issue(Issue(
+                "cut_title", "warning", "recording", "the title of a block has no end",
+                f"what was measured is not known; it begins {self._title.strip()[:_SHOWN]!r}",
+                first_offset_bytes=self._sink.place,
+            ))  # fmt: skip
+            self._title = None
+            self._begin({})
+            return self.feed(text)
         title = text if self._title is None else f"{self._title}\n{text}"
         found = _WHOLE_TITLE.fullmatch(title)
         if (
@@ -190,6 +199,13 @@ class TextReader:
         self._title = None
         self._begin(_says(found) if found else {})
         return True
+
+    @staticmethod
+    def _is_behind_title(text: str) -> bool:
+        """Whether a line is a row of perf's; a command may have lines of its own."""
+        found = _ROW.fullmatch(_parts(text[:_MOST_LINE])[0])
+        parts = found and _event(found["rest"], len(found["gap"]), found["gap"])
+        return bool(found and parts and _is_of_perf(found, *parts))
 
     def _begin(self, says: dict[str, Any]) -> None:
         self._measurements.titled(says)
@@ -277,7 +293,8 @@ class TextReader:
         numbers = []
         for note in notes:
             found = _METRIC.fullmatch(note)
-            if not note.strip() or (found and (not found[4] or _JOINED.search(found[4]))):
+            is_cut = not note.strip() if found is None else not found[4]
+            if is_cut or _JOINED.search(note.strip()) or (not found and _is_metric(note)):
                 self._report.issue(Issue(
                     "cut_line", "warning", "recording",
                     "a metric is cut, or another line goes on in it",
@@ -305,8 +322,8 @@ class TextReader:
             return False
         if not all((note := _METRIC.fullmatch(n)) and note[4] for n in tail.notes):
             return False
-        if not tail.notes and found["group"]:
-            return False
+        if found["group"] and (not tail.notes or is_known(spelling_of(found["group"]).key)):
+            return False  # an event that has lost its value
         if found["time"]:
             self._measurements.interval(int(found["time"].replace(".", "")), is_text=True)
         if found["group"]:
@@ -341,7 +358,7 @@ class TextReader:
             return self._values(found)
         is_first = self._is_in_block and self._last is None and self._group is None
         if is_first and not self._names and not re.search(r"\d{3}|[#<]", text):
-            return self._header(text)
+            return not any(map(is_known, text.lower().split())) and self._header(text)
         return False
 
     def _values(self, found: re.Match[str]) -> bool:
@@ -368,6 +385,11 @@ def _fields(lines: pa.Array) -> pa.Array:
     """The lines around their numbers; each second field is a number."""
     others = pc.if_else(pc.match_substring(lines, _MARK), "", lines)
     return pc.split_pattern(pc.replace_substring_regex(others, _CUT, _MARKED), _MARK)
+
+
+def _is_metric(note: str) -> bool:
+    """Whether a note without a number is the name of one of perf's metrics."""
+    return is_metric_name(note) or metric_of(note).name in ("/sec", "Hz") or "  " in note.strip()
 
 
 def _split(names: str) -> list[str]:
