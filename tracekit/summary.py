@@ -92,6 +92,30 @@ def _busy(of: _Asked) -> Iterator[Line]:
     times = f"{human(busy, 'ns')} of {human(elapsed, 'ns')}{where}"
     copies = f"; with copies {human(with_copies / elapsed, 'ratio')}"
     yield "busy", f"{human(busy / elapsed, 'ratio')}: kernels run for {times}{copies}"
+    yield from _tracks(of)
+
+
+def _tracks(of: _Asked) -> Iterator[Line]:
+    """The rows of an accelerator that are busy in other ways: programs, asynchronous copies."""
+    rows = [row for row in of.rows("busy_by_track") if row["meaning"] is not None]
+    if not any(row["track_kind"] != "kernels" for row in rows):
+        return
+    total: dict[str, tuple[str, int, int]] = {}
+    for row in rows:
+        _, busy, elapsed = total.get(row["track_kind"], ("", 0, 0))
+        total[row["track_kind"]] = (
+            row["meaning"], busy + row["busy_ns"], elapsed + row["elapsed_ns"]
+        )  # fmt: skip
+    parts = ", ".join(
+        f"{meaning}{'' if kind == 'kernels' else f' ({kind})'} {human(busy / elapsed, 'ratio')}"
+        for kind, (meaning, busy, elapsed) in total.items()
+    )
+    whole = [row for row in of.rows("device_utilization") if row["window_basis"] == "timeline"]
+    share = ""
+    if whole and of.phase == "all":
+        busy, window = (sum(row[name] or 0 for row in whole) for name in ("busy_ns", "window_ns"))
+        share = f"; kernels {human(busy / window, 'ratio')} of the whole profile"
+    yield "busy by", f"{parts} of that time{share}"
 
 
 def _overlap(of: _Asked) -> Iterator[Line]:
@@ -229,13 +253,17 @@ def _work(of: _Asked) -> Iterator[Line]:
     rows = of.rows("ops")
     if not rows:
         return
-    time: Counter[str] = Counter()
+    time, near = Counter[str](), Counter[str]()
     for row in rows:
-        time[row["bound_kind"] or "not known"] += row["total_ns"] or 0
+        kind, ns = row["bound_kind"] or "not known", row["total_ns"] or 0
+        time[kind] += ns
+        near[kind] += ns * (row["roof_ratio"] or 0)
     shares = ", ".join(
-        f"{kind} {human(ns / time.total(), 'ratio')}" for kind, ns in time.most_common() if ns
-    )
-    bound = f"{shares} of operators' time"
+        f"{kind} {human(ns / time.total(), 'ratio')}"
+        + ("" if kind == "not known" else f" (at {human(near[kind] / ns, 'ratio')})")
+        for kind, ns in time.most_common() if ns
+    )  # fmt: skip
+    bound = f"{shares} of operators' time (at: of the roof)"
     if set(time) == {"not known"}:
         bound = f"not known: {rows[0]['reason']}"
     flop = sum(row["total_flop"] or 0 for row in rows)

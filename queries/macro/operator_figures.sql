@@ -18,7 +18,7 @@
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows of the run"}
 -- basis = {type = "VARCHAR", doc = "whose time it is: kernels, host operators or mixed"}
 -- call_count = {type = "BIGINT", doc = "calls; NULL where none is known"}
--- mean_ns = {type = "DOUBLE", doc = "total_ns / call_count"}
+-- mean_ns = {type = "DOUBLE", doc = "time of these calls / call_count"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- kernel_ns = {type = "BIGINT", doc = "their time"}
 -- copy_count = {type = "BIGINT", doc = "copies and sets"}
@@ -32,7 +32,8 @@
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), likewise"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), likewise"}
 -- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are known: 1 is on the roof"}
--- bound_kind = {type = "VARCHAR", doc = "compute or bandwidth: the longer of both, where both are known; NULL without operations"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of every roof), else the nearest: compute or bandwidth; NULL without operations, and where the work or a peak is not known"}
+-- nearest_name = {type = "VARCHAR", doc = "the longer of both times at peak: compute or dram; NULL likewise"}
 -- ceiling_name = {type = "VARCHAR", doc = "compute peak; of several that with the most time"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: modelled; NULL without any"}
 -- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL or not of all of the time (that of the most time)"}
@@ -110,7 +111,8 @@ SELECT
     ratio(timed_flop * 1e9, flop_ns) AS achieved_flop_per_s,
     ratio(timed_bytes * 1e9, bytes_ns) AS achieved_bytes_per_s,
     utilization_ratio, bandwidth_ratio, roof_ratio,
-    CASE WHEN known_flop > 0 THEN bound_kind END AS bound_kind,
+    CASE WHEN known_flop > 0 THEN CASE WHEN roof_ratio < 0.6 THEN 'latency' ELSE bound_kind END END AS bound_kind,
+    CASE WHEN known_flop > 0 THEN CASE bound_kind WHEN 'bandwidth' THEN 'dram' ELSE bound_kind END END AS nearest_name,
     ceiling_name,
     CASE WHEN coalesce(total_flop, total_bytes) IS NOT NULL THEN 'modelled' END AS provenance_kind,
     work_reason,

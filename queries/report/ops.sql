@@ -12,20 +12,21 @@
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows"}
 -- input_dims = {type = "VARCHAR", doc = "by shape: shapes of the arguments, as recorded"}
 -- call_count = {type = "BIGINT", doc = "calls that launched any of them, of host operators all; NULL where none is known"}
--- bound_kind = {type = "VARCHAR", doc = "compute or bandwidth (of memory): the longer of both times at peak; NULL without operations"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of every roof), else the nearest: compute or bandwidth (of memory); NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the longer of both times at peak: compute or dram; NULL without operations"}
+-- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time: where both are known: how near to that roof, 1 is on it"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / least bytes; NULL without operations"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (the peak ceiling_name x time)"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "least bytes / (peak of device memory x time)"}
 -- reason = {type = "VARCHAR", doc = "why a figure is NULL or not of all of the time (the reason of the most time), or above its peak"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
--- mean_ns = {type = "DOUBLE", doc = "total_ns / call_count"}
+-- mean_ns = {type = "DOUBLE", doc = "time of these calls / call_count"}
 -- host_ns = {type = "BIGINT", doc = "time of the calls on the host, without operators in them that have work of their own"}
 -- total_flop = {type = "DOUBLE", doc = "operations of the calls, where they are known"}
 -- total_bytes = {type = "DOUBLE", doc = "least bytes that they read and write, where they are known"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / total_ns, where they are known"}
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "least bytes / total_ns, where they are known"}
 -- known_ratio = {type = "DOUBLE", doc = "share of total_ns whose operations and bytes are both known"}
--- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are known: 1 is on the roof"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak, by what it computes in"}
 -- family_name = {type = "VARCHAR", doc = "family of the operator: gemm, convolution …; NULL where it has no model"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of the durations of the kernels alone"}
@@ -35,8 +36,8 @@
 -- basis = {type = "VARCHAR", doc = "whose time total_ns is: kernels (with copies and sets), of a file without kernels host operators, or mixed"}
 SELECT
     coalesce(group_name, '(no operator)') AS name, total_ns, share_ratio, input_dims, call_count, bound_kind,
-    intensity_flop_per_byte, utilization_ratio, bandwidth_ratio, reason, kernel_count, mean_ns, host_ns,
-    total_flop, total_bytes, achieved_flop_per_s, achieved_bytes_per_s, known_ratio, roof_ratio, ceiling_name,
+    nearest_name, roof_ratio, intensity_flop_per_byte, utilization_ratio, bandwidth_ratio, reason, kernel_count, mean_ns, host_ns,
+    total_flop, total_bytes, achieved_flop_per_s, achieved_bytes_per_s, known_ratio, ceiling_name,
     family_name, kernel_ns, copy_count, input_types, provenance_kind, basis
 FROM operator_figures($run_id, $phase, $by, NULL)
 ORDER BY total_ns DESC NULLS LAST, name, input_dims, input_types
