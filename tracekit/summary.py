@@ -291,7 +291,8 @@ def _memory(of: _Asked) -> Iterator[Line]:
     parts = ", ".join(
         f"{_words(row['kind'])} {human(row['share_ratio'], 'ratio')}" for row in kinds[:_KINDS]
     )
-    yield "memory", f"at most {human(peak['peak_bytes'], 'bytes')} ({peak['device_kind']}): {parts}"
+    known = f"at most {human(peak['peak_bytes'], 'bytes')} ({peak['device_kind']})"
+    yield "memory", f"{known}: {parts or peak['reason']}"
 
 
 def _coverage(of: _Asked) -> Iterator[Line]:
