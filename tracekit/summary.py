@@ -272,7 +272,7 @@ def _work(of: _Asked) -> Iterator[Line]:
 
 
 def _memory(of: _Asked) -> Iterator[Line]:
-    if not _is_timeline(of):
+    if not (_is_timeline(of) or of.database.has_rows_in("memory_event", of.run_id)):
         return
     rows = of.rows("memory_by_kind")
     peaks = [row for row in rows if row["is_total"] and row["peak_bytes"] is not None]

@@ -129,3 +129,29 @@ def test_a_bound_says_how_near(tracekit: Tracekit, tmp_path: Path, corpus: Path)
     # 2 calls of 2 x 2 x 16 x 64 x 64 x 9 x 112^2 operations, against 989.4 TFLOP/s
     least_ns = 2 * 4 * 16 * 64 * 64 * 9 * 112**2 / 989_400
     assert float(back["roof_ratio"]) == pytest.approx(least_ns / int(back["total_ns"]), rel=1e-2)
+
+
+def test_a_memory_profile_of_samples_is_told_as_one(tracekit: Tracekit, tmp_path: Path) -> None:
+    """1,000 snapshots, of which no two belong together: more seems allocated than there is."""
+    snapshots = [
+        {
+            "timeOffsetPs": str(1_000_000 * place),
+            "aggregationStats": {"heapAllocatedBytes": str(4096 + place)},
+            "activityMetadata": {"memoryActivity": "ALLOCATION", "allocationBytes": "8192",
+                                 "address": str(512 * place)},
+        }
+        for place in range(1000)
+    ]  # fmt: skip
+    trace = tmp_path / "x.memory_profile.json"
+    profile = {"GPU_0_bfc": {"sampledTimelineSnapshots": snapshots}}
+    trace.write_text(json.dumps({"memoryProfilePerAllocator": profile}))
+    words = ("--run", "m", "--store", tmp_path / "S")
+    assert tracekit("ingest", trace, *words).code == 0
+    lines = lines_of(tracekit("summary", "m", "--store", tmp_path / "S", "--format", "csv"))
+    assert lines["memory"] == (
+        "at most 5.095 kB (gpu): the profiler kept samples of the events: no kind is known, and the "
+        "peak is the largest that it kept"
+    )
+    told = tracekit("query", "memory_by_kind", *words, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(told.text))
+    assert (row["kind"], row["peak_bytes"], row["share_ratio"]) == ("(all)", "5095", "1.0")
