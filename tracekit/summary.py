@@ -92,6 +92,30 @@ def _busy(of: _Asked) -> Iterator[Line]:
     times = f"{human(busy, 'ns')} of {human(elapsed, 'ns')}{where}"
     copies = f"; with copies {human(with_copies / elapsed, 'ratio')}"
     yield "busy", f"{human(busy / elapsed, 'ratio')}: kernels run for {times}{copies}"
+    yield from _tracks(of)
+
+
+def _tracks(of: _Asked) -> Iterator[Line]:
+    """The rows of an accelerator that are busy in other ways: programs, asynchronous copies."""
+    rows = [row for row in of.rows("busy_by_track") if row["meaning"] is not None]
+    if not any(row["track_kind"] != "kernels" for row in rows):
+        return
+    total: dict[str, tuple[str, int, int]] = {}
+    for row in rows:
+        _, busy, elapsed = total.get(row["track_kind"], ("", 0, 0))
+        total[row["track_kind"]] = (
+            row["meaning"], busy + row["busy_ns"], elapsed + row["elapsed_ns"]
+        )  # fmt: skip
+    parts = ", ".join(
+        f"{meaning}{'' if kind == 'kernels' else f' ({kind})'} {human(busy / elapsed, 'ratio')}"
+        for kind, (meaning, busy, elapsed) in total.items()
+    )
+    whole = [row for row in of.rows("device_utilization") if row["window_basis"] == "timeline"]
+    share = ""
+    if whole and of.phase == "all":
+        busy, window = (sum(row[name] or 0 for row in whole) for name in ("busy_ns", "window_ns"))
+        share = f"; kernels {human(busy / window, 'ratio')} of the whole profile"
+    yield "busy by", f"{parts} of that time{share}"
 
 
 def _overlap(of: _Asked) -> Iterator[Line]:
@@ -258,13 +282,17 @@ def _work(of: _Asked) -> Iterator[Line]:
     rows = of.rows("ops")
     if not rows:
         return
-    time: Counter[str] = Counter()
+    time, near = Counter[str](), Counter[str]()
     for row in rows:
-        time[row["bound_kind"] or "not known"] += row["total_ns"] or 0
+        kind, ns = row["bound_kind"] or "not known", row["total_ns"] or 0
+        time[kind] += ns
+        near[kind] += ns * (row["roof_ratio"] or 0)
     shares = ", ".join(
-        f"{kind} {human(ns / time.total(), 'ratio')}" for kind, ns in time.most_common() if ns
-    )
-    bound = f"{shares} of operators' time"
+        f"{kind} {human(ns / time.total(), 'ratio')}"
+        + ("" if kind == "not known" else f" (at {human(near[kind] / ns, 'ratio')})")
+        for kind, ns in time.most_common() if ns
+    )  # fmt: skip
+    bound = f"{shares} of operators' time (at: of the roof)"
     if set(time) == {"not known"}:
         bound = f"not known: {rows[0]['reason']}"
     flop = sum(row["total_flop"] or 0 for row in rows)
@@ -289,7 +317,7 @@ def _reported_work(of: _Asked) -> Iterator[Line]:
 
 
 def _memory(of: _Asked) -> Iterator[Line]:
-    if not _is_timeline(of):
+    if not (_is_timeline(of) or of.database.has_rows_in("memory_event", of.run_id)):
         return
     rows = of.rows("memory_by_kind")
     peaks = [row for row in rows if row["is_total"] and row["peak_bytes"] is not None]
@@ -308,7 +336,8 @@ def _memory(of: _Asked) -> Iterator[Line]:
     parts = ", ".join(
         f"{_words(row['kind'])} {human(row['share_ratio'], 'ratio')}" for row in kinds[:_KINDS]
     )
-    yield "memory", f"at most {human(peak['peak_bytes'], 'bytes')} ({peak['device_kind']}): {parts}"
+    known = f"at most {human(peak['peak_bytes'], 'bytes')} ({peak['device_kind']})"
+    yield "memory", f"{known}: {parts or peak['reason']}"
 
 
 def _coverage(of: _Asked) -> Iterator[Line]:

@@ -1,7 +1,7 @@
 -- purpose = "Every change of an allocator's memory, with the kind of the block that it begins or ends."
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "memory_event"]
--- depends = ["memory_kind"]
+-- depends = ["memory_kind", "sampled_memory"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- [columns]
@@ -20,7 +20,9 @@
 -- total_reserved_bytes = {type = "BIGINT", doc = "reserved by the allocator after it, as the profiler has it"}
 WITH
 blocks AS NOT MATERIALIZED (
-    SELECT *, coalesce(kind, 'unknown') AS shown_kind FROM memory_kind(wanted_run) WHERE event_id IS NOT NULL
+    SELECT *, coalesce(kind, 'unknown') AS shown_kind
+    FROM memory_kind(wanted_run) ANTI JOIN sampled_memory USING (run_id, source_id)
+    WHERE event_id IS NOT NULL
 ),
 ends AS NOT MATERIALIZED (
     SELECT run_id, source_id, event_id, step_index, shown_kind, context_id, size_bytes AS change_bytes FROM blocks

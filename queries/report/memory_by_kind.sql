@@ -1,7 +1,7 @@
 -- purpose = "Memory by kind on each device: the most that each kind ever had, and its part when everything together was largest."
 -- source = "Zhu 2018 (TBD), sect. III and Fig. 8: the maximal amount ever allocated for each type; docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
--- depends = ["memory_level", "memory_kind_rank"]
+-- depends = ["memory_level", "memory_kind_rank", "sampled_memory"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -12,7 +12,7 @@
 -- kind = {type = "VARCHAR", doc = "the kind; unknown: no rule tells it; unseen: allocated before the recording, or in an event that was lost; (all): everything"}
 -- peak_bytes = {type = "BIGINT", doc = "the most that there ever was of it"}
 -- at_peak_bytes = {type = "BIGINT", doc = "what there was of it when everything together was largest for the first time"}
--- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / that of everything"}
+-- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / that of everything; where more blocks are known than the total has, / these"}
 -- allocation_count = {type = "BIGINT", doc = "blocks allocated"}
 -- allocated_bytes = {type = "BIGINT", doc = "their bytes"}
 -- allocated_step_bytes = {type = "DOUBLE", doc = "bytes allocated in a step: mean over the steps"}
@@ -63,7 +63,7 @@ everything AS (
         pool_index, 'unseen', false,
         CASE WHEN unseen_least_bytes >= 0 THEN unseen_peak_bytes END,
         CASE WHEN unseen_least_bytes >= 0 THEN peak_bytes - known_at_peak_bytes END, NULL, NULL, NULL
-    FROM pools
+    FROM pools ANTI JOIN (FROM sampled_memory WHERE run_id = $run_id) AS sampled USING (source_id)
     WHERE unseen_peak_bytes <> 0 OR unseen_least_bytes <> 0
     UNION ALL
     SELECT
@@ -74,7 +74,7 @@ everything AS (
 )
 SELECT
     source_file.rank_index, pools.device_kind, pools.device_id, everything.kind, everything.peak_bytes, everything.at_peak_bytes,
-    ratio(everything.at_peak_bytes, pools.peak_bytes) AS share_ratio,
+    ratio(everything.at_peak_bytes, greatest(pools.peak_bytes, pools.known_at_peak_bytes)) AS share_ratio,
     everything.allocation_count, everything.allocated_bytes,
     ratio(everything.in_steps_bytes, pools.step_count) AS allocated_step_bytes,
     CASE WHEN is_total THEN pools.reserved_peak_bytes END AS reserved_peak_bytes,
@@ -82,10 +82,13 @@ SELECT
     CASE WHEN is_total AND pools.reserved_at_peak_bytes >= pools.peak_bytes THEN pools.reserved_at_peak_bytes - pools.peak_bytes END
         AS unused_at_peak_bytes,
     CASE
+        WHEN sampled.source_id IS NOT NULL THEN 'the profiler kept samples of the events: no kind is known, and the peak is the largest that it kept'
         WHEN NOT pools.has_blocks AND NOT pools.is_counted THEN 'the file has neither addresses nor totals'
         WHEN NOT pools.is_wanted THEN 'no memory event is in these steps'
         WHEN is_total AND NOT pools.is_counted THEN 'the file has no totals: without what was allocated before the recording'
         WHEN is_total AND NOT pools.has_blocks THEN 'the file has no addresses: kinds are not known'
+        WHEN pools.known_at_peak_bytes > pools.peak_bytes AND kind <> 'unseen' AND NOT is_total
+        THEN 'more blocks are known than the total has: releases were lost'
         WHEN kind = 'unknown' THEN 'nothing says forward or backward in the source'
         WHEN kind = 'unseen' AND everything.peak_bytes IS NULL THEN 'more blocks are known than the total has: releases were lost'
         WHEN kind = 'unseen' THEN 'allocated before the recording, or in an event that was lost'
@@ -93,5 +96,6 @@ SELECT
     pools.source_id, pools.process_id, everything.is_total
 FROM everything
 JOIN pools USING (pool_index)
+LEFT JOIN (FROM sampled_memory WHERE run_id = $run_id) AS sampled ON sampled.source_id = pools.source_id
 LEFT JOIN source_file ON source_file.source_id = pools.source_id AND source_file.run_id = $run_id
 ORDER BY source_file.rank_index NULLS LAST, pool_index, is_total DESC, memory_kind_rank(kind)

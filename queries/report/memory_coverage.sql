@@ -1,7 +1,7 @@
 -- purpose = "How much of a file's memory events can be told apart: blocks with both ends, with a kind, and totals that add up."
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "memory_event"]
--- depends = ["memory_kind"]
+-- depends = ["memory_kind", "sampled_memory"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
@@ -61,11 +61,12 @@ told AS (
 SELECT
     source_file.rank_index, pools.device_kind, pools.device_id, pools.event_count, told.block_count, told.whole_count,
     told.held_count, told.begun_before_count, told.lost_release_count, told.unequal_count,
-    ratio(coalesce(told.known_bytes, 0), told.seen_bytes) AS kind_known_ratio,
+    CASE WHEN sampled.source_id IS NULL THEN ratio(coalesce(told.known_bytes, 0), told.seen_bytes) END AS kind_known_ratio,
     pools.before_bytes,
     CASE WHEN pools.with_total_count > 0 THEN pools.unaccounted_count END AS unaccounted_count,
     CASE WHEN pools.with_total_count > 0 THEN pools.unaccounted_bytes END AS unaccounted_bytes,
     CASE
+        WHEN sampled.source_id IS NOT NULL THEN 'the profiler kept samples of the events: blocks have ends that are of others'
         WHEN pools.with_address_count = 0 AND pools.with_total_count = 0 THEN 'the file has neither addresses nor totals'
         WHEN pools.with_address_count = 0 THEN 'the file has no addresses: releases cannot be told from which allocation'
         WHEN pools.with_total_count = 0 THEN 'the file has no totals'
@@ -73,6 +74,7 @@ SELECT
     END AS reason,
     pools.source_id, pools.process_id
 FROM pools
+LEFT JOIN (FROM sampled_memory WHERE run_id = $run_id) AS sampled ON sampled.source_id = pools.source_id
 LEFT JOIN told
     ON told.source_id = pools.source_id AND told.process_id IS NOT DISTINCT FROM pools.process_id
     AND told.device_kind IS NOT DISTINCT FROM pools.device_kind AND told.device_id IS NOT DISTINCT FROM pools.device_id

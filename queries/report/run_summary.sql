@@ -1,13 +1,14 @@
 -- purpose = "What a run holds: its sources, how much is in each, and whether they are whole."
 -- source = "counts of the store's tables"
 -- needs = ["source_file"]
+-- depends = ["device_known"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
 -- file_name = {type = "VARCHAR", doc = "file"}
 -- format_name = {type = "VARCHAR", doc = "format"}
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
--- device_names = {type = "VARCHAR", doc = "devices with work on them; '?' where the file gives no name"}
+-- device_names = {type = "VARCHAR", doc = "devices with kernels, by the user's word, the file or another file of the run; '?' where none names one; without kernels all that are named"}
 -- kernel_count = {type = "BIGINT", doc = "kernel launches"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of kernel durations; NULL without kernels"}
 -- transfer_count = {type = "BIGINT", doc = "copies and sets"}
@@ -53,16 +54,28 @@ used AS (
     SELECT DISTINCT source_id, device_id FROM kernel
     WHERE run_id = $run_id AND device_id IS NOT NULL
 ),
-named AS (
+known AS MATERIALIZED (
     SELECT
-        used.source_id,
-        string_agg(DISTINCT coalesce(device.name, '?'), ', ' ORDER BY coalesce(device.name, '?'))
-            AS device_names
-    FROM used LEFT JOIN device
-        ON device.source_id = used.source_id
-        AND device.device_id = used.device_id
-        AND device.run_id = $run_id
-    GROUP BY used.source_id
+        source_id, device_id, device_name,
+        CASE WHEN min(device_name) OVER source = max(device_name) OVER source THEN min(device_name) OVER source END AS only_name
+    FROM device_known
+    WHERE run_id = $run_id
+    WINDOW source AS (PARTITION BY source_id)
+),
+-- the devices that have kernels; of a source without any all that are known of
+seen AS (
+    SELECT used.source_id, coalesce(known.device_name, sole.only_name, '?') AS device_name
+    FROM used
+    LEFT JOIN known ON known.source_id = used.source_id AND known.device_id = used.device_id
+    LEFT JOIN (SELECT DISTINCT source_id, only_name FROM known) AS sole ON sole.source_id = used.source_id
+    UNION
+    SELECT source_id, device_name FROM known
+    WHERE source_id NOT IN (SELECT source_id FROM used)
+),
+named AS (
+    SELECT source_id, string_agg(device_name, ', ' ORDER BY device_name) AS device_names
+    FROM seen
+    GROUP BY source_id
 ),
 trouble AS (
     SELECT source_id, count(*) AS n

@@ -33,7 +33,7 @@ def capture(start: float, first_id: int, names: tuple[str | None, ...] = WORK) -
     calls: list[Event] = []
     for place, name in enumerate(names):
         at = start + 20 + 20 * place
-        said = {"kernel": name} if name else {}
+        said: dict[str, Any] = {"kernel": name} if name else {}
         calls.append(launch(first_id + place, at + 5, name="hipLaunchKernel", **said))
         calls.append(op("aten::relu" if name == "relu" else "aten::mm", at + 1, 15))
     return [

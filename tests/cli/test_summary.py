@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,3 +98,80 @@ def test_jax_on_a_gpu_with_command_buffers(
     assert sum(shares.values()) == pytest.approx(1)
     said = ", ".join(f"{kind} {100 * share:.1f} %" for kind, share in shares.items() if share)
     assert lines["bound"].startswith(f"{said} of operators' time")
+
+
+def test_which_busy_figure_of_a_tpu_is_which(
+    tracekit: Tracekit, tmp_path: Path, corpus: Path
+) -> None:
+    """The rows of the two devices of a trace, against plain Python; it names no device."""
+    trace = corpus / "tf" / "vllm-tpu-inference-0111.trace.json.gz"
+    events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    rows = {
+        (e["pid"], e["tid"]): e["args"]["name"] for e in events if e.get("name") == "thread_name"
+    }
+    names = {e["pid"]: e["args"]["name"] for e in events if e.get("name") == "process_name"}
+    spans: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for event in events:
+        place = names.get(event.get("pid"), ""), rows.get((event.get("pid"), event.get("tid")), "")
+        if event.get("ph") == "X" and place[0].startswith("/device:TPU"):
+            spans.setdefault(place, []).append((event["ts"], event["ts"] + event["dur"]))
+    ops = [span for (_, row), found in spans.items() if row == "XLA Ops" for span in found]
+    first, last = min(start for start, _ in ops), max(end for _, end in ops)
+
+    store = tmp_path / "S"
+    words = ("--run", "tpu", "--store", store)
+    assert tracekit("ingest", trace, *words, "--device", "TPU v6 lite").code == 0
+    told = tracekit("query", "busy_by_track", *words, "--format", "csv")
+    for row in csv.DictReader(io.StringIO(told.text)):
+        kind = "XLA Ops" if row["track_kind"] == "kernels" else row["track_kind"]
+        busy, reach = 0.0, first
+        for start, end in sorted(spans[f"/device:TPU:{row['device_id']}", kind]):
+            busy += max(min(end, last) - max(start, reach), 0)
+            reach = max(reach, min(end, last))
+        assert int(row["busy_ns"]) == pytest.approx(1000 * busy, rel=2e-5, abs=5)
+    lines = lines_of(tracekit("summary", "tpu", "--store", store, "--format", "csv"))
+    assert lines["device"] == "TPU v6 lite"
+    assert "programs with their waits (XLA Modules) 100.0 % of that time" in lines["busy by"]
+    assert lines["busy by"].endswith("; kernels 2.9 % of the whole profile")
+
+
+def test_a_bound_says_how_near(tracekit: Tracekit, tmp_path: Path, corpus: Path) -> None:
+    """Convolutions at 16 % of their roof are bound by neither compute nor bandwidth."""
+    store = tmp_path / "S"
+    trace = corpus / "h100" / "conv2d_fp16_b16.trace.json.gz"
+    assert tracekit("ingest", trace, "--run", "conv", "--store", store).code == 0
+    lines = lines_of(tracekit("summary", "conv", "--store", store, "--format", "csv"))
+    assert lines["bound"].startswith("latency 97.1 % (at 15.6 %), not known 2.9 %")
+    told = tracekit("query", "ops", "--run", "conv", "--store", store, "--format", "csv")
+    rows = {row["name"]: row for row in csv.DictReader(io.StringIO(told.text))}
+    back = rows["aten::convolution_backward"]
+    assert (back["bound_kind"], back["nearest_name"]) == ("latency", "compute")
+    # 2 calls of 2 x 2 x 16 x 64 x 64 x 9 x 112^2 operations, against 989.4 TFLOP/s
+    least_ns = 2 * 4 * 16 * 64 * 64 * 9 * 112**2 / 989_400
+    assert float(back["roof_ratio"]) == pytest.approx(least_ns / int(back["total_ns"]), rel=1e-2)
+
+
+def test_a_memory_profile_of_samples_is_told_as_one(tracekit: Tracekit, tmp_path: Path) -> None:
+    """1,000 snapshots, of which no two belong together: more seems allocated than there is."""
+    snapshots = [
+        {
+            "timeOffsetPs": str(1_000_000 * place),
+            "aggregationStats": {"heapAllocatedBytes": str(4096 + place)},
+            "activityMetadata": {"memoryActivity": "ALLOCATION", "allocationBytes": "8192",
+                                 "address": str(512 * place)},
+        }
+        for place in range(1000)
+    ]  # fmt: skip
+    trace = tmp_path / "x.memory_profile.json"
+    profile = {"GPU_0_bfc": {"sampledTimelineSnapshots": snapshots}}
+    trace.write_text(json.dumps({"memoryProfilePerAllocator": profile}))
+    words = ("--run", "m", "--store", tmp_path / "S")
+    assert tracekit("ingest", trace, *words).code == 0
+    lines = lines_of(tracekit("summary", "m", "--store", tmp_path / "S", "--format", "csv"))
+    assert lines["memory"] == (
+        "at most 5.095 kB (gpu): the profiler kept samples of the events: no kind is known, and the "
+        "peak is the largest that it kept"
+    )
+    told = tracekit("query", "memory_by_kind", *words, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(told.text))
+    assert (row["kind"], row["peak_bytes"], row["share_ratio"]) == ("(all)", "5095", "1.0")

@@ -608,3 +608,20 @@ def test_a_record_of_the_second_table_alone_is_kept(parse: Any) -> None:
     found = parse(db.SerializeToString())
     assert [row["name"] for row in found["op_stat"]] == ["a", "b"]
     assert (found.report.event_count, found.issues["repeated_record"].occurrence_count) == (2, 1)
+
+
+@pytest.mark.parametrize(("count", "is_sampled"), [(999, False), (1000, True), (1001, False)])
+@pytest.mark.parametrize("place", ["memoryProfileSnapshots", "sampledTimelineSnapshots"])
+def test_samples_of_memory_events_are_told(
+    count: int, is_sampled: bool, place: str, parse: Any
+) -> None:
+    """XProf keeps exactly 1,000 snapshots of an allocator that had more."""
+    snapshots = [SNAPSHOT | {"timeOffsetPs": str(1000 * time)} for time in range(count)]
+    found = parse({"memoryProfilePerAllocator": {
+        "GPU_0_bfc": {place: snapshots}, "GPU_1_bfc": {"memoryProfileSnapshots": [SNAPSHOT]},
+    }})  # fmt: skip
+    assert len(found["memory_event"]) == count + 1
+    assert ("sampled_events" in found.codes) == is_sampled
+    if is_sampled:
+        message = found.issues["sampled_events"].message
+        assert message == "exactly 1,000 snapshots of GPU_0_bfc: the profiler kept samples"

@@ -14,6 +14,10 @@ _SIGNS = {"ALLOCATION": 1, "DEALLOCATION": -1, 1: 1, 2: -1}
 _NUMBERED = re.compile(r"(?:gpu|tpu)[_:]?(\d{1,4})(?!\d)", re.IGNORECASE)
 _MOST_SPECIAL = 1000
 _FEW_DIGITS = 10
+#: Of more snapshots than these the profiler keeps the largest of each of so many stretches
+#: (XProf, xplane_to_memory_profile: SampleMemoryProfileTimeline).
+_SAMPLED_COUNT = 1000
+_FEW, _NAME_WIDTH = 4, 40
 
 
 def memory_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
@@ -46,7 +50,7 @@ class _Walk:
         self._numbers = Numbers(report)
         self._count = 0
         self._repeated = 0
-        self._is_sampled = False
+        self._sampled: list[str] = []
 
     def _place(self) -> int:
         place, self._count = self._count, self._count + 1
@@ -57,6 +61,8 @@ class _Walk:
         seen = set()
         for key in _SNAPSHOTS:
             snapshots = profile.get(key)
+            if isinstance(snapshots, list) and len(snapshots) == _SAMPLED_COUNT:
+                self._sampled.append(name)
             for one in snapshots if isinstance(snapshots, list) else ():
                 activity = one.get("activityMetadata") if isinstance(one, dict) else None
                 if not isinstance(activity, dict):
@@ -68,7 +74,6 @@ class _Walk:
                     self._repeated += 1
                     continue
                 seen.add(same)
-                self._is_sampled |= key == _SNAPSHOTS[1]
                 yield self._event(name, one, activity)
         yield from self._summary(name, profile.get("profileSummary"))
 
@@ -128,11 +133,12 @@ class _Walk:
                 "snapshots of the peak that stand in the timeline too",
                 "nothing is missing: each is counted once", occurrence_count=self._repeated,
             ))  # fmt: skip
-        if self._is_sampled:
+        if self._sampled:
+            names = ", ".join(name[:_NAME_WIDTH] for name in self._sampled[:_FEW])
             self._report.issue(Issue(
                 "sampled_events", "info", "recording",
-                "the profiler kept allocations that live at the peak, and samples of the others",
-                "sizes do not add up to total_allocated_bytes; xplane.pb has every event",
+                f"exactly {_SAMPLED_COUNT:,} snapshots of {names}: the profiler kept samples",
+                "totals count, blocks cannot be told from them; xplane.pb has every event",
             ))  # fmt: skip
 
 
