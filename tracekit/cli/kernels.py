@@ -80,11 +80,12 @@ def _convention(result: Result) -> list[str]:
                   for name in ("total_flop", "other_flop"))  # fmt: skip
     convention = rows[0]["fp16_convention"]
     name = "packed" if convention == "arithmetic" else "arithmetic"
-    return [
+    told = (
         f"FP16 operations: {convention}, {human(own, 'flop')} in all; {name} gives "
         f"{human(other, 'flop')}, in {len(rows)} of {len(result)} rows another figure (moves and "
         "conversions)"
-    ]
+    )
+    return [told]
 
 
 def _unknown(result: Result) -> list[str]:
@@ -103,8 +104,10 @@ def _unknown(result: Result) -> list[str]:
 
 
 #: Said below the table, once.
-_IN_NOTES = frozenset(("reason", "bound_reason", "missing_metrics", "average_ratio", "peak_flop_per_s",
-                       "peak_source", "level_name", "event_id", "fp16_convention", "other_flop"))  # fmt: skip
+_IN_NOTES = frozenset((
+    "reason", "bound_reason", "missing_metrics", "average_ratio", "peak_flop_per_s", "peak_source",
+    "level_name", "event_id", "fp16_convention", "other_flop",
+))  # fmt: skip
 
 
 def _readable(result: Result) -> Result:
