@@ -253,8 +253,16 @@ def _kernels(of: _Asked) -> Iterator[Line]:
         return
     names = display_names([row["name"] for row in top], _NAME_WIDTH)
     for number, (row, name) in enumerate(zip(top, names, strict=True), start=1):
-        bound = f", bound by {row['bound_kind']}" if has_figures and row["bound_kind"] else ""
+        bound = _bound(row) if has_figures and row["bound_kind"] else ""
         yield f"kernel {number}", f"{_time(row)}{bound}: {row['launch_count']:,} \u00d7 {name}"
+
+
+def _bound(row: dict[str, Any]) -> str:
+    """What bounds a kernel, and how near to which roof it is."""
+    if row["roof_ratio"] is None:
+        return f", bound by {row['bound_kind']}"
+    near = f"{human(row['roof_ratio'], 'ratio')} of {row['nearest_name']}"
+    return f", bound by {row['bound_kind']} ({near})"
 
 
 def _time(row: dict[str, Any]) -> str:

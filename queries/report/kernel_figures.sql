@@ -18,8 +18,8 @@
 -- name = {type = "VARCHAR", doc = "kernel, or run or value of the label"}
 -- bound_kind = {type = "VARCHAR", doc = "overhead, latency (far from every roof), bandwidth or compute; NULL where a time is not known"}
 -- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: how near to the roof; above 1 the data or the peak is wrong, or the clock above its data sheet; NULL unless every duration is known"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
 -- ceiling_name = {type = "VARCHAR", doc = "which peak utilization is against; mixed where launches have several"}
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), as Zhu 2018 has it"}
@@ -44,7 +44,7 @@
 -- launch_index = {type = "BIGINT", doc = "with by=launch: the profiler's own number"}
 -- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}
 SELECT
-    share_ratio, utilization_ratio, group_name AS name, bound_kind, roof_ratio, nearest_name, total_ns, launch_count,
+    share_ratio, utilization_ratio, group_name AS name, bound_kind, roof_ratio, total_ns, nearest_name, launch_count,
     ceiling_name, fp32_utilization_ratio, intensity_flop_per_byte, mean_ns, reason, bound_reason, missing_metrics,
     achieved_flop_per_s, total_flop, other_flop, total_bytes, occupancy_ratio, compute_throughput_ratio,
     memory_throughput_ratio, average_ratio, known_time_ratio, peak_flop_per_s, peak_source,

@@ -14,12 +14,12 @@
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / time of all kernels"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), of the launches where both are known"}
 -- name = {type = "VARCHAR", doc = "kernel, or run or value of the label"}
--- ceiling_name = {type = "VARCHAR", doc = "which peak; mixed where launches have several"}
--- speedup_bound = {type = "DOUBLE", doc = "1 / utilization: how much faster it can get at most, were it bound by that peak alone"}
 -- bound_kind = {type = "VARCHAR", doc = "overhead, latency (far from every roof), bandwidth or compute; NULL where a time is not known"}
 -- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: how near to the nearest of its roofs, memory included"}
--- launch_count = {type = "BIGINT", doc = "launches"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
+-- speedup_bound = {type = "DOUBLE", doc = "1 / utilization: how much faster it can get at most, were it bound by that peak alone"}
+-- ceiling_name = {type = "VARCHAR", doc = "which peak; mixed where launches have several"}
+-- launch_count = {type = "BIGINT", doc = "launches"}
 -- total_flop = {type = "DOUBLE", doc = "operations of that ceiling's kind"}
 -- average_ratio = {type = "DOUBLE", doc = "utilization over all kernels: what the rows are below"}
 -- known_time_ratio = {type = "DOUBLE", doc = "share of the time for which utilization is known"}
@@ -27,8 +27,8 @@
 -- peak_source = {type = "VARCHAR", doc = "where it comes from"}
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
 SELECT
-    share_ratio, utilization_ratio, group_name AS name, ceiling_name,
-    ratio(1, utilization_ratio) AS speedup_bound, bound_kind, roof_ratio, launch_count, total_ns,
+    share_ratio, utilization_ratio, group_name AS name, bound_kind, roof_ratio, total_ns,
+    ratio(1, utilization_ratio) AS speedup_bound, ceiling_name, launch_count,
     work_flop AS total_flop, average_ratio, known_time_ratio, peak_flop_per_s, peak_source,
     CAST($fp16_convention AS VARCHAR) AS fp16_convention
 FROM kernel_group($run_id, $by, $label, $fp16_convention, $ceiling, 'dram', NULL, $latency_below)

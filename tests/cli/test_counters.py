@@ -101,8 +101,8 @@ def test_a_session(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
     low = table(tracekit, "kernels", "--below-average", "--top", "5")
     columns = ("name", "utilization_ratio", "total_ns", "bound_kind", "roof_ratio")
     assert picked(low, *columns) == [
-        ("relu(float*)", "0.05", "2000000", "bandwidth", "0.5"),
-        ("copy(char*)", "0.0", "1000000", "bandwidth", "0.5"),
+        ("relu(float*)", "0.05", "2000000", "latency", "0.5"),
+        ("copy(char*)", "0.0", "1000000", "latency", "0.5"),
     ]
     found = table(tracekit, "query", "operational_intensity")
     assert picked(found, "name", "level_name") == [
@@ -124,7 +124,7 @@ def test_a_session(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
     # 9.42e9 FLOP in 12.6 us of launching
     assert float(whole["overhead_ceiling_flop_per_s"]) == pytest.approx(9.42e9 / 12.6e-6)
     assert float(whole["least_flop"]) == pytest.approx(15.7e12 * 4.2e-6)
-    assert [row["bound_kind"] for row in each] == ["bandwidth", "bandwidth", "compute"]
+    assert [row["bound_kind"] for row in each] == ["latency", "latency", "latency"]
     (summary,) = table(tracekit, "query", "application_summary")
     assert float(summary["fp32_utilization_ratio"]) == pytest.approx(0.15, rel=1e-12)
     (label,) = table(tracekit, "query", "application_summary", "--all-runs", "--param", "by=label",
@@ -205,7 +205,7 @@ def test_kernels_by_launch_ceiling_and_level(
     assert [row["intensity_flop_per_byte"] for row in by_launch] == ["", "", ""]
     wrong = tracekit("kernels", "--ceiling", "fp31", "--store", "S")
     assert wrong.code == 5
-    assert "ceiling cannot be 'fp31'; it is one of: fp32, fp64" in wrong.error
+    assert "ceiling cannot be 'fp31'; it is one of: own, fp32, fp64" in wrong.error
 
 
 # -- devices and peaks ----------------------------------------------------------------------------

@@ -146,7 +146,55 @@ def test_time_at_peak_is_work_over_peak(
 def test_a_bound_is_overhead_or_the_longer_time(
     database: Database, compute: str, bandwidth: str, overhead: str, expected: str | None
 ) -> None:
-    assert value(database, f"bound_of({compute}, {bandwidth}, {overhead})") == expected
+    assert value(database, f"bound_of({compute}, {bandwidth}, {overhead}, NULL, 0.6)") == expected
+
+
+@pytest.mark.parametrize(
+    ("nearness", "overhead", "expected"),
+    [
+        ("0.6", "NULL", "bandwidth"),  # at the limit
+        ("0.599", "NULL", "latency"),
+        ("0", "NULL", "latency"),
+        ("1.2", "NULL", "bandwidth"),
+        ("NULL", "NULL", "bandwidth"),  # nobody knows how near it comes
+        ("0.1", "21", "overhead"),  # launches take longer than both
+    ],
+)
+def test_far_from_every_roof_it_is_latency(
+    database: Database, nearness: str, overhead: str, expected: str
+) -> None:
+    assert value(database, f"bound_of(10, 20, {overhead}, {nearness}, 0.6)") == expected
+
+
+# -- fp16_kind ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("instructions", "expected"),
+    [
+        # add, multiply, FMA, FP32, threads, generation
+        ("0, 1, 0, 0, 100, 9", "work"),
+        ("1600, 1, 0, 800, 100, 9", "work"),  # whatever was converted beside it
+        ("0, 0, 800, 0, 100, 9", "moves"),  # 8 a thread
+        ("0, 0, 800, 0, 100, 8", "moves"),
+        ("0, 0, 800, 0, 100, 7", "work"),  # before 8.0 constants are moved by MOV
+        ("0, 0, 204800, 0, 100, 9", "work"),  # 2048 a thread: a product
+        ("0, 0, 6400, 0, 100, 9", "moves"),  # 64 a thread, and one more
+        ("0, 0, 6401, 0, 100, 9", "work"),
+        ("0, 0, 6401, 6401, 100, 9", "moves"),  # as many FP32 ones: a loop that loads constants
+        ("0, 0, 204800, 0, NULL, 9", "moves"),  # nothing shows that it is work
+        ("1600, 0, 0, 800, 100, 9", "conversions"),
+        ("1600, 0, 0, 0, 100, 7", "conversions"),
+        ("700, 0, 800, 0, 100, 9", "moves"),
+        ("900, 0, 800, 0, 100, 9", "conversions"),
+        ("0, 0, 0, 5, 100, 9", None),
+        ("NULL, NULL, NULL, 5, 100, 9", None),
+    ],
+)
+def test_fp16_instructions_are_work_only_where_they_can_be_nothing_else(
+    database: Database, instructions: str, expected: str | None
+) -> None:
+    assert value(database, f"fp16_kind({instructions})") == expected
 
 
 # -- group_of, why_missing ------------------------------------------------------------------------

@@ -105,7 +105,8 @@ def kernels(
     top: Annotated[int, typer.Option("--top", min=1, help="How many rows.")] = 20,
     by: Annotated[str, typer.Option("--by", help="A row a kernel (name) or a launch.")] = "name",
     ceiling: Annotated[
-        str | None, typer.Option("--ceiling", help="Peak of the utilization: fp32, tensor_fp16 …")
+        str | None,
+        typer.Option("--ceiling", help="Peak of the utilization: own (of most work), fp32 …"),
     ] = None,
     level: Annotated[
         str | None, typer.Option("--level", help="Memory of the intensity: dram, l2 or l1.")

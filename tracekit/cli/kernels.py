@@ -14,8 +14,7 @@ from tracekit.render.numbers import human
 from tracekit.result import Result
 
 _REASONS = {
-    "not_collected": "its counters were not collected (ncu --set roofline --page raw --csv has "
-    "them)",
+    "not_collected": "its counters were not collected",
     "not_available": "its counters do not exist on this device",
     "nan": "the launch failed while it was profiled",
     "device not known": "the file does not name the device: ingest it with --device NAME",
@@ -46,7 +45,7 @@ def figures(
     told = result
     if not len(result):  # none is below the average, or nobody knows the average: say which
         told = database.query("kernel_figures", {"run_id": run_id, **asked, "below_average": False})
-    notes = [f"run: {run_id}", *_average(told), *_unknown(told)]
+    notes = [f"run: {run_id}", *_average(told), *_convention(told), *_unknown(told)]
     cut = _cut(result, top, tuple(notes))
     return _readable(cut) if for_people else cut
 
@@ -64,12 +63,29 @@ def _average(result: Result) -> list[str]:
     if not rows or rows[0]["average_ratio"] is None:
         return []
     first = rows[0]
-    peak = human(first["peak_flop_per_s"], "flop/s")
     average = human(first["average_ratio"], "ratio")
-    return [
-        f"utilization: of {first['ceiling_name']}, {peak} ({first['peak_source']})",
-        f"of all kernels together: {average}",
-    ]
+    found = {row["ceiling_name"]: row for row in reversed(rows)}
+    peaks = [f"{name} {human(row['peak_flop_per_s'], 'flop/s')} ({row['peak_source']})"
+             for name, row in sorted(found.items()) if name not in (None, "mixed")]  # fmt: skip
+    of = "of the ceiling that most operations are under: " if len(found) > 1 else "of "
+    return [f"utilization: {of}{', '.join(peaks)}", f"of all kernels together: {average}"]
+
+
+def _convention(result: Result) -> list[str]:
+    """What the other convention of FP16 would give, where it is not the same."""
+    rows = [row for row in result.rows() if row["other_flop"] != row["total_flop"]]
+    if not rows:
+        return []
+    own, other = (sum(row[name] or 0.0 for row in result.rows())
+                  for name in ("total_flop", "other_flop"))  # fmt: skip
+    convention = rows[0]["fp16_convention"]
+    name = "packed" if convention == "arithmetic" else "arithmetic"
+    told = (
+        f"FP16 operations: {convention}, {human(own, 'flop')} in all; {name} gives "
+        f"{human(other, 'flop')}, in {len(rows)} of {len(result)} rows another figure (moves and "
+        "conversions)"
+    )
+    return [told]
 
 
 def _unknown(result: Result) -> list[str]:
@@ -81,12 +97,17 @@ def _unknown(result: Result) -> list[str]:
             precision, _, status = reason.rpartition(": ")
             why = f"{precision}: " * bool(precision) + _REASONS.get(status, status)
             notes.append(f"{what} not known of {count} of {len(result)}: {why}")
+    missing = Counter(filter(None, result.table.column("missing_metrics").to_pylist()))
+    notes += [f"to know all operations add: --metrics {names}" for names, _ in
+              missing.most_common(1)]  # fmt: skip
     return notes
 
 
 #: Said below the table, once.
-_IN_NOTES = frozenset(("reason", "bound_reason", "average_ratio", "peak_flop_per_s", "peak_source",
-                       "ceiling_name", "level_name", "event_id"))  # fmt: skip
+_IN_NOTES = frozenset((
+    "reason", "bound_reason", "missing_metrics", "average_ratio", "peak_flop_per_s", "peak_source",
+    "level_name", "event_id", "fp16_convention", "other_flop",
+))  # fmt: skip
 
 
 def _readable(result: Result) -> Result:

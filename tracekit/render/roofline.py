@@ -57,7 +57,8 @@ _BOUNDS = {
 }
 _LEVELS = {"dram": (BLUE, "s"), "l2": (YELLOW, "^"), "l1": (RED, "o")}
 _BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
-                "latency": "latency-bound", "overhead": "overhead-bound", "": "bound not known"}  # fmt: skip
+                "latency": "latency-bound", "overhead": "overhead-bound",
+                "": "bound not known"}  # fmt: skip
 #: In the legend: series, those with the most time first, and letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
 #: A line of more points has no arrows.

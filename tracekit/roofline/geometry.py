@@ -137,7 +137,9 @@ def measured_times_ns(
 
 
 def bound_kinds(
-    compute_ns: Numbers, bandwidth_ns: Numbers, overhead_ns: Numbers,
+    compute_ns: Numbers,
+    bandwidth_ns: Numbers,
+    overhead_ns: Numbers,
     nearness_ratio: Numbers = np.nan,
 ) -> npt.NDArray[np.object_]:
     """What bounds each point: overhead, latency, bandwidth or compute; None where it is not known.

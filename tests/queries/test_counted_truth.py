@@ -1,0 +1,310 @@
+"""What was counted against what is known: operators of a real H100 by their definition.
+
+`micro.truth.json` has the operations of each operator of `micro`. What the counters should give is
+worked out here a second time, from the CSV file alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracekit.engine import Database
+from tracekit.intake import Options, ingest
+from tracekit.roofline.request import Request
+from tracekit.session import Session
+from tracekit.store import Store, open_store
+
+H100 = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "h100"
+pytestmark = pytest.mark.skipif(not H100.exists(), reason="no corpus here")
+
+#: Of the data sheet: FLOP/s (of INT8 operations/s), bytes/s.
+PEAKS = {"fp64": 33.45408e12, "fp32": 66.90816e12, "fp16": 133.81632e12,
+         "tensor_fp64": 66.90816e12, "tensor_tf32": 494.7e12, "tensor_fp16": 989.4e12,
+         "tensor_bf16": 989.4e12, "tensor_fp8": 1978.9e12, "tensor_int8": 1978.9e12}  # fmt: skip
+DRAM = 3.35e12
+SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on"
+TENSOR = re.compile(
+    r"sm__ops_path_tensor_src_(fp64|tf32|bf16|fp16|fp8|int8)(_dst_fp32|_sparsity_off)?\.sum"
+)
+Launch = dict[str, str]
+
+
+def raw_page(name: str) -> Iterator[Launch]:
+    """The launches, a column a counter; base units, unless the page scales them."""
+    with gzip.open(H100 / f"{name}.csv.gz", "rt", encoding="utf-8", newline="") as lines:
+        header, _, *launches = csv.reader(lines)
+    return (dict(zip(header, launch, strict=True)) for launch in launches)
+
+
+def number(launch: Launch, name: str) -> float:
+    return float(launch.get(name, "").replace(",", "") or 0)
+
+
+def instructions(launch: Launch, op: str) -> float:
+    """As counted, or as mean per cycle times cycles; packed FP16 ones are there as operations."""
+    rate = number(launch, f"{SASS.format(op)}.sum.per_cycle_elapsed")
+    return number(launch, f"{SASS.format(op)}.sum") or rate * number(
+        launch, "smsp__cycles_elapsed.avg"
+    )
+
+
+def operations(launch: Launch) -> dict[str, float]:
+    """By ceiling, FP16 as packed."""
+    found = {
+        f"fp{bits}": lanes * sum(
+            count * instructions(launch, f"{kind}{op}")
+            for op, count in (("add", 1), ("mul", 1), ("fma", 2))
+        )
+        for bits, kind, lanes in ((64, "d", 1), (32, "f", 1), (16, "h", 2))
+    }  # fmt: skip
+    for name in launch:
+        if match := TENSOR.fullmatch(name):
+            found[f"tensor_{match[1]}"] = number(launch, name)
+    return found
+
+
+def truth() -> dict[str, dict[str, Any]]:
+    rows = json.loads((H100 / "micro.truth.json").read_text("utf-8"))
+    return {row["name"]: row for row in rows}
+
+
+def ranges() -> dict[int, str]:
+    """The operator that each launch is of: the range around it."""
+    column = "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
+    return {
+        int(launch["ID"]): launch[column].partition("<default domain>:")[2].partition(":")[0]
+        for launch in raw_page("micro.raw-base")
+    }
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("h100") / "S"
+    for name in ("micro", "lstm", "conv2d_fp16_b16"):
+        ingest(H100 / f"{name}.raw.csv.gz", folder, Options(run_name=name))
+    return open_store(folder)
+
+
+@pytest.fixture(scope="module")
+def database(store: Store) -> Database:
+    return Database(store)
+
+
+@pytest.fixture(scope="module")
+def query(database: Database) -> Callable[..., list[dict[str, Any]]]:
+    """The rows of a report of a run."""
+    runs = {row["run_name"]: row["run_id"] for row in database.query("runs").rows()}
+
+    def ask(report: str, run: str = "micro", **given: Any) -> list[dict[str, Any]]:
+        return list(database.query(report, {"run_id": runs[run], **given}).rows())
+
+    return ask
+
+
+# -- operations -----------------------------------------------------------------------------------
+
+
+def counted(query: Callable[..., list[dict[str, Any]]], convention: str) -> dict[str, float]:
+    """Operations of each operator of `micro` by a convention of FP16; those on integers too."""
+    of, found = ranges(), defaultdict(float)
+    for row in query("kernel_figures", by="launch", fp16_convention=convention):
+        found[of[row["launch_index"]]] += row["total_flop"]
+    return dict(found)
+
+
+def test_the_work_of_each_operator_is_that_of_its_definition(query: Any) -> None:
+    found = counted(query, "arithmetic")
+    known = {name: row["flop"] for name, row in truth().items() if row["flop"] is not None}
+    # a product in integers does no floating-point operation
+    assert found.pop("gemm_int8") == 0
+    assert known.pop("gemm_int8") == 2 * 2048**3
+    # a copy of the whole is no kernel
+    assert known.keys() - found.keys() == {"clone"}
+    for name, flop in known.items():
+        if name == "clone":
+            continue
+        if flop == 0:
+            assert found[name] == 0, name
+        # products have an epilogue, attention a softmax, a sum adds up its parts
+        most = {"sdpa_bf16": 1.03, "sum_fp32": 1.04}.get(name, 1.01)
+        # h * h: two conversions that are no operations, and a multiplication that is
+        assert flop * 0.999999 <= found[name] <= flop * most, name
+
+
+def test_the_packed_convention_counts_moves_and_conversions(query: Any) -> None:
+    arithmetic, packed, scalar = (
+        counted(query, name) for name in ("arithmetic", "packed", "scalar")
+    )
+    expected: dict[str, float] = defaultdict(float)
+    halves: dict[str, float] = defaultdict(float)
+    of = ranges()
+    for launch in raw_page("micro.raw-base"):
+        work = operations(launch)
+        expected[of[int(launch["ID"])]] += sum(work.values()) - work["tensor_int8"]
+        halves[of[int(launch["ID"])]] += work["fp16"]
+    # rates are rounded, and times other cycles: those of multiprocessors or of their quarters
+    assert packed == pytest.approx(dict(expected), rel=1e-3)
+    # no operator here works in FP16 outside of tensor cores
+    assert halves["transpose"] > 16e6 < halves["mul_fp16"]
+    for name, flop in expected.items():
+        assert arithmetic[name] == pytest.approx(flop - halves[name], rel=1e-3, abs=1), name
+        assert scalar[name] == pytest.approx(flop - halves[name] / 2, rel=1e-3, abs=1), name
+
+
+def test_kernels_that_move_are_told_as_such(query: Any) -> None:
+    of = ranges()
+    rows = query("zero_ai_kernels", by="launch")
+    kinds = {of[row["launch_index"]]: row["zero_ai_kind"] for row in rows if row["is_zero_ai"]}
+    assert kinds.pop("sort") in ("measured_zero", "moves")  # of several kernels
+    assert kinds == {
+        "transpose": "moves", "gather": "moves", "int_add": "measured_zero",
+        "fill": "measured_zero", "zero_memset": "measured_zero", "gemm_int8": "integer",
+    }  # fmt: skip
+    named = {row["name"].partition("(")[0].rpartition("::")[2]: row for row in rows}
+    reversing = named["fill_reverse_indices_kernel"]
+    assert reversing["zero_ai_kind"] == "moves"
+    assert reversing["fp16_flop"] == 4 * 1024 * 1024
+    packed = query("zero_ai_kernels", by="launch", fp16_convention="packed")
+    assert len(packed) == sum(row["zero_ai_kind"] in ("measured_zero", "integer") for row in rows)
+
+
+@pytest.mark.parametrize("run", ["lstm", "conv2d_fp16_b16"])
+def test_operation_counters_decide_where_the_tensor_pipe_only_ran(query: Any, run: str) -> None:
+    launches = list(raw_page(f"{run}.raw"))
+    pipe = [number(launch, "sm__inst_executed_pipe_tensor.sum") for launch in launches]
+    work = [operations(launch) for launch in launches]
+    tensor = [sum(of[name] for name in of if name.startswith("tensor")) for of in work]
+    assert sum(ran > 0 and not done for ran, done in zip(pipe, tensor, strict=True)) > 0
+    found = query("kernel_figures", run, by="launch")
+    expected = {
+        int(launch["ID"]): sum(of.values()) - of["fp16"]
+        for launch, of in zip(launches, work, strict=True)
+    }
+    assert {row["launch_index"]: row["total_flop"] for row in found} == expected
+    kernels = query("kernel_figures", run)
+    assert all(row["bound_kind"] for row in kernels)
+    assert len(kernels) == len({launch["Kernel Name"] for launch in launches})
+    (summary,) = query("application_summary", run)
+    assert summary["total_flop"] == sum(expected.values())
+    assert summary["unknown_time_ratio"] == 0
+    assert summary["other_flop"] == sum(sum(of.values()) for of in work)
+
+
+# -- ceilings and bounds --------------------------------------------------------------------------
+
+
+def own_figures() -> dict[int, tuple[str, float, float]]:
+    """Of each launch: its ceiling, its utilization, and its time at peak / time, by DRAM."""
+    found = {}
+    for launch in raw_page("micro.raw-base"):
+        work, time = operations(launch), number(launch, "gpu__time_duration.sum") * 1e-9
+        del work["fp16"]  # moves and conversions, all of them
+        ceiling = max(work, key=lambda name: (work[name], name == "fp32"))
+        compute = sum(flop / PEAKS[name] for name, flop in work.items())
+        moved = number(launch, "dram__bytes.sum.per_second") / DRAM
+        found[int(launch["ID"])] = (
+            ceiling, work[ceiling] / PEAKS[ceiling] / time, max(compute / time, moved),
+        )  # fmt: skip
+    return found
+
+
+def test_each_kernel_is_held_to_the_ceiling_of_most_of_its_operations(query: Any) -> None:
+    expected = own_figures()
+    rows = query("kernel_figures", by="launch")
+    assert {row["launch_index"]: row["ceiling_name"] for row in rows} == {
+        launch: ceiling for launch, (ceiling, _, _) in expected.items()
+    }
+    for row in rows:
+        _, utilization, roof = expected[row["launch_index"]]
+        assert row["utilization_ratio"] == pytest.approx(utilization, rel=2e-3), row
+        # caches can be nearer than both; what is used is never above the roof
+        assert row["roof_ratio"] >= roof * (1 - 2e-3)
+        assert row["utilization_ratio"] <= row["roof_ratio"] * (1 + 1e-9)
+        if row["nearest_name"] in ("compute", "dram"):
+            assert row["roof_ratio"] == pytest.approx(roof, rel=2e-3)
+    used = {row["ceiling_name"] for row in rows}
+    assert {"tensor_bf16", "tensor_fp8", "tensor_int8", "tensor_tf32", "fp32"} <= used
+    tensor = [row for row in rows if row["ceiling_name"].startswith("tensor_")]
+    assert all(row["fp32_utilization_ratio"] < 0.1 for row in tensor)
+    # the table is of the same figures, and so is the bound of its speed-up
+    low = query("low_utilization_kernels", by="launch", top=36)
+    known = {row["event_id"]: row for row in rows}
+    assert all(row["utilization_ratio"] < row["average_ratio"] for row in low)
+    well = {row["name"] for row in tensor if row["utilization_ratio"] > 0.3}
+    assert not {row["name"] for row in low} & well  # fmt: skip
+    for row in low:
+        match = [one for one in known.values() if one["total_ns"] == row["total_ns"]
+                 and one["name"] == row["name"]]  # fmt: skip
+        assert (row["utilization_ratio"], row["roof_ratio"], row["bound_kind"]) in [
+            (one["utilization_ratio"], one["roof_ratio"], one["bound_kind"]) for one in match
+        ]
+        if row["utilization_ratio"]:
+            assert row["speedup_bound"] == pytest.approx(1 / row["utilization_ratio"])
+
+
+def test_the_peak_of_fp32_gives_the_tables_of_the_paper(query: Any) -> None:
+    launches = list(raw_page("micro.raw-base"))
+    flop = sum(operations(launch)["fp32"] for launch in launches)
+    time = sum(number(launch, "gpu__time_duration.sum") for launch in launches) * 1e-9
+    average = flop / (PEAKS["fp32"] * time)
+    low = query("low_utilization_kernels", ceiling="fp32", top=99)
+    assert {row["ceiling_name"] for row in low} == {"fp32"}
+    assert low[0]["average_ratio"] == pytest.approx(average, rel=1e-3)
+    both = {row["name"]: row for row in query("kernel_figures")}
+    for row in low:
+        assert row["utilization_ratio"] == both[row["name"]]["fp32_utilization_ratio"] < average
+
+
+def test_what_is_far_from_every_roof_is_latency(query: Any) -> None:
+    rows = query("kernel_figures", by="launch")
+    for row in rows:
+        assert (row["bound_kind"] == "latency") == (row["roof_ratio"] < 0.6), row
+    of = ranges()
+    (product,) = (row for row in rows if of[row["launch_index"]] == "gemm_int8")
+    assert product["bound_kind"] == "latency"
+    assert product["ceiling_name"] == "tensor_int8"
+    seconds = product["total_ns"] * 1e-9
+    assert product["utilization_ratio"] == pytest.approx(
+        2 * 2048**3 / PEAKS["tensor_int8"] / seconds
+    )
+    # the limit is the user's
+    none = query("kernel_figures", by="launch", latency_below=0.0)
+    every = query("kernel_figures", by="launch", latency_below=2.0)
+    assert "latency" not in {row["bound_kind"] for row in none}
+    assert {row["bound_kind"] for row in every} == {"latency"}
+
+
+@pytest.mark.parametrize("run", ["micro", "lstm", "conv2d_fp16_b16"])
+def test_every_report_names_the_same_bound(
+    store: Store, database: Database, query: Any, run: str
+) -> None:
+
+    told: dict[str, set[tuple[str, str, str, float]]] = {}
+    for report in ("kernel_figures", "application_summary"):
+        told[report] = {
+            (row["name"], row["bound_kind"], row["nearest_name"], round(row["roof_ratio"], 9))
+            for row in query(report, run, by="name")
+        }
+    overhead = query("launch_overhead", run, launch_overhead_ns=1e-9)  # too small to bound any
+    told["launch_overhead"] = {
+        (row["name"], row["bound_kind"], row["nearest_name"], round(row["roof_ratio"], 9))
+        for row in overhead if not row["is_total"]
+    }  # fmt: skip
+    assert told["kernel_figures"] == told["application_summary"] == told["launch_overhead"]
+    chart = Session(store).chart([run], Request()).data
+    drawn = {(row["name"], row["bound_kind"], round(row["roof_ratio"], 9))
+             for row in chart.rows() if row["row_kind"] == "point"}  # fmt: skip
+    assert drawn == {(name, kind, roof) for name, kind, _, roof in told["kernel_figures"]}
+    launches = query("kernel_figures", run, by="launch")
+    by_launch = {(row["event_id"], row["bound_kind"]) for row in launches}
+    )
+    assert set(view.tuples()) == by_launch
