@@ -567,7 +567,7 @@ OP_STAT = Table(
         Column("reported_bytes_per_s", REAL, "rate, where the profiler gives that alone"),
         Column("bound_name", TEXT, "what bounds it, in the profiler's word: Memory, HBM …"),
         Column("work_source_name", TEXT, "where operations and bytes are from: 'dump', or the "
-               "program that worked them out, with its version; NULL where there are none"),
+               "program that worked them out, with its version; NULL where no part has any"),
         Column("is_eager", FLAG, "it ran by itself, outside a compiled function"),
         Column("shape_text", TEXT, "shape of the result, as the profiler wrote it"),
         Column("source_text", TEXT, "line of the program it comes from"),

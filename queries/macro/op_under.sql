@@ -53,6 +53,8 @@ worked AS (
         ops.*,
         -- what it contains is counted with the operators inside it
         op_class = 'control flow' AND self_ns < dur_ns AS is_container,
+        -- the parser adds the instructions of a framework's operator up, and keeps no sum of some
+        ops.op_kind = 'framework' AND event_id IS NULL AND work_source_name IS NOT NULL AS is_partly_known,
         CASE
             WHEN is_container THEN NULL
             WHEN flop_count IS NOT NULL THEN 'count'
@@ -64,6 +66,7 @@ worked AS (
             WHEN is_container THEN 'counted with the operators inside it'
             WHEN op_class = 'idle' THEN 'no operator'
             WHEN reported_flop_per_s IS NOT NULL THEN 'duration not known'
+            WHEN is_partly_known THEN 'not known of every instruction'
             ELSE 'not_collected'
         END AS flop_reason,
         -- what begins and what ends a copy are both said to move its bytes
@@ -87,6 +90,7 @@ worked AS (
             WHEN is_begin THEN 'counted with its -done'
             WHEN op_class = 'idle' THEN 'no operator'
             WHEN reported_bytes_per_s IS NOT NULL THEN 'duration not known'
+            WHEN is_partly_known THEN 'not known of every instruction'
             ELSE 'not_collected'
         END AS bytes_reason
     FROM op_classed(wanted_run) AS ops

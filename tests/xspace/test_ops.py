@@ -1,4 +1,4 @@
-"""Self times, groups of control flow, and sums, against figures worked out by hand."""
+"""Self times, and groups of control flow, against figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracekit.xspace.ops import group_sums, nesting, opcode_of, runs_others, to_ns
+from tracekit.xspace.ops import nesting, opcode_of, runs_others, to_ns
 
 
 def _ints(*values: int) -> np.ndarray:
@@ -96,18 +96,6 @@ def test_the_opcode_stands_before_the_operands() -> None:
     assert opcode_of(text) == "copy-start"
     assert opcode_of("no instruction") is None
     assert opcode_of(None) is None
-
-
-def test_sums_are_exact_beyond_what_a_float_holds() -> None:
-    sums, is_sound = group_sums(_ints(0, 1, 0), _ints(2**60 + 1, 5, 1), 3)
-    assert sums.tolist() == [2**60 + 2, 5, 0]
-    assert is_sound.all()
-
-
-def test_a_sum_that_no_integer_holds_is_told() -> None:
-    sums, is_sound = group_sums(_ints(0, 0, 1), _ints(2**63 - 1, 2**63 - 1, 3), 2)
-    assert is_sound.tolist() == [False, True]
-    assert sums.tolist() == [0, 3]
 
 
 def test_picoseconds_are_rounded_to_the_nearest_nanosecond() -> None:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from tracekit.xspace.events import Events, distinct
 from tracekit.xspace.lines import Role
 from tracekit.xspace.ops import nesting
-from tracekit.xspace.opsums import OpSums, exact_sums
+from tracekit.xspace.opsums import OpSums
 from tracekit.xspace.planes import Plane
 from tracekit.xspace.rows import host_kind
-from tracekit.xspace.totals import parsed
+from tracekit.xspace.sums import exact_sums, parsed
 
 Integers = NDArray[np.int64]
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tracekit.protowire import LENGTH, WireError, fields
 from tracekit.xspace.lines import device_of
 from tracekit.xspace.ops import opcode_of
-from tracekit.xspace.opsums import OpSums, Total
+from tracekit.xspace.opsums import OpSums
 from tracekit.xspace.planes import Metadata, Value
 from tracekit.xspace.rows import short_name
-from tracekit.xspace.totals import parsed
+from tracekit.xspace.sums import FrameworkOps, Total, fitting, framework_name, parsed
 
-_INT64_MAX = 2**63 - 1
 _HBM = 1  # MemoryAccessed.MemorySpace, op_metrics.proto
 _CUSTOM_CALL = "custom-call"
 _PROGRAM_ID = re.compile(r".*\((\d{1,20})\)")
@@ -73,51 +72,20 @@ class Instruction:
 #: Finds an instruction by the program's id and its own name.
 Known = Callable[[int | None, str], Instruction | None]
 
-_WORK = ("flop_count", "normalized_flop_count", "accessed_bytes", "dram_bytes")
-
-
-@dataclass(slots=True)
-class _Framework:
-    """A framework's operator on a device: its instructions added up."""
-
-    total: Total = field(default_factory=Total)
-    work: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(_WORK, 0))
-    origin: str | None = None
-
-    def add(self, total: Total, row: dict[str, Any]) -> None:
-        # It ran as often as the instruction of it that ran most; their times add up.
-        most = max(self.total.count, total.count)
-        self.total.add(0, total.dur_ps, total.self_ps)
-        self.total.count = most
-        for name, so_far in self.work.items():
-            value = row.get(name)
-            self.work[name] = None if so_far is None or value is None else so_far + value
-        self.origin = row.get("work_source_name") or self.origin
-
-    def columns(self) -> dict[str, int | str | None]:
-        """Work where it is known of every instruction."""
-        work = {name: _fitting(value) for name, value in self.work.items()}
-        is_known = any(value is not None for value in work.values())
-        return {**work, "work_source_name": self.origin if is_known else None}
-
 
 def op_rows(sums: OpSums, known: Known) -> Iterator[dict[str, Any]]:
     """The rows of `op_stat` of a dump. `known` says what the dump itself does not say."""
-    framework: dict[tuple[int | None, str, str | None, str | None], _Framework] = {}
+    framework = FrameworkOps()
     for total, row in (*_instruction_rows(sums), *_launched_rows(sums, known)):
         yield row
         if row["side_kind"] == "device":
-            named = parsed(row["op_name"]) if row["op_name"] else (row["name"] or "", None)
-            key = (row["device_id"], *named, row["program_name"])
-            framework.setdefault(key, _Framework()).add(total, row)
+            named = framework_name(row["op_name"], row["name"])
+            framework.add(("device", row["device_id"], row["program_name"], *named), total, row)
     for kernels, total in sums.kernels.items():
         if kernels.hlo_op is None and kernels.op_name and kernels.device_id is not None:
-            key = (kernels.device_id, *parsed(kernels.op_name), kernels.program_name)
-            framework.setdefault(key, _Framework()).add(total, {})
-    for (device_id, name, type_name, program), of_op in framework.items():
-        yield _row("framework", "device", device_id, of_op.total) | {
-            "name": name, "type_name": type_name, "program_name": program,
-        } | of_op.columns()  # fmt: skip
+            named = parsed(kernels.op_name)
+            framework.add(("device", kernels.device_id, kernels.program_name, *named), total, {})
+    yield from framework.rows()
     for (name, type_name, is_eager), total in sums.hosted.items():
         yield _row("framework", "host", None, total) | {
             "name": name, "type_name": type_name, "is_eager": is_eager,
@@ -154,23 +122,7 @@ def _launched_rows(sums: OpSums, known: Known) -> Iterator[tuple[Total, dict[str
 
 
 def _row(op_kind: str, side: str, device_id: int | None, total: Total) -> dict[str, Any]:
-    return {
-        "op_kind": op_kind,
-        "side_kind": side,
-        "device_id": device_id,
-        "occurrence_count": _fitting(total.count),
-        "dur_ns": _ns(total.dur_ps),
-        "self_ns": _ns(total.self_ps),
-    }
-
-
-def _ns(ps: int) -> int | None:
-    return _fitting((ps + 500) // 1000)
-
-
-def _fitting(number: int | None) -> int | None:
-    """A number, where 64 bits can hold it."""
-    return number if number is not None and number <= _INT64_MAX else None
+    return {"op_kind": op_kind, "side_kind": side, "device_id": device_id} | total.columns
 
 
 def _described(known: Metadata) -> Instruction:
@@ -204,7 +156,7 @@ def _whole(value: Value | None) -> int | None:
 
 
 def _times(value: int | None, count: int) -> int | None:
-    return _fitting(None if value is None else value * count)
+    return fitting(None if value is None else value * count)
 
 
 def _dram_bytes(breakdown: Value | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Operators added up out of the events of one line: what ran inside what, and exact sums.
+"""The operators on one line: what ran inside what, and what their texts say.
 
 Times are in picoseconds (ps), as profilers of XLA keep them, until a sum is complete.
 """
@@ -15,7 +15,6 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 PS_PER_NS = 1000
-_INT64_MAX = 2**63 - 1
 # HLO instructions that run other computations one by one; each of those has events of its own.
 _CONTROL_FLOW = frozenset(("while", "conditional", "call"))
 _OPCODE = re.compile(r"%?[^=]{1,500}? = .*? ([a-z][a-z0-9-]{0,60})\(", re.DOTALL)
@@ -89,20 +88,6 @@ def opcode_of(hlo_text: str | None) -> str | None:
     """The opcode of an HLO instruction: ``fusion`` of ``%x = f32[2]{0} fusion(%y), kind=kLoop``."""
     found = _OPCODE.match(hlo_text or "")
     return found[1] if found else None
-
-
-def group_sums(groups: Integers, values: Integers, count: int) -> tuple[Integers, Flags]:
-    """The sum of `values` of each of `count` groups, and which sums are sound.
-
-    A sum that leaves int64 is not; it stands as 0.
-    """
-    sums = np.zeros(count, dtype=np.int64)
-    np.add.at(sums, groups, values)
-    # The same in float64 shows what wrapped around, far more exactly than it has to.
-    sizes = np.bincount(groups, weights=np.abs(values.astype(np.float64)), minlength=count)
-    is_sound = sizes < float(_INT64_MAX) * (1 - 1e-9)
-    sums[~is_sound] = 0
-    return sums, is_sound
 
 
 def to_ns(ps: Integers) -> Integers:

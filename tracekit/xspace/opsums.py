@@ -14,23 +14,7 @@ from tracekit.xspace.hlo import Programs
 from tracekit.xspace.lines import device_of
 from tracekit.xspace.planes import Plane
 from tracekit.xspace.rows import ops_of, program_names
-
-_HALF = 32  # bits: the halves of 2^31 numbers can be added up
-
-
-@dataclass(slots=True)
-class Total:
-    """Occurrences, and their time with and without what ran inside them, in ps."""
-
-    count: int = 0
-    dur_ps: int = 0
-    self_ps: int = 0
-
-    def add(self, count: int, dur_ps: int, self_ps: int) -> None:
-        """Add more of them."""
-        self.count += count
-        self.dur_ps += dur_ps
-        self.self_ps += self_ps
+from tracekit.xspace.sums import Total, exact_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +106,3 @@ def _summed(
     """Occurrences, total and self time of each group of events."""
     columns = (np.maximum(events.occurrences, 1), events.dur_ps, self_ps)
     return list(zip(*(exact_sums(places, column) for column in columns), strict=True))
-
-
-def exact_sums(places: NDArray[np.int64], values: NDArray[np.int64]) -> list[int]:
-    """The sum of each group, whatever its size; what is less than nothing counts as nothing."""
-    count = int(places.max()) + 1 if len(places) else 0
-    values = np.maximum(values, 0)
-    high, low = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    np.add.at(high, places, values >> _HALF)
-    np.add.at(low, places, values & ((1 << _HALF) - 1))
-    return [(h << _HALF) + rest for h, rest in zip(high.tolist(), low.tolist(), strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,12 +10,12 @@ import numpy as np
 
 from tracekit.parser import Batch
 from tracekit.schema import OP_STAT, batch_of_rows
-from tracekit.xspace.ops import PS_PER_NS, Integers, group_sums, nesting, opcode_of, to_ns
+from tracekit.xspace.ops import PS_PER_NS, Integers, nesting, opcode_of
+from tracekit.xspace.sums import FrameworkOps, Total, Work, exact_sums, framework_name
 
 _MOST_ROWS = 1 << 16
 # Beyond this (52 days) times of a line are none; below it ps fit int64.
 _MOST_NS = 45 * 10**14
-_NUMBERED = re.compile(r"_\d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +95,8 @@ class OpTotals:
             strict=True,
         )))  # fmt: skip
         ops = list(self._codes)
-        runs = np.bincount(events.codes, minlength=len(ops))
-        rows = [
-            *_stats(ops, runs, events, _hlo_key, np.add),
-            # An operator can be several instructions: it ran as often as the most frequent, as
-            # xprof has it.
-            *_stats(ops, runs, events, _framework_key, np.maximum),
-        ]
+        parts = [(ops[code], total, work) for code, total, work in _added(events)]
+        rows = [*_instructions(parts), *_operators(parts)]
         for start in range(0, len(rows), _MOST_ROWS):
             yield OP_STAT.name, batch_of_rows(OP_STAT, rows[start : start + _MOST_ROWS])
 
@@ -132,96 +126,63 @@ class _Line:
         return cls(codes[is_known], dur, nesting(start, dur).self_ps, kept)
 
 
-def _hlo_key(op: Op) -> tuple[Hashable, ...] | None:
-    if op.hlo_name is None:
-        return None
-    return "hlo", op.side_kind, op.device_id, op.program_name, op.hlo_name, op.hlo_text
+#: An operator as it came, its time, and its work in columns of `op_stat`.
+_Part = tuple[Op, Total, dict[str, Any]]
 
 
-def _framework_key(op: Op) -> tuple[Hashable, ...] | None:
-    """By the framework's name; what it has not named stands for itself, as in xprof's table."""
-    if op.op_name is not None:
-        named: tuple[str, str | None] = parsed(op.op_name)
-    elif op.side_kind == "device" and op.hlo_name is not None:
-        named = op.hlo_name, None
-    else:
-        return None
-    return "framework", op.side_kind, op.device_id, op.program_name, *named
+def _added(events: _Line) -> Iterator[tuple[int, Total, dict[str, Any]]]:
+    """The events of each operator added up, by its code."""
+    codes, places = np.unique(events.codes, return_inverse=True)
+    columns = (np.ones(len(places), np.int64), events.dur_ps, events.self_ps)
+    times = (exact_sums(places, column) for column in columns)
+    known = [np.bincount(places, weights=values >= 0) for values in events.amounts]
+    amounts = [exact_sums(places, values) for values in events.amounts]
+    for place, (code, *time) in enumerate(zip(codes.tolist(), *times, strict=True)):
+        work = {
+            name: sums[place] if counts[place] == time[0] else None
+            for name, counts, sums in zip(_AMOUNTS, known, amounts, strict=True)
+        }
+        has_any = any(counts[place] for counts in known)
+        yield code, Total(*time), work | {"work_source_name": "dump" if has_any else None}
 
 
-def _stats(
-    ops: Sequence[Op], runs: Integers, events: _Line, key_of: Any, tally: np.ufunc
-) -> list[dict[str, Any]]:
-    """One row for each key that `key_of` gives operators."""
-    groups: dict[tuple[Hashable, ...], list[int]] = {}
-    for code, op in enumerate(ops):
-        if runs[code] and (key := key_of(op)) is not None:
-            groups.setdefault(key, []).append(code)
-    group_of = np.full(len(ops), len(groups), dtype=np.int64)
-    for number, codes in enumerate(groups.values()):
-        group_of[codes] = number
-    places = group_of[events.codes]
-    count = len(groups) + 1  # the last is of operators without a key
-    occurrences = np.zeros(count, dtype=np.int64)
-    tally.at(occurrences, group_of, runs)
-    times = {
-        "dur_ns": _times(places, events.dur_ps, count),
-        "self_ns": _times(places, events.self_ps, count),
-    }
-    amounts = {name: _amounts(places, values, count)
-               for name, values in zip(_AMOUNTS, events.amounts, strict=True)}  # fmt: skip
-    return [
-        _row(key, [ops[code] for code in codes])
-        | {"occurrence_count": int(occurrences[number])}
-        | {name: values[number] for name, values in times.items()}
-        | _with_source({name: values[number] for name, values in amounts.items()})
-        for number, (key, codes) in enumerate(groups.items())
-    ]
+def _instructions(parts: Sequence[_Part]) -> Iterator[dict[str, Any]]:
+    """Rows of instructions: each is what came under its name, however else it was described."""
+    groups: dict[tuple[Hashable, ...], list[_Part]] = {}
+    for part in parts:
+        op = part[0]
+        if op.hlo_name is not None:
+            key = (op.side_kind, op.device_id, op.program_name, op.hlo_name, op.hlo_text)
+            groups.setdefault(key, []).append(part)
+    for found in groups.values():
+        ops, total, work = [op for op, _, _ in found], Total(), Work()
+        for _, time, said in found:
+            total.add(time.count, time.dur_ps, time.self_ps)
+            work.add(said)
+        yield _described(ops) | total.columns | work.columns
 
 
-def _times(places: Integers, values: Integers, count: int) -> list[int | None]:
-    sums, is_sound = group_sums(places, values, count)
-    return [int(n) if ok else None for n, ok in zip(to_ns(sums), is_sound, strict=True)]
+def _operators(parts: Sequence[_Part]) -> Iterator[dict[str, Any]]:
+    """Rows of the framework's operators."""
+    framework = FrameworkOps()
+    for op, total, work in parts:
+        if op.op_name is not None or (op.side_kind == "device" and op.hlo_name is not None):
+            named = framework_name(op.op_name, op.hlo_name)
+            framework.add((op.side_kind, op.device_id, op.program_name, *named), total, work)
+    yield from framework.rows()
 
 
-def _amounts(places: Integers, values: Integers, count: int) -> list[int | None]:
-    """Sums of the amounts that are known; None where none is, or none can hold it."""
-    is_known = values >= 0
-    sums, is_sound = group_sums(places[is_known], values[is_known], count)
-    is_given = (np.bincount(places[is_known], minlength=count) > 0) & is_sound
-    return [int(n) if given else None for n, given in zip(sums, is_given, strict=True)]
-
-
-def _with_source(amounts: dict[str, int | None]) -> dict[str, Any]:
-    has_any = any(value is not None for value in amounts.values())
-    return amounts | {"work_source_name": "dump" if has_any else None}
-
-
-def _row(key: tuple[Hashable, ...], ops: Sequence[Op]) -> dict[str, Any]:
-    kind, side, device_id, program, name, last = key
-    row = {"op_kind": kind, "side_kind": side, "device_id": device_id, "program_name": program,
-           "name": name, "category_name": _common([op.category_name for op in ops]),
-           "source_text": _common([op.source_text for op in ops])}  # fmt: skip
-    if kind == "framework":
-        return row | {"type_name": last}
-    return row | {
-        "hlo_text": last,
-        "type_name": opcode_of(ops[0].hlo_text),
-        "op_name": _common([op.op_name for op in ops]),
-        "shape_text": _common([op.shape_text for op in ops]),
-    }
+def _described(ops: Sequence[Op]) -> dict[str, Any]:
+    first = ops[0]
+    return {
+        "op_kind": "hlo", "side_kind": first.side_kind, "device_id": first.device_id,
+        "program_name": first.program_name, "name": first.hlo_name, "hlo_text": first.hlo_text,
+        "type_name": opcode_of(first.hlo_text),
+        **{name: _common([getattr(op, name) for op in ops])
+           for name in ("category_name", "source_text", "op_name", "shape_text")},
+    }  # fmt: skip
 
 
 def _common(values: Sequence[str | None]) -> str | None:
     """What all of them are; None where they differ."""
     return values[0] if len(set(values)) == 1 else None
-
-
-def parsed(op_name: str) -> tuple[str, str]:
-    """Name and type of a framework operator: ``scope/MatMul_1:MatMul``.
-
-    JAX writes no type, ``jit(f)/add_2:``; it is the last part of the name then, without its
-    number (`tf_op_utils` of XLA).
-    """
-    name, _, type_name = op_name.partition(":")
-    return name, type_name or _NUMBERED.sub("", name.rsplit("/", 1)[-1])
