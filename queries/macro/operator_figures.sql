@@ -18,7 +18,7 @@
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows of the run"}
 -- basis = {type = "VARCHAR", doc = "whose time it is: kernels, host operators or mixed"}
 -- call_count = {type = "BIGINT", doc = "calls; NULL where none is known"}
--- mean_ns = {type = "DOUBLE", doc = "total_ns / call_count"}
+-- mean_ns = {type = "DOUBLE", doc = "time of these calls / call_count"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- kernel_ns = {type = "BIGINT", doc = "their time"}
 -- copy_count = {type = "BIGINT", doc = "copies and sets"}

@@ -20,7 +20,7 @@
 -- bandwidth_ratio = {type = "DOUBLE", doc = "least bytes / (peak of device memory x time)"}
 -- reason = {type = "VARCHAR", doc = "why a figure is NULL or not of all of the time (the reason of the most time), or above its peak"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
--- mean_ns = {type = "DOUBLE", doc = "total_ns / call_count"}
+-- mean_ns = {type = "DOUBLE", doc = "time of these calls / call_count"}
 -- host_ns = {type = "BIGINT", doc = "time of the calls on the host, without operators in them that have work of their own"}
 -- total_flop = {type = "DOUBLE", doc = "operations of the calls, where they are known"}
 -- total_bytes = {type = "DOUBLE", doc = "least bytes that they read and write, where they are known"}
