@@ -116,11 +116,12 @@ def test_a_gpu_trace_as_csv() -> None:
         {"device_id": 0, "name": "GeForce RTX 2080 Ti", "is_described": True},
         {"device_id": 1, "name": "Tesla T4", "is_described": True},
     ]
-    assert found.codes == []
+    assert found.codes == ["other_text"]
     assert found.facts == {
         "profiler_name": "nvprof", "recording_kind": "timeline", "base_time_ns": None,
         "is_complete": True,
-        "metadata_json": '{"processes":[{"process_id":4242,"command":"./train --steps 2"}]}',
+        "metadata_json": '{"processes":[{"process_id":4242,"command":"./train --steps 2"}],'
+        '"has_times":true}',
     }  # fmt: skip
 
 
@@ -144,7 +145,7 @@ def test_a_gpu_and_api_trace_as_text() -> None:
     # 195.31 KB are 199,997 bytes: nvprof rounds to five digits.
     assert [row["size_bytes"] for row in found["transfer"]] == [199_997, 199_997]
     assert known(found.one("device"))["name"] == "Tesla T4"
-    assert found.codes == ["rounded_times"]
+    assert found.codes == ["other_text", "rounded_times"]
     assert " 10000 ns " in found.issues["rounded_times"].message
     assert found.facts["is_complete"] is True
 
@@ -371,7 +372,7 @@ def test_a_summary_as_text() -> None:
     }  # fmt: skip
     # 2 kernels, 1 kind of copy, 2 calls, 1 OpenACC, 1 migration, 2 of NVTX.
     assert (found.report.event_count, found.report.skipped_event_count) == (9, 7)
-    assert found.codes == ["totals_only"] * 4 + ["unread_section"]
+    assert found.codes == ["other_text"] + ["totals_only"] * 4 + ["unread_section"]
     assert found.issues["unread_section"].skipped_event_count == 2
     assert found["transfer"] == found["slice"] == []
     totals = metadata(found)["totals"]
@@ -1012,7 +1013,7 @@ def test_the_metrics_of_darknet(corpus: Path) -> None:
     levels = sum(1 for *_, average in cells if average.endswith(")"))
     assert sum(row["status_kind"] == "text" for row in found["kernel_metric"]) == levels > 0
     assert (found.report.event_count, found.report.skipped_event_count) == (16, 0)
-    assert found.codes == ["profiler_warning"]
+    assert found.codes == ["other_text", "profiler_warning"]
     assert found.facts["recording_kind"] == "counters"
     assert found.facts["is_complete"] is True
     assert known(found.one("device")) == {"device_id": 0, "name": "Tesla V100-PCIE-32GB",

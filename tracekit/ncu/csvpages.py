@@ -243,7 +243,8 @@ class CsvPage:
         place, lines, self._open = self._open_at, self._open, []
         self._tell_damage(place, len(lines[0]), "is cut short")
         for line in lines:
-            self._take_text(place, line)
+            if line is not lines[0] or b"==" in line:  # the row itself is told
+                self._take_text(place, line)
             place += len(line) + 1
 
     def _is_too_long(self) -> bool:
