@@ -115,7 +115,8 @@ def query(database: Database) -> Callable[..., list[dict[str, Any]]]:
 
 def counted(query: Callable[..., list[dict[str, Any]]], convention: str) -> dict[str, float]:
     """Operations of each operator of `micro` by a convention of FP16; those on integers too."""
-    of, found = ranges(), defaultdict(float)
+    of = ranges()
+    found: dict[str, float] = defaultdict(float)
     for row in query("kernel_figures", by="launch", fp16_convention=convention):
         found[of[row["launch_index"]]] += row["total_flop"]
     return dict(found)
