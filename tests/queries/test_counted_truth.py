@@ -89,8 +89,9 @@ def ranges() -> dict[int, str]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("h100") / "S"
-    for name in ("micro", "lstm", "conv2d_fp16_b16"):
-        ingest(H100 / f"{name}.raw.csv.gz", folder, Options(run_name=name))
+    for name in ("micro.raw-base", "lstm.raw", "conv2d_fp16_b16.raw"):
+        run = name.partition(".")[0]
+        ingest(H100 / f"{name}.csv.gz", folder, Options(run_name=run))
     return open_store(folder)
 
 
