@@ -222,8 +222,8 @@ def bound(
         return None
     if compute < overhead and dram < overhead:
         return "overhead"
-    known = [duration for duration in durations if duration is not None]
-    if len(known) == len(durations) and sum(known) and max(compute, dram) * 5 < sum(known) * 3:
+    times = [duration for duration in durations if duration is not None]
+    if len(times) == len(durations) and max(compute, dram) * 5 < sum(times) * 3:
         return "latency"
     return "bandwidth" if dram > compute else "compute"
 
