@@ -169,8 +169,8 @@ def test_a_memory_profile_of_samples_is_told_as_one(tracekit: Tracekit, tmp_path
     assert tracekit("ingest", trace, *words).code == 0
     lines = lines_of(tracekit("summary", "m", "--store", tmp_path / "S", "--format", "csv"))
     assert lines["memory"] == (
-        "at most 5.095 kB (gpu): the profiler kept samples of the events: no kind is known, and the "
-        "peak is the largest that it kept"
+        "at most 5.095 kB (gpu): the profiler kept samples of the events: no kind is known, and "
+        "the peak is the largest that it kept"
     )
     told = tracekit("query", "memory_by_kind", *words, "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(told.text))
