@@ -1,7 +1,7 @@
 -- purpose = "Launches with counters in groups, with all that the reports about kernels say of them: one place for how figures of launches become those of a group."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II to IV"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of", "device_ceiling", "bound_of", "longest_of", "nearest_of", "whole_sum"]
+-- depends = ["work_under", "run_group", "group_of", "device_ceiling", "bound_of", "longest_of", "nearest_of", "near_what", "whole_sum"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- grouping_kind = {type = "VARCHAR", doc = "name, launch, run or label"}
@@ -48,7 +48,7 @@
 -- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves"}
 -- overhead_time_ratio = {type = "DOUBLE", doc = "that / total_ns; NULL unless every duration is known"}
 -- bound_kind = {type = "VARCHAR", doc = "overhead, latency, bandwidth or compute; NULL where a time is not known"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1; where that is far, memory throughput or compute throughput if the report itself says that it is busy"}
 -- roof_ratio = {type = "DOUBLE", doc = "that time / total_ns; NULL unless every duration is known"}
 -- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL; that of the longest launch"}
 -- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside for all operations; of the longest launch without"}
@@ -214,8 +214,8 @@ SELECT
     fp32_utilization_ratio, total_flop, other_flop, total_bytes, intensity_flop_per_byte, achieved_flop_per_s,
     achieved_bytes_per_s, tensor_share_ratio, zero_launch_count, zero_ns, is_known, unknown_time_ratio,
     compute_ns, dram_ns, overhead_ns, ratio(overhead_ns, timed_ns) AS overhead_time_ratio,
-    bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, latency_below) AS bound_kind,
-    nearest_of(compute_ns, dram_ns, l2_ns, l1_ns) AS nearest_name,
+    near_what(nearest_of(compute_ns, dram_ns, l2_ns, l1_ns), roof_ratio, compute_throughput_ratio, memory_throughput_ratio, latency_below) AS nearest_name,
+    bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, latency_below) AS bound_kind,
     roof_ratio,
     CASE WHEN compute_ns IS NULL OR dram_ns IS NULL THEN bound_reason END AS bound_reason,
     missing_metrics, occupancy_ratio, compute_throughput_ratio, memory_throughput_ratio

@@ -149,7 +149,7 @@ SELECT
     total_flop, total_bytes, bytes_basis,
     CASE WHEN known_flop > 0 THEN ratio(known_flop, known_bytes) END AS intensity_flop_per_byte,
     achieved_flop_per_s, achieved_bytes_per_s, utilization_ratio,
-    CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, nearness_ratio, 0.6) END AS bound_kind,
+    CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, nearness_ratio, NULL, 0.6) END AS bound_kind,
     CASE WHEN known_flop > 0 THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
     CASE WHEN known_flop > 0 THEN nearness_ratio END AS roof_ratio,
     CASE WHEN lacking IS NULL AND known_flop = 0 THEN 'no operations' ELSE lacking END AS reason,

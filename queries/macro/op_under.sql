@@ -131,7 +131,7 @@ SELECT
     ceiling_name, peak AS peak_flop_per_s, bandwidth AS peak_bytes_per_s,
     ratio(peak, bandwidth) AS ridge_flop_per_byte, peak_basis, compute_ns, bandwidth_ns,
     ratio(total_flop * 1e9, peak * dur_ns) AS utilization_ratio,
-    CASE WHEN bound_reason IS NULL THEN bound_of(compute_ns, bandwidth_ns, NULL, nearness_ratio, 0.6) END AS bound_kind,
+    CASE WHEN bound_reason IS NULL THEN bound_of(compute_ns, bandwidth_ns, NULL, nearness_ratio, NULL, 0.6) END AS bound_kind,
     CASE WHEN bound_reason IS NULL THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
     CASE WHEN bound_reason IS NULL THEN nearness_ratio END AS roof_ratio,
     bound_reason, bound_name AS reported_bound_name

@@ -112,7 +112,7 @@ SELECT
     ratio(timed_flop * 1e9, flop_ns) AS achieved_flop_per_s,
     ratio(timed_bytes * 1e9, bytes_ns) AS achieved_bytes_per_s,
     utilization_ratio, bandwidth_ratio, roof_ratio,
-    CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, roof_ratio, 0.6) END AS bound_kind,
+    CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, roof_ratio, NULL, 0.6) END AS bound_kind,
     CASE WHEN known_flop > 0 THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
     ceiling_name,
     CASE WHEN coalesce(total_flop, total_bytes) IS NOT NULL THEN 'modelled' END AS provenance_kind,

@@ -20,7 +20,7 @@
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes of device memory / time, of the launches where they are known"}
 -- bound_kind = {type = "VARCHAR", doc = "overhead, latency (far from every roof), bandwidth or compute; NULL where a time is not known"}
 -- roof_ratio = {type = "DOUBLE", doc = "the longest time at peak / time; NULL unless every duration is known"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1; where that is far, memory throughput or compute throughput if the report itself says that it is busy"}
 -- tensor_share_ratio = {type = "DOUBLE", doc = "tensor operations / all operations"}
 -- zero_ai_launch_ratio = {type = "DOUBLE", doc = "share of launches measured to do no floating-point operation; 0 only where every launch was counted"}
 -- zero_ai_time_ratio = {type = "DOUBLE", doc = "share of the time of those"}

@@ -19,7 +19,7 @@
 -- bound_kind = {type = "VARCHAR", doc = "overhead, latency (far from every roof), bandwidth or compute; NULL where a time is not known"}
 -- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: how near to the roof; above 1 the data or the peak is wrong, or the clock above its data sheet; NULL unless every duration is known"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1; where that is far, memory throughput or compute throughput if the report itself says that it is busy"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
 -- ceiling_name = {type = "VARCHAR", doc = "which peak utilization is against; mixed where launches have several"}
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), as Zhu 2018 has it"}

@@ -1,7 +1,7 @@
 -- purpose = "Whether launching kernels bounds them: N launches of L each, against the time of their work at peak; and the least work not to be bound so."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: overhead-bound, total FLOPs / (N L), peak x L"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of", "bound_of", "longest_of", "nearest_of", "whole_sum"]
+-- depends = ["work_under", "run_group", "group_of", "bound_of", "longest_of", "nearest_of", "near_what", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a value of one)", default = "name", choices = ["name", "launch", "run", "label"]}
@@ -24,7 +24,7 @@
 -- total_flop = {type = "DOUBLE", doc = "operations, FP16 by its convention"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes to and from device memory"}
 -- reason = {type = "VARCHAR", doc = "why bound_kind is NULL"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute, dram, l2 or l1; where that is far, memory throughput or compute throughput if the report itself says that it is busy"}
 -- roof_ratio = {type = "DOUBLE", doc = "that time / total_ns; NULL unless every duration is known"}
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
 -- is_total = {type = "BOOLEAN", doc = "the row of all of them"}
@@ -47,6 +47,10 @@ parts AS (
         whole_sum(dram_ns) AS bandwidth_ns,
         whole_sum(l2_ns) AS l2_ns,
         whole_sum(l1_ns) AS l1_ns,
+        sum(compute_throughput_ratio * dur_ns) AS compute_throughput_sum,
+        sum(dur_ns) FILTER (WHERE compute_throughput_ratio IS NOT NULL) AS compute_throughput_ns,
+        sum(memory_throughput_ratio * dur_ns) AS memory_throughput_sum,
+        sum(dur_ns) FILTER (WHERE memory_throughput_ratio IS NOT NULL) AS memory_throughput_ns,
         sum(dur_ns) AS total_ns,
         bool_and(dur_ns IS NOT NULL) AS is_timed,
         CAST(whole_sum(all_flop) AS DOUBLE) AS total_flop,
@@ -79,6 +83,8 @@ grouped AS (
         whole_sum(bandwidth_ns) AS bandwidth_ns,
         whole_sum(l2_ns) AS l2_ns,
         whole_sum(l1_ns) AS l1_ns,
+        ratio(sum(compute_throughput_sum), sum(compute_throughput_ns)) AS compute_throughput_ratio,
+        ratio(sum(memory_throughput_sum), sum(memory_throughput_ns)) AS memory_throughput_ratio,
         CAST(sum(total_ns) AS BIGINT) AS total_ns,
         bool_and(is_timed) AS is_timed,
         whole_sum(total_flop) AS total_flop,
@@ -91,12 +97,13 @@ grouped AS (
 held AS (
     SELECT
         *,
-        CASE WHEN is_timed THEN ratio(longest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns), total_ns) END AS roof_ratio
+        CASE WHEN is_timed THEN ratio(longest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns), total_ns) END AS roof_ratio,
+        near_what(nearest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns), roof_ratio, compute_throughput_ratio, memory_throughput_ratio, $latency_below) AS nearest_name
     FROM grouped
 )
 SELECT
     CASE WHEN is_total THEN '(all)' ELSE group_name END AS name, launch_count,
-    CASE WHEN overhead_ns IS NOT NULL THEN bound_of(compute_ns, bandwidth_ns, overhead_ns, roof_ratio, $latency_below) END AS bound_kind,
+    CASE WHEN overhead_ns IS NOT NULL THEN bound_of(compute_ns, bandwidth_ns, overhead_ns, roof_ratio, nearest_name, $latency_below) END AS bound_kind,
     ratio(overhead_ns, launch_count) AS per_launch_ns,
     overhead_ns, compute_ns, bandwidth_ns, total_ns,
     ratio(total_flop * 1e9, overhead_ns) AS overhead_ceiling_flop_per_s,
@@ -107,7 +114,7 @@ SELECT
         WHEN compute_ns IS NULL OR bandwidth_ns IS NULL THEN bound_reason
         WHEN overhead_ns IS NULL THEN 'launch overhead of this device not known; give launch_overhead_ns'
     END AS reason,
-    nearest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns) AS nearest_name, roof_ratio,
+    nearest_name, roof_ratio,
     CAST($fp16_convention AS VARCHAR) AS fp16_convention, is_total
 FROM held
 WHERE NOT is_total OR launch_count IS NOT NULL

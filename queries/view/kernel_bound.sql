@@ -1,7 +1,7 @@
 -- purpose = "Every launch with counters against the ceilings of its device: time at peak by operations and by level of memory, and what bounds it; with all columns of kernel_work."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section Ceilings"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "device_peak", "time_at_peak", "bound_of", "longest_of", "nearest_of"]
+-- depends = ["kernel_work", "device_peak", "time_at_peak", "bound_of", "longest_of", "nearest_of", "near_what"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -86,7 +86,7 @@
 -- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
 -- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves; NULL where it is not known"}
 -- roof_ratio = {type = "DOUBLE", doc = "longest time at peak / duration: how near to its roof the launch is"}
--- nearest_name = {type = "VARCHAR", doc = "the longest of its times at peak: compute, dram, l2 or l1"}
+-- nearest_name = {type = "VARCHAR", doc = "the longest of its times at peak: compute, dram, l2 or l1; where that is far, memory throughput or compute throughput if the report itself says that it is busy"}
 -- bound_kind = {type = "VARCHAR", doc = "overhead, latency (below 0.6 of every roof), bandwidth or compute; NULL where a time is not known"}
 -- is_above_roof = {type = "BOOLEAN", doc = "roof_ratio above 1: the data or the peak is wrong, or the clock above its data sheet"}
 -- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL"}
@@ -148,8 +148,8 @@ timed AS (
 SELECT
     * EXCLUDE (l2_peak, l1_peak, launch_ns),
     ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), dur_ns) AS roof_ratio,
-    nearest_of(compute_ns, dram_ns, l2_ns, l1_ns) AS nearest_name,
-    bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, 0.6) AS bound_kind,
+    near_what(nearest_of(compute_ns, dram_ns, l2_ns, l1_ns), roof_ratio, compute_throughput_ratio, memory_throughput_ratio, 0.6) AS nearest_name,
+    bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, 0.6) AS bound_kind,
     roof_ratio > 1 AS is_above_roof,
     CASE
         WHEN compute_ns IS NOT NULL AND dram_ns IS NOT NULL THEN NULL

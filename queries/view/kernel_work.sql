@@ -1,7 +1,7 @@
 -- purpose = "Work and traffic of every launch that counters were collected of: operations by precision, bytes by level, each with why it is NULL."
 -- source = "docs/metrics.md, section Work; NVIDIA Nsight Compute's roofline sections; Wang Y. 2020 (Time-Based Roofline), sect. III"
 -- needs = ["kernel_counter"]
--- depends = ["counted_launch", "device_known", "arithmetic", "duration_of", "why_missing", "fp16_kind", "tensor_kinds", "missing_metrics"]
+-- depends = ["counted_launch", "device_known", "arithmetic", "duration_of", "why_missing", "dense_peak", "fp16_kind", "tensor_kinds", "missing_metrics"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -274,12 +274,12 @@ SELECT
     2 * ffma_peak_per_cycle * sm_clock_hz AS own_fp32_flop_per_s,
     4 * hfma_peak_per_cycle * sm_clock_hz AS own_fp16_flop_per_s,
     tensor_fp64_peak_per_cycle * sm_clock_hz AS own_tensor_fp64_flop_per_s,
-    tensor_tf32_peak_per_cycle * sm_clock_hz AS own_tensor_tf32_flop_per_s,
-    tensor_bf16_peak_per_cycle * sm_clock_hz AS own_tensor_bf16_flop_per_s,
-    tensor_fp16_peak_per_cycle * sm_clock_hz AS own_tensor_fp16_flop_per_s,
-    tensor_fp8_peak_per_cycle * sm_clock_hz AS own_tensor_fp8_flop_per_s,
-    tensor_fp4_peak_per_cycle * sm_clock_hz AS own_tensor_fp4_flop_per_s,
-    tensor_int_peak_per_cycle * sm_clock_hz AS own_tensor_int8_flop_per_s,
+    dense_peak(tensor_tf32_peak_per_cycle, 'tf32', generation) * sm_clock_hz AS own_tensor_tf32_flop_per_s,
+    dense_peak(tensor_bf16_peak_per_cycle, 'bf16', generation) * sm_clock_hz AS own_tensor_bf16_flop_per_s,
+    dense_peak(tensor_fp16_peak_per_cycle, 'fp16', generation) * sm_clock_hz AS own_tensor_fp16_flop_per_s,
+    dense_peak(tensor_fp8_peak_per_cycle, 'fp8', generation) * sm_clock_hz AS own_tensor_fp8_flop_per_s,
+    dense_peak(tensor_fp4_peak_per_cycle, 'fp4', generation) * sm_clock_hz AS own_tensor_fp4_flop_per_s,
+    dense_peak(tensor_int_peak_per_cycle, 'int8', generation) * sm_clock_hz AS own_tensor_int8_flop_per_s,
     dram_peak_bytes_per_cycle * dram_clock_hz AS own_dram_bytes_per_s,
     l2_t_peak_bytes_per_cycle * l2_clock_hz AS own_l2_paper_bytes_per_s,
     32 * l2_xbar_peak_per_cycle * l2_clock_hz AS own_l2_vendor_bytes_per_s,

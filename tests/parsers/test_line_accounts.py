@@ -16,6 +16,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.parsers.line_accounts import BLANK, Account, Rule, changes
+from tests.parsers.nvidia_line_rules import NSIGHT_COMPUTE, NVPROF
 from tracekit.parser import Batch, Issue, Match, Report
 from tracekit.registry import parser_named
 from tracekit.schema import LAYER_STAT, batch_of_rows
@@ -51,10 +52,6 @@ PERF_STAT = (
     Rule("a unit that is blank is none", r'"unit" : "", '),
     Rule("decimals of a ns", r"(?<=\d)\.\d\d(?=, \"pcnt-running\")"),
 )  # fmt: skip
-
-NSIGHT_COMPUTE: tuple[Rule, ...] = ()
-
-NVPROF: tuple[Rule, ...] = ()
 
 #: The measured block is a benchmark: its begin, its times, its end. Around it caffe tells its net.
 CAFFE_TIME = (
