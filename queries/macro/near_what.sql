@@ -1,5 +1,6 @@
--- purpose = "What work is nearest to: the roof with the longest time at peak; where that is far, what the report itself says is busy, of compute or memory."
--- source = "NVIDIA Nsight Compute, rule SOLBottleneck; docs/metrics.md, section Bound and near what"
+-- purpose = "What work is nearest to: the roof with the longest time at peak; where that is far, what the report itself says is busy."
+-- source = "docs/metrics.md, section Bound and near what"
+-- depends = ["busy_what"]
 -- [parameters]
 -- roof_name = {type = "VARCHAR", doc = "as of nearest_of"}
 -- roof_ratio = {type = "DOUBLE", doc = "the longest time at peak / time; NULL where it is not known"}
@@ -8,7 +9,5 @@
 -- latency_below = {type = "DOUBLE", doc = "what is below it is far"}
 CASE
     WHEN roof_name IS NULL OR roof_ratio IS NULL OR roof_ratio >= latency_below THEN roof_name
-    WHEN memory_throughput_ratio >= latency_below AND memory_throughput_ratio > coalesce(compute_throughput_ratio, 0) THEN 'memory throughput'
-    WHEN compute_throughput_ratio >= latency_below THEN 'compute throughput'
-    ELSE roof_name
+    ELSE coalesce(busy_what(compute_throughput_ratio, memory_throughput_ratio, latency_below), roof_name)
 END

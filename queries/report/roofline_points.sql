@@ -1,7 +1,7 @@
 -- purpose = "The points of a roofline: operations, traffic and time of each group of launches at each level of memory, and the time both would take at peak."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "operator_class", "phase_of"]
+-- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what", "ratio"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of operators), phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class", "phase", "run"]}
@@ -22,6 +22,7 @@
 -- compute_ns = {type = "DOUBLE", doc = "their operations at the peak of each precision; NULL where a peak is not known"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "their bytes at the peak of that level; NULL where it is not known"}
 -- memory_ns = {type = "DOUBLE", doc = "the longest of the times of their bytes at peak, over all levels"}
+-- busy_name = {type = "VARCHAR", doc = "memory throughput or compute throughput, where the report itself says that it is busy; else NULL"}
 -- launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL where it is not known"}
 -- reason = {type = "VARCHAR", doc = "why launches are left out; that of the longest of them"}
 -- byte_definition = {type = "VARCHAR", doc = "paper or vendor: which bytes of L2 and L1 these are"}
@@ -42,6 +43,7 @@ levels AS (
     SELECT
         run_id, source_id, device_id, device_name, name, launch_event, launch_count, dur_ns,
         all_flop, total_reason, dur_reason, compute_ns, overhead_ns, dram_ns, l2_ns, l1_ns,
+        compute_throughput_ratio, memory_throughput_ratio,
         unnest(list_filter([
             {
                 'level_name': 'dram', 'traffic_bytes': dram_bytes, 'traffic_ns': dram_ns,
@@ -94,6 +96,10 @@ parts AS (
         bool_or(l1_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_l1,
         sum(overhead_ns) FILTER (WHERE reason IS NULL) AS overhead_ns,
         bool_or(overhead_ns IS NULL) FILTER (WHERE reason IS NULL) AS lacks_overhead,
+        sum(compute_throughput_ratio * dur_ns) FILTER (WHERE reason IS NULL) AS compute_throughput_sum,
+        sum(dur_ns) FILTER (WHERE reason IS NULL AND compute_throughput_ratio IS NOT NULL) AS compute_throughput_ns,
+        sum(memory_throughput_ratio * dur_ns) FILTER (WHERE reason IS NULL) AS memory_throughput_sum,
+        sum(dur_ns) FILTER (WHERE reason IS NULL AND memory_throughput_ratio IS NOT NULL) AS memory_throughput_ns,
         arg_max(reason, coalesce(dur_ns, 0)) AS reason,
         max(coalesce(dur_ns, 0)) FILTER (WHERE reason IS NOT NULL) AS reason_ns,
         min(definition) AS least_definition,
@@ -133,6 +139,9 @@ SELECT
         CASE WHEN NOT bool_or(lacks_l2) THEN sum(l2_ns) END,
         CASE WHEN NOT bool_or(lacks_l1) THEN sum(l1_ns) END
     ) AS memory_ns,
+    busy_what(
+        ratio(sum(compute_throughput_sum), sum(compute_throughput_ns)), ratio(sum(memory_throughput_sum), sum(memory_throughput_ns)), 0.6
+    ) AS busy_name,
     CASE WHEN NOT bool_or(lacks_overhead) THEN ratio(sum(overhead_ns), sum(known_launch_count)) END AS launch_ns,
     arg_max(reason, reason_ns) AS reason,
     CASE

@@ -49,7 +49,8 @@ def figures(points: Points, machines: Machines, request: Request) -> Figures:
         return Figures(
             compute_ns, bandwidth_ns, overhead_ns,
             geo.intensity(points.flop, points.moved), geo.rate(points.flop, points.time_ns),
-            geo.bound_kinds(compute_ns, bandwidth_ns, overhead_ns, nearness), nearness, *times,
+            geo.bound_kinds(compute_ns, bandwidth_ns, overhead_ns, nearness, points.busy),
+            nearness, *times,
         )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ eq. 1 to 3 and sect. II; Williams et al. 2009.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,7 @@ LEVELS: tuple[Level, ...] = ("dram", "l2", "l1")
 
 OVERHEAD, LATENCY = "overhead", "latency"
 BANDWIDTH, COMPUTE = "bandwidth", "compute"
+_BUSY = {"memory throughput": BANDWIDTH, "compute throughput": COMPUTE}
 #: Share of its time below which no roof limits a point (Nsight Compute's rule), as `bound_of` has.
 LATENCY_BELOW = 0.6
 #: How far above 1 `roof_ratio` may come by rounding alone.
@@ -141,19 +143,22 @@ def bound_kinds(
     bandwidth_ns: Numbers,
     overhead_ns: Numbers,
     nearness_ratio: Numbers = np.nan,
+    busy_names: Sequence[str | None] = (None,),
 ) -> npt.NDArray[np.object_]:
     """What bounds each point: overhead, latency, bandwidth or compute; None where it is not known.
 
     Overhead where both times at peak are below N * L (NaN: not known, then not weighed), else
-    latency where the `roof_ratio` given is below LATENCY_BELOW, else bandwidth where that time is
-    longer, else compute (Wang Y. 2020, sect. II).
+    what the report says is busy where the `roof_ratio` given is below LATENCY_BELOW, and latency
+    where it says nothing; else bandwidth where that time is longer, else compute (Wang Y. 2020,
+    sect. II).
     """
     compute, bandwidth, overhead, nearness = np.broadcast_arrays(
         np.atleast_1d(np.asarray(compute_ns, float)), np.asarray(bandwidth_ns, float),
         np.asarray(overhead_ns, float), np.asarray(nearness_ratio, float),
     )  # fmt: skip
     kinds = np.where(bandwidth > compute, BANDWIDTH, COMPUTE).astype(object)
-    kinds[nearness < LATENCY_BELOW] = LATENCY
+    busy = np.array([_BUSY.get(name or "", LATENCY) for name in busy_names], dtype=object)
+    kinds = np.where(nearness < LATENCY_BELOW, busy, kinds)
     kinds[np.maximum(compute, bandwidth) < overhead] = OVERHEAD
     kinds[np.isnan(compute) | np.isnan(bandwidth)] = None
     return kinds

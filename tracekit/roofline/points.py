@@ -82,6 +82,7 @@ class Points:
     zero_launches: Array
     zero_ns: Array
     op_class: list[str | None]
+    busy: list[str | None]  # what the report itself says is busy
 
     @classmethod
     def of(cls, results: Iterable[Result]) -> Self:
@@ -94,6 +95,9 @@ class Points:
 
         def values(column: str) -> list[Any]:
             return list(table.column(column).to_pylist())
+
+        def values_if_any(column: str) -> list[Any]:
+            return values(column) if column in table.column_names else [None] * len(table)
 
         return cls(
             run=values("run_id"), run_name=values("run_name"),
@@ -110,9 +114,7 @@ class Points:
             ),
             launch_ns=numbers("launch_ns"), zero_launches=numbers("zero_launch_count"),
             zero_ns=numbers("zero_ns"),
-            op_class=(
-                values("op_class") if "op_class" in table.column_names else [None] * len(table)
-            ),
+            op_class=values_if_any("op_class"), busy=values_if_any("busy_name"),
         )  # fmt: skip
 
     def __len__(self) -> int:
