@@ -22,7 +22,7 @@ described_alike AS (
     JOIN device_model
         ON device_model.sm_count = device.sm_count
         AND device.memory_bytes BETWEEN 0.95 * device_model.memory_bytes AND 1.01 * device_model.memory_bytes
-        AND abs(1000 * TRY_CAST(device.properties_json ->> '$.clock_rate' AS DOUBLE) / device_model.boost_clock_hz - 1) < 0.01
+        AND abs(1000 * TRY_CAST(device.properties_json ->> '$.clock_rate' AS DOUBLE) - device_model.boost_clock_hz) < 0.01 * device_model.boost_clock_hz
         AND (device_model.compute_capability = device.compute_capability OR lower(device_model.vendor_name) = lower(device.properties_json ->> '$.device_vendor'))
     WHERE device.name IS NULL
     GROUP BY device.run_id, device.source_id, device.device_id

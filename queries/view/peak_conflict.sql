@@ -39,7 +39,7 @@ ANTI JOIN assumption
     AND assumption.assumption_kind = reported.ceiling_kind AND assumption.name = model_ceiling.ceiling_name
 WHERE reported.reported_value > 0
 QUALIFY
-    greatest(reported_ratio, 1 / reported_ratio) > 1.3
+    greatest(reported_ratio, ratio(1, reported_ratio)) > 1.3
     AND row_number() OVER (
         PARTITION BY reported.run_id, reported.source_id, reported.device_id, reported.ceiling_kind ORDER BY model_ceiling.ceiling_name
     ) = 1
