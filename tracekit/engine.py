@@ -531,7 +531,9 @@ def _model_rows() -> list[dict[str, Any]]:
     return [
         {"model_key": key, "model_name": model.name, "vendor_name": model.vendor,
          "scope_kind": model.scope, "compute_capability": model.compute_capability,
-         "architecture_name": model.architecture, "core_count": model.core_count}
+         "architecture_name": model.architecture, "core_count": model.core_count,
+         "sm_count": model.sm_count, "memory_bytes": model.memory_bytes,
+         "boost_clock_hz": model.boost_clock_hz}
         for model in models() for key in model.keys
     ]  # fmt: skip
 

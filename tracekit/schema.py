@@ -734,6 +734,9 @@ DEVICE_MODEL = Table(
         Column("compute_capability", TEXT, "e.g. '9.0'; NULL where it has none"),
         Column("architecture_name", TEXT, "e.g. gfx942, skylake-server; NULL where not known"),
         Column("core_count", INT, "cores of a processor; NULL for other devices"),
+        Column("sm_count", INT, "multiprocessors or compute units"),
+        Column("memory_bytes", INT, "device memory"),
+        Column("boost_clock_hz", REAL, "highest clock"),
     ),
 )
 

@@ -1,7 +1,7 @@
 -- purpose = "What each device of each source can do at most: the user's figures, else those of the known device of its name, else what the profiler's own table says."
 -- source = "tables assumption, model_ceiling and device, each figure with its source"
 -- needs = ["device"]
--- depends = ["device_known"]
+-- depends = ["device_known", "peak_conflict"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -12,7 +12,7 @@
 -- value = {type = "DOUBLE", doc = "the figure, in base units"}
 -- unit = {type = "VARCHAR", doc = "flop/s, bytes/s or ns"}
 -- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the profiler"}
--- source_text = {type = "VARCHAR", doc = "where the figure comes from"}
+-- source_text = {type = "VARCHAR", doc = "where the figure comes from; and what the profiler says, where that is far from it"}
 WITH
 offered AS (
     SELECT
@@ -27,8 +27,13 @@ offered AS (
         device_known.run_id, device_known.source_id, device_known.device_id,
         device_known.device_name, model_ceiling.ceiling_kind, model_ceiling.ceiling_name,
         model_ceiling.value, model_ceiling.unit, model_ceiling.origin_kind,
-        model_ceiling.source_text
-    FROM device_known JOIN model_ceiling USING (model_name)
+        model_ceiling.source_text || coalesce(printf('; the profiler reports %.4g of it', peak_conflict.reported_ratio), '') AS source_text
+    FROM device_known
+    JOIN model_ceiling USING (model_name)
+    LEFT JOIN peak_conflict
+        ON peak_conflict.run_id = device_known.run_id AND peak_conflict.source_id = device_known.source_id
+        AND peak_conflict.device_id IS NOT DISTINCT FROM device_known.device_id
+        AND peak_conflict.ceiling_name = model_ceiling.ceiling_name
     UNION ALL
     SELECT
         reported.run_id, reported.source_id, reported.device_id, device_known.device_name,

@@ -1,4 +1,4 @@
--- purpose = "Every device of every source: what it is, by the user's word, the file, or another file of the run, and which known device that is. The processor that a source has measurements of is one, and what a source has operators of."
+-- purpose = "Every device of every source: what it is, by the user's word, the file, another file of the run, or the units, memory and clock that one known device alone has, and which known device that is. The processor that a source has measurements of is one, and what a source has operators of."
 -- source = "tables device, op_stat, assumption and device_model, view cpu_known"
 -- needs = ["device"]
 -- depends = ["cpu_known", "device_key"]
@@ -15,12 +15,28 @@ given AS (
     SELECT run_id, source_id, any_value(name) AS given_name
     FROM assumption WHERE assumption_kind = 'device' GROUP BY run_id, source_id
 ),
+-- which known device a device without a name is: as many units, as much memory (a little is kept back), the same clock
+described_alike AS (
+    SELECT device.run_id, device.source_id, device.device_id, min(device_model.model_name) AS model_name
+    FROM device
+    JOIN device_model
+        ON device_model.sm_count = device.sm_count
+        AND device.memory_bytes BETWEEN 0.95 * device_model.memory_bytes AND 1.01 * device_model.memory_bytes
+        AND abs(1000 * TRY_CAST(device.properties_json ->> '$.clock_rate' AS DOUBLE) - device_model.boost_clock_hz) < 0.01 * device_model.boost_clock_hz
+        AND (device_model.compute_capability = device.compute_capability OR lower(device_model.vendor_name) = lower(device.properties_json ->> '$.device_vendor'))
+    WHERE device.name IS NULL
+    GROUP BY device.run_id, device.source_id, device.device_id
+    HAVING count(DISTINCT device_model.model_name) = 1
+),
 -- operators are of devices that are nowhere described as well, or of all of them added up
 listed AS (
     SELECT
-        run_id, source_id, device_id, name, device_kind, compute_capability, true AS is_listed,
-        is_described IS NOT DISTINCT FROM false AS is_only_seen
+        device.run_id, device.source_id, device.device_id, coalesce(device.name, described_alike.model_name) AS name,
+        device_kind, compute_capability, true AS is_listed, is_described IS NOT DISTINCT FROM false AS is_only_seen
     FROM device
+    LEFT JOIN described_alike
+        ON described_alike.run_id = device.run_id AND described_alike.source_id = device.source_id
+        AND described_alike.device_id IS NOT DISTINCT FROM device.device_id
     UNION ALL
     SELECT run_id, source_id, device_id, NULL, NULL, NULL, false, false
     FROM op_stat WHERE side_kind = 'device' GROUP BY run_id, source_id, device_id

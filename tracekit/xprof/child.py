@@ -194,7 +194,9 @@ def _costs(op: Any) -> dict[str, int | None]:
     model = op.model_flops or getattr(op, "model_flops_v2", 0) or flop_count
     spaces = op.memory_accessed_breakdown
     dram = sum(one.bytes_accessed for one in spaces if one.memory_space == _HBM)
-    numbers = (model, flop_count, op.bytes_accessed, dram if spaces else None)
+    # The breakdown leaves out results that are tuples: what some of them are is no total.
+    is_whole = sum(one.bytes_accessed for one in spaces) >= op.bytes_accessed
+    numbers = (model, flop_count, op.bytes_accessed, dram if spaces and is_whole else None)
     return {k: None if n is None else _count(n) for k, n in zip(names, numbers, strict=True)}
 
 

@@ -136,7 +136,7 @@ def _described(known: Metadata) -> Instruction:
     )
     if stats.get("hlo_category") == _CUSTOM_CALL:
         normalized, model = normalized or None, model or None
-    dram = _dram_bytes(stats.get("memory_access_breakdown"))
+    dram = _dram_bytes(stats.get("memory_access_breakdown"), accessed or 0)
     return Instruction(
         category=_text(stats.get("hlo_category")),
         op_name=_text(stats.get("tf_op")),
@@ -159,10 +159,11 @@ def _times(value: int | None, count: int) -> int | None:
     return fitting(None if value is None else value * count)
 
 
-def _dram_bytes(breakdown: Value | None) -> int | None:
+def _dram_bytes(breakdown: Value | None, accessed_bytes: int) -> int | None:
     """The bytes to and from HBM in a MemoryAccessBreakdown (op_metrics.proto).
 
-    An empty one, as copies have, says nothing.
+    One without all of the bytes, such as the empty one of copies, says nothing: results that are
+    tuples are left out.
     """
     if not isinstance(breakdown, bytes):
         return None
@@ -173,6 +174,6 @@ def _dram_bytes(breakdown: Value | None) -> int | None:
         ]  # fmt: skip
     except WireError:
         return None
-    if not accesses:
+    if not accesses or sum(access.get(3, 0) for access in accesses) < accessed_bytes:
         return None
     return sum(access.get(3, 0) for access in accesses if access.get(2) == _HBM)
