@@ -309,7 +309,7 @@ def _work(of: _Asked) -> Iterator[Line]:
 
 
 def _reported_work(of: _Asked) -> Iterator[Line]:
-    """What bounds the operators whose work the profiler reports, devices added up."""
+    """The roofs nearest to the operators whose work the profiler reports, devices added up."""
     given = {"run_id": of.run_id, "scope": "run"}
     rows = of.database.query("op_breakdown", given).rows()
     kinds = {"bandwidth": "memory_bound", "compute": "compute_bound", "no FLOP": "zero_flop",
@@ -321,7 +321,8 @@ def _reported_work(of: _Asked) -> Iterator[Line]:
         yield "bound", f"not known: {rows[0]['reason']}"
         return
     parts = ", ".join(f"{kind} {human(share, 'ratio')}" for kind, share in shares.items() if share)
-    yield "bound", f"{parts} of operators' time; FLOP as the profiler reports them"
+    told = "op_breakdown says how near; FLOP as the profiler reports them"
+    yield "bound", f"roof nearest: {parts} of operators' time; {told}"
 
 
 def _memory(of: _Asked) -> Iterator[Line]:

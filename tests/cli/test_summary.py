@@ -97,7 +97,7 @@ def test_jax_on_a_gpu_with_command_buffers(
     shares = {kind: float(row[f"{name}_ratio"]) for kind, name in names.items()}
     assert sum(shares.values()) == pytest.approx(1)
     said = ", ".join(f"{kind} {100 * share:.1f} %" for kind, share in shares.items() if share)
-    assert lines["bound"].startswith(f"{said} of operators' time")
+    assert lines["bound"].startswith(f"roof nearest: {said} of operators' time")
 
 
 def test_which_busy_figure_of_a_tpu_is_which(
