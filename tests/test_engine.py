@@ -489,7 +489,7 @@ def test_known_devices_are_tables_of_every_store(counters: Database, tmp_path: P
     assert p4000 == {
         "model_key": "quadrop4000", "model_name": "Quadro P4000", "vendor_name": "NVIDIA",
         "scope_kind": "board", "compute_capability": "6.1", "architecture_name": None,
-        "core_count": None,
+        "core_count": None, "sm_count": 14, "boost_clock_hz": 1.48e9, "memory_bytes": 8 * 2**30,
     }  # fmt: skip
 
 
@@ -529,7 +529,7 @@ def test_a_parameter_can_only_be_what_there_is_a_choice_of(counters: Database) -
         QueryError, match="by cannot be 'kernel'; it is one of: name, launch, run, "
     ):
         counters.query("kernel_figures", {"by": "kernel"})
-    with pytest.raises(QueryError, match="ceiling cannot be None; it is one of: fp32, fp64"):
+    with pytest.raises(QueryError, match="ceiling cannot be None; it is one of: own, fp32, fp64"):
         counters.query("low_utilization_kernels", {"ceiling": None})
     with pytest.raises(QueryError, match="by=label needs label=NAME"):
         counters.query("zero_ai_kernels", {"by": "label"})
@@ -544,10 +544,10 @@ def test_parameters_that_are_left_out_have_their_defaults(counters: Database) ->
     plain = counters.query("low_utilization_kernels").rows()
     assert plain == counters.query(
         "low_utilization_kernels",
-        {"run_id": None, "by": "name", "label": None, "ceiling": "fp32",
-         "fp16_convention": "packed", "top": 5},
+        {"run_id": None, "by": "name", "label": None, "ceiling": "own",
+         "fp16_convention": "arithmetic", "latency_below": 0.6, "top": 5},
     ).rows()  # fmt: skip
-    assert [row["ceiling_name"] for row in plain] == ["fp32"] * len(plain)
+    assert [row["ceiling_name"] for row in plain] == ["fp32", "fp16"]
     (first, *_) = plain
     assert counters.query("low_utilization_kernels", {"top": 1}).rows() == [first]
     assert counters.query("low_utilization_kernels", {"top": 0}).rows() == []

@@ -7,5 +7,5 @@
 CASE
     WHEN generation <= 8 THEN peak_per_cycle
     WHEN generation = 9 AND type_name = 'fp8' THEN peak_per_cycle
-    WHEN generation = 9 THEN peak_per_cycle / 2
+    WHEN generation = 9 THEN 0.5 * peak_per_cycle
 END

@@ -56,7 +56,8 @@
 -- compute_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: compute, mean over the time"}
 -- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: memory, mean over the time"}
 WITH
-chosen AS (
+-- worked out once, as the expressions of work are long
+chosen AS MATERIALIZED (
     SELECT
         *,
         CASE WHEN grouping_kind = 'launch' THEN event_id END AS launch_event,
@@ -202,7 +203,8 @@ compared AS (
         ratio(sum(known_flop) OVER () * 1e9, sum(roof) OVER ()) AS average_ratio,
         ratio(total_ns, sum(total_ns) OVER ()) AS share_ratio,
         CASE WHEN is_timed THEN total_ns END AS timed_ns,
-        ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), timed_ns) AS roof_ratio
+        ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), timed_ns) AS roof_ratio,
+        nearest_of(compute_ns, dram_ns, l2_ns, l1_ns) AS roof_name
     FROM grouped
 )
 SELECT
@@ -214,7 +216,7 @@ SELECT
     fp32_utilization_ratio, total_flop, other_flop, total_bytes, intensity_flop_per_byte, achieved_flop_per_s,
     achieved_bytes_per_s, tensor_share_ratio, zero_launch_count, zero_ns, is_known, unknown_time_ratio,
     compute_ns, dram_ns, overhead_ns, ratio(overhead_ns, timed_ns) AS overhead_time_ratio,
-    near_what(nearest_of(compute_ns, dram_ns, l2_ns, l1_ns), roof_ratio, compute_throughput_ratio, memory_throughput_ratio, latency_below) AS nearest_name,
+    near_what(roof_name, roof_ratio, compute_throughput_ratio, memory_throughput_ratio, latency_below) AS nearest_name,
     bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, latency_below) AS bound_kind,
     roof_ratio,
     CASE WHEN compute_ns IS NULL OR dram_ns IS NULL THEN bound_reason END AS bound_reason,

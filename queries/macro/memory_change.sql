@@ -21,7 +21,7 @@
 WITH
 blocks AS NOT MATERIALIZED (
     SELECT *, coalesce(kind, 'unknown') AS shown_kind
-    FROM memory_kind(wanted_run) ANTI JOIN sampled_memory USING (run_id, source_id)
+    FROM memory_kind(wanted_run) ANTI JOIN (FROM sampled_memory WHERE wanted_run IS NULL OR run_id = wanted_run) AS sampled USING (run_id, source_id)
     WHERE event_id IS NOT NULL
 ),
 ends AS NOT MATERIALIZED (

@@ -29,7 +29,8 @@
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
 -- is_total = {type = "BOOLEAN", doc = "the row of all of them"}
 WITH
-chosen AS (
+-- worked out once, as the expressions of work are long
+chosen AS MATERIALIZED (
     SELECT
         *,
         CASE WHEN $by = 'launch' THEN event_id END AS launch_event
@@ -98,8 +99,14 @@ held AS (
     SELECT
         *,
         CASE WHEN is_timed THEN ratio(longest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns), total_ns) END AS roof_ratio,
-        near_what(nearest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns), roof_ratio, compute_throughput_ratio, memory_throughput_ratio, $latency_below) AS nearest_name
+        nearest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns) AS roof_name
     FROM grouped
+),
+near AS (
+    SELECT
+        *,
+        near_what(roof_name, roof_ratio, compute_throughput_ratio, memory_throughput_ratio, $latency_below) AS nearest_name
+    FROM held
 )
 SELECT
     CASE WHEN is_total THEN '(all)' ELSE group_name END AS name, launch_count,
@@ -116,6 +123,6 @@ SELECT
     END AS reason,
     nearest_name, roof_ratio,
     CAST($fp16_convention AS VARCHAR) AS fp16_convention, is_total
-FROM held
+FROM near
 WHERE NOT is_total OR launch_count IS NOT NULL
 ORDER BY is_total DESC, group_number, total_ns DESC NULLS LAST, name, owner_id, launch_event

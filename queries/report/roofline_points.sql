@@ -1,7 +1,7 @@
 -- purpose = "The points of a roofline: operations, traffic and time of each group of launches at each level of memory, and the time both would take at peak."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what", "ratio"]
+-- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of operators), phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class", "phase", "run"]}
@@ -32,7 +32,8 @@
 -- zero_launch_count = {type = "BIGINT", doc = "of the known launches those that did no operation"}
 -- zero_ns = {type = "BIGINT", doc = "their durations"}
 WITH
-chosen AS (
+-- worked out once, as the expressions of work are long
+chosen AS MATERIALIZED (
     SELECT
         *,
         CASE WHEN $by = 'launch' THEN event_id END AS launch_event

@@ -23,7 +23,8 @@
 -- launch_index = {type = "BIGINT", doc = "with by=launch: the profiler's own number"}
 -- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}
 WITH
-chosen AS (
+-- worked out once, as the expressions of work are long
+chosen AS MATERIALIZED (
     SELECT
         *,
         CASE WHEN $by = 'launch' THEN event_id END AS launch_event,

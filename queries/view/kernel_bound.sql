@@ -144,11 +144,23 @@ timed AS (
         END AS l1_ns,
         launch_count * launch_ns AS overhead_ns
     FROM held
+),
+-- a stage for each step: a name that is used again in its own SELECT is worked out again
+nearest AS (
+    SELECT
+        *,
+        ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), dur_ns) AS roof_ratio,
+        nearest_of(compute_ns, dram_ns, l2_ns, l1_ns) AS roof_name
+    FROM timed
+),
+near AS (
+    SELECT
+        * EXCLUDE (roof_name),
+        near_what(roof_name, roof_ratio, compute_throughput_ratio, memory_throughput_ratio, 0.6) AS nearest_name
+    FROM nearest
 )
 SELECT
     * EXCLUDE (l2_peak, l1_peak, launch_ns),
-    ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), dur_ns) AS roof_ratio,
-    near_what(nearest_of(compute_ns, dram_ns, l2_ns, l1_ns), roof_ratio, compute_throughput_ratio, memory_throughput_ratio, 0.6) AS nearest_name,
     bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, 0.6) AS bound_kind,
     roof_ratio > 1 AS is_above_roof,
     CASE
@@ -160,4 +172,4 @@ SELECT
         WHEN device_name IS NULL THEN 'device not known'
         ELSE 'no bandwidth for this device'
     END AS bound_reason
-FROM timed
+FROM near

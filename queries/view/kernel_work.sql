@@ -130,7 +130,7 @@ precise AS (
         coalesce(tensor_int_flop, TRY_CAST(round(tensor_int_per_cycle * cycles) AS BIGINT)) AS tensor_int
     FROM timed
 ),
-summed AS (
+typed AS (
     SELECT
         *,
         CASE WHEN fp16_flop IS NULL THEN 2 * fp16 ELSE fp16 END AS fp16_packed,
@@ -138,7 +138,6 @@ summed AS (
             WHEN fp16_flop IS NULL AND fp16 > 0 THEN fp16_kind(hadds, hmuls, hfmas, fp32_insts, thread_count, generation)
             WHEN fp16 > 0 THEN 'work'
         END AS fp16_kind,
-        CASE WHEN fp16_kind = 'work' THEN fp16_packed WHEN fp16 IS NOT NULL THEN 0 END AS fp16_work,
         CASE
             WHEN coalesce(tensor_fp16, tensor_fp64, tensor_tf32, tensor_bf16, tensor_fp8, tensor_fp4, tensor_mixed) IS NOT NULL
             THEN coalesce(tensor_fp16, 0) + coalesce(tensor_fp64, 0) + coalesce(tensor_tf32, 0)
@@ -155,14 +154,20 @@ summed AS (
                 WHEN 'fp8' THEN coalesce(tensor_fp8, tensor_mixed)
                 ELSE coalesce(tensor_fp4, tensor_mixed)
             END IS NULL AND json_extract_string(status_json, '$.tensor_' || kind || '_flop') IS DISTINCT FROM 'not_available'
-        ) AS uncounted_kinds,
+        ) AS uncounted_kinds
+    FROM precise
+),
+summed AS (
+    SELECT
+        *,
+        CASE WHEN fp16_kind = 'work' THEN fp16_packed WHEN fp16 IS NOT NULL THEN 0 END AS fp16_work,
         -- the tensor pipe has instructions of its own in kernels without any product, so operations
         -- decide: none of any type is none, and none of some types is not known
         CASE
             WHEN counted_tensor > 0 OR tensor_inst = 0 OR tensor_int > 0 OR len(uncounted_kinds) = 0
             THEN counted_tensor
         END AS tensor
-    FROM precise
+    FROM typed
 ),
 moved AS (
     SELECT

@@ -34,10 +34,10 @@ JOIN model_ceiling
     ON model_ceiling.model_name = device_known.model_name AND model_ceiling.ceiling_kind = reported.ceiling_kind
     AND model_ceiling.ceiling_name IN ('tensor_bf16', 'tensor_fp16', 'dram')
 -- what the user says counts before both
-ANTI JOIN assumption
+LEFT JOIN assumption
     ON assumption.run_id = reported.run_id AND assumption.source_id = reported.source_id
     AND assumption.assumption_kind = reported.ceiling_kind AND assumption.name = model_ceiling.ceiling_name
-WHERE reported.reported_value > 0
+WHERE reported.reported_value > 0 AND coalesce(assumption.name, '') = ''
 QUALIFY
     greatest(reported_ratio, ratio(1, reported_ratio)) > 1.3
     AND row_number() OVER (

@@ -117,7 +117,8 @@ def test_a_session(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
     whole, *each = table(tracekit, "query", "launch_overhead", "--param", "launch_overhead_ns=4200")
     assert picked([whole], "name", "launch_count", "overhead_ns", "bound_kind", "is_total") == [
         # 3 launches of 4.2 us; 1.6 ms of traffic, 0.6 ms of operations
-        ("(all)", "3", "12600.0", "bandwidth", "true")
+        # of 4 ms: latency
+        ("(all)", "3", "12600.0", "latency", "true")
     ]
     assert float(whole["bandwidth_ns"]) == pytest.approx(1_600_000, rel=1e-12)
     assert float(whole["compute_ns"]) == pytest.approx(600_000, rel=1e-12)

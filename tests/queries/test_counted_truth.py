@@ -138,8 +138,9 @@ def test_the_work_of_each_operator_is_that_of_its_definition(query: Any) -> None
             assert found[name] == 0, name
         # products have an epilogue, attention a softmax, a sum adds up its parts
         most = {"sdpa_bf16": 1.03, "sum_fp32": 1.04}.get(name, 1.01)
-        # h * h: two conversions that are no operations, and a multiplication that is
-        assert flop * 0.999999 <= found[name] <= flop * most, name
+        # h * h: two conversions that are no operations, and a multiplication that is; a rate of
+        # five digits times cycles
+        assert flop * 0.99998 <= found[name] <= flop * most, name
 
 
 def test_the_packed_convention_counts_moves_and_conversions(query: Any) -> None:
@@ -174,7 +175,7 @@ def test_kernels_that_move_are_told_as_such(query: Any) -> None:
     named = {row["name"].partition("(")[0].rpartition("::")[2]: row for row in rows}
     reversing = named["fill_reverse_indices_kernel"]
     assert reversing["zero_ai_kind"] == "moves"
-    assert reversing["fp16_flop"] == 4 * 1024 * 1024
+    assert reversing["fp16_flop"] == pytest.approx(4 * 1024 * 1024, rel=1e-4)
     packed = query("zero_ai_kernels", by="launch", fp16_convention="packed")
     assert len(packed) == sum(row["zero_ai_kind"] in ("measured_zero", "integer") for row in rows)
 
@@ -268,11 +269,24 @@ def test_the_peak_of_fp32_gives_the_tables_of_the_paper(query: Any) -> None:
 
 def test_what_is_far_from_every_roof_is_latency(query: Any) -> None:
     rows = query("kernel_figures", by="launch")
+    shares = {
+        int(launch["ID"]): {
+            kind: number(launch, f"{name}_throughput.avg.pct_of_peak_sustained_elapsed")
+            for kind, name in (("bandwidth", "gpu__compute_memory"), ("compute", "sm_"))
+        }
+        for launch in raw_page("micro.raw-base")
+    }
     for row in rows:
-        assert (row["bound_kind"] == "latency") == (row["roof_ratio"] < 0.6), row
+        share = shares[row["launch_index"]]
+        busiest = max(share, key=lambda kind: share[kind])
+        if row["roof_ratio"] < 0.6:
+            assert row["bound_kind"] == (busiest if share[busiest] >= 60 else "latency"), row
+        else:
+            assert row["bound_kind"] in ("compute", "bandwidth")
     of = ranges()
     (product,) = (row for row in rows if of[row["launch_index"]] == "gemm_int8")
-    assert product["bound_kind"] == "latency"
+    # its kernel is of another generation: 6 % of the tensor cores, shared memory 90 % busy
+    assert (product["bound_kind"], product["nearest_name"]) == ("bandwidth", "memory throughput")
     assert product["ceiling_name"] == "tensor_int8"
     seconds = product["total_ns"] * 1e-9
     assert product["utilization_ratio"] == pytest.approx(

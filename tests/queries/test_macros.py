@@ -146,24 +146,49 @@ def test_time_at_peak_is_work_over_peak(
 def test_a_bound_is_overhead_or_the_longer_time(
     database: Database, compute: str, bandwidth: str, overhead: str, expected: str | None
 ) -> None:
-    assert value(database, f"bound_of({compute}, {bandwidth}, {overhead}, NULL, 0.6)") == expected
+    assert (
+        value(database, f"bound_of({compute}, {bandwidth}, {overhead}, NULL, NULL, 0.6)")
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
-    ("nearness", "overhead", "expected"),
+    ("nearness", "near", "overhead", "expected"),
     [
-        ("0.6", "NULL", "bandwidth"),  # at the limit
-        ("0.599", "NULL", "latency"),
-        ("0", "NULL", "latency"),
-        ("1.2", "NULL", "bandwidth"),
-        ("NULL", "NULL", "bandwidth"),  # nobody knows how near it comes
-        ("0.1", "21", "overhead"),  # launches take longer than both
+        ("0.6", "NULL", "NULL", "bandwidth"),  # at the limit
+        ("0.599", "'dram'", "NULL", "latency"),
+        ("0", "NULL", "NULL", "latency"),
+        ("1.2", "'dram'", "NULL", "bandwidth"),
+        ("NULL", "NULL", "NULL", "bandwidth"),  # nobody knows how near it comes
+        ("0.1", "'compute throughput'", "NULL", "compute"),  # the report sees what is busy
+        ("0.1", "'memory throughput'", "NULL", "bandwidth"),
+        ("0.1", "'memory throughput'", "21", "overhead"),  # launches take longer than both
     ],
 )
 def test_far_from_every_roof_it_is_latency(
-    database: Database, nearness: str, overhead: str, expected: str
+    database: Database, nearness: str, near: str, overhead: str, expected: str
 ) -> None:
-    assert value(database, f"bound_of(10, 20, {overhead}, {nearness}, 0.6)") == expected
+    assert value(database, f"bound_of(10, 20, {overhead}, {nearness}, {near}, 0.6)") == expected
+
+
+@pytest.mark.parametrize(
+    ("ratio", "compute", "memory", "expected"),
+    [
+        ("0.6", "0.9", "0.8", "l2"),  # the roof is near: what the report says is not asked
+        ("0.5", "0.9", "0.8", "compute throughput"),
+        ("0.5", "0.8", "0.9", "memory throughput"),
+        ("0.5", "0.6", "0.6", "compute throughput"),
+        ("0.5", "NULL", "0.6", "memory throughput"),
+        ("0.5", "0.59", "0.59", "l2"),
+        ("0.5", "NULL", "NULL", "l2"),
+        ("NULL", "0.9", "0.8", "l2"),  # nobody knows how near the roof is
+    ],
+)
+def test_where_no_roof_is_near_the_report_says_what_is_busy(
+    database: Database, ratio: str, compute: str, memory: str, expected: str
+) -> None:
+    assert value(database, f"near_what('l2', {ratio}, {compute}, {memory}, 0.6)") == expected
+    assert value(database, f"near_what(NULL, {ratio}, {compute}, {memory}, 0.6)") is None
 
 
 # -- fp16_kind ------------------------------------------------------------------------------------
@@ -210,7 +235,7 @@ def test_a_group_is_of_what_it_is_by(database: Database, kind: str, expected: st
 
 
 KINDS = ("fp64", "fp32", "fp16", "tensor_fp64", "tensor_tf32", "tensor_bf16", "tensor_fp16",
-         "tensor_fp8", "tensor_fp4")  # fmt: skip
+         "tensor_fp8", "tensor_fp4", "tensor_int8")  # fmt: skip
 
 
 def test_a_ceiling_is_told_by_its_name(database: Database) -> None:

@@ -65,7 +65,7 @@ def _average(result: Result) -> list[str]:
     first = rows[0]
     average = human(first["average_ratio"], "ratio")
     found = {row["ceiling_name"]: row for row in reversed(rows)}
-    peaks = [f"{name} {human(row['peak_flop_per_s'], 'flop/s')} ({row['peak_source']})"
+    peaks = [f"{name}, {human(row['peak_flop_per_s'], 'flop/s')} ({row['peak_source']})"
              for name, row in sorted(found.items()) if name not in (None, "mixed")]  # fmt: skip
     of = "of the ceiling that most operations are under: " if len(found) > 1 else "of "
     return [f"utilization: {of}{', '.join(peaks)}", f"of all kernels together: {average}"]

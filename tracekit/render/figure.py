@@ -22,7 +22,7 @@ from tracekit.render.text import inert, visible_escape
 
 #: Paul Tol's high-contrast scheme: apart for the colour-blind, and in greyscale by lightness.
 BLUE, YELLOW, RED, GREY = "#004488", "#ddaa33", "#bb5566", "#767676"
-GREEN = "#228833"
+BLACK = "#111111"
 
 #: Series have a colour (Okabe and Ito 2008), a sign and a dash of their own.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b")

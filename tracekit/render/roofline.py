@@ -21,8 +21,8 @@ from tracekit.render.ceilings import ceiling_title
 from tracekit.render.cells import cut
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
+    BLACK,
     BLUE,
-    GREEN,
     GREY,
     RED,
     YELLOW,
@@ -51,7 +51,7 @@ from tracekit.roofline.chart import Box, Chart, Line, Margin, Panel, Series
 _BOUNDS = {
     "compute": (RED, "o"),
     "bandwidth": (BLUE, "s"),
-    "latency": (GREEN, "v"),
+    "latency": (BLACK, "v"),
     "overhead": (YELLOW, "^"),
     "": (GREY, "D"),
 }
