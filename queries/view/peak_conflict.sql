@@ -33,7 +33,7 @@ JOIN device_known
 JOIN model_ceiling
     ON model_ceiling.model_name = device_known.model_name AND model_ceiling.ceiling_kind = reported.ceiling_kind
     AND model_ceiling.ceiling_name IN ('tensor_bf16', 'tensor_fp16', 'dram')
--- what the user says counts before both
+-- what the user says counts before both; an ANTI JOIN would open the files of every run
 LEFT JOIN assumption
     ON assumption.run_id = reported.run_id AND assumption.source_id = reported.source_id
     AND assumption.assumption_kind = reported.ceiling_kind AND assumption.name = model_ceiling.ceiling_name
