@@ -352,8 +352,9 @@ def test_a_launch_overhead_of_the_user_goes_before(draw: Draw) -> None:
 
 #: gemm moves more at the levels that are nearer; of relu L1 was not collected.
 LEVELS = [
-    GEMM, GEMM | {"level_name": "l2", "known_bytes": 8e5, "bandwidth_ns": 2000.0},
-    GEMM | {"level_name": "l1", "known_bytes": 4e6, "bandwidth_ns": 5000.0},
+    GEMM | {"memory_ns": 5000.0},
+    GEMM | {"level_name": "l2", "known_bytes": 8e5, "bandwidth_ns": 2000.0, "memory_ns": 5000.0},
+    GEMM | {"level_name": "l1", "known_bytes": 4e6, "bandwidth_ns": 5000.0, "memory_ns": 5000.0},
     RELU, RELU | {"level_name": "l2", "known_bytes": 5e5, "bandwidth_ns": 1250.0},
     point("relu", None, None, 5000, level_name="l1", reason="l1: not_collected"),
 ]  # fmt: skip
@@ -395,7 +396,7 @@ def test_a_bound_is_of_its_level(draw: Draw) -> None:
     chart = draw(rows=LEVELS, model="hierarchical")
     # gemm, launches 2000 ns: 4000 of operations against 1000, 2000 and 5000 ns of bytes, of 8000
     assert rows_of(chart, "point", "name", "level_name", "bound_kind")[:3] == [
-        ("gemm", "dram", "latency"), ("gemm", "l2", "latency"), ("gemm", "l1", "bandwidth"),
+        ("gemm", "dram", "compute"), ("gemm", "l2", "compute"), ("gemm", "l1", "bandwidth"),
     ]  # fmt: skip
 
 
