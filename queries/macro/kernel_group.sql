@@ -206,6 +206,19 @@ compared AS (
         ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), timed_ns) AS roof_ratio,
         nearest_of(compute_ns, dram_ns, l2_ns, l1_ns) AS roof_name
     FROM grouped
+),
+-- a stage for each step: a name that is used again in its own SELECT is worked out again
+near AS (
+    SELECT
+        *,
+        near_what(roof_name, roof_ratio, compute_throughput_ratio, memory_throughput_ratio, latency_below) AS nearest_name
+    FROM compared
+),
+bounded AS (
+    SELECT
+        *,
+        bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, latency_below) AS bound_kind
+    FROM near
 )
 SELECT
     group_name, owner_id, launch_event, launch_index, group_number, launch_count, kernel_count, total_ns, mean_ns,
@@ -215,10 +228,11 @@ SELECT
     CASE WHEN utilization_ratio IS NULL THEN reason END AS reason,
     fp32_utilization_ratio, total_flop, other_flop, total_bytes, intensity_flop_per_byte, achieved_flop_per_s,
     achieved_bytes_per_s, tensor_share_ratio, zero_launch_count, zero_ns, is_known, unknown_time_ratio,
-    compute_ns, dram_ns, overhead_ns, ratio(overhead_ns, timed_ns) AS overhead_time_ratio,
-    near_what(roof_name, roof_ratio, compute_throughput_ratio, memory_throughput_ratio, latency_below) AS nearest_name,
-    bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, latency_below) AS bound_kind,
-    roof_ratio,
-    CASE WHEN compute_ns IS NULL OR dram_ns IS NULL THEN bound_reason END AS bound_reason,
+    compute_ns, dram_ns, overhead_ns, ratio(overhead_ns, timed_ns) AS overhead_time_ratio, nearest_name, bound_kind, roof_ratio,
+    CASE
+        WHEN bound_kind IS NOT NULL THEN NULL
+        WHEN compute_ns IS NULL OR dram_ns IS NULL THEN coalesce(bound_reason, 'no peak for this device')
+        ELSE coalesce(bound_reason, 'duration not known')
+    END AS bound_reason,
     missing_metrics, occupancy_ratio, compute_throughput_ratio, memory_throughput_ratio
-FROM compared
+FROM bounded

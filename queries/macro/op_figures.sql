@@ -86,7 +86,7 @@ placed AS (
         CASE WHEN grouping_kind = 'op' THEN program_name END AS program_name,
         CASE WHEN grouping_kind = 'op' THEN category_name END AS category_name,
         total_flop IS NOT NULL AND total_bytes IS NOT NULL AS is_known,
-        CASE WHEN bound_reason <> 'no operations' THEN bound_reason END AS lacking
+        CASE WHEN bound_reason NOT IN ('no operations', 'duration of zero') THEN bound_reason END AS lacking
     FROM ops JOIN kinds ON kinds.run_id = ops.run_id AND kinds.op_kind = ops.op_kind
 ),
 grouped AS (
@@ -152,7 +152,11 @@ SELECT
     CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, nearness_ratio, NULL, 0.6) END AS bound_kind,
     CASE WHEN known_flop > 0 THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
     CASE WHEN known_flop > 0 THEN nearness_ratio END AS roof_ratio,
-    CASE WHEN lacking IS NULL AND known_flop = 0 THEN 'no operations' ELSE lacking END AS reason,
+    CASE
+        WHEN lacking IS NULL AND known_flop = 0 THEN 'no operations'
+        WHEN lacking IS NULL AND known_ns = 0 THEN 'duration of zero'
+        ELSE lacking
+    END AS reason,
     reported_bound_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s, peak_basis,
     ratio(all_memory_ns, whole_ns) AS memory_bound_ratio,
     ratio(all_compute_ns, whole_ns) AS compute_bound_ratio,

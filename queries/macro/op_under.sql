@@ -115,6 +115,8 @@ held AS (
             WHEN peak IS NULL AND wanted_ceiling IS NOT NULL THEN 'no peak ' || wanted_ceiling || ' for this device'
             WHEN peak IS NULL THEN 'no peak for this device'
             WHEN bandwidth IS NULL THEN 'no bandwidth for this device'
+            WHEN dur_ns IS NULL THEN 'duration not known'
+            WHEN dur_ns = 0 THEN 'duration of zero'
         END AS bound_reason
     FROM worked
     LEFT JOIN op_machine(wanted_run, wanted_ceiling) AS machine

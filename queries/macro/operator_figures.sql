@@ -119,6 +119,7 @@ SELECT
     work_reason,
     nullif(concat_ws('; ',
         work_reason, peak_reason,
+        CASE WHEN compute_ns + bandwidth_ns IS NOT NULL AND roof_ratio IS NULL THEN 'duration not known' END,
         CASE WHEN utilization_ratio > 1 THEN 'above the peak ' || ceiling_name || ': computed in matrix units or in a smaller type, or a figure is wrong' END,
         CASE WHEN bandwidth_ratio > 1 THEN 'above the bandwidth of memory: read from a cache, or a figure is wrong' END
     ), '') AS reason

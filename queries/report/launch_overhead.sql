@@ -107,10 +107,16 @@ near AS (
         *,
         near_what(roof_name, roof_ratio, compute_throughput_ratio, memory_throughput_ratio, $latency_below) AS nearest_name
     FROM held
+),
+bounded AS (
+    SELECT
+        *,
+        CASE WHEN overhead_ns IS NOT NULL THEN bound_of(compute_ns, bandwidth_ns, overhead_ns, roof_ratio, nearest_name, $latency_below) END AS bound_kind
+    FROM near
 )
 SELECT
     CASE WHEN is_total THEN '(all)' ELSE group_name END AS name, launch_count,
-    CASE WHEN overhead_ns IS NOT NULL THEN bound_of(compute_ns, bandwidth_ns, overhead_ns, roof_ratio, nearest_name, $latency_below) END AS bound_kind,
+    bound_kind,
     ratio(overhead_ns, launch_count) AS per_launch_ns,
     overhead_ns, compute_ns, bandwidth_ns, total_ns,
     ratio(total_flop * 1e9, overhead_ns) AS overhead_ceiling_flop_per_s,
@@ -118,11 +124,13 @@ SELECT
     ratio(total_flop, compute_ns) * ratio(overhead_ns, launch_count) AS least_flop,
     total_flop, total_bytes,
     CASE
-        WHEN compute_ns IS NULL OR bandwidth_ns IS NULL THEN bound_reason
+        WHEN bound_kind IS NOT NULL THEN NULL
+        WHEN compute_ns IS NULL OR bandwidth_ns IS NULL THEN coalesce(bound_reason, 'no peak for this device')
         WHEN overhead_ns IS NULL THEN 'launch overhead of this device not known; give launch_overhead_ns'
+        ELSE coalesce(bound_reason, 'duration not known')
     END AS reason,
     nearest_name, roof_ratio,
     CAST($fp16_convention AS VARCHAR) AS fp16_convention, is_total
-FROM near
+FROM bounded
 WHERE NOT is_total OR launch_count IS NOT NULL
 ORDER BY is_total DESC, group_number, total_ns DESC NULLS LAST, name, owner_id, launch_event

@@ -158,18 +158,25 @@ near AS (
         * EXCLUDE (roof_name),
         near_what(roof_name, roof_ratio, compute_throughput_ratio, memory_throughput_ratio, 0.6) AS nearest_name
     FROM nearest
+),
+bounded AS (
+    SELECT
+        *,
+        bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, 0.6) AS bound_kind
+    FROM near
 )
 SELECT
     * EXCLUDE (l2_peak, l1_peak, launch_ns),
-    bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, 0.6) AS bound_kind,
     roof_ratio > 1 AS is_above_roof,
     CASE
-        WHEN compute_ns IS NOT NULL AND dram_ns IS NOT NULL THEN NULL
+        WHEN bound_kind IS NOT NULL THEN NULL
         WHEN total_reason IS NOT NULL THEN total_reason
         WHEN compute_ns IS NULL AND device_name IS NULL THEN 'device not known'
         WHEN compute_ns IS NULL THEN 'no peak for this device'
         WHEN dram_reason IS NOT NULL THEN 'dram: ' || dram_reason
-        WHEN device_name IS NULL THEN 'device not known'
-        ELSE 'no bandwidth for this device'
+        WHEN dram_ns IS NULL AND device_name IS NULL THEN 'device not known'
+        WHEN dram_ns IS NULL THEN 'no bandwidth for this device'
+        WHEN dur_ns IS NULL THEN 'duration: ' || dur_reason
+        ELSE 'duration of zero'
     END AS bound_reason
-FROM near
+FROM bounded

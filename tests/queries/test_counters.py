@@ -216,13 +216,14 @@ def test_low_utilization_is_that_of_plain_python(
 def bound(
     compute: Fraction | None, dram: Fraction | None, overhead: int, durations: Sequence[int | None]
 ) -> str | None:
-    """Wang Y. 2020, sect. II; below 0.6 of both roofs latency, where all durations are known."""
+    """Wang Y. 2020, sect. II; below 0.6 of both roofs latency; not known without all durations."""
     if compute is None or dram is None:
         return None
     if compute < overhead and dram < overhead:
         return "overhead"
-    times = [duration for duration in durations if duration is not None]
-    if len(times) == len(durations) and max(compute, dram) * 5 < sum(times) * 3:
+    if None in durations or not (taken := sum(each or 0 for each in durations)):
+        return None
+    if max(compute, dram) * 5 < taken * 3:
         return "latency"
     return "bandwidth" if dram > compute else "compute"
 

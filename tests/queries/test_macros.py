@@ -147,7 +147,7 @@ def test_a_bound_is_overhead_or_the_longer_time(
     database: Database, compute: str, bandwidth: str, overhead: str, expected: str | None
 ) -> None:
     assert (
-        value(database, f"bound_of({compute}, {bandwidth}, {overhead}, NULL, NULL, 0.6)")
+        value(database, f"bound_of({compute}, {bandwidth}, {overhead}, 1, NULL, 0.6)")
         == expected
     )
 
@@ -159,16 +159,21 @@ def test_a_bound_is_overhead_or_the_longer_time(
         ("0.599", "'dram'", "NULL", "latency"),
         ("0", "NULL", "NULL", "latency"),
         ("1.2", "'dram'", "NULL", "bandwidth"),
-        ("NULL", "NULL", "NULL", "bandwidth"),  # nobody knows how near it comes
+        ("NULL", "NULL", "NULL", None),  # nobody knows how near it comes
+        ("NULL", "NULL", "21", "overhead"),
         ("0.1", "'compute throughput'", "NULL", "compute"),  # the report sees what is busy
         ("0.1", "'memory throughput'", "NULL", "bandwidth"),
         ("0.1", "'memory throughput'", "21", "overhead"),  # launches take longer than both
     ],
 )
 def test_far_from_every_roof_it_is_latency(
-    database: Database, nearness: str, near: str, overhead: str, expected: str
+    database: Database, nearness: str, near: str, overhead: str, expected: str | None
 ) -> None:
     assert value(database, f"bound_of(10, 20, {overhead}, {nearness}, {near}, 0.6)") == expected
+
+
+def test_where_no_share_of_a_roof_is_too_small_time_is_not_asked(database: Database) -> None:
+    assert value(database, "bound_of(10, 20, NULL, NULL, NULL, 0)") == "bandwidth"
 
 
 @pytest.mark.parametrize(
