@@ -256,6 +256,20 @@ def test_operators_of_a_gpu_and_a_host(read: Read) -> None:
     )
 
 
+@pytest.mark.parametrize(("size", "dram_bytes"), [(49, None), (50, 20), (51, 20)])
+def test_a_breakdown_without_all_of_the_bytes_says_nothing(
+    read: Read, size: int, dram_bytes: int | None
+) -> None:
+    """20 bytes of HBM and the others of another memory; 50 bytes were accessed."""
+    plane = tpu()
+    stats = plane.metadata_stats["fusion.1"]
+    stats["memory_access_breakdown"] = accesses((1, 1, 20), (1, 3, size - 20))
+    rows = [r for r in read(space(plane))["op_stat"] if r["name"] == "fusion.1"]
+    assert [(r["dram_bytes"], r["accessed_bytes"]) for r in rows] == [
+        (None if dram_bytes is None else 2 * dram_bytes, 100)  # of two runs
+    ]
+
+
 def instruction(name: str, opcode: str, *more: bytes) -> bytes:
     """HloInstructionProto."""
     return long(2, long(1, name) + long(2, opcode) + b"".join(more))
