@@ -147,8 +147,7 @@ def test_a_bound_is_overhead_or_the_longer_time(
     database: Database, compute: str, bandwidth: str, overhead: str, expected: str | None
 ) -> None:
     assert (
-        value(database, f"bound_of({compute}, {bandwidth}, {overhead}, 1, NULL, 0.6)")
-        == expected
+        value(database, f"bound_of({compute}, {bandwidth}, {overhead}, 1, NULL, 0.6)") == expected
     )
 
 

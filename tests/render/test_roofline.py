@@ -15,14 +15,24 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 import tracekit
 from tests.conftest import ROOT
 from tracekit.errors import UsageError
-from tracekit.render.figure import SIZES, check_suffix, drawable, encoded, size_named
+from tracekit.render.figure import (
+    COLORS,
+    SIZES,
+    check_suffix,
+    drawable,
+    encoded,
+    look,
+    seen,
+    size_named,
+)
 from tracekit.render.numbers import counted
-from tracekit.render.roofline import _BOUNDS, draw
+from tracekit.render.roofline import _BOUNDS, _LEVELS, draw
 from tracekit.render.ticks import seconds
 from tracekit.render.words import short
 from tracekit.roofline.chart import Chart, Series
@@ -286,6 +296,38 @@ def test_styles_of_matplotlib(four: Chart, tmp_path: Path) -> None:
     assert axes_of(draw(four, style=str(own)).figure).get_facecolor()[:3] == (1, 1, 0)
     with pytest.raises(UsageError, match="--style nosuch: matplotlib has no such style"):
         draw(four, style="nosuch")
+
+
+def contrast_with_black(color: str) -> float:
+    """WCAG 2.1: (L + 0.05) / 0.05, L the relative luminance of sRGB."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in to_rgb(color)
+    ]
+    return (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05) / 0.05
+
+
+def test_signs_are_seen_on_a_dark_ground() -> None:
+    """Nearly black and dark blue are 1.1:1 and 2.2:1 there."""
+    colors = {*COLORS, *(color for color, _ in (*_BOUNDS.values(), *_LEVELS.values()))}
+    faint = {color for color in colors if contrast_with_black(color) < 3}
+    assert {"#111111", "#004488"} <= faint
+    with look(SIZES["page"]):
+        assert {seen(color) for color in colors} == colors
+    with look(SIZES["page"], "dark_background"):
+        found = {color: seen(color) for color in colors}
+    assert all(contrast_with_black(color) >= 3 for color in found.values())
+    assert {color for color in colors if found[color] != color} == faint
+
+
+def test_latency_is_seen_on_a_dark_ground(four: Chart) -> None:
+    figure = draw(four, style="dark_background").figure
+    edges = [
+        to_hex(edge) for drawn in axes_of(figure).collections
+        if isinstance(drawn, PathCollection) for edge in np.asarray(drawn.get_edgecolor())
+    ]  # fmt: skip
+    assert edges
+    assert all(contrast_with_black(edge) >= 3 for edge in edges)
 
 
 def test_nothing_of_a_style_stays(four: Chart) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib import font_manager, style
 from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ft2font import FT2Font
 
@@ -29,6 +31,9 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 DASHES = ("-", "--", "-.", ":")
 
+#: Relative luminance below which a ground is dark, and the least contrast of a sign with it.
+_DARK, _CONTRAST = 0.18, 3.0
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -44,7 +49,26 @@ def series_look(place: int, title: str) -> Look:
     """That of a series: another sign each time the colours begin again."""
     marker = MARKERS[(place + place // len(COLORS)) % len(MARKERS)]
     dash = DASHES[place // len(COLORS) % len(DASHES)]
-    return Look(COLORS[place % len(COLORS)], marker, dash, title)
+    return Look(seen(COLORS[place % len(COLORS)]), marker, dash, title)
+
+
+def seen(color: str) -> str:
+    """The colour; lighter on a style's dark ground, to 3:1 (WCAG 2.1, success criterion 1.4.11)."""
+    ground = _luminance(to_rgb(matplotlib.rcParams["axes.facecolor"]))
+    if ground >= _DARK:
+        return color
+    for white in np.linspace(0, 1, 21):
+        red, green, blue = (part + (1 - part) * white for part in to_rgb(color))
+        lighter = to_hex((red, green, blue))
+        if _luminance(to_rgb(lighter)) + 0.05 >= _CONTRAST * (ground + 0.05):
+            break
+    return lighter
+
+
+def _luminance(color: Sequence[float]) -> float:
+    """Relative luminance of red, green and blue, as WCAG 2.1 defines it."""
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color]
+    return float(np.dot(parts, (0.2126, 0.7152, 0.0722)))
 
 
 @dataclass(frozen=True, slots=True)

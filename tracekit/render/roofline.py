@@ -31,6 +31,7 @@ from tracekit.render.figure import (
     drawable,
     empty_figure,
     look,
+    seen,
     series_look,
     size_named,
 )
@@ -184,7 +185,7 @@ class _Drawing:
         elif not line.is_roof:
             width, alpha = 0.8 * self.thin, 0.75
         if line.kind == "bandwidth" and self.chart.model == "hierarchical":
-            color = _LEVELS.get(line.names[0], (self.ink, ""))[0]
+            color = seen(_LEVELS[line.names[0]][0]) if line.names[0] in _LEVELS else self.ink
         axes.plot(line.x, line.y, dash, color=color, linewidth=width, alpha=alpha, zorder=zorder)
 
     def _box(self, axes: Axes, box: Box) -> None:
@@ -342,9 +343,11 @@ def _looks(chart: Chart) -> dict[str, Look]:
     for place, name in enumerate(dict.fromkeys(s.name for s in series)):
         kind = next(s.kind for s in series if s.name == name)
         if kind == "bound":
-            found[name] = Look(*_BOUNDS[name], "-", _BOUND_WORDS[name])
+            color, marker = _BOUNDS[name]
+            found[name] = Look(seen(color), marker, "-", _BOUND_WORDS[name])
         elif kind == "level":
-            found[name] = Look(*_LEVELS[name], "-", ceiling_title((name,)))
+            color, marker = _LEVELS[name]
+            found[name] = Look(seen(color), marker, "-", ceiling_title((name,)))
         else:
             # a class has the same look in every figure
             own = opclasses.names().index(name) if kind == "class" else place
