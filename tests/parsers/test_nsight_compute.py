@@ -780,6 +780,24 @@ def test_derived_rates_are_counts_of_operations(read: Read) -> None:
     }  # fmt: skip
 
 
+def test_count_rate_and_peak_of_a_cache_are_of_one_counter(read: Read) -> None:
+    """A count of what SMs read goes with no rate and no peak of what L2 sends."""
+    sent = (
+        metric("lts__lts2xbar_cycles_active.sum.per_second", "hz", "1,000"),
+        metric("lts__lts2xbar_cycles_active.sum.peak_sustained", "", "160"),
+    )
+    reads = (
+        metric("l1tex__m_xbar2l1tex_read_bytes.sum", "byte", "64,000"),
+        metric("l1tex__m_xbar2l1tex_read_bytes.sum.peak_sustained", "byte/cycle", "8,448"),
+    )
+    of_sent = {"l2_xbar_per_s": 1000.0, "l2_xbar_peak_per_cycle": 160.0}
+    of_reads = {"l2_xbar_cycle_count": 2000, "l2_xbar_peak_per_cycle": 264.0}
+    assert column(read, *sent, *reads) == column(read, *reads, *sent) == of_sent
+    assert column(read, *reads) == of_reads
+    assert column(read, sent[1], *reads) == of_reads  # a peak alone decides nothing
+    assert column(read, sent[1]) == {"l2_xbar_peak_per_cycle": 160.0}
+
+
 def test_of_two_spellings_that_of_the_multiprocessor_counts(read: Read) -> None:
     op = "sass_thread_inst_executed_op_ffma_pred_on.sum"
     assert column(

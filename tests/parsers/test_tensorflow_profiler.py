@@ -262,8 +262,10 @@ def test_a_breakdown_without_all_of_the_bytes_says_nothing(
 ) -> None:
     """20 bytes of HBM and the others of another memory; 50 bytes were accessed."""
     plane = tpu()
-    stats = plane.metadata_stats["fusion.1"]
-    stats["memory_access_breakdown"] = accesses((1, 1, 20), (1, 3, size - 20))
+    breakdown = accesses((1, 1, 20), (1, 3, size - 20))
+    plane.metadata_stats["fusion.1"] = {
+        **plane.metadata_stats["fusion.1"], "memory_access_breakdown": breakdown,
+    }  # fmt: skip
     rows = [r for r in read(space(plane))["op_stat"] if r["name"] == "fusion.1"]
     assert [(r["dram_bytes"], r["accessed_bytes"]) for r in rows] == [
         (None if dram_bytes is None else 2 * dram_bytes, 100)  # of two runs

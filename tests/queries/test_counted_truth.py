@@ -163,6 +163,35 @@ def test_the_packed_convention_counts_moves_and_conversions(query: Any) -> None:
         assert scalar[name] == pytest.approx(flop - halves[name] / 2, rel=1e-3, abs=1), name
 
 
+def test_bytes_and_share_of_a_cache_are_of_one_counter(database: Database) -> None:
+    """The vendor gives rate, peak and share of each; SMs read more from L2 than it sends.
+
+    One transfer goes to several SMs.
+    """
+    rows = {row["launch_index"]: row for row in database.sql("""
+        SELECT kernel_bound.*, launch_index FROM kernel_bound JOIN run_title USING (run_id)
+        WHERE run_title.title = 'micro'""").rows()}  # fmt: skip
+    more = 0
+    for launch in raw_page("micro.raw-base"):
+        row = rows[int(launch["ID"])]
+        for level, event in (
+            ("l2", "lts__lts2xbar"), ("l1", "l1tex__lsu_writeback"),
+        ):  # fmt: skip
+            name = f"derived__{event}_bytes" + ("_mem_lgds" if level == "l1" else "")
+            rate = number(launch, f"{name}.sum.per_second")
+            assert row[f"{level}_vendor_bytes"] == pytest.approx(
+                rate * row["dur_ns"] / 1e9, rel=1e-5
+            )
+            cycles = number(launch, f"{event.partition('__')[0]}__cycles_elapsed.avg.per_second")
+            peak = number(launch, f"{name}.sum.peak_sustained") * cycles
+            assert row[f"own_{level}_vendor_bytes_per_s"] == pytest.approx(peak, rel=1e-5)
+        share = number(launch, "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed")
+        own = row["l2_vendor_bytes"] * 1e9 / row["own_l2_vendor_bytes_per_s"] / row["dur_ns"]
+        assert own == pytest.approx(share / 100, rel=1e-3, abs=1e-4)
+        more += number(launch, "l1tex__m_xbar2l1tex_read_bytes.sum") > 1.2 * row["l2_vendor_bytes"]
+    assert more > 3
+
+
 def test_kernels_that_move_are_told_as_such(query: Any) -> None:
     of = ranges()
     rows = query("zero_ai_kernels", by="launch")

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.ncu.columns import Cells, Column, Filler, Flags, Floats, Ints
+from tracekit.ncu.columns import Cells, Column, Filler, Flags, Floats, Ints, of_one_event
 from tracekit.ncu.metrics import Target, is_whole, metric_name, target_of
 from tracekit.parser import Batch, Issue, Report
 from tracekit.schema import (
@@ -415,7 +415,7 @@ class Assembler:
                 self._tell_other_unit(metric, count)
             key = metric.target.table, metric.target.column
             found.setdefault(key, []).append(Filler(metric.target, metric.power, places, has_unit))
-        return found
+        return of_one_event(cells, found)
 
     def _note_device(
         self, launches: Sequence[Launch], cells: Cells, column: str, fillers: Sequence[Filler]

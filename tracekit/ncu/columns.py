@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ Flags = npt.NDArray[np.bool_]
 
 _AGREES = 0.01  # two counters of one thing, collected in two passes, are not quite equal
 _INT_FROM = 2.0**63
+_NO_RANK = 99
 #: What no launch has none of.
 _POSITIVE = frozenset((
     "dur_ns", "elapsed_cycles", "sm_clock_hz", "grid_x", "grid_y", "grid_z", "block_x", "block_y",
@@ -83,7 +84,7 @@ class Column:
         self.value: Floats = np.full(length, np.nan)
         self.reasons: dict[int, str] = {}
         self.disagreeing = 0
-        self._rank = np.full(length, 99)
+        self._rank = np.full(length, _NO_RANK)
         self.texts: dict[int, tuple[str, int]] = {}  # and power: beyond what a float holds
 
     def fill(self, cells: Cells, fillers: Sequence[Filler]) -> None:
@@ -217,6 +218,34 @@ class Column:
         for launch in map(int, np.flatnonzero(odd)):
             self.reasons[launch] = "impossible"
             self.texts.pop(launch, None)
+
+
+def of_one_event(
+    cells: Cells, columns: Mapping[tuple[str, str], Sequence[Filler]]
+) -> dict[tuple[str, str], list[Filler]]:
+    """The fillers of each column, those left out that are of another counter than its event's.
+
+    Of each launch the counter of the least rank that has a count or a rate is its event's.
+    """
+    best: dict[str, Ints] = {}
+    for fillers in columns.values():
+        for filler in fillers:
+            if (event := filler.target.event) and not filler.target.column.endswith("_per_cycle"):
+                ranks = best.setdefault(event, np.full(len(cells.times), _NO_RANK))
+                known = filler.places[cells.status[filler.places] == "ok"]
+                np.minimum.at(ranks, cells.launch[known], filler.target.rank)
+
+    def kept(filler: Filler) -> Filler:
+        ranks = best.get(filler.target.event or "")
+        if ranks is None:
+            return filler
+        least = ranks[cells.launch[filler.places]]
+        return replace(
+            filler, places=filler.places[(least == filler.target.rank) | (least == _NO_RANK)]
+        )
+
+    found = {key: [kept(filler) for filler in fillers] for key, fillers in columns.items()}
+    return {key: fillers for key, fillers in found.items() if any(len(f.places) for f in fillers)}
 
 
 def _are_exact(numbers: Floats) -> bool:

@@ -227,6 +227,7 @@ class Target:
 
     Of several counters for one column that of the least `rank` counts; those of one `group` are
     parts of one figure and are added, a part that another one's path begins being in that one.
+    Columns of one `event` (its count, rate and peak) are of the same counter.
     """
 
     table: str
@@ -235,6 +236,7 @@ class Target:
     factor: float = 1.0
     rank: int = 0
     path: tuple[str, ...] = ()
+    event: str | None = None
 
 
 def _counter(column: str, unit: str | None, factor: float = 1.0, rank: int = 0) -> Target:
@@ -291,13 +293,12 @@ def _traffic() -> dict[str, Target]:
             found[f"dram__sectors_{spelling}.sum"] = _counter(
                 f"dram_{way}_sector_count", "sector", rank=rank
             )
-    # Versions of 2021 to 2023 count the reads of L1 from L2 where newer ones count L2's transfers.
-    for rank, (name, factor) in enumerate(
-        (
-            ("lts__lts2xbar_cycles_active", 1.0),
-            ("derived__lts__lts2xbar_bytes", 1 / 32),
-            ("l1tex__m_xbar2l1tex_read_bytes", 1 / 32),
-        )
+    # Versions of 2021 to 2023 count what SMs read from L2 where newer ones count L2's transfers;
+    # on Hopper one transfer can go to several SMs.
+    for name, factor, rank in (
+        ("lts__lts2xbar_cycles_active", 1.0, 0),
+        ("derived__lts__lts2xbar_bytes", 1 / 32, 0),
+        ("l1tex__m_xbar2l1tex_read_bytes", 1 / 32, 1),
     ):
         found |= _rates(name, "l2_xbar", factor, rank)
     # Which of them a report has depends on the compute capability.
@@ -324,7 +325,9 @@ def _rates(name: str, column: str, factor: float, rank: int) -> dict[str, Target
     ways = (("sum", "cycle_count"), ("sum.per_second", "per_s"), ("sum.peak_sustained",
             "peak_per_cycle"))  # fmt: skip
     return {
-        f"{name}.{rollup}": _counter(f"{column}_{what}", None, factor, rank)
+        f"{name}.{rollup}": Target(
+            "kernel_counter", f"{column}_{what}", None, factor, rank, event=column
+        )
         for rollup, what in ways
     }
 
