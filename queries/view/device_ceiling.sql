@@ -14,50 +14,76 @@
 -- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the profiler"}
 -- source_text = {type = "VARCHAR", doc = "where the figure comes from; and what the profiler says, where that is far from it"}
 WITH
+-- in lists, as device_known takes long to plan: it is joined once
+given AS (
+    SELECT
+        run_id, source_id,
+        list({
+            'ceiling_kind': assumption_kind, 'ceiling_name': name, 'value': value, 'unit': unit,
+            'origin_kind': 'user', 'source_text': source_text
+        }) AS ceilings
+    FROM assumption
+    WHERE assumption_kind IN ('compute', 'bandwidth', 'launch_overhead')
+    GROUP BY run_id, source_id
+),
+modelled AS (
+    SELECT
+        model_name,
+        list({
+            'ceiling_kind': ceiling_kind, 'ceiling_name': ceiling_name, 'value': value, 'unit': unit,
+            'origin_kind': origin_kind, 'source_text': source_text
+        }) AS ceilings
+    FROM model_ceiling
+    GROUP BY model_name
+),
+reported AS (
+    SELECT
+        run_id, source_id, device_id,
+        [
+            {
+                'ceiling_kind': 'compute', 'ceiling_name': 'reported', 'value': reported_flop_per_s, 'unit': 'flop/s',
+                'origin_kind': 'reported', 'source_text': 'the profiler''s own table'
+            },
+            {
+                'ceiling_kind': 'bandwidth', 'ceiling_name': 'dram', 'value': reported_bytes_per_s, 'unit': 'bytes/s',
+                'origin_kind': 'reported', 'source_text': 'the profiler''s own table'
+            }
+        ] AS ceilings
+    FROM device
+    WHERE reported_flop_per_s > 0 OR reported_bytes_per_s > 0
+),
 offered AS (
     SELECT
-        device_known.run_id, device_known.source_id, device_known.device_id,
-        device_known.device_name, assumption.assumption_kind AS ceiling_kind,
-        assumption.name AS ceiling_name, assumption.value, assumption.unit,
-        'user' AS origin_kind, assumption.source_text
-    FROM device_known JOIN assumption USING (run_id, source_id)
-    WHERE assumption.assumption_kind IN ('compute', 'bandwidth', 'launch_overhead')
-    UNION ALL
-    SELECT
-        device_known.run_id, device_known.source_id, device_known.device_id,
-        device_known.device_name, model_ceiling.ceiling_kind, model_ceiling.ceiling_name,
-        model_ceiling.value, model_ceiling.unit, model_ceiling.origin_kind,
-        model_ceiling.source_text || coalesce(printf('; the profiler reports %.4g of it', peak_conflict.reported_ratio), '') AS source_text
+        device_known.run_id, device_known.source_id, device_known.device_id, device_known.device_name,
+        unnest(list_concat(given.ceilings, modelled.ceilings, reported.ceilings), recursive := true)
     FROM device_known
-    JOIN model_ceiling USING (model_name)
-    LEFT JOIN peak_conflict
-        ON peak_conflict.run_id = device_known.run_id AND peak_conflict.source_id = device_known.source_id
-        AND peak_conflict.device_id IS NOT DISTINCT FROM device_known.device_id
-        AND peak_conflict.ceiling_name = model_ceiling.ceiling_name
-    UNION ALL
-    SELECT
-        reported.run_id, reported.source_id, reported.device_id, device_known.device_name,
-        reported.ceiling_kind, reported.ceiling_name, reported.value, reported.unit,
-        'reported' AS origin_kind, 'the profiler''s own table' AS source_text
-    FROM (
-        SELECT
-            run_id, source_id, device_id,
-            unnest([
-                {'ceiling_kind': 'compute', 'ceiling_name': 'reported', 'value': reported_flop_per_s, 'unit': 'flop/s'},
-                {'ceiling_kind': 'bandwidth', 'ceiling_name': 'dram', 'value': reported_bytes_per_s, 'unit': 'bytes/s'}
-            ], recursive := true)
-        FROM device
-    ) AS reported
-    LEFT JOIN device_known
-        ON device_known.run_id = reported.run_id AND device_known.source_id = reported.source_id
-        AND device_known.device_id IS NOT DISTINCT FROM reported.device_id
-    WHERE reported.value > 0
+    LEFT JOIN given ON given.run_id = device_known.run_id AND given.source_id = device_known.source_id
+    LEFT JOIN modelled ON modelled.model_name = device_known.model_name
+    LEFT JOIN reported
+        ON reported.run_id = device_known.run_id AND reported.source_id = device_known.source_id
+        AND reported.device_id IS NOT DISTINCT FROM device_known.device_id
+),
+chosen AS (
+    FROM offered
+    WHERE origin_kind <> 'reported' OR value > 0
+    QUALIFY
+        -- only where nobody says more
+        (origin_kind <> 'reported' OR bool_and(origin_kind = 'reported') OVER (PARTITION BY run_id, source_id, device_id, ceiling_kind))
+        AND row_number() OVER (
+            PARTITION BY run_id, source_id, device_id, ceiling_kind, ceiling_name
+            ORDER BY origin_kind <> 'user', source_text
+        ) = 1
 )
-SELECT * FROM offered
-QUALIFY
-    -- only where nobody says more
-    (origin_kind <> 'reported' OR bool_and(origin_kind = 'reported') OVER (PARTITION BY run_id, source_id, device_id, ceiling_kind))
-    AND row_number() OVER (
-    PARTITION BY run_id, source_id, device_id, ceiling_kind, ceiling_name
-    ORDER BY origin_kind <> 'user', source_text
-) = 1
+SELECT
+    chosen.* REPLACE (
+        chosen.source_text || CASE
+            WHEN chosen.origin_kind NOT IN ('user', 'reported')
+            THEN coalesce(printf('; the profiler reports %.4g of it', peak_conflict.reported_ratio), '')
+            ELSE ''
+        END AS source_text
+    )
+FROM chosen
+LEFT JOIN peak_conflict
+    ON peak_conflict.run_id = chosen.run_id AND peak_conflict.source_id = chosen.source_id
+    AND peak_conflict.device_id IS NOT DISTINCT FROM chosen.device_id
+    AND peak_conflict.ceiling_name = chosen.ceiling_name
