@@ -8,8 +8,9 @@ import re
 import tempfile
 import threading
 import uuid
+import warnings
 import weakref
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,11 @@ _OP_MODEL_RESULT = (
     "write_bytes BIGINT, accessed_bytes BIGINT, precision_name VARCHAR, comm_bytes BIGINT, "
     "reason VARCHAR)"
 )
+#: How the rows of a query are read through a cursor.
+Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
 _POLL_SECONDS = 0.1
+# DuckDB advises against what `_reported` does on purpose.
+warnings.filterwarnings("ignore", "Arrow output on a DB-API result", module=r"tracekit\.engine")
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
@@ -136,10 +141,10 @@ class Database:
             self._define_functions(texts)
             self._define_references(texts)
             self._define_empty(texts)
-            for query in queries:
-                if query.name not in self._defined:
-                    self._connection.execute(_definition(query))
-                    self._defined.add(query.name)
+            new = [query for query in queries if query.name not in self._defined]
+            for statement in _definitions(new):
+                self._connection.execute(statement)
+            self._defined.update(query.name for query in new)
 
     def _define_functions(self, texts: Sequence[str]) -> None:
         """Our own functions that `texts` name: to load the models of operators takes time."""
@@ -206,7 +211,7 @@ class Database:
     def sql(self, text: str) -> Result:
         """The answer to one SELECT; raises QueryError for anything else."""
         self._require_select(text)
-        table = self._fetch(text, {})
+        table = self._fetch(text, {}, _selected)
         names = own_names(table.column_names)
         units = map(unit_of, table.column_names)
         columns = tuple(map(ResultColumn, names, units))
@@ -298,33 +303,33 @@ class Database:
         columns = tuple(ResultColumn(c.name, unit_of(c.name), c.doc) for c in query.columns)
         return Result(query.name, table, columns, (query.purpose, f"source: {query.source}"))
 
-    def _fetch(self, text: str, parameters: Mapping[str, Any]) -> pa.Table:
+    def _fetch(
+        self, text: str, parameters: Mapping[str, Any], read: Reader | None = None
+    ) -> pa.Table:
         try:
             try:
-                return self._rows(text, parameters)
+                return self._rows(text, parameters, read or _reported)
             except duckdb.CatalogException:
                 self._define(definitions())  # so that the message can say what was meant
-                return self._rows(text, parameters)
+                return self._rows(text, parameters, read or _reported)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
             raise QueryError(self._explained(error)) from error
 
-    def _rows(self, text: str, parameters: Mapping[str, Any]) -> pa.Table:
+    def _rows(self, text: str, parameters: Mapping[str, Any], read: Reader) -> pa.Table:
         self._define(definitions_for(text), text.lower())
         # An unread result blocks the connection: one cursor a query.
         cursor = self._cursor()
         try:
-            return _interruptible(
-                cursor, lambda: _exact_table(cursor.sql(text, params=dict(parameters) or None))
-            )
+            return _interruptible(cursor, lambda: read(cursor, text, parameters))
         except duckdb.InvalidInputException as error:
             if self._is_mixed or "schema mismatch" not in str(error):
                 raise
         finally:
             cursor.close()
         self._define_mixed_views()
-        return self._rows(text, parameters)
+        return self._rows(text, parameters, read)
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         with self._busy:
@@ -436,8 +441,23 @@ def _fulfil(answer: Future[pa.Table], ask: Callable[[], pa.Table]) -> None:
         answer.set_exception(error)
 
 
-def _exact_table(relation: duckdb.DuckDBPyRelation) -> pa.Table:
-    """The rows, each value as DuckDB has it; QueryError for those that would come out as others."""
+def _reported(
+    cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
+) -> pa.Table:
+    """The rows of a report: planned once, which takes longer than its few rows to be copied."""
+    table = cursor.execute(text, dict(parameters)).to_arrow_table()
+    _require_calendar(table)
+    return table
+
+
+def _selected(
+    cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
+) -> pa.Table:
+    """The rows of any SELECT: planned twice, but however many they are they are in memory once.
+
+    Each value is as DuckDB has it; QueryError for those that would come out as others.
+    """
+    relation = cursor.sql(text, params=dict(parameters) or None)
     for name, kind in zip(relation.columns, relation.types, strict=True):
         if inexact := _inexact_type(kind):
             raise QueryError(
@@ -445,8 +465,7 @@ def _exact_table(relation: duckdb.DuckDBPyRelation) -> pa.Table:
                 f"exactly; write CAST(… AS VARCHAR)"
             )
     table = relation.to_arrow_table()
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        _require_calendar(name, column)
+    _require_calendar(table)
     return table
 
 
@@ -458,17 +477,17 @@ def _inexact_type(kind: Any) -> str | None:
     return kind.id if kind.id in _INEXACT_TYPES else None
 
 
-def _require_calendar(name: str, column: pa.ChunkedArray) -> None:
+def _require_calendar(table: pa.Table) -> None:
     """Raise QueryError for dates and times that Python has no value for."""
-    if not _is_temporal(column.type):
-        return
-    try:
-        column.to_pylist()
-    except (OverflowError, ValueError) as error:
-        raise QueryError(
-            f"the column {name!r} has a date or time outside of the years 1 to 9999 ({error}); "
-            "write CAST(… AS VARCHAR)"
-        ) from error
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            if _is_temporal(column.type):
+                column.to_pylist()
+        except (OverflowError, ValueError) as error:
+            raise QueryError(
+                f"the column {name!r} has a date or time outside of the years 1 to 9999 "
+                f"({error}); write CAST(… AS VARCHAR)"
+            ) from error
 
 
 def _is_temporal(kind: pa.DataType) -> bool:
@@ -593,6 +612,25 @@ def _read(files: Sequence[str], *, is_mixed: bool) -> str:
 def _escaped(path: str) -> str:
     """A path as a pattern that only it matches."""
     return _GLOB.sub(r"[\1]", path)
+
+
+def _definitions(queries: Sequence[Query]) -> Iterator[str]:
+    """The statements that make macros and views, each of which comes after those it depends on.
+
+    DuckDB binds a macro of rows when it is made, with all views below it, which takes longer than
+    many a report: it is made upon stand-ins that have the columns of these views.
+    """
+    macros = [query for query in queries if query.kind == "macro"]
+    below = {name for query in macros if query.columns for name in query.depends}
+    views = [query for query in queries if query.kind == "view"]
+    yield from (_stand_in(view) for view in views if view.name in below)
+    yield from map(_definition, macros)
+    yield from map(_definition, views)
+
+
+def _stand_in(view: Query) -> str:
+    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in view.columns)
+    return f"CREATE OR REPLACE VIEW {view.name} AS SELECT {columns}"
 
 
 def _definition(query: Query) -> str:

@@ -36,7 +36,7 @@ COUNTERS = [*INSTRUCTIONS, "tensor_inst", "dram_bytes", "dur_ns"]
 
 #: An example has many kernels, since a store takes longer than the arithmetic.
 FEW = settings(
-    max_examples=5, deadline=None,
+    max_examples=3, deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow,
                            HealthCheck.data_too_large, HealthCheck.large_base_example],
 )  # fmt: skip
