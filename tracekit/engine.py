@@ -74,8 +74,6 @@ _OP_MODEL_RESULT = (
 #: How the rows of a query are read through a cursor.
 Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
 _POLL_SECONDS = 0.1
-# DuckDB advises against what `_reported` does on purpose.
-warnings.filterwarnings("ignore", "Arrow output on a DB-API result", module=r"tracekit\.engine")
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
@@ -444,8 +442,11 @@ def _fulfil(answer: Future[pa.Table], ask: Callable[[], pa.Table]) -> None:
 def _reported(
     cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
 ) -> pa.Table:
-    """The rows of a report: planned once, which takes longer than its few rows to be copied."""
-    table = cursor.execute(text, dict(parameters)).to_arrow_table()
+    """The rows of a report: planned once, which takes longer than to copy them, as DuckDB warns."""
+    answer = cursor.execute(text, dict(parameters))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Arrow output on a DB-API result")
+        table = answer.to_arrow_table()
     _require_calendar(table)
     return table
 
