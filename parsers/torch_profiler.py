@@ -21,6 +21,7 @@ from tracekit.chrome.reader import TraceReader, plan_blocks
 from tracekit.chrome.rows import (
     EventRows,
     is_sound,
+    metadata,
     metadata_json,
     raw_text,
     refuse_nothing,
@@ -364,7 +365,7 @@ class TorchProfilerParser:
             report.absorb(part)
             top_level |= part.notes["top_level"]
         refuse_nothing(source, top_level, report)
-        says = {key: msgspec.json.decode(value) for key, value in top_level.items()}
+        says = metadata(top_level)
         _tell_profiler_messages(says, report)
         firsts = [p.notes["first_ns"] for p in parts if p.notes["first_ns"] is not None]
         job = says.get("distributedInfo")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_EVEN, Decimal
+
+from tracekit.decimals import whole
 
 _PREFIX = re.compile(
     r"(?:([IWEF])(?:\d{4}){1,2} \d\d:\d\d:\d\d\.\d{6} +(\d{1,18}) )?"
@@ -36,7 +37,6 @@ _LIKE_A_TIME = re.compile(
 )
 _ANY_TIME = re.compile(rf".*{_VALUE}")
 _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
-_MOST_NS = (1 << 63) - 1
 
 _BLOCK = re.compile(r"\s*(\w+) \{\s*")
 _FIELD = re.compile(r'\s*(\w+): (?:"((?:[^"\\]|\\.)*)"|([^\s"]\S*))\s*')
@@ -142,8 +142,7 @@ def nanoseconds(text: str) -> int | None:
     """Milliseconds in decimal digits as whole nanoseconds, rounded once; None if it is no time."""
     if not _NUMBER.fullmatch(text):
         return None
-    ns = int(Decimal(text).scaleb(6).to_integral_value(ROUND_HALF_EVEN))
-    return ns if ns <= _MOST_NS else None
+    return whole(text, 6)
 
 
 def is_like_a_time(text: str) -> bool:

@@ -357,6 +357,8 @@ def _kinds(
 
 
 def _text_or_none(value: Any) -> str | None:
+    if isinstance(value, msgspec.Raw):
+        return bytes(value).decode("utf-8", "replace").strip()
     return value if isinstance(value, str) or value is None else repr(value)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -10,6 +12,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit import decimals
 from tracekit.chrome.columns import Arg, Cells, arg, real, text
 from tracekit.chrome.events import Group
 from tracekit.errors import FormatError
@@ -123,6 +126,17 @@ class EventRows:
         return cells
 
     def _durations(self, group: Group) -> pa.Array:
+        if group.phase == "X" and group.dur_ns.null_count:
+            self.report.issue(
+                Issue(
+                    "no_duration",
+                    "warning",
+                    "recording",
+                    "intervals without a readable duration",
+                    "their dur_ns is NULL",
+                    occurrence_count=group.dur_ns.null_count,
+                )
+            )
         if (pc.min(group.dur_ns).as_py() or 0) >= 0:
             return group.dur_ns
         negative = pc.less(group.dur_ns, 0)
@@ -355,6 +369,24 @@ def is_sound(report: Report) -> bool:
         issue.severity_kind == "error" or issue.code == "repaired_event"
         for issue in report.issues.values()
     )
+
+
+def metadata(top_level: Mapping[str, bytes]) -> dict[str, Any]:
+    """The same as Python values; a number that neither float64 nor 64 bits hold is None."""
+    return {key: _loosely(value) for key, value in top_level.items()}
+
+
+def _loosely(value: bytes) -> Any:
+    try:
+        return msgspec.json.decode(value)
+    except msgspec.ValidationError:
+        text = value.decode("utf-8", "replace")
+        return json.loads(text, parse_float=_finite, parse_int=decimals.whole)
+
+
+def _finite(number: str) -> float | None:
+    value = float(number)
+    return value if math.isfinite(value) else None
 
 
 def metadata_json(top_level: Mapping[str, bytes]) -> str | None:

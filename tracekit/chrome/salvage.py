@@ -128,11 +128,19 @@ def _extent(text: bytes, position: int) -> tuple[int | None, bool, bool]:
 
 
 def _raw_extent(view: memoryview, position: int) -> tuple[int | None, bool, bool]:
+    end, is_known, may_go_on = position + len(view), bytes(view[:1]) == b"{", False
     try:
         msgspec.json.decode(view, type=msgspec.Raw)
     except msgspec.DecodeError as error:
-        return _told_extent(error, view, position)
-    return position + len(view), bytes(view[:1]) == b"{", False
+        known_end, is_known, may_go_on = _told_extent(error, view, position)
+        if known_end is None:
+            return None, is_known, may_go_on
+        end = known_end
+    try:
+        bytes(view[: end - position]).decode()  # msgspec looks only at texts that it hands out
+    except UnicodeDecodeError:
+        return None, False, False
+    return end, is_known, may_go_on
 
 
 def _told_extent(

@@ -8,13 +8,15 @@ it converts and otherwise asks for the text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from tracekit.decimals import whole
 
 # From 2^43 us on (102 days) neighbouring float64 are more than 1 ns apart.
 FLOAT_LIMIT_US = float(2**43)
@@ -25,6 +27,8 @@ _NS_PER_US = 1000
 _POWERS = 10 ** np.arange(19, dtype=np.int64)
 # Microseconds with nine decimals.
 _LONG = pa.decimal128(29, 9)
+# What pyarrow may cast to it: it dies of an exponent such as that of 1e-99999999.
+_PLAIN = r"^[+-]?\d{1,20}(\.\d{0,9})?$"
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -44,7 +48,10 @@ def to_ns(values: Sequence[Any]) -> pa.Array:
     if kinds == {int}:
         return _from_integers(values)
     if kinds <= {int, float, type(None)}:
-        return _from_numbers(values, has_none=type(None) in kinds)
+        try:
+            return _from_numbers(values, has_none=type(None) in kinds)
+        except OverflowError:  # an integer that no float holds
+            raise TextNeeded from None
     if kinds == {msgspec.Raw}:
         return _from_json(values)
     floats = np.array([value for value in values if type(value) is float], dtype=np.float64)
@@ -174,20 +181,16 @@ def _from_texts(texts: Sequence[str | None]) -> pa.Array:
         nanos = _from_plain_decimals(",".join(known).encode(), len(texts))
         if nanos is not None:
             return nanos
+    column = pa.array(texts, pa.string())
+    if not pc.all(pc.match_substring_regex(column, _PLAIN), min_count=0).as_py():
+        return pa.array([_nanosecond(text) for text in texts], pa.int64())
     try:
-        exact = pa.array(texts, pa.string()).cast(_LONG)
+        exact = column.cast(_LONG)
         nanos = pc.multiply(exact, pa.scalar(Decimal(_NS_PER_US), pa.decimal128(4, 0)))
         return pc.round(nanos, round_mode="half_to_even").cast(pa.int64())
-    except pa.ArrowInvalid:  # still more decimals, or no number: value by value
+    except pa.ArrowInvalid:  # still more decimals: value by value
         return pa.array([_nanosecond(text) for text in texts], pa.int64())
 
 
 def _nanosecond(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        nanos = (Decimal(text) * _NS_PER_US).to_integral_value(ROUND_HALF_EVEN)
-        number = int(nanos)
-    except (InvalidOperation, ValueError, OverflowError):
-        return None
-    return number if abs(number) <= _INT64_MAX else None
+    return None if text is None else whole(text, 3)

@@ -7,11 +7,12 @@ No single cell such as ``1.234`` says which it is; the cells of a file together 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from tracekit import decimals
 
 Notation = Literal["point", "comma"]
 
@@ -151,10 +152,7 @@ def _plain(numbers: pa.Array, notation: Notation) -> pa.Array:
 def whole(cell: str, notation: Notation, power: int = 0) -> int | None:
     """The number in a cell times 10**`power`, rounded once: exact beyond 2**53 too."""
     text = _plain(pa.array([cell.strip()]), notation)[0].as_py()
-    try:
-        return int(Decimal(text).scaleb(power).to_integral_value())
-    except (InvalidOperation, OverflowError, ValueError):
-        return None
+    return None if text is None else decimals.whole(text, power)
 
 
 def is_exact(value: float) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import msgspec
 
+from tracekit import decimals
 from tracekit.parser import Issue, Report
 
 Row = dict[str, Any]
@@ -46,11 +47,7 @@ def _number(value: Any) -> Decimal | None:
     text = repr(value) if isinstance(value, float) else str(value)
     if len(text) > _MOST_DIGITS:
         return None
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
+    return decimals.number(text)
 
 
 @dataclass(slots=True)
