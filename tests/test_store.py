@@ -638,6 +638,77 @@ def test_a_store_may_be_named_relative_to_the_current_folder(
     assert scalar(Path(), "SELECT count(*) FROM kernel") == KERNELS
 
 
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """Folders of somebody else, also such as an ingest of ours leaves."""
+    for name in ("photos", "01a2059dae56a0123456", "run_id=x/source_id=y"):
+        folder = tmp_path / "outside" / name
+        folder.mkdir(parents=True)
+        (folder / "precious.txt").write_text("precious")
+        (folder / "01a2059dae56a0123456-0.parquet").write_text("precious")
+        (folder / ".lock").write_text("precious")
+    return tmp_path / "outside"
+
+
+@pytest.mark.parametrize("place", [".staging", ".lock", "kernel", "source_file", "tracekit.json"])
+def test_a_link_out_of_a_store_costs_nobody_a_file(
+    tmp_path: Path, gpu_trace: Path, small_trace: Path, outside: Path, place: str
+) -> None:
+    store = tmp_path / "S"
+    bring_in(store, gpu_trace, run_name="first")
+    shutil.move(store / place, outside / "moved")
+    (store / place).symlink_to(outside if place == ".staging" else outside / "moved")
+    before = everything(outside)
+    with pytest.raises(StoreError, match=rf"{place}: is a link to .*; remove the link"):
+        bring_in(store, small_trace, run_name="second")
+    with pytest.raises(StoreError, match=rf"{place}: is a link to "):
+        open_store(store).remove(open_store(store).commits())
+    assert everything(outside) == before
+
+
+def everything(folder: Path) -> dict[str, bytes | None]:
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+            for path in folder.rglob("*")}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["photos", "01a2059dae56a0123456"])
+def test_a_link_in_the_staging_folder_is_none_of_ours(
+    tmp_path: Path, gpu_trace: Path, outside: Path, name: str
+) -> None:
+    store = tmp_path / "S"
+    before = everything(outside)
+    create_store(store)
+    (store / ".staging").mkdir()
+    (store / ".staging" / name).symlink_to(outside / name)
+    own = store / ".staging" / "01a2059dae56a0123457"
+    own.mkdir()
+    (own / ".lock").symlink_to(outside / "photos" / "precious.txt")
+    foreign = store / ".staging" / "notes"
+    foreign.mkdir()
+    (foreign / "mine.txt").write_text("mine")
+    bring_in(store, gpu_trace)
+    assert everything(outside) == before
+    assert (foreign / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("depth", ["run", "source"])
+def test_what_lies_behind_a_link_of_a_run_is_not_deleted(
+    tmp_path: Path, gpu_trace: Path, depth: str
+) -> None:
+    store = tmp_path / "S"
+    bring_in(store, gpu_trace, run_name="first")
+    folder = next((store / "kernel").glob("run_id=*/source_id=*"))
+    folder = folder if depth == "source" else folder.parent
+    shutil.move(folder, tmp_path / "scratch")
+    folder.symlink_to(tmp_path / "scratch")
+    before = everything(tmp_path / "scratch")
+    with pytest.raises(StoreError, match="is a link to"):
+        bring_in(store, gpu_trace, run_name="first", replaces=True)
+    with contextlib.suppress(StoreError):
+        open_store(store).remove(open_store(store).commits())
+    assert everything(tmp_path / "scratch") == before
+
+
 def test_things_that_others_leave_in_a_store_do_no_harm(tmp_path: Path, gpu_trace: Path) -> None:
     store = tmp_path / "S"
     (outcome,) = bring_in(store, gpu_trace, run_name="r")

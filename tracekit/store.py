@@ -45,6 +45,7 @@ from tracekit.schema import (
 #: The file that makes a folder a store.
 STORE_MARK = "tracekit.json"
 _STAGING = ".staging"
+_INGEST_ID = re.compile(r"[0-9a-f]{20}")
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
 _ROW_GROUP_ROWS = 8_192
@@ -258,7 +259,11 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the store's lock: whatever changes the store happens one at a time."""
+        """Hold the store's lock: whatever changes the store happens one at a time.
+
+        Raises StoreError where a link leads out of the store: what changes it deletes files.
+        """
+        self._refuse_links()
         lock = filelock.FileLock(self.path / _LOCK)
         try:
             with lock.acquire(timeout=_LOCK_SECONDS):
@@ -268,6 +273,10 @@ class Store:
                 f"{self.path}: another tracekit has held the store's lock for {_LOCK_SECONDS} s; "
                 "wait for it to end and try again"
             ) from error
+
+    def _refuse_links(self) -> None:
+        for name in (_LOCK, STORE_MARK, _STAGING, *TABLES):
+            _refuse_link(self.path / name)
 
     def begin(self, replacing: Collection[str] = ()) -> Ingest:
         """Start an ingest that replaces some sources; clears what killed ones left behind."""
@@ -282,8 +291,10 @@ class Store:
     def _sweep(self) -> bool:
         """Remove the staging folders of killed ingests; whether there were any."""
         found = False
-        for name in _names(self.path / _STAGING):
+        for name in filter(_INGEST_ID.fullmatch, _names(self.path / _STAGING)):
             folder = self.path / _STAGING / name
+            if folder.is_symlink() or (folder / _LOCK).is_symlink():
+                continue
             lock = filelock.FileLock(folder / _LOCK)
             with contextlib.suppress(OSError):  # it is held, or this is none of ours
                 lock.acquire(timeout=0)
@@ -307,7 +318,7 @@ class Store:
         for table in (SOURCE_FILE.name, *TABLES):
             for owner, file in self._files(table, commit.run_id, commit.source_id):
                 if owner == commit:
-                    file.unlink(missing_ok=True)
+                    _delete(file)
             _prune(self.folder_of(table, commit))
 
     def _clear_orphans(self) -> None:
@@ -316,7 +327,7 @@ class Store:
         for table in TABLES:
             for commit, file in list(self._files(table)):
                 if commit not in alive:
-                    file.unlink(missing_ok=True)
+                    _delete(file)
                     _prune(file.parent)
 
     def folder_of(self, table: str, commit: Commit) -> Path:
@@ -352,6 +363,22 @@ def _names(folder: str | Path) -> list[str]:
         raise StoreError(
             f"{folder}: cannot be read: {error.strerror or error}; give read access to the store"
         ) from error
+
+
+def _delete(file: Path) -> None:
+    """Delete a file of a table; raises StoreError where it lies behind a link."""
+    _refuse_link(file.parent.parent)
+    _refuse_link(file.parent)
+    file.unlink(missing_ok=True)
+
+
+def _refuse_link(path: Path) -> None:
+    """Raise StoreError for a link: what lies behind it may be anyone's."""
+    if path.is_symlink():
+        raise StoreError(
+            f"{path}: is a link to {path.readlink()}, and a store is changed in its own folder "
+            "only; remove the link, or put the folder itself there"
+        )
 
 
 def _prune(folder: Path) -> None:
@@ -428,6 +455,8 @@ class Ingest:
         try:
             for table in sorted(_names(folder), key=lambda name: name == SOURCE_FILE.name):
                 target = self.store.folder_of(table, commit)
+                _refuse_link(target.parent)
+                _refuse_link(target)
                 target.mkdir(parents=True, exist_ok=True)
                 for name in _names(folder / table):
                     (folder / table / name).replace(target / f"{commit.ingest_id}-{name}")
