@@ -352,6 +352,7 @@ class _Layout:
             pieces.insert(0, "")
         if len(pieces) >= size:
             _refuse_half(is_half=self.free == size - 1 and bool(_ROW_IN_NAME.search(pieces[-1])))
+            _refuse_half(is_half=len(pieces) > 2 * size - 2)  # another row goes on in it
             return pieces
         _refuse_half(is_half=len(pieces) >= min(3, size - 1))
         return None
@@ -404,6 +405,8 @@ def _header_of(text: str) -> _Header | None:
         try:
             names = _csv_cells(header) if is_csv else _GAP.split(header.rstrip())
         except _DamagedRow:
+            continue
+        if not is_csv and '"' in header:  # the line of a device goes on in it
             continue
         own = names if is_csv else list(takewhile(lambda name: not name[:1].isdigit(), names))
         if layout := _layout([name.strip() for name in own], is_csv=is_csv):

@@ -48,12 +48,14 @@ class Change:
 class Rule:
     """Changes of these kinds inside a match of `where` carry nothing, for this reason.
 
-    An empty `kinds` stands for all of them. A rule only excuses what leaves the outcome as it was.
+    An empty `kinds` stands for all of them. A rule only excuses what leaves the outcome as it was,
+    unless it `excuses_loss`: what is left is a whole line, and nothing tells that there was more.
     """
 
     reason: str
     where: str
     kinds: frozenset[str] = frozenset()
+    excuses_loss: bool = False
 
     def excuses(self, change: Change) -> bool:
         """Whether the changed characters lie in one match."""
@@ -223,7 +225,8 @@ class Account:
         if change.next_count:  # a line that is an issue takes the other into it
             every = (dropped, self._dropped(change.index + 1))
             is_less &= not any(_only_issues_differ(one, self._original) for one in every)
-        if is_less and changed.issues == self._original.issues:
+        is_whole = any(rule.excuses_loss and rule.excuses(change) for rule in self.rules)
+        if is_less and changed.issues == self._original.issues and not is_whole:
             return "rows are gone, and no skip or issue says so"
         return None
 

@@ -230,7 +230,7 @@ class TextPage:
         if not self._spans or _KNOWN_RULE.match(text):
             self._spans = ()
             return False
-        if self._is_cut(text):
+        if self._is_cut(text) or self._is_joined(text):
             self._tell_cut(place, len(text), "a row of the table")
             return True
         cells = _cells(text, self._spans)
@@ -245,10 +245,15 @@ class TextPage:
         is_short = self.is_last_line and len(text) < self._spans[-1][1]
         return is_short and not _NO_ROW.fullmatch(text) and text[4:5].strip() != ""
 
+    def _is_joined(self, text: str) -> bool:
+        """Whether another row goes on in one: values have no gaps in them."""
+        value = text[self._spans[-1][0] :].strip()
+        return bool(_GAP.search(value)) and not _NO_ROW.fullmatch(text)
+
     def _tell_cut(self, place: int, length: int, what: str) -> None:
         self.report.event_count += 1
         self.report.issue(Issue(
-            "damaged_row", "error", "recording", f"{what} is cut short",
+            "damaged_row", "error", "recording", f"{what} is cut short, or another goes on in it",
             "it was left out; export the report again", skipped_event_count=1,
             lost_bytes=length, first_offset_bytes=place,
         ))  # fmt: skip

@@ -25,6 +25,7 @@ from tracekit.perf.assemble import Series, Sink
 from tracekit.perf.known import BLANK, NUMBER, VALUE, Cell, Known, Layout, ns_of
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.metrics import is_metric_name, metric_series
+from tracekit.perf.names import is_known
 from tracekit.perf.scopes import THREAD, UNIT
 from tracekit.perf.units import KNOWN_UNITS, TOOL_EVENTS, event_scale, says_its_unit
 from tracekit.spelling import spelling_of
@@ -41,6 +42,8 @@ _SHARE = re.compile(r"\d{1,3}[.,]\d\d")
 _METRIC_VALUE = re.compile(rf"{_NUMBER}|-?nan|-?inf|")
 _EVENT = re.compile(r"[A-Za-z_][^\x00-\x1f\"<]*")
 _FIRST = re.compile(r" *(?:summary|<not \w+>|[\w.\-]+)([^\w.<>%\"'\s/+-]+|[ \t])")
+#: A line that goes on without a metric has the separators of those that it lacks.
+_LEAST_FIELDS = 4
 #: A share of the time with a decimal comma, where a comma separates the fields too.
 _TWO_COMMAS = re.compile(r"[ \w.<>,-]*,[A-Za-z_][^,]*(?:,\d+,\d\d%)?,\d+,\d{1,3},\d\d(?:,.*)?")
 _HEADER_WORDS = {"time", "cpu", "socket", "die", "cluster", "cache", "core", "node", "cpus",
@@ -129,6 +132,12 @@ def _with_value(fields: list[str], sep: str, head: Head, value: int) -> Line | N
     if last is None or not _EVENT.fullmatch(sep.join(fields[first:last]).strip()):
         return None
     for cgroup in (None, last):
+        if (
+            cgroup is not None
+            and cgroup < len(fields)
+            and is_known(spelling_of(fields[cgroup]).key)
+        ):
+            return None  # another row goes on in it
         if rest := _rest(fields, last if cgroup is None else last + 1):
             error, run, share, metrics = rest
             unit = value + 1 if has_unit else None
@@ -225,7 +234,7 @@ class CsvReader:
         self._sink = sink
         self._measurements = measurements
         self._report = report
-        self._shapes: Counter[tuple[bool, bool]] = Counter()
+        self._shapes: Counter[tuple[bool, ...]] = Counter()
         self.separator: str | None = None
         self.row_count = 0
         self.known = Known(sink, measurements, self._cut)
@@ -255,11 +264,13 @@ class CsvReader:
         if line is None:
             return self._table(text)
         if line.value is None:
-            is_cut = bool(self._names) and not line.metrics and not line.event[1]
+            is_blank = not line.metrics and not line.event[1]
+            is_cut = is_blank and (bool(self._names) or len(fields) < _LEAST_FIELDS)
             return not is_cut and self._more(fields, line)
         self.separator = sep
         if not fields[line.value].startswith("<"):
-            self._shapes[line.run is not None, bool(line.metrics)] += 1
+            has = line.run is not None, bool(line.metrics), line.cgroup is not None
+            self._shapes[has] += 1
         if line.time is not None and not self._at(fields[line.time]):
             return False
         if line.time is None:
@@ -385,7 +396,8 @@ class CsvReader:
             fields = text.split(sep)
             if fields[-1] != "" or len(fields) < 2:
                 continue
-            if any(map(is_metric_name, set(fields))):  # a line of blanks has a million
+            words = set(fields)  # a line of blanks has a million
+            if any(map(is_metric_name, words)) and not any(map(_VALUE.fullmatch, words)):
                 self.separator = sep
                 # perf writes these words with commas, whatever the separator is.
                 names = text.replace(",", sep).split(sep)[:-1]

@@ -67,16 +67,18 @@ _VALUES = re.compile(
     rf"(?P<values>(?:[+-]?[\d.,]+%?|-?nan%?)(?:[ \t]+(?:[+-]?[\d.,]+%?|-?nan%?))*)?\s*"
 )
 _METRIC = re.compile(rf"\s*({_SIGNED}|-?nan|-?inf)(%)?(?:\s+(%)?\s*(\S.*?)\s*|\s*)")
+#: What is left of a metric that is cut: nothing, or a number up to its decimals.
+_STUMP = re.compile(rf"\s*(?:{_SIGNED}[.,])?\s*")
+#: Lines without a word, or with a count, are no names of columns.
+_NO_HEADER = re.compile(r"\d{3}|[#<]|^\s*\d|^(?!.*[A-Za-z]{2})")
 _EVENT = re.compile(r"[A-Za-z_%][^\x00-\x1f\s]*")
 _WORDS = re.compile(r"raw 0x[0-9a-f]+(?::\w+)?|unknown tracepoint|unknown attr type: \d+")
 #: Two blanks, and behind them what begins with a digit: no metric is called so.
 _JOINED = re.compile(r"\s{2,}(?:\S+\s+)*?(?:[\d<]|CPU\d|S\d)")
 _SHOWN = 80
 _NO_UNIT = 6  # blanks between a value and an event where there is no unit
-_REPEATS = re.compile(
-    rf"\s*# (?:Table of individual measurements|Final result):\s*|"
-    rf"\s*{_DIGITS} \([+-]{_DIGITS}\) #*\s*"
-)
+_REPEATS = re.compile(r"\s*# (?:Table of individual measurements|Final result):\s*")
+_REPEAT = re.compile(rf"\s*{_DIGITS} \([+-]{_DIGITS}\) #*\s*")
 _HINTS = re.compile(
     r"Some events weren't counted\. Try disabling the NMI watchdog:|"
     r"\s*echo [01] > /proc/sys/kernel/nmi_watchdog|\s*perf stat \.\.\.|"
@@ -170,9 +172,15 @@ class TextReader:
         table = _TABLE.fullmatch(text)
         return table is not None and self._header(_TABLE_SCOPES.sub("", table[1]))
 
-    @staticmethod
-    def _known(text: str) -> bool:
+    def _known(self, text: str) -> bool:
         """What perf says beside its rows."""
+        if _REPEAT.fullmatch(text):
+            self._report.issue(Issue(
+                "unread_section", "info", "import",
+                "times of single repeats (--table) are not read",
+                "their mean and spread are",
+            ))  # fmt: skip
+            return True
         return bool(_REPEATS.fullmatch(text) or _HINTS.fullmatch(text))
 
     # -- the title and the footer -------------------------------------------------------------
@@ -293,7 +301,7 @@ class TextReader:
         numbers = []
         for note in notes:
             found = _METRIC.fullmatch(note)
-            is_cut = not note.strip() if found is None else not found[4]
+            is_cut = bool(_STUMP.fullmatch(note)) if found is None else not found[4]
             if is_cut or _JOINED.search(note.strip()) or (not found and _is_metric(note)):
                 self._report.issue(Issue(
                     "cut_line", "warning", "recording",
@@ -357,7 +365,7 @@ class TextReader:
         if self._names and (found := _VALUES.fullmatch(text)) and found["values"]:
             return self._values(found)
         is_first = self._is_in_block and self._last is None and self._group is None
-        if is_first and not self._names and not re.search(r"\d{3}|[#<]", text):
+        if is_first and not self._names and not _NO_HEADER.search(text):
             return not any(map(is_known, text.lower().split())) and self._header(text)
         return False
 
