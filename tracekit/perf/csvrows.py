@@ -234,7 +234,7 @@ class CsvReader:
         self._sink = sink
         self._measurements = measurements
         self._report = report
-        self._shapes: Counter[tuple[bool, ...]] = Counter()
+        self._shapes: Counter[tuple[bool, bool]] = Counter()
         self.separator: str | None = None
         self.row_count = 0
         self.known = Known(sink, measurements, self._cut)
@@ -269,8 +269,7 @@ class CsvReader:
             return not is_cut and self._more(fields, line)
         self.separator = sep
         if not fields[line.value].startswith("<"):
-            has = line.run is not None, bool(line.metrics), line.cgroup is not None
-            self._shapes[has] += 1
+            self._shapes[line.run is not None, bool(line.metrics)] += 1
         if line.time is not None and not self._at(fields[line.time]):
             return False
         if line.time is None:
