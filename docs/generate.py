@@ -7,7 +7,7 @@ would change and ends with 1. Generated are:
 - the output in ``console`` blocks: lines that begin with ``$ `` are run, in order;
 - the output in ``pycon`` blocks: lines that begin with ``>>> `` are run, in order.
 
-All commands of one page run in one folder, which holds a copy of fixtures/ and nothing else. A
+All commands of one page run in one folder, which holds a copy of the traces of fixtures/. A
 block that follows ``<!-- file: NAME -->`` is a file in that folder; a pyproject.toml among them
 is installed there. Commands are tracekit and `echo $?`, and `| head -n N` may follow; any other
 is left as it stands. A command must end with 0 unless `echo $?` comes next. Clock and random
@@ -128,7 +128,9 @@ class Session:
         """Go into the folder."""
         folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="tracekit-docs-"))
         self._folder = Path(folder)
-        shutil.copytree(ROOT / "fixtures", self._folder / "fixtures")
+        # without the tables that tests ask, which are most of the files
+        left_out = shutil.ignore_patterns("queries")
+        shutil.copytree(ROOT / "fixtures", self._folder / "fixtures", ignore=left_out)
         self._stack.enter_context(contextlib.chdir(self._folder))
         kept = {k: v for k, v in os.environ.items() if not k.startswith(_NOT_OURS)}
         self._stack.enter_context(mock.patch.dict(os.environ, kept | _ENVIRONMENT, clear=True))

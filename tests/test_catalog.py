@@ -224,9 +224,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for kind in KINDS:
         (tmp_path / kind).mkdir()
     monkeypatch.setattr(catalogue, "files", lambda _: tmp_path)
-    catalog.cache_clear()
+    caches = (catalog, definitions)
+    for cached in caches:
+        cached.cache_clear()
     yield tmp_path
-    catalog.cache_clear()
+    for cached in caches:
+        cached.cache_clear()
 
 
 def put(folder: Path, text: str, name: str = "mine", kind: Kind = "report") -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -735,6 +736,29 @@ def test_opening_reads_one_file_of_a_table_at_most(
             os.truncate(file, 0)
     database = Database(store)
     assert len(database.query("kernel_time", {"run_id": "gpu"})) == 16
+
+
+def test_a_report_of_some_runs_is_that_of_each_and_reads_no_file_of_another(
+    tmp_path: Path, traces: Path
+) -> None:
+    counters = traces.parent / "nsight_compute"
+    for run, page in (("a", "details-v100"), ("b", "raw-v100"), ("c", "european")):
+        options = Options(run_name=run, device_name="Tesla V100-SXM2-16GB")
+        ingest(counters / f"{page}-handmade" / "report.csv", tmp_path / "S", options)
+    asked = {"by": "launch", "level": "all"}
+    whole = Database(open_store(tmp_path / "S"))
+    alone = {run: whole.query("roofline_points", {"run_id": run, **asked}) for run in "ab"}
+    for file in (tmp_path / "S").rglob("run_id=c/**/*.parquet"):
+        os.truncate(file, 0)
+    database = Database(open_store(tmp_path / "S"))
+    both = database.query_of(("b", "a"), "roofline_points", asked)
+    assert len(alone["a"]) > 0
+    assert len(alone["b"]) > 0
+    for run, result in alone.items():
+        assert both.table.filter(pc.field("run_id") == run).equals(result.table)
+    assert len(both) == len(alone["a"]) + len(alone["b"])
+    one = database.query_of(["a"], "roofline_points", asked)
+    assert one.table.equals(alone["a"].table)
 
 
 def test_a_report_of_one_run_reads_no_file_of_another(

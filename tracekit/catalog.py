@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -73,7 +74,8 @@ def catalog() -> dict[str, Query]:
     return found
 
 
-def definitions() -> list[Query]:
+@cache
+def definitions() -> tuple[Query, ...]:
     """The macros and views, each after those it depends on."""
     known = {query.name: query for query in catalog().values() if query.kind in ("macro", "view")}
     for query in catalog().values():
@@ -87,12 +89,12 @@ def definitions() -> list[Query]:
         {name: set(query.depends) | first - {name} for name, query in known.items()}
     )
     try:
-        return [known[name] for name in order.static_order()]
+        return tuple(known[name] for name in order.static_order())
     except CycleError as error:
         raise QueryError(f"queries depend on each other: {' < '.join(error.args[1])}") from error
 
 
-def definitions_for(text: str) -> list[Query]:
+def definitions_for(text: str) -> Sequence[Query]:
     """Of the definitions those that `text` names, and those they depend on, in their order.
 
     Names are found as words, so there can be more than are needed, and never fewer. Of a `text`

@@ -37,7 +37,7 @@ from tracekit.schema import (
     Table,
 )
 from tracekit.signatures import kernel_function
-from tracekit.store import FILE_PATTERN, Store
+from tracekit.store import FILE_PATTERN, Snapshot, Store
 
 _SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE",
               pa.bool_(): "BOOLEAN"}  # fmt: skip
@@ -86,9 +86,11 @@ class Database:
     The connection can read nothing but the store's folder and cannot change its own settings.
     """
 
-    def __init__(self, store: Store) -> None:
-        """Connect to `store`."""
+    def __init__(self, store: Store, snapshot: Snapshot | None = None) -> None:
+        """Connect to `store`, to what is in it now or to what `snapshot` has of it."""
         self._store = store
+        self._given = snapshot
+        self._parts: dict[frozenset[str], Database] = {}
         self._root = str(store.path.resolve())
         self._is_mixed = False
         self._defined: set[str] = set()
@@ -105,13 +107,13 @@ class Database:
     def _open(self) -> None:
         """Take a snapshot and define the views on it; again if the store changed in between."""
         while True:
-            self._snapshot = self._store.snapshot()
+            self._snapshot = self._given or self._store.snapshot()
             try:
                 return self._define_views()
             except duckdb.BinderException:
                 return self._define_mixed_views()
             except duckdb.Error as error:
-                if not self._has_changed():
+                if self._given or not self._has_changed():
                     raise QueryError(self._explained(error)) from error
 
     def _define_views(self) -> None:
@@ -236,6 +238,21 @@ class Database:
                     f"{', '.join(parameter.choices)}"
                 )
         return self._answer(query, values)
+
+    def query_of(
+        self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None
+    ) -> Result:
+        """The answer of a report that can be asked of all runs, for the runs with these ids.
+
+        It is asked once, as to plan a question takes longer than to answer it for many runs, and
+        reads no file of another run.
+        """
+        wanted = frozenset(runs)
+        if len(wanted) == 1:
+            return self.query(name, {"run_id": next(iter(wanted)), **(parameters or {})})
+        if wanted not in self._parts:
+            self._parts[wanted] = Database(self._store, self._snapshot.of_runs(wanted))
+        return self._parts[wanted].query(name, {"run_id": None, **(parameters or {})})
 
     def broken_checks(self) -> list[Result]:
         """The checks that don't hold, each with the rows that break it."""

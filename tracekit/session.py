@@ -25,8 +25,6 @@ from tracekit.roofline.points import Labels
 from tracekit.roofline.request import Request
 from tracekit.roofline.series import no_label
 
-_FEW_RUNS = 4
-
 
 def _refuse(label: str, labels: Labels) -> NoReturn:
     raise UsageError(no_label("trajectory", label, labels))
@@ -154,14 +152,11 @@ class Session(Database):
         return self.has_rows_in("op_call", run) and not self.has_rows_in("op_stat", run)
 
     def _of_runs(self, report: str, runs: Sequence[str], given: Mapping[str, Any]) -> list[Result]:
-        """A report of some runs: of a few one by one, so that no other run's files are read."""
-        if len(runs) <= _FEW_RUNS:
-            return [self.query(report, {"run_id": run, **given}) for run in runs]
-        result = self.query(report, {"run_id": None, **given})
-        of_run = [
-            result.table.filter(pc.field("run_id") == run)  # in the order they were asked for
-            for run in runs
-        ]  # fmt: skip
+        """A report of some runs, in the order they were asked for."""
+        if not runs:
+            return []
+        result = self.query_of(runs, report, given)
+        of_run = [result.table.filter(pc.field("run_id") == run) for run in runs]
         return [replace(result, table=pa.concat_tables(of_run))]
 
     def _runs(

@@ -112,6 +112,15 @@ class Snapshot:
     commits: tuple[Commit, ...]
     files: Mapping[str, Sequence[Path]]
 
+    def of_runs(self, runs: Collection[str]) -> Snapshot:
+        """The same moment, with the files of these runs only."""
+        marks = {f"run_id={run}" for run in runs}
+        files = {
+            table: [file for file in files if not marks.isdisjoint(file.parts)]
+            for table, files in self.files.items()
+        }
+        return Snapshot(self.commits, files)
+
 
 class TableWriter:
     """Writes record batches of any table into Parquet files under one folder.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -32,14 +32,23 @@ class HandMade:
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
         given = dict(parameters or {})
         self.asked.append(given)
+        ids = given["run_ids"].split(",") if "run_ids" in given else [given.get("run_id")]
+        return self._answer(name, given, ids)
+
+    def query_of(
+        self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None
+    ) -> Result:
+        self.asked.append({"runs": sorted(runs), **(parameters or {})})
+        return self._answer(name, parameters or {}, runs)
+
+    def _answer(self, name: str, given: Mapping[str, Any], ids: Collection[str | None]) -> Result:
         query = catalog()[self.report]
         assert name == self.report
         assert set(given) <= {parameter.name for parameter in query.parameters}
-        ids = given["run_ids"].split(",") if "run_ids" in given else [given.get("run_id")]
         schema = pa.schema([(column.name, _KINDS[column.type]) for column in query.columns])
         rows = [
             {key: run for key in ("run_id",) if key in schema.names} | row
-            for run, own in self.rows.items() if ids == [None] or run in ids for row in own
+            for run, own in self.rows.items() if run in ids for row in own
         ]  # fmt: skip
         assert not {key for row in rows for key in row} - set(schema.names)
         table = pa.Table.from_pylist(rows, schema=schema)

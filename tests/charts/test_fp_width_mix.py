@@ -96,5 +96,5 @@ def test_many_runs_are_asked_for_at_once(hand_made: Any) -> None:
     rows = {f"r{n}": mix(f"r{n}", {("fp32", "512"): 1.0}) for n in range(8)}
     store = hand_made("fp_width_mix", rows)
     chart = built(store, {run: run for run in rows if run != "r7"})
-    assert store.asked == [{"run_id": None}]
-    assert list(bars(chart)) == [f"r{n}" for n in range(7)]  # not what nobody asked for
+    assert store.asked == [{"runs": [f"r{n}" for n in range(7)]}]
+    assert list(bars(chart)) == [f"r{n}" for n in range(7)]

@@ -209,3 +209,10 @@ def test_a_name_may_hold_what_looks_like_members(name: str) -> None:
 )
 def test_what_would_need_a_guess_is_left_alone(event: str) -> None:
     assert mended(event.encode()) is None
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+def test_what_is_nested_beyond_every_decoder_is_not_mended(opening: bytes) -> None:
+    damaged = b'{"ph": "X" "args": ' + opening * 2_000_000  # of many megabytes: it takes no time
+    assert mended(damaged) is None
+    assert repaired(damaged) == damaged

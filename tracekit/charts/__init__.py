@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -32,6 +32,12 @@ class Store(Protocol):
 
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
         """The answer of a report."""
+        ...
+
+    def query_of(
+        self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None
+    ) -> Result:
+        """The answer of a report that can be asked of all runs, for the runs with these ids."""
         ...
 
     def sql(self, text: str) -> Result:
@@ -65,15 +71,9 @@ class ChartKind(Protocol):
         ...
 
 
-#: Up to as many runs are asked for one by one, so that no other run's files are read.
-_FEW_RUNS = 2
-
-
 def rows_of(store: Store, report: str, runs: Mapping[str, str]) -> list[dict[str, Any]]:
     """The rows of a report that are of these runs."""
-    asked: list[str | None] = list(runs) if len(runs) <= _FEW_RUNS else [None]
-    found = [row for run in asked for row in store.query(report, {"run_id": run}).rows()]
-    return [row for row in found if row["run_id"] in runs]
+    return store.query_of(runs, report).rows() if runs else []
 
 
 def chart_names() -> list[str]:

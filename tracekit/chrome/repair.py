@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 _TOKEN = re.compile(r'\s+|[{}\[\]:,]|"|[^\s{}\[\]:,"]+')
 # A quote ends a text only where JSON goes on after it.
@@ -22,9 +22,12 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)", re.DOTALL)
 _SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _SURROGATE = re.compile(r"\\(u[dD][89a-fA-F][0-9a-fA-F]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f]")
+_MAY_NEED_MENDING = re.compile(r'[\x00-\x1f"\\]')
 _MOST_TRIED_BYTES = 64 << 10
 _MOST_TRIED_TEXTS = 3
 _MOST_SKIPPED_ENDS = 4
+# No decoder goes so deep, and no event.
+_MOST_NESTED = 1000
 # Keys whose texts are words, so that none of them holds a quote.
 _WORDS = {'"ph"', '"cat"', '"id"', '"s"', '"bp"'}
 _NOT_A_NUMBER = {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"}
@@ -36,6 +39,13 @@ def mended(text: bytes) -> bytes | None:
     A text with quotes in it may seem to end too early, at one that JSON could go on after. What
     follows is no JSON then, and the next such quote is tried.
     """
+    try:
+        return _mended(text)
+    except RecursionError:
+        return None
+
+
+def _mended(text: bytes) -> bytes | None:
     tokens = _tokens(text.decode("utf-8", "backslashreplace"))
     found, place = _sound(tokens)
     if place is None or len(text) > _MOST_TRIED_BYTES:
@@ -51,11 +61,13 @@ def mended(text: bytes) -> bytes | None:
 
 def repaired(event: bytes) -> bytes:
     """`event` with its texts and commas mended; it may still be no JSON."""
-    return _written(_tokens(event.decode("utf-8", "backslashreplace")))
+    try:
+        return _written(_tokens(event.decode("utf-8", "backslashreplace")))
+    except RecursionError:
+        return event
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     """A piece of JSON, mended, and where it began in the damaged text."""
 
     text: str
@@ -106,9 +118,12 @@ def _written(tokens: list[_Token]) -> bytes:
 
 
 def _tokens(text: str, skipped_ends: Mapping[int, int] = MappingProxyType({})) -> list[_Token]:
-    """The tokens of `text`; some texts end only after so many quotes that could be their end."""
+    """The tokens of `text`; some texts end only after so many quotes that could be their end.
+
+    Raises RecursionError where it is nested deeper than any decoder goes.
+    """
     tokens: list[_Token] = []
-    position = 0
+    position = nested = 0
     while position < len(text):
         if text[position] == '"':
             end = _end_of_text(text, position + 1, skipped_ends.get(position, 0))
@@ -121,6 +136,9 @@ def _tokens(text: str, skipped_ends: Mapping[int, int] = MappingProxyType({})) -
         token = match.group()
         if not token.isspace():
             tokens.append(_Token("null" if token in _NOT_A_NUMBER else token, position))
+            nested += (token in "[{") - (token in "]}")
+            if nested > _MOST_NESTED:
+                raise RecursionError
         position = match.end()
     return tokens
 
@@ -149,6 +167,8 @@ def _backslashes_before(text: str, position: int, start: int) -> int:
 
 
 def _mended_text(body: str) -> str:
+    if _MAY_NEED_MENDING.search(body) is None:
+        return body
     if _has_invalid_escape(body):  # its writer does not escape: every backslash is meant
         body = re.sub(r'\\(?!")', lambda _: "\\\\", body.replace("\\\\", "\\"))
     body = _escape_lone_surrogates(body)
