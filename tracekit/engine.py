@@ -74,6 +74,8 @@ _OP_MODEL_RESULT = (
 #: How the rows of a query are read through a cursor.
 Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
 _POLL_SECONDS = 0.1
+_MOST_KEPT_ANSWERS = 64
+_MOST_KEPT_BYTES = 1 << 20
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
@@ -91,6 +93,7 @@ class Database:
         self._store = store
         self._given = snapshot
         self._parts: dict[frozenset[str], Database] = {}
+        self._answers: dict[tuple[str, tuple[Any, ...]], Result] = {}
         self._root = str(store.path.resolve())
         self._is_mixed = False
         self._defined: set[str] = set()
@@ -218,7 +221,11 @@ class Database:
         return Result("sql", table.rename_columns(names), columns)
 
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
-        """The answer of a report; raises QueryError for unknown names or parameters."""
+        """The answer of a report; raises QueryError for unknown names or parameters.
+
+        A small one is kept: what is in the store does not change for this object, and to draw the
+        same runs by several models asks the same.
+        """
         query = query_named(name)
         given = dict(parameters or {})
         if unknown := set(given) - {p.name for p in query.parameters}:
@@ -237,7 +244,13 @@ class Database:
                     f"the report {name}: {parameter.name} cannot be {value!r}; it is one of: "
                     f"{', '.join(parameter.choices)}"
                 )
-        return self._answer(query, values)
+        asked = (name, tuple(values.values()))
+        if asked not in self._answers:
+            answer = self._answer(query, values)
+            if answer.table.nbytes > _MOST_KEPT_BYTES or len(self._answers) >= _MOST_KEPT_ANSWERS:
+                return answer
+            self._answers[asked] = answer
+        return self._answers[asked]
 
     def query_of(
         self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None

@@ -93,7 +93,12 @@ def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
     for line in text_of(chart, width):
         assert cell_len(line) <= max(width, 40)
         assert line.isprintable()
-    draw(chart)
+
+
+def test_any_name_can_be_drawn(hostile: str) -> None:
+    panel = replace(PANEL, title=hostile)
+    drawn = draw(replace(CHART, panels=(panel, PANEL), title=hostile))
+    assert len(drawn.figure.axes) == 2
 
 
 def test_memory_that_never_was() -> None:
