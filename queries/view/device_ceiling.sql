@@ -1,7 +1,7 @@
 -- purpose = "What each device of each source can do at most: the user's figures, else those of the known device of its name, else what the profiler's own table says."
 -- source = "tables assumption, model_ceiling and device, each figure with its source"
 -- needs = ["device"]
--- depends = ["device_known", "peak_conflict"]
+-- depends = ["device_known"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -13,6 +13,9 @@
 -- unit = {type = "VARCHAR", doc = "flop/s, bytes/s or ns"}
 -- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the profiler"}
 -- source_text = {type = "VARCHAR", doc = "where the figure comes from; and what the profiler says, where that is far from it"}
+-- model_name = {type = "VARCHAR", doc = "which known device it is"}
+-- reported_value = {type = "DOUBLE", doc = "the profiler's own figure for this ceiling, where that is more than 1.3 times this one or less than 1/1.3 of it; of compute it is held to tensor_bf16, else to tensor_fp16"}
+-- reported_ratio = {type = "DOUBLE", doc = "reported_value / value"}
 WITH
 -- in lists, as device_known takes long to plan: it is joined once
 given AS (
@@ -38,7 +41,7 @@ modelled AS (
 ),
 reported AS (
     SELECT
-        run_id, source_id, device_id,
+        run_id, source_id, device_id, reported_flop_per_s, reported_bytes_per_s,
         [
             {
                 'ceiling_kind': 'compute', 'ceiling_name': 'reported', 'value': reported_flop_per_s, 'unit': 'flop/s',
@@ -55,6 +58,7 @@ reported AS (
 offered AS (
     SELECT
         device_known.run_id, device_known.source_id, device_known.device_id, device_known.device_name,
+        device_known.model_name, reported.reported_flop_per_s, reported.reported_bytes_per_s,
         unnest(list_concat(given.ceilings, modelled.ceilings, reported.ceilings), recursive := true)
     FROM device_known
     LEFT JOIN given ON given.run_id = device_known.run_id AND given.source_id = device_known.source_id
@@ -73,17 +77,27 @@ chosen AS (
             PARTITION BY run_id, source_id, device_id, ceiling_kind, ceiling_name
             ORDER BY origin_kind <> 'user', source_text
         ) = 1
+),
+-- what the user says counts before both
+compared AS (
+    SELECT
+        *,
+        CASE
+            WHEN origin_kind IN ('user', 'reported') OR ceiling_name NOT IN ('tensor_bf16', 'tensor_fp16', 'dram') THEN NULL
+            WHEN ceiling_kind = 'compute' AND reported_flop_per_s > 0 THEN reported_flop_per_s
+            WHEN ceiling_kind = 'bandwidth' AND reported_bytes_per_s > 0 THEN reported_bytes_per_s
+        END AS compared_value,
+        ratio(compared_value, value) AS compared_ratio,
+        greatest(compared_ratio, ratio(1, compared_ratio)) > 1.3
+            AND row_number() OVER (
+                PARTITION BY run_id, source_id, device_id, ceiling_kind ORDER BY compared_value IS NULL, ceiling_name
+            ) = 1 AS is_in_conflict
+    FROM chosen
 )
 SELECT
-    chosen.* REPLACE (
-        chosen.source_text || CASE
-            WHEN chosen.origin_kind NOT IN ('user', 'reported')
-            THEN coalesce(printf('; the profiler reports %.4g of it', peak_conflict.reported_ratio), '')
-            ELSE ''
-        END AS source_text
-    )
-FROM chosen
-LEFT JOIN peak_conflict
-    ON peak_conflict.run_id = chosen.run_id AND peak_conflict.source_id = chosen.source_id
-    AND peak_conflict.device_id IS NOT DISTINCT FROM chosen.device_id
-    AND peak_conflict.ceiling_name = chosen.ceiling_name
+    run_id, source_id, device_id, device_name, ceiling_kind, ceiling_name, value, unit, origin_kind,
+    source_text || CASE WHEN is_in_conflict THEN printf('; the profiler reports %.4g of it', compared_ratio) ELSE '' END AS source_text,
+    model_name,
+    CASE WHEN is_in_conflict THEN compared_value END AS reported_value,
+    CASE WHEN is_in_conflict THEN compared_ratio END AS reported_ratio
+FROM compared
