@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -25,7 +26,7 @@ from tracekit.engine import Database
 from tracekit.errors import StoreError, UsageError
 from tracekit.intake import Options, Outcome, ingest
 from tracekit.schema import SCHEMA_VERSION, TABLES
-from tracekit.store import Store, create_store, label_row, open_store, run_id_of
+from tracekit.store import Commit, Store, create_store, label_row, open_store, run_id_of
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -120,7 +121,10 @@ def test_files_hold_the_columns_of_the_schema(
 def test_a_store_has_nothing_else_in_it(tmp_path: Path, gpu_trace: Path) -> None:
     (outcome,) = bring_in(tmp_path / "S", gpu_trace, run_name="resnet")
     others = [name for name in tree(tmp_path / "S") if not name.endswith(".parquet")]
-    assert others == ["tracekit.json"]
+    manifest, mark = sorted(others)
+    assert mark == "tracekit.json"
+    folder = f"source_file/run_id=resnet/source_id={outcome.source_id}"
+    assert re.fullmatch(rf"{folder}/_[0-9a-f]{{20}}\.json", manifest)
     assert list((tmp_path / "S" / ".staging").iterdir()) == []
     for file in (tmp_path / "S").glob("*/*/*/*.parquet"):
         assert file.parts[-3:-1] == ("run_id=resnet", f"source_id={outcome.source_id}")
@@ -728,6 +732,8 @@ def test_files_of_an_older_tracekit_give_null_for_columns_they_lack(
     store = tmp_path / "S"
     for name, trace in (("a", small_trace), ("b", gpu_trace), ("c", traces / "hand-made/xpu.json")):
         bring_in(store, trace, run_name=name)
+    for manifest in store.glob("source_file/*/*/_*.json"):
+        manifest.unlink()  # it had none
     counts = "SELECT count(grid_x) AS x, count(*) AS n FROM kernel WHERE run_id = 'b'"
     assert Database(open_store(store)).sql(counts).rows() == [{"x": KERNELS, "n": KERNELS}]
     for run in "bac":  # first one in the middle, then the first one, then every one
@@ -748,21 +754,20 @@ def test_a_snapshot_is_of_one_moment(
     store = tmp_path / "S"
     bring_in(store, gpu_trace, run_name="r")
     opened = open_store(store)
-    listing = Store._committed_files
-    actions: dict[str, Callable[[], object]] = {
-        "kernel": lambda: opened.remove(opened.commits()),
-        "slice": lambda: bring_in(store, small_trace, run_name="s"),
-    }
+    listing = Store._files_of
+    actions: list[Callable[[], object]] = [
+        lambda: bring_in(store, small_trace, run_name="s"),
+        lambda: opened.remove(opened.commits("r")),
+    ]
 
-    def interfering(self: Store, table: str, commits: Any) -> list[Path]:
-        if table in actions:
-            action = actions.pop(table)
-            action()
-        return listing(self, table, commits)
+    def interfering(self: Store, commit: Commit) -> Iterator[tuple[str, Path]]:
+        if actions:
+            actions.pop(0)()
+        return listing(self, commit)
 
-    monkeypatch.setattr(Store, "_committed_files", interfering)
+    monkeypatch.setattr(Store, "_files_of", interfering)
     snapshot = opened.snapshot()
-    assert actions == {}
+    assert not actions
     assert {commit.run_id for commit in snapshot.commits} == {"s"}
     assert all("run_id=s" in str(file) for files in snapshot.files.values() for file in files)
 

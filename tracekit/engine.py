@@ -37,7 +37,7 @@ from tracekit.schema import (
     Table,
 )
 from tracekit.signatures import kernel_function
-from tracekit.store import FILE_PATTERN, Snapshot, Store
+from tracekit.store import FILE_PATTERN, Damage, Snapshot, Store
 
 _SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE",
               pa.bool_(): "BOOLEAN"}  # fmt: skip
@@ -78,6 +78,10 @@ _MOST_KEPT_ANSWERS = 64
 _MOST_KEPT_BYTES = 1 << 20
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
+_IS_OF_A_FILE = re.compile(
+    r"^(IO|INTERNAL|FATAL|Serialization) |parquet|thrift|TProtocol|decompress|zstd|corrupt|page",
+    re.IGNORECASE,
+)
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
@@ -91,14 +95,26 @@ class Database:
     def __init__(self, store: Store, snapshot: Snapshot | None = None) -> None:
         """Connect to `store`, to what is in it now or to what `snapshot` has of it."""
         self._store = store
-        self._given = snapshot
+        self._is_given = snapshot is not None
         self._parts: dict[frozenset[str], Database] = {}
         self._answers: dict[tuple[str, tuple[Any, ...]], Result] = {}
         self._root = str(store.path.resolve())
+        self._busy = threading.RLock()  # the connection refuses two threads at once
+        self._snapshot = snapshot or store.snapshot()
+        self._connect()
+
+    @property
+    def damages(self) -> tuple[Damage, ...]:
+        """What is wrong with the sources that are left out, as far as it was met."""
+        of_parts = (damage for part in self._parts.values() for damage in part.damages)
+        return tuple(dict.fromkeys((*self._snapshot.damages, *of_parts)))
+
+    def _connect(self) -> None:
+        """Define the views on what was committed; without the sources that cannot be read."""
+        self._answers.clear()
         self._is_mixed = False
         self._defined: set[str] = set()
         self._functions: set[str] = set()
-        self._busy = threading.Lock()  # the connection refuses two threads at once
         self._connection = duckdb.connect()
         try:
             _lock_down(self._connection, self._root)
@@ -108,16 +124,27 @@ class Database:
             raise
 
     def _open(self) -> None:
-        """Take a snapshot and define the views on it; again if the store changed in between."""
+        """Define the views on the snapshot; on another if the store changed in between."""
         while True:
-            self._snapshot = self._given or self._store.snapshot()
             try:
                 return self._define_views()
             except duckdb.BinderException:
                 return self._define_mixed_views()
             except duckdb.Error as error:
-                if self._given or not self._has_changed():
+                if not self._is_given and self._has_changed():
+                    self._snapshot = self._store.snapshot()
+                elif not self._leave_out_damaged():
                     raise QueryError(self._explained(error)) from error
+
+    def verify(self, run_id: str | None = None) -> None:
+        """Read the files of a run, or of all: sources whose files were changed are left out."""
+        self._mended(run_id)
+
+    def _leave_out_damaged(self, run_id: str | None = None) -> bool:
+        """Take the sources that are not as they were written out of sight; whether there were."""
+        found = self._store.damages_in(self._snapshot, run_id)
+        self._snapshot = self._snapshot.without(found)
+        return bool(found)
 
     def _define_views(self) -> None:
         _make(self._connection, STORED_TABLE, self._stored_rows())
@@ -298,18 +325,23 @@ class Database:
     def run_id(self, name: str | None) -> str:
         """The id of a run given by name or id; the newest run for None."""
         runs = self._fetch(_RUNS, {}).to_pylist()
-        if not runs:
+        if not runs and not self.damages:
             raise UsageError(
                 f"{self._store.path}: the store is empty; `tracekit ingest FILE` fills it"
             )
-        if name is None:
+        if name is None and runs:
             return str(runs[0]["run_id"])
-        if any(run["run_id"] == name for run in runs):
+        if name is not None and any(run["run_id"] == name for run in runs):
             return name
         found = [str(run["run_id"]) for run in runs if run["run_name"] == name]
         if not found:
             known = ", ".join(sorted({run["run_name"] for run in runs})[:20])
-            raise UsageError(f"there is no run called {name!r} in the store; runs: {known}")
+            damaged = sorted({damage.commit.run_id for damage in self.damages})
+            without = f"; left out as damaged: {', '.join(damaged)}" if damaged else ""
+            raise UsageError(
+                f"there is no run {f'called {name!r} ' if name else ''}in the store; runs: "
+                f"{known or 'none'}{without}"
+            )
         if len(found) > 1:
             raise UsageError(
                 f"several runs are called {name!r}; say which by its id: {', '.join(found)}"
@@ -343,7 +375,17 @@ class Database:
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
+            if _IS_OF_A_FILE.search(str(error)) and self._mended():
+                return self._fetch(text, parameters, read)
             raise QueryError(self._explained(error)) from error
+
+    def _mended(self, run_id: str | None = None) -> bool:
+        """Whether there were damaged sources, which are left out from now on."""
+        with self._busy:
+            if self._has_changed() or not self._leave_out_damaged(run_id):
+                return False
+            self._connect()
+        return True
 
     def _rows(self, text: str, parameters: Mapping[str, Any], read: Reader) -> pa.Table:
         self._define(definitions_for(text), text.lower())
@@ -412,7 +454,7 @@ class Database:
                     "replaced or removed meanwhile; open it and ask again"
                 )
             if self._root in text:
-                text += "\nA damaged store is mended by `tracekit ingest --replace FILE`."
+                text += "\n`tracekit check` says whether the store is damaged."
         return text
 
     def _has_changed(self) -> bool:

@@ -42,3 +42,9 @@ class RegressionError(TracekitError):
     """``compare --fail-on`` found the second run to be slower than allowed."""
 
     exit_code = 8
+
+
+class DamageError(TracekitError):
+    """``tracekit check`` found files that are not what was written, or that belong to nothing."""
+
+    exit_code = 9

@@ -20,8 +20,8 @@ import shutil
 import time
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
@@ -30,6 +30,7 @@ import filelock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tracekit import manifest
 from tracekit.errors import StoreError, UsageError
 from tracekit.schema import (
     RUN,
@@ -46,6 +47,8 @@ from tracekit.schema import (
 STORE_MARK = "tracekit.json"
 _STAGING = ".staging"
 _INGEST_ID = re.compile(r"[0-9a-f]{20}")
+_MANIFEST = re.compile(r"_([0-9a-f]{20})\.json")
+_MANIFEST_DRAFT = "manifest.json"
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
 _ROW_GROUP_ROWS = 8_192
@@ -106,11 +109,33 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class Damage:
+    """What is wrong with a file of a committed ingest."""
+
+    path: Path
+    what: str
+    commit: Commit
+
+
+@dataclass(frozen=True, slots=True)
+class Litter:
+    """A file of no committed ingest, or what a killed one left in staging."""
+
+    path: Path
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What was committed at one moment: the ingests, oldest first, and the files by table."""
+    """What was committed at one moment: the ingests, oldest first, and the files by table.
+
+    Sources with a file that is missing or has another size are in `damages`, and none of their
+    files is in `files`.
+    """
 
     commits: tuple[Commit, ...]
     files: Mapping[str, Sequence[Path]]
+    damages: tuple[Damage, ...] = ()
 
     def of_runs(self, runs: Collection[str]) -> Snapshot:
         """The same moment, with the files of these runs only."""
@@ -119,7 +144,16 @@ class Snapshot:
             table: [file for file in files if not marks.isdisjoint(file.parts)]
             for table, files in self.files.items()
         }
-        return Snapshot(self.commits, files)
+        return replace(self, files=files)
+
+    def without(self, damages: Sequence[Damage]) -> Snapshot:
+        """The same moment, without the sources that have these damages, too."""
+        broken = {damage.commit for damage in damages}
+        files = {
+            table: [file for file in files if _commit_of(file) not in broken]
+            for table, files in self.files.items()
+        }
+        return replace(self, files=files, damages=(*self.damages, *damages))
 
 
 class TableWriter:
@@ -204,12 +238,117 @@ class Store:
         """The committed ingests and their files, all as of one moment."""
         commits = self.commits()
         while True:
-            files = {table: self._committed_files(table, commits) for table in TABLES}
+            files, damages = self._committed(commits)
             # A mark goes before the files it stands for: if all are still there, so were those.
             now = self.commits()
             if now == commits:
-                return Snapshot(tuple(commits), files)
+                return Snapshot(tuple(commits), files, tuple(damages))
             commits = now
+
+    def _committed(self, commits: list[Commit]) -> tuple[dict[str, list[Path]], list[Damage]]:
+        """The files of whole ingests by table, in their order, and the damages of the others."""
+        found: dict[str, list[tuple[int, Path]]] = {table: [] for table in TABLES}
+        damages: list[Damage] = []
+        for place, commit in enumerate(commits):
+            own = self.damages_of(commit)
+            damages += own
+            for table, file in () if own else self._files_of(commit):
+                found.setdefault(table, []).append((place, file))
+        of_runs = {commits[place].run_id: (place, file)
+                   for place, file in sorted(found[RUN.name], reverse=True)}  # fmt: skip
+        found[RUN.name] = list(of_runs.values())  # every source brings a row: the oldest counts
+        return {table: [file for _, file in sorted(found[table])] for table in TABLES}, damages
+
+    def _files_of(self, commit: Commit) -> Iterator[tuple[str, Path]]:
+        """The files of an ingest by its manifest; without one, those that there are."""
+        entries, _ = self._manifest(commit)
+        for entry in entries or ():
+            yield entry.table, Path(f"{self._folder_of(entry.table, commit)}/{entry.file_name}")
+        for table in TABLES if entries is None else ():
+            for owner, file in self._files(table, commit.run_id, commit.source_id):
+                if owner == commit:
+                    yield table, file
+
+    def damages_of(self, commit: Commit, *, is_deep: bool = False) -> list[Damage]:
+        """What of the files of a committed ingest is not as it was written.
+
+        Not deep, only that they are there, with their sizes. Nothing is known of the files of an
+        ingest without a manifest, as those of older versions are.
+        """
+        entries, damages = self._manifest(commit)
+        for entry in entries or ():
+            file = f"{self._folder_of(entry.table, commit)}/{entry.file_name}"
+            found = manifest.differences(file, entry, is_deep=is_deep)
+            damages += [Damage(Path(file), what, commit) for what in found]
+        return damages
+
+    def _manifest(self, commit: Commit) -> tuple[list[manifest.Entry] | None, list[Damage]]:
+        """What an ingest wrote, None where that is not known; and damage of its manifest."""
+        path = self.manifest_of(commit)
+        try:
+            with path.open("rb") as file:
+                entries = manifest.decoded(file.read())
+        except FileNotFoundError:
+            return None, []
+        except OSError as error:
+            return None, [Damage(path, f"cannot be read: {error.strerror or error}", commit)]
+        damages = [Damage(path, "is not what was written", commit)] if entries is None else []
+        return entries, damages
+
+    def damages_in(self, snapshot: Snapshot, run_id: str | None = None) -> list[Damage]:
+        """What is wrong, by content, with the sources of a run or of all that are in sight."""
+        known = {damage.commit for damage in snapshot.damages}
+        return [
+            damage for commit in snapshot.commits
+            if commit not in known and run_id in (None, commit.run_id)
+            for damage in (*self.damages_of(commit, is_deep=True), *self._unaccounted(commit, ()))
+            if damage.path != self.manifest_of(commit) or damage.path.exists()
+        ]  # fmt: skip
+
+    def check(
+        self, run_id: str | None = None, *, is_deep: bool = False
+    ) -> Iterator[Damage | Litter]:
+        """What is wrong with the files of a run, or with the whole store and what lies in it.
+
+        Every committed file must be there, with its size and its rows; if it is deep, with its
+        hash as well. Of the whole store, files of no ingest are named, too.
+        """
+        for commit in self.commits(run_id):
+            found = self.damages_of(commit, is_deep=is_deep)
+            yield from found
+            yield from self._unaccounted(commit, {damage.path for damage in found})
+        if run_id is None:
+            yield from self._litter()
+
+    def _litter(self) -> Iterator[Damage | Litter]:
+        """What belongs to no ingest, or to one that lost its mark."""
+        dead = list(self._dead())
+        yield from (Litter(path, "is what a killed ingest left") for path in dead)
+        under_way = {*_names(self.path / _STAGING)} - {path.name for path in dead}
+        orphans = [pair for pair in self._orphans() if pair[0].ingest_id not in under_way]
+        lost = self._without_mark(commit for commit, _ in orphans)
+        for commit, path in orphans:
+            if commit in lost:
+                yield Damage(path, "has lost its commit mark", commit)
+            else:
+                yield Litter(path, "belongs to no ingest")
+
+    def _unaccounted(self, commit: Commit, known: Collection[Path]) -> Iterator[Damage]:
+        """Of an ingest's files with their sizes those that cannot be read, or have other rows."""
+        entries, damages = self._manifest(commit)
+        if entries is None and not damages:
+            what = "is missing: whether the files are as they were written is not known"
+            yield Damage(self.manifest_of(commit), what, commit)
+        rows = {(entry.table, entry.file_name): entry.row_count for entry in entries or ()}
+        for table, file in self._files_of(commit):
+            why = None if file in known else manifest.unreadable(file, rows.get((table, file.name)))
+            if why:
+                yield Damage(file, why, commit)
+
+    def manifest_of(self, commit: Commit) -> Path:
+        """Where the manifest of an ingest lies."""
+        folder = self.folder_of(SOURCE_FILE.name, commit)
+        return folder / manifest.file_name_of(commit.ingest_id)
 
     def commits(self, run_id: str | None = None) -> list[Commit]:
         """The committed ingests of one run or of all, one a source, oldest first."""
@@ -246,23 +385,20 @@ class Store:
                 rows = pq.ParquetFile(file).read([column, "value"]).to_pylist()
                 yield from ((row[column], row["value"]) for row in rows)
 
-    def _committed_files(self, table: str, commits: list[Commit]) -> list[Path]:
-        places = {commit: place for place, commit in enumerate(commits)}
-        found = [(places[commit], file) for commit, file in self._files(table) if commit in places]
-        if table == RUN.name:  # every source brings a row for its run: the oldest counts
-            found = list({commits[place].run_id: (place, file)
-                          for place, file in sorted(found, reverse=True)}.values())  # fmt: skip
-        return [file for _, file in sorted(found)]
-
     def _files(
-        self, table: str, run_id: str | None = None, source_id: str | None = None
-    ) -> Iterator[tuple[Commit, Path]]:
+        self, table: str, run_id: str | None = None, source_id: str | None = None, *,
+        with_manifests: bool = False,
+    ) -> Iterator[tuple[Commit, Path]]:  # fmt: skip
         """The files of a table, committed or not, each with its ingest."""
         for run in _folders(f"{self.path}/{table}", "run_id=", run_id):
             for source in _folders(run, "source_id=", source_id):
                 for name in _names(source):
-                    if match := _FILE.search(f"{source}/{name}"):
-                        yield Commit(*match.groups()), Path(source, name)
+                    path = Path(source, name)
+                    if commit := _commit_of(path):
+                        yield commit, path
+                    elif with_manifests and (match := _MANIFEST.fullmatch(name)):
+                        of_run, of_source = (x.partition("=")[2] for x in path.parts[-3:-1])
+                        yield Commit(of_run, of_source, match[1]), path
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -291,15 +427,20 @@ class Store:
         """Start an ingest that replaces some sources; clears what killed ones left behind."""
         try:
             with self.locked():  # so that nobody sweeps a staging folder that is not claimed yet
-                if self._sweep():
-                    self._clear_orphans()
+                self._sweep()
                 return Ingest(self, replacing)
         except OSError as error:
             _refuse_writing(self.path, error)
 
-    def _sweep(self) -> bool:
-        """Remove the staging folders of killed ingests; whether there were any."""
-        found = False
+    def _sweep(self) -> None:
+        """Clear what killed ingests and removals left, their staging folders last."""
+        if dead := list(self._dead()):
+            self._clear_orphans({folder.name for folder in dead})
+        for folder in dead:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _dead(self) -> Iterator[Path]:
+        """The staging folders whose ingest is alive no more."""
         for name in filter(_INGEST_ID.fullmatch, _names(self.path / _STAGING)):
             folder = self.path / _STAGING / name
             if folder.is_symlink() or (folder / _LOCK).is_symlink():
@@ -308,40 +449,79 @@ class Store:
             with contextlib.suppress(OSError):  # it is held, or this is none of ours
                 lock.acquire(timeout=0)
                 lock.release()
-                shutil.rmtree(folder, ignore_errors=True)
-                found = True
-        return found
+                yield folder
+
+    def tidy(self) -> None:
+        """Clear what killed ingests and removals left; nothing that was committed."""
+        try:
+            with self.locked():
+                self._sweep()
+                self._clear_orphans(())
+        except OSError as error:
+            _refuse_writing(self.path, error)
 
     def remove(self, commits: list[Commit]) -> None:
         """Take sources out of the store: first out of sight, then off the disk."""
         try:
             with self.locked():
-                self._clear_orphans()  # an older ingest of a source must not come to light
+                under_way = self.path / _STAGING / new_ingest_id()
+                under_way.mkdir(parents=True)  # if it ends too early, the next ingest goes on
+                self._clear_orphans(())  # an older ingest of a source must not come to light
                 for commit in commits:
                     self.discard(commit)
+                shutil.rmtree(under_way, ignore_errors=True)
         except OSError as error:
             _refuse_writing(self.path, error)
 
     def discard(self, commit: Commit) -> None:
-        """Delete the files of one ingest, its commit mark first; only under the lock."""
+        """Delete the files of one ingest, its commit mark first; only under the lock.
+
+        The manifest goes before the mark: one without a mark is of an ingest that lost it.
+        """
+        _delete(self.manifest_of(commit))
         for table in (SOURCE_FILE.name, *TABLES):
             for owner, file in self._files(table, commit.run_id, commit.source_id):
                 if owner == commit:
                     _delete(file)
             _prune(self.folder_of(table, commit))
 
-    def _clear_orphans(self) -> None:
-        """Delete the files of no committed ingest; only under the lock."""
+    def _clear_orphans(self, dead: Collection[str]) -> None:
+        """Delete the files of no committed ingest, those of the `dead` too; only under the lock."""
+        orphans = self._orphans()
+        lost = self._without_mark(commit for commit, _ in orphans if commit.ingest_id not in dead)
+        for commit, file in orphans:
+            if commit not in lost:
+                _delete(file)
+                _prune(file.parent)
+
+    def _without_mark(self, orphaned: Iterable[Commit]) -> set[Commit]:
+        """The ingests that were whole once: they have a manifest, and their source no other."""
+        alive = {commit.source_id for commit in self.commits()}
+        return {
+            commit for commit in set(orphaned)
+            if commit.source_id not in alive and self.manifest_of(commit).exists()
+        }  # fmt: skip
+
+    def _orphans(self) -> list[tuple[Commit, Path]]:
+        """The files of no committed ingest: of one under way, or what a killed one left."""
         alive = set(self.commits())
-        for table in TABLES:
-            for commit, file in list(self._files(table)):
-                if commit not in alive:
-                    _delete(file)
-                    _prune(file.parent)
+        return [
+            found for table in TABLES for found in self._files(table, with_manifests=True)
+            if found[0] not in alive
+        ]  # fmt: skip
 
     def folder_of(self, table: str, commit: Commit) -> Path:
         """Where the files of one ingest lie."""
-        return self.path / table / f"run_id={commit.run_id}" / f"source_id={commit.source_id}"
+        return Path(self._folder_of(table, commit))
+
+    def _folder_of(self, table: str, commit: Commit) -> str:
+        return f"{self.path}/{table}/run_id={commit.run_id}/source_id={commit.source_id}"
+
+
+def _commit_of(file: Path) -> Commit | None:
+    """The ingest that a table's file is of, by its path."""
+    match = _FILE.search(str(file))
+    return Commit(*match.groups()) if match else None
 
 
 def _latest(commits: Iterator[Commit]) -> list[Commit]:
@@ -404,6 +584,7 @@ class Ingest:
         """Claim a staging folder; its lock tells others that we are alive."""
         self.store = store
         self._replacing = set(replacing)
+        self._is_left = False  # something of a replaced ingest: the next one clears it
         self.ingest_id = new_ingest_id()
         self.folder = store.path / _STAGING / self.ingest_id
         self.folder.mkdir(parents=True)
@@ -421,7 +602,8 @@ class Ingest:
     def __exit__(self, *_: object) -> None:
         """Leave nothing behind, committed or not."""
         self._lock.release()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if not self._is_left:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def source_folder(self, number: int) -> Path:
         """Where the rows of the `number`-th source of this ingest are written."""
@@ -444,6 +626,8 @@ class Ingest:
                 if batch.num_rows:
                     writer.write(table, batch)
             writer.close()
+            entries = manifest.entries_of(folder, commit.ingest_id)
+            (folder / _MANIFEST_DRAFT).write_bytes(manifest.encoded(entries))
             with self.store.locked():
                 known = self.store.commit_of(commit.source_id)
                 if known and (not replaces or known.ingest_id == self.ingest_id):
@@ -453,8 +637,10 @@ class Ingest:
                 self._move(folder, commit)
                 if known:
                     # The new one is visible: what stays of the old is cleared another time.
+                    self._is_left = True
                     with contextlib.suppress(OSError, StoreError):
                         self.store.discard(known)
+                        self._is_left = False
         except (OSError, pa.ArrowException) as error:
             _refuse_writing(self.store.path, error)
         return None
@@ -462,11 +648,14 @@ class Ingest:
     def _move(self, folder: Path, commit: Commit) -> None:
         """Move every file into place, the commit mark last; all or none."""
         try:
-            for table in sorted(_names(folder), key=lambda name: name == SOURCE_FILE.name):
+            tables = [name for name in _names(folder) if name != _MANIFEST_DRAFT]
+            for table in sorted(tables, key=lambda name: name == SOURCE_FILE.name):
                 target = self.store.folder_of(table, commit)
                 _refuse_link(target.parent)
                 _refuse_link(target)
                 target.mkdir(parents=True, exist_ok=True)
+                if table == SOURCE_FILE.name:
+                    (folder / _MANIFEST_DRAFT).replace(self.store.manifest_of(commit))
                 for name in _names(folder / table):
                     (folder / table / name).replace(target / f"{commit.ingest_id}-{name}")
         except BaseException:

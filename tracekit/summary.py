@@ -52,7 +52,9 @@ def summarize(database: Database, run: str | None = None, phase: str = "all") ->
     all, stable or N..M: the steps that the reports of times are of. Raises UsageError for an
     unknown run, QueryError for a phase that the run has not.
     """
-    asked = _Asked(database, database.run_id(run), phase)
+    run_id = database.run_id(run)
+    database.verify(run_id)  # "whole" is to be true now, not when the file came in
+    asked = _Asked(database, database.run_id(run_id), phase)
     lines = [line for part in _parts(asked) for line in part(asked)]
     table = pa.table({
         "about": pa.array([about for about, _ in lines], pa.string()),
@@ -363,6 +365,9 @@ def _coverage(of: _Asked) -> Iterator[Line]:
 def _quality(of: _Asked) -> Iterator[Line]:
     troubles = [row for row in of.rows("issues") if row["severity_kind"] != "info"]
     lost = sum(row["skipped_event_count"] or 0 for row in troubles)
+    if broken := {d.commit for d in of.database.damages if d.commit.run_id == of.run_id}:
+        yield "data", f"damaged: {counted(len(broken), 'source')} left out; see tracekit check"
+        return
     if not troubles:
         yield "data", "whole: every event of every file has its row"
         return

@@ -11,7 +11,8 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from tracekit.cli import ask, chart, compare, files, roofline, summary
+from tracekit.cli import ask, chart, check, compare, files, roofline, summary
+from tracekit.cli.opening import tell_damages
 from tracekit.cli.output import say
 from tracekit.errors import QueryError, TracekitError
 
@@ -28,6 +29,7 @@ compare.add_to(app)
 roofline.add_to(app)
 chart.add_to(app)
 summary.add_to(app)
+check.add_to(app)
 
 _INTERRUPTED = 130
 _USAGE = 2
@@ -36,6 +38,13 @@ _BUG = 70
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; the exit code."""
+    try:
+        return _run(arguments)
+    finally:
+        tell_damages()
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = _command()(list(arguments), prog_name="tracekit", standalone_mode=False)
     except TracekitError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tracekit.cli.opening import watched
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -52,7 +53,7 @@ def _opened(store: Path) -> Database:
     from tracekit.engine import Database
     from tracekit.store import open_store
 
-    return Database(open_store(store))
+    return watched(Database(open_store(store)))
 
 
 def _is_there(store: Path) -> bool:
@@ -92,6 +93,7 @@ def issues(
     """List what the ingests met: damage, loss, oddities."""
     database = _opened(store)
     run_id = None if run is None else database.run_id(run)
+    database.verify(run_id)
     result = replace(database.query("issues", {"run_id": run_id}), notes=())
     emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
     if not len(result):

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tracekit.cli.opening import watched
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -139,14 +140,15 @@ def remove(
     from tracekit.store import open_store
 
     home = open_store(store)
-    run_id = Database(home).run_id(run)
-    commits = home.commits(run_id)
+    commits = home.commits(run)
+    if not commits:  # it is no id; to know names, tables are opened
+        commits = home.commits(watched(Database(home)).run_id(run))
     chosen = [commit for commit in commits if source in (None, commit.source_id)]
     if not chosen:
         known = ", ".join(commit.source_id for commit in commits)
         raise UsageError(f"the run {run!r} has no source {source!r}; sources: {known}")
     home.remove(chosen)
-    say(f"removed: {counted(len(chosen), 'source')} of run {run_id}")
+    say(f"removed: {counted(len(chosen), 'source')} of run {chosen[0].run_id}")
     return 0
 
 

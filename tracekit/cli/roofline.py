@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tracekit.cli.opening import watched
 from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
 from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption, TitleOption
 
@@ -106,7 +107,7 @@ def _chart(store: Path, runs: list[str], asked: Request) -> Chart:
     from tracekit.session import Session
     from tracekit.store import open_store
 
-    chart = Session(open_store(store)).chart(runs, asked)
+    chart = watched(Session(open_store(store))).chart(runs, asked)
     notes = (_summary(chart), *chart.data.notes)
     return replace(chart, data=replace(chart.data, notes=notes))
 

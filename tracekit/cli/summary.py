@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tracekit.cli.opening import watched
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -37,6 +38,6 @@ def summary(
     from tracekit.store import open_store
     from tracekit.summary import summarize
 
-    result = summarize(Database(open_store(store)), run, phase or "all")
+    result = summarize(watched(Database(open_store(store))), run, phase or "all")
     emit(result, format_name=format_name, output=output, force=force)
     return 0

@@ -1,0 +1,176 @@
+"""Whether a store is as it was written: what `tracekit check` finds, and what it must not."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracekit.intake import Options, ingest
+from tracekit.store import Damage, Litter, open_store
+
+Tracekit = Callable[..., Any]
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+TRACES = FIXTURES / "torch_profiler"
+#: Runs of all kinds of sources.
+SOURCES = {
+    "gpu": [TRACES / "gpu-handmade" / "trace.json.gz"],
+    "pair": [TRACES / "cpu-inference" / "trace.json", TRACES / "hand-made" / "valid.json"],
+    "counted": [FIXTURES / "nsight_compute" / "raw-v100-handmade" / "report.csv"],
+    "perf": [FIXTURES / "perf_stat" / "intel_trio" / "stat.csv"],
+    "caffe": [FIXTURES / "caffe_time" / "means" / "caffe.log"],
+}
+DAMAGES = 300
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    store = tmp_path_factory.mktemp("sound") / "S"
+    for run, paths in SOURCES.items():
+        ingest(paths, store, Options(run_name=run, labels={"batch": "8"}))
+    return store
+
+
+@pytest.fixture
+def store(sound: Path, tmp_path: Path) -> Path:
+    """A copy, to be damaged."""
+    return Path(shutil.copytree(sound, tmp_path / "S"))
+
+
+def files_of(store: Path) -> list[Path]:
+    """What ingests wrote: tables, and manifests."""
+    return sorted(path for path in store.glob("*/*/*/*") if path.is_file())
+
+
+def test_a_sound_store_is_sound(store: Path, tracekit: Tracekit) -> None:
+    assert list(open_store(store).check(is_deep=True)) == []
+    done = tracekit("check", "--store", str(store))
+    assert (done.code, done.text) == (0, "")
+    assert done.messages == "sound: 6 sources, every file by size and rows\n"
+    done = tracekit("check", "pair", "--deep", "--store", str(store))
+    assert (done.code, done.messages) == (
+        0, "sound: 2 sources, every file by size, rows and hash\n",
+    )  # fmt: skip
+
+
+def _delete(file: Path, _store: Path, _rng: random.Random) -> list[Path]:
+    file.unlink()
+    return [file]
+
+
+def _cut(file: Path, _store: Path, rng: random.Random) -> list[Path]:
+    content = file.read_bytes()
+    file.write_bytes(content[: rng.randrange(len(content))])
+    return [file]
+
+
+def _flip(file: Path, _store: Path, rng: random.Random) -> list[Path]:
+    content = bytearray(file.read_bytes())
+    content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    file.write_bytes(content)
+    return [file]
+
+
+def _swap(file: Path, store: Path, rng: random.Random) -> list[Path]:
+    content = file.read_bytes()
+    other = rng.choice([path for path in files_of(store) if path.read_bytes() != content])
+    file.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+    return [file, other]
+
+
+@pytest.mark.parametrize("damage", [_delete, _cut, _flip, _swap])
+def test_every_damage_is_found(
+    store: Path, sound: Path, damage: Callable[[Path, Path, random.Random], list[Path]]
+) -> None:
+    rng = random.Random(18)
+    files = files_of(store)
+    for _ in range(DAMAGES // 4):
+        file = rng.choice(files)
+        changed = damage(file, store, rng)
+        found = {one.path.parent.name for one in open_store(store).check(is_deep=True)}
+        assert found & {path.parent.name for path in changed}, changed  # the source is named
+        for path in changed:  # as it was
+            shutil.copyfile(sound / path.relative_to(store), path)
+    assert list(open_store(store).check(is_deep=True)) == []
+
+
+def test_what_is_missing_is_named(store: Path, tracekit: Tracekit) -> None:
+    (file,) = (store / "kernel" / "run_id=gpu").rglob("*.parquet")
+    file.unlink()
+    done = tracekit("check", "--store", str(store), "-f", "csv")
+    assert done.code == 9
+    (row,) = done.text.splitlines()[1:]
+    assert row == f"gpu,{file.parent.name.partition('=')[2]},{file.relative_to(store)},is missing"
+    assert done.messages == (
+        "tracekit: 1 source of 6 damaged: `tracekit ingest --replace FILE` reads the file again\n"
+    )
+    assert tracekit("check", "pair", "--store", str(store)).code == 0
+    with_rest = tracekit("sql", "SELECT DISTINCT run_id FROM slice ORDER BY 1", "-f", "csv",
+                         "--store", str(store))  # fmt: skip
+    assert (with_rest.code, with_rest.text.split()) == (0, ["run_id", "pair"])
+    assert f"is left out: {'/'.join(file.parts[-4:])} is missing" in with_rest.messages
+
+
+def test_a_damaged_run_can_be_read_again_or_removed(store: Path, tracekit: Tracekit) -> None:
+    (trace,) = SOURCES["gpu"]
+    for name, command in {
+        "gpu": ("ingest", str(trace), "--replace", "--run", "gpu", "--label", "batch=8"),
+        "counted": ("remove", "counted"),
+    }.items():
+        for file in (store / "source_file" / f"run_id={name}").rglob("*.parquet"):
+            file.write_bytes(b"PAR1")
+        done = tracekit(*command, "--store", str(store))
+        assert done.code == 0, done.messages
+    assert list(open_store(store).check(is_deep=True)) == []
+    assert {commit.run_id for commit in open_store(store).commits()} == {*SOURCES} - {"counted"}
+
+
+def test_litter_is_named_and_cleared(store: Path, tracekit: Tracekit) -> None:
+    """The manifest goes first, then the mark: so an interrupted removal leaves it."""
+    for mark in (store / "source_file" / "run_id=perf").rglob("*.*"):
+        mark.unlink()
+    left = store / ".staging" / ("0" * 20)
+    left.mkdir(parents=True)
+    found = list(open_store(store).check())
+    assert all(isinstance(one, Litter) for one in found)
+    assert left in {one.path for one in found}
+    assert len(found) > 3
+    assert tracekit("check", "--store", str(store)).code == 9
+    done = tracekit("check", "--repair", "--store", str(store))
+    assert (done.code, done.messages) == (0, "sound: 5 sources, every file by size and rows\n")
+    assert not left.exists()
+    assert not list(store.glob("*/run_id=perf/**/*.*"))
+
+
+def test_what_lost_its_mark_is_kept(store: Path, tracekit: Tracekit) -> None:
+    for mark in (store / "source_file" / "run_id=gpu").rglob("*.parquet"):
+        mark.unlink()
+    found = list(open_store(store).check())
+    assert {(type(one), one.what) for one in found} == {(Damage, "has lost its commit mark")}
+    assert tracekit("check", "--repair", "--store", str(store)).code == 9
+    assert tracekit("remove", "caffe", "--store", str(store)).code == 0
+    assert len(list(open_store(store).check())) == len(found)
+    (trace,) = SOURCES["gpu"]
+    again = ("ingest", str(trace), "--run", "gpu", "--label", "batch=8")
+    assert tracekit(*again, "--store", str(store)).code == 0
+    assert tracekit("check", "--repair", "--store", str(store)).code == 0
+
+
+def test_a_source_of_an_older_version_has_no_manifest(store: Path) -> None:
+    (manifest,) = (store / "source_file" / "run_id=gpu").rglob("_*.json")
+    manifest.unlink()
+    (found,) = open_store(store).check()
+    assert isinstance(found, Damage)
+    assert (found.path, "not known" in found.what) == (manifest, True)
+    assert not open_store(store).snapshot().damages
+
+
+def test_an_unknown_run_is_said(store: Path, tracekit: Tracekit) -> None:
+    done = tracekit("check", "nosuch", "--store", str(store))
+    assert done.code == 2
+    assert "ids: caffe, counted, gpu, pair, perf" in done.messages

@@ -1,0 +1,83 @@
+"""The command that looks whether a store is as it was written."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracekit.cli.output import (
+    DEFAULT_STORE,
+    ForceOption,
+    FormatOption,
+    OutputOption,
+    StoreOption,
+    emit,
+    say,
+)
+from tracekit.errors import DamageError, UsageError
+from tracekit.result import Result, ResultColumn
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(check)
+
+
+def check(
+    run: Annotated[
+        str | None, typer.Argument(metavar="RUN", help="Only this run, by id; else the store.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Read every file and compare its hash.")
+    ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Clear what killed ingests left; nothing that came in."),
+    ] = False,
+    format_name: FormatOption = "table",
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> int:
+    """Look whether the files of the store are as they were written; 9 if not.
+
+    Every file that an ingest wrote must be there, with its size and its rows; with --deep its
+    content, too. What belongs to no ingest is named as well.
+    """
+    import pyarrow as pa
+
+    from tracekit.cli.telling import counted
+    from tracekit.store import Damage, open_store
+
+    home = open_store(store)
+    if repair:
+        home.tidy()
+    sources = home.commits(run)
+    if run is not None and not sources:
+        known = ", ".join(sorted({commit.run_id for commit in home.commits()})[:20])
+        raise UsageError(f"there is no run with the id {run!r}; ids: {known or 'none'}")
+    damages = list(home.check(run, is_deep=deep))
+    how = "by size, rows and hash" if deep else "by size and rows"
+    if not damages:
+        say(f"sound: {counted(len(sources), 'source')}, every file {how}")
+        return 0
+    commits = [damage.commit if isinstance(damage, Damage) else None for damage in damages]
+    rows = {
+        "run_id": [commit and commit.run_id for commit in commits],
+        "source_id": [commit and commit.source_id for commit in commits],
+        "file": [damage.path.relative_to(home.path).as_posix() for damage in damages],
+        "what": [damage.what for damage in damages],
+    }
+    schema = pa.schema([(name, pa.string()) for name in rows])
+    columns = tuple(ResultColumn(name) for name in rows)
+    emit(Result("check", pa.table(rows, schema=schema), columns), format_name=format_name,
+         output=output, force=force, full_names=True)  # fmt: skip
+    broken, litter = {*commits} - {None}, commits.count(None)
+    mended = [
+        f"{counted(len(broken), 'source')} of {len(sources):,} damaged: `tracekit ingest --replace"
+        " FILE` reads the file again" if broken else "",
+        f"{counted(litter, 'file')} of no ingest: `tracekit check --repair` clears what was left"
+        if litter else "",
+    ]  # fmt: skip
+    raise DamageError("; ".join(filter(None, mended)))

@@ -1,0 +1,100 @@
+"""The manifest of an ingest: its files, each with its rows, its size and its hash.
+
+``_<ingest>.json`` lies beside the commit mark and comes into place just before it. Its second line
+is the hash of its first, so that damage of the manifest is not taken for damage of the files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import file_digest, sha256
+from pathlib import Path
+from stat import S_ISLNK, S_ISREG
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of an ingest, as it was written."""
+
+    table: str
+    file_name: str
+    row_count: int
+    size_bytes: int
+    sha256: str
+
+
+def file_name_of(ingest_id: str) -> str:
+    """The name of an ingest's manifest; readers of Parquet folders pass over ``_``."""
+    return f"_{ingest_id}.json"
+
+
+def entries_of(folder: Path, ingest_id: str) -> list[Entry]:
+    """What lies in the table folders of `folder`, under the names it will have in the store.
+
+    Raises OSError or pyarrow's errors where a file cannot be read back.
+    """
+    return [
+        Entry(
+            path.parent.name,
+            f"{ingest_id}-{path.name}",
+            pq.read_metadata(path).num_rows,
+            path.stat().st_size,
+            _hash_of(path),
+        )
+        for path in sorted(folder.glob("*/*.parquet"))
+    ]
+
+
+def encoded(entries: Sequence[Entry]) -> bytes:
+    """A manifest as it lies on disk."""
+    line = json.dumps({"files": list(map(asdict, entries))}).encode()
+    return line + b"\n" + sha256(line).hexdigest().encode() + b"\n"
+
+
+def decoded(content: bytes) -> list[Entry] | None:
+    """The entries of a manifest; None where it is damaged."""
+    line, _, rest = content.partition(b"\n")
+    if rest != sha256(line).hexdigest().encode() + b"\n":
+        return None
+    return [Entry(**entry) for entry in json.loads(line)["files"]]
+
+
+def differences(path: str, entry: Entry, *, is_deep: bool) -> Iterator[str]:
+    """What a file is not as it was written: nothing if it is all right.
+
+    Not deep, only that it is there with its size; else its hash as well.
+    """
+    try:
+        found = os.lstat(path)
+        if not S_ISREG(found.st_mode):
+            yield "is a link" if S_ISLNK(found.st_mode) else "is no file"
+        elif found.st_size != entry.size_bytes:
+            yield f"has {found.st_size:,} of {entry.size_bytes:,} bytes"
+        elif is_deep and _hash_of(path) != entry.sha256:
+            yield "is not what was written: its hash differs"
+    except FileNotFoundError:
+        yield "is missing"
+    except OSError as error:
+        yield f"cannot be read: {error.strerror or error}"
+
+
+def unreadable(path: Path, row_count: int | None) -> str | None:
+    """Why the end of a Parquet file, which says what is in it, cannot be read or says otherwise."""
+    try:
+        found = pq.read_metadata(path).num_rows
+    except (OSError, pa.ArrowException) as error:
+        return f"cannot be read as Parquet: {' '.join(str(error).split())[:200]}"
+    if row_count is not None and found != row_count:
+        return f"has {found:,} of {row_count:,} rows"
+    return None
+
+
+def _hash_of(path: str | Path) -> str:
+    with open(path, "rb") as file:  # noqa: PTH123 - a Path takes longer than a small file
+        return file_digest(file, "sha256").hexdigest()
