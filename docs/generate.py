@@ -357,10 +357,11 @@ _COMMAND_EXAMPLES = {
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "summary": ["tracekit summary gpu --store S"],
     "remove": ["tracekit remove cut --store S"],
+    "check": ["tracekit check --store S"],
 }  # fmt: skip
 #: The order in which a reader meets them; others come after.
 _ORDER = ("ingest", "runs", "issues", "formats", "devices", "summary", "kernels", "compare",
-          "roofline", "chart", "queries", "query", "sql", "remove")  # fmt: skip
+          "roofline", "chart", "queries", "query", "sql", "remove", "check")  # fmt: skip
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 
 

@@ -795,6 +795,27 @@ def test_a_report_of_some_runs_is_that_of_each_and_reads_no_file_of_another(
     assert one.table.equals(alone["a"].table)
 
 
+def test_refreshed_it_sees_what_came_and_what_went(
+    tmp_path: Path, gpu_trace: Path, small_trace: Path
+) -> None:
+    store = create_store(tmp_path / "S")
+    database = Database(store)
+    figures = "SELECT (SELECT count(*) FROM kernel_work), (SELECT count(*) FROM step)"
+    assert list(database.sql(figures).tuples()) == [(0, 0)]
+    ingest(gpu_trace, store.path, Options(run_name="gpu"))
+    assert len(database.query("runs")) == 0
+    database.refresh()
+    steps = len(database.sql("FROM step"))
+    assert steps > 0
+    assert len(database.query("runs")) == 1
+    ingest(small_trace, store.path, Options(run_name="small"))
+    store.remove(store.commits("gpu"))
+    database.refresh()
+    assert [row["run_name"] for row in database.query("runs").rows()] == ["small"]
+    assert len(database.sql("FROM step")) < steps
+    assert list(database.sql("SELECT count(*) FROM kernel").tuples()) == [(3,)]
+
+
 def test_what_was_asked_is_not_worked_out_again(tmp_path: Path, gpu_trace: Path) -> None:
     ingest(gpu_trace, tmp_path / "S", Options(run_name="gpu"))
     database = Database(open_store(tmp_path / "S"))

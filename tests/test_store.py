@@ -844,10 +844,16 @@ def test_a_store_that_cannot_be_read_is_not_taken_for_empty(
 ) -> None:
     store = shared_folder / "S"
     bring_in(store, gpu_trace)
-    (store / "kernel").chmod(0o300)
-    with powerless(shared_folder), pytest.raises(StoreError, match="kernel: cannot be read"):
-        Database(open_store(store))
+    (store / "kernel").chmod(0)
+    with powerless(shared_folder):
+        (damage,) = Database(open_store(store)).damages
+    assert damage.path.is_relative_to(store / "kernel")
+    assert damage.what == "cannot be read: Permission denied"
     (store / "kernel").chmod(0o755)
+    (store / "source_file").chmod(0o300)
+    with powerless(shared_folder), pytest.raises(StoreError, match="source_file: cannot be read"):
+        Database(open_store(store))
+    (store / "source_file").chmod(0o755)
     store.chmod(0o300)
     with powerless(shared_folder), pytest.raises(StoreError, match="cannot be read"):
         open_store(store)

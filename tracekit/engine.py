@@ -90,11 +90,12 @@ class Database:
     """Questions to one store, read-only; it sees the sources that were committed when it opened.
 
     The connection can read nothing but the store's folder and cannot change its own settings.
+    ``store`` is the store.
     """
 
     def __init__(self, store: Store, snapshot: Snapshot | None = None) -> None:
         """Connect to `store`, to what is in it now or to what `snapshot` has of it."""
-        self._store = store
+        self.store = store
         self._is_given = snapshot is not None
         self._parts: dict[frozenset[str], Database] = {}
         self._answers: dict[tuple[str, tuple[Any, ...]], Result] = {}
@@ -108,6 +109,15 @@ class Database:
         """What is wrong with the sources that are left out, as far as it was met."""
         of_parts = (damage for part in self._parts.values() for damage in part.damages)
         return tuple(dict.fromkeys((*self._snapshot.damages, *of_parts)))
+
+    def refresh(self) -> None:
+        """See what is committed now, as if it were opened again."""
+        with self._busy:
+            self._snapshot = self.store.snapshot()
+            self._answers.clear()
+            self._parts.clear()
+            self._is_mixed = False
+            self._open()
 
     def _connect(self) -> None:
         """Define the views on what was committed; without the sources that cannot be read."""
@@ -132,7 +142,7 @@ class Database:
                 return self._define_mixed_views()
             except duckdb.Error as error:
                 if not self._is_given and self._has_changed():
-                    self._snapshot = self._store.snapshot()
+                    self._snapshot = self.store.snapshot()
                 elif not self._leave_out_damaged():
                     raise QueryError(self._explained(error)) from error
 
@@ -142,13 +152,13 @@ class Database:
 
     def _leave_out_damaged(self, run_id: str | None = None) -> bool:
         """Take the sources that are not as they were written out of sight; whether there were."""
-        found = self._store.damages_in(self._snapshot, run_id)
+        found = self.store.damages_in(self._snapshot, run_id)
         self._snapshot = self._snapshot.without(found)
         return bool(found)
 
     def _define_views(self) -> None:
         _make(self._connection, STORED_TABLE, self._stored_rows())
-        self._defined.clear()
+        self._defined -= TABLES.keys()
         for table in TABLES.values():
             files = [self._path_of(file) for file in self._snapshot.files[table.name]]
             if files:
@@ -291,7 +301,7 @@ class Database:
         if len(wanted) == 1:
             return self.query(name, {"run_id": next(iter(wanted)), **(parameters or {})})
         if wanted not in self._parts:
-            self._parts[wanted] = Database(self._store, self._snapshot.of_runs(wanted))
+            self._parts[wanted] = Database(self.store, self._snapshot.of_runs(wanted))
         return self._parts[wanted].query(name, {"run_id": None, **(parameters or {})})
 
     def broken_checks(self) -> list[Result]:
@@ -327,7 +337,7 @@ class Database:
         runs = self._fetch(_RUNS, {}).to_pylist()
         if not runs and not self.damages:
             raise UsageError(
-                f"{self._store.path}: the store is empty; `tracekit ingest FILE` fills it"
+                f"{self.store.path}: the store is empty; `tracekit ingest FILE` fills it"
             )
         if name is None and runs:
             return str(runs[0]["run_id"])
@@ -450,7 +460,7 @@ class Database:
         if isinstance(error, duckdb.IOException | duckdb.InvalidInputException):
             if self._has_changed():
                 return (
-                    f"{self._store.path}: the store changed while it was read: sources were "
+                    f"{self.store.path}: the store changed while it was read: sources were "
                     "replaced or removed meanwhile; open it and ask again"
                 )
             if self._root in text:
@@ -459,7 +469,7 @@ class Database:
 
     def _has_changed(self) -> bool:
         """Whether the store is another one than when it was opened."""
-        return self._store.commits() != list(self._snapshot.commits)
+        return self.store.commits() != list(self._snapshot.commits)
 
 
 def _is_ours(name: str) -> bool:

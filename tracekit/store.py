@@ -301,8 +301,7 @@ class Store:
         return [
             damage for commit in snapshot.commits
             if commit not in known and run_id in (None, commit.run_id)
-            for damage in (*self.damages_of(commit, is_deep=True), *self._unaccounted(commit, ()))
-            if damage.path != self.manifest_of(commit) or damage.path.exists()
+            for damage in self.damages_of(commit, is_deep=True) or self._unreadable(commit)
         ]  # fmt: skip
 
     def check(
@@ -314,9 +313,10 @@ class Store:
         hash as well. Of the whole store, files of no ingest are named, too.
         """
         for commit in self.commits(run_id):
-            found = self.damages_of(commit, is_deep=is_deep)
-            yield from found
-            yield from self._unaccounted(commit, {damage.path for damage in found})
+            yield from self.damages_of(commit, is_deep=is_deep) or self._unreadable(commit)
+            if not self.manifest_of(commit).exists():
+                what = "is missing: whether the files are as they were written is not known"
+                yield Damage(self.manifest_of(commit), what, commit)
         if run_id is None:
             yield from self._litter()
 
@@ -333,17 +333,15 @@ class Store:
             else:
                 yield Litter(path, "belongs to no ingest")
 
-    def _unaccounted(self, commit: Commit, known: Collection[Path]) -> Iterator[Damage]:
-        """Of an ingest's files with their sizes those that cannot be read, or have other rows."""
-        entries, damages = self._manifest(commit)
-        if entries is None and not damages:
-            what = "is missing: whether the files are as they were written is not known"
-            yield Damage(self.manifest_of(commit), what, commit)
+    def _unreadable(self, commit: Commit) -> list[Damage]:
+        """Of an ingest's files, which have their sizes, those that are no Parquet of its rows."""
+        entries, _ = self._manifest(commit)
         rows = {(entry.table, entry.file_name): entry.row_count for entry in entries or ()}
-        for table, file in self._files_of(commit):
-            why = None if file in known else manifest.unreadable(file, rows.get((table, file.name)))
-            if why:
-                yield Damage(file, why, commit)
+        found = [
+            (file, manifest.unreadable(file, rows.get((table, file.name))))
+            for table, file in self._files_of(commit)
+        ]
+        return [Damage(file, what, commit) for file, what in found if what]
 
     def manifest_of(self, commit: Commit) -> Path:
         """Where the manifest of an ingest lies."""

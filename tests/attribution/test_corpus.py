@@ -7,7 +7,6 @@ import json
 from bisect import bisect_right
 from collections import defaultdict
 from decimal import Decimal
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,6 @@ def needs_the_corpus(corpus: Path) -> None:
     """Without the corpus these tests are skipped."""
 
 
-@cache
 def events_of(path: Path) -> list[Event]:
     text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     trace = json.loads(text, parse_float=Decimal)

@@ -130,11 +130,11 @@ def test_hostile_values(values: str) -> None:
     assert "failed" not in found.reason
 
 
-def test_ten_megabytes_of_tensors() -> None:
-    shapes = [[3, 4]] * 1_000_000
+def test_megabytes_of_tensors() -> None:
+    shapes = [[3, 4]] * 200_000
     found = figures("aten::_foreach_mul_", json.dumps([shapes, []]), '["TensorList", "Scalar"]',
                     None, None)  # fmt: skip
-    assert found.flop_count == 12_000_000
+    assert found.flop_count == 2_400_000
     assert opmodels._kept_figures.cache_info().maxsize == 8192
 
 

@@ -964,7 +964,7 @@ def test_a_line_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch, read: Read
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_conforms(path: Path) -> None:
-    check_parser(NvprofParser(), path.read_bytes())
+    check_parser(NvprofParser(), path.read_bytes(), effort=60)
 
 
 # -- the corpus -----------------------------------------------------------------------------------
