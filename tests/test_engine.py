@@ -701,6 +701,15 @@ def test_a_file_whose_content_was_changed_is_told_where_it_matters(changing: Sto
     assert [row["run_name"] for row in database.query("runs").rows()] == ["small"]
 
 
+def test_a_wrong_question_reads_no_file(changing: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look for damage reads the whole store."""
+    database = Database(changing)
+    monkeypatch.setattr(Store, "damages_in", lambda *_: pytest.fail("it was read"))
+    for text in ("SELECT page_kind FROM kernel", "FROM parquet", "SELECT CAST('page' AS INT)"):
+        with pytest.raises(QueryError):
+            database.sql(text)
+
+
 def test_files_of_an_older_version_lack_columns(changing: Store) -> None:
     """Their columns are NULL, wherever in the order of the files they come."""
     for manifest in changing.path.glob("source_file/*/*/_*.json"):

@@ -78,10 +78,11 @@ _MOST_KEPT_ANSWERS = 64
 _MOST_KEPT_BYTES = 1 << 20
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
-_IS_OF_A_FILE = re.compile(
-    r"^(IO|INTERNAL|FATAL|Serialization) |parquet|thrift|TProtocol|decompress|zstd|corrupt|page",
-    re.IGNORECASE,
-)
+_IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
+_OF_FILES = (
+    duckdb.IOException, duckdb.InternalException, duckdb.FatalException,
+    duckdb.SerializationException,
+)  # fmt: skip
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
@@ -385,7 +386,7 @@ class Database:
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
-            if _IS_OF_A_FILE.search(str(error)) and self._mended():
+            if _is_of_a_file(error) and self._mended():
                 return self._fetch(text, parameters, read)
             raise QueryError(self._explained(error)) from error
 
@@ -470,6 +471,13 @@ class Database:
     def _has_changed(self) -> bool:
         """Whether the store is another one than when it was opened."""
         return self.store.commits() != list(self._snapshot.commits)
+
+
+def _is_of_a_file(error: duckdb.Error) -> bool:
+    """Whether it may come from a file that is not as it was written: to find out reads them all."""
+    if isinstance(error, duckdb.InvalidInputException):
+        return _IS_UNREADABLE.search(str(error)) is not None
+    return isinstance(error, _OF_FILES)
 
 
 def _is_ours(name: str) -> bool:
