@@ -118,6 +118,11 @@ class Damage:
 
 
 @dataclass(frozen=True, slots=True)
+class Unknown(Damage):
+    """An ingest without a manifest: one of an older tracekit, or what is left of another."""
+
+
+@dataclass(frozen=True, slots=True)
 class Litter:
     """A file of no committed ingest, or what a killed one left in staging."""
 
@@ -316,7 +321,7 @@ class Store:
             yield from self.damages_of(commit, is_deep=is_deep) or self._unreadable(commit)
             if not self.manifest_of(commit).exists():
                 what = "is missing: whether the files are as they were written is not known"
-                yield Damage(self.manifest_of(commit), what, commit)
+                yield Unknown(self.manifest_of(commit), what, commit)
         if run_id is None:
             yield from self._litter()
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tracekit.intake import Options, ingest
-from tracekit.store import Damage, Litter, open_store
+from tracekit.store import Damage, Litter, Unknown, open_store
 
 Tracekit = Callable[..., Any]
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -161,11 +161,14 @@ def test_what_lost_its_mark_is_kept(store: Path, tracekit: Tracekit) -> None:
     assert tracekit("check", "--repair", "--store", str(store)).code == 0
 
 
-def test_a_source_of_an_older_version_has_no_manifest(store: Path) -> None:
+def test_a_source_of_an_older_version_has_no_manifest(store: Path, tracekit: Tracekit) -> None:
     (manifest,) = (store / "source_file" / "run_id=gpu").rglob("_*.json")
     manifest.unlink()
     (found,) = open_store(store).check()
-    assert isinstance(found, Damage)
+    assert isinstance(found, Unknown)
+    done = tracekit("check", "--store", str(store))
+    assert done.code == 9
+    assert done.messages.startswith("tracekit: 1 source of 6 without a manifest, as an older")
     assert (found.path, "not known" in found.what) == (manifest, True)
     assert not open_store(store).snapshot().damages
 

@@ -48,7 +48,7 @@ def check(
     import pyarrow as pa
 
     from tracekit.cli.telling import counted
-    from tracekit.store import Damage, open_store
+    from tracekit.store import Damage, Unknown, open_store
 
     home = open_store(store)
     if repair:
@@ -73,10 +73,13 @@ def check(
     columns = tuple(ResultColumn(name) for name in rows)
     emit(Result("check", pa.table(rows, schema=schema), columns), format_name=format_name,
          output=output, force=force, full_names=True)  # fmt: skip
-    broken, litter = {*commits} - {None}, commits.count(None)
+    unknown = {damage.commit for damage in damages if isinstance(damage, Unknown)}
+    broken, litter = {*commits} - unknown - {None}, commits.count(None)
     mended = [
         f"{counted(len(broken), 'source')} of {len(sources):,} damaged: `tracekit ingest --replace"
         " FILE` reads the file again" if broken else "",
+        f"{counted(len(unknown), 'source')} of {len(sources):,} without a manifest, as an older "
+        "tracekit left them: whether they are whole is not known" if unknown else "",
         f"{counted(litter, 'file')} of no ingest: `tracekit check --repair` clears what was left"
         if litter else "",
     ]  # fmt: skip
