@@ -760,10 +760,10 @@ def test_a_snapshot_is_of_one_moment(
         lambda: opened.remove(opened.commits("r")),
     ]
 
-    def interfering(self: Store, commit: Commit) -> Iterator[tuple[str, Path]]:
+    def interfering(self: Store, commit: Commit, entries: Any) -> Iterator[tuple[str, Path]]:
         if actions:
             actions.pop(0)()
-        return listing(self, commit)
+        return listing(self, commit, entries)
 
     monkeypatch.setattr(Store, "_files_of", interfering)
     snapshot = opened.snapshot()

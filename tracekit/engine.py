@@ -395,6 +395,7 @@ class Database:
         with self._busy:
             if self._has_changed() or not self._leave_out_damaged(run_id):
                 return False
+            self._connection.close()
             self._connect()
         return True
 

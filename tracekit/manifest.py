@@ -6,27 +6,34 @@ is the hash of its first, so that damage of the manifest is not taken for damage
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
+from typing import Annotated
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+# Whoever made the store wrote the manifest, too: no name in it may lead out of a table's folder.
+_TableName = Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+\Z")]
+_FileName = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+-[0-9-]+\.parquet\Z")]
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+
+class Entry(msgspec.Struct, frozen=True):
     """One file of an ingest, as it was written."""
 
-    table: str
-    file_name: str
+    table: _TableName
+    file_name: _FileName
     row_count: int
     size_bytes: int
     sha256: str
+
+
+class _Manifest(msgspec.Struct):
+    files: list[Entry]
 
 
 def file_name_of(ingest_id: str) -> str:
@@ -53,7 +60,7 @@ def entries_of(folder: Path, ingest_id: str) -> list[Entry]:
 
 def encoded(entries: Sequence[Entry]) -> bytes:
     """A manifest as it lies on disk."""
-    line = json.dumps({"files": list(map(asdict, entries))}).encode()
+    line = msgspec.json.encode({"files": entries})
     return line + b"\n" + sha256(line).hexdigest().encode() + b"\n"
 
 
@@ -62,7 +69,10 @@ def decoded(content: bytes) -> list[Entry] | None:
     line, _, rest = content.partition(b"\n")
     if rest != sha256(line).hexdigest().encode() + b"\n":
         return None
-    return [Entry(**entry) for entry in json.loads(line)["files"]]
+    try:
+        return msgspec.json.decode(line, type=_Manifest).files
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def differences(path: str, entry: Entry, *, is_deep: bool) -> Iterator[str]:

@@ -255,18 +255,20 @@ class Store:
         found: dict[str, list[tuple[int, Path]]] = {table: [] for table in TABLES}
         damages: list[Damage] = []
         for place, commit in enumerate(commits):
-            own = self.damages_of(commit)
+            entries, own = self._manifest(commit)
+            own += self._differing(commit, entries)
             damages += own
-            for table, file in () if own else self._files_of(commit):
+            for table, file in () if own else self._files_of(commit, entries):
                 found.setdefault(table, []).append((place, file))
         of_runs = {commits[place].run_id: (place, file)
                    for place, file in sorted(found[RUN.name], reverse=True)}  # fmt: skip
         found[RUN.name] = list(of_runs.values())  # every source brings a row: the oldest counts
         return {table: [file for _, file in sorted(found[table])] for table in TABLES}, damages
 
-    def _files_of(self, commit: Commit) -> Iterator[tuple[str, Path]]:
+    def _files_of(
+        self, commit: Commit, entries: Sequence[manifest.Entry] | None
+    ) -> Iterator[tuple[str, Path]]:
         """The files of an ingest by its manifest; without one, those that there are."""
-        entries, _ = self._manifest(commit)
         for entry in entries or ():
             yield entry.table, Path(f"{self._folder_of(entry.table, commit)}/{entry.file_name}")
         for table in TABLES if entries is None else ():
@@ -281,6 +283,12 @@ class Store:
         ingest without a manifest, as those of older versions are.
         """
         entries, damages = self._manifest(commit)
+        return damages + self._differing(commit, entries, is_deep=is_deep)
+
+    def _differing(
+        self, commit: Commit, entries: Sequence[manifest.Entry] | None, *, is_deep: bool = False
+    ) -> list[Damage]:
+        damages: list[Damage] = []
         for entry in entries or ():
             file = f"{self._folder_of(entry.table, commit)}/{entry.file_name}"
             found = manifest.differences(file, entry, is_deep=is_deep)
@@ -344,7 +352,7 @@ class Store:
         rows = {(entry.table, entry.file_name): entry.row_count for entry in entries or ()}
         found = [
             (file, manifest.unreadable(file, rows.get((table, file.name))))
-            for table, file in self._files_of(commit)
+            for table, file in self._files_of(commit, entries)
         ]
         return [Damage(file, what, commit) for file, what in found if what]
 

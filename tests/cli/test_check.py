@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,35 @@ def test_a_source_of_an_older_version_has_no_manifest(store: Path, tracekit: Tra
     assert done.messages.startswith("tracekit: 1 source of 6 without a manifest, as an older")
     assert (found.path, "not known" in found.what) == (manifest, True)
     assert not open_store(store).snapshot().damages
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        (
+            b'{"files": [{"table": "kernel", "file_name": "../../../../secret.parquet", '
+            b'"row_count": 1, "size_bytes": 6, "sha256": ""}]}'
+        ),
+        (
+            b'{"files": [{"table": "../kernel", "file_name": "0-0.parquet", '
+            b'"row_count": 1, "size_bytes": 6, "sha256": ""}]}'
+        ),
+        b'{"files": [{"table": "kernel"}]}',
+        b"[]",
+        b"[" * 100_000,
+        b"\xff",
+    ],
+)
+def test_a_manifest_of_a_stranger_leads_nowhere(store: Path, line: bytes) -> None:
+    """Its own hash is right: who made the store made that, too."""
+    (manifest,) = (store / "source_file" / "run_id=gpu").rglob("_*.json")
+    (store.parent / "secret.parquet").write_bytes(b"secret")
+    manifest.write_bytes(line + b"\n" + sha256(line).hexdigest().encode() + b"\n")
+    snapshot = open_store(store).snapshot()
+    assert [(damage.path, damage.what) for damage in snapshot.damages] == [
+        (manifest, "is not what was written")
+    ]
+    assert not any("secret" in str(file) for files in snapshot.files.values() for file in files)
 
 
 def test_an_unknown_run_is_said(store: Path, tracekit: Tracekit) -> None:
