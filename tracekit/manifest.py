@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 # Whoever made the store wrote the manifest, too: no name in it may lead out of a table's folder.
 _TableName = Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+\Z")]
-_FileName = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+-[0-9-]+\.parquet\Z")]
+_FileName = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+-[0-9a-z-]+\.parquet\Z")]
 
 
 class Entry(msgspec.Struct, frozen=True):

@@ -174,6 +174,13 @@ def test_a_source_of_an_older_version_has_no_manifest(store: Path, tracekit: Tra
     assert not open_store(store).snapshot().damages
 
 
+def test_what_several_processes_wrote_is_sound(tmp_path: Path, large_trace: Path) -> None:
+    ingest([large_trace], tmp_path / "S", Options(run_name="large", workers=2))
+    store = open_store(tmp_path / "S")
+    assert len(store.snapshot().files["kernel"]) > 1
+    assert list(store.check(is_deep=True)) == []
+
+
 @pytest.mark.parametrize(
     "line",
     [
