@@ -18,7 +18,7 @@ H100 := fixtures/h100
 TRACES := fixtures/torch_profiler
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest smoke bench docs clean
+.PHONY: help demo test lint pytest fuzz smoke bench docs clean
 .NOTPARALLEL:
 
 help:  ## list the targets
@@ -56,6 +56,9 @@ lint: $(DEV_STAMP)  ## style, types and layers
 
 pytest: $(DEV_STAMP)  ## the tests alone; ARGS="-k name" picks some
 	$(if $(MEMORY),TMPDIR=$(MEMORY)) $(BIN)/python -m pytest -n auto $(ARGS)
+
+fuzz: $(DEV_STAMP)  ## damaged inputs to every format; MINUTES=60 for an hour
+	$(if $(MEMORY),TMPDIR=$(MEMORY)) $(BIN)/python -m tests.fuzz.run --minutes $(or $(MINUTES),1) $(ARGS)
 
 smoke: $(DEV_STAMP)  ## build the wheel, install it in a clean place and use it
 	$(BIN)/python tests/smoke/wheel_smoke.py

@@ -27,7 +27,7 @@ from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Report
 from tracekit.schema import LAYER_STAT, batch_of_rows
 from tracekit.source import Source
-from tracekit.textual.lines import Block, as_utf8, blocks
+from tracekit.textual.lines import Block, as_utf8, blocks, tell_places
 
 _LOG_OF_CAFFE = re.compile(
     r"\bcaffe\.cpp:\d{1,6}\] |\bnet\.cpp:\d{1,6}\] Initializing net from parameters"
@@ -67,6 +67,7 @@ class CaffeTimeParser:
             yield from reading.full_batches()
         reading.finish()
         yield from reading.full_batches(is_last=True)
+        tell_places(source, report)
         if not reading.row_count:
             raise FormatError(
                 f"{source.path}: no time of a layer or a pass in it. Check that it is the log of "

@@ -20,7 +20,7 @@ from tracekit.ncu.textpage import TextPage, looks_like_it
 from tracekit.parser import Batch, Issue, Match, Report, Severity
 from tracekit.schema import DEVICE_TABLE, batch_of_rows
 from tracekit.source import Source
-from tracekit.textual.lines import Block, as_utf8, blocks
+from tracekit.textual.lines import Block, as_utf8, blocks, tell_places
 from tracekit.textual.numbers import Notation
 
 _PROF = re.compile(rb"^==(?:PROF== |WARNING== No kernels|ERROR== ERR_NVGPUCTRPERM)", re.MULTILINE)
@@ -68,6 +68,7 @@ class NsightComputeParser:
             yield from reading.sink.full_batches()
         reading.finish()
         yield from reading.sink.last_batches()
+        tell_places(source, report)
         if not reading.sink.launch_count:
             raise FormatError(reading.nothing(source))
         reading.refuse_both(source)

@@ -20,7 +20,7 @@ from tracekit.perf.known import Known
 from tracekit.perf.measurements import Measurements
 from tracekit.perf.textrows import INTERVALS, TITLE, TextReader, is_header
 from tracekit.source import Source
-from tracekit.textual.lines import Block, as_utf8, blocks
+from tracekit.textual.lines import Block, as_utf8, blocks, tell_places
 from tracekit.textual.numbers import Notation
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
@@ -70,6 +70,7 @@ class PerfStatParser:
             yield from sink.full_batches()
         reading.finish()
         yield from sink.full_batches(is_last=True)
+        tell_places(source, report)
         if not reading.row_count:
             raise FormatError(_nothing(source))
         report.facts |= reading.facts()

@@ -11,6 +11,8 @@ import contextlib
 import mmap
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,7 +23,7 @@ from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Report
 from tracekit.protowire import LENGTH, Field, WireError, fields
 from tracekit.schema import DEVICE_TABLE, OP_STAT, STEP, STEP_PART, batch_of_rows
-from tracekit.source import Source
+from tracekit.source import Source, laid_out
 from tracekit.xprof.answer import Answer, Refusal
 from tracekit.xprof.ask import asking
 from tracekit.xspace.advice import Advice, wants
@@ -67,8 +69,14 @@ class TensorflowProfilerParser:
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a dump; see the module."""
-        with _content(source, report) as content:
-            yield from _Reading(source, content, report, self._asking).batches()
+        with laid_out(source) as (plain, damage), _content(plain) as content:
+            if damage:
+                report.issue(
+                    Issue("cut_content", "error", "recording", damage,
+                          "the end of the file is missing; get the whole file")
+                )  # fmt: skip
+            asking = partial(self._asking, plain)
+            yield from _Reading(source.path, content, report, asking).batches()
 
 
 def _first_plane(head: bytes) -> str | None:
@@ -97,30 +105,26 @@ def _first_field(content: bytes, start: int, end: int) -> Field | None:
 
 
 @contextlib.contextmanager
-def _content(source: Source, report: Report) -> Iterator[Any]:
-    """The whole content: of a plain file mapped, not read."""
-    with source.open() as stream:
-        if source.is_seekable and source.size_bytes:
-            with (
-                source.path.open("rb") as file,
-                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
-            ):
-                yield mapped
-            return
-        content = b"".join(stream.pieces())
-        if stream.damage:
-            report.issue(
-                Issue("cut_content", "error", "recording", stream.damage,
-                      "the end of the file is missing; get the whole file")
-            )  # fmt: skip
-    yield content
+def _content(plain: Source) -> Iterator[Any]:
+    """The whole content, mapped, not read; of an empty file nothing can be."""
+    if not plain.size_bytes:
+        yield b""
+        return
+    with (
+        plain.path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+    ):
+        yield mapped
 
 
 class _Reading:
     """One dump being read."""
 
-    def __init__(self, source: Source, content: Any, report: Report, asking: Asking) -> None:
-        self._source = source
+    def __init__(
+        self, path: Path, content: Any, report: Report,
+        asking: Callable[[], AbstractContextManager[Callable[[], Answer | Refusal]]],
+    ) -> None:  # fmt: skip
+        self._path = path
         self._asking = asking
         self._content = content
         self._report = report
@@ -138,7 +142,7 @@ class _Reading:
             self._programs.add(plane)
         with ExitStack() as kept:
             # xprof works while we read.
-            answer = kept.enter_context(self._asking(self._source)) if wants(space) else None
+            answer = kept.enter_context(self._asking()) if wants(space) else None
             for plane in space.planes:
                 for line in plane.lines:
                     yield from self._line(plane, line)
@@ -177,8 +181,7 @@ class _Reading:
         first = self._damages[0] if self._damages else None
         found = f"; at byte {first.offset_bytes} is {first.found}" if first else ""
         raise FormatError(
-            f"{self._source.path}: holds no events of a profile that can be read{found}. "
-            f"{self._advice()}"
+            f"{self._path}: holds no events of a profile that can be read{found}. {self._advice()}"
         )
 
     def _is_text(self) -> bool:

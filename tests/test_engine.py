@@ -44,6 +44,8 @@ def store(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path) -> Store:
     (base / "S" / "link.csv").symlink_to(base / "canary.csv")
     (base / "S" / "link.parquet").symlink_to(base / "canary.parquet")
     (base / "S" / "folder").symlink_to(base)
+    (base / "S" / "inside").symlink_to(base / "S" / "kernel")
+    (base / "S" / "hard.csv").hardlink_to(base / "canary.csv")
     return open_store(base / "S")
 
 
@@ -140,6 +142,13 @@ REPLACEMENTS = [
     "'file:{B}/canary.csv'", "'file://{B}/canary.csv'", "'http://127.0.0.1:9/canary.csv'",
     "'s3://bucket/canary.parquet'", "'/etc/passwd'", "'/dev/stdin'", "variable", "pa_table",
     "'canary.csv'", "'../canary.csv'", "duckdb_logs_parsed('x')",
+    "'{S}/folder/../canary.csv'", "'{S}/inside/../canary.csv'", "'{S}/hard.csv'", "hard.csv",
+    '"hard.csv"', "main.\"hard.csv\"", "memory.hard.csv", "'{S}/hard.csv' AS t",
+    "'{F}'", "run, '{S}/hard.csv'", "run JOIN '{S}/hard.csv' ON true", "'~/canary.csv'",
+    "(SELECT * FROM (DESCRIBE '{S}/hard.csv'))", "(SUMMARIZE '{S}/hard.csv')",
+    "(PIVOT '{S}/hard.csv' ON a IN ('x') USING sum(b))", "run WHERE EXISTS (FROM '{S}/hard.csv')",
+    "(WITH a AS (WITH \"hard.csv\" AS (SELECT 1) FROM run) FROM \"hard.csv\")",
+    "'kernel.parquet/../hard.csv'", "'tracekit.json'",
 ]  # fmt: skip
 
 
@@ -187,6 +196,15 @@ def test_a_path_or_a_variable_is_no_table(
     monkeypatch.chdir(store.path)
     assert len(variable) == len(pa_table)
     assert assert_refused(store, f"FROM {table}")
+
+
+def test_why_a_path_is_no_table(database: Database) -> None:
+    with pytest.raises(QueryError) as caught:
+        database.sql("FROM 'trace.csv'")
+    assert str(caught.value).startswith(
+        "'trace.csv' in FROM is no table: SQL reads no file by its path; ingest it, or leave dots "
+        "and slashes out of a name of your own.\nTables: run, "
+    )
 
 
 def test_the_environment_is_not_there(store: Store) -> None:
@@ -240,11 +258,11 @@ def test_a_store_with_a_pattern_for_a_name_opens_nothing_else(
     assert scalar(database, "SELECT count(*) FROM kernel") == KERNELS
     for sibling in siblings:
         (file,) = sibling.glob("kernel/*/*/*.parquet")
-        with pytest.raises(QueryError, match="Permission Error"):
-            database.sql(f"FROM '{file}'")
+        with pytest.raises(duckdb.PermissionException):
+            database._connection.execute(f"FROM '{file}'")
     pattern = str(tmp_path / "*").replace("'", "''")
-    with pytest.raises(QueryError, match="Permission Error"):
-        database.sql(f"FROM '{pattern}/kernel/*/*/*.parquet'")
+    with pytest.raises(duckdb.PermissionException):
+        database._connection.execute(f"FROM '{pattern}/kernel/*/*/*.parquet'")
 
 
 # -- what is allowed ------------------------------------------------------------------------------
@@ -268,6 +286,11 @@ ALLOWED = [
     ("SELECT value FROM duckdb_settings() WHERE name = 'lock_configuration'", [("true",)]),
     ("SELECT count(*) FROM (SHOW TABLES) WHERE name = 'kernel'", [(1,)]),
     ("SELECT column_name FROM (DESCRIBE run) LIMIT 1", [("run_id",)]),
+    ("SELECT count(*) FROM memory.main.kernel AS k", [(KERNELS,)]),
+    ('SELECT count(*) FROM "kernel"', [(KERNELS,)]),
+    ('WITH "my own" AS (SELECT 7) FROM "my own"', [(7,)]),
+    ("SELECT count(*) > 20 FROM information_schema.tables", [(True,)]),
+    ("SELECT '\"type\":\"BASE_TABLE\",\"schema_name\":\"a\"' = 'x.csv'", [(False,)]),
     ("SELECT '\x00'", [("\x00",)]),
     ("SELECT " + " + ".join(["1"] * 300), [(300,)]),
     ("SELECT 1 WHERE " + " OR ".join(["true"] * 5_000), [(1,)]),

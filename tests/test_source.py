@@ -5,14 +5,16 @@ from __future__ import annotations
 import gzip
 import hashlib
 import random
+import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from tracekit.errors import FormatError
-from tracekit.source import HEAD_BYTES, Source, identify
+from tracekit.source import HEAD_BYTES, Source, identify, laid_out
 
 # Larger than every buffer on the way, and of bytes that hardly shrink.
 CONTENT = random.Random(0).randbytes(3_000_000)
@@ -253,3 +255,66 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_folder_is_no_source(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="cannot be read"):
         Source.at(tmp_path)
+
+
+# -- bombs -----------------------------------------------------------------------------------------
+
+
+def zstd_bomb(size: int) -> bytes:
+    """One frame of `size` zeros, in four bytes for each 128 KiB."""
+    block, count = 1 << 17, size >> 17
+    head = b"\x28\xb5\x2f\xfd\x00\x38"  # no size, a window of 128 KiB
+    run_of_zeros = (block << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
+    return (
+        head + run_of_zeros * (count - 1) + (block << 3 | 1 << 1 | 1).to_bytes(3, "little") + b"\0"
+    )
+
+
+def test_what_zstd_inflates_to_is_never_in_memory(source: Write) -> None:
+    found = source(zstd_bomb(1 << 29))
+    assert found.size_bytes < 20_000
+    with found.open() as stream:
+        sizes = [len(piece) for piece in stream.pieces()]
+        assert stream.damage is None
+    assert (sum(sizes), max(sizes)) == (1 << 29, 1 << 20)
+    tracemalloc.start()
+    try:
+        assert found.head() == bytes(HEAD_BYTES)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_that_gives_more_than_any_profile_is_refused(
+    source: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracekit.source._HARMLESS_BYTES", 1 << 24)
+    assert len(read(source(zstd_bomb(1 << 24)))[0]) == 1 << 24
+    bomb = source(zstd_bomb(1 << 26))
+    with pytest.raises(FormatError, match=r"give more than 2,000 times as many.*decompress it"):
+        identify(bomb)
+    packed = source(gzip.compress(bytes(1 << 26), 9))  # nothing in gzip comes near
+    assert identify(packed).content_bytes == 1 << 26
+
+
+@pytest.mark.parametrize("kind", PACKINGS)
+def test_laid_out_is_the_content_uncompressed(kind: str, source: Write, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    found = replace(source(PACKINGS[kind](CONTENT)), scratch=scratch)
+    with laid_out(found) as (plain, damage):
+        assert (plain.path.read_bytes(), plain.is_seekable, damage) == (CONTENT, True, None)
+        assert plain.path == found.path or scratch in plain.path.parents
+    assert not list(scratch.iterdir())
+    with laid_out(replace(source(gzip.compress(CONTENT)[:5000]), scratch=scratch)) as (
+        plain,
+        damage,
+    ):
+        assert damage == "gzip stream is cut short"
+        assert CONTENT.startswith(plain.path.read_bytes())
+
+
+def test_laid_out_says_that_there_is_no_room(source: Write, tmp_path: Path) -> None:
+    nowhere = replace(source(gzip.compress(CONTENT)), scratch=tmp_path / "nowhere")
+    with pytest.raises(FormatError, match="cannot be written to a temporary file: No such file"):
+        laid_out(nowhere).__enter__()

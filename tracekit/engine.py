@@ -61,6 +61,16 @@ _TABLE_FUNCTIONS = frozenset((
 _TABLE_FUNCTION = re.compile(
     r'"type":"TABLE_FUNCTION".*?"function_name":("(?:[^"\\]|\\.)*")', re.DOTALL
 )
+_TABLE = re.compile(
+    r'"type":"BASE_TABLE".*?"schema_name":("(?:[^"\\]|\\.)*"),"table_name":("(?:[^"\\]|\\.)*")'
+    r'.*?"catalog_name":("(?:[^"\\]|\\.)*")',
+    re.DOTALL,
+)
+# DuckDB reads a file for a table that it does not know and whose name, with schema and catalog,
+# looks like the path of one.
+_NOT_IN_NAMES = re.compile(r"[./\\:*?\[\]~]")
+_SCHEMAS = frozenset(("", "main", "information_schema", "pg_catalog"))
+_CATALOGS = frozenset(("", "memory", "system", "temp"))
 # Types whose values come out of DuckDB changed (an offset lost, 2**127 as a negative number), as
 # bytes that only it can read, or not at all.
 _INEXACT_TYPES = frozenset((
@@ -458,7 +468,7 @@ class Database:
         if isinstance(error, duckdb.PermissionException):
             return f"{text}\nOnly the store's own files can be read from SQL."
         if isinstance(error, duckdb.CatalogException):
-            return f"{text}\nTables: {', '.join((*TABLES, *REFERENCE_TABLES))}."
+            return f"{text}\nTables: {_known_tables()}."
         if isinstance(error, duckdb.IOException | duckdb.InvalidInputException):
             if self._has_changed():
                 return (
@@ -498,8 +508,26 @@ def _require_reading(tree: str) -> None:
         if name.lower() not in _TABLE_FUNCTIONS and not _is_ours(name.lower()):
             raise QueryError(
                 f"the function {name} is not allowed in FROM: SQL sees the store's tables, and "
-                f"nothing else.\nTables: {', '.join((*TABLES, *REFERENCE_TABLES))}."
+                f"nothing else.\nTables: {_known_tables()}."
             )
+    for match in _TABLE.finditer(tree):
+        _require_table(*(json.loads(text) for text in match.groups()))
+
+
+def _require_table(schema: str, name: str, catalog: str) -> None:
+    """Raise QueryError for a name in FROM that may be read as the path of a file."""
+    known = schema.lower() in _SCHEMAS and catalog.lower() in _CATALOGS
+    if known and not _NOT_IN_NAMES.search(name):
+        return
+    full = ".".join(filter(None, (catalog, schema, name)))
+    raise QueryError(
+        f"{full!r} in FROM is no table: SQL reads no file by its path; ingest it, or leave dots "
+        f"and slashes out of a name of your own.\nTables: {_known_tables()}."
+    )
+
+
+def _known_tables() -> str:
+    return ", ".join((*TABLES, *REFERENCE_TABLES))
 
 
 def _interruptible(cursor: duckdb.DuckDBPyConnection, ask: Callable[[], pa.Table]) -> pa.Table:

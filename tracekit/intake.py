@@ -182,6 +182,8 @@ def ingest(
         home.begin(replacing) as under_way,
         contextlib.closing(_run(jobs, under_way, options, listener)) as finished,
     ):
+        for job in jobs:
+            job.source = replace(job.source, scratch=under_way.scratch)
         for outcome in finished:
             listener.finished(outcome)
             outcomes.append(outcome)

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
+import tempfile
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
-import zstandard
 from isal import isal_zlib
 
 from tracekit.errors import FormatError
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 HEAD_BYTES = 64 * 1024
 PIECE_BYTES = 64 * 1024
 _MOST_PIECE_BYTES = 1 << 20
+# What gives more than this many times its size, and that much, is no profile but made to harm: real
+# ones give up to 50 times theirs, and gzip can't give more than 1,032 times.
+_MOST_RATIO, _HARMLESS_BYTES = 2000, 1 << 30
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _GZIP_WINDOW_BITS = 31
@@ -25,7 +35,7 @@ _GZIP_WINDOW_BITS = 31
 _DAMAGE: tuple[type[Exception], ...] = (
     zlib.error,
     cast("type[Exception]", isal_zlib.error),
-    zstandard.ZstdError,
+    zstd.ZstdError,
     EOFError,
 )
 
@@ -43,12 +53,14 @@ class _Decompressor(Protocol):
 class Source:
     """A file to be read: where it is and how it is compressed.
 
-    ``size_bytes`` is the size on disk; ``compression_kind`` one of none, gzip, zstd.
+    ``size_bytes`` is the size on disk; ``compression_kind`` one of none, gzip, zstd; ``scratch``
+    a folder for temporary files, where it is not the system's.
     """
 
     path: Path
     size_bytes: int
     compression_kind: str
+    scratch: Path | None = None
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Source:
@@ -108,7 +120,10 @@ class ContentStream:
         self._file.seek(offset)
 
     def read(self, size: int) -> bytes:
-        """Exactly `size` bytes, or fewer at the end of the content."""
+        """Exactly `size` bytes, or fewer at the end of the content.
+
+        Raises FormatError for a small file that gives more than any profile does.
+        """
         if self._source.is_seekable:
             return self._file.read(size)
         have, parts = len(self._rest), [self._rest]
@@ -130,24 +145,35 @@ class ContentStream:
     def _decompressor(self) -> _Decompressor:
         if self._source.compression_kind == "gzip":
             return isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
-        return zstandard.ZstdDecompressor().decompressobj()
+        return zstd.ZstdDecompressor()
 
     def _without_padding(self, raw: bytes) -> bytes:
         """What follows a member; zeros after one of gzip are the rest of a block of the medium."""
         return raw.lstrip(b"\0") if self._source.compression_kind == "gzip" else raw
 
     def _inflated(self, engine: Any, raw: bytes) -> Iterator[bytes]:
-        """What `raw` holds; of gzip in bounded pieces: a thousandfold can hide in it."""
-        if self._source.compression_kind != "gzip":
-            yield engine.decompress(raw)
-            return
+        """What `raw` holds, in bounded pieces: of zstd thirty thousand times as much can be."""
+        is_gzip = self._source.compression_kind == "gzip"
         piece = engine.decompress(raw, _MOST_PIECE_BYTES)
         yield piece
         while len(piece) == _MOST_PIECE_BYTES and not engine.eof:
-            piece = engine.decompress(engine.unconsumed_tail, _MOST_PIECE_BYTES)
+            rest = engine.unconsumed_tail if is_gzip else b""  # zstd keeps it itself
+            piece = engine.decompress(rest, _MOST_PIECE_BYTES)
             yield piece
 
     def _decompressed(self) -> Iterator[bytes]:
+        most = max(_HARMLESS_BYTES, _MOST_RATIO * self._source.size_bytes)
+        for piece in self._all_pieces():
+            most -= len(piece)
+            if most < 0:
+                raise FormatError(
+                    f"{self._source.path}: its {self._source.size_bytes:,} bytes of "
+                    f"{self._source.compression_kind} give more than {_MOST_RATIO:,} times as "
+                    "many, as no profile does; decompress it yourself if it is one"
+                )
+            yield piece
+
+    def _all_pieces(self) -> Iterator[bytes]:
         engine = self._decompressor()
         try:
             while raw := self._file.read(PIECE_BYTES):
@@ -163,6 +189,32 @@ class ContentStream:
             return
         if not engine.eof:
             self.damage = f"{self._source.compression_kind} stream is cut short"
+
+
+@contextmanager
+def laid_out(source: Source) -> Iterator[tuple[Source, str | None]]:
+    """The source uncompressed, and what damage was met: itself, or its content in a temporary file.
+
+    For readers that go to and fro in it: what they need in memory does not follow its size. Raises
+    FormatError where the content cannot be written.
+    """
+    if source.is_seekable:
+        yield source, None
+        return
+    with ExitStack() as kept:
+        try:
+            temporary = tempfile.TemporaryDirectory(
+                prefix="tracekit-", dir=source.scratch, ignore_cleanup_errors=True
+            )
+            copy = Path(kept.enter_context(temporary)) / "content"
+            with source.open() as stream, copy.open("wb") as file:
+                file.writelines(stream.pieces())
+        except OSError as error:
+            raise FormatError(
+                f"{source.path}: its content cannot be written to a temporary file: "
+                f"{error.strerror or error}; make room, or decompress it yourself"
+            ) from error
+        yield Source(copy, copy.stat().st_size, "none"), stream.damage
 
 
 @dataclass(frozen=True, slots=True)

@@ -620,6 +620,13 @@ class Ingest:
         """Where the rows of the `number`-th source of this ingest are written."""
         return self.folder / str(number)
 
+    @property
+    def scratch(self) -> Path:
+        """For temporary files of parsers; removed with the rest, at the latest by the next."""
+        folder = self.folder / "scratch"
+        folder.mkdir(exist_ok=True)
+        return folder
+
     def commit(
         self, number: int, commit: Commit, rows: Mapping[str, pa.RecordBatch], *,
         said: Said, replaces: bool,

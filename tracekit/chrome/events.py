@@ -247,14 +247,15 @@ class EventDecoder:
     def _learn(self, message: str, block: bytes, *, is_tagged: bool) -> bool:
         if match := _UNKNOWN_KEY.fullmatch(message):
             key, index, is_argument = match[1], int(match[2]), match[3] is not None
-            tag = _category_at(block, index) if is_tagged else None
-            layout = self._layouts[tag]
+            layout = self._layouts.get(_category_at(block, index) if is_tagged else None)
+            if layout is None:  # an event with two categories
+                return False
             keys = layout.args if is_argument else layout.fields
             if len(keys) >= _MOST_KEYS or key == "args" or key in keys or _ODD_KEY.search(key):
                 return False
             keys.append(key)
         elif is_tagged and (match := _UNKNOWN_CATEGORY.fullmatch(message)):
-            if len(self._layouts) >= _MOST_CATEGORIES:
+            if len(self._layouts) >= _MOST_CATEGORIES or match[1] in self._layouts:
                 return False
             self._layouts[match[1]] = _Layout(match[1], list(EVENT_KEYS), [])
         else:

@@ -333,6 +333,8 @@ class Measurements:
 
 def _contradicts(at: _Open, row: dict[str, Any]) -> bool:
     """Whether a clock says something else than the elapsed time and perf, or the CPUs there."""
+    if not row["dur_ns"]:
+        return any(at.clocks.values())
     cpus = {of: ns / row["dur_ns"] for of, ns in at.clocks.items()}
     said = {of: used for of, used in at.cpus_used.items() if used >= _LEAST_CPUS}
     if any(not used / _MOST_OFF <= cpus[of] <= used * _MOST_OFF for of, used in said.items()):

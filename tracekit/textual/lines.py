@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tracekit.parser import Issue, Report
 from tracekit.source import ContentStream, Source
@@ -19,8 +19,9 @@ _UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-b
 class Block:
     """Whole lines, without their line feeds; `offset_bytes` is where the first begins.
 
-    Places count in the decompressed content; in that of a UTF-16 file written as UTF-8. A block
-    that ``is_open`` is one line, the last of the file, which has no line feed: it may be cut.
+    Places count in the decompressed content; in that of a UTF-16 file written as UTF-8, which
+    `tell_places` mends in issues. A block that ``is_open`` is one line, the last of the file,
+    which has no line feed: it may be cut.
     """
 
     offset_bytes: int
@@ -72,6 +73,45 @@ def blocks(
                 "what could be decompressed is kept; fetch the file again",
                 first_offset_bytes=cutter.place,
             ))  # fmt: skip
+
+
+def tell_places(source: Source, report: Report) -> None:
+    """Make the places that issues tell those in the file, after all of its `blocks` are read.
+
+    Only a UTF-16 file has others.
+    """
+    encoding = encoding_of(source.head())
+    told = [
+        i.first_offset_bytes for i in report.issues.values() if i.first_offset_bytes is not None
+    ]
+    if encoding == "utf-8" or not told:
+        return
+    places = _places(source, encoding, sorted(set(told)))
+    for key, issue in report.issues.items():
+        if issue.first_offset_bytes is not None:
+            report.issues[key] = replace(issue, first_offset_bytes=places[issue.first_offset_bytes])
+
+
+def _places(source: Source, encoding: str, wanted: list[int]) -> dict[int, int]:
+    """Places in a UTF-16 file by those in its text as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    found: dict[int, int] = {}
+    with source.open() as stream:
+        text_place, place = 0, len(stream.read(2))
+        end = place
+        while piece := stream.read(BLOCK_BYTES):
+            end += len(piece)
+            text = decoder.decode(piece).encode()
+            while len(found) < len(wanted) and wanted[len(found)] < text_place + len(text):
+                offset = wanted[len(found)]
+                found[offset] = place + _utf16_bytes(text[: offset - text_place])
+            text_place, place = text_place + len(text), place + _utf16_bytes(text)
+    return found | {offset: end for offset in wanted if offset not in found}
+
+
+def _utf16_bytes(text: bytes) -> int:
+    """The size of UTF-8 text as UTF-16."""
+    return len(text.decode("utf-8", "ignore").encode("utf-16-le"))
 
 
 @dataclass(slots=True)

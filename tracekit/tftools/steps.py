@@ -347,13 +347,17 @@ class _Pod:
                 count = numbers.whole(record.get("occurrences"))
                 mean = numbers.real(record.get("durationUs"))
                 total = None if mean is None or count is None else mean * count
-                others = {k: v for k, v in record.items() if k not in _OPERATOR_COLUMNS and v}
+                said = record.get("description")
+                others = {
+                    k: v for k, v in record.items() if v and (k not in _OPERATOR_COLUMNS or
+                    (k == "description" and not isinstance(said, str)))
+                }  # fmt: skip
                 yield "op_stat", {
                     "event_id": self._place(), "op_kind": "hlo", "side_kind": "device",
                     "name": _operator_name(record), "category_name": category,
                     "occurrence_count": count,
                     "dur_ns": numbers.ns(total, "us"),
-                    "hlo_text": record.get("description") or None,
+                    "hlo_text": said if isinstance(said, str) and said else None,
                     "args_json": as_json(others | {"stepNum": stats.get("stepNum", 0)}),
                 }  # fmt: skip
 

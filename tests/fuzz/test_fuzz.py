@@ -1,0 +1,55 @@
+"""A few inputs of each format, and those that once broke a rule; `make fuzz` takes many more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.mutator import mutated
+from tests.fuzz.run import main
+from tests.fuzz.targets import INGESTED_EVERY, SEEDS, Target, targets
+from tracekit.registry import parsers
+
+REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*/*"))
+INPUTS = 2 * INGESTED_EVERY
+
+
+@pytest.fixture(params=list(SEEDS))
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
+    (target,) = targets([request.param], tmp_path)
+    return target
+
+
+def test_every_format_is_fuzzed() -> None:
+    assert set(SEEDS) == set(parsers())
+
+
+def test_seeds_are_read(target: Target) -> None:
+    assert len(target.seeds) >= 1
+    assert all(len(seed) < 1 << 16 for seed in target.seeds)
+    assert any(target.accepts(INGESTED_EVERY, seed) for seed in target.seeds)
+
+
+def test_damaged_inputs_are_read_or_refused(target: Target) -> None:
+    contents = [mutated(target.name, number, target.seeds) for number in range(1, INPUTS + 1)]
+    read = [target.accepts(number, content) for number, content in enumerate(contents, start=1)]
+    assert len(set(contents)) > 0.9 * INPUTS
+    assert {True, False} == set(read)
+
+
+@pytest.mark.parametrize("file", REGRESSIONS, ids=lambda file: f"{file.parent.name}/{file.name}")
+def test_what_once_broke_a_rule_does_not(file: Path, tmp_path: Path) -> None:
+    (target,) = targets([file.parent.name], tmp_path)
+    target.accepts(INGESTED_EVERY, file.read_bytes())
+
+
+def test_the_command_counts_what_it_tries(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["--inputs", "20", "--format", "caffe-time", "--workers", "1"]) == 0
+    row = capfd.readouterr().out.splitlines()[-1].split("|")
+    name, total, accepted, refused, broken, crashed, hung = (
+        cell.strip().replace(",", "") for cell in row[1:-1]
+    )
+    assert name == "all"
+    assert int(total) == int(accepted) + int(refused) >= 20
+    assert (broken, crashed, hung) == ("0", "0", "0")
