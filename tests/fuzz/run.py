@@ -30,7 +30,7 @@ from tracekit.render.text import inert
 OUTCOMES = ("accepted", "refused", "broken", "crashed", "hung")
 _ACCEPTED, _REFUSED, _BROKEN, _CRASHED, _HUNG = range(len(OUTCOMES))
 _FOUND = Path("build") / "fuzz"
-_MOST_SECONDS = 30  # for one input, among them those that all reports are asked of
+_MOST_SECONDS = 60  # for one input, among them those that all reports are asked of
 _MOST_MEMORY_BYTES = 8 << 30
 _POLL_SECONDS = 0.5
 
