@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["TracekitError", "__version__", "ingest", "open"]
 
 
-def open(path: str | os.PathLike[str]) -> Session:  # noqa: A001 - reads well as tracekit.open
+def open(  # noqa: A001 - reads well as tracekit.open
+    path: str | os.PathLike[str], *, memory: str | None = None, timeout_s: float | None = None
+) -> Session:
     """The store at `path`, to be asked with ``sql`` and ``query``, drawn with ``roofline``.
 
-    Raises StoreError if there is none.
+    A query may take `memory` such as ``4GB`` (half of the machine's if not given) and `timeout_s`
+    seconds. Raises StoreError if there is no store, UsageError for odd limits.
     """
+    from tracekit.limits import Limits
     from tracekit.session import Session
     from tracekit.store import open_store
 
-    return Session(open_store(path))
+    return Session(open_store(path), limits=Limits(memory, timeout_s))
 
 
 def ingest(

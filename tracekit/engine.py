@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 import threading
-import uuid
 import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from duckdb.func import FunctionNullHandling
 from tracekit import events, opclasses
 from tracekit.catalog import Query, catalog, definitions, definitions_for, query_named
 from tracekit.errors import QueryError, UsageError
+from tracekit.limits import Limits, Unstoppable, size_bytes
 from tracekit.peaks import models
 from tracekit.result import Result, ResultColumn, own_names, unit_of
 from tracekit.schema import (
@@ -31,12 +30,12 @@ from tracekit.schema import (
     EVENT_SET,
     MODEL_CEILING,
     OP_CLASS,
-    REFERENCE_TABLES,
     STORED_TABLE,
     TABLES,
     Table,
 )
 from tracekit.signatures import kernel_function
+from tracekit.statements import known_tables, require_reading
 from tracekit.store import FILE_PATTERN, Damage, Snapshot, Store
 
 _SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE",
@@ -47,30 +46,6 @@ _RUNS = (
     "GROUP BY run_id ORDER BY max(ingested_at_ns) DESC, run_id"
 )
 _GLOB = re.compile(r"([*?\[])")
-# What a SELECT may be made of. In a WITH there can be a COPY, an INSERT and the like as well.
-_QUERY_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"))
-_QUERY_NODE = re.compile(r'"type":"(\w+)_NODE"')
-# Functions in FROM that make rows of their arguments or tell about tables. The others read files,
-# run SQL that is in a text, or change settings.
-_TABLE_FUNCTIONS = frozenset((
-    "duckdb_columns", "duckdb_functions", "duckdb_keywords", "duckdb_settings", "duckdb_tables",
-    "duckdb_types", "duckdb_views", "generate_series", "histogram", "histogram_values",
-    "json_each", "json_tree", "pragma_table_info", "pragma_version", "range", "repeat",
-    "repeat_row", "summary", "test_all_types", "test_vector_types", "unnest",
-))  # fmt: skip
-_TABLE_FUNCTION = re.compile(
-    r'"type":"TABLE_FUNCTION".*?"function_name":("(?:[^"\\]|\\.)*")', re.DOTALL
-)
-_TABLE = re.compile(
-    r'"type":"BASE_TABLE".*?"schema_name":("(?:[^"\\]|\\.)*"),"table_name":("(?:[^"\\]|\\.)*")'
-    r'.*?"catalog_name":("(?:[^"\\]|\\.)*")',
-    re.DOTALL,
-)
-# DuckDB reads a file for a table that it does not know and whose name, with schema and catalog,
-# looks like the path of one.
-_NOT_IN_NAMES = re.compile(r"[./\\:*?\[\]~]")
-_SCHEMAS = frozenset(("", "main", "information_schema", "pg_catalog"))
-_CATALOGS = frozenset(("", "memory", "system", "temp"))
 # Types whose values come out of DuckDB changed (an offset lost, 2**127 as a negative number), as
 # bytes that only it can read, or not at all.
 _INEXACT_TYPES = frozenset((
@@ -83,7 +58,6 @@ _OP_MODEL_RESULT = (
 )
 #: How the rows of a query are read through a cursor.
 Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
-_POLL_SECONDS = 0.1
 _MOST_KEPT_ANSWERS = 64
 _MOST_KEPT_BYTES = 1 << 20
 #: What DuckDB writes before the message of an error('…') in a query.
@@ -104,9 +78,13 @@ class Database:
     ``store`` is the store.
     """
 
-    def __init__(self, store: Store, snapshot: Snapshot | None = None) -> None:
+    def __init__(
+        self, store: Store, snapshot: Snapshot | None = None, limits: Limits | None = None
+    ) -> None:
         """Connect to `store`, to what is in it now or to what `snapshot` has of it."""
         self.store = store
+        self._limits = limits or Limits()
+        self._unstoppable: list[Future[pa.Table]] = []
         self._is_given = snapshot is not None
         self._parts: dict[frozenset[str], Database] = {}
         self._answers: dict[tuple[str, tuple[Any, ...]], Result] = {}
@@ -120,6 +98,19 @@ class Database:
         """What is wrong with the sources that are left out, as far as it was met."""
         of_parts = (damage for part in self._parts.values() for damage in part.damages)
         return tuple(dict.fromkeys((*self._snapshot.damages, *of_parts)))
+
+    @property
+    def memory_bytes(self) -> int:
+        """What DuckDB may take for a query, whatever else runs."""
+        with self._cursor() as cursor:
+            answer = cursor.execute("SELECT current_setting('memory_limit')").fetchall()
+        return size_bytes(str(answer[0][0]))
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a query that was given up still runs: it does not notice that."""
+        parts = any(part.is_stuck for part in self._parts.values())
+        return parts or any(not answer.done() for answer in self._unstoppable)
 
     def refresh(self) -> None:
         """See what is committed now, as if it were opened again."""
@@ -138,7 +129,7 @@ class Database:
         self._functions: set[str] = set()
         self._connection = duckdb.connect()
         try:
-            _lock_down(self._connection, self._root)
+            _lock_down(self._connection, self._root, self._limits)
             self._open()
         except BaseException:
             self._connection.close()
@@ -312,7 +303,7 @@ class Database:
         if len(wanted) == 1:
             return self.query(name, {"run_id": next(iter(wanted)), **(parameters or {})})
         if wanted not in self._parts:
-            self._parts[wanted] = Database(self.store, self._snapshot.of_runs(wanted))
+            self._parts[wanted] = Database(self.store, self._snapshot.of_runs(wanted), self._limits)
         return self._parts[wanted].query(name, {"run_id": None, **(parameters or {})})
 
     def broken_checks(self) -> list[Result]:
@@ -414,12 +405,20 @@ class Database:
         # An unread result blocks the connection: one cursor a query.
         cursor = self._cursor()
         try:
-            return _interruptible(cursor, lambda: read(cursor, text, parameters))
+            table = self._limits.within(cursor, lambda: read(cursor, text, parameters))
+        except Unstoppable as stuck:  # its cursor cannot be closed
+            self._unstoppable.append(stuck.answer)
+            raise stuck.reason from None
         except duckdb.InvalidInputException as error:
+            cursor.close()
             if self._is_mixed or "schema mismatch" not in str(error):
                 raise
-        finally:
+        except BaseException:
             cursor.close()
+            raise
+        else:
+            cursor.close()
+            return table
         self._define_mixed_views()
         return self._rows(text, parameters, read)
 
@@ -451,7 +450,7 @@ class Database:
             )
         if kinds != ["SELECT"]:
             raise QueryError(f"one SELECT is allowed; this is: {', '.join(kinds)}")
-        _require_reading(self._parsed(text))
+        require_reading(self._parsed(text))
 
     def _parsed(self, text: str) -> str:
         """The syntax tree of a SELECT, as JSON."""
@@ -468,7 +467,9 @@ class Database:
         if isinstance(error, duckdb.PermissionException):
             return f"{text}\nOnly the store's own files can be read from SQL."
         if isinstance(error, duckdb.CatalogException):
-            return f"{text}\nTables: {_known_tables()}."
+            return f"{text}\nTables: {known_tables()}."
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return self._limits.exceeded(text)
         if isinstance(error, duckdb.IOException | duckdb.InvalidInputException):
             if self._has_changed():
                 return (
@@ -489,73 +490,6 @@ def _is_of_a_file(error: duckdb.Error) -> bool:
     if isinstance(error, duckdb.InvalidInputException):
         return _IS_UNREADABLE.search(str(error)) is not None
     return isinstance(error, _OF_FILES)
-
-
-def _is_ours(name: str) -> bool:
-    """Whether `name` is a macro of ours that gives rows."""
-    query = catalog().get(name)
-    return query is not None and query.kind == "macro" and bool(query.columns)
-
-
-def _require_reading(tree: str) -> None:
-    """Raise QueryError for a syntax tree with anything in it that may do more than read tables."""
-    for match in _QUERY_NODE.finditer(tree):
-        if f"{match[1]}_NODE" not in _QUERY_NODES:
-            kind = match[1].removesuffix("_QUERY")
-            raise QueryError(f"one SELECT is allowed; there is another statement in it: {kind}")
-    for match in _TABLE_FUNCTION.finditer(tree):
-        name = json.loads(match[1])
-        if name.lower() not in _TABLE_FUNCTIONS and not _is_ours(name.lower()):
-            raise QueryError(
-                f"the function {name} is not allowed in FROM: SQL sees the store's tables, and "
-                f"nothing else.\nTables: {_known_tables()}."
-            )
-    for match in _TABLE.finditer(tree):
-        _require_table(*(json.loads(text) for text in match.groups()))
-
-
-def _require_table(schema: str, name: str, catalog: str) -> None:
-    """Raise QueryError for a name in FROM that may be read as the path of a file."""
-    known = schema.lower() in _SCHEMAS and catalog.lower() in _CATALOGS
-    if known and not _NOT_IN_NAMES.search(name):
-        return
-    full = ".".join(filter(None, (catalog, schema, name)))
-    raise QueryError(
-        f"{full!r} in FROM is no table: SQL reads no file by its path; ingest it, or leave dots "
-        f"and slashes out of a name of your own.\nTables: {_known_tables()}."
-    )
-
-
-def _known_tables() -> str:
-    return ", ".join((*TABLES, *REFERENCE_TABLES))
-
-
-def _interruptible(cursor: duckdb.DuckDBPyConnection, ask: Callable[[], pa.Table]) -> pa.Table:
-    """The rows that `ask` gets through `cursor`; Ctrl-C ends that at once.
-
-    DuckDB itself may not notice Ctrl-C for as long as a query runs, so the query has a thread of
-    its own and the main one waits.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return ask()
-    answer: Future[pa.Table] = Future()
-    threading.Thread(target=_fulfil, args=(answer, ask), daemon=True).start()
-    try:
-        while not answer.done():
-            wait([answer], _POLL_SECONDS)
-    except KeyboardInterrupt:
-        while not answer.done():
-            cursor.interrupt()
-            wait([answer], _POLL_SECONDS)
-        raise
-    return answer.result()
-
-
-def _fulfil(answer: Future[pa.Table], ask: Callable[[], pa.Table]) -> None:
-    try:
-        answer.set_result(ask())
-    except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
-        answer.set_exception(error)
 
 
 def _reported(
@@ -618,12 +552,11 @@ def _is_temporal(kind: pa.DataType) -> bool:
     return bool(pa.types.is_date(kind))
 
 
-def _lock_down(connection: duckdb.DuckDBPyConnection, root: str) -> None:
+def _lock_down(connection: duckdb.DuckDBPyConnection, root: str, limits: Limits) -> None:
     # A path is looked at twice, as the pattern that it is written as and as the file found by it.
     folders = {f"{place}{os.sep}" for place in (root, _escaped(root))}
-    spill = Path(tempfile.gettempdir()) / f"tracekit-{uuid.uuid4().hex}"
     for statement in (
-        f"SET temp_directory = {_quoted(str(spill))}",
+        *(f"SET {name} = {_quoted(value)}" for name, value in limits.settings().items()),
         f"SET allowed_directories = [{', '.join(map(_quoted, sorted(folders)))}]",
         "SET autoinstall_known_extensions = false",
         "SET autoload_known_extensions = false",

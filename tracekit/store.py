@@ -176,7 +176,9 @@ class TableWriter:
         self._rows: Counter[str] = Counter()
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
-        """Add rows; they reach the file in row groups."""
+        """Add rows; they reach the file in row groups. A batch without any leaves no trace."""
+        if not batch.num_rows:
+            return
         waiting = self._waiting.setdefault(table, [])
         waiting.append(batch)
         if sum(part.num_rows for part in waiting) >= _ROW_GROUP_ROWS:

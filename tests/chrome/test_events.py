@@ -172,6 +172,19 @@ def test_any_number_of_argument_names(count: int, new_decoder: New, events_of: E
     assert found == events
 
 
+def test_an_event_of_two_categories_is_read(new_decoder: New, events_of: EventsOf) -> None:
+    """Which of them the decoder takes for its kind, and which it finds again, differs."""
+    rows = [
+        '{"ph":"X","cat":"kernel","name":"a"}', '{"ph":"X","cat":"new","name":"b"}',
+        '{"ph":"X","cat":"kernel","cat":"new","name":"c"}',
+        '{"ph":"X","cat":"new","cat":"unseen","name":"d","own":1}',
+        '{"ph":"X","cat":"new","name":"e"}',
+    ]  # fmt: skip
+    found = events_of(new_decoder().decode(f"[{','.join(rows)}]".encode(), 0))
+    assert [event["name"] for event in found] == ["a", "b", "c", "d", "e"]
+    assert [event["cat"] for event in found] == ["kernel", "new", "new", "unseen", "new"]
+
+
 def test_any_number_of_categories(new_decoder: New) -> None:
     events = [{"ph": "X", "cat": f"c{i}", "name": f"n{i}"} for i in range(300)]
     groups = new_decoder().decode(json.dumps(events).encode(), 0)

@@ -119,7 +119,8 @@ def _fuzz(worker: _Worker, names: Sequence[str], folder: str) -> None:
     shutil.rmtree(mine, ignore_errors=True)
     fuzzed = targets(names, mine)
     spent_s = [0.0] * len(names)
-    while True:
+    parent = multiprocessing.parent_process()
+    while parent is None or parent.is_alive():
         place = spent_s.index(min(spent_s))
         target, number = fuzzed[place], worker.following[place]
         worker.target.value = place

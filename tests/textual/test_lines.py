@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tracekit.parser import Report
+from tracekit.parser import Issue, Report
 from tracekit.source import Source
 from tracekit.textual import lines
-from tracekit.textual.lines import as_utf8, blocks
+from tracekit.textual.lines import as_utf8, blocks, tell_places
 
 Lines = list[tuple[int, bytes]]
 
@@ -27,6 +27,34 @@ def read(path: Path, content: bytes, report: Report | None = None, **span: int) 
             found.append((place, line))
             place += len(line) + 1
     return found
+
+
+def test_places_in_utf_16_are_those_of_the_file(tmp_path: Path) -> None:
+    """Text that is longer as UTF-8 than as UTF-16, or shorter, before and in the line."""
+    text = "\ufeff" + "核" * 1000 + "\nabc\n" + "é" * 7 + "\ud83d\ude00" * 3 + "\nlast"
+    for encoding in ("utf-16-le", "utf-16-be"):
+        content = text.encode(encoding, "surrogatepass")
+        path = tmp_path / "text"
+        report = Report()
+        found = read(path, content, report)
+        for place, line in found:
+            report.issue(Issue("a", "info", "import", repr(line[:4]), first_offset_bytes=place))
+        report.issue(Issue("a", "info", "import", "none"))
+        report.issue(Issue("a", "info", "import", "behind", first_offset_bytes=10**6))
+        tell_places(Source.at(path), report)
+        told = [issue.first_offset_bytes for issue in report.issues.values()]
+        starts = [content.index(line.encode(encoding, "surrogatepass")) for line in
+                  ("核", "abc", "é", "last")]  # fmt: skip
+        assert told == [*starts, None, len(content)]
+
+
+def test_places_in_utf_8_stay(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes("核".encode() * 10)
+    report = Report()
+    report.issue(Issue("a", "info", "import", "b", first_offset_bytes=17))
+    tell_places(Source.at(path), report)
+    assert [issue.first_offset_bytes for issue in report.issues.values()] == [17]
 
 
 def expected(content: bytes) -> Lines:

@@ -55,6 +55,9 @@ def _run(arguments: Sequence[str]) -> int:
         return _USAGE
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
+    except MemoryError:
+        say("tracekit: out of memory; free some, try a machine with more, or --workers 1 to ingest")
+        return 1
     except Exception as error:  # noqa: BLE001 - the outermost edge
         say(f"tracekit: this is a bug in tracekit, please report it: {error!r}")
         return _with_place(_BUG)

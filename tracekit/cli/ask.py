@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracekit.cli.opening import watched
+from tracekit.cli.opening import MemoryOption, TimeoutOption, opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -48,12 +48,11 @@ def add_to(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def _opened(store: Path) -> Database:
+def _opened(store: Path, memory: str | None = None, timeout_s: float | None = None) -> Database:
     """The store, ready to be asked; the engine takes long to load, so no sooner than now."""
     from tracekit.engine import Database
-    from tracekit.store import open_store
 
-    return watched(Database(open_store(store)))
+    return opened(Database, store, memory, timeout_s)
 
 
 def _is_there(store: Path) -> bool:
@@ -245,6 +244,8 @@ def query(
         list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter.")
     ] = None,
     phase: PhaseOption = None,
+    memory: MemoryOption = None,
+    timeout: TimeoutOption = None,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
@@ -255,7 +256,7 @@ def query(
 
     asked = query_named(name)
     given = _parameters(asked, [*(param or []), *_of_phase(asked, phase)])
-    database = _opened(store)
+    database = _opened(store, memory, timeout)
     of_run = next((p for p in asked.parameters if p.name == "run_id"), None)
     if all_runs:
         if of_run is None or of_run.is_required or run is not None or "run_id" in given:
@@ -334,12 +335,14 @@ def _parameters(asked: Query, pairs: list[str]) -> dict[str, Any]:
 def sql(
     text: Annotated[str, typer.Argument(metavar="SELECT", help="One SELECT statement.")],
     store: StoreOption = DEFAULT_STORE,
+    memory: MemoryOption = None,
+    timeout: TimeoutOption = None,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
     """Ask a question of your own, in DuckDB's SQL."""
-    result = _opened(store).sql(text)
+    result = _opened(store, memory, timeout).sql(text)
     emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
     return 0

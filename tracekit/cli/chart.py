@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracekit.cli.opening import watched
+from tracekit.cli.opening import opened
 from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
 from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption, TitleOption
 
@@ -110,9 +110,8 @@ def _chart(store: Path, name: str, runs: list[str], asked: Request) -> AnyChart:
 
     keep_pandas_out()
     from tracekit.session import Session
-    from tracekit.store import open_store
 
-    chart = watched(Session(open_store(store))).comparison(name, runs, asked)
+    chart = opened(Session, store).comparison(name, runs, asked)
     notes = (_summary(chart), *chart.data.notes)
     return replace(chart, data=replace(chart.data, notes=notes))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracekit.cli.opening import watched
+from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -75,10 +75,9 @@ def compare(
     """
     from tracekit.comparison import compare
     from tracekit.engine import Database
-    from tracekit.store import open_store
 
     limit = None if fail_on is None else _ratio(fail_on)
-    compared = compare(watched(Database(open_store(store))), a, b, by, phase)
+    compared = compare(opened(Database, store), a, b, by, phase)
     is_for_people = format_name in _FOR_PEOPLE
     shown = _cut(compared.result, top if top is not None else _TOP if is_for_people else None)
     emit(_readable(shown) if is_for_people else shown, format_name=format_name, output=output,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tracekit.cli.opening import watched
+from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -142,7 +142,7 @@ def remove(
     home = open_store(store)
     commits = home.commits(run)
     if not commits:  # it is no id; to know names, tables are opened
-        commits = home.commits(watched(Database(home)).run_id(run))
+        commits = home.commits(opened(Database, store).run_id(run))
     chosen = [commit for commit in commits if source in (None, commit.source_id)]
     if not chosen:
         known = ", ".join(commit.source_id for commit in commits)

@@ -1,29 +1,107 @@
-"""The stores that a command opened, and what had to be left out of them."""
+"""The stores that a command opens, within limits, and what had to be left out of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import contextlib
+import os
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
 
 from tracekit.cli.output import say
+from tracekit.errors import UsageError
+
+resource: ModuleType | None
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 if TYPE_CHECKING:
     from tracekit.engine import Database
 
 _Opened = TypeVar("_Opened", bound="Database")
 _OPENED: list[Database] = []
+_LIMITS_BEFORE: list[tuple[int, int]] = []
 _MOST_TOLD = 3
+_OWN_BYTES, _BYTES_OF_A_THREAD = 1 << 30, 16 << 20
+_MEMORY, _TIMEOUT = "TRACEKIT_MEMORY", "TRACEKIT_TIMEOUT"
+
+MemoryOption = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="Memory for the query, e.g. 4GB; else half."),
+]
+TimeoutOption = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="End the query after this.")
+]
 
 
-def watched(database: _Opened) -> _Opened:
-    """The same, of which `tell_damages` will speak."""
+def opened(
+    kind: type[_Opened], store: Path, memory: str | None = None, timeout_s: float | None = None
+) -> _Opened:
+    """The store, ready to be asked; `tell_damages` will speak of it.
+
+    The variables TRACEKIT_MEMORY and TRACEKIT_TIMEOUT say what is not given.
+    """
+    from tracekit.limits import Limits
+    from tracekit.store import open_store
+
+    if memory is None:
+        memory = os.environ.get(_MEMORY) or None
+    limits = Limits(memory, _timeout_s() if timeout_s is None else timeout_s)
+    database = kind(open_store(store), limits=limits)
     _OPENED.append(database)
+    _hold_process(database.memory_bytes)
     return database
 
 
+def _hold_process(memory_bytes: int) -> None:
+    """Let this process have so much memory beside what it has, and some for ourselves.
+
+    DuckDB's limit does not hold for constants: it works out ``range(1000000000)`` beforehand.
+    """
+    if resource is None or not hasattr(resource, "RLIMIT_DATA"):
+        return
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    _LIMITS_BEFORE.append(before)
+    own = _OWN_BYTES + _BYTES_OF_A_THREAD * (os.cpu_count() or 1)
+    wanted = memory_bytes + own + _data_bytes()
+    soft = min((wanted, *(limit for limit in before if limit != resource.RLIM_INFINITY)))
+    with contextlib.suppress(OSError, ValueError):  # not everywhere may a limit be set
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, before[1]))
+
+
+def _data_bytes() -> int:
+    """The memory that this process has asked for so far."""
+    try:
+        status = Path("/proc/self/status").read_text("ascii", "replace")
+    except OSError:
+        return 0
+    found = re.search(r"^VmData:\s*(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) << 10 if found else 0
+
+
+def _timeout_s() -> float | None:
+    text = os.environ.get(_TIMEOUT)
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise UsageError(f"{_TIMEOUT}={text}: write seconds, such as 60") from None
+
+
 def tell_damages() -> None:
-    """Name the sources that were left out, as what they hold is not what was written."""
+    """Name the sources that were left out, as what they hold is not what was written.
+
+    Only stores with a query that does not stop are remembered then.
+    """
+    if resource is not None and _LIMITS_BEFORE:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_DATA, _LIMITS_BEFORE[0])
+        _LIMITS_BEFORE.clear()
     found = {damage.commit: damage for one in _OPENED for damage in reversed(one.damages)}
-    _OPENED.clear()
     for commit, damage in [*found.items()][:_MOST_TOLD]:
         say(f"damaged: source {commit.source_id} of run {commit.run_id} is left out: "
             f"{'/'.join(damage.path.parts[-4:])} {damage.what}")  # fmt: skip
@@ -31,3 +109,10 @@ def tell_damages() -> None:
         more = len(found) - _MOST_TOLD
         say(f"{f'and {more} more; ' if more > 0 else ''}`tracekit check` names every file; "
             "`tracekit ingest --replace FILE` reads a profiler's file again")  # fmt: skip
+
+    _OPENED[:] = [database for database in _OPENED if database.is_stuck]
+
+
+def is_stuck() -> bool:
+    """Whether a query still runs that was to stop and does not notice."""
+    return any(database.is_stuck for database in _OPENED)

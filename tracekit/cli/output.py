@@ -89,6 +89,8 @@ def emit(
 
 def refuse_in_the_way(output: Path, *, force: bool) -> None:
     """Before a file is written: nothing is overwritten unasked."""
+    if str(output) == "-":
+        raise UsageError("-: stdout is where it goes without a name; leave the option out")
     with contextlib.suppress(OSError):  # what cannot be looked at cannot be written either
         if output.is_dir():
             raise UsageError(f"{output}: is a folder; name a file with -o")

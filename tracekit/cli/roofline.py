@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracekit.cli.opening import watched
+from tracekit.cli.opening import opened
 from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
 from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption, TitleOption
 
@@ -105,9 +105,8 @@ def _chart(store: Path, runs: list[str], asked: Request) -> Chart:
 
     keep_pandas_out()
     from tracekit.session import Session
-    from tracekit.store import open_store
 
-    chart = watched(Session(open_store(store))).chart(runs, asked)
+    chart = opened(Session, store).chart(runs, asked)
     notes = (_summary(chart), *chart.data.notes)
     return replace(chart, data=replace(chart.data, notes=notes))
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tracekit.cli.opening import watched
+from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
     ForceOption,
@@ -35,9 +35,8 @@ def summary(
 ) -> int:
     """One screen about a run: how busy, how long a step, which kernels, how whole the data."""
     from tracekit.engine import Database
-    from tracekit.store import open_store
     from tracekit.summary import summarize
 
-    result = summarize(watched(Database(open_store(store))), run, phase or "all")
+    result = summarize(opened(Database, store), run, phase or "all")
     emit(result, format_name=format_name, output=output, force=force)
     return 0

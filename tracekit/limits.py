@@ -1,0 +1,134 @@
+"""What a query may take at most: memory, temporary disk and time; and how it is stopped."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from tracekit.errors import QueryError, UsageError
+
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([KMGT]i?B)", re.IGNORECASE)
+_UNITS = {"k": 1, "m": 2, "g": 3, "t": 4}
+_LEAST_BYTES = 100_000_000  # what the largest report takes to be planned
+_POLL_SECONDS = 0.1
+# How long a query has to notice that it is to stop. Some functions look only when they are done.
+_GRACE_SECONDS = 1.0
+
+
+class _Cursor(Protocol):
+    def interrupt(self) -> None: ...
+
+
+class Unstoppable(Exception):  # noqa: N818 - a signal to the engine
+    """A query that does not notice that it is to stop; it goes on, and `answer` will tell when."""
+
+    def __init__(self, reason: BaseException, answer: Future[pa.Table]) -> None:
+        """It was to stop for `reason`."""
+        super().__init__(str(reason))
+        self.reason = reason
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may take: `memory` such as ``4GB``, and `timeout_s` seconds.
+
+    Without `memory` it is half of what the machine has, and in any case half of what is free on the
+    disk for temporary files. Raises UsageError for what is no size or no time.
+    """
+
+    memory: str | None = None
+    timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        if self.memory is not None and size_bytes(self.memory) < _LEAST_BYTES:
+            raise UsageError(
+                f"--memory {self.memory}: write a size of at least {_LEAST_BYTES // 10**6}MB, such "
+                "as 4GB"
+            )
+        if self.timeout_s is not None and not 0 < self.timeout_s < threading.TIMEOUT_MAX:
+            raise UsageError(f"--timeout {self.timeout_s}: write seconds, such as 60")
+
+    def settings(self) -> dict[str, str]:
+        """The settings of DuckDB that hold memory and disk."""
+        found = {"memory_limit": self.memory or "50%"}
+        try:
+            folder = tempfile.gettempdir()
+            room_kib = shutil.disk_usage(folder).free >> 11
+        except OSError:  # nowhere to write: what does not fit into memory is refused
+            return found | {"temp_directory": ""}
+        spill = Path(folder) / f"tracekit-{uuid.uuid4().hex}"
+        return found | {
+            "temp_directory": str(spill), "max_temp_directory_size": f"{max(room_kib, 1024)}KiB",
+        }  # fmt: skip
+
+    def within(self, cursor: _Cursor, ask: Callable[[], pa.Table]) -> pa.Table:
+        """The rows that `ask` gets through `cursor`; Ctrl-C and the time limit end that.
+
+        DuckDB itself may not notice Ctrl-C for as long as a query runs, so the query has a thread
+        of its own. Raises QueryError where the time is over, Unstoppable where the query does not
+        notice either.
+        """
+        if self.timeout_s is None and threading.current_thread() is not threading.main_thread():
+            return ask()
+        answer: Future[pa.Table] = Future()
+        threading.Thread(target=_fulfil, args=(answer, ask), daemon=True).start()
+        end_s = time.monotonic() + (self.timeout_s or threading.TIMEOUT_MAX)
+        try:
+            while not answer.done():
+                if time.monotonic() > end_s:
+                    raise QueryError(
+                        f"the query took longer than {self.timeout_s:g} s; ask for less, or allow "
+                        "more with --timeout"
+                    )
+                wait([answer], _POLL_SECONDS)
+        except (KeyboardInterrupt, QueryError) as reason:
+            if not _has_stopped(cursor, answer):
+                raise Unstoppable(reason, answer) from reason
+            raise
+        return answer.result()
+
+    def exceeded(self, message: str) -> str:
+        """What to tell where memory, or the disk, was not enough."""
+        first = message.splitlines()[0]
+        allowed = self.memory or "half of the machine's memory"
+        return (
+            f"{first}\nA query may take {allowed}, and half of the free room for temporary files; "
+            "ask for less, or allow more with --memory."
+        )
+
+
+def size_bytes(text: str) -> int:
+    """What a size such as 4GB or 1.5 GiB is in bytes; 0 for what is none."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        return 0
+    base = 1024.0 if "i" in found[2].lower() else 1000.0
+    return int(float(found[1]) * base ** _UNITS[found[2][0].lower()])
+
+
+def _has_stopped(cursor: _Cursor, answer: Future[pa.Table]) -> bool:
+    end_s = time.monotonic() + _GRACE_SECONDS
+    while not answer.done() and time.monotonic() < end_s:
+        cursor.interrupt()
+        wait([answer], _POLL_SECONDS)
+    return answer.done()
+
+
+def _fulfil(answer: Future[pa.Table], ask: Callable[[], pa.Table]) -> None:
+    try:
+        answer.set_result(ask())
+    except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
+        answer.set_exception(error)

@@ -1,0 +1,79 @@
+"""What of SQL is allowed: to read the store's tables, and nothing else.
+
+It is told from the syntax tree that DuckDB gives as JSON: a text in the SQL is escaped there, so
+that it cannot be taken for a part of the tree.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tracekit.catalog import catalog
+from tracekit.errors import QueryError
+from tracekit.schema import REFERENCE_TABLES, TABLES
+
+# What a SELECT may be made of. In a WITH there can be a COPY, an INSERT and the like as well.
+_QUERY_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"))
+_QUERY_NODE = re.compile(r'"type":"(\w+)_NODE"')
+# Functions in FROM that make rows of their arguments or tell about tables. The others read files,
+# run SQL that is in a text, or change settings.
+_TABLE_FUNCTIONS = frozenset((
+    "duckdb_columns", "duckdb_functions", "duckdb_keywords", "duckdb_settings", "duckdb_tables",
+    "duckdb_types", "duckdb_views", "generate_series", "histogram", "histogram_values",
+    "json_each", "json_tree", "pragma_table_info", "pragma_version", "range", "repeat",
+    "repeat_row", "summary", "test_all_types", "test_vector_types", "unnest",
+))  # fmt: skip
+_TABLE_FUNCTION = re.compile(
+    r'"type":"TABLE_FUNCTION".*?"function_name":("(?:[^"\\]|\\.)*")', re.DOTALL
+)
+_TABLE = re.compile(
+    r'"type":"BASE_TABLE".*?"schema_name":("(?:[^"\\]|\\.)*"),"table_name":("(?:[^"\\]|\\.)*")'
+    r'.*?"catalog_name":("(?:[^"\\]|\\.)*")',
+    re.DOTALL,
+)
+# DuckDB reads a file for a table that it does not know and whose name, with schema and catalog,
+# looks like the path of one.
+_NOT_IN_NAMES = re.compile(r"[./\\:*?\[\]~]")
+_SCHEMAS = frozenset(("", "main", "information_schema", "pg_catalog"))
+_CATALOGS = frozenset(("", "memory", "system", "temp"))
+
+
+def require_reading(tree: str) -> None:
+    """Raise QueryError for a syntax tree with anything in it that may do more than read tables."""
+    for match in _QUERY_NODE.finditer(tree):
+        if f"{match[1]}_NODE" not in _QUERY_NODES:
+            kind = match[1].removesuffix("_QUERY")
+            raise QueryError(f"one SELECT is allowed; there is another statement in it: {kind}")
+    for match in _TABLE_FUNCTION.finditer(tree):
+        name = json.loads(match[1])
+        if name.lower() not in _TABLE_FUNCTIONS and not _is_ours(name.lower()):
+            raise QueryError(
+                f"the function {name} is not allowed in FROM: SQL sees the store's tables, and "
+                f"nothing else.\nTables: {known_tables()}."
+            )
+    for match in _TABLE.finditer(tree):
+        _require_table(*(json.loads(text) for text in match.groups()))
+
+
+def _require_table(schema: str, name: str, catalog: str) -> None:
+    """Raise QueryError for a name in FROM that may be read as the path of a file."""
+    known = schema.lower() in _SCHEMAS and catalog.lower() in _CATALOGS
+    if known and not _NOT_IN_NAMES.search(name):
+        return
+    full = ".".join(filter(None, (catalog, schema, name)))
+    raise QueryError(
+        f"{full!r} in FROM is no table: SQL reads no file by its path; ingest it, or leave dots "
+        f"and slashes out of a name of your own.\nTables: {known_tables()}."
+    )
+
+
+def _is_ours(name: str) -> bool:
+    """Whether `name` is a macro of ours that gives rows."""
+    query = catalog().get(name)
+    return query is not None and query.kind == "macro" and bool(query.columns)
+
+
+def known_tables() -> str:
+    """The tables that SQL can ask, as a list to be read."""
+    return ", ".join((*TABLES, *REFERENCE_TABLES))
