@@ -59,6 +59,7 @@ _OP_MODEL_RESULT = (
 #: How the rows of a query are read through a cursor.
 Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
 _MOST_KEPT_ANSWERS = 64
+_MOST_PARAMETER = 2**63 - 1
 _MOST_KEPT_BYTES = 1 << 20
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
@@ -278,6 +279,11 @@ class Database:
         values = {p.name: given.get(p.name, p.default) for p in query.parameters}
         for parameter in query.parameters:
             value = values[parameter.name]
+            if isinstance(value, int | float) and not 0 <= value <= _MOST_PARAMETER:
+                raise QueryError(
+                    f"the report {name}: {parameter.name} cannot be {value}; it is at least 0, and "
+                    "fits 64 bits"
+                )
             if parameter.choices and value not in parameter.choices:
                 raise QueryError(
                     f"the report {name}: {parameter.name} cannot be {value!r}; it is one of: "

@@ -719,7 +719,7 @@ def open_store(path: str | os.PathLike[str]) -> Store:
         version = json.loads(mark.read_text("utf-8"))["schema_version"]
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(_no_store(folder)) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(
             f"{mark}: cannot be read as a store's description: {error}; a store's has "
             f'{{"schema_version": {SCHEMA_VERSION}}} in it'

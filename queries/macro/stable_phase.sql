@@ -1,7 +1,7 @@
 -- purpose = "The stable phase of each source: the longest run of consecutive steps of which none takes more than 11/9 as long as another (10 % to either side of the middle) or launches 1 % more kernels."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["attribution"]
--- depends = ["step_span"]
+-- depends = ["step_span", "unlike_steps"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- [columns]
@@ -15,17 +15,40 @@ WITH
 spans AS MATERIALIZED (
     FROM step_span(wanted_run)
 ),
+-- parts of 256 steps: pairs of all steps would be too many where there are a hundred thousand
+numbered AS MATERIALIZED (
+    SELECT *, (row_number() OVER (PARTITION BY run_id, source_id ORDER BY step_index) - 1) // 256 AS part_index
+    FROM spans
+),
+parts AS MATERIALIZED (
+    SELECT
+        run_id, source_id, part_index,
+        min(elapsed_ns) AS least_ns, max(elapsed_ns) AS most_ns, min(kernel_count) AS least_count, max(kernel_count) AS most_count
+    FROM numbered
+    GROUP BY run_id, source_id, part_index
+),
+-- where to look for the latest step that is unlike a step: in its own part, else in the latest that has one
+places AS (
+    SELECT numbered.*, part_index AS wanted_index FROM numbered
+    UNION ALL
+    SELECT later.*, max(parts.part_index)
+    FROM numbered AS later
+    JOIN parts
+        ON parts.run_id = later.run_id AND parts.source_id = later.source_id AND parts.part_index < later.part_index
+        AND (
+            unlike_steps(parts.least_ns, later.elapsed_ns, parts.least_count, later.kernel_count)
+            OR unlike_steps(parts.most_ns, later.elapsed_ns, parts.most_count, later.kernel_count)
+        )
+    GROUP BY ALL
+),
 -- a pair of steps that cannot be in one phase: the later one, and the latest before it
 broken AS (
     SELECT later.run_id, later.source_id, later.step_index, max(earlier.step_index) AS broken_index
-    FROM spans AS later
-    JOIN spans AS earlier
+    FROM places AS later
+    JOIN numbered AS earlier
         ON earlier.run_id = later.run_id AND earlier.source_id = later.source_id
-        AND earlier.step_index < later.step_index
-        AND (
-            9 * greatest(earlier.elapsed_ns, later.elapsed_ns) > 11 * least(earlier.elapsed_ns, later.elapsed_ns)
-            OR 100 * greatest(earlier.kernel_count, later.kernel_count) > 101 * least(earlier.kernel_count, later.kernel_count)
-        )
+        AND earlier.part_index = later.wanted_index AND earlier.step_index < later.step_index
+        AND unlike_steps(earlier.elapsed_ns, later.elapsed_ns, earlier.kernel_count, later.kernel_count)
     GROUP BY later.run_id, later.source_id, later.step_index
 ),
 -- what breaks a run at a step by itself: a step before it is not there, or its time is not known

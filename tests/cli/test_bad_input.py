@@ -377,6 +377,33 @@ def test_a_store_of_a_newer_schema(
     assert tree(store) == before
 
 
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[]", "\udcff", "9" * 9999])
+def test_a_store_whose_description_is_none(tracekit: Tracekit, store: Path, text: str) -> None:
+    (store / "tracekit.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    answer = tracekit("runs", "--store", store)
+    assert (answer.code, answer.data) == (4, b"")
+    assert "tracekit.json: cannot be read as a store's description" in answer.error
+
+
+@pytest.mark.parametrize("value", ["-1", "99999999999999999999", "-9223372036854775808"])
+def test_a_number_that_a_report_cannot_take(tracekit: Tracekit, filled: Path, value: str) -> None:
+    words = ("query", "largest_gaps", "--run", "gpu", "--store", filled, "--param")
+    answer = tracekit(*words, f"top={value}")
+    assert (answer.code, answer.data) == (5, b"")
+    assert answer.error == (
+        f"the report largest_gaps: top cannot be {value}; it is at least 0, and fits 64 bits"
+    )
+    assert tracekit(*words, "top=1").code == 0
+
+
+def test_stdout_is_no_file_called_minus(tracekit: Tracekit, filled: Path, here: Path) -> None:
+    for words in (["runs", "-o", "-"], ["roofline", "-o", "-"], ["roofline", "--data", "-"]):
+        answer = tracekit(*words, "--store", filled)
+        assert answer.code == 2
+        assert answer.error == "-: stdout is where it goes without a name; leave the option out"
+    assert not list(here.iterdir())
+
+
 @pytest.mark.skipif(not POSIX, reason="modes mean something else there")
 def test_a_read_only_store_is_asked_and_not_changed(
     tracekit: Tracekit, open_folder: Path, filled: Path, traces: Path, tree: Any
@@ -562,6 +589,21 @@ def test_no_space_left_while_replacing_keeps_the_old(
     assert "nothing was changed" in answer.error
     assert tree(store) == before
     assert sees(store) == FILLED
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+
+def test_no_memory_is_no_bug(
+    tracekit: Tracekit, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("tracekit.store.open_store", broken)
+    answer = tracekit("runs", "--store", filled)
+    assert (answer.code, answer.data) == (1, b"")
+    assert answer.error.startswith("out of memory; free some")
 
 
 # -- bugs -----------------------------------------------------------------------------------------

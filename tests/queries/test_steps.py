@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,3 +90,38 @@ def test_steps_of_another_run_do_not_matter(tmp_path: Path, write_store: WriteSt
     database = Database(write_store(tmp_path / "S", rows))
     (row,) = database.query("kernel_time", {"run_id": "r", "phase": "stable"}).rows()
     assert (row["launch_count"], row["total_ns"]) == (2, 200)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_stable_phase_of_many_steps_is_the_longest_run_of_like_ones(
+    tmp_path: Path, write_store: WriteStore, seed: int
+) -> None:
+    """More steps than are compared at once, which drift, jump and come back."""
+    rng, durations, base = random.Random(seed), [], 2000
+    for _ in range(900):
+        base += rng.choice((-3, -1, 0, 0, 1, 3)) * rng.choice((1, 1, 1, 30))
+        durations.append(base * rng.choice((1,) * 200 + (2,)))
+    database = Database(write_store(tmp_path / "S", ranks(durations)))
+    longest = max(
+        (end - start, end) for start in range(900) for end in [_like_until(durations, start)]
+    )
+    (row,) = database.sql("SELECT step_count, last_step_index FROM stable_phase('r')").tuples()
+    assert row == (longest[0], longest[1] - 1)
+    assert 0 < longest[0] < 900
+
+
+def _like_until(durations: Sequence[int], start: int) -> int:
+    """Behind the last step such that none from `start` on is 11/9 as long as another."""
+    least = most = durations[start]
+    for place in range(start + 1, len(durations)):
+        least, most = min(least, durations[place]), max(most, durations[place])
+        if 9 * most > 11 * least:
+            return place
+    return len(durations)
+
+
+def test_ten_thousand_steps_that_overlap(tmp_path: Path, write_store: WriteStore) -> None:
+    """What takes a time that grows with the pairs of steps takes minutes here."""
+    database = Database(write_store(tmp_path / "S", ranks([50] * 10_000)))
+    (row,) = database.sql("SELECT step_count, reason FROM stable_phase('r')").tuples()
+    assert row == (10_000, None)

@@ -107,7 +107,10 @@ def _calls(folder: Path, parts: Sequence[str]) -> Iterator[pa.RecordBatch]:
 
 
 def _kernel_name(args_json: str | None) -> str | None:
-    args = json.loads(args_json) if args_json else None
+    try:  # a number may have more digits than Python takes
+        args = json.loads(args_json, parse_int=str, parse_float=str) if args_json else None
+    except RecursionError:
+        return None
     name = args.get("kernel") if isinstance(args, dict) else None
     return name if isinstance(name, str) else None
 

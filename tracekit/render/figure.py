@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -97,6 +98,7 @@ SIZES = {
 #: Inches: what is higher has more pixels than matplotlib can draw.
 _HIGHEST = 200.0
 
+_LARGEST_STYLE_BYTES = 1 << 20
 #: What matplotlib can write without a program of its own.
 _KINDS = {"eps", "jpeg", "jpg", "pdf", "png", "svg", "tif", "tiff", "webp"}
 
@@ -132,15 +134,51 @@ def look(size: Size, style_name: str | None = None) -> Iterator[None]:
         settings.update(_defaults())  # not the user's own, which --style can name
         settings.update(ours)
         if style_name is not None:
-            try:
-                style.use(style_name)
-            except (OSError, ValueError) as error:
-                raise UsageError(
-                    f"--style {style_name}: matplotlib has no such style, and there is no file of "
-                    f"that name that it can read; styles: {', '.join(style.available)}"
-                ) from error
+            style.use(_style(style_name))
         settings.update(_ESSENTIAL)
         yield
+
+
+class _Unheard(logging.Filter):
+    """Counts what is logged and passes nothing on."""
+
+    count = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002 - its text is not ours
+        """Count a record."""
+        self.count += 1
+        return False
+
+
+def _style(name: str) -> Any:
+    """A style by name, or the settings in a file of one.
+
+    Not as matplotlib looks for one: it fetches URLs, imports packages, and prints the lines of a
+    file that is something else.
+    """
+    if name == "default" or name in style.library:
+        return name
+    path = Path(name)
+    said = _Unheard()
+    logger = logging.getLogger("matplotlib")
+    logger.addFilter(said)
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST_STYLE_BYTES:
+            raise OSError
+        found = matplotlib.rc_params_from_file(path, use_default_template=False)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"--style {name}: matplotlib has no such style, and there is no file of that name that "
+            f"is one; styles: {', '.join(style.available)}"
+        ) from error
+    finally:
+        logger.removeFilter(said)
+    if said.count:
+        raise UsageError(
+            f"--style {name}: the file is no style of matplotlib's: {said.count:,} of its lines "
+            "are no setting"
+        )
+    return found
 
 
 def empty_figure(size: Size, height: float, title: str) -> Figure:
