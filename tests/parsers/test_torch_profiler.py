@@ -505,6 +505,19 @@ def test_a_begin_without_end(parse: Parse) -> None:
     assert (issue.occurrence_count, issue.skipped_event_count) == (1, 0)
 
 
+def test_begins_without_end_do_not_fill_memory(
+    parse: Parse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When too many are open, those of the blocks so far are taken for slices without an end."""
+    monkeypatch.setattr("tracekit.chrome.rows._MOST_OPEN", 1000)
+    blocks = 3 * 2**20 // len(json.dumps(begin("b" * 500, 1)))
+    found = parse([*(begin("b" * 500, i) for i in range(blocks)), *([end(10**6)] * blocks)])
+    assert len(found.rows["slice"]) == blocks
+    never = found.issues["begin_without_end"].occurrence_count
+    assert never + found.issues["begin_and_end"].occurrence_count == blocks
+    assert 1000 < never == found.issues["end_without_begin"].skipped_event_count
+
+
 def test_an_end_before_its_begin_in_time_gives_no_duration(parse: Parse) -> None:
     found = parse([begin("a", 5), end(2)])
     assert spans(found) == [("a", 5000, None)]

@@ -20,6 +20,8 @@ from tracekit.parser import Batch, Issue, PartMismatch, Report
 from tracekit.schema import COUNTER, FLOW, INT, SLICE, TRACK_LABEL, Table, batch_of_rows
 from tracekit.source import Source
 
+# Slices that are open at once: no stack comes near, and a file of begins alone would fill memory.
+_MOST_OPEN = 1 << 17
 _FLOW_PHASES = {"s": "start", "t": "step", "f": "end"}
 _INSTANT_PHASES = frozenset(("i", "I", "R"))
 _TIMED_PHASES = frozenset(("X", "B", "E", "C")) | _INSTANT_PHASES | frozenset(_FLOW_PHASES)
@@ -208,6 +210,9 @@ class EventRows:
                 )
             )
             yield "slice", batch_of_rows(SLICE, closed)
+        if sum(map(len, self.open_slices.values())) > _MOST_OPEN:
+            yield from self._never_closed()
+            self.open_slices.clear()
 
     def _closed(
         self, row: dict[str, Any], end_ns: int | None, arguments: str | None

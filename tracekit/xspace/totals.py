@@ -89,7 +89,10 @@ class OpTotals:
         """The rows of `op_stat`, without `event_id`."""
         if not self._lines:
             return
-        found = [_Line.of(np.concatenate(parts, axis=1)) for parts in self._lines.values()]
+        found = []
+        while self._lines:  # one line at a time, and nothing twice: there can be millions of events
+            _, parts = self._lines.popitem()
+            found.append(_Line.of(np.concatenate(parts, axis=1)))
         events = _Line(*(np.concatenate(columns, axis=-1) for columns in zip(
             *((line.codes, line.dur_ps, line.self_ps, line.amounts) for line in found),
             strict=True,
@@ -117,8 +120,9 @@ class _Line:
         else:
             is_known = start_ns != _NONE
             first = start_ns[is_known].min(initial=np.iinfo(np.int64).max)
-            start = np.clip(start_ns.astype(object) - int(first), -1, _MOST_NS).astype(np.int64)
-            start = start * PS_PER_NS
+            # As unsigned numbers the difference of any two is exact.
+            later = start_ns.view(np.uint64) - first.view(np.uint64)
+            start = np.minimum(later, np.uint64(_MOST_NS)).view(np.int64) * PS_PER_NS
         is_known &= (dur >= 0) & (start >= 0)
         is_known &= (dur < _MOST_NS * PS_PER_NS) & (start < _MOST_NS * PS_PER_NS)
         start, dur = start[is_known], dur[is_known]
