@@ -13,12 +13,14 @@ DEV_STAMP := $(VENV)/dev.stamp
 # Thousands of small stores are written, each to the disk: memory takes less time, where it has room.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print $$6}')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+COMPILE := build/lock/bin/uv pip compile --quiet --universal --upgrade --generate-hashes \
+  --no-annotate --no-emit-index-url --python-version 3.11 --custom-compile-command 'make lock'
 STORE := build/demo-store
 H100 := fixtures/h100
 TRACES := fixtures/torch_profiler
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest fuzz smoke bench docs clean
+.PHONY: help demo test lint pytest fuzz smoke bench docs lock sbom clean
 .NOTPARALLEL:
 
 help:  ## list the targets
@@ -69,6 +71,16 @@ bench: $(DEV_STAMP)  ## time and memory on large inputs
 docs: $(DEV_STAMP)  ## check that the documentation says what the code does
 	$(BIN)/python -m pytest tests/test_docs.py $(ARGS)
 
+lock:  ## write the lock files anew: the newest versions of all packages, with their hashes
+	'$(PYTHON)' -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
+	$(COMPILE) pyproject.toml -o requirements.lock
+	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
+
+sbom:  ## write build/sbom.cdx.json: what tracekit is installed with, in CycloneDX
+	'$(PYTHON)' -m venv build/sbom && build/sbom/bin/python -m pip install --quiet cyclonedx-bom
+	build/sbom/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml \
+	  --of JSON -o build/sbom.cdx.json
+
 clean:  ## remove what make made, the virtual environment included
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find tracekit parsers queries tests fixtures -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -78,8 +90,10 @@ $(RUN_STAMP): pyproject.toml | $(VENV_STAMP)
 	$(PIP) --editable .
 	@touch $@
 
-$(DEV_STAMP): pyproject.toml | $(VENV_STAMP)
-	$(PIP) --editable '.[dev]'
+# What tests run with is what the lock says, to the byte.
+$(DEV_STAMP): pyproject.toml requirements-dev.lock | $(VENV_STAMP)
+	$(PIP) --require-hashes --requirement requirements-dev.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $(RUN_STAMP) $@
 
 $(VENV_STAMP):

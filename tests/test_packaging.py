@@ -1,6 +1,7 @@
 """What pyproject.toml says is what lies on disk."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import tracekit
 
@@ -85,3 +89,30 @@ def test_a_checkout_without_links_is_covered(tmp_path: Path) -> None:
 
 def test_version_is_one(project: dict[str, Any]) -> None:
     assert project["project"]["version"] == metadata.version("tracekit") == tracekit.__version__
+
+
+# -- locks -----------------------------------------------------------------------------------------
+
+
+def locked(name: str) -> dict[str, Version]:
+    """The packages of a lock file and their versions; fails where one has no hash."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert "://" not in text  # whoever installs says where from
+    entries = re.findall(r"(?m)^([a-z0-9._-]+)==(\S+)((?:[^\n]*\\\n)+[^\n]*)", text)
+    assert len(entries) == sum(line[:1].isalnum() for line in text.splitlines())
+    assert all("--hash=sha256:" in rest for _, _, rest in entries)
+    return {canonicalize_name(name): Version(version) for name, version, _ in entries}
+
+
+def test_locks_have_what_is_declared_with_hashes(project: dict[str, Any]) -> None:
+    declared = project["project"]["dependencies"]
+    for_tests = project["project"]["optional-dependencies"]["dev"]
+    for lock, texts in (
+        ("requirements.lock", declared),
+        ("requirements-dev.lock", (*declared, *for_tests)),
+    ):
+        versions = locked(lock)
+        for requirement in map(Requirement, texts):
+            version = versions[canonicalize_name(requirement.name)]
+            assert version in requirement.specifier, requirement
+    assert locked("requirements.lock").items() <= locked("requirements-dev.lock").items()

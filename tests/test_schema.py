@@ -130,3 +130,12 @@ def test_rows_may_leave_keys_out() -> None:
 def test_no_rows_are_an_empty_batch() -> None:
     assert batch_of_rows(SOURCE_FILE, []).schema == SOURCE_FILE.schema
     assert batch_of_rows(SOURCE_FILE, []).num_rows == 0
+
+
+def test_an_integer_that_no_float_is_becomes_the_nearest() -> None:
+    rows = [{"event_id": 1, "event_name": "a", "value": 10**17 + 1}, {"event_id": 2, "value": 0.5}]
+    batch = batch_of_rows(TABLES["counter"], rows)
+    assert batch["value"].to_pylist() == [1e17, 0.5]
+    assert batch["event_id"].to_pylist() == [1, 2]
+    with pytest.raises(OverflowError):
+        batch_of_rows(TABLES["counter"], [{"event_id": 2**63}])

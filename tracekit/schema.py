@@ -835,4 +835,13 @@ def batch(table: Table, columns: dict[str, pa.Array], length: int) -> pa.RecordB
 
 def batch_of_rows(table: Table, rows: list[dict[str, object]]) -> pa.RecordBatch:
     """A record batch of `table` from dicts; keys that are missing are NULL."""
-    return pa.RecordBatch.from_pylist(rows, schema=table.schema)
+    try:
+        return pa.RecordBatch.from_pylist(rows, schema=table.schema)
+    except pa.ArrowInvalid:  # an integer for a number of a float, which is none exactly
+        reals = [column.name for column in table.columns if column.type == REAL]
+        rounded = [row | {name: _rounded(row.get(name)) for name in reals} for row in rows]
+        return pa.RecordBatch.from_pylist(rounded, schema=table.schema)
+
+
+def _rounded(value: object) -> object:
+    return float(value) if isinstance(value, int) else value

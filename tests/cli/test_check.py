@@ -58,6 +58,22 @@ def test_a_sound_store_is_sound(store: Path, tracekit: Tracekit) -> None:
     )  # fmt: skip
 
 
+def test_nothing_is_found_in_twenty_sound_stores(tmp_path: Path) -> None:
+    """One of each file, and some that were changed on the way: replaced, and partly removed."""
+    files = [*sorted(FIXTURES.glob("perf_stat/*/stat.*"))[:8], *FIXTURES.glob("nvprof/*/*.csv"),
+             *(path for paths in SOURCES.values() for path in paths)]  # fmt: skip
+    for number in range(20):
+        store = tmp_path / str(number)
+        chosen = [files[(number + step) % len(files)] for step in range(1 + number % 3)]
+        ingest(chosen, store, Options(run_name="r"))
+        if number % 4 == 1:
+            ingest(chosen[:1], store, Options(run_name="r", replaces=True))
+        if number % 4 == 2:
+            home = open_store(store)
+            home.remove(home.commits()[:1])
+        assert list(open_store(store).check(is_deep=True)) == []
+
+
 def _delete(file: Path, _store: Path, _rng: random.Random) -> list[Path]:
     file.unlink()
     return [file]

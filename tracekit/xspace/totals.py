@@ -91,9 +91,9 @@ class OpTotals:
             return
         found = []
         while self._lines:  # one line at a time, and nothing twice: there can be millions of events
-            _, parts = self._lines.popitem()
-            found.append(_Line.of(np.concatenate(parts, axis=1)))
-        events = _Line(*(np.concatenate(columns, axis=-1) for columns in zip(
+            _, columns = self._lines.popitem()
+            found.append(_Line.of(np.concatenate(columns, axis=1)))
+        events = _Line(*(np.concatenate(pieces, axis=-1) for pieces in zip(
             *((line.codes, line.dur_ps, line.self_ps, line.amounts) for line in found),
             strict=True,
         )))  # fmt: skip
