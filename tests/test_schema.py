@@ -133,7 +133,9 @@ def test_no_rows_are_an_empty_batch() -> None:
 
 
 def test_an_integer_that_no_float_is_becomes_the_nearest() -> None:
-    rows = [{"event_id": 1, "event_name": "a", "value": 10**17 + 1}, {"event_id": 2, "value": 0.5}]
+    rows: list[dict[str, object]] = [
+        {"event_id": 1, "event_name": "a", "value": 10**17 + 1}, {"event_id": 2, "value": 0.5}
+    ]  # fmt: skip
     batch = batch_of_rows(TABLES["counter"], rows)
     assert batch["value"].to_pylist() == [1e17, 0.5]
     assert batch["event_id"].to_pylist() == [1, 2]
