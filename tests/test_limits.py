@@ -163,7 +163,7 @@ def test_a_command_is_held_where_the_engine_is_not(store: Store) -> None:
     assert b"A query may take 100MB" in done.stderr
 
 
-def test_what_holds_a_command_does_not_stay(
+def test_a_program_that_runs_commands_is_not_held(
     store: Store, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     resource = pytest.importorskip("resource")

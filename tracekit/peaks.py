@@ -617,7 +617,7 @@ def _ert_text(text: str, file: str) -> tuple[Ceiling, ...]:
 def _ert_json(text: str, file: str) -> tuple[Ceiling, ...]:
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"is no JSON: {shortened(str(error))}; give {_LAYOUTS}") from error
     empirical = toml_file.table(toml_file.table(document, "the file").get("empirical"), "empirical")
     rows = list(_ert_rows(empirical, file))

@@ -12,8 +12,9 @@ def main() -> None:
     must_break_off = False
     try:
         from tracekit.cli.app import run
-        from tracekit.cli.opening import is_stuck
+        from tracekit.cli.opening import is_stuck, own_process
 
+        own_process()
         code = run(sys.argv[1:])
         must_break_off = is_stuck()
     except KeyboardInterrupt:  # as early as while the modules load

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _Opened = TypeVar("_Opened", bound="Database")
 _OPENED: list[Database] = []
-_LIMITS_BEFORE: list[tuple[int, int]] = []
+_OWN_PROCESS: list[bool] = []
 _MOST_TOLD = 3
 _OWN_BYTES, _BYTES_OF_A_THREAD = 1 << 30, 16 << 20
 _MEMORY, _TIMEOUT = "TRACEKIT_MEMORY", "TRACEKIT_TIMEOUT"
@@ -54,8 +54,14 @@ def opened(
     limits = Limits(memory, _timeout_s() if timeout_s is None else timeout_s)
     database = kind(open_store(store), limits=limits)
     _OPENED.append(database)
-    _hold_process(database.memory_bytes)
+    if _OWN_PROCESS:
+        _hold_process(database.memory_bytes)
     return database
+
+
+def own_process() -> None:
+    """From now on this process has only so much memory as a command needs: it runs one."""
+    _OWN_PROCESS.append(True)
 
 
 def _hold_process(memory_bytes: int) -> None:
@@ -66,7 +72,6 @@ def _hold_process(memory_bytes: int) -> None:
     if resource is None or not hasattr(resource, "RLIMIT_DATA"):
         return
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    _LIMITS_BEFORE.append(before)
     own = _OWN_BYTES + _BYTES_OF_A_THREAD * (os.cpu_count() or 1)
     wanted = memory_bytes + own + _data_bytes()
     soft = min((wanted, *(limit for limit in before if limit != resource.RLIM_INFINITY)))
@@ -97,10 +102,6 @@ def tell_damages() -> None:
 
     Only stores with a query that does not stop are remembered then.
     """
-    if resource is not None and _LIMITS_BEFORE:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_DATA, _LIMITS_BEFORE[0])
-        _LIMITS_BEFORE.clear()
     found = {damage.commit: damage for one in _OPENED for damage in reversed(one.damages)}
     for commit, damage in [*found.items()][:_MOST_TOLD]:
         say(f"damaged: source {commit.source_id} of run {commit.run_id} is left out: "

@@ -169,7 +169,7 @@ def _style(name: str) -> Any:
     except (OSError, ValueError) as error:
         raise UsageError(
             f"--style {name}: matplotlib has no such style, and there is no file of that name that "
-            f"is one; styles: {', '.join(style.available)}"
+            f"it can read; styles: {', '.join(style.available)}"
         ) from error
     finally:
         logger.removeFilter(said)
