@@ -46,6 +46,11 @@ def store(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path) -> Store:
     (base / "S" / "folder").symlink_to(base)
     (base / "S" / "inside").symlink_to(base / "S" / "kernel")
     (base / "S" / "hard.csv").hardlink_to(base / "canary.csv")
+    for name in ("main.csv", "memory.csv", "memory.main.csv", "main.main.csv", "temp.csv",
+                 "information_schema.csv", "MAIN.CSV"):  # fmt: skip
+        (base / "S" / name).write_bytes((base / "canary.csv").read_bytes())
+    (base / "S" / "main.json").write_text(f'{{"a": "{CANARY}"}}')
+    pq.write_table(pa.table({"a": [CANARY]}), base / "S" / "pg_catalog.parquet")
     return open_store(base / "S")
 
 
@@ -148,7 +153,10 @@ REPLACEMENTS = [
     "(SELECT * FROM (DESCRIBE '{S}/hard.csv'))", "(SUMMARIZE '{S}/hard.csv')",
     "(PIVOT '{S}/hard.csv' ON a IN ('x') USING sum(b))", "run WHERE EXISTS (FROM '{S}/hard.csv')",
     "(WITH a AS (WITH \"hard.csv\" AS (SELECT 1) FROM run) FROM \"hard.csv\")",
-    "'kernel.parquet/../hard.csv'", "'tracekit.json'",
+    "'kernel.parquet/../hard.csv'", "'tracekit.json'", "main.csv", "MAIN.CSV", "main.json",
+    "memory.csv", "memory.main.csv", "main.main.csv", "temp.csv", "information_schema.csv",
+    "pg_catalog.parquet", "(SUMMARIZE main.csv)", "(WITH x AS (FROM main.csv) FROM x)",
+    '"main"."csv"', "(PIVOT main.csv ON a IN ('x') USING sum(b))",
 ]  # fmt: skip
 
 
@@ -290,6 +298,9 @@ ALLOWED = [
     ('SELECT count(*) FROM "kernel"', [(KERNELS,)]),
     ('WITH "my own" AS (SELECT 7) FROM "my own"', [(7,)]),
     ("SELECT count(*) > 20 FROM information_schema.tables", [(True,)]),
+    ("SELECT count(*) > 20 FROM pg_catalog.pg_views", [(True,)]),
+    ("SELECT count(*) FROM main.op_class WHERE false", [(0,)]),
+    ("SELECT count(*) FROM MAIN.Kernel", [(KERNELS,)]),
     ("SELECT '\"type\":\"BASE_TABLE\",\"schema_name\":\"a\"' = 'x.csv'", [(False,)]),
     ("SELECT '\x00'", [("\x00",)]),
     ("SELECT " + " + ".join(["1"] * 300), [(300,)]),

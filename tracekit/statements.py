@@ -35,8 +35,11 @@ _TABLE = re.compile(
 # DuckDB reads a file for a table that it does not know and whose name, with schema and catalog,
 # looks like the path of one.
 _NOT_IN_NAMES = re.compile(r"[./\\:*?\[\]~]")
-_SCHEMAS = frozenset(("", "main", "information_schema", "pg_catalog"))
-_CATALOGS = frozenset(("", "memory", "system", "temp"))
+# Of the engine's own schemas; other tables of theirs could be files called after schema and table.
+_ENGINE_TABLES = frozenset((
+    "information_schema.columns", "information_schema.schemata", "information_schema.tables",
+    "information_schema.views", "pg_catalog.pg_tables", "pg_catalog.pg_views",
+))  # fmt: skip
 
 
 def require_reading(tree: str) -> None:
@@ -56,12 +59,14 @@ def require_reading(tree: str) -> None:
         _require_table(*(json.loads(text) for text in match.groups()))
 
 
-def _require_table(schema: str, name: str, catalog: str) -> None:
+def _require_table(schema: str, name: str, database: str) -> None:
     """Raise QueryError for a name in FROM that may be read as the path of a file."""
-    known = schema.lower() in _SCHEMAS and catalog.lower() in _CATALOGS
-    if known and not _NOT_IN_NAMES.search(name):
+    full = ".".join(filter(None, (database, schema, name)))
+    if full == name and not _NOT_IN_NAMES.search(name):
         return
-    full = ".".join(filter(None, (catalog, schema, name)))
+    own = full.lower().removeprefix("memory.").removeprefix("main.")
+    if own in TABLES or own in REFERENCE_TABLES or own in catalog() or own in _ENGINE_TABLES:
+        return
     raise QueryError(
         f"{full!r} in FROM is no table: SQL reads no file by its path; ingest it, or leave dots "
         f"and slashes out of a name of your own.\nTables: {known_tables()}."
