@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +19,7 @@ from tracekit.cli.app import run
 from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
-from tracekit.limits import Limits, Unstoppable
+from tracekit.limits import Limits
 from tracekit.store import Store, open_store
 
 ENDLESS = "SELECT count(*) FROM range(100000) a, range(100000) b, range(1000) c"
@@ -62,23 +64,34 @@ def test_a_query_that_does_not_stop_is_left_behind() -> None:
     """Whoever asked goes on, and knows that it still runs."""
 
     class Deaf:
-        def interrupt(self) -> None:
-            pass
+        is_closed = False
 
-    free = threading.Event()
+        def interrupt(self) -> None:
+            interrupted.append(self.is_closed)
+
+        def close(self) -> None:
+            self.is_closed = True
+
+    free, interrupted = threading.Event(), list[bool]()
 
     def ask() -> pa.Table:
         free.wait(20)
         return pa.table({"a": [1]})
 
     began_s = time.monotonic()
-    with pytest.raises(Unstoppable) as caught:
-        Limits(timeout_s=0.2).within(Deaf(), ask)
+    cursor, running = Deaf(), set[Future[pa.Table]]()
+    with pytest.raises(QueryError, match="took longer"):
+        Limits(timeout_s=0.2).within(cursor, ask, running)
     assert time.monotonic() - began_s < 2
-    assert isinstance(caught.value.reason, QueryError)
-    assert not caught.value.answer.done()
+    assert set(interrupted) == {False}
+    (answer,) = running
     free.set()
-    assert caught.value.answer.result(5).num_rows == 1
+    assert answer.result(5).num_rows == 1
+    cursor.interrupt()
+    assert interrupted[-1]  # closed by now
+    while running and time.monotonic() - began_s < 5:
+        time.sleep(0.01)
+    assert not running
 
 
 def test_a_command_ends_in_two_seconds_whatever_the_query(store: Store) -> None:
@@ -131,7 +144,7 @@ def test_odd_sizes_are_refused(memory: str) -> None:
         Limits(memory=memory)
 
 
-@pytest.mark.parametrize("memory", ["100MB", "4gb", "1.5 GiB", "2TB"])
+@pytest.mark.parametrize("memory", ["100MB", "4gb", "1.5 GiB", "2TB", "3PiB", "1EB"])
 def test_sizes(memory: str, store: Store) -> None:
     assert list(Database(store, limits=Limits(memory=memory)).sql("SELECT 1").tuples()) == [(1,)]
 
@@ -171,3 +184,69 @@ def test_a_program_that_runs_commands_is_not_held(
     assert run(["sql", "SELECT 1 AS a", "--memory", "100MB", "--store", str(store.path)]) == 0
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
     assert b"1" in capfdbinary.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_a_command_may_open_a_store_with_a_larger_limit_after_another(store: Store) -> None:
+    code = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from tracekit.cli.opening import opened, own_process\n"
+        "from tracekit.engine import Database\n"
+        "own_process()\n"
+        "for memory in ('200MB', '16GB', '1EB'):\n"
+        "    opened(Database, Path(sys.argv[1]), memory)\n"
+        "    print(resource.getrlimit(resource.RLIMIT_DATA)[0])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(store.path)], check=True, capture_output=True, timeout=60
+    )
+    first, second, third = map(int, done.stdout.split())
+    assert 1_200_000_000 < first < 4_000_000_000
+    assert 16_000_000_000 < second - first + 200_000_000 < 17_000_000_000
+    assert third > 9 * 10**17
+
+
+def test_the_time_to_check_a_question_counts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million characters take DuckDB's parser, and our look at the tree, seconds."""
+    database = Database(store, limits=Limits(timeout_s=0.3))
+    monkeypatch.setattr("tracekit.engine.require_reading", lambda _: time.sleep(20))
+    began_s = time.monotonic()
+    with pytest.raises(QueryError, match=r"took longer than 0\.3 s"):
+        database.sql("SELECT 1")
+    assert time.monotonic() - began_s < 5
+
+
+def test_a_question_has_an_end(store: Store) -> None:
+    database = Database(store)
+    values = ", ".join(map(str, range(300_000)))
+    began_s = time.monotonic()
+    with pytest.raises(QueryError, match=r"has 2,\d{3},\d{3} characters; it may have 2,000,000"):
+        database.sql(f"SELECT 1 IN ({values})")
+    assert time.monotonic() - began_s < 1
+    assert list(database.sql(f"SELECT '{'x' * 1_999_000}' = ''").tuples()) == [(False,)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
+@pytest.mark.parametrize("pause_s", [0.0, 0.001, 0.3])
+def test_ctrl_c_twice_is_ctrl_c(store: Store, pause_s: float) -> None:
+    """A command line whose query does not notice; a user who does not wait."""
+    code = (
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may have it ignored
+        "from tracekit.cli import main; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "sql", DEAF, "--store", str(store.path)],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    time.sleep(3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    time.sleep(pause_s)
+    process.send_signal(signal.SIGINT)
+    began_s = time.monotonic()
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, b"")
+    assert err == b"tracekit: interrupted; nothing half-done was kept\n"
+    assert time.monotonic() - began_s < 5

@@ -10,6 +10,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from duckdb.func import FunctionNullHandling
 from tracekit import events, opclasses
 from tracekit.catalog import Query, catalog, definitions, definitions_for, query_named
 from tracekit.errors import QueryError, UsageError
-from tracekit.limits import Limits, Unstoppable, size_bytes
+from tracekit.limits import Limits, size_bytes
 from tracekit.peaks import models
 from tracekit.result import Result, ResultColumn, own_names, unit_of
 from tracekit.schema import (
@@ -61,6 +62,8 @@ Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
 _MOST_KEPT_ANSWERS = 64
 _MOST_PARAMETER = 2**63 - 1
 _MOST_KEPT_BYTES = 1 << 20
+# To parse a MB takes a second or so, in which Python is held.
+_MOST_SQL = 2_000_000
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
@@ -85,7 +88,7 @@ class Database:
         """Connect to `store`, to what is in it now or to what `snapshot` has of it."""
         self.store = store
         self._limits = limits or Limits()
-        self._unstoppable: list[Future[pa.Table]] = []
+        self._running: set[Future[pa.Table]] = set()
         self._is_given = snapshot is not None
         self._parts: dict[frozenset[str], Database] = {}
         self._answers: dict[tuple[str, tuple[Any, ...]], Result] = {}
@@ -111,7 +114,7 @@ class Database:
     def is_stuck(self) -> bool:
         """Whether a query that was given up still runs: it does not notice that."""
         parts = any(part.is_stuck for part in self._parts.values())
-        return parts or any(not answer.done() for answer in self._unstoppable)
+        return parts or any(not answer.done() for answer in tuple(self._running))
 
     def refresh(self) -> None:
         """See what is committed now, as if it were opened again."""
@@ -253,8 +256,7 @@ class Database:
 
     def sql(self, text: str) -> Result:
         """The answer to one SELECT; raises QueryError for anything else."""
-        self._require_select(text)
-        table = self._fetch(text, {}, _selected)
+        table = self._fetch(text, {}, self._allowed)
         names = own_names(table.column_names)
         units = map(unit_of, table.column_names)
         columns = tuple(map(ResultColumn, names, units))
@@ -408,23 +410,13 @@ class Database:
 
     def _rows(self, text: str, parameters: Mapping[str, Any], read: Reader) -> pa.Table:
         self._define(definitions_for(text), text.lower())
-        # An unread result blocks the connection: one cursor a query.
-        cursor = self._cursor()
+        cursor = self._cursor()  # an unread result blocks the connection: one cursor a query
         try:
-            table = self._limits.within(cursor, lambda: read(cursor, text, parameters))
-        except Unstoppable as stuck:  # its cursor cannot be closed
-            self._unstoppable.append(stuck.answer)
-            raise stuck.reason from None
+            ask = partial(read, cursor, text, parameters)
+            return self._limits.within(cursor, ask, self._running)
         except duckdb.InvalidInputException as error:
-            cursor.close()
             if self._is_mixed or "schema mismatch" not in str(error):
                 raise
-        except BaseException:
-            cursor.close()
-            raise
-        else:
-            cursor.close()
-            return table
         self._define_mixed_views()
         return self._rows(text, parameters, read)
 
@@ -432,15 +424,27 @@ class Database:
         with self._busy:
             return self._connection.cursor()
 
-    def _require_select(self, text: str) -> None:
+    def _allowed(
+        self, cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
+    ) -> pa.Table:
+        """The rows of what a user asks; to check it can take longer than to answer it."""
+        self._require_select(cursor, text)
+        return _selected(cursor, text, parameters)
+
+    def _require_select(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
         """Raise QueryError unless `text` is one SELECT that does nothing but read."""
+        if len(text) > _MOST_SQL:
+            raise QueryError(
+                f"the SQL has {len(text):,} characters; it may have {_MOST_SQL:,}. Long lists of "
+                "values are better joined from a file: the store's tables are Parquet, which any "
+                "DuckDB reads"
+            )
         try:
             text.encode()
         except UnicodeEncodeError:
             raise QueryError("the SQL has a character in it that is no Unicode text") from None
         try:
-            with self._cursor() as cursor:
-                statements = cursor.extract_statements(text)
+            statements = cursor.extract_statements(text)
             kinds = [statement.type.name for statement in statements]
         except duckdb.Error as error:
             raise QueryError(self._explained(error)) from error
@@ -456,16 +460,7 @@ class Database:
             )
         if kinds != ["SELECT"]:
             raise QueryError(f"one SELECT is allowed; this is: {', '.join(kinds)}")
-        require_reading(self._parsed(text))
-
-    def _parsed(self, text: str) -> str:
-        """The syntax tree of a SELECT, as JSON."""
-        with self._cursor() as cursor:
-            parsed = cursor.execute("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])
-            ((tree,),) = parsed.fetchall()
-        if tree.startswith('{"error":true'):
-            raise QueryError(f"the SQL cannot be checked: {json.loads(tree)['error_message']}")
-        return str(tree)
+        require_reading(_tree(cursor, text))
 
     def _explained(self, error: duckdb.Error) -> str:
         """What went wrong, and what to do about it."""
@@ -508,6 +503,15 @@ def _reported(
         table = answer.to_arrow_table()
     _require_calendar(table)
     return table
+
+
+def _tree(cursor: duckdb.DuckDBPyConnection, text: str) -> str:
+    """The syntax tree of a SELECT, as JSON."""
+    parsed = cursor.execute("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])
+    ((tree,),) = parsed.fetchall()
+    if tree.startswith('{"error":true'):
+        raise QueryError(f"the SQL cannot be checked: {json.loads(tree)['error_message']}")
+    return str(tree)
 
 
 def _selected(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import tempfile
@@ -18,9 +19,10 @@ import pyarrow as pa
 
 from tracekit.errors import QueryError, UsageError
 
-_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([KMGT]i?B)", re.IGNORECASE)
-_UNITS = {"k": 1, "m": 2, "g": 3, "t": 4}
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([KMGTPE]i?B)", re.IGNORECASE)
+_UNITS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 _LEAST_BYTES = 100_000_000  # what the largest report takes to be planned
+_MOST_BYTES = 1 << 62
 _POLL_SECONDS = 0.1
 # How long a query has to notice that it is to stop. Some functions look only when they are done.
 _GRACE_SECONDS = 1.0
@@ -28,16 +30,7 @@ _GRACE_SECONDS = 1.0
 
 class _Cursor(Protocol):
     def interrupt(self) -> None: ...
-
-
-class Unstoppable(Exception):  # noqa: N818 - a signal to the engine
-    """A query that does not notice that it is to stop; it goes on, and `answer` will tell when."""
-
-    def __init__(self, reason: BaseException, answer: Future[pa.Table]) -> None:
-        """It was to stop for `reason`."""
-        super().__init__(str(reason))
-        self.reason = reason
-        self.answer = answer
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +56,9 @@ class Limits:
 
     def settings(self) -> dict[str, str]:
         """The settings of DuckDB that hold memory and disk."""
-        found = {"memory_limit": self.memory or "50%"}
+        # DuckDB knows no EB, and takes what is no 64-bit number for none.
+        most = f"{min(size_bytes(self.memory), _MOST_BYTES)}B" if self.memory else "50%"
+        found = {"memory_limit": most}
         try:
             folder = tempfile.gettempdir()
             room_kib = shutil.disk_usage(folder).free >> 11
@@ -74,17 +69,23 @@ class Limits:
             "temp_directory": str(spill), "max_temp_directory_size": f"{max(room_kib, 1024)}KiB",
         }  # fmt: skip
 
-    def within(self, cursor: _Cursor, ask: Callable[[], pa.Table]) -> pa.Table:
-        """The rows that `ask` gets through `cursor`; Ctrl-C and the time limit end that.
+    def within(
+        self, cursor: _Cursor, ask: Callable[[], pa.Table], running: set[Future[pa.Table]]
+    ) -> pa.Table:
+        """The rows that `ask` gets through `cursor`, which is closed then.
 
         DuckDB itself may not notice Ctrl-C for as long as a query runs, so the query has a thread
-        of its own. Raises QueryError where the time is over, Unstoppable where the query does not
-        notice either.
+        of its own. Ctrl-C and the time limit end it; one that does not notice them either goes on
+        when this is over, and is in `running` until it is done. Raises QueryError where the time is
+        over.
         """
-        if self.timeout_s is None and threading.current_thread() is not threading.main_thread():
-            return ask()
         answer: Future[pa.Table] = Future()
-        threading.Thread(target=_fulfil, args=(answer, ask), daemon=True).start()
+        if self.timeout_s is None and threading.current_thread() is not threading.main_thread():
+            _fulfil(answer, cursor, ask)
+            return answer.result()
+        running.add(answer)
+        answer.add_done_callback(running.discard)
+        threading.Thread(target=_fulfil, args=(answer, cursor, ask), daemon=True).start()
         end_s = time.monotonic() + (self.timeout_s or threading.TIMEOUT_MAX)
         try:
             while not answer.done():
@@ -94,9 +95,8 @@ class Limits:
                         "more with --timeout"
                     )
                 wait([answer], _POLL_SECONDS)
-        except (KeyboardInterrupt, QueryError) as reason:
-            if not _has_stopped(cursor, answer):
-                raise Unstoppable(reason, answer) from reason
+        except (KeyboardInterrupt, QueryError):
+            _stop(cursor, answer)
             raise
         return answer.result()
 
@@ -119,16 +119,19 @@ def size_bytes(text: str) -> int:
     return int(float(found[1]) * base ** _UNITS[found[2][0].lower()])
 
 
-def _has_stopped(cursor: _Cursor, answer: Future[pa.Table]) -> bool:
+def _stop(cursor: _Cursor, answer: Future[pa.Table]) -> None:
+    """Have a query stop, and wait a moment until it has."""
     end_s = time.monotonic() + _GRACE_SECONDS
     while not answer.done() and time.monotonic() < end_s:
         cursor.interrupt()
         wait([answer], _POLL_SECONDS)
-    return answer.done()
 
 
-def _fulfil(answer: Future[pa.Table], ask: Callable[[], pa.Table]) -> None:
+def _fulfil(answer: Future[pa.Table], cursor: _Cursor, ask: Callable[[], pa.Table]) -> None:
     try:
-        answer.set_result(ask())
-    except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
+        with contextlib.closing(cursor):
+            table = ask()
+    except BaseException as error:  # noqa: BLE001 - who waits for it raises it
         answer.set_exception(error)
+    else:
+        answer.set_result(table)

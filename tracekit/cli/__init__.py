@@ -4,24 +4,47 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+_MOMENT_SECONDS = 0.1
 
 
 def main() -> None:
     """Run the command line and exit with its code (docs/cli.md)."""
-    must_break_off = False
-    try:
+    code = 130  # where Ctrl-C comes while the modules load
+    must_break_off: Callable[[], bool] = bool
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _once_a_moment())
+    with contextlib.suppress(KeyboardInterrupt):
         from tracekit.cli.app import run
         from tracekit.cli.opening import is_stuck, own_process
 
+        must_break_off = is_stuck
         own_process()
         code = run(sys.argv[1:])
-        must_break_off = is_stuck()
-    except KeyboardInterrupt:  # as early as while the modules load
-        code = 130
-    if must_break_off:  # else Python would wait for a query that was to stop and does not
+    if must_break_off():  # else Python would wait for a query that was to stop and does not
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, AttributeError):  # closed, or never there
                 stream.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _once_a_moment() -> Callable[[int, Any], None]:
+    """Ctrl-C that is told once where it comes twice: by the terminal and by a program around us.
+
+    Python's own locks do not stand a second one in the middle of the first.
+    """
+    last_s = -_MOMENT_SECONDS
+
+    def interrupt(_: int, __: Any) -> None:
+        nonlocal last_s
+        before_s, last_s = last_s, time.monotonic()
+        if last_s - before_s >= _MOMENT_SECONDS:
+            raise KeyboardInterrupt
+
+    return interrupt

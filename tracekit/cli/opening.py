@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _Opened = TypeVar("_Opened", bound="Database")
 _OPENED: list[Database] = []
-_OWN_PROCESS: list[bool] = []
+_OWN_LIMITS: list[tuple[int, int]] = []  # on memory, before ours; only of a process of our own
 _MOST_TOLD = 3
 _OWN_BYTES, _BYTES_OF_A_THREAD = 1 << 30, 16 << 20
 _MEMORY, _TIMEOUT = "TRACEKIT_MEMORY", "TRACEKIT_TIMEOUT"
@@ -54,29 +54,28 @@ def opened(
     limits = Limits(memory, _timeout_s() if timeout_s is None else timeout_s)
     database = kind(open_store(store), limits=limits)
     _OPENED.append(database)
-    if _OWN_PROCESS:
-        _hold_process(database.memory_bytes)
+    if _OWN_LIMITS and database.memory_bytes:
+        _hold_process(database.memory_bytes, *_OWN_LIMITS[0])
     return database
 
 
 def own_process() -> None:
     """From now on this process has only so much memory as a command needs: it runs one."""
-    _OWN_PROCESS.append(True)
+    if resource is not None and hasattr(resource, "RLIMIT_DATA"):
+        _OWN_LIMITS[:] = [resource.getrlimit(resource.RLIMIT_DATA)]
 
 
-def _hold_process(memory_bytes: int) -> None:
+def _hold_process(memory_bytes: int, soft: int, hard: int) -> None:
     """Let this process have so much memory beside what it has, and some for ourselves.
 
     DuckDB's limit does not hold for constants: it works out ``range(1000000000)`` beforehand.
     """
-    if resource is None or not hasattr(resource, "RLIMIT_DATA"):
-        return
-    before = resource.getrlimit(resource.RLIMIT_DATA)
+    assert resource is not None
     own = _OWN_BYTES + _BYTES_OF_A_THREAD * (os.cpu_count() or 1)
     wanted = memory_bytes + own + _data_bytes()
-    soft = min((wanted, *(limit for limit in before if limit != resource.RLIM_INFINITY)))
+    given = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
     with contextlib.suppress(OSError, ValueError):  # not everywhere may a limit be set
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, before[1]))
+        resource.setrlimit(resource.RLIMIT_DATA, (min((wanted, *given)), hard))
 
 
 def _data_bytes() -> int:
