@@ -508,14 +508,21 @@ def test_a_begin_without_end(parse: Parse) -> None:
 def test_begins_without_end_do_not_fill_memory(
     parse: Parse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When too many are open, those of the blocks so far are taken for slices without an end."""
+    """When too many are open, those of the threads with the most are no longer waited for."""
     monkeypatch.setattr("tracekit.chrome.rows._MOST_OPEN", 1000)
-    blocks = 3 * 2**20 // len(json.dumps(begin("b" * 500, 1)))
-    found = parse([*(begin("b" * 500, i) for i in range(blocks)), *([end(10**6)] * blocks)])
-    assert len(found.rows["slice"]) == blocks
-    never = found.issues["begin_without_end"].occurrence_count
-    assert never + found.issues["begin_and_end"].occurrence_count == blocks
-    assert 1000 < never == found.issues["end_without_begin"].skipped_event_count
+    count = 3 * 2**20 // len(json.dumps(begin("b" * 500, 1)))
+    begins = [begin("b" * 500, i, 1 + i % 7 // 6) for i in range(count)]  # threads 1 and 2
+    ends = [*([end(10**6, 1)] * count), *([end(10**6, 2)] * count)]
+    found = parse([begin("other", 1, 9), *begins, *ends, end(3, 9)])
+    assert ("other", 1000, 2000) in spans(found)
+    assert len(found.rows["slice"]) == count + 1
+    issues = found.issues
+    given_up = issues["too_many_open"].occurrence_count
+    assert count > given_up > count - 2000
+    assert given_up + issues["begin_and_end"].occurrence_count == count + 1
+    assert given_up == issues["end_without_begin"].skipped_event_count - count
+    assert "begin_without_end" not in issues
+    assert "1,000 may be open at once" in issues["too_many_open"].message
 
 
 def test_an_end_before_its_begin_in_time_gives_no_duration(parse: Parse) -> None:

@@ -210,9 +210,7 @@ class EventRows:
                 )
             )
             yield "slice", batch_of_rows(SLICE, closed)
-        if sum(map(len, self.open_slices.values())) > _MOST_OPEN:
-            yield from self._never_closed()
-            self.open_slices.clear()
+        yield from self._given_up()
 
     def _closed(
         self, row: dict[str, Any], end_ns: int | None, arguments: str | None
@@ -232,10 +230,33 @@ class EventRows:
                 "end_without_begin",
                 "warning",
                 "recording",
-                "end events (phase E) whose begin is not in the file have no row",
+                "end events (phase E) without an open begin (phase B) have no row",
                 skipped_event_count=1,
             )
         )
+
+    def _given_up(self) -> Iterator[Batch]:
+        """The slices of the threads with the most open ones, where they are too many."""
+        count = sum(map(len, self.open_slices.values()))
+        if count <= _MOST_OPEN:
+            return
+        for thread in sorted(self.open_slices, key=lambda thread: -len(self.open_slices[thread])):
+            rows = self.open_slices.pop(thread)
+            count -= len(rows)
+            self.report.issue(
+                Issue(
+                    "too_many_open",
+                    "warning",
+                    "recording",
+                    f"slices of threads with too many that had begun (phase B): of a file, "
+                    f"{_MOST_OPEN:,} may be open at once",
+                    "their dur_ns is NULL, and their ends have no row",
+                    occurrence_count=len(rows),
+                )
+            )
+            yield "slice", batch_of_rows(SLICE, rows)
+            if count <= _MOST_OPEN // 2:
+                return
 
     def _never_closed(self) -> Iterator[Batch]:
         rows = [row for stack in self.open_slices.values() for row in stack]
