@@ -11,7 +11,6 @@ import contextlib
 import mmap
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +74,7 @@ class TensorflowProfilerParser:
                     Issue("cut_content", "error", "recording", damage,
                           "the end of the file is missing; get the whole file")
                 )  # fmt: skip
-            asking = partial(self._asking, plain)
-            yield from _Reading(source.path, content, report, asking).batches()
+            yield from _Reading(source.path, plain, content, report, self._asking).batches()
 
 
 def _first_plane(head: bytes) -> str | None:
@@ -121,10 +119,11 @@ class _Reading:
     """One dump being read."""
 
     def __init__(
-        self, path: Path, content: Any, report: Report,
-        asking: Callable[[], AbstractContextManager[Callable[[], Answer | Refusal]]],
-    ) -> None:  # fmt: skip
+        self, path: Path, plain: Source, content: Any, report: Report, asking: Asking
+    ) -> None:
+        """A dump that the user knows at `path`, and that lies in `plain` uncompressed."""
         self._path = path
+        self._plain = plain
         self._asking = asking
         self._content = content
         self._report = report
@@ -142,7 +141,7 @@ class _Reading:
             self._programs.add(plane)
         with ExitStack() as kept:
             # xprof works while we read.
-            answer = kept.enter_context(self._asking()) if wants(space) else None
+            answer = kept.enter_context(self._asking(self._plain)) if wants(space) else None
             for plane in space.planes:
                 for line in plane.lines:
                     yield from self._line(plane, line)

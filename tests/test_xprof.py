@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,12 +21,14 @@ from typing import Any
 import pytest
 
 from tests import xplane
+from tracekit.intake import ingest
 from tracekit.source import Source
 from tracekit.xprof import child
 from tracekit.xprof.answer import Answer, OpCost, Refusal
 from tracekit.xprof.ask import ask, asking
 
 GIB = 2**30
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 needs_xprof = pytest.mark.skipif(find_spec("xprof") is None, reason="xprof has no build here")
 DIRECT = """
 import json, sys
@@ -316,6 +320,19 @@ def test_the_answer_is_the_same_each_time(dump: Callable[[str], Path]) -> None:
     assert ask(Source.at(path)) == answered(path)
 
 
+@needs_xprof
+@pytest.mark.parametrize("name", ["[!a] b", "*", "a?b{c,d}", "%20", "ä\\#", "-x"])
+def test_it_works_in_any_folder_for_temporary_files(
+    dump: Callable[[str], Path], tmp_path: Path, temporary: Path, name: str
+) -> None:
+    """A store's, which the user has called so; xprof reads names as patterns in places."""
+    scratch = tmp_path / name
+    scratch.mkdir()
+    path = dump("tracelens-jax-gemm-mi300x")
+    assert ask(replace(Source.at(path), scratch=scratch)) == answered(path)
+    assert not [*scratch.iterdir(), *temporary.iterdir()]
+
+
 # -- what is left behind, and what is heard --------------------------------------------------------
 
 
@@ -512,4 +529,23 @@ def test_an_interrupt_ends_it(
     with pytest.raises(KeyboardInterrupt):
         ask(source)
     assert has_ended(int(told.read_text()))
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals there")
+def test_a_killed_ingest_leaves_nothing_outside_the_store(
+    stand_in: Callable[[str], Source], tmp_path: Path, temporary: Path, corpus: Path
+) -> None:
+    """Its folder is in the store's, and the next ingest removes that."""
+    stand_in("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)")
+    store = tmp_path / "S"
+    path = corpus / "tf" / "tracelens-jax-gemm-mi300x.xplane.pb"
+    child = os.fork()
+    if not child:
+        ingest(path, store)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    assert list((store / ".staging").glob("*/scratch/tracekit-xprof-*"))
+    ingest(FIXTURES / "perf_stat" / "shells" / "colours.txt", store)
+    assert not list((store / ".staging").iterdir())
     assert not list(temporary.iterdir())

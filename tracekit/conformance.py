@@ -23,7 +23,6 @@ import gzip
 import json
 import pickle
 import random
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -48,12 +47,7 @@ from tracekit.parser import (
     Severity,
 )  # fmt: skip
 from tracekit.schema import SOURCE_FILE, TABLES, WORKED_OUT
-from tracekit.source import HEAD_BYTES, Source
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from tracekit.source import HEAD_BYTES, Source, zstd
 
 #: No batch may hold more rows, however large the file.
 MOST_ROWS = 1 << 20

@@ -182,8 +182,9 @@ def ingest(
         home.begin(replacing) as under_way,
         contextlib.closing(_run(jobs, under_way, options, listener)) as finished,
     ):
+        scratch = under_way.scratch
         for job in jobs:
-            job.source = replace(job.source, scratch=under_way.scratch)
+            job.source = replace(job.source, scratch=scratch)
         for outcome in finished:
             listener.finished(outcome)
             outcomes.append(outcome)

@@ -18,9 +18,9 @@ from isal import isal_zlib
 from tracekit.errors import FormatError
 
 if sys.version_info >= (3, 14):
-    from compression import zstd
+    from compression import zstd as zstd
 else:
-    from backports import zstd
+    from backports import zstd as zstd
 
 HEAD_BYTES = 64 * 1024
 PIECE_BYTES = 64 * 1024
@@ -214,7 +214,7 @@ def laid_out(source: Source) -> Iterator[tuple[Source, str | None]]:
                 f"{source.path}: its content cannot be written to a temporary file: "
                 f"{error.strerror or error}; make room, or decompress it yourself"
             ) from error
-        yield Source(copy, copy.stat().st_size, "none"), stream.damage
+        yield Source(copy, copy.stat().st_size, "none", source.scratch), stream.damage
 
 
 @dataclass(frozen=True, slots=True)

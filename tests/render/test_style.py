@@ -27,10 +27,12 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
 
 
-def test_a_style_by_name_or_in_a_file(tmp_path: Path) -> None:
+def test_a_style_by_name_or_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.b.mplstyle"
     file.write_text("axes.grid: True  # wanted\n\n# nothing\naxes.facecolor: red\n")
     assert looks("dark_background")["axes.facecolor"] == "black"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert looks("~/a.b.mplstyle") == looks(str(file))
     assert looks("default") == {"axes.grid": False, "axes.facecolor": "white"}
     assert looks(str(file)) == {"axes.grid": True, "axes.facecolor": "red"}
 
@@ -38,7 +40,7 @@ def test_a_style_by_name_or_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "style",
     ["http://127.0.0.1:9/x.mplstyle", "https://127.0.0.1:9/x", "ftp://127.0.0.1:9/x", "file:///x",
-     "spam.style", "nosuch", "", ".", "/dev/zero"],
+     "spam.style", "nosuch", "", ".", "/dev/zero", "~nobody-of-that-name/x"],
 )  # fmt: skip
 def test_what_is_no_style_is_neither_fetched_nor_imported(
     style: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -158,15 +158,15 @@ def _style(name: str) -> Any:
     """
     if name == "default" or name in style.library:
         return name
-    path = Path(name)
     said = _Unheard()
     logger = logging.getLogger("matplotlib")
     logger.addFilter(said)
     try:
+        path = Path(name).expanduser()
         if not path.is_file() or path.stat().st_size > _LARGEST_STYLE_BYTES:
             raise OSError
         found = matplotlib.rc_params_from_file(path, use_default_template=False)
-    except (OSError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: ~ of nobody
         raise UsageError(
             f"--style {name}: matplotlib has no such style, and there is no file of that name that "
             f"it can read; styles: {', '.join(style.available)}"

@@ -80,11 +80,11 @@ def tell_places(source: Source, report: Report) -> None:
 
     Only a UTF-16 file has others.
     """
-    encoding = encoding_of(source.head())
     told = [
         i.first_offset_bytes for i in report.issues.values() if i.first_offset_bytes is not None
     ]
-    if encoding == "utf-8" or not told:
+    encoding = encoding_of(source.head()) if told else "utf-8"
+    if encoding == "utf-8":
         return
     places = _places(source, encoding, sorted(set(told)))
     for key, issue in report.issues.items():

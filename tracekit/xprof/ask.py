@@ -58,7 +58,9 @@ def asking(source: Source, limit_s: int | None = None) -> Iterator[Callable[[], 
         return
     with ExitStack() as kept:
         try:
-            temporary = TemporaryDirectory(prefix="tracekit-xprof-", ignore_cleanup_errors=True)
+            temporary = TemporaryDirectory(
+                prefix="tracekit-xprof-", dir=source.scratch, ignore_cleanup_errors=True
+            )
             folder = Path(kept.enter_context(temporary))
             dump = _laid_out(source, folder)
             seconds = limit_s or _LIMIT_S + dump.stat().st_size // _BYTES_PER_S
