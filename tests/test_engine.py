@@ -451,6 +451,17 @@ def test_wrong_parameters_are_told(database: Database) -> None:
         database.query("device_interval")
 
 
+def test_errors_in_the_middle_of_the_rows_are_as_those_before(database: Database) -> None:
+    cast = "SELECT CAST(CASE WHEN range = {} THEN 'x' ELSE '1' END AS INTEGER) FROM range(5000000)"
+    for row in (5, 4_000_000):
+        with pytest.raises(QueryError, match=r"^Conversion Error: Could not convert string 'x'"):
+            database.sql(cast.format(row))
+    with pytest.raises(QueryError, match=r"^nope$"):
+        database.sql("SELECT CASE WHEN range = 4000000 THEN error('nope') END FROM range(5000000)")
+    (column,) = database.sql("FROM range(1000000)").table.columns
+    assert column.to_pylist() == list(range(1_000_000))
+
+
 def test_errors_in_sql_say_where_and_what_there_is(database: Database) -> None:
     with pytest.raises(QueryError, match=r"(?s)kernels does not exist.*Tables: run, .*kernel"):
         database.sql("SELECT * FROM kernels")

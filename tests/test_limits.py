@@ -114,6 +114,8 @@ def test_memory_is_what_was_allowed(store: Store) -> None:
         )
     assert "A query may take 100MB, and half of the free room" in str(caught.value)
     assert "allow more with --memory" in str(caught.value)
+    with pytest.raises(QueryError, match="rows are more than fit into it\nA query may take 100MB"):
+        Database(store, limits=Limits(memory="100MB")).sql("FROM range(13000000)")  # 104 MB
     settings = "SELECT value FROM duckdb_settings() WHERE name = 'memory_limit'"
     ((default,),) = Database(store).sql(settings).tuples()
     ((given,),) = Database(store, limits=Limits(memory="1GiB")).sql(settings).tuples()

@@ -62,14 +62,20 @@ Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
 _MOST_KEPT_ANSWERS = 64
 _MOST_PARAMETER = 2**63 - 1
 _MOST_KEPT_BYTES = 1 << 20
+_ROWS_OF_A_BATCH = 1 << 17
 # To parse a MB takes a second or so, in which Python is held.
 _MOST_SQL = 2_000_000
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
-_OF_FILES = (
-    duckdb.IOException, duckdb.InternalException, duckdb.FatalException,
-    duckdb.SerializationException,
+# What DuckDB raises; and Python, where the message of an error has damaged text in it.
+_FAILURES = (duckdb.Error, UnicodeDecodeError)
+# Errors in what a user asks; files that are not as they were written can raise any other.
+_OF_QUESTIONS = (
+    duckdb.BinderException, duckdb.CatalogException, duckdb.ConnectionException,
+    duckdb.ConversionException, duckdb.InvalidTypeException, duckdb.NotImplementedException,
+    duckdb.OutOfMemoryException, duckdb.OutOfRangeException, duckdb.ParserException,
+    duckdb.PermissionException, duckdb.SyntaxException, duckdb.TypeMismatchException,
 )  # fmt: skip
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
@@ -143,14 +149,18 @@ class Database:
         """Define the views on the snapshot; on another if the store changed in between."""
         while True:
             try:
-                return self._define_views()
-            except duckdb.BinderException:
-                return self._define_mixed_views()
-            except duckdb.Error as error:
+                return self._define_any_views()
+            except _FAILURES as error:
                 if not self._is_given and self._has_changed():
                     self._snapshot = self.store.snapshot()
                 elif not self._leave_out_damaged():
                     raise QueryError(self._explained(error)) from error
+
+    def _define_any_views(self) -> None:
+        try:
+            self._define_views()
+        except duckdb.BinderException:
+            self._define_mixed_views()
 
     def verify(self, run_id: str | None = None) -> None:
         """Read the files of a run, or of all: sources whose files were changed are left out."""
@@ -394,7 +404,7 @@ class Database:
                 return self._rows(text, parameters, read or _reported)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
-        except duckdb.Error as error:
+        except _FAILURES as error:
             if _is_of_a_file(error) and self._mended():
                 return self._fetch(text, parameters, read)
             raise QueryError(self._explained(error)) from error
@@ -429,7 +439,7 @@ class Database:
     ) -> pa.Table:
         """The rows of what a user asks; to check it can take longer than to answer it."""
         self._require_select(cursor, text)
-        return _selected(cursor, text, parameters)
+        return _selected(cursor, text, parameters, self.memory_bytes)
 
     def _require_select(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
         """Raise QueryError unless `text` is one SELECT that does nothing but read."""
@@ -462,7 +472,7 @@ class Database:
             raise QueryError(f"one SELECT is allowed; this is: {', '.join(kinds)}")
         require_reading(_tree(cursor, text))
 
-    def _explained(self, error: duckdb.Error) -> str:
+    def _explained(self, error: Exception) -> str:
         """What went wrong, and what to do about it."""
         text = str(error).strip().removeprefix(_OF_OURS)
         if isinstance(error, duckdb.PermissionException):
@@ -486,11 +496,11 @@ class Database:
         return self.store.commits() != list(self._snapshot.commits)
 
 
-def _is_of_a_file(error: duckdb.Error) -> bool:
+def _is_of_a_file(error: Exception) -> bool:
     """Whether it may come from a file that is not as it was written: to find out reads them all."""
     if isinstance(error, duckdb.InvalidInputException):
         return _IS_UNREADABLE.search(str(error)) is not None
-    return isinstance(error, _OF_FILES)
+    return not isinstance(error, _OF_QUESTIONS)
 
 
 def _reported(
@@ -515,11 +525,12 @@ def _tree(cursor: duckdb.DuckDBPyConnection, text: str) -> str:
 
 
 def _selected(
-    cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
+    cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any], most_bytes: int
 ) -> pa.Table:
     """The rows of any SELECT: planned twice, but however many they are they are in memory once.
 
-    Each value is as DuckDB has it; QueryError for those that would come out as others.
+    Each value is as DuckDB has it; QueryError for those that would come out as others. DuckDB does
+    not count what it has handed out: OutOfMemoryException for more than `most_bytes`.
     """
     relation = cursor.sql(text, params=dict(parameters) or None)
     for name, kind in zip(relation.columns, relation.types, strict=True):
@@ -528,9 +539,29 @@ def _selected(
                 f"the column {name!r} has the type {inexact.upper()}, which cannot be handed on "
                 f"exactly; write CAST(… AS VARCHAR)"
             )
-    table = relation.to_arrow_table()
+    batches = list[pa.RecordBatch]()
+    reader = relation.to_arrow_reader(_ROWS_OF_A_BATCH)
+    try:
+        for batch in reader:
+            batches.append(batch)
+            most_bytes -= batch.nbytes
+            if most_bytes < 0:
+                raise duckdb.OutOfMemoryException(
+                    "Out of Memory Error: the rows are more than fit into it"
+                )
+    except OSError as error:
+        raise _of_duckdb(str(error)) from None
+    table = pa.Table.from_batches(batches, reader.schema)
     _require_calendar(table)
     return table
+
+
+def _of_duckdb(message: str) -> Exception:
+    """An error in the middle of the rows, as DuckDB raises it before the first."""
+    kind, has_kind, _ = message.partition(" Error: ")
+    name = f"{kind.title().replace(' ', '')}Exception" if has_kind else ""
+    found: Exception = getattr(duckdb, name, duckdb.Error)(message)
+    return found
 
 
 def _inexact_type(kind: Any) -> str | None:
