@@ -27,6 +27,11 @@ _MOST_BYTES = 1 << 18
 Edit = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
 
 
+def seed_place(target: str, number: int, seeds: Sequence[bytes]) -> int:
+    """Which of the seeds the `number`-th input for `target` was made of."""
+    return random.Random(f"{target} {number}").choice(range(len(seeds)))
+
+
 def mutated(target: str, number: int, seeds: Sequence[bytes]) -> bytes:
     """The `number`-th input for `target`: one of its seeds after one to six edits."""
     rng = random.Random(f"{target} {number}")

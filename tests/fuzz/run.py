@@ -1,4 +1,4 @@
-"""Fuzzes every format for a while: `make fuzz MINUTES=60`; see docs/reliability.md.
+"""Fuzzes all that is read for a while: `make fuzz MINUTES=60`; see docs/reliability.md.
 
 Each core has a process of its own, which a bug in a library may end and which this one starts anew
 behind the input that ended it. An input that breaks a rule is written to build/fuzz/; mend what it
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.mutator import mutated
-from tests.fuzz.targets import SEEDS, seeds_of, targets
+from tests.fuzz.targets import NAMES, seeds_of, targets
 from tracekit.render.text import inert
 
 OUTCOMES = ("accepted", "refused", "broken", "crashed", "hung")
@@ -68,11 +68,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Fuzz the formats.")
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--inputs", type=int, default=sys.maxsize, help="or so many in all")
-    parser.add_argument("--format", action="append", choices=sorted(SEEDS), dest="names")
+    parser.add_argument("--format", action="append", choices=sorted(NAMES), dest="names")
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(arguments)
-    names = options.names or list(SEEDS)
+    names = options.names or list(NAMES)
     end_s = time.monotonic() + 60 * options.minutes
     context = multiprocessing.get_context("spawn")
     workers = [_Worker.of(context, number, options.workers, names, options.first)

@@ -1,4 +1,7 @@
-"""What is fuzzed: each format, with its seeds out of fixtures and what must hold of an input."""
+"""What is fuzzed: each format, with its seeds out of fixtures and what must hold of an input.
+
+What is no format is in `others`.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,16 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.others import OTHERS
 from tests.parsers.xspaces import unasked
 from tracekit.catalog import catalog
 from tracekit.conformance import Variant, _Suite
 from tracekit.engine import Database
-from tracekit.errors import QueryError, TracekitError
+from tracekit.errors import QueryError
 from tracekit.intake import Options, ingest
 from tracekit.parser import Parser
 from tracekit.parsers.tensorflow_profiler import TensorflowProfilerParser
@@ -38,6 +42,7 @@ SEEDS = {
     "tensorflow-trace": ["tensorflow_trace/*/*.json", "tensorflow_trace/*/*.json.gz"],
     "tensorflow-timeline": ["tensorflow_timeline/*/gpu.json"],
 }  # fmt: skip
+NAMES = (*SEEDS, *OTHERS)
 _MOST_SEED_BYTES = 8000
 _EVENTS_OF_A_SEED = 24
 _LINES_OF_A_SEED = 30
@@ -56,12 +61,16 @@ class Target:
 
 def targets(names: Sequence[str], folder: Path) -> list[Target]:
     """The targets, each with a folder of its own below `folder`."""
-    return [Target(name, seeds_of(name), _Format(name, folder / name).accepts) for name in names]
+    kinds = {name: OTHERS[name][1] if name in OTHERS else partial(_Format, name) for name in names}
+    return [Target(name, seeds_of(name), kind(folder / name).accepts)
+            for name, kind in kinds.items()]  # fmt: skip
 
 
 @cache
 def seeds_of(name: str) -> Sequence[bytes]:
-    """The seeds of a format, each small."""
+    """The seeds of a target, each small."""
+    if name in OTHERS:
+        return OTHERS[name][0]()
     files = sorted({file for pattern in SEEDS[name] for file in FIXTURES.glob(pattern)})
     seeds = [_short(_content(file)) for file in files]
     return [seed for seed in seeds if len(seed) < 1 << 16]  # wide pages stay wide
@@ -113,14 +122,12 @@ class _Format:
         return is_read
 
     def _bring_in(self, content: bytes, *, asks: bool) -> None:
-        """Into a store of its own; any error that tells of a bug is raised."""
+        """Into a store of its own: what is accepted comes in, and any report can be asked."""
         file, store = self._folder / "file", self._folder / "store"
         file.write_bytes(content)
         shutil.rmtree(store, ignore_errors=True)
-        with _told(), _unasked(self._name):
+        with _unasked(self._name):
             ingest(file, store, Options(format_name=self._name, run_name="fuzz"))
-        if not (store / "tracekit.json").exists():
-            return
         database = Database(open_store(store))
         reports = [q for q in catalog().values() if q.kind == "report"] if asks else ()
         for run_id in database.run_names():
@@ -136,14 +143,11 @@ def _of_run(report: Any, run_id: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
-    """Errors that tell the user what is wrong with the file."""
+    """The error that tells the user that the figures of a file cannot be right."""
     try:
         yield
     except QueryError as error:
         if "too large for 64 bits" not in str(error):
-            raise
-    except TracekitError as error:
-        if error.exit_code == 70:
             raise
 
 

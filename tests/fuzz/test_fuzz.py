@@ -8,14 +8,14 @@ import pytest
 
 from tests.fuzz.mutator import mutated
 from tests.fuzz.run import main
-from tests.fuzz.targets import INGESTED_EVERY, SEEDS, Target, targets
+from tests.fuzz.targets import INGESTED_EVERY, NAMES, SEEDS, Target, targets
 from tracekit.registry import parsers
 
 REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*/*"))
 INPUTS = 2 * INGESTED_EVERY
 
 
-@pytest.fixture(params=list(SEEDS))
+@pytest.fixture(params=NAMES)
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
     (target,) = targets([request.param], tmp_path)
     return target
