@@ -8,11 +8,14 @@ row or is counted in an issue.
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from tracekit.chrome.columns import Cells, arg
@@ -67,13 +70,54 @@ class _Place:
         return cls(part, device_id, name=name)
 
 
+class _Seen:
+    """How often each of many keys was seen: by their hashes, 12 bytes for each that differs."""
+
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._hashes = array("q")
+        self._counts = np.zeros(0, np.int32)
+
+    def add(self, key: Key) -> None:
+        """See a key; `close` when all are there."""
+        self._hashes.append(hash(key))
+
+    def close(self) -> None:
+        """Count the keys."""
+        found, counts = np.unique(np.frombuffer(self._hashes, np.int64), return_counts=True)
+        self._hashes, self._counts = array("q", found.tobytes()), counts.astype(np.int32)
+
+    def left(self) -> Callable[[Key], bool]:
+        """Takes a key that was seen, as often as it was; says whether there was one to take."""
+        counts = self._counts.copy()
+
+        def take(key: Key) -> bool:
+            place = self._place(key)
+            if place is None or not counts[place]:
+                return False
+            counts[place] -= 1
+            return True
+
+        return take
+
+    def __contains__(self, key: Key) -> bool:
+        """Whether the key was seen."""
+        return self._place(key) is not None
+
+    def _place(self, key: Key) -> int | None:
+        wanted = hash(key)
+        place = bisect_left(self._hashes, wanted)
+        is_there = place < len(self._hashes) and self._hashes[place] == wanted
+        return place if is_there else None
+
+
 @dataclass(slots=True)
 class _Outline:
     """What has to be known before rows are made: what processes are, and what stands twice."""
 
     places: dict[Hashable, _Place] = field(default_factory=dict)
-    on_streams: Counter[Key] = field(default_factory=Counter)
-    on_copies: Counter[Key] = field(default_factory=Counter)
+    on_streams: _Seen = field(default_factory=_Seen)
+    on_copies: _Seen = field(default_factory=_Seen)
     run_count: int = 0
 
     @classmethod
@@ -88,6 +132,8 @@ class _Outline:
         for group in first_look(source, _TYPED_KEYS):
             if group.phase == "X":
                 outline._note(group, runs)
+        outline.on_streams.close()
+        outline.on_copies.close()
         outline.run_count = max(runs.values(), default=0)
         return outline
 
@@ -95,9 +141,9 @@ class _Outline:
         on = self.of_events(group)
         for place, key in zip(on, _keys(group, on), strict=True):
             if place.part == "stream":
-                self.on_streams[key] += 1
+                self.on_streams.add(key)
             elif place.part == "copies":
-                self.on_copies[key] += 1
+                self.on_copies.add(key)
             elif key[-1] == _FIRST_NODE:
                 runs[place] += 1
 
@@ -133,13 +179,13 @@ class _Reading(EventRows):
 
     outline: _Outline = field(default_factory=_Outline)
     totals: OpTotals = field(default_factory=OpTotals)
-    left: dict[str, list[Counter[Key]]] = field(init=False)
+    left: dict[str, list[Callable[[Key], bool]]] = field(init=False)
     slice_kinds: ClassVar = {"Op": "op"}
 
     def __post_init__(self) -> None:
         """Nothing has been repeated yet."""
         streams, copies = self.outline.on_streams, self.outline.on_copies
-        self.left = {"all": [streams.copy(), copies.copy()], "copies": [streams.copy()]}
+        self.left = {"all": [streams.left(), copies.left()], "copies": [streams.left()]}
 
     def interval(self, group: Group) -> Iterator[Batch]:
         """Kernels and copies once, and what the executor did."""
@@ -154,10 +200,8 @@ class _Reading(EventRows):
     def _target(self, place: _Place, key: Key) -> str:
         if place.part == "host":
             return "slice"
-        for left in self.left.get(place.part, ()):
-            if left[key] > 0:
-                left[key] -= 1
-                return "repeated"
+        if any(take(key) for take in self.left.get(place.part, ())):
+            return "repeated"
         is_copy = place.part == "copies" or key in self.outline.on_copies
         return "transfer" if is_copy or _COPY.match(str(key[-2])) else "kernel"
 

@@ -20,7 +20,7 @@ from tracekit.store import open_store
 
 Contents = Callable[[Path], dict[str, pa.Table]]
 
-# Tests make many objects and few cycles: to look for those less often saves a tenth of the time.
+# Tests make many objects and few cycles: to look for those less often saves some 8 % of the time.
 gc.set_threshold(100_000, 50, 100)
 
 ROOT = Path(__file__).resolve().parent.parent
