@@ -23,6 +23,9 @@ class Match:
     reason: str
 
 
+_MOST_MESSAGE = 1000  # characters
+
+
 @dataclass(frozen=True, slots=True)
 class Issue:
     """One kind of trouble in one source: a row of ``ingest_issue``.
@@ -76,7 +79,12 @@ class Report:
             self.on_read(self.read_bytes)
 
     def issue(self, issue: Issue) -> None:
-        """Add an issue; those of the same code and message count up."""
+        """Add an issue; those of the same code and message count up.
+
+        Of a message that quotes a very long text only the beginning is kept.
+        """
+        if len(issue.message) > _MOST_MESSAGE:
+            issue = replace(issue, message=f"{issue.message[: _MOST_MESSAGE - 1]}…")
         key = (issue.code, issue.message)
         known = self.issues.get(key)
         self.issues[key] = known.joined(issue) if known else issue

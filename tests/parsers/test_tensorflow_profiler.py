@@ -11,6 +11,7 @@ import pytest
 
 from tests.parsers.conftest import Parsed, gathered
 from tests.parsers.xspaces import Plane, Stat, long, space, unasked, whole
+from tests.xplane import LEN, varint
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.parser import Report
@@ -564,3 +565,16 @@ def test_two_devices_of_one_number_are_one_device_and_told(read: Read) -> None:
     found = read(space(tpu(), Plane("/device:GPU:0", lines=gpu().lines)))
     assert [row["device_id"] for row in found["device"]] == [0]
     assert "repeated_device" in found.codes
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_messages_nested_beyond_reason_end_nothing(read: Read, number: int) -> None:
+    """No message is followed further down than the format goes."""
+    pieces, size = list[bytes](), 0
+    for _ in range(100_000):
+        pieces.append(varint(number << 3 | LEN) + varint(size))
+        size += len(pieces[-1])
+    content = space(gpu())
+    found = read(content + b"".join(reversed(pieces)))
+    assert found.rows["kernel"] == read(content).rows["kernel"]
+    assert all(len(issue.message) <= 1000 for issue in found.issues.values())
