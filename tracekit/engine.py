@@ -68,8 +68,8 @@ _MOST_SQL = 2_000_000
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
-# What DuckDB raises; and Python, where the message of an error has damaged text in it.
-_FAILURES = (duckdb.Error, UnicodeDecodeError)
+# What DuckDB raises; and its Python, where the message of an error has damaged text in it.
+_FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
 # Errors in what a user asks; files that are not as they were written can raise any other.
 _OF_QUESTIONS = (
     duckdb.BinderException, duckdb.CatalogException, duckdb.ConnectionException,
@@ -474,6 +474,8 @@ class Database:
 
     def _explained(self, error: Exception) -> str:
         """What went wrong, and what to do about it."""
+        if isinstance(error, RuntimeError) and "nanobind" not in str(error):
+            raise error  # none of DuckDB's
         text = str(error).strip().removeprefix(_OF_OURS)
         if isinstance(error, duckdb.PermissionException):
             return f"{text}\nOnly the store's own files can be read from SQL."
