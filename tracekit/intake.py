@@ -31,6 +31,7 @@ from tracekit.logdir import DUMP, Profiles, is_dump, is_profile
 from tracekit.parser import Batch, Issue, Parser, PartedParser, PartMismatch, Report
 from tracekit.peaks import assumptions
 from tracekit.registry import (
+    SURE,
     Detection,
     ParserError,
     blamed,
@@ -69,7 +70,8 @@ class Options:
     ``metrics`` (figures that no profiler gives, such as images_per_s) are of the run, and a run
     cannot have two values of one of them. ``device_name`` and the files of ``peaks`` say what the
     device is and can do, where the trace does not; those of ``events`` what a processor's events
-    count. With ``workers`` above 1 large inputs are read by that many processes.
+    count. ``columns`` say what the columns of a table of results are: by name, label or metric.
+    With ``workers`` above 1 large inputs are read by that many processes.
     """
 
     run_name: str | None = None
@@ -78,6 +80,7 @@ class Options:
     device_name: str | None = None
     peaks: Sequence[Path] = ()
     events: Sequence[Path] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
     format_name: str | None = None
     is_strict: bool = False
     replaces: bool = False
@@ -184,7 +187,7 @@ def ingest(
     ):
         scratch = under_way.scratch
         for job in jobs:
-            job.source = replace(job.source, scratch=scratch)
+            job.source = replace(job.source, scratch=scratch, columns=options.columns)
         for outcome in finished:
             listener.finished(outcome)
             outcomes.append(outcome)
@@ -329,7 +332,8 @@ def _files_below(folder: Path, format_name: str | None, listener: Listener) -> l
     """The files in a folder that some parser claims; others are passed over."""
     found, passed = [], 0
     for file in _walked(folder):
-        claimed_by = {parser.name for parser, _ in claims(head_of(source_at(file)))}
+        claimed_by = {parser.name for parser, match in claims(head_of(source_at(file)))
+                      if match.certainty >= SURE or parser.name == format_name}  # fmt: skip
         if claimed_by and format_name in (None, *claimed_by):
             found.append(file)
         elif format_name is None and is_dump(file) and is_profile(file.resolve().parent):

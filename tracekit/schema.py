@@ -577,6 +577,31 @@ OP_STAT = Table(
     is_event=True,
 )  # fmt: skip
 
+CONFIGURATION = Table(
+    "configuration",
+    "One configuration of a sweep: a row of a table of results, a benchmark of a result file.",
+    (
+        Column("event_id", INT, "its number in the file, from 0: rows of all of its tables"),
+        Column("name", TEXT, "what the file calls it: a benchmark, or its labels in one text"),
+        Column("status_kind", TEXT, "ok, or failed: no metric was measured, or the file says so"),
+        Column("status_text", TEXT, "what the file says of it, such as OOM; NULL if nothing"),
+    ),
+    is_event=True,
+)
+
+CONFIGURATION_VALUE = Table(
+    "configuration_value",
+    "One value of one `configuration` row: a label (what was set) or a metric (what was measured).",
+    (
+        Column("event_id", INT, "the configuration: `configuration.event_id`"),
+        Column("column_name", TEXT, "name of the label or the metric, as the file has it"),
+        Column("role_kind", TEXT, "label or metric"),
+        Column("value_text", TEXT, "the value as it stands in the file"),
+        Column("value", REAL, "as a number; NULL if it is none"),
+        Column("unit", TEXT, "unit of a metric, where the file says it"),
+    ),
+)
+
 DEVICE_TABLE = Table(
     "device",
     "One device that the source describes or has work on.",
@@ -718,7 +743,7 @@ TABLES: dict[str, Table] = {
     for table in (
         RUN, RUN_LABEL, RUN_METRIC, SOURCE_FILE, DEVICE_TABLE, ASSUMPTION, EVENT_RULE, KERNEL,
         KERNEL_METRIC, KERNEL_COUNTER, KERNEL_RULE, TRANSFER, SLICE, FLOW, MEMORY_EVENT, STEP,
-        STEP_PART, OP_STAT, CALLING_CONTEXT, OP_CALL,
+        STEP_PART, OP_STAT, CALLING_CONTEXT, OP_CALL, CONFIGURATION, CONFIGURATION_VALUE,
         ATTRIBUTION, ALLOCATION, LAYER_STAT, MEASUREMENT, COUNTER, TRACK_LABEL, INGEST_ISSUE,
     )
 }  # fmt: skip

@@ -7,9 +7,9 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
@@ -54,13 +54,15 @@ class Source:
     """A file to be read: where it is and how it is compressed.
 
     ``size_bytes`` is the size on disk; ``compression_kind`` one of none, gzip, zstd; ``scratch``
-    a folder for temporary files, where it is not the system's.
+    a folder for temporary files, where it is not the system's. ``columns`` are what the user says
+    of a table's columns: by name, label or metric.
     """
 
     path: Path
     size_bytes: int
     compression_kind: str
     scratch: Path | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Source:

@@ -24,6 +24,8 @@ from tracekit.cli.output import (
 from tracekit.errors import UsageError
 from tracekit.result import Result, ResultColumn
 
+_COLUMNS = {"labels": "label", "metrics": "metric"}
+
 # What takes long to load is imported where it is used: `tracekit --help` answers at once, and an
 # ingest loads no query engine.
 
@@ -60,6 +62,14 @@ def ingest(
         list[Path] | None,
         typer.Option("--events", metavar="FILE", help="What a processor's events count: TOML."),
     ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            metavar="labels=A,B metrics=C",
+            help="Columns of a table of results: what was set, what was measured.",
+        ),
+    ] = None,
     format_name: Annotated[
         str | None, typer.Option("--format", help="Format, where it cannot be told.")
     ] = None,
@@ -82,10 +92,12 @@ def ingest(
     from tracekit.intake import ingest as bring_in
 
     keep_pandas_out()
+    paths, roles = _columns(paths, columns or [])
     options = Options(
         run_name=run, labels=_pairs("label", "batch=32", label or []),
         metrics=_metrics(metric or []), device_name=device, peaks=peaks or (), events=events or (),
-        format_name=format_name, is_strict=strict, replaces=replace, workers=workers or _cores(),
+        columns=roles, format_name=format_name, is_strict=strict, replaces=replace,
+        workers=workers or _cores(),
     )  # fmt: skip
     teller = Teller()
     try:
@@ -107,6 +119,23 @@ def _pairs(option: str, example: str, given: Sequence[str]) -> dict[str, str]:
         if found.setdefault(name.strip(), value) != value:
             raise UsageError(f"--{option} {name.strip()!r} is given twice with different values")
     return found
+
+
+def _columns(paths: list[str], given: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The files, and by name what a column is; ``labels=…`` and ``metrics=…`` are two words."""
+    if not given:
+        return paths, {}
+    more = [path for path in paths if path.startswith(tuple(f"{kind}=" for kind in _COLUMNS))]
+    roles: dict[str, str] = {}
+    for kind, names in _pairs(
+        "columns", "labels=batch,nodes metrics=time_s", [*given, *more]
+    ).items():
+        if kind not in _COLUMNS:
+            raise UsageError(f"--columns {kind}=…: there are labels=… and metrics=…")
+        for name in filter(None, map(str.strip, names.split(","))):
+            if roles.setdefault(name, _COLUMNS[kind]) != _COLUMNS[kind]:
+                raise UsageError(f"--columns: {name!r} is to be a label or a metric, not both")
+    return [path for path in paths if path not in more], roles
 
 
 def _metrics(given: Sequence[str]) -> dict[str, float]:

@@ -1,0 +1,57 @@
+"""Tables of results: of each configuration of a sweep, what was set and what was measured.
+
+CSV, JSON (a list of rows, or an object of columns), JSON lines or Parquet. A column is a label
+(what was set) or a metric (what was measured): see `roles`. Labels that are packed into one text
+(``layer_8-node_4096``) are unpacked: see `packed`. A configuration that failed has a row without
+metrics. Every row of the table gives a row or is counted in an issue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Match, Report
+from tracekit.parsers.results_table.layouts import is_of_a_profiler, layout_of, tables
+from tracekit.parsers.results_table.rows import TableRows
+from tracekit.source import Source
+
+
+class ResultsTableParser:
+    """Tables of results; see the module."""
+
+    name = "results-table"
+    title = "table of results (CSV, JSON, JSON lines or Parquet): a configuration a row"
+
+    def sniff(self, head: bytes) -> Match | None:
+        """Claim what looks like a table, less surely than any profiler's format is claimed."""
+        layout = layout_of(head)
+        return Match(0.2, layout.title) if layout and not is_of_a_profiler(head) else None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of a table; see the module."""
+        layout = layout_of(source.head())
+        if layout is None:
+            raise FormatError(
+                f"{source.path}: no table of results can be read in it; give a CSV with a line of "
+                "names first, JSON rows or columns, JSON lines or Parquet"
+            )
+        known: dict[str, str] = {}
+        first, said = 0, dict(source.columns)
+        for columns in tables(layout, source, report):
+            rows = TableRows(report, first, source.columns)
+            yield from rows.batches(columns)
+            first = rows.next_row
+            said = {name: role for name, role in said.items() if name not in rows.known}
+            known |= rows.known
+        if said:
+            raise FormatError(
+                f"{source.path}: --columns: there is no column {next(iter(said))!r}; columns: "
+                f"{', '.join(known)}"
+            )
+        if not report.event_count:
+            raise FormatError(f"{source.path}: the table has no rows; there is nothing to ingest")
+        report.facts |= {
+            "recording_kind": "results",
+            "is_complete": not any(i.severity_kind == "error" for i in report.issues.values()),
+        }

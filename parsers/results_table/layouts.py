@@ -1,0 +1,422 @@
+"""How a table lies in a file: each layout gives its columns as text, some rows at a time."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tracekit.errors import FormatError
+from tracekit.parser import Issue, Report
+from tracekit.source import Source, laid_out
+from tracekit.textual.lines import BLOCK_BYTES, as_utf8, blocks, encoding_of, tell_places
+
+ROWS_AT_ONCE = 1 << 16
+#: Some rows of a table: its columns, each as text as it stands in the file.
+Columns = Mapping[str, pa.Array]
+_DELIMITERS = (",", "\t", ";", "|")
+_PARQUET = b"PAR1"
+_LINES_LOOKED_AT = 12
+_FOREIGN = frozenset(("ph", "cols", "traceEvents", "counter-value", "benchmarks"))
+_NUMBER = re.compile(r"\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?\s*%?\s*")
+_OF_PROFILERS = re.compile(
+    r"(?i)kernel[ _]?name|kernel|begin_?ns|end_?ns|(?:start|end)[ _]timestamp|dispatch[_ ]?id|"
+    r"gpu-id|correlation[_ ]?id|queue[_ ]?id|agent[_ ]?id|counter[_ ]?name|totaldurationns|"
+    r"total(?: time|duration) ?\(?ns\)?|calls|time ?\(%\)|process[_ ]?id|pid|tid|section name"
+)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_COLUMNS = re.compile(r'\{\s*("(?:[^"\\]|\\.)*")\s*:\s*\[\s*(?:[-\d"tfn\[\]])')
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A layout: how it is called in `formats --explain`, and what reads it."""
+
+    title: str
+    read: Callable[[Source, Report], Iterator[Iterator[Columns]]]
+
+
+def layout_of(head: bytes) -> Layout | None:
+    """The layout of a file that begins so; None where it is no table."""
+    if head.startswith(_PARQUET):
+        return Layout("Parquet", _parquet)
+    text = as_utf8(head).decode("utf-8", "replace").lstrip()
+    if text.startswith("["):
+        return Layout("a JSON list of rows", _json_rows) if _is_list_of_rows(text) else None
+    if text.startswith("{"):
+        return _of_object(text)
+    return _of_text(text)
+
+
+def tables(layout: Layout, source: Source, report: Report) -> Iterator[Iterator[Columns]]:
+    """The tables of a file: one, or (an object of columns of several lengths) more."""
+    yield from layout.read(source, report)
+    tell_places(source, report)
+
+
+# -- telling them ---------------------------------------------------------------------------------
+
+
+def _first_value(text: str) -> Any:
+    try:
+        return json.JSONDecoder().raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_row(value: Any) -> bool:
+    """Whether a JSON value is a row: an object with some plain values, and of no profiler."""
+    return (
+        isinstance(value, dict)
+        and not _FOREIGN & value.keys()
+        and sum(not isinstance(cell, dict | list) for cell in value.values()) > 1
+    )
+
+
+def _is_list_of_rows(text: str) -> bool:
+    return _is_row(_first_value(text[1:].lstrip()))
+
+
+def _of_object(text: str) -> Layout | None:
+    if found := _COLUMNS.match(text):
+        is_foreign = json.loads(found[1], strict=False) in _FOREIGN
+        return None if is_foreign else Layout("a JSON object of columns", _json_columns)
+    first, _, rest = text.partition("\n")
+    if not _is_row(_first_value(first)):
+        return None
+    second = rest.lstrip().partition("\n")[0]
+    is_table = not second or not rest.count("\n") or _is_row(_first_value(second))
+    return Layout("JSON lines, a row each", _json_lines) if is_table else None
+
+
+def _of_text(text: str) -> Layout | None:
+    """A CSV: a line of names, and lines with as many cells and some numbers."""
+    lines = _first_lines(text)
+    delimiter = _delimiter(lines)
+    if delimiter is None:
+        return None
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    names, cells = rows[0], [cell for row in rows[1:] for cell in row]
+    if not _are_names(names) or not any(_NUMBER.fullmatch(cell) for cell in cells):
+        return None
+    return Layout("a CSV with a line of names", _csv)
+
+
+def _first_lines(text: str) -> list[str]:
+    """Some lines, without those that are empty or a comment; the last of a head may be cut."""
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    told = [line for line in lines[:_LINES_LOOKED_AT] if line.strip() and not line.startswith("#")]
+    return told[:-1] if len(lines) <= _LINES_LOOKED_AT and len(told) > 2 else told
+
+
+def _delimiter(lines: Sequence[str]) -> str | None:
+    """What parts the cells: the first that parts half of the lines as it parts the names."""
+    for delimiter in _DELIMITERS:
+        try:
+            sizes = [len(row) for row in csv.reader(lines, delimiter=delimiter)] or [0]
+        except csv.Error:
+            continue
+        alike = sizes.count(sizes[0]) - 1
+        if sizes[0] > 1 and alike and 2 * alike >= len(sizes) - 1:
+            return delimiter
+    return None
+
+
+def _are_names(names: Sequence[str]) -> bool:
+    told = [name.strip() for name in names]
+    return (
+        all(told) and len(set(told)) == len(told)
+        and not any(_NUMBER.fullmatch(name) or len(name) > 100 for name in told)
+    )  # fmt: skip
+
+
+def is_of_a_profiler(head: bytes) -> bool:
+    """Whether a CSV has a profiler's names of columns: its rows are no configurations."""
+    lines = _first_lines(as_utf8(head).decode("utf-8", "replace"))
+    delimiter = _delimiter(lines)
+    if delimiter is None:
+        return False
+    return any(
+        _OF_PROFILERS.fullmatch(name.strip())
+        for name in next(csv.reader(lines, delimiter=delimiter))
+    )
+
+
+# -- reading them ---------------------------------------------------------------------------------
+
+
+def _csv(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
+    head = as_utf8(source.head()).decode("utf-8", "replace")
+    delimiter = _delimiter(_first_lines(head)) or ","
+    yield _by_rows(_csv_rows(source, report, delimiter))
+
+
+def _csv_rows(source: Source, report: Report, delimiter: str) -> Iterator[dict[str, str | None]]:
+    reader = csv.reader(_text_lines(source, report), delimiter=delimiter)
+    names: list[str] | None = None
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            _skip_row(report, f"rows that cannot be read ({error})")
+            continue
+        if cells is None:
+            return
+        if not cells:
+            continue
+        if names is None:
+            names = [cell.strip() for cell in cells]
+        elif len(cells) != len(names):
+            _skip_row(report, f"rows that do not have {len(names)} cells, as the line of names has")
+        elif [cell.strip() for cell in cells] != names:  # results appended to results
+            yield dict(zip(names, cells, strict=True))
+
+
+def _text_lines(source: Source, report: Report) -> Iterator[str]:
+    is_begun = False
+    for block in blocks(source, report):
+        for line in block.lines:
+            text = line.decode("utf-8", "replace").rstrip("\r")
+            if is_begun or (text.strip() and not text.startswith("#")):
+                is_begun = True
+                yield text + "\n"
+
+
+def _skip_row(report: Report, what: str) -> None:
+    report.event_count += 1
+    report.issue(Issue(
+        "damaged_row", "error", "recording", f"{what} are left out",
+        "look at the file: a delimiter or a quote may be missing, or the file is cut",
+        skipped_event_count=1,
+    ))  # fmt: skip
+
+
+def _by_rows(rows: Iterator[dict[str, str | None]]) -> Iterator[Columns]:
+    """Rows as columns, some at a time; a name that a row lacks is None there."""
+    while True:
+        some = list(islice(rows, ROWS_AT_ONCE))
+        if not some:
+            return
+        names = dict.fromkeys(name for row in some for name in row)
+        yield {name: pa.array([row.get(name) for row in some], pa.string()) for name in names}
+
+
+def _json_lines(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
+    def rows() -> Iterator[dict[str, str | None]]:
+        for block in blocks(source, report):
+            for line in block.lines:
+                if not line.strip():
+                    continue
+                try:
+                    row = json.loads(line, parse_float=str, parse_int=str, parse_constant=str)
+                except (ValueError, RecursionError):
+                    row = None
+                if isinstance(row, dict):
+                    yield _as_text(row)
+                else:
+                    _skip_row(report, "lines that are no JSON object")
+
+    yield _by_rows(rows())
+
+
+def _as_text(row: dict[str, Any], prefix: str = "") -> dict[str, str | None]:
+    """A row of JSON as text; objects in it are parts of it, with names that have a dot."""
+    told: dict[str, str | None] = {}
+    for name, value in row.items():
+        if isinstance(value, dict) and not prefix:
+            told |= _as_text(value, f"{name}.")
+        elif isinstance(value, bool):
+            told[prefix + name] = "true" if value else "false"
+        elif value is None or isinstance(value, str):
+            told[prefix + name] = value
+        elif not isinstance(value, dict | list):
+            told[prefix + name] = str(value)
+        else:
+            told[prefix + name] = json.dumps(value)
+    return told
+
+
+class _Text:
+    """JSON text being read: a piece of it, and whatever more is needed."""
+
+    def __init__(self, source: Source, report: Report) -> None:
+        self._pieces = _texts(source, report)
+        self._decoder = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+        self._text = ""
+        self._place = 0
+
+    def symbol(self) -> str:
+        """The next character that is no space, which stays; "" at the end."""
+        while True:
+            found = _SPACE.match(self._text, self._place)
+            self._place = found.end() if found else self._place
+            if self._place < len(self._text) or not self._more():
+                return self._text[self._place : self._place + 1]
+
+    def skip(self, symbol: str) -> bool:
+        """Pass over a character; whether it is there."""
+        is_there = self.symbol() == symbol
+        self._place += is_there
+        return is_there
+
+    def value(self) -> Any:
+        """The next value; raises ValueError where there is none."""
+        self.symbol()
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self._text, self._place)
+                if end < len(self._text) or not self._more():  # a number may go on
+                    self._place = end
+                    return value
+            except RecursionError:
+                raise ValueError("nested too deep") from None
+            except ValueError:
+                if not self._more():
+                    raise
+
+    def _more(self) -> bool:
+        """Read on: as much again as there is, so that long values cost their length."""
+        self._text, self._place = self._text[self._place :], 0
+        wanted = max(len(self._text), BLOCK_BYTES)
+        parts = [self._text]
+        for piece in self._pieces:
+            parts.append(piece)
+            wanted -= len(piece)
+            if wanted <= 0:
+                break
+        self._text = "".join(parts)
+        return len(parts) > 1
+
+
+def _texts(source: Source, report: Report) -> Iterator[str]:
+    encoding = encoding_of(source.head())
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)(
+        "replace"
+    )
+    with source.open() as stream:
+        if encoding != "utf-8":
+            report.read(len(stream.read(2)))
+        for piece in stream.pieces():
+            report.read(len(piece))
+            yield decoder.decode(piece)
+        yield decoder.decode(b"", final=True)
+        if stream.damage:
+            report.issue(_cut(f"the {stream.damage}"))
+
+
+def _cut(what: str) -> Issue:
+    return Issue(
+        "cut_content", "error", "recording", f"{what}; what follows is not there",
+        "the file is cut or damaged: get it once more",
+    )  # fmt: skip
+
+
+def _json_rows(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
+    text = _Text(source, report)
+
+    def rows() -> Iterator[dict[str, str | None]]:
+        text.skip("[")
+        while not text.skip("]"):
+            try:
+                row = text.value()
+            except ValueError as error:
+                report.issue(_cut(f"the list of rows cannot be read to its end ({error})"))
+                return
+            if isinstance(row, dict):
+                yield _as_text(row)
+            else:
+                _skip_row(report, "members of the list that are no objects")
+            if not text.skip(",") and text.symbol() != "]":
+                report.issue(_cut("the list of rows does not end"))
+                return
+
+    yield _by_rows(rows())
+
+
+def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
+    """Columns of one length are one table; those of another are another."""
+    text = _Text(source, report)
+    found: dict[int, dict[str, pa.Array]] = {}
+    text.skip("{")
+    while not text.skip("}"):
+        try:
+            name = text.value()
+            if not isinstance(name, str) or not text.skip(":"):
+                raise ValueError("no name of a column")
+            values = text.value()
+        except ValueError as error:
+            report.issue(_cut(f"the columns cannot be read to their end ({error})"))
+            break
+        if isinstance(values, list):
+            column = pa.array([_cell(value) for value in values], pa.string())
+            found.setdefault(len(values), {})[name] = column
+        else:
+            report.issue(Issue(
+                "no_column", "warning", "import", f"{name!r} is no column: no list",
+                "it is left out",
+            ))  # fmt: skip
+        if not text.skip(",") and text.symbol() != "}":
+            report.issue(_cut("the object of columns does not end"))
+            break
+    for columns in found.values():
+        yield _cut_up(columns)
+
+
+def _cell(value: Any) -> str | None:
+    return _as_text({"": value}, ".")["."]
+
+
+def _cut_up(columns: Columns) -> Iterator[Columns]:
+    length = max(map(len, columns.values()))
+    for start in range(0, length, ROWS_AT_ONCE):
+        yield {name: column.slice(start, ROWS_AT_ONCE) for name, column in columns.items()}
+
+
+def _parquet(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
+    with laid_out(source) as (plain, damage):
+        if damage:
+            report.issue(_cut(f"the {damage}"))
+        try:
+            file = pq.ParquetFile(plain.path)
+        except (pa.ArrowException, OSError) as error:
+            raise FormatError(
+                f"{source.path}: cannot be read as Parquet: {_one_line(error)}; get the file once "
+                "more from where it was written"
+            ) from error
+        yield _row_groups(file, report)
+        report.read(max(0, plain.size_bytes - report.read_bytes))
+
+
+def _row_groups(file: pq.ParquetFile, report: Report) -> Iterator[Columns]:
+    left = file.metadata.num_rows
+    try:
+        for batch in file.iter_batches(ROWS_AT_ONCE):
+            left -= batch.num_rows
+            yield {name: _column_text(column) for name, column in
+                   zip(batch.schema.names, batch.columns, strict=True)}  # fmt: skip
+    except (pa.ArrowException, OSError) as error:
+        report.event_count += left
+        report.issue(replace(
+            _cut(f"rows cannot be read ({_one_line(error)})"), skipped_event_count=left
+        ))  # fmt: skip
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def _column_text(column: pa.Array) -> pa.Array:
+    """A column as text; of lists and the like as JSON."""
+    try:
+        return column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([None if v is None else json.dumps(v, default=str)
+                         for v in column.to_pylist()], pa.string())  # fmt: skip

@@ -1,0 +1,166 @@
+"""Columns of a table as rows of `configuration` and `configuration_value`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.parser import Batch, Issue, Report
+from tracekit.parsers.results_table.layouts import Columns
+from tracekit.parsers.results_table.packed import unpacked
+from tracekit.parsers.results_table.roles import FINE, NUMBER, role_of, unit_of
+from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, REAL, TEXT
+
+_LOOKED_AT = 1000
+_NUMBERS = f"^{NUMBER.pattern}$"
+
+
+@dataclass(slots=True)
+class TableRows:
+    """One table being read; its first row is the `next_row`-th of the file.
+
+    ``said`` is what the user says of columns; ``roles`` what each is taken for, ``known`` the same
+    with the labels that were packed.
+    """
+
+    report: Report
+    next_row: int
+    said: Mapping[str, str]
+    roles: dict[str, str] = field(default_factory=dict)
+    known: dict[str, str] = field(default_factory=dict)
+
+    def batches(self, blocks: Iterator[Columns]) -> Iterator[Batch]:
+        """The rows of all blocks."""
+        for columns in blocks:
+            self._know(columns)
+            yield from self._rows(columns)
+
+    def _know(self, columns: Columns) -> None:
+        """Decide what each column is, by the first block that has it."""
+        looked = {name: [t for t in column.slice(0, _LOOKED_AT).to_pylist() if t]
+                  for name, column in columns.items() if name not in self.roles}  # fmt: skip
+        first = {name: role_of(name, texts, has_packed=False) for name, texts in looked.items()}
+        has_packed = "packed" in {*first.values(), *self.roles.values()}
+        self.roles |= {
+            name: self._role(name, role_of(name, texts, has_packed=has_packed), texts)
+            for name, texts in looked.items()
+        }
+        self.known |= self.roles
+
+    def _role(self, name: str, seen: str, texts: Sequence[str]) -> str:
+        """What a column is: as the user says.
+
+        Who names labels alone has the other numbers for metrics, who names metrics alone has what
+        is left for labels; who names both has what is named.
+        """
+        if name in self.said or not self.said or seen not in ("label", "metric"):
+            return self.said.get(name, seen)
+        kinds = {*self.said.values()}
+        if kinds == {"metric"}:
+            return "label"
+        are_numbers = bool(texts) and all(map(NUMBER.fullmatch, texts))
+        return "metric" if kinds == {"label"} and are_numbers else "left out"
+
+    def _rows(self, columns: Columns) -> Iterator[Batch]:
+        count = max(map(len, columns.values()))
+        ids = pa.array(np.arange(self.next_row, self.next_row + count), INT)
+        self.next_row += count
+        self.report.event_count += count
+        has_metric = np.zeros(count, bool)
+        values: list[pa.RecordBatch] = []
+        for name, column in columns.items():
+            role = self.roles[name]
+            if role == "nested":
+                self._tell_nested(name, column)
+            elif role == "packed":
+                values += self._unpacked(ids, column)
+            elif role in ("label", "metric"):
+                batch, is_number = self._values(ids, name, role, _clean(column))
+                values.append(batch)
+                has_metric |= is_number if role == "metric" else False
+        yield CONFIGURATION.name, self._configurations(columns, ids, has_metric)
+        for batch in values:
+            if batch.num_rows:
+                yield CONFIGURATION_VALUE.name, batch
+
+    def _configurations(
+        self, columns: Columns, ids: pa.Array, has_metric: np.ndarray
+    ) -> pa.RecordBatch:
+        names = [_clean(columns[n]) for n, role in self.roles.items()
+                 if role == "packed" and n in columns]  # fmt: skip
+        said = [_clean(columns[n]) for n, role in self.roles.items()
+                if role == "status" and n in columns]  # fmt: skip
+        nothing = pa.nulls(len(ids), TEXT)
+        status = pc.coalesce(*said) if said else nothing
+        is_fine = pc.or_(
+            pc.is_null(status), pc.is_in(pc.utf8_lower(status), pa.array(sorted(FINE)))
+        )
+        is_ok = pc.and_(is_fine, pa.array(has_metric))
+        return pa.RecordBatch.from_arrays(
+            [ids, pc.coalesce(*names) if names else nothing,
+             pc.if_else(is_ok, "ok", "failed"), status],
+            schema=CONFIGURATION.schema,
+        )  # fmt: skip
+
+    def _values(
+        self, ids: pa.Array, name: str, role: str, column: pa.Array
+    ) -> tuple[pa.RecordBatch, np.ndarray]:
+        """One column as rows, without its empty cells; and which rows have a number."""
+        is_number = pc.fill_null(pc.match_substring_regex(column, _NUMBERS), False)
+        texts = pc.if_else(is_number, column, pa.scalar(None, TEXT))
+        numbers = texts.cast(REAL)
+        is_finite = pc.fill_null(pc.is_finite(numbers), False)
+        numbers = pc.if_else(is_finite, numbers, pa.scalar(None, REAL))
+        self._tell_words(name, role, column, is_finite)
+        is_there = pc.is_valid(column)
+        unit = pa.scalar(unit_of(name) if role == "metric" else None, TEXT)
+        count = len(column)
+        whole = pa.RecordBatch.from_arrays(
+            [ids, pa.repeat(pa.scalar(name, TEXT), count), pa.repeat(pa.scalar(role, TEXT), count),
+             column, numbers, pa.repeat(unit, count)],
+            schema=CONFIGURATION_VALUE.schema,
+        )  # fmt: skip
+        return whole.filter(is_there), is_finite.to_numpy(zero_copy_only=False)
+
+    def _tell_nested(self, name: str, column: pa.Array) -> None:
+        self.report.issue(Issue(
+            "nested_column", "warning", "import",
+            f"the column {name!r} holds lists; it is left out",
+            "write a figure of each list, such as its mean, as a column of its own",
+            occurrence_count=len(column) - column.null_count,
+        ))  # fmt: skip
+
+    def _tell_words(self, name: str, role: str, column: pa.Array, is_finite: pa.Array) -> None:
+        """A metric's value that is no number: a failure's word, NaN, a list."""
+        odd = column.filter(pc.and_(pc.is_valid(column), pc.invert(is_finite)))
+        if role == "metric" and len(odd):
+            self.report.issue(Issue(
+                "no_number", "warning", "recording",
+                f"values of the metric {name!r} that are no number, such as "
+                f"{odd[0].as_py()[:40]!r}",
+                "they count as missing",
+                occurrence_count=len(odd),
+            ))  # fmt: skip
+
+    def _unpacked(self, ids: pa.Array, column: pa.Array) -> Iterator[pa.RecordBatch]:
+        """The labels of a packed column; what follows them is the label ``name``."""
+        once = _clean(column).dictionary_encode()
+        words = [unpacked(text) for text in once.dictionary.to_pylist()]
+        names = dict.fromkeys(name for word in words if word for name in word[0])
+        self.known |= dict.fromkeys(names, "label")
+        for name in names:
+            texts = pa.array([word[0].get(name) if word else None for word in words], TEXT)
+            yield self._values(ids, name, "label", texts.take(once.indices))[0]
+        rest = pa.array([(word[1] or None) if word else None for word in words], TEXT)
+        if rest.null_count < len(rest):
+            yield self._values(ids, "name", "label", rest.take(once.indices))[0]
+
+
+def _clean(column: pa.Array) -> pa.Array:
+    """The texts without spaces around them; NULL for none."""
+    texts = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, TEXT), texts)
