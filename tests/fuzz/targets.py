@@ -41,6 +41,7 @@ SEEDS = {
     "tensorflow-tools": ["tensorflow_tools/*/*.pb", "tensorflow_tools/*/[!e]*.json*"],
     "tensorflow-trace": ["tensorflow_trace/*/*.json", "tensorflow_trace/*/*.json.gz"],
     "tensorflow-timeline": ["tensorflow_timeline/*/gpu.json"],
+    "results-table": ["results_table/*/*.csv", "results_table/*/*.json*"],
 }  # fmt: skip
 NAMES = (*SEEDS, *OTHERS)
 _MOST_SEED_BYTES = 8000

@@ -77,11 +77,9 @@ def test_every_value_of_paradnn_is_there(
         table["states"]
     )
     metrics = ("intensity", "flops", "params", "example_per_sec", "step_per_sec", "fl")
-    expected: list[dict[str, Any]] = []
-    for job in table["err_jobs"]:
-        expected.append(labels_of(job))
-    for place, job in enumerate(table["labels"]):
-        expected.append(labels_of(job) | {metric: table[metric][place] for metric in metrics})
+    expected: list[dict[str, Any]] = [*map(labels_of, table["err_jobs"])]
+    expected += [labels_of(job) | {metric: table[metric][place] for metric in metrics}
+                 for place, job in enumerate(table["labels"])]  # fmt: skip
     assert list(values(found).values()) == expected
     assert found.report.event_count == measured + failed
     assert not found.issues

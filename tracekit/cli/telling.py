@@ -92,6 +92,7 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
         ("slice", "query op_time", " (there are no device kernels)"),
         ("measurement", "query perf_overview", ""),
         ("layer_stat", "query layers", ""),
+        ("configuration", "query configurations", ""),
     ):
         having = [outcome for outcome in outcomes if outcome.rows.get(table)]
         if having:
@@ -101,7 +102,8 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
 
 def _rows(outcomes: Sequence[Outcome]) -> str:
     tables = ("kernel", "kernel_metric", "kernel_rule", "transfer", "slice", "flow",
-              "memory_event", "counter", "step", "op_stat", "layer_stat")  # fmt: skip
+              "memory_event", "counter", "step", "op_stat", "layer_stat",
+              "configuration")  # fmt: skip
     totals = {table: sum(o.rows.get(table, 0) for o in outcomes) for table in tables}
     words = {"kernel_metric": "metric", "kernel_rule": "piece of advice",
              "memory_event": "memory event", "counter": "counter value",
