@@ -1,0 +1,84 @@
+-- purpose = "A metric of a sweep over two labels: one row a pair of values."
+-- source = "ParaDnn (Wang Y. E. 2020), Fig. 1; docs/metrics.md, section Sweeps"
+-- needs = ["run"]
+-- depends = ["sweep_configuration", "sweep_label", "sweep_metric", "sweep_unknown"]
+-- [parameters]
+-- x = {type = "VARCHAR", doc = "label across, e.g. node"}
+-- y = {type = "VARCHAR", doc = "label up, e.g. batch"}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. flops"}
+-- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between: layer=4,input=2000; if not given, all", optional = true}
+-- rule = {type = "VARCHAR", doc = "of several configurations in one cell: one (refuse them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min", "max"]}
+-- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all", optional = true}
+-- [columns]
+-- x_value = {type = "VARCHAR", doc = "value of the label across"}
+-- y_value = {type = "VARCHAR", doc = "value of the label up"}
+-- metric_value = {type = "DOUBLE", doc = "the metric, by the rule; NULL where no configuration of the cell has it"}
+-- configuration_count = {type = "BIGINT", doc = "configurations in the cell"}
+-- failed_count = {type = "BIGINT", doc = "of those the failed ones"}
+-- reason = {type = "VARCHAR", doc = "why metric_value is NULL, or of fewer configurations"}
+-- least_metric_value = {type = "DOUBLE", doc = "the least of the cell"}
+-- most_metric_value = {type = "DOUBLE", doc = "the most of the cell"}
+-- x_number = {type = "DOUBLE", doc = "the value across as a number; NULL if it is none"}
+-- y_number = {type = "DOUBLE", doc = "the value up as a number; NULL if it is none"}
+-- x_name = {type = "VARCHAR", doc = "the label across"}
+-- y_name = {type = "VARCHAR", doc = "the label up"}
+-- metric_name = {type = "VARCHAR", doc = "the metric"}
+-- unit = {type = "VARCHAR", doc = "its unit, where the file says it"}
+WITH
+known AS (
+    FROM sweep_unknown('label', $x)
+    UNION ALL FROM sweep_unknown('label', $y)
+    UNION ALL FROM sweep_unknown('metric', $metric)
+),
+wanted AS (
+    SELECT trim(string_split(part, '=')[1]) AS label_name, trim(substr(part, strpos(part, '=') + 1)) AS wanted_value
+    FROM (SELECT unnest(string_split($fixed, ',')) AS part)
+    WHERE $fixed IS NOT NULL
+),
+kept AS (
+    SELECT own.run_id, own.source_id, own.event_id
+    FROM configuration_value AS own
+    JOIN wanted ON wanted.label_name = own.column_name AND (own.value_text = wanted_value OR own.value = try_cast(wanted_value AS DOUBLE))
+    WHERE own.role_kind = 'label'
+    GROUP BY ALL
+    HAVING count(*) = (SELECT count(*) FROM wanted)
+),
+cells AS (
+    SELECT
+        here.run_id, here.source_id, here.event_id, here.status_kind, here.status_text,
+        across.label_value AS x_value, across.label_number AS x_number,
+        up.label_value AS y_value, up.label_number AS y_number,
+        measured.metric_value, measured.unit
+    FROM sweep_configuration AS here
+    JOIN sweep_label($x) AS across USING (run_id, source_id, event_id)
+    JOIN sweep_label($y) AS up USING (run_id, source_id, event_id)
+    LEFT JOIN sweep_metric($metric) AS measured USING (run_id, source_id, event_id)
+    WHERE
+        here.title GLOB $runs
+        AND ($run_ids IS NULL OR list_contains(string_split($run_ids, ','), here.run_id))
+        AND ($fixed IS NULL OR (here.run_id, here.source_id, here.event_id) IN (FROM kept))
+)
+SELECT
+    any_value(cells.x_value) AS x_value,
+    any_value(cells.y_value) AS y_value,
+    CASE $rule
+        WHEN 'mean' THEN avg(metric_value)
+        WHEN 'median' THEN median(metric_value)
+        WHEN 'min' THEN min(metric_value)
+        WHEN 'max' THEN max(metric_value)
+        ELSE CASE WHEN count(*) = 1 THEN any_value(metric_value) ELSE error(count(*) || ' configurations with ' || $x || '=' || any_value(x_value) || ' and ' || $y || '=' || any_value(y_value) || ': fix other labels (fixed: layer=4), or say how to make one of them (rule: mean, median, min or max)') END
+    END AS metric_value,
+    count(*) AS configuration_count,
+    count(*) FILTER (WHERE status_kind = 'failed') AS failed_count,
+    CASE
+        WHEN count(metric_value) < count(*) THEN
+            coalesce(string_agg(DISTINCT status_text, ', ' ORDER BY status_text) FILTER (WHERE metric_value IS NULL), 'not measured')
+            || CASE WHEN count(*) > 1 THEN ': ' || count(*) - count(metric_value) || ' of ' || count(*) ELSE '' END
+    END AS reason,
+    min(metric_value) AS least_metric_value, max(metric_value) AS most_metric_value,
+    x_number, y_number, $x AS x_name, $y AS y_name, $metric AS metric_name, any_value(unit) AS unit
+FROM cells
+GROUP BY x_number, CASE WHEN x_number IS NULL THEN cells.x_value END, y_number, CASE WHEN y_number IS NULL THEN cells.y_value END
+HAVING NOT EXISTS (FROM known)
+ORDER BY x_number NULLS LAST, x_value, y_number NULLS LAST, y_value

@@ -1,0 +1,108 @@
+"""Sweeps on the data of ParaDnn's authors, beside a few lines of numpy on the same files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tracekit.engine import Database
+from tracekit.errors import QueryError
+from tracekit.intake import Options, ingest
+from tracekit.store import open_store
+
+
+@pytest.fixture(scope="module")
+def sweeps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Database:
+    store = tmp_path_factory.mktemp("sweeps") / "S"
+    for name in ("tpu", "gpu"):
+        ingest(corpus / "paradnn" / f"{name}_fc.json.gz", store,
+               Options(run_name=name, labels={"platform": name}))  # fmt: skip
+    return Database(open_store(store))
+
+
+def table(corpus: Path, name: str) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = json.loads(
+        gzip.decompress((corpus / "paradnn" / f"{name}_fc.json.gz").read_bytes())
+    )
+    return found
+
+
+def labels(job: str) -> dict[str, int]:
+    return {part.split("_")[0]: int(part.split("_")[1]) for part in job.split("-")}
+
+
+def test_the_sweep_of_batch_and_nodes(corpus: Path, sweeps: Database) -> None:
+    """ParaDnn, Fig. 1: FLOP/s over nodes and batch, one configuration a cell."""
+    fixed = {"layer": 32, "input": 2000, "output": 1000}
+    data = table(corpus, "tpu")
+    measured = {job: value for job, value in zip(data["labels"], data["flops"], strict=True)
+                if labels(job).items() >= fixed.items()}  # fmt: skip
+    failed = {job for job in data["err_jobs"] if labels(job).items() >= fixed.items()}
+    result = sweeps.query("heatmap", {
+        "x": "node", "y": "bs", "metric": "flops", "runs": "tpu",
+        "fixed": ",".join(f"{name}={value}" for name, value in fixed.items()),
+    })  # fmt: skip
+    found = {(row["x_number"], row["y_number"]): row for row in result.rows()}
+    assert len(found) == len(measured) + len(failed) == 81
+    assert 0 < len(failed) == sum(row["failed_count"] for row in found.values())
+    for job, value in measured.items():
+        assert found[labels(job)["node"], labels(job)["bs"]]["metric_value"] == value
+    for job in failed:
+        row = found[labels(job)["node"], labels(job)["bs"]]
+        assert (row["metric_value"], row["reason"]) == (None, "OOM")
+
+
+@pytest.mark.parametrize("rule", ["mean", "median", "min", "max"])
+def test_configurations_of_one_cell_by_a_rule(corpus: Path, sweeps: Database, rule: str) -> None:
+    data = table(corpus, "tpu")
+    cells: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for job, value in zip(data["labels"], data["flops"], strict=True):
+        cells[labels(job)["layer"], labels(job)["node"]].append(value)
+    result = sweeps.query("heatmap", {
+        "x": "layer", "y": "node", "metric": "flops", "runs": "tpu", "rule": rule,
+    })  # fmt: skip
+    found = {(row["x_number"], row["y_number"]): row for row in result.rows()}
+    assert found.keys() >= cells.keys()
+    for cell, values in cells.items():
+        assert found[cell]["metric_value"] == pytest.approx(getattr(np, rule)(values), rel=1e-9)
+    assert sum(row["configuration_count"] for row in found.values()) == 1944
+    assert sum(row["failed_count"] for row in found.values()) == 220
+
+
+def test_a_label_of_the_run_is_one_of_its_configurations(sweeps: Database) -> None:
+    result = sweeps.query("heatmap", {
+        "x": "platform", "y": "bs", "metric": "example_per_sec", "rule": "max",
+    })  # fmt: skip
+    counts: dict[str, int] = defaultdict(int)
+    for row in result.rows():
+        counts[row["x_value"]] += row["configuration_count"]
+    assert counts == {"tpu": 1944, "gpu": 270}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"x": "nodes"}, "no configuration has the label nodes; there are: bs, input, layer, node"),
+        ({"metric": "speed"}, "no configuration has the metric speed; there are: example_per_sec"),
+        ({}, r"\d+ configurations with node=\d+ and bs=\d+: fix other labels \(fixed: layer=4\)"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked(sweeps: Database, change: dict[str, str], said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        sweeps.query("heatmap", {"x": "node", "y": "bs", "metric": "flops"} | change)
+
+
+def test_what_the_tables_hold(sweeps: Database, corpus: Path) -> None:
+    runs = {name: run_id for run_id, name in sweeps.run_names().items()}
+    rows = list(sweeps.query("configurations", {"run_id": runs["gpu"]}).rows())
+    flops = next(row for row in rows if row["column_name"] == "flops")
+    values = table(corpus, "gpu")["flops"]
+    assert flops["median_value"] == pytest.approx(np.median(values), rel=1e-12)
+    assert (flops["configuration_count"], flops["missing_count"]) == (176, 94)
+    assert [row["configuration_count"] for row in rows[:2]] == [176, 94]
