@@ -1,7 +1,7 @@
 -- purpose = "A metric of a sweep over two labels: one row a pair of values."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 1; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_configuration", "sweep_label", "sweep_metric", "sweep_unknown"]
+-- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_unknown"]
 -- [parameters]
 -- x = {type = "VARCHAR", doc = "label across, e.g. node"}
 -- y = {type = "VARCHAR", doc = "label up, e.g. batch"}
@@ -31,33 +31,16 @@ known AS (
     UNION ALL FROM sweep_unknown('label', $y)
     UNION ALL FROM sweep_unknown('metric', $metric)
 ),
-wanted AS (
-    SELECT trim(string_split(part, '=')[1]) AS label_name, trim(substr(part, strpos(part, '=') + 1)) AS wanted_value
-    FROM (SELECT unnest(string_split($fixed, ',')) AS part)
-    WHERE $fixed IS NOT NULL
-),
-kept AS (
-    SELECT own.run_id, own.source_id, own.event_id
-    FROM configuration_value AS own
-    JOIN wanted ON wanted.label_name = own.column_name AND (own.value_text = wanted_value OR own.value = try_cast(wanted_value AS DOUBLE))
-    WHERE own.role_kind = 'label'
-    GROUP BY ALL
-    HAVING count(*) = (SELECT count(*) FROM wanted)
-),
 cells AS (
     SELECT
         here.run_id, here.source_id, here.event_id, here.status_kind, here.status_text,
         across.label_value AS x_value, across.label_number AS x_number,
         up.label_value AS y_value, up.label_number AS y_number,
         measured.metric_value, measured.unit
-    FROM sweep_configuration AS here
+    FROM sweep_kept($runs, $run_ids, $fixed) AS here
     JOIN sweep_label($x) AS across USING (run_id, source_id, event_id)
     JOIN sweep_label($y) AS up USING (run_id, source_id, event_id)
     LEFT JOIN sweep_metric($metric) AS measured USING (run_id, source_id, event_id)
-    WHERE
-        here.title GLOB $runs
-        AND ($run_ids IS NULL OR list_contains(string_split($run_ids, ','), here.run_id))
-        AND ($fixed IS NULL OR (here.run_id, here.source_id, here.event_id) IN (FROM kept))
 )
 SELECT
     any_value(cells.x_value) AS x_value,

@@ -106,3 +106,56 @@ def test_what_the_tables_hold(sweeps: Database, corpus: Path) -> None:
     assert flops["median_value"] == pytest.approx(np.median(values), rel=1e-12)
     assert (flops["configuration_count"], flops["missing_count"]) == (176, 94)
     assert [row["configuration_count"] for row in rows[:2]] == [176, 94]
+
+
+def test_quantiles_of_a_metric(corpus: Path, sweeps: Database) -> None:
+    data = table(corpus, "tpu")
+    groups: dict[int, list[float]] = defaultdict(list)
+    for job, value in zip(data["labels"], data["flops"], strict=True):
+        groups[labels(job)["bs"]].append(value)
+    result = sweeps.query("distribution", {"metric": "flops", "by": "bs", "runs": "tpu"})
+    found = {row["group_number"]: row for row in result.rows()}
+    assert found.keys() == groups.keys()
+    for group, values in groups.items():
+        row = found[group]
+        marks = np.quantile(values, [0.02, 0.09, 0.5, 0.91, 0.98])
+        names = ("p02_value", "p09_value", "median_value", "p91_value", "p98_value")
+        assert [row[name] for name in names] == pytest.approx(marks, rel=1e-9)
+        assert row["mean_value"] == pytest.approx(np.mean(values), rel=1e-9)
+        assert (row["min_value"], row["max_value"]) == (min(values), max(values))
+        beyond = sum(value < marks[0] or value > marks[4] for value in values)
+        assert (row["known_count"], row["outlier_count"]) == (len(values), beyond)
+        assert row["failed_count"] == sum(labels(job)["bs"] == group for job in data["err_jobs"])
+
+
+def test_speedups_of_the_configurations_that_both_have(corpus: Path, sweeps: Database) -> None:
+    rates, failed = {}, {}
+    for name in ("tpu", "gpu"):
+        data = table(corpus, name)
+        rates[name] = dict(zip(data["labels"], data["example_per_sec"], strict=True))
+        failed[name] = {*data["err_jobs"]}
+    result = sweeps.query("speedup", {"over": "platform", "baseline": "gpu"})
+    found = {row["configuration"]: row for row in result.rows()}
+    every = {job for name in rates for job in (*rates[name], *failed[name])}
+    assert len(found) == len(every) == 1944
+    reasons: dict[str | None, int] = defaultdict(int)
+    for job in every:
+        told = sorted((name, str(value)) for name, value in labels(job).items())
+        row = found[", ".join(f"{name}={value}" for name, value in told)]
+        if job in rates["tpu"] and job in rates["gpu"]:
+            expected = rates["tpu"][job] / rates["gpu"][job]
+            assert row["speedup_factor"] == pytest.approx(expected, rel=1e-9)
+            assert row["reason"] is None
+        else:
+            assert row["speedup_factor"] is None
+        reasons[row["reason"]] += 1
+    assert reasons[None] == len(rates["tpu"].keys() & rates["gpu"].keys()) == 176
+    assert reasons["not tried on gpu"] == len(
+        rates["tpu"].keys() - rates["gpu"].keys() - failed["gpu"]
+    )
+    assert reasons["failed on gpu: no error but not finished"] == len(
+        failed["gpu"] & rates["tpu"].keys()
+    )
+    assert sum(reasons.values()) == 1944
+    with pytest.raises(QueryError, match="no configuration has platform=v100; there are: gpu, tpu"):
+        sweeps.query("speedup", {"over": "platform", "baseline": "v100"})
