@@ -30,18 +30,27 @@ here AS (
     FROM sweep_kept($runs, $run_ids, $fixed) AS kept
     JOIN sweep_label($over) AS platform USING (run_id, source_id, event_id)
 ),
+-- a value is spelled once, and 16.0 is 16
+spelled AS (
+    SELECT label_name, label_value, label_name || '=' || coalesce(format('{:.15g}', label_number), label_value) AS part
+    FROM (
+        SELECT DISTINCT column_name AS label_name, value_text AS label_value, value AS label_number
+        FROM configuration_value
+        WHERE role_kind = 'label'
+        UNION
+        SELECT label_name, label_value, label_number FROM label_value
+    )
+    WHERE label_name <> $over
+),
 own AS (
-    SELECT
-        here.run_id, here.source_id, here.event_id, here.platform_value,
-        told.column_name AS label_name, coalesce(format('{:.15g}', told.value), told.value_text) AS label_value
+    SELECT here.run_id, here.source_id, here.event_id, here.platform_value, told.column_name AS label_name, told.value_text AS label_value
     FROM here
     JOIN configuration_value AS told USING (run_id, source_id, event_id)
-    WHERE told.role_kind = 'label' AND told.column_name <> $over
+    WHERE told.role_kind = 'label'
     UNION ALL
-    SELECT here.run_id, here.source_id, here.event_id, here.platform_value, given.label_name, coalesce(format('{:.15g}', given.label_number), given.label_value)
+    SELECT here.run_id, here.source_id, here.event_id, here.platform_value, given.label_name, given.label_value
     FROM here
     JOIN label_value AS given USING (run_id)
-    WHERE given.label_name <> $over
 ),
 -- labels that every platform has
 shared AS (
@@ -51,9 +60,9 @@ shared AS (
     HAVING count(DISTINCT platform_value) = (SELECT count(DISTINCT platform_value) FROM here)
 ),
 identified AS (
-    SELECT run_id, source_id, event_id, string_agg(label_name || '=' || label_value, ', ' ORDER BY label_name) AS configuration
+    SELECT run_id, source_id, event_id, array_to_string(list_sort(list(part)), ', ') AS configuration
     FROM own
-    WHERE label_name IN (FROM shared)
+    JOIN (FROM spelled WHERE label_name IN (FROM shared)) USING (label_name, label_value)
     GROUP BY run_id, source_id, event_id
 ),
 measured AS (
