@@ -264,6 +264,7 @@ def _cell(text: str) -> str:
 # -- queries --------------------------------------------------------------------------------------
 
 _BESIDE = "--run gpu --param other_run_id=later --store S"
+_SWEPT = "--store S --param metric=images_per_s --param runs=sweep"
 _QUERY_EXAMPLES = {
     "comparison": f"tracekit query comparison {_BESIDE} | head -n 12",
     "comparison_runs": f"tracekit query comparison_runs {_BESIDE}",
@@ -273,6 +274,11 @@ _QUERY_EXAMPLES = {
     "runs": "tracekit query runs --store S",
     "issues": "tracekit query issues --run cut --store S --format csv",
     "run_summary": "tracekit query run_summary --run gpu --store S --format json",
+    "configurations": "tracekit query configurations --run sweep --store S",
+    "distribution": f"tracekit query distribution {_SWEPT} --param by=model",
+    "heatmap": f"tracekit query heatmap {_SWEPT} --param x=nodes --param y=batch",
+    "speedup": "tracekit query speedup --store S --param over=platform --param baseline=old "
+    "--param metric=images_per_s",
     "scaling": "tracekit query scaling --store S --param over=nodes --param metric=images_per_s",
 }
 
