@@ -56,7 +56,7 @@ SELECT
     count(*) FILTER (WHERE status_kind = 'failed') AS failed_count,
     CASE
         WHEN count(metric_value) < count(*) THEN
-            coalesce(string_agg(DISTINCT status_text, ', ' ORDER BY status_text) FILTER (WHERE metric_value IS NULL), 'not measured')
+            coalesce(string_agg(DISTINCT status_text, ', ' ORDER BY status_text) FILTER (WHERE metric_value IS NULL AND status_kind = 'failed'), 'not measured')
             || CASE WHEN count(*) > 1 THEN ': ' || count(*) - count(metric_value) || ' of ' || count(*) ELSE '' END
     END AS reason,
     min(metric_value) AS least_metric_value, max(metric_value) AS most_metric_value,

@@ -26,7 +26,7 @@ known AS (
     UNION ALL FROM sweep_unknown('metric', $metric)
 ),
 here AS (
-    SELECT kept.run_id, kept.source_id, kept.event_id, kept.status_text, platform.label_value AS platform_value
+    SELECT kept.run_id, kept.source_id, kept.event_id, kept.status_kind, kept.status_text, platform.label_value AS platform_value
     FROM sweep_kept($runs, $run_ids, $fixed) AS kept
     JOIN sweep_label($over) AS platform USING (run_id, source_id, event_id)
 ),
@@ -75,7 +75,7 @@ measured AS (
             WHEN 'max' THEN max(metric_value)
             ELSE CASE WHEN count(metric_value) <= 1 THEN max(metric_value) ELSE error(count(metric_value) || ' configurations on ' || here.platform_value || ' with ' || identified.configuration || ': fix other labels (fixed: layer=4), or say how to make one of them (rule: mean, median, min or max)') END
         END AS metric_value,
-        coalesce(string_agg(DISTINCT status_text, ', ' ORDER BY status_text), 'not measured') AS why
+        coalesce(string_agg(DISTINCT status_text, ', ' ORDER BY status_text) FILTER (WHERE status_kind = 'failed'), 'not measured') AS why
     FROM here
     JOIN identified USING (run_id, source_id, event_id)
     LEFT JOIN sweep_metric($metric) USING (run_id, source_id, event_id)
@@ -95,9 +95,9 @@ SELECT
     CASE
         WHEN measured.configuration IS NULL THEN 'not tried on ' || every.platform_value
         WHEN measured.metric_value IS NULL AND based.configuration IS NOT NULL AND based.metric_value IS NULL THEN 'neither has it (' || measured.why || '; ' || based.why || ')'
-        WHEN measured.metric_value IS NULL THEN 'failed on ' || every.platform_value || ': ' || measured.why
+        WHEN measured.metric_value IS NULL THEN 'no figure on ' || every.platform_value || ': ' || measured.why
         WHEN based.configuration IS NULL THEN 'not tried on ' || $baseline
-        WHEN based.metric_value IS NULL THEN 'failed on ' || $baseline || ': ' || based.why
+        WHEN based.metric_value IS NULL THEN 'no figure on ' || $baseline || ': ' || based.why
     END AS reason,
     CAST($metric AS VARCHAR) AS metric_name,
     CASE WHEN EXISTS (FROM here WHERE platform_value = $baseline) THEN CAST($baseline AS VARCHAR) ELSE error('no configuration has ' || $over || '=' || $baseline || '; there are: ' || (SELECT string_agg(DISTINCT platform_value, ', ' ORDER BY platform_value) FROM here)) END AS baseline_name

@@ -153,7 +153,7 @@ def test_speedups_of_the_configurations_that_both_have(corpus: Path, sweeps: Dat
     assert reasons["not tried on gpu"] == len(
         rates["tpu"].keys() - rates["gpu"].keys() - failed["gpu"]
     )
-    assert reasons["failed on gpu: no error but not finished"] == len(
+    assert reasons["no figure on gpu: no error but not finished"] == len(
         failed["gpu"] & rates["tpu"].keys()
     )
     assert sum(reasons.values()) == 1944
