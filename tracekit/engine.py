@@ -445,9 +445,8 @@ class Database:
         """Raise QueryError unless `text` is one SELECT that does nothing but read."""
         if len(text) > _MOST_SQL:
             raise QueryError(
-                f"the SQL has {len(text):,} characters; it may have {_MOST_SQL:,}. Long lists of "
-                "values are better joined from a file: the store's tables are Parquet, which any "
-                "DuckDB reads"
+                f"the SQL has {len(text):,} characters; it may have {_MOST_SQL:,}. For a long list "
+                "of values use a DuckDB of your own: the store's tables are Parquet files"
             )
         try:
             text.encode()
@@ -549,7 +548,7 @@ def _selected(
             most_bytes -= batch.nbytes
             if most_bytes < 0:
                 raise duckdb.OutOfMemoryException(
-                    "Out of Memory Error: the rows are more than fit into it"
+                    "Out of Memory Error: the rows of the answer do not fit into it"
                 )
     except OSError as error:
         raise _of_duckdb(str(error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shutil
 import tempfile
@@ -45,10 +46,11 @@ _SQL = [
 ]  # fmt: skip
 _SETTINGS = [
     "[ceilings]\nfp32 = 15.16e12\ndram = 828.8e9\nlaunch_overhead_ns = 4200\n",
-    """[cpu]\nname = "Mine"\nvendor = "Intel"\nfamily = "skylake-server"\nsocket_count = 2
-cores_per_socket = 12\nhas_fma = true\n[cpu.avx512]\nclock_hz = 1.7e9\nfma_units = 2\n""",
-    """ERT_VERSION  2.0\n28000.00 FP32 GFLOPs EMP\n 1500.00 DRAM EMP\n 4000.00 L2 EMP
-META_DATA\nCONFIG  {'ERT_PRECISION': ['FP32'], 'ERT_GPU': [True]}\n""",
+    """[cpu]\nname = "Mine"\nvendor = "Intel"\narchitecture = "skylake-server"\nsockets = 2
+cores_per_socket = 12\nclock_hz = 3.7e9\nunits = 1\nhas_fma = false\n[cpu.avx2]\n[cpu.avx512]
+clock_hz = 1.7e9\nunits = 2\nhas_fma = true\n""",
+    """\n  7068.86 FP64 GFLOPs\n 28000.00 FP32 GFLOPs\n\n  2996.82 L2\n   828.76 DRAM\n
+META_DATA\nERT_VERSION  2.0\n""",
     """{"empirical": {"gflops": {"data": [["FP64 GFLOPs", 28.5]]}, "gbytes":
 {"data": [["L1", 80.5], ["DRAM", 18.25]]}}}""",
     """[[event]]\nname = "my_fp32"\nkeys = ["r01c7", "cpu_core/MY_FP32/"]\nquantity = "flop"
@@ -58,7 +60,7 @@ _INGEST_ID, _NOW_NS = "0123456789ab", 1_790_000_000_000_000_000
 
 
 class _Sql:
-    """Text asked of a store beside which lie files that it must not see."""
+    """Text asked from within a store's folder, where files lie that it must not see."""
 
     def __init__(self, folder: Path) -> None:
         self._store = _small_store(folder)
@@ -74,7 +76,8 @@ class _Sql:
 
     def accepts(self, _: int, content: bytes) -> bool:
         try:
-            table = self._database.sql(content.decode("utf-8", "replace")).table
+            with contextlib.chdir(self._store.path):  # DuckDB looks for main.csv where one is
+                table = self._database.sql(content.decode("utf-8", "replace")).table
         except QueryError:
             return False
         finally:

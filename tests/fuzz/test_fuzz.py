@@ -38,6 +38,24 @@ def test_damaged_inputs_are_read_or_refused(target: Target) -> None:
     assert {True, False} == set(read)
 
 
+def test_every_file_of_settings_is_one(tmp_path: Path) -> None:
+    """Else only refusals would be fuzzed."""
+    (target,) = targets(["settings"], tmp_path)
+    assert all(target.accepts(1, seed) for seed in target.seeds)
+
+
+@pytest.mark.parametrize("statement", ["FROM main.csv", "FROM 'main.csv'", 'FROM "run.csv"'])
+def test_a_file_beside_the_store_would_be_seen(
+    statement: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the check of SQL the fuzzer notices that a file was read."""
+    (target,) = targets(["sql"], tmp_path)
+    assert not target.accepts(1, statement.encode())
+    monkeypatch.setattr("tracekit.engine.require_reading", lambda _: None)
+    with pytest.raises(AssertionError):
+        target.accepts(1, statement.encode())
+
+
 @pytest.mark.parametrize("file", REGRESSIONS, ids=lambda file: f"{file.parent.name}/{file.name}")
 def test_what_once_broke_a_rule_does_not(file: Path, tmp_path: Path) -> None:
     (target,) = targets([file.parent.name], tmp_path)

@@ -151,6 +151,13 @@ def test_another_operator_repeats_nothing(parse: Parse) -> None:
     assert len(parse([*TRACKS, op(3), op(5, node="other/MatMul")])["kernel"]) == 2
 
 
+def test_a_nanosecond_before_is_another_event(parse: Parse) -> None:
+    """Python's hash of -1 is that of -2."""
+    found = parse([*TRACKS, op(3, ts=-0.001), op(5, ts=-0.002)])
+    assert sorted(row["start_ns"] for row in found["kernel"]) == [-2, -1]
+    assert len(parse([*TRACKS, op(3, ts=-0.001), op(5, ts=-0.001)])["kernel"]) == 1
+
+
 def test_what_stands_on_three_tracks_has_one_row(parse: Parse) -> None:
     found = parse([*TRACKS, op(3), op(4), op(5)])
     assert found.one("transfer")["stream_id"] == 7

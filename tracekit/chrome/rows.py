@@ -248,8 +248,8 @@ class EventRows:
                     "too_many_open",
                     "warning",
                     "recording",
-                    f"slices of threads with too many that had begun (phase B): of a file, "
-                    f"{_MOST_OPEN:,} may be open at once",
+                    f"begin events (phase B) of threads with the most open slices, where more than "
+                    f"{_MOST_OPEN:,} were open at once",
                     "their dur_ns is NULL, and their ends have no row",
                     occurrence_count=len(rows),
                 )

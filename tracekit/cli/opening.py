@@ -54,7 +54,7 @@ def opened(
     limits = Limits(memory, _timeout_s() if timeout_s is None else timeout_s)
     database = kind(open_store(store), limits=limits)
     _OPENED.append(database)
-    if _OWN_LIMITS and database.memory_bytes:
+    if _OWN_LIMITS:
         _hold_process(database.memory_bytes, *_OWN_LIMITS[0])
     return database
 
@@ -70,7 +70,8 @@ def _hold_process(memory_bytes: int, soft: int, hard: int) -> None:
 
     DuckDB's limit does not hold for constants: it works out ``range(1000000000)`` beforehand.
     """
-    assert resource is not None
+    if resource is None or not memory_bytes:  # the engine's limit is not known
+        return
     own = _OWN_BYTES + _BYTES_OF_A_THREAD * (os.cpu_count() or 1)
     wanted = memory_bytes + own + _data_bytes()
     given = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
