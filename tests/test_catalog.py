@@ -67,6 +67,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Pa
     _measure_a_processor(store, traces.parent / "perf_stat", tmp_path_factory.mktemp("events"))
     add_operators(open_store(store), "ops", "ops")
     ingest(traces.parent / "caffe_time" / "means" / "caffe.log", store, Options(run_name="net"))
+    sweep = traces.parent / "results_table" / "hand-made" / "sweep.csv"
+    ingest(sweep, store, Options(run_name="sweep"))
     database = Database(open_store(store))
     assert [table for table in TABLES if not database.has_rows(table)] == []
     return database
@@ -126,7 +128,7 @@ def test_what_it_depends_on_is_what_it_uses(name: str) -> None:
 def test_what_it_needs_is_what_it_reads(name: str) -> None:
     query = catalog()[name]
     assert set(query.needs) <= reads(query)
-    if query.kind in ("report", "check", "view"):
+    if query.kind in ("report", "check"):
         assert query.needs, "an answer comes from some table"
 
 
@@ -177,13 +179,23 @@ def test_a_report_gives_rows_where_its_tables_have_some(filled: Database, name: 
     assert result.notes == (query.purpose, f"source: {query.source}")
 
 
+ASKED_OF_A_SWEEP = {
+    "heatmap": {"x": "nodes", "y": "batch", "metric": "images_per_s", "fixed": "model=mlp"},
+    "distribution": {"by": "nodes", "metric": "images_per_s"},
+    "speedup": {"over": "model", "baseline": "mlp", "metric": "images_per_s"},
+}
+
+
 def _asked_of_the_store(query: Query) -> dict[str, str]:
     """Parameters that ask for what is in the filled store."""
     if query.name == "scaling":
         return {"over": "nodes", "metric": "images_per_s"}
+    if query.name in ASKED_OF_A_SWEEP:
+        return ASKED_OF_A_SWEEP[query.name] | {"runs": "sweep"}
     runs = (
         ("cut", query.name == "issues"), ("cpu", "measurement" in query.needs),
         ("net", query.name == "layers"),
+        ("sweep", query.name == "configurations"),
         ("ops", {"op_stat", "step", "step_part"} & set(query.needs)), ("gpu", True),
     )  # fmt: skip
     run = next(run for run, is_its in runs if is_its)

@@ -318,7 +318,7 @@ def codes_for(name: str, function: ast.FunctionDef, tree: ast.AST) -> Iterator[a
 
 def issue_codes() -> set[str]:
     codes: set[str] = set()
-    for file in [*(ROOT / "parsers").glob("*.py"), *(ROOT / "tracekit").rglob("*.py")]:
+    for file in [*(ROOT / "parsers").rglob("*.py"), *(ROOT / "tracekit").rglob("*.py")]:
         if file.name == "conformance.py":
             continue
         tree = ast.parse(file.read_text("utf-8"))

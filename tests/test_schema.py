@@ -41,20 +41,23 @@ def test_the_tables_of_the_issue_are_there() -> None:
         "run", "run_label", "run_metric", "source_file", "device", "assumption", "event_rule",
         "kernel", "kernel_metric", "kernel_counter", "kernel_rule", "transfer", "slice", "flow",
         "memory_event", "step", "step_part", "op_stat", "calling_context", "op_call",
-        "attribution", "allocation", "layer_stat", "measurement", "counter", "track_label",
-        "ingest_issue",
+        "configuration", "configuration_value", "attribution", "allocation", "layer_stat",
+        "measurement", "counter", "track_label", "ingest_issue",
     ]  # fmt: skip
 
 
 def test_event_tables_are_those_whose_rows_stand_for_events() -> None:
     assert EVENT_TABLES == (
         "kernel", "kernel_rule", "transfer", "slice", "flow", "memory_event", "step_part",
-        "op_stat", "layer_stat", "counter", "track_label",
+        "op_stat", "configuration", "layer_stat", "counter", "track_label",
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(EVENT_TABLES) - {"kernel_rule", "layer_stat", "op_stat", "step_part"})
+    "name",
+    sorted(
+        set(EVENT_TABLES) - {"configuration", "kernel_rule", "layer_stat", "op_stat", "step_part"}
+    ),
 )
 def test_an_event_has_a_place_a_track_and_other_arguments(name: str) -> None:
     names = TABLES[name].schema.names

@@ -197,7 +197,6 @@ _BY_FIRST_BYTES = {
     b"\xfd7zXZ": "it is compressed with xz; unpack it first",
     b"BZh": "it is compressed with bzip2; unpack it first",
     b"SQLite format 3\0": "it is an SQLite database, which no parser here reads",
-    b"PAR1": "it is a Parquet file, which no parser here reads",
 }
 _BY_WORDS = {
     b"# To display the perf.data header info": (

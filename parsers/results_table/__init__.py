@@ -51,6 +51,11 @@ class ResultsTableParser:
             )
         if not report.event_count:
             raise FormatError(f"{source.path}: the table has no rows; there is nothing to ingest")
+        if {*known.values()} <= {"nested", "left out"}:
+            raise FormatError(
+                f"{source.path}: no column of the table can be read ({', '.join(known)}: lists); "
+                "give a table with a number or a word in each cell"
+            )
         report.facts |= {
             "recording_kind": "results",
             "is_complete": not any(i.severity_kind == "error" for i in report.issues.values()),

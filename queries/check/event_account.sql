@@ -16,6 +16,7 @@ places AS (
     UNION ALL SELECT source_id, event_id FROM memory_event
     UNION ALL SELECT source_id, event_id FROM track_label
     UNION ALL SELECT source_id, event_id FROM layer_stat
+    UNION ALL SELECT source_id, event_id FROM configuration
     -- those without a place were worked out from rows that are counted already
     UNION ALL SELECT source_id, event_id FROM op_stat WHERE event_id IS NOT NULL
     UNION ALL SELECT DISTINCT source_id, event_id FROM step_part WHERE event_id IS NOT NULL

@@ -59,7 +59,7 @@ SELECT
     any_value(failed_count) AS failed_count,
     count(*) FILTER (WHERE metric_value < marks[1] OR metric_value > marks[5]) AS outlier_count,
     any_value(min_value) AS min_value, any_value(max_value) AS max_value, any_value(mean_value) AS mean_value,
-    boxes.group_number, $by AS group_name, $metric AS metric_name, any_value(boxes.unit) AS unit
+    boxes.group_number, CAST($by AS VARCHAR) AS group_name, CAST($metric AS VARCHAR) AS metric_name, any_value(boxes.unit) AS unit
 FROM boxes
 JOIN measured
     ON measured.group_number IS NOT DISTINCT FROM boxes.group_number

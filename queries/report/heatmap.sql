@@ -60,7 +60,7 @@ SELECT
             || CASE WHEN count(*) > 1 THEN ': ' || count(*) - count(metric_value) || ' of ' || count(*) ELSE '' END
     END AS reason,
     min(metric_value) AS least_metric_value, max(metric_value) AS most_metric_value,
-    x_number, y_number, $x AS x_name, $y AS y_name, $metric AS metric_name, any_value(unit) AS unit
+    x_number, y_number, CAST($x AS VARCHAR) AS x_name, CAST($y AS VARCHAR) AS y_name, CAST($metric AS VARCHAR) AS metric_name, any_value(unit) AS unit
 FROM cells
 GROUP BY x_number, CASE WHEN x_number IS NULL THEN cells.x_value END, y_number, CASE WHEN y_number IS NULL THEN cells.y_value END
 HAVING NOT EXISTS (FROM known)

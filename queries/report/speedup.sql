@@ -1,7 +1,7 @@
 -- purpose = "How much faster each configuration of a sweep is on one platform than on another: one row a configuration that either has."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 9: speed-up = metric(platform) / metric(baseline) of the same model; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_unknown", "label_value", "ratio"]
+-- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_unknown", "label_value"]
 -- [parameters]
 -- over = {type = "VARCHAR", doc = "label that tells platforms apart, e.g. platform"}
 -- baseline = {type = "VARCHAR", doc = "its value that the others are compared with, e.g. v100"}

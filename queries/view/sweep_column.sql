@@ -1,6 +1,5 @@
 -- purpose = "The labels and metrics that some configuration has."
 -- source = "tables configuration_value, run_label and run_metric"
--- needs = ["run"]
 -- [columns]
 -- role_kind = {type = "VARCHAR", doc = "label or metric"}
 -- column_name = {type = "VARCHAR", doc = "its name"}
