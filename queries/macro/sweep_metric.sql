@@ -1,21 +1,20 @@
 -- purpose = "One metric of every configuration that has a number for it."
 -- source = "tables configuration_value and run_metric; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_configuration"]
+-- depends = ["sweep_table"]
 -- [parameters]
 -- wanted_metric = {type = "VARCHAR", doc = "which metric"}
 -- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "as in sweep_configuration"}
--- event_id = {type = "BIGINT", doc = "as in sweep_configuration"}
+-- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
 -- metric_value = {type = "DOUBLE", doc = "the metric"}
 -- unit = {type = "VARCHAR", doc = "its unit, where the file says it"}
-SELECT run_id, source_id, event_id, value AS metric_value, unit
+SELECT base_id + event_id AS configuration_id, value AS metric_value, unit
 FROM configuration_value
+JOIN sweep_table USING (run_id, source_id)
 WHERE role_kind = 'metric' AND column_name = wanted_metric AND value IS NOT NULL
 UNION ALL
-SELECT here.run_id, here.source_id, here.event_id, any_value(run_metric.value), NULL
-FROM sweep_configuration AS here
-JOIN run_metric ON run_metric.run_id = here.run_id AND run_metric.metric_name = wanted_metric
-WHERE here.source_id = 'run'
-GROUP BY here.run_id, here.source_id, here.event_id
+SELECT base_id, any_value(run_metric.value), NULL
+FROM sweep_table
+JOIN run_metric USING (run_id)
+WHERE sweep_table.source_id = 'run' AND run_metric.metric_name = wanted_metric
+GROUP BY base_id

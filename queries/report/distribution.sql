@@ -37,8 +37,8 @@ measured AS (
         CASE WHEN grouped.label_number IS NULL THEN grouped.label_value END AS group_word,
         grouped.label_value, here.status_kind, found.metric_value, found.unit
     FROM sweep_kept($runs, $run_ids, $fixed) AS here
-    JOIN sweep_label($by) AS grouped USING (run_id, source_id, event_id)
-    LEFT JOIN sweep_metric($metric) AS found USING (run_id, source_id, event_id)
+    JOIN sweep_label($by) AS grouped USING (configuration_id)
+    LEFT JOIN sweep_metric($metric) AS found USING (configuration_id)
 ),
 boxes AS (
     SELECT

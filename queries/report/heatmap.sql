@@ -33,14 +33,14 @@ known AS (
 ),
 cells AS (
     SELECT
-        here.run_id, here.source_id, here.event_id, here.status_kind, here.status_text,
+        here.status_kind, here.status_text,
         across.label_value AS x_value, across.label_number AS x_number,
         up.label_value AS y_value, up.label_number AS y_number,
         measured.metric_value, measured.unit
     FROM sweep_kept($runs, $run_ids, $fixed) AS here
-    JOIN sweep_label($x) AS across USING (run_id, source_id, event_id)
-    JOIN sweep_label($y) AS up USING (run_id, source_id, event_id)
-    LEFT JOIN sweep_metric($metric) AS measured USING (run_id, source_id, event_id)
+    JOIN sweep_label($x) AS across USING (configuration_id)
+    JOIN sweep_label($y) AS up USING (configuration_id)
+    LEFT JOIN sweep_metric($metric) AS measured USING (configuration_id)
 )
 SELECT
     any_value(cells.x_value) AS x_value,
