@@ -77,7 +77,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Pa
 def columns_of(database: Database, query: Query) -> list[tuple[str, str]]:
     """The names and DuckDB types that the SQL really gives."""
     nulls = {parameter.name: parameter.default for parameter in query.parameters}
-    database._define(definitions())
+    database._define(definitions(), query.sql)
     with database._connection.cursor() as cursor:
         relation = cursor.sql(query.sql, params=nulls or None)
         return list(zip(relation.columns, map(str, relation.types), strict=True))
@@ -182,6 +182,8 @@ def test_a_report_gives_rows_where_its_tables_have_some(filled: Database, name: 
 ASKED_OF_A_SWEEP = {
     "heatmap": {"x": "nodes", "y": "batch", "metric": "images_per_s", "fixed": "model=mlp"},
     "distribution": {"by": "nodes", "metric": "images_per_s"},
+    "sensitivity": {"metric": "images_per_s"},
+    "amdahl": {"over": "nodes", "metric": "images_per_s"},
     "speedup": {"over": "model", "baseline": "mlp", "metric": "images_per_s"},
 }
 

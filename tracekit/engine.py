@@ -10,13 +10,14 @@ import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
-from duckdb.func import FunctionNullHandling
+from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from tracekit import events, opclasses
 from tracekit.catalog import Query, catalog, definitions, definitions_for, query_named
@@ -56,6 +57,18 @@ _OP_MODEL_RESULT = (
     "STRUCT(family_name VARCHAR, is_heavy BOOLEAN, flop_count BIGINT, read_bytes BIGINT, "
     "write_bytes BIGINT, accessed_bytes BIGINT, precision_name VARCHAR, comm_bytes BIGINT, "
     "reason VARCHAR)"
+)
+_REGRESSION_ROWS = pa.list_(
+    pa.struct(
+        {
+            "term": pa.string(),
+            "weight": pa.float64(),
+            "standard_error": pa.float64(),
+            "reason": pa.string(),
+            "r2_ratio": pa.float64(),
+            "row_count": pa.int64(),
+        }
+    )  # fmt: skip
 )
 #: How the rows of a query are read through a cursor.
 Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
@@ -204,14 +217,15 @@ class Database:
 
     def _define_functions(self, texts: Sequence[str]) -> None:
         """Our own functions that `texts` name: to load the models of operators takes time."""
-        for name, (function, count, result) in _FUNCTIONS.items():
+        for name, ours in _FUNCTIONS.items():
             if name in self._functions or not any(name in text for text in texts):
                 continue
             self._connection.create_function(
                 name,
-                function,
-                ["VARCHAR"] * count,
-                result,
+                ours.function,
+                list(ours.arguments),
+                ours.result,
+                type=ours.kind,
                 null_handling=FunctionNullHandling.SPECIAL,
             )
             if not self._functions:
@@ -633,11 +647,60 @@ def _function_of_kernel(name: str | None) -> str | None:
     return None if name is None else kernel_function(name)
 
 
-#: Our own functions, with the number of their arguments and the type of what they return: the
-#: modelled work of one call of an operator, from columns of `slice`; the function of a kernel.
-_FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
-    "op_model": (_modelled, 5, _OP_MODEL_RESULT),
-    "kernel_function": (_function_of_kernel, 1, "VARCHAR"),
+def _regression(
+    names: pa.ChunkedArray, ids: pa.ChunkedArray, numbers: pa.ChunkedArray,
+    metric_ids: pa.ChunkedArray, metric: pa.ChunkedArray, orders: pa.ChunkedArray,
+    scales: pa.ChunkedArray,
+) -> pa.Array:  # fmt: skip
+    """A regression for each row: of labels by name, with ids of configurations and their numbers.
+
+    Configurations that have the metric and all of the labels are in it.
+    """
+    from tracekit.regression import fit_by_id
+
+    rows = []
+    for row in range(len(names)):
+        labels = {
+            name: (own.values.to_numpy(), values.values.to_numpy())
+            for name, own, values in zip(
+                names[row].as_py(), ids[row].values, numbers[row].values, strict=True
+            )
+        }
+        target = metric_ids[row].values.to_numpy(), metric[row].values.to_numpy()
+        found = fit_by_id(
+            labels, target, has_products=orders[row].as_py() == 2,
+            is_log=scales[row].as_py() == "log",
+        )  # fmt: skip
+        rows.append([
+            {"term": term.name, "weight": term.weight, "standard_error": term.standard_error,
+             "reason": term.reason, "r2_ratio": found.r2_ratio, "row_count": found.row_count}
+            for term in found.terms
+        ])  # fmt: skip
+    return pa.array(rows, _REGRESSION_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function of ours for SQL: types of its arguments and of what it returns."""
+
+    function: Callable[..., Any]
+    arguments: tuple[str, ...]
+    result: str
+    kind: PythonUDFType = PythonUDFType.NATIVE
+
+
+#: The modelled work of one call of an operator, from columns of `slice`; the function of a kernel;
+#: the weights of labels for a metric.
+_FUNCTIONS: dict[str, _Function] = {
+    "op_model": _Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
+    "kernel_function": _Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
+    "regression_weights": _Function(
+        _regression,
+        ("VARCHAR[]", "BIGINT[][]", "DOUBLE[][]", "BIGINT[]", "DOUBLE[]", "BIGINT", "VARCHAR"),
+        "STRUCT(term VARCHAR, weight DOUBLE, standard_error DOUBLE, reason VARCHAR, "
+        "r2_ratio DOUBLE, row_count BIGINT)[]",
+        PythonUDFType.ARROW,
+    ),
 }
 
 

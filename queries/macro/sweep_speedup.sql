@@ -21,7 +21,8 @@
 -- configuration_id = {type = "BIGINT", doc = "one of the configurations, of the platform if it has one: it stands for all"}
 WITH
 here AS (
-    SELECT kept.configuration_id, kept.status_kind, kept.status_text, platform.label_value AS platform_value
+    SELECT kept.configuration_id, kept.status_kind, kept.status_text,
+        coalesce(format('{:.15g}', platform.label_number), platform.label_value) AS platform_value
     FROM sweep_kept(kept_runs, kept_ids, kept_values) AS kept
     JOIN sweep_label(platform_label) AS platform USING (configuration_id)
 ),

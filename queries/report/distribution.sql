@@ -1,7 +1,7 @@
 -- purpose = "How a metric of a sweep is spread, for each value of a label: quantiles, and how many lie beyond them."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 4: box from the 9th to the 91st percentile, whiskers at the 2nd and the 98th; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_unknown"]
+-- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]
 -- metric = {type = "VARCHAR", doc = "metric, e.g. infeed"}
 -- by = {type = "VARCHAR", doc = "label whose values tell groups apart, e.g. batch"}
@@ -30,6 +30,7 @@ WITH
 known AS (
     FROM sweep_unknown('label', $by)
     UNION ALL FROM sweep_unknown('metric', $metric)
+    UNION ALL FROM sweep_units($metric, $runs, $run_ids)
 ),
 measured AS (
     SELECT

@@ -1,7 +1,7 @@
 -- purpose = "A metric of a sweep over two labels: one row a pair of values."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 1; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_unknown"]
+-- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]
 -- x = {type = "VARCHAR", doc = "label across, e.g. node"}
 -- y = {type = "VARCHAR", doc = "label up, e.g. batch"}
@@ -30,6 +30,7 @@ known AS (
     FROM sweep_unknown('label', $x)
     UNION ALL FROM sweep_unknown('label', $y)
     UNION ALL FROM sweep_unknown('metric', $metric)
+    UNION ALL FROM sweep_units($metric, $runs, $run_ids)
 ),
 cells AS (
     SELECT

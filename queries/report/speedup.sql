@@ -1,7 +1,7 @@
 -- purpose = "How much faster each configuration of a sweep is on one platform than on another: one row a configuration that either has."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 9: speed-up = metric(platform) / metric(baseline) of the same model; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_unknown"]
+-- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
 -- over = {type = "VARCHAR", doc = "label that tells platforms apart, e.g. platform"}
 -- baseline = {type = "VARCHAR", doc = "its value that the others are compared with, e.g. v100"}
@@ -31,6 +31,7 @@ WITH
 known AS (
     FROM sweep_unknown('label', $over)
     UNION ALL FROM sweep_unknown('metric', $metric)
+    UNION ALL FROM sweep_units($metric, $runs, $run_ids)
     UNION ALL FROM sweep_unknown('label', $color)
     UNION ALL FROM sweep_unknown('%', $x)
 ),

@@ -129,7 +129,7 @@ def test_growth_in_numbers(tracekit: Tracekit, there: Path) -> None:
     assert [(row["over_value"], row["metric_value"]) for row in rows_of(there / "e.csv")] == [
         ("1", "8.0"), ("2", "15.0"), ("4", "28.0"), ("8", ""),
     ]  # fmt: skip
-    assert rows_of(there / "e.csv")[-1]["reason"] == "the run has no metric images_per_s"
+    assert rows_of(there / "e.csv")[-1]["reason"] == "no figure of the metric images_per_s"
 
 
 def test_speedups_over_a_run(tracekit: Tracekit, there: Path) -> None:

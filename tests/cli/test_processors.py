@@ -46,7 +46,7 @@ def test_work_and_scaling_come_out_of_one_command_each(tracekit: Any, store: str
         "query", "scaling", "--store", store, "--param", "over=nodes", "--param", "metric=x"
     )
     assert done.code == 5
-    assert "no run has the metric x; metrics: images_per_s" in done.messages
+    assert "no configuration has the metric x; there are: images_per_s" in done.messages
 
 
 def test_a_summary_of_a_processor_says_what_perf_does(tracekit: Any, tmp_path: Path) -> None:

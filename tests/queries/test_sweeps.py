@@ -159,3 +159,89 @@ def test_speedups_of_the_configurations_that_both_have(corpus: Path, sweeps: Dat
     assert sum(reasons.values()) == 1944
     with pytest.raises(QueryError, match="no configuration has platform=v100; there are: gpu, tpu"):
         sweeps.query("speedup", {"over": "platform", "baseline": "v100"})
+
+
+# -- sensitivity ----------------------------------------------------------------------------------
+
+
+def scaled(values: Any) -> Any:
+    found = np.asarray(values, float)
+    return (found - found.mean()) / found.std()
+
+
+def weights(columns: dict[str, list[float]], metric: list[float]) -> dict[str, float]:
+    matrix = np.column_stack([scaled(values) for values in columns.values()])
+    found = np.linalg.lstsq(matrix, scaled(metric))[0]
+    return dict(zip(columns, found, strict=True))
+
+
+def columns(jobs: list[str], *names: str) -> dict[str, list[float]]:
+    return {name: [float(labels(job)[name]) for job in jobs] for name in names}
+
+
+FC = ("layer", "node", "input", "output", "bs")
+
+
+def of_the_report(sweeps: Database, **asked: Any) -> dict[str, float]:
+    rows = sweeps.query("sensitivity", asked).rows()
+    return {row["term"]: row["weight"] for row in rows if row["weight"] is not None}
+
+
+def test_weights_of_fully_connected_models(corpus: Path, sweeps: Database) -> None:
+    """ParaDnn, Fig. 2 (d): batch size and nodes weigh most, then layers."""
+    data = table(corpus, "tpu")
+    expected = weights(columns(data["labels"], *FC), data["flops"])
+    rows = list(sweeps.query("sensitivity", {"metric": "flops", "runs": "tpu"}).rows())
+    assert [row["term"] for row in rows[:3]] == ["bs", "node", "layer"]
+    assert of_the_report(sweeps, metric="flops", runs="tpu") == pytest.approx(expected, rel=1e-9)
+    assert {(row["row_count"], row["left_out_count"]) for row in rows} == {(1724, 220)}
+    matrix = np.column_stack([scaled(v) for v in columns(data["labels"], *FC).values()])
+    rest = np.linalg.lstsq(matrix, scaled(data["flops"]))[1][0]
+    assert rows[0]["r2_ratio"] == pytest.approx(1 - rest / 1724, rel=1e-9)
+    error = np.sqrt(np.linalg.inv(matrix.T @ matrix)[4, 4] * rest / (1724 - 6))
+    assert rows[0]["standard_error"] == pytest.approx(error, rel=1e-9)
+
+
+def test_products_and_logarithms(corpus: Path, sweeps: Database) -> None:
+    data = table(corpus, "tpu")
+    own = columns(data["labels"], "bs", "node")
+    product = {"bs*node": list(scaled(own["bs"]) * scaled(own["node"]))}
+    found = of_the_report(sweeps, metric="flops", runs="tpu", labels="bs, node", order=2)
+    assert found == pytest.approx(weights(own | product, data["flops"]), rel=1e-9)
+    logs = {name: list(np.log(values)) for name, values in own.items()}
+    found = of_the_report(sweeps, metric="flops", runs="tpu", labels="bs,node", scale="log")
+    assert found == pytest.approx(weights(logs, list(np.log(data["flops"]))), rel=1e-9)
+
+
+def test_weights_for_a_speedup(corpus: Path, sweeps: Database) -> None:
+    """ParaDnn, Fig. 8 (a): large batches favor the TPU, many nodes and layers the GPU."""
+    rates = {}
+    for name in ("tpu", "gpu"):
+        data = table(corpus, name)
+        rates[name] = dict(zip(data["labels"], data["example_per_sec"], strict=True))
+    both = sorted(rates["tpu"].keys() & rates["gpu"].keys())
+    expected = weights(
+        columns(both, "layer", "node", "bs"), [rates["tpu"][j] / rates["gpu"][j] for j in both]
+    )
+    asked = {"metric": "example_per_sec", "over": "platform", "baseline": "gpu"}
+    assert of_the_report(sweeps, **asked) == pytest.approx(expected, rel=1e-9)
+    assert expected["bs"] > 0 > expected["layer"] > expected["node"]
+    reasons = {row["term"]: row["reason"] for row in sweeps.query("sensitivity", asked).rows()}
+    assert reasons["input"] == reasons["output"] == "has one value only"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"order": 3}, "order cannot be 3; it is 1 or 2"),
+        ({"labels": "bs,nodes"}, "no configuration has the label nodes; there are: bs, input"),
+        ({"over": "platform"}, "over=platform needs a baseline, one of its values"),
+        ({"metric": "bs"}, "bs is a label, not a metric; what a column is can be said at ingest"),
+        ({"fixed": "layer=5"}, "no configuration has layer=5; layer is one of: 4, 8, 16, 32, 64"),
+        ({"fixed": "layers=4"}, "no configuration has layers=4; labels: bs, input, layer, node"),
+        ({"fixed": "layer"}, "layer: give a value, such as layer=4"),
+    ],
+)
+def test_what_no_weights_can_be_of(sweeps: Database, asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        sweeps.query("sensitivity", {"metric": "flops"} | asked)

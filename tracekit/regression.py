@@ -1,0 +1,160 @@
+"""Weights of labels in a linear regression: how much a metric of a sweep follows each of them.
+
+Wang Y. E. 2020 (ParaDnn), sect. 2.2 and Fig. 2 d to f: labels and metric are brought to one scale,
+so that the weights compare, and keep their signs. Pure numbers: no tables, no SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.float64]
+#: Ids of rows, each once, and a number for each.
+Column = tuple[npt.NDArray[np.int64], Numbers]
+#: A column is a combination of others when less than this part of it is left beside them.
+_LEFT = 1e-7
+#: What a column has of another, so that it is named among those that make it up.
+_SHARE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A label, or a product of two (``batch*nodes``).
+
+    `weight` is in standard deviations of the metric for one of the term; None, with the reason,
+    where there is none. `standard_error` is None where as many rows as terms are left.
+    """
+
+    name: str
+    weight: float | None = None
+    standard_error: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The terms, those with the largest weights first; `r2_ratio` is the share of the metric's
+    variance that they explain together (None if there is no weight), `row_count` the rows.
+    """
+
+    terms: tuple[Term, ...]
+    r2_ratio: float | None
+    row_count: int
+
+
+def fit(labels: Mapping[str, Numbers], metric: Numbers, *, has_products: bool, is_log: bool) -> Fit:
+    """Least squares of a metric on labels, both with mean 0 and standard deviation 1.
+
+    `labels` has a number for each row of `metric`. With `has_products` every product of two
+    different labels (each standardized before and after) is a term too. With `is_log` labels and
+    metric are taken as logarithms; a label or a metric that is not above 0 has none.
+    """
+    columns, out = {}, []
+    for name, values in labels.items():
+        column, reason = _standardized(values, is_log=is_log)
+        if column is None:
+            out.append(Term(name, reason=reason))
+        else:
+            columns[name] = column
+    if has_products:
+        products = {f"{a}*{b}": columns[a] * columns[b] for a, b in combinations(columns, 2)}
+        for name, values in products.items():
+            column, reason = _standardized(values, is_log=False)
+            if column is None:
+                out.append(Term(name, reason=reason))
+            else:
+                columns[name] = column
+    target, reason = _standardized(metric, is_log=is_log)
+    if target is None:
+        out += [Term(name, reason=f"the metric {reason}") for name in columns]
+        return Fit(tuple(out), None, len(metric))
+    found, r2_ratio = _least_squares(columns, target)
+    found.sort(key=lambda term: (term.weight is None, -abs(term.weight or 0.0), term.name))
+    return Fit((*found, *out), r2_ratio, len(metric))
+
+
+def fit_by_id(
+    labels: Mapping[str, Column], metric: Column, *, has_products: bool, is_log: bool
+) -> Fit:
+    """The same of columns in any order, by the ids of their rows: of the rows that all have."""
+    rows = np.sort(metric[0])
+    for ids, _ in labels.values():
+        if len(ids) < len(rows):
+            rows = np.intersect1d(rows, ids, assume_unique=True)
+
+    def numbers(column: Column) -> Numbers:
+        ids, values = column
+        order = np.argsort(ids, kind="stable")
+        there = np.searchsorted(ids[order], rows)
+        return values[order[there]]
+
+    return fit(
+        {name: numbers(column) for name, column in labels.items()}, numbers(metric),
+        has_products=has_products, is_log=is_log,
+    )  # fmt: skip
+
+
+def _standardized(values: Numbers, *, is_log: bool) -> tuple[Numbers | None, str | None]:
+    """Values with mean 0 and standard deviation 1; None and why where that cannot be."""
+    if not len(values):
+        return None, "has no values"
+    if is_log:
+        if values.min() <= 0:
+            return None, "is not always above 0, and has no logarithm"
+        values = np.log(values)
+    if values.min() == values.max():
+        return None, "has one value only"
+    # scaled first: squares of very large or very small values would not be numbers
+    centered = values / np.abs(values).max()
+    centered -= centered.mean()
+    return centered / centered.std(), None
+
+
+def _least_squares(
+    columns: Mapping[str, Numbers], target: Numbers
+) -> tuple[list[Term], float | None]:
+    """Weights with their standard errors, and R²; no intercept, as all means are 0.
+
+    All of it is in the triangle of the QR decomposition of the columns with the target behind
+    them: how much of each column those before it leave, and of the target all of them.
+    """
+    if not columns:
+        return [], None
+    names, count = list(columns), len(columns)
+    triangle = np.zeros((count + 1, count + 1))
+    found = np.linalg.qr(np.column_stack([*columns.values(), target]), mode="r")
+    triangle[: len(found)] = found
+    left = np.abs(np.diag(triangle)[:-1]) > _LEFT * np.linalg.norm(triangle[:, :-1], axis=0)
+    kept = [place for place in range(count) if left[place]]
+    weights, spreads, rest = _solved(triangle[:, kept], triangle[:, -1], len(target))
+    terms = [
+        Term(names[place], float(weight), None if spread is None else float(spread))
+        for place, weight, spread in zip(kept, weights, spreads, strict=True)
+    ]
+    for place in sorted(set(range(count)) - set(kept)):
+        before = [other for other in kept if other < place]
+        shares = np.linalg.lstsq(triangle[:, before], triangle[:, place])[0]
+        parts = [names[other] for other, share in zip(before, shares, strict=True)
+                 if abs(share) > _SHARE]  # fmt: skip
+        terms.append(Term(names[place], reason=f"is a combination of {', '.join(parts)}"))
+    return terms, 1.0 - rest / float(triangle[:, -1] @ triangle[:, -1])
+
+
+def _solved(
+    columns: Numbers, target: Numbers, row_count: int
+) -> tuple[Numbers, Sequence[float | None], float]:
+    """Weights, their standard errors, and the sum of the squares that are left."""
+    orthonormal, triangle = np.linalg.qr(columns)
+    inverse = np.linalg.inv(triangle)
+    weights = inverse @ (orthonormal.T @ target)
+    residual = target - columns @ weights
+    rest = float(residual @ residual)
+    freedom = row_count - columns.shape[1] - 1
+    if freedom <= 0:
+        return weights, [None] * len(weights), rest
+    return weights, np.sqrt((inverse**2).sum(axis=1) * (rest / freedom)).tolist(), rest
