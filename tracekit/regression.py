@@ -38,8 +38,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The terms, those with the largest weights first; `r2_ratio` is the share of the metric's
-    variance that they explain together (None if there is no weight), `row_count` the rows.
+    """The terms, those with the largest weights first.
+
+    `r2_ratio` is the share of the metric's variance that they explain together, None if there is
+    no weight; `row_count` how many rows there are.
     """
 
     terms: tuple[Term, ...]
