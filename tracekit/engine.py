@@ -68,7 +68,7 @@ _REGRESSION_ROWS = pa.list_(
             "r2_ratio": pa.float64(),
             "row_count": pa.int64(),
         }
-    )  # fmt: skip
+    )
 )
 #: How the rows of a query are read through a cursor.
 Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
