@@ -61,12 +61,21 @@ _FENCE = re.compile(
     r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
+#: The data of ParaDnn's authors, and where they lie in their repository.
+PARADNN = ROOT.parent / "shared" / "corpus" / "paradnn"
+_PARADNN = "paradnn/scripts/data"
 _HEAD = re.compile(r"(.*)\| head -n (\d+)\s*$")
 
 
 def documents() -> list[Path]:
-    """The pages that may have generated parts."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """The pages that may have generated parts, but those whose files are not here."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [page for page in pages if has_its_files(page.read_text("utf-8"))]
+
+
+def has_its_files(text: str) -> bool:
+    """Whether the files that the commands of a page read are here: some are others', not ours."""
+    return PARADNN.is_dir() or f" {_PARADNN}/" not in text
 
 
 def generated(text: str) -> str:
@@ -131,6 +140,9 @@ class Session:
         # without the tables that tests ask, which are most of the files
         left_out = shutil.ignore_patterns("queries")
         shutil.copytree(ROOT / "fixtures", self._folder / "fixtures", ignore=left_out)
+        if PARADNN.is_dir():
+            (self._folder / _PARADNN).parent.mkdir(parents=True)
+            (self._folder / _PARADNN).symlink_to(PARADNN, target_is_directory=True)
         self._stack.enter_context(contextlib.chdir(self._folder))
         kept = {k: v for k, v in os.environ.items() if not k.startswith(_NOT_OURS)}
         self._stack.enter_context(mock.patch.dict(os.environ, kept | _ENVIRONMENT, clear=True))

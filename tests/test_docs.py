@@ -76,6 +76,8 @@ def rows_of(page: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_page_is_what_the_code_gives(page: str) -> None:
+    if not generate.has_its_files(text_of(page)):
+        pytest.skip("the authors' files are not here")
     difference = generate.differences(ROOT / page)
     assert not difference, f"run `python docs/generate.py`, or mend the code:\n{difference}"
 

@@ -1,5 +1,5 @@
 -- purpose = "How a metric of a sweep is spread, for each value of a label: quantiles, and how many lie beyond them."
--- source = "ParaDnn (Wang Y. E. 2020), Fig. 4: box from the 9th to the 91st percentile, whiskers at the 2nd and the 98th; docs/metrics.md, section Sweeps"
+-- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: box from the 9th to the 91st percentile, whiskers at the 2nd and the 98th; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]

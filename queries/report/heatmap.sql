@@ -1,5 +1,5 @@
 -- purpose = "A metric of a sweep over two labels: one row a pair of values."
--- source = "ParaDnn (Wang Y. E. 2020), Fig. 1; docs/metrics.md, section Sweeps"
+-- source = "ParaDnn (Wang Y. E. 2020), Fig. 2 a to c, Fig. 7 (failures); docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]

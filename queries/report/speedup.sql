@@ -1,5 +1,5 @@
 -- purpose = "How much faster each configuration of a sweep is on one platform than on another: one row a configuration that either has."
--- source = "ParaDnn (Wang Y. E. 2020), Fig. 9: speed-up = metric(platform) / metric(baseline) of the same model; docs/metrics.md, section Sweeps"
+-- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9: speed-up = metric(platform) / metric(baseline) of the same model; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]

@@ -38,7 +38,7 @@ def labels(job: str) -> dict[str, int]:
 
 
 def test_the_sweep_of_batch_and_nodes(corpus: Path, sweeps: Database) -> None:
-    """ParaDnn, Fig. 1: FLOP/s over nodes and batch, one configuration a cell."""
+    """ParaDnn, Fig. 2 (a): FLOP/s over nodes and batch, one configuration a cell."""
     fixed = {"layer": 32, "input": 2000, "output": 1000}
     data = table(corpus, "tpu")
     measured = {job: value for job, value in zip(data["labels"], data["flops"], strict=True)
