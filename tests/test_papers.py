@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -243,3 +245,96 @@ def test_weak_scaling(awan: Session) -> None:
     assert rows["2"]["efficiency_ratio"] == pytest.approx(0.5)  # "2X degradation"
     rates = [row["metric_value"] for row in rows.values()]
     assert rates == sorted(rates)
+
+
+# -- Wang Y. E. 2020 (ParaDnn), on its authors' data ----------------------------------------------
+
+
+def packed(text: str) -> dict[str, int]:
+    parts = (part.rpartition("_") for part in text.split("-")[:5])
+    return {name: int(value) for name, _, value in parts}
+
+
+@pytest.fixture(scope="module")
+def paradnn(corpus: Path) -> dict[str, dict[str, Any]]:
+    names = ("tpu_fc", "gpu_fc", "fc_trace_10sec", "fc_trace_10sec_opbreakdown")
+    return {
+        name: json.loads(gzip.decompress((corpus / "paradnn" / f"{name}.json.gz").read_bytes()))
+        for name in names
+    }
+
+
+@pytest.fixture(scope="module")
+def sweeps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    store = tmp_path_factory.mktemp("paradnn") / "S"
+    for run, name, labels in (
+        ("tpu", "tpu_fc", {"platform": "tpu-v2"}), ("v100", "gpu_fc", {"platform": "v100"}),
+        ("traced", "fc_trace_10sec", {}), ("operators", "fc_trace_10sec_opbreakdown", {}),
+    ):  # fmt: skip
+        ingest([corpus / "paradnn" / f"{name}.json.gz"], store, run_name=run, labels=labels)
+    return opened(store)
+
+
+@pytest.mark.parametrize(("name", "cores"), [("tpu_fc", 8), ("gpu_fc", 1)])
+def test_flops_of_the_tpu_are_those_of_a_core(
+    paradnn: dict[str, dict[str, Any]], name: str, cores: int
+) -> None:
+    """6 operations a parameter and example, forward and backward; the batch is split over cores."""
+    data = paradnn[name]
+    batches = [packed(text)["bs"] for text in data["labels"]]
+    ratios = [
+        work * 1e9 / (6 * size * batch / cores)
+        for work, size, batch in zip(data["fl"], data["params"], batches, strict=True)
+    ]
+    assert 0.98 < min(ratios) <= max(ratios) < 1.13
+    rates = [work * rate for work, rate in zip(data["fl"], data["step_per_sec"], strict=True)]
+    assert rates == pytest.approx(data["flops"], rel=1e-12)
+
+
+def test_flops_grow_with_batch_and_nodes(sweeps: Session) -> None:
+    """Fig. 2 a: from nearly every cell of the map to the next."""
+    rows = sweeps.query("heatmap", {
+        "x": "node", "y": "bs", "metric": "flops", "runs": "tpu",
+        "fixed": "layer=32,input=2000,output=1000",
+    }).rows()  # fmt: skip
+    cells = {(row["x_number"], row["y_number"]): row["metric_value"] for row in rows}
+    pairs = [
+        (value, cells.get(place)) for (node, batch), value in cells.items()
+        for place in ((2 * node, batch), (node, 2 * batch))
+    ]  # fmt: skip
+    told = [(one, next_) for one, next_ in pairs if one is not None and next_ is not None]
+    grows = sum(next_ > one for one, next_ in told)
+    assert (len(told), grows) == (127, 124)
+    assert max(value for value in cells.values() if value is not None) < 22_500
+
+
+def test_large_models_with_large_batches_are_compute_bound(sweeps: Session) -> None:
+    """Sect. 4.2; the ridge of 180 TFLOP/s and 2.4 TB/s is at 75 FLOP/byte."""
+    table = sweeps.sql(
+        "SELECT a.label_number AS node, b.label_number AS bs, value FROM configuration_value "
+        "JOIN sweep_configuration USING (run_id, source_id, event_id) "
+        "JOIN configuration_label AS a ON a.configuration_id = sweep_configuration.configuration_id "
+        "AND a.label_name = 'node' "
+        "JOIN configuration_label AS b ON b.configuration_id = sweep_configuration.configuration_id "
+        "AND b.label_name = 'bs' WHERE title = 'traced' AND column_name = 'intensity'"
+    ).rows()
+    large = [row["value"] for row in table if row["node"] >= 2048 and row["bs"] >= 8192]
+    assert (len(large), round(min(large))) == (23, 84)
+
+
+def test_only_fused_matrix_products_are_compute_bound(paradnn: dict[str, dict[str, Any]]) -> None:
+    """Fig. 3 b: operators with more than 1 % of the time and some operations."""
+    data = paradnn["fc_trace_10sec_opbreakdown"]
+    columns = (data[name] for name in ("labels", "time_perc", "flops_perc", "intensity"))
+    right = [
+        text.split("-", 5)[5] for text, share, work, intensity in zip(*columns, strict=True)
+        if share > 1 and work > 0 and intensity > 75
+    ]  # fmt: skip
+    assert (len(right), {*right}) == (112, {"output fusion"})
+
+
+def test_tpu_over_gpu(sweeps: Session) -> None:
+    rows = sweeps.query("speedup", {"over": "platform", "baseline": "v100"}).rows()
+    found = [row["speedup_factor"] for row in rows if row["speedup_factor"] is not None]
+    assert (len(found), sum(factor > 1 for factor in found)) == (176, 136)
+    assert (round(min(found), 2), round(max(found), 1)) == (0.21, 11.7)
