@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tracekit import decimals
 from tracekit.configurations import ConfigurationRows, Measured, results_facts, unit_of
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Report
@@ -26,6 +27,7 @@ _PLAIN = frozenset((
     "error_message", "skipped", "skip_message", "time_unit", "label", "big_o",
 ))  # fmt: skip
 _TIMES = frozenset(("real_time", "cpu_time", "cpu_coefficient", "real_coefficient"))
+_POWERS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 #: What a part of a name sets that is no argument.
 _CLOCKS = ("process_time", "real_time", "manual_time")
 _SET = {"iterations": "iterations_set", "repeats": "repetitions", "threads": "threads",
@@ -162,19 +164,34 @@ def _failure_of(entry: Mapping[str, Any]) -> str | None:
 
 
 def _metrics_of(entry: Mapping[str, Any], aggregate: str | None) -> dict[str, Measured]:
-    """Times in the unit of the row, and every other number: counters are the user's."""
+    """Times in ns, and every other number: counters are the user's.
+
+    What is a share, as of `cv`, is called otherwise than the time or counter that it is of.
+    """
     unit = entry.get("time_unit")
+    is_share = entry.get("aggregate_unit") == "percentage" or aggregate == "cv"
     metrics = {}
     for name, value in entry.items():
         if name in _PLAIN or not isinstance(value, Number):
             continue
-        if name == "rms" or entry.get("aggregate_unit") == "percentage" or aggregate == "cv":
-            metrics[name] = Measured(value, "ratio" if name != "iterations" else None)
+        if name == "rms":
+            metrics[name] = Measured(value, "ratio")
+        elif is_share and name != "iterations":
+            metrics[f"{name}_{aggregate}"] = Measured(value, "ratio")
         elif name in _TIMES:
-            metrics[name] = Measured(value, unit if isinstance(unit, str) else None)
+            metrics[name] = _time(value, unit if isinstance(unit, str) else None)
         else:
             metrics[name] = Measured(value, unit_of(name))
     return metrics
+
+
+def _time(value: Number, unit: str | None) -> Measured:
+    """A time in ns: benchmarks of one file may have several units, and a metric has one."""
+    power = _POWERS.get(unit or "ns")
+    known = decimals.number(value) if power else None
+    if not power or known is None:
+        return Measured(value, "ns" if power == 0 else unit)
+    return Measured(Number(known.scaleb(power)), "ns")
 
 
 def labels_of(run_name: str) -> dict[str, Any]:
@@ -184,22 +201,22 @@ def labels_of(run_name: str) -> dict[str, Any]:
     then come arguments, named or not, and what the program set for the run.
     """
     first, *parts = _parts(run_name)
-    family, arguments, clocks = [first], {}, []
-    count = 0
+    family, said, clocks = [first], {}, []
+    count = 0  # arguments so far
     for part in parts:
         named = _NAMED.fullmatch(part)
         if part in _CLOCKS:
             clocks.append(part)
-        elif named:
-            arguments[_SET.get(named[1], named[1])] = named[2]
-        elif arguments or count or _ARGUMENT.fullmatch(part):
-            arguments[f"arg{count}"] = part
+        elif named and named[1] in _SET:
+            said[_SET[named[1]]] = named[2]
+        elif named or count or _ARGUMENT.fullmatch(part):
+            said[named[1] if named else f"arg{count}"] = named[2] if named else part
+            count += 1
         else:
             family.append(part)
-        count += part not in _CLOCKS and (named is None or named[1] not in _SET)
     if clocks:
-        arguments["clock"] = "/".join(clocks)
-    return {"benchmark": "/".join(family), **arguments}
+        said["clock"] = "/".join(clocks)
+    return {"benchmark": "/".join(family), **said}
 
 
 def _parts(run_name: str) -> list[str]:

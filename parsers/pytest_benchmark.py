@@ -23,6 +23,7 @@ from tracekit.textual.json_values import Head, Number, as_json, members, text_of
 
 _LIST = "benchmarks"
 _TOP_LEVEL = (_LIST, "machine_info", "commit_info", "datetime", "version")
+_OBJECT = "UNSERIALIZABLE["
 _SECONDS = frozenset(("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr",
                       "hd15iqr", "total"))  # fmt: skip
 
@@ -143,8 +144,17 @@ def _named(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Each parameter; of a file without them (before 3.1) the text that stands for all."""
-    return _members(entry, "params") or {"param": entry.get("param")}
+    """Each parameter; of a file without them (before 3.1) the text that stands for all.
+
+    An object is told by its address, which another run has elsewhere: where it is the only
+    parameter, pytest's name of it is taken.
+    """
+    parameters, param = _members(entry, "params"), entry.get("param")
+    if not parameters:
+        return {"param": param}
+    ((name, value), *others) = parameters.items()
+    is_object = isinstance(value, str) and value.startswith(_OBJECT)
+    return {name: param} if is_object and not others and isinstance(param, str) else parameters
 
 
 def _statistics(stats: Mapping[str, Any], report: Report) -> dict[str, Measured]:
