@@ -354,7 +354,7 @@ def test_the_list_of_formats_tells_of_a_broken_parser(
     assert run(["formats", "--format", "csv"]) == 0
     answer = capsys.readouterr()
     assert answer.out.splitlines()[0] == "format_name,reads"
-    assert "marks" not in answer.out
+    assert "\nmarks" not in answer.out
     assert answer.err.startswith("not usable: the parser 'marks' (tracekit_marks:MarksParser) ")
 
 

@@ -39,6 +39,14 @@ BUILT_IN = (
         "tracekit.parsers.tensorflow_timeline:TensorflowTimelineParser",
         GROUP,
     ),
+    EntryPoint(
+        "google-benchmark", "tracekit.parsers.google_benchmark:GoogleBenchmarkParser", GROUP
+    ),
+    EntryPoint(
+        "pytest-benchmark", "tracekit.parsers.pytest_benchmark:PytestBenchmarkParser", GROUP
+    ),
+    EntryPoint("hyperfine", "tracekit.parsers.hyperfine:HyperfineParser", GROUP),
+    EntryPoint("mlperf", "tracekit.parsers.mlperf:MlperfParser", GROUP),
     EntryPoint("results-table", "tracekit.parsers.results_table:ResultsTableParser", GROUP),
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import json
 import re
@@ -17,7 +16,8 @@ import pyarrow.parquet as pq
 from tracekit.errors import FormatError
 from tracekit.parser import Issue, Report
 from tracekit.source import Source, laid_out
-from tracekit.textual.lines import BLOCK_BYTES, as_utf8, blocks, encoding_of, tell_places
+from tracekit.textual.json_values import JsonText, cut_content, text_of, value_of
+from tracekit.textual.lines import as_utf8, blocks, tell_places
 
 ROWS_AT_ONCE = 1 << 16
 #: Some rows of a table: its columns, each as text as it stands in the file.
@@ -32,7 +32,6 @@ _OF_PROFILERS = re.compile(
     r"gpu-id|correlation[_ ]?id|queue[_ ]?id|agent[_ ]?id|counter[_ ]?name|totaldurationns|"
     r"total(?: time|duration) ?\(?ns\)?|calls|time ?\(%\)|process[_ ]?id|pid|tid|section name"
 )
-_SPACE = re.compile(r"[ \t\r\n]*")
 _COLUMNS = re.compile(r'\{\s*("(?:[^"\\]|\\.)*")\s*:\s*\[\s*(?:[-\d"tfn\[\]])')
 
 
@@ -216,8 +215,8 @@ def _json_lines(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
                 if not line.strip():
                     continue
                 try:
-                    row = json.loads(line, parse_float=str, parse_int=str, parse_constant=str)
-                except (ValueError, RecursionError):
+                    row = value_of(line.decode("utf-8", "replace"))
+                except ValueError:
                     row = None
                 if isinstance(row, dict):
                     yield _as_text(row)
@@ -233,94 +232,13 @@ def _as_text(row: dict[str, Any], prefix: str = "") -> dict[str, str | None]:
     for name, value in row.items():
         if isinstance(value, dict) and not prefix:
             told |= _as_text(value, f"{name}.")
-        elif isinstance(value, bool):
-            told[prefix + name] = "true" if value else "false"
-        elif value is None or isinstance(value, str):
-            told[prefix + name] = value
-        elif not isinstance(value, dict | list):
-            told[prefix + name] = str(value)
         else:
-            told[prefix + name] = json.dumps(value)
+            told[prefix + name] = text_of(value)
     return told
 
 
-class _Text:
-    """JSON text being read: a piece of it, and whatever more is needed."""
-
-    def __init__(self, source: Source, report: Report) -> None:
-        self._pieces = _texts(source, report)
-        self._decoder = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
-        self._text = ""
-        self._place = 0
-
-    def symbol(self) -> str:
-        """The next character that is no space, which stays; "" at the end."""
-        while True:
-            found = _SPACE.match(self._text, self._place)
-            self._place = found.end() if found else self._place
-            if self._place < len(self._text) or not self._more():
-                return self._text[self._place : self._place + 1]
-
-    def skip(self, symbol: str) -> bool:
-        """Pass over a character; whether it is there."""
-        is_there = self.symbol() == symbol
-        self._place += is_there
-        return is_there
-
-    def value(self) -> Any:
-        """The next value; raises ValueError where there is none."""
-        self.symbol()
-        while True:
-            try:
-                value, end = self._decoder.raw_decode(self._text, self._place)
-                if end < len(self._text) or not self._more():  # a number may go on
-                    self._place = end
-                    return value
-            except RecursionError:
-                raise ValueError("nested too deep") from None
-            except ValueError:
-                if not self._more():
-                    raise
-
-    def _more(self) -> bool:
-        """Read on: as much again as there is, so that long values cost their length."""
-        self._text, self._place = self._text[self._place :], 0
-        wanted = max(len(self._text), BLOCK_BYTES)
-        parts = [self._text]
-        for piece in self._pieces:
-            parts.append(piece)
-            wanted -= len(piece)
-            if wanted <= 0:
-                break
-        self._text = "".join(parts)
-        return len(parts) > 1
-
-
-def _texts(source: Source, report: Report) -> Iterator[str]:
-    encoding = encoding_of(source.head())
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)(
-        "replace"
-    )
-    with source.open() as stream:
-        if encoding != "utf-8":
-            report.read(len(stream.read(2)))
-        for piece in stream.pieces():
-            report.read(len(piece))
-            yield decoder.decode(piece)
-        yield decoder.decode(b"", final=True)
-        if stream.damage:
-            report.issue(_cut(f"the {stream.damage}"))
-
-
-def _cut(what: str) -> Issue:
-    return Issue(
-        "cut_content", "error", "recording", f"{what}; what follows is not there",
-        "the file is cut or damaged: get it once more",
-    )  # fmt: skip
-
-
 def _json_rows(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
-    text = _Text(source, report)
+    text = JsonText(source, report)
 
     def rows() -> Iterator[dict[str, str | None]]:
         text.skip("[")
@@ -328,14 +246,14 @@ def _json_rows(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
             try:
                 row = text.value()
             except ValueError as error:
-                report.issue(_cut(f"the list of rows cannot be read to its end ({error})"))
+                report.issue(cut_content(f"the list of rows cannot be read to its end ({error})"))
                 return
             if isinstance(row, dict):
                 yield _as_text(row)
             else:
                 _skip_row(report, "members of the list that are no objects")
             if not text.skip(",") and text.symbol() != "]":
-                report.issue(_cut("the list of rows does not end"))
+                report.issue(cut_content("the list of rows does not end"))
                 return
 
     yield _by_rows(rows())
@@ -343,17 +261,15 @@ def _json_rows(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
 
 def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
     """Columns of one length are one table; those of another are another."""
-    text = _Text(source, report)
+    text = JsonText(source, report)
     found: dict[int, dict[str, pa.Array]] = {}
     text.skip("{")
     while not text.skip("}"):
         try:
-            name = text.value()
-            if not isinstance(name, str) or not text.skip(":"):
-                raise ValueError("no name of a column")
+            name = text.name()
             values = text.value()
         except ValueError as error:
-            report.issue(_cut(f"the columns cannot be read to their end ({error})"))
+            report.issue(cut_content(f"the columns cannot be read to their end ({error})"))
             break
         if isinstance(values, list):
             column = pa.array([_cell(value) for value in values], pa.string())
@@ -364,7 +280,7 @@ def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]
                 "it is left out",
             ))  # fmt: skip
         if not text.skip(",") and text.symbol() != "}":
-            report.issue(_cut("the object of columns does not end"))
+            report.issue(cut_content("the object of columns does not end"))
             break
     for columns in found.values():
         yield _cut_up(columns)
@@ -383,7 +299,7 @@ def _cut_up(columns: Columns) -> Iterator[Columns]:
 def _parquet(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
     with laid_out(source) as (plain, damage):
         if damage:
-            report.issue(_cut(f"the {damage}"))
+            report.issue(cut_content(f"the {damage}"))
         try:
             file = pq.ParquetFile(plain.path)
         except (pa.ArrowException, OSError) as error:
@@ -405,7 +321,7 @@ def _row_groups(file: pq.ParquetFile, report: Report) -> Iterator[Columns]:
     except (pa.ArrowException, OSError) as error:
         report.event_count += left
         report.issue(replace(
-            _cut(f"rows cannot be read ({_one_line(error)})"), skipped_event_count=left
+            cut_content(f"rows cannot be read ({_one_line(error)})"), skipped_event_count=left
         ))  # fmt: skip
 
 

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.configurations import NUMBER, clean, numbers_of, tell_no_number, unit_of
 from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.results_table.layouts import Columns
 from tracekit.parsers.results_table.packed import unpacked
-from tracekit.parsers.results_table.roles import FINE, NUMBER, role_of, unit_of
-from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, REAL, TEXT
+from tracekit.parsers.results_table.roles import FINE, role_of
+from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, TEXT
 
 _LOOKED_AT = 1000
-_NUMBERS = f"^{NUMBER.pattern}$"
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class TableRows:
             elif role == "packed":
                 values += self._unpacked(ids, column)
             elif role in ("label", "metric"):
-                batch, is_number = self._values(ids, name, role, _clean(column))
+                batch, is_number = self._values(ids, name, role, clean(column))
                 values.append(batch)
                 has_metric |= is_number if role == "metric" else False
         yield CONFIGURATION.name, self._configurations(columns, ids, has_metric)
@@ -90,9 +90,9 @@ class TableRows:
     def _configurations(
         self, columns: Columns, ids: pa.Array, has_metric: np.ndarray
     ) -> pa.RecordBatch:
-        names = [_clean(columns[n]) for n, role in self.roles.items()
+        names = [clean(columns[n]) for n, role in self.roles.items()
                  if role == "packed" and n in columns]  # fmt: skip
-        said = [_clean(columns[n]) for n, role in self.roles.items()
+        said = [clean(columns[n]) for n, role in self.roles.items()
                 if role == "status" and n in columns]  # fmt: skip
         nothing = pa.nulls(len(ids), TEXT)
         status = pc.coalesce(*said) if said else nothing
@@ -110,12 +110,11 @@ class TableRows:
         self, ids: pa.Array, name: str, role: str, column: pa.Array
     ) -> tuple[pa.RecordBatch, np.ndarray]:
         """One column as rows, without its empty cells; and which rows have a number."""
-        is_number = pc.fill_null(pc.match_substring_regex(column, _NUMBERS), False)
-        texts = pc.if_else(is_number, column, pa.scalar(None, TEXT))
-        numbers = texts.cast(REAL)
-        is_finite = pc.fill_null(pc.is_finite(numbers), False)
-        numbers = pc.if_else(is_finite, numbers, pa.scalar(None, REAL))
-        self._tell_words(name, role, column, is_finite)
+        numbers = numbers_of(column)
+        is_finite = pc.is_valid(numbers)
+        if role == "metric":
+            odd = column.filter(pc.and_(pc.is_valid(column), pc.invert(is_finite)))
+            tell_no_number(self.report, name, odd)
         is_there = pc.is_valid(column)
         unit = pa.scalar(unit_of(name) if role == "metric" else None, TEXT)
         count = len(column)
@@ -134,21 +133,9 @@ class TableRows:
             occurrence_count=len(column) - column.null_count,
         ))  # fmt: skip
 
-    def _tell_words(self, name: str, role: str, column: pa.Array, is_finite: pa.Array) -> None:
-        """A metric's value that is no number: a failure's word, NaN, a list."""
-        odd = column.filter(pc.and_(pc.is_valid(column), pc.invert(is_finite)))
-        if role == "metric" and len(odd):
-            self.report.issue(Issue(
-                "no_number", "warning", "recording",
-                f"values of the metric {name!r} that are no number, such as "
-                f"{odd[0].as_py()[:40]!r}",
-                "they count as missing",
-                occurrence_count=len(odd),
-            ))  # fmt: skip
-
     def _unpacked(self, ids: pa.Array, column: pa.Array) -> Iterator[pa.RecordBatch]:
         """The labels of a packed column; what follows them is the label ``name``."""
-        once = _clean(column).dictionary_encode()
+        once = clean(column).dictionary_encode()
         words = [unpacked(text) for text in once.dictionary.to_pylist()]
         names = dict.fromkeys(name for word in words if word for name in word[0])
         self.known |= dict.fromkeys(names, "label")
@@ -158,9 +145,3 @@ class TableRows:
         rest = pa.array([(word[1] or None) if word else None for word in words], TEXT)
         if rest.null_count < len(rest):
             yield self._values(ids, "name", "label", rest.take(once.indices))[0]
-
-
-def _clean(column: pa.Array) -> pa.Array:
-    """The texts without spaces around them; NULL for none."""
-    texts = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, TEXT), texts)

@@ -41,6 +41,10 @@ SEEDS = {
     "tensorflow-tools": ["tensorflow_tools/*/*.pb", "tensorflow_tools/*/[!e]*.json*"],
     "tensorflow-trace": ["tensorflow_trace/*/*.json", "tensorflow_trace/*/*.json.gz"],
     "tensorflow-timeline": ["tensorflow_timeline/*/gpu.json"],
+    "google-benchmark": ["google_benchmark/*/*.json"],
+    "pytest-benchmark": ["pytest_benchmark/*/*.json"],
+    "hyperfine": ["hyperfine/*/*.json"],
+    "mlperf": ["mlperf/*/*.txt"],
     "results-table": ["results_table/*/*.csv", "results_table/*/*.json*"],
 }  # fmt: skip
 NAMES = (*SEEDS, *OTHERS)
@@ -96,13 +100,12 @@ def _short(content: bytes) -> bytes:
 
 
 def _fewer_events(document: Any) -> bytes:
-    events = document["traceEvents"] if isinstance(document, dict) else document
+    name = "benchmarks" if "benchmarks" in document else "traceEvents"
+    events = document[name] if isinstance(document, dict) else document
     step = max(1, len(events) // _EVENTS_OF_A_SEED)
     kept = [event for i, event in enumerate(events) if i % step == 0 or event.get("ph") == "M"]
     few = kept[: 2 * _EVENTS_OF_A_SEED]
-    return json.dumps(
-        {**document, "traceEvents": few} if isinstance(document, dict) else few
-    ).encode()
+    return json.dumps({**document, name: few} if isinstance(document, dict) else few).encode()
 
 
 class _Format:

@@ -16,13 +16,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.parsers.conftest import Parsed, gathered
+from tracekit.configurations import unit_of
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.intake import Options, ingest
 from tracekit.parser import Report
 from tracekit.parsers.results_table import ResultsTableParser
 from tracekit.parsers.results_table.packed import unpacked
-from tracekit.parsers.results_table.roles import role_of, unit_of
+from tracekit.parsers.results_table.roles import role_of
 from tracekit.registry import claims, detect
 from tracekit.source import Source
 
@@ -304,3 +305,10 @@ def test_tables_in_a_folder_are_not_taken_unless_named(tmp_path: Path, small_tra
     assert names == ["trace.json"]
     named = ingest(folder, tmp_path / "S", Options(format_name="results-table"))
     assert [outcome.path.name for outcome in named] == ["notes.csv"]
+
+
+def test_half_a_surrogate_pair_is_shown_as_a_mark(read: Read) -> None:
+    found = read('[{"a": "x\\ud800", "\\udfff": 1.5}]')
+    assert list(values(found).values()) == [{"a": "x\ufffd", "\ufffd": 1.5}]
+    found = read('{"a": "x\\ud800", "time_s": 1.5}\n{"a": "\\ud83d\\ude00", "time_s": 2}\n')
+    assert [row["a"] for row in values(found).values()] == ["x\ufffd", "\U0001f600"]

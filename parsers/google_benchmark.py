@@ -1,0 +1,231 @@
+"""Google Benchmark: the JSON that ``--benchmark_out`` and ``--benchmark_format=json`` write.
+
+Layout: src/json_reporter.cc of google/benchmark, 1.4 to 1.9. A benchmark's run is a configuration;
+what its name says (``copy/rows:16/64/threads:2``) are labels. Means and the like over repetitions
+are configurations only where the repetitions themselves are not in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracekit import decimals
+from tracekit.configurations import ConfigurationRows, Measured, results_facts, unit_of
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.source import Source
+from tracekit.textual.json_values import Head, Number, members
+
+_LIST = "benchmarks"
+#: Members of a run that are no counters of the user's.
+_PLAIN = frozenset((
+    "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
+    "repetition_index", "threads", "aggregate_name", "aggregate_unit", "error_occurred",
+    "error_message", "skipped", "skip_message", "time_unit", "label", "big_o",
+))  # fmt: skip
+_TIMES = frozenset(("real_time", "cpu_time", "cpu_coefficient", "real_coefficient"))
+_POWERS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
+#: What a part of a name sets that is no argument.
+_CLOCKS = ("process_time", "real_time", "manual_time")
+_SET = {"iterations": "iterations_set", "repeats": "repetitions", "threads": "threads",
+        "min_time": "min_time", "min_warmup_time": "min_warmup_time"}  # fmt: skip
+_FITTED = ("BigO", "RMS")
+# Before 1.5 only the name says that a row is an aggregate.
+_AGGREGATE = re.compile(r"(.+)_(mean|median|stddev|cv|BigO|RMS)")
+_ARGUMENT = re.compile(r"-?\d+")
+_NAMED = re.compile(r"([^:]+):([^:]+)")
+_LONGEST_NAME = 10_000
+
+
+class GoogleBenchmarkParser:
+    """Results of Google Benchmark; see the module."""
+
+    name = "google-benchmark"
+    title = "results of Google Benchmark (--benchmark_out, JSON): a benchmark's run a configuration"
+
+    def sniff(self, head: bytes) -> Match | None:
+        """Claim an object of a context and benchmarks, or of benchmarks with their times."""
+        found = Head.of(head)
+        if found is None or found.first_name not in ("context", _LIST):
+            return None
+        if found.has("context", "num_cpus", "mhz_per_cpu"):
+            return Match(0.95, "a context as Google Benchmark writes it")
+        if found.has(_LIST, "real_time", "cpu_time", "time_unit"):
+            return Match(0.95, "benchmarks with the times that Google Benchmark writes")
+        return None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of `source`; see `tracekit.parser.Parser`."""
+        top_level: dict[str, Any] = {}
+        reading = _Reading(report, ConfigurationRows(report))
+        for entry in members(source, report, _LIST, top_level):
+            reading.take(entry)
+            yield from reading.rows.batches()
+        yield from reading.rows.batches(is_last=True)
+        if not report.event_count:
+            raise FormatError(
+                f"{source.path}: no benchmark in it; run the program with --benchmark_out=FILE "
+                "and a filter that some benchmark matches"
+            )
+        context = top_level.pop("context", None)
+        said = context if isinstance(context, dict) else {}
+        _tell_context(said, report)
+        tool = f"Google Benchmark {said.get('library_version') or ''}".rstrip()
+        report.facts |= results_facts(report, tool, {**said, **top_level})
+
+
+def _tell_context(context: Mapping[str, Any], report: Report) -> None:
+    """What Google Benchmark warns of on the console."""
+    if context.get("cpu_scaling_enabled") is True:
+        report.issue(Issue(
+            "cpu_scaling", "warning", "recording", "the processor's clock changed as it liked",
+            "real times vary with it; measure again with a fixed clock (cpupower frequency-set "
+            "--governor performance)",
+        ))  # fmt: skip
+    if context.get("library_build_type") == "debug":
+        report.issue(Issue(
+            "debug_build", "warning", "recording", "the library was built without optimization",
+            "short times may be too long; link a release build of Google Benchmark",
+        ))  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One file being read; `measured` are names of runs that have a row."""
+
+    report: Report
+    rows: ConfigurationRows
+    measured: set[str] = field(default_factory=set)
+
+    def take(self, entry: Any) -> None:
+        """One member of the list of benchmarks."""
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+            self.rows.skip(Issue(
+                "damaged_row", "error", "recording", "benchmarks without a name are left out",
+                "the file is damaged: get it once more", skipped_event_count=1,
+            ))  # fmt: skip
+            return
+        run_name, aggregate = _run_of(entry)
+        if aggregate is None:
+            self.measured.add(run_name)
+        elif aggregate not in _FITTED and run_name in self.measured:
+            self.rows.skip(Issue(
+                "aggregate", "info", "import",
+                "means and the like over repetitions that are in the file, left out",
+                "the reports work them out of the repetitions", skipped_event_count=1,
+            ))  # fmt: skip
+            return
+        self._add(entry, run_name, aggregate)
+
+    def _add(self, entry: Mapping[str, Any], run_name: str, aggregate: str | None) -> None:
+        said = {
+            "threads": entry.get("threads"),
+            "label": entry.get("label"),
+            "big_o": entry.get("big_o"),
+            "aggregate": aggregate,
+            "repetition": entry.get("repetition_index") if _is_repeated(entry) else None,
+        }
+        labels = labels_of(run_name) | {k: v for k, v in said.items() if v is not None}
+        failure = _failure_of(entry)
+        metrics = {} if failure else _metrics_of(entry, aggregate)
+        self.rows.add(entry["name"], labels, metrics, failure, has_failed=failure is not None)
+
+
+def _run_of(entry: Mapping[str, Any]) -> tuple[str, str | None]:
+    """The name of the run, and which aggregate over its repetitions it is, if any."""
+    name = entry["name"]
+    if "run_type" in entry:
+        run_name = entry.get("run_name")
+        aggregate = entry.get("aggregate_name") if entry["run_type"] == "aggregate" else None
+        return (
+            run_name if isinstance(run_name, str) else name,
+            aggregate if isinstance(aggregate, str) else None,
+        )
+    found = _AGGREGATE.fullmatch(name) if len(name) <= _LONGEST_NAME else None
+    return (found[1], found[2]) if found else (name, None)
+
+
+def _is_repeated(entry: Mapping[str, Any]) -> bool:
+    return entry.get("repetitions") not in (None, "0", "1")
+
+
+def _failure_of(entry: Mapping[str, Any]) -> str | None:
+    """Why a benchmark gave up; its times are 0 then."""
+    for flag, message, otherwise in (
+        ("error_occurred", "error_message", "error"), ("skipped", "skip_message", "skipped"),
+    ):  # fmt: skip
+        if entry.get(flag) is True:
+            said = entry.get(message)
+            return said if isinstance(said, str) and said.strip() else otherwise
+    return None
+
+
+def _metrics_of(entry: Mapping[str, Any], aggregate: str | None) -> dict[str, Measured]:
+    """Times in ns, and every other number: counters are the user's.
+
+    What is a share, as of `cv`, is called otherwise than the time or counter that it is of.
+    """
+    unit = entry.get("time_unit")
+    is_share = entry.get("aggregate_unit") == "percentage" or aggregate == "cv"
+    metrics = {}
+    for name, value in entry.items():
+        if name in _PLAIN or not isinstance(value, Number):
+            continue
+        if name == "rms":
+            metrics[name] = Measured(value, "ratio")
+        elif is_share and name != "iterations":
+            metrics[f"{name}_{aggregate}"] = Measured(value, "ratio")
+        elif name in _TIMES:
+            metrics[name] = _time(value, unit if isinstance(unit, str) else None)
+        else:
+            metrics[name] = Measured(value, unit_of(name))
+    return metrics
+
+
+def _time(value: Number, unit: str | None) -> Measured:
+    """A time in ns: benchmarks of one file may have several units, and a metric has one."""
+    power = _POWERS.get(unit or "ns")
+    known = decimals.number(value) if power else None
+    if not power or known is None:
+        return Measured(value, "ns" if power == 0 else unit)
+    return Measured(Number(known.scaleb(power)), "ns")
+
+
+def labels_of(run_name: str) -> dict[str, Any]:
+    """What the name of a run says was set.
+
+    Its first part, with words behind it (a fixture's method, a captured case), is the benchmark;
+    then come arguments, named or not, and what the program set for the run.
+    """
+    first, *parts = _parts(run_name)
+    family, said, clocks = [first], {}, []
+    count = 0  # arguments so far
+    for part in parts:
+        named = _NAMED.fullmatch(part)
+        if part in _CLOCKS:
+            clocks.append(part)
+        elif named and named[1] in _SET:
+            said[_SET[named[1]]] = named[2]
+        elif named or count or _ARGUMENT.fullmatch(part):
+            said[named[1] if named else f"arg{count}"] = named[2] if named else part
+            count += 1
+        else:
+            family.append(part)
+    if clocks:
+        said["clock"] = "/".join(clocks)
+    return {"benchmark": "/".join(family), **said}
+
+
+def _parts(run_name: str) -> list[str]:
+    """The parts of a name between slashes that are in no bracket of template arguments."""
+    parts, depth = [""], 0
+    for piece in re.split(r"([<>/])", run_name):
+        depth += (piece == "<") - (piece == ">" and depth > 0)
+        if piece == "/" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts

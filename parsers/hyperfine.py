@@ -1,0 +1,125 @@
+"""hyperfine: the JSON of ``--export-json``. A command is a configuration.
+
+Layout: src/benchmark/benchmark_result.rs of sharkdp/hyperfine, 1.0 to 1.19. Each parameter of a
+scan is a label.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tracekit.configurations import ConfigurationRows, Measured, results_facts
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.source import Source
+from tracekit.textual.json_values import Head, Number, as_json, members, text_of
+
+_LIST = "results"
+_SECONDS = ("mean", "stddev", "median", "user", "system", "min", "max")
+_MOST_CODES = 5
+
+
+class HyperfineParser:
+    """Results of hyperfine; see the module."""
+
+    name = "hyperfine"
+    title = "results of hyperfine (--export-json): a command a configuration"
+
+    def sniff(self, head: bytes) -> Match | None:
+        """Claim an object of results, each a command with its times."""
+        found = Head.of(head)
+        if found is None or found.first_name != _LIST:
+            return None
+        if found.has("command") and (
+            found.has("mean", "user", "system") or found.has("exit_codes")
+        ):
+            return Match(0.95, "commands with their times as hyperfine writes them")
+        return None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of `source`; see `tracekit.parser.Parser`."""
+        top_level: dict[str, Any] = {}
+        rows = ConfigurationRows(report)
+        entries = list(members(source, report, _LIST, top_level))
+        is_told = _are_told_by_parameters([e for e in entries if _is_result(e)])
+        for entry in entries:
+            if _is_result(entry):
+                _add(rows, entry, report, has_command=not is_told)
+            else:
+                rows.skip(Issue(
+                    "damaged_row", "error", "recording", "results without a command are left out",
+                    "the file is damaged: get it once more", skipped_event_count=1,
+                ))  # fmt: skip
+            yield from rows.batches()
+        yield from rows.batches(is_last=True)
+        if not report.event_count:
+            raise FormatError(
+                f"{source.path}: no result in it; hyperfine ends at the first command that fails, "
+                "unless told otherwise (--ignore-failure)"
+            )
+        report.facts |= results_facts(report, "hyperfine", top_level)
+
+
+def _is_result(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("command"), str)
+
+
+def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = entry.get("parameters")
+    return found if isinstance(found, dict) else {}
+
+
+def _are_told_by_parameters(entries: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the parameters alone tell each command from the others."""
+    told = {as_json(_parameters(entry)) for entry in entries}
+    return len(told) == len(entries) and all(map(_parameters, entries))
+
+
+def _add(
+    rows: ConfigurationRows, entry: Mapping[str, Any], report: Report, *, has_command: bool
+) -> None:
+    """One command.
+
+    Its text has the values of its parameters in it: beside them it would keep configurations
+    apart that differ in one of them, so it is a label only where they do not tell it.
+    """
+    command = {"command": entry["command"]} if has_command else {}
+    metrics = {name: Measured(entry.get(name), "s") for name in _SECONDS}
+    times = entry.get("times")
+    if isinstance(times, list):
+        metrics["runs"] = Measured(Number(len(times)))
+        report.issue(Issue(
+            "single_times", "info", "import",
+            "times of single runs, left out", "their statistics are kept",
+        ))  # fmt: skip
+    rows.add(
+        entry["command"], {**command, **_parameters(entry)}, metrics | _memory(entry),
+        _exit_codes(entry.get("exit_codes"), report),
+    )  # fmt: skip
+
+
+def _memory(entry: Mapping[str, Any]) -> dict[str, Measured]:
+    """The most memory that any run took (hyperfine 1.19 and later)."""
+    sizes = entry.get("memory_usage_byte")
+    known = [size for size in sizes if isinstance(size, Number)] if isinstance(sizes, list) else []
+    if not all(size.isdigit() and len(size) < 19 for size in known) or not known:
+        return {}
+    return {"memory_usage_byte": Measured(max(known, key=int), "byte")}
+
+
+def _exit_codes(codes: Any, report: Report) -> str | None:
+    """What is to be said of exit codes: hyperfine kept on because it was told to (``-i``)."""
+    if not isinstance(codes, list):
+        return None
+    odd = Counter(text_of(code) or "none (killed)" for code in codes if code != "0")
+    if not odd:
+        return None
+    report.issue(Issue(
+        "exit_code", "warning", "recording", "commands that ended with an exit code other than 0",
+        "their times are kept, as hyperfine was told to ignore it: see configuration.status_text",
+    ))  # fmt: skip
+    named = ", ".join(f"{code}: {count}" for code, count in odd.most_common(_MOST_CODES))
+    more = ", …" if len(odd) > _MOST_CODES else ""
+    return f"exit code {named}{more} of {len(codes)} runs"

@@ -1,0 +1,105 @@
+"""MLPerf: logs of training runs, and what LoadGen writes of inference tests.
+
+Training: lines ``:::MLLOG {…}`` of mlperf-logging, from version 0.7 of the benchmark on (see
+`training`). Inference: ``mlperf_log_summary.txt`` and ``mlperf_log_detail.txt`` of LoadGen (see
+`inference`). A run, or a test, is a configuration; a file may hold several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tracekit.configurations import ConfigurationRows, results_facts
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parsers.mlperf.inference import DetailLog, Summary
+from tracekit.parsers.mlperf.training import TrainingLog
+from tracekit.source import Source
+from tracekit.textual.json_values import value_of
+from tracekit.textual.lines import as_utf8, blocks, tell_places
+
+_MARK = ":::MLLOG"
+_OF_LOADGEN = "mlperf::logging"
+_MOST_LINE = 1 << 20
+
+
+class MlperfParser:
+    """Logs of MLPerf; see the module."""
+
+    name = "mlperf"
+    title = "logs of MLPerf: training (:::MLLOG), inference (LoadGen's summary and detail log)"
+
+    def sniff(self, head: bytes) -> Match | None:
+        """Claim lines of its logger, or the title of LoadGen's summary."""
+        for line in as_utf8(head).decode("utf-8", "replace").split("\n"):
+            if _MARK in line and '"key"' in line and '"time_ms"' in line:
+                return Match(0.95, "lines as MLPerf's logger writes them")
+            if Summary.is_title(line):
+                return Match(0.95, "the summary of MLPerf's LoadGen")
+        return None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of `source`; see `tracekit.parser.Parser`."""
+        reading = _Reading(report)
+        for block in blocks(source, report):
+            place = block.offset_bytes
+            for line in block.lines:
+                reading.take(line, place)
+                place += len(line) + 1
+            yield from reading.rows.batches()
+        reading.finish()
+        yield from reading.rows.batches(is_last=True)
+        tell_places(source, report)
+        if not report.event_count:
+            raise FormatError(
+                f"{source.path}: no run of MLPerf in it; give the log of a training "
+                "(:::MLLOG lines), or mlperf_log_summary.txt or mlperf_log_detail.txt of LoadGen"
+            )
+        report.facts |= results_facts(report, "MLPerf", reading.detail.said)
+
+
+class _Reading:
+    """One file being read: each line goes to the log that it is of."""
+
+    def __init__(self, report: Report) -> None:
+        self.rows = ConfigurationRows(report)
+        self.training = TrainingLog(self.rows)
+        self.detail = DetailLog(self.rows, report)
+        self.summary = Summary(self.rows)
+        self._report = report
+
+    def take(self, line: bytes, place: int) -> None:
+        if len(line) > _MOST_LINE:
+            self._tell_damage(place, len(line))
+            return
+        text = line.decode("utf-8", "replace").rstrip("\r")
+        before, mark, rest = text.partition(_MARK)
+        if not mark:
+            self.summary.take(before)
+        elif (event := _event_of(rest)) is None:
+            self._tell_damage(place, len(line))
+        elif event.get("namespace") == _OF_LOADGEN:
+            self.detail.take(event)
+        else:
+            self.training.take(event)
+
+    def finish(self) -> None:
+        for log in (self.training, self.detail, self.summary):
+            log.end()
+
+    def _tell_damage(self, place: int, length: int) -> None:
+        self._report.issue(Issue(
+            "damaged_row", "error", "recording", "a line of MLPerf's logger cannot be read",
+            "it is left out; the file is cut or damaged, or two programs wrote to it at once",
+            lost_bytes=length, first_offset_bytes=place,
+        ))  # fmt: skip
+
+
+def _event_of(text: str) -> dict[str, Any] | None:
+    """The event that stands behind the mark; None where it is none."""
+    try:
+        event = value_of(text)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("key"), str) else None

@@ -1,0 +1,162 @@
+"""Inference: what LoadGen writes of a test, in its summary and in its detail log.
+
+Layouts: loadgen/results.cc and loadgen/test_settings_internal.cc of mlcommons/inference. Labels
+and metrics are called what the file calls them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracekit.configurations import NUMBER, ConfigurationRows, Measured, unit_of
+from tracekit.parser import Issue, Report
+from tracekit.textual.json_values import Number
+
+_PAIR = re.compile(r"\s*(?:\* )?([^:]{1,200}?)\s*:\s*(\S.{0,1000})")
+_TITLE = "MLPerf Results Summary"
+_PARAMETERS = "Test Parameters Used"
+_RESULT = "Result is"
+_ADVICE = "Recommendations:"
+_PERFORMANCE = "PerformanceOnly"
+_MOST_REASONS = 8
+_SHOWN = 80
+
+
+@dataclass(slots=True)
+class _Test:
+    """One test; `reasons` say why its result is not valid."""
+
+    labels: dict[str, Any] = field(default_factory=dict)
+    metrics: dict[str, Measured] = field(default_factory=dict)
+    validity: str | None = None
+    reasons: list[str] = field(default_factory=list)
+
+    def measure(self, name: str, value: str) -> None:
+        """Keep a number as a metric."""
+        self.metrics[name] = Measured(value, unit_of(name))
+
+    def add_to(self, rows: ConfigurationRows, name_label: str, mode_label: str) -> None:
+        """The test as a configuration."""
+        name, mode = self.labels.get(name_label), self.labels.get(mode_label)
+        failure = None
+        if isinstance(mode, str) and mode != _PERFORMANCE:
+            failure = f"{mode}: no performance is measured"
+        elif self.validity is None:
+            failure = "not finished: no result"
+        elif self.validity != "VALID":
+            why = ", ".join(dict.fromkeys(self.reasons[:_MOST_REASONS]))
+            failure = f"{self.validity}: {why}" if why else self.validity
+        rows.add(name if isinstance(name, str) else None, self.labels, self.metrics,
+                 failure, has_failed=failure is not None)  # fmt: skip
+
+
+class DetailLog:
+    """Events of ``mlperf_log_detail.txt``, test by test; ``said`` is what it says of LoadGen."""
+
+    def __init__(self, rows: ConfigurationRows, report: Report) -> None:
+        """Begin; tests that end go to `rows`."""
+        self.said: dict[str, Any] = {}
+        self._rows = rows
+        self._report = report
+        self._test: _Test | None = None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """One event."""
+        key, value = event["key"], event.get("value")
+        if key == "loadgen_version":
+            self.end()
+        if self._test is None:
+            self._test = _Test()
+        if key in ("loadgen_version", "test_datetime"):
+            self.said.setdefault(key, value)
+        self._tell_trouble(event)
+        _settle(self._test, key, value)
+
+    def end(self) -> None:
+        """The test is over, or the file is."""
+        test, self._test = self._test, None
+        if test is not None:
+            test.add_to(self._rows, "sut_name", "effective_test_mode")
+
+    def _tell_trouble(self, event: Mapping[str, Any]) -> None:
+        metadata = event.get("metadata")
+        said = metadata if isinstance(metadata, dict) else {}
+        first = f"the first is {event['key']}: {event.get('value')}"[:_SHOWN]
+        if said.get("is_error") is True:
+            self._report.issue(Issue(
+                "profiler_error", "warning", "recording", "LoadGen met errors in the test", first
+            ))  # fmt: skip
+        elif said.get("is_warning") is True:
+            self._report.issue(Issue(
+                "profiler_warning", "warning", "recording", "LoadGen warns of the test", first
+            ))  # fmt: skip
+
+
+def _settle(test: _Test, key: str, value: Any) -> None:
+    """What one event of the detail log says of the test."""
+    if key == "result_validity":
+        test.validity = str(value)
+    elif key == "result_invalid_reason" and isinstance(value, str) and value.strip():
+        test.reasons.append(value.strip().removesuffix("."))
+    elif key.endswith("_met") and value is False:
+        test.reasons.append(f"{key.removeprefix('result_')}: no")
+    elif key.startswith("result_") and isinstance(value, Number):
+        test.measure(key, value)
+    elif _is_set(key) and isinstance(value, str | bool):
+        test.labels[key] = value
+
+
+def _is_set(key: str) -> bool:
+    return key.startswith("effective_") or key in ("sut_name", "qsl_name")
+
+
+class Summary:
+    """Lines of ``mlperf_log_summary.txt``, test by test."""
+
+    def __init__(self, rows: ConfigurationRows) -> None:
+        """Begin; tests that end go to `rows`."""
+        self._rows = rows
+        self._test: _Test | None = None
+        self._part = ""
+
+    @staticmethod
+    def is_title(line: str) -> bool:
+        """Whether a line is the title of a summary."""
+        return line.strip() == _TITLE
+
+    def take(self, line: str) -> None:
+        """One line, of a summary or of something else."""
+        if self.is_title(line):
+            self.end()
+            self._test, self._part = _Test(), ""
+        elif self._test is None:
+            return
+        elif line.strip() in (_PARAMETERS, _ADVICE):
+            self._part = line.strip()
+        elif self._part == _ADVICE and line.startswith(" * "):
+            self._test.reasons.append(line[3:].strip().removesuffix("."))
+        else:
+            self._part = "" if self._part == _ADVICE else self._part
+            if found := _PAIR.fullmatch(line):
+                self._pair(self._test, found[1], found[2].strip())
+
+    def _pair(self, test: _Test, name: str, value: str) -> None:
+        """A name and a value; words are labels before the parameters, as those are."""
+        if name == _RESULT:
+            test.validity = value
+        elif name.endswith("satisfied"):
+            if value.lower() != "yes":
+                test.reasons.append(f"{name}: {value.lower()}")
+        elif self._part != _PARAMETERS and NUMBER.fullmatch(value):
+            test.measure(name, value)
+        else:
+            test.labels[name] = value
+
+    def end(self) -> None:
+        """The test is over, or the file is."""
+        test, self._test = self._test, None
+        if test is not None:
+            test.add_to(self._rows, "SUT name", "Mode")

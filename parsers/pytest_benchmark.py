@@ -1,0 +1,168 @@
+"""pytest-benchmark: the JSON of ``--benchmark-json`` and of files below ``.benchmarks``.
+
+Layout: the storage format of pytest-benchmark 3 to 5. A benchmark is a configuration: its name
+without parameters, its group and its parameters are labels, its statistics are metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tracekit.configurations import (
+    ConfigurationRows,
+    Measured,
+    measured,
+    results_facts,
+    role_of_values,
+)
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.source import Source
+from tracekit.textual.json_values import Head, Number, as_json, members, text_of
+
+_LIST = "benchmarks"
+_TOP_LEVEL = (_LIST, "machine_info", "commit_info", "datetime", "version")
+_OBJECT = "UNSERIALIZABLE["
+_SECONDS = frozenset(("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr",
+                      "hd15iqr", "total"))  # fmt: skip
+
+
+class PytestBenchmarkParser:
+    """Results of pytest-benchmark; see the module."""
+
+    name = "pytest-benchmark"
+    title = (
+        "results of pytest-benchmark (--benchmark-json, .benchmarks): a benchmark a configuration"
+    )
+
+    def sniff(self, head: bytes) -> Match | None:
+        """Claim an object with what pytest-benchmark says of the machine, or of a benchmark."""
+        found = Head.of(head)
+        if found is None or found.first_name not in _TOP_LEVEL:
+            return None
+        if found.has("machine_info", "python_implementation_version"):
+            return Match(0.95, "machine_info as pytest-benchmark writes it")
+        if found.has(_LIST, "fullname", "extra_info"):
+            return Match(0.95, "benchmarks as pytest-benchmark writes them")
+        return None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of `source`; see `tracekit.parser.Parser`."""
+        top_level: dict[str, Any] = {}
+        rows = ConfigurationRows(report)
+        entries = list(members(source, report, _LIST, top_level))
+        whole = [entry for entry in entries if _is_benchmark(entry)]
+        roles, differing = _roles(whole), _differing(whole)
+        for entry in entries:
+            if _is_benchmark(entry):
+                _add(rows, entry, roles, differing, report)
+            else:
+                rows.skip(Issue(
+                    "damaged_row", "error", "recording",
+                    "benchmarks without a name or statistics are left out",
+                    "the file is damaged: get it once more", skipped_event_count=1,
+                ))  # fmt: skip
+            yield from rows.batches()
+        yield from rows.batches(is_last=True)
+        if not report.event_count:
+            raise FormatError(
+                f"{source.path}: no benchmark in it; the tests may have failed, or none was "
+                "selected: look at what pytest printed"
+            )
+        tool = f"pytest-benchmark {text_of(top_level.get('version')) or ''}".rstrip()
+        alike = _options(whole[0]) if whole else {}
+        kept = {name: value for name, value in alike.items() if name not in differing}
+        report.facts |= results_facts(report, tool, {**top_level, "options": kept})
+
+
+def _is_benchmark(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and isinstance(entry.get("stats"), dict)
+    )
+
+
+def _members(entry: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = entry.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _options(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _members(entry, "options")
+
+
+def _roles(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Of each name of ``extra_info`` whether it was set or measured, by all of its values."""
+    texts: dict[str, list[str]] = {}
+    for entry in entries:
+        for name, value in _members(entry, "extra_info").items():
+            if (text := text_of(value)) is not None:
+                texts.setdefault(name, []).append(text)
+    return {name: role_of_values(name, values) for name, values in texts.items()}
+
+
+def _differing(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Options (timer, disable_gc …) that are not the same for all benchmarks."""
+    said: dict[str, set[str]] = {}
+    for entry in entries:
+        for name, value in _options(entry).items():
+            said.setdefault(name, set()).add(as_json(value))
+    return [name for name, values in said.items() if len(values) > 1]
+
+
+def _add(
+    rows: ConfigurationRows, entry: Mapping[str, Any], roles: Mapping[str, str],
+    differing: Sequence[str], report: Report,
+) -> None:  # fmt: skip
+    extra = {
+        name: (value, roles.get(name)) for name, value in _members(entry, "extra_info").items()
+    }
+    labels = {
+        **_named(entry),
+        **{name: _options(entry).get(name) for name in differing},
+        **{name: value for name, (value, role) in extra.items() if role == "label"},
+        **_parameters(entry),
+    }
+    metrics = measured({name: v for name, (v, role) in extra.items() if role == "metric"})
+    rows.add(
+        entry.get("fullname") if isinstance(entry.get("fullname"), str) else entry["name"],
+        labels, metrics | _statistics(entry["stats"], report),
+    )  # fmt: skip
+
+
+def _named(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The test without its parameters, what it stands in, and its group."""
+    name, param, fullname = entry["name"], entry.get("param"), entry.get("fullname")
+    labels = {"benchmark": name, "group": entry.get("group")}
+    if isinstance(param, str):
+        labels["benchmark"] = name.removesuffix(f"[{param}]")
+    if isinstance(fullname, str) and fullname.endswith(f"::{name}"):
+        labels["suite"] = fullname.removesuffix(f"::{name}")
+    return labels
+
+
+def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Each parameter; of a file without them (before 3.1) the text that stands for all.
+
+    An object is told by its address, which another run has elsewhere: where it is the only
+    parameter, pytest's name of it is taken.
+    """
+    parameters, param = _members(entry, "params"), entry.get("param")
+    if not parameters:
+        return {"param": param}
+    ((name, value), *others) = parameters.items()
+    is_object = isinstance(value, str) and value.startswith(_OBJECT)
+    return {name: param} if is_object and not others and isinstance(param, str) else parameters
+
+
+def _statistics(stats: Mapping[str, Any], report: Report) -> dict[str, Measured]:
+    if isinstance(stats.get("data"), list):
+        report.issue(Issue(
+            "single_times", "info", "import",
+            "times of single rounds, left out", "their statistics are kept",
+        ))  # fmt: skip
+    units = dict.fromkeys(_SECONDS, "s") | {"ops": "1/s"}
+    return {name: Measured(value, units.get(name))
+            for name, value in stats.items() if isinstance(value, Number)}  # fmt: skip
