@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -118,17 +117,8 @@ def _chart(store: Path, name: str, runs: list[str], asked: Request) -> AnyChart:
 
 def _summary(chart: AnyChart) -> str:
     """What is in the picture, and what is not."""
-    from tracekit.charts.chart import AreaChart, BarChart
     from tracekit.render.numbers import counted
 
-    reasons: Counter[bool]
-    if isinstance(chart, BarChart):
-        bars = [bar for panel in chart.panels for group in panel.groups for bar in group.bars]
-        reasons, noun = Counter(bar.reason is None for bar in bars), "bar"
-    elif isinstance(chart, AreaChart):
-        return f"{chart.name}, {counted(len(chart.panels), 'device')}"
-    else:
-        spots = [s for panel in chart.panels for line in panel.lines for s in line.spots]
-        reasons, noun = Counter(spot.y is not None for spot in spots), "point"
-    unknown = f", {reasons[False]:,} not known" if reasons[False] else ""
-    return f"{chart.name}, {counted(reasons[True], noun)}{unknown}"
+    noun, known, total = chart.content()
+    unknown = f", {total - known:,} not known" if total > known else ""
+    return f"{chart.name}, {counted(known, noun)}{unknown}"
