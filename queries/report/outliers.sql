@@ -1,5 +1,5 @@
 -- purpose = "The configurations of a sweep whose metric lies beyond the 2nd or the 98th percentile of their group."
--- source = "ParaDnn (Wang Y. E. 2020), Fig. 4: outliers, as dots; docs/metrics.md, section Sweeps"
+-- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: bars at the 2nd and 98th percentiles; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_unknown", "label_value"]
 -- [parameters]

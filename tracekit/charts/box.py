@@ -1,4 +1,4 @@
-"""How a metric of a sweep is spread, for each value of a label (Wang Y. E. 2020, Fig. 4)."""
+"""How a metric of a sweep is spread, for each value of a label (Wang Y. E. 2020, Fig. 11)."""
 
 from __future__ import annotations
 
@@ -47,6 +47,8 @@ _MARKS = ("p02_value", "p09_value", "median_value", "p91_value", "p98_value")
 _LEGEND = ("9th to 91st percentile", "whiskers: 2nd and 98th", "outliers")
 #: Dots of one group: more would cover each other.
 _MOST_DOTS = 2000
+#: More boxes beside each other could not be told apart.
+_MOST_BOXES = 500
 
 
 class BoxPlot:
@@ -79,6 +81,11 @@ def build(
             "`tracekit query configurations` shows what there is"
         )
     at = places(rows, "group")
+    if len(at) > _MOST_BOXES:
+        raise UsageError(
+            f"{rows[0]['group_name']} has {len(at):,} values: too many boxes to be seen; keep some "
+            "with --where, or ask `tracekit query distribution`"
+        )
     in_order = sorted(rows, key=lambda row: at[value_name(row, "group")])
     beyond = _by_group(outliers)
     boxes = tuple(_box(row, beyond.get(value_name(row, "group"), [])) for row in in_order)

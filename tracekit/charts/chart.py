@@ -235,7 +235,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class HeatChart:
-    """A value over the places of two axes, which have names; a place without a cell was not tried."""
+    """A value over the places of two axes, which have names; no cell: nothing was tried there."""
 
     name: str
     title: str
@@ -350,6 +350,7 @@ class ScatterChart:
     panels: tuple[Points, ...]
     shades: Shades | None
     level: float
+    level_title: str
     counts: tuple[tuple[int, str], ...]
     data: Result
 

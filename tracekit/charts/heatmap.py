@@ -1,4 +1,4 @@
-"""A metric of a sweep over two labels (ParaDnn: Wang Y. E. 2020, Fig. 1)."""
+"""A metric of a sweep over two labels (ParaDnn: Wang Y. E. 2020, Fig. 2)."""
 
 from __future__ import annotations
 

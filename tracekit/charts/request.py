@@ -34,9 +34,7 @@ class Request:
             names = tuple(name.strip() for name in self.series.split(",") if name.strip())
             object.__setattr__(self, "series", names)
 
-    def check_options(
-        self, chart: str, known: tuple[str, ...], *, is_of_runs: bool = True
-    ) -> None:
+    def check_options(self, chart: str, known: tuple[str, ...], *, is_of_runs: bool = True) -> None:
         """Raise UsageError for an option that the chart does not have.
 
         One that is not of runs, each at a place, has over, series and panels only if it knows them.

@@ -59,7 +59,8 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> EffectChart:
         Sensitivity.name, asked.title,
         Axis(_axis_title(fitted[0], asked), "", min(0.0, *ends), max(0.0, *ends)), effects,
         tuple((row["term"], row["reason"] or "not known") for row in lacking),
-        _subtitle(fitted[0]), table_of(Sensitivity.name, _COLUMNS, table, [*where_note(asked), _subtitle(fitted[0])]),
+        _subtitle(fitted[0]),
+        table_of(Sensitivity.name, _COLUMNS, table, [*where_note(asked), _subtitle(fitted[0])]),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Speed-up of the configurations of a sweep against a number (Wang Y. E. 2020, Fig. 9)."""
+"""Speed-up of the configurations of a sweep against a number (Wang Y. E. 2020, Fig. 8)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _COLUMNS = (
     ("baseline_name", TEXT, "the baseline"),
 )
 #: Up to so many numbers are steps of a scale, each with a name.
-_MOST_STEPS = 8
+_MOST_STEPS = 10
 _MOST_REASONS = 6
 _LEVEL = 1.0
 
@@ -65,7 +65,9 @@ class Speedup:
 
 def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
     """The chart of rows of the report `speedup`, asked with an x."""
-    drawn = [row for row in rows if row["speedup_factor"] is not None and row["x_value"] is not None]
+    drawn = [
+        row for row in rows if row["speedup_factor"] is not None and row["x_value"] is not None
+    ]
     if not drawn:
         raise UsageError(f"there is nothing to draw: {_why_none(rows)}")
     shades = _shades(drawn)
@@ -85,7 +87,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
                             [row["x_value"] for row in drawn])),
         with_air(value_axis(f"{title} over {first['baseline_name']} ({first['metric_name']})", "",
                             [*ys, _LEVEL])),
-        panels, shades, _LEVEL, _counts(rows, len(drawn)),
+        panels, shades, _LEVEL, f"as fast as {first['baseline_name']}", _counts(rows, len(drawn)),
         table_of(Speedup.name, _COLUMNS, table, where_note(asked)),
     )  # fmt: skip
 
