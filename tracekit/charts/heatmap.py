@@ -106,5 +106,5 @@ def _notes(cells: Sequence[Cell], asked: Request) -> list[str]:
     if "rule" in asked.options:
         notes.append(f"of several configurations in a cell the {asked.options['rule']}")
     if partial := sum(cell.is_partial for cell in cells):
-        notes.append(f"{partial:,} of the values are of fewer configurations than were tried")
+        notes.append(f"values of fewer configurations than were tried: {partial:,}")
     return notes

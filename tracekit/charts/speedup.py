@@ -79,7 +79,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
                 if r["platform_value"] == platform], shades)
         for platform in platforms
     )  # fmt: skip
-    title = f"Speed-up of {' and '.join(platforms) if len(platforms) < 3 else 'each'}"
+    title = f"Speed-up of {platforms[0]}" if len(platforms) == 1 else "Speed-up"
     table = [own_columns(_COLUMNS, row) for row in rows]
     return ScatterChart(
         Speedup.name, asked.title,

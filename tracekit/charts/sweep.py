@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tracekit.charts import Store
+from tracekit.charts.arrangement import by_name
 from tracekit.charts.chart import Axis
 from tracekit.charts.request import Request
 from tracekit.charts.table import Columns
@@ -62,7 +62,9 @@ def places(rows: Iterable[Mapping[str, Any]], label: str) -> dict[str, int]:
     Of the columns ``label_number`` and ``label_value``, which 16 and 16.0 have one place of.
     """
     found = {value_name(row, label): row[f"{label}_number"] for row in rows}
-    in_order = sorted(found, key=lambda name: (_size(found[name]), name))
+    numbers = {name: number for name, number in found.items() if number is not None}
+    words = by_name({name: name for name in found if name not in numbers})
+    in_order = (*sorted(numbers, key=lambda name: numbers[name]), *words)
     return {name: place for place, name in enumerate(in_order)}
 
 
@@ -93,7 +95,3 @@ def with_air(axis: Axis) -> Axis:
         more = (_AIR - 1) * (axis.high - axis.low) or abs(axis.high) or 1.0
         low, high = axis.low - more, axis.high + more
     return Axis(axis.title, axis.unit, low, high, axis.is_logarithmic)
-
-
-def _size(number: float | None) -> float:
-    return math.inf if number is None else number

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize
+from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from tracekit.charts.chart import Axis
 from tracekit.render.cells import cut
 from tracekit.render.figure import Size, drawable
-from tracekit.render.names import display_names
+from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import value_ticks, value_title
 
 #: Width of a letter and distance of lines, of the height of letters.
@@ -26,6 +27,8 @@ _SHORT = 6
 #: Between names beside each other, of the height of letters.
 _GAP = 0.6
 _TICKS = 7
+#: How far a color is to be from that of the ground, of the whole.
+_APART = 0.12
 
 
 class Named(NamedTuple):
@@ -40,8 +43,10 @@ def names_across(names: Sequence[str], room: float, size: Size) -> Named:
     """Names below places that have so many points each: level, else upright, else some."""
     shown = display_names([drawable(name) for name in names], size.name_width)
     widest = (max(map(len, shown)) * LETTER + _GAP) * size.font
-    if widest <= room:
-        return Named(list(range(len(names))), shown, is_upright=False)
+    letters = int((room / size.font - _GAP) / LETTER)
+    if widest <= room or letters >= LEAST_WIDTH:
+        shorter = display_names([drawable(name) for name in names], max(letters, LEAST_WIDTH))
+        return Named(list(range(len(names))), shorter, is_upright=False)
     is_upright = LINE * size.font <= room or max(map(len, shown)) > _SHORT
     return _some(shown, (LINE * size.font if is_upright else widest) / room, is_upright=is_upright)
 
@@ -91,6 +96,20 @@ def open_frame(axes: Axes, thin: float, grid: str = "y") -> None:
 def ink() -> str:
     """The color of text."""
     return str(matplotlib.rcParams["text.color"])
+
+
+def letters_in(room: float, size: Size) -> int:
+    """How many letters have room in so many points."""
+    return max(int(room / (LETTER * size.font)), LEAST_WIDTH)
+
+
+def color_map() -> Colormap:
+    """Colors of numbers: those of the style, but for an end that could be taken for the ground."""
+    found = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
+    ground = np.array(to_rgb(matplotlib.rcParams["axes.facecolor"]))
+    if np.abs(np.array(found(1.0)[:3]) - ground).max() >= _APART:
+        return found
+    return ListedColormap(found(np.linspace(0, 1 - _APART, found.N)))
 
 
 def norm_of(axis: Axis) -> Normalize:

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from tracekit.charts.chart import Box, BoxChart
 from tracekit.render.axes import (
+    LETTER,
     Named,
     ink,
     lay_out,
@@ -55,7 +56,7 @@ class _Drawing:
 
     def figure(self) -> Figure:
         """The boxes, their counts and the legend."""
-        figure = empty_figure(self.size, self.size.height, self.chart.title)
+        figure = empty_figure(self.size, self._height(), self.chart.title)
         axes = figure.subplots()
         self._boxes(axes)
         scale_values(axes, self.chart.y, "y")
@@ -75,6 +76,13 @@ class _Drawing:
         figure.set_layout_engine("none")
         return figure
 
+    def _height(self) -> float:
+        """Of the figure: upright names below have room of their own."""
+        room = 0.75 * self.size.width * 72 / (self.ends[1] - self.ends[0])
+        named = names_across(self.chart.x.names, room, self.size)
+        letters = max(map(len, self._behind(named))) if named.is_upright else 0
+        return self.size.height + letters * LETTER * self.size.font / 72
+
     # -- boxes ------------------------------------------------------------------------------------
 
     def _boxes(self, axes: Axes) -> None:
@@ -91,7 +99,8 @@ class _Drawing:
         if dots:
             axes.scatter(
                 [place for place, _ in dots], [value for _, value in dots], color=seen(ink()),
-                s=5 * self.size.scale, alpha=0.5, linewidth=0, rasterized=len(dots) > _MOST_SHAPES, zorder=2.5,
+                s=5 * self.size.scale, alpha=0.5, linewidth=0, zorder=2.5,
+                rasterized=len(dots) > _MOST_SHAPES,
             )  # fmt: skip
         for place, box in enumerate(self.chart.boxes):
             if box.marks is None:

@@ -16,6 +16,7 @@ from tracekit.render.axes import (
     LINE,
     ink,
     lay_out,
+    letters_in,
     open_frame,
     put_legend,
     room_of,
@@ -48,8 +49,7 @@ def draw(chart: EffectChart, *, size: str = "page", style: str | None = None) ->
 
 def _figure(chart: EffectChart, size: Size) -> Figure:
     """The bars, what is not known below them, and the legend."""
-    lacking = list(_lacking(chart, size))
-    lines = len(chart.effects) * _BAR + len(lacking) * LINE
+    lines = len(chart.effects) * _BAR + len(list(_lacking(chart, size, size.width * 50))) * LINE
     figure = empty_figure(size, _CHROME * size.height + lines * size.font / 72, chart.title)
     axes = figure.subplots()
     for place, effect in enumerate(chart.effects):
@@ -58,7 +58,6 @@ def _figure(chart: EffectChart, size: Size) -> Figure:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.set_title(shown_title(chart.subtitle))
     open_frame(axes, size.scale**0.5, "x")
     axes.spines["left"].set_visible(False)
     axes.axvline(0, color=ink(), linewidth=0.6 * size.scale**0.5)
@@ -68,7 +67,10 @@ def _figure(chart: EffectChart, size: Size) -> Figure:
         room = width or room_of(axes)[0]
         _scale(axes, chart.x, (longest + 1.5) * LETTER * size.font / room,
                8 if size.width > 4 else 5)  # fmt: skip
-        axes.set_xlabel("\n".join((shown_title(chart.x.title), *lacking)))
+        letters = letters_in(room, size)
+        axes.set_title("\n".join(folded(shown_title(chart.subtitle), letters)))
+        titles = folded(shown_title(chart.x.title), letters)
+        axes.set_xlabel("\n".join((*titles, *_lacking(chart, size, room))))
         lay_out(figure)
     figure.set_layout_engine("none")
     return figure
@@ -105,11 +107,12 @@ def _told(effect: Effect) -> str:
     return f"{effect.weight:+.3g}".replace("-", "\N{MINUS SIGN}")
 
 
-def _lacking(chart: EffectChart, size: Size) -> Iterator[str]:
-    """What is not known, and why."""
-    width = int(0.95 * size.width * 72 / (LETTER * size.font))
+def _lacking(chart: EffectChart, size: Size, room: float) -> Iterator[str]:
+    """What is not known, and why, in lines of so many points."""
     for name, reason in chart.lacking[:_MOST_LACKING]:
-        yield from folded(cut(drawable(f"not fitted: {name}: {reason}"), _LONGEST), width)
+        why = cut(drawable(reason), _LONGEST)
+        text = f"not fitted: {cut(drawable(name), size.name_width)}: {why}"
+        yield from folded(text, letters_in(room, size))
     if rest := len(chart.lacking[_MOST_LACKING:]):
         yield f"not fitted: {rest:,} more"
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -19,6 +18,7 @@ from tracekit.charts.chart import Cell, HeatChart
 from tracekit.render.axes import (
     LETTER,
     LINE,
+    color_map,
     ink,
     lay_out,
     names_across,
@@ -35,7 +35,7 @@ from tracekit.render.heat_cells import MORE_LETTER, MOST_REASONS, lettered, unit
 from tracekit.render.scales import brief, value_ticks
 
 #: Ground and hatches of what failed, one for each reason; then of what was not measured.
-_GROUND, _HATCHES, _UNMEASURED = "#f4f4f4", ("//", "\\\\", "xx", "++", "--", "||", "OO"), ".."
+_GROUND, _HATCHES, _UNMEASURED = "#e4e4e4", ("//", "\\\\", "xx", "++", "--", "||", "OO"), ".."
 #: More cells than this are pixels: one by one they would make files of many megabytes.
 _MOST_SHAPES = 2500
 #: The smallest text in cells, of the size of other text.
@@ -65,7 +65,7 @@ class _Drawing:
         self.columns, self.rows = len(chart.x.names), len(chart.y.names)
         self.thin = size.scale**0.5
         self.is_of_pixels = self.columns * self.rows > _MOST_SHAPES
-        self.colors = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
+        self.colors = color_map()
         self.norm = norm_of(chart.value)
         self.unit, self.factor = unit_of_cells(chart)
         self.letters = lettered(chart.cells)
@@ -73,8 +73,7 @@ class _Drawing:
     def figure(self) -> Figure:
         """The cells, their scale and the legend."""
         size = self.size
-        height = size.height * _CHROME + self.rows * size.width * _HIGHEST_CELL
-        figure = empty_figure(size, min(size.height, height), self.chart.title)
+        figure = empty_figure(size, self._height(), self.chart.title)
         axes = figure.subplots()
         self._cells(axes)
         self._lacking(axes)
@@ -88,6 +87,14 @@ class _Drawing:
         self._texts(axes)
         figure.set_layout_engine("none")
         return figure
+
+    def _height(self) -> float:
+        """Of the figure: few rows are not as high as it, upright names below have room."""
+        size = self.size
+        cells = size.height * _CHROME + self.rows * size.width * _HIGHEST_CELL
+        across = names_across(self.chart.x.names, 0.75 * size.width * 72 / self.columns, size)
+        letters = max(map(len, across.texts)) if across.is_upright else 0
+        return min(size.height, cells) + letters * LETTER * size.font / 72
 
     # -- cells ------------------------------------------------------------------------------------
 
@@ -185,10 +192,11 @@ class _Drawing:
 
     def _scale(self, figure: Figure, axes: Axes) -> None:
         """The bar of colors, at the right where there is room for it."""
-        is_beside = self.size.width > 4 and self.rows > _FEW_ROWS
+        size, is_beside = self.size, self.size.width > 4 and self.rows > _FEW_ROWS
+        aspect = 30 if is_beside else 35 * max(size.width / 4, 1)
         bar = figure.colorbar(
-            ScalarMappable(self.norm, self.colors), ax=axes, aspect=30 if is_beside else 35,
-            location="right" if is_beside else "top", pad=0.02,
+            ScalarMappable(self.norm, self.colors), ax=axes, aspect=aspect, pad=0.02,
+            location="right" if is_beside else "top",
         )  # fmt: skip
         ticks = value_ticks(self.chart.value, _TICKS)
         bar.set_ticks([v for v, _ in ticks], labels=[brief(v / self.factor) for v, _ in ticks])

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -16,11 +15,14 @@ from matplotlib.lines import Line2D
 
 from tracekit.charts.chart import Points, ScatterChart
 from tracekit.render.axes import (
+    color_map,
     ink,
     lay_out,
+    letters_in,
     norm_of,
     open_frame,
     put_legend,
+    room_of,
     scale_values,
     shown_title,
 )
@@ -71,7 +73,7 @@ class _Drawing:
     def __init__(self, chart: ScatterChart, size: Size) -> None:
         self.chart, self.size = chart, size
         self.thin = size.scale**0.5
-        self.map = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
+        self.map = color_map()
         self.looks = self._looks()
         self.count = sum(len(panel.xs) for panel in chart.panels)
         self.columns = min(len(chart.panels), 3 if size.width > 4 else 1)
@@ -85,15 +87,26 @@ class _Drawing:
         grid = figure.subplots(
             rows, self.columns, sharex=True, sharey=True, squeeze=False
         ).ravel()  # fmt: skip
-        for place, (axes, panel) in enumerate(zip(grid, self.chart.panels, strict=False)):
-            self._panel(axes, panel, is_first=place % self.columns == 0)
+        for axes, panel in zip(grid, self.chart.panels, strict=False):
+            self._panel(axes, panel)
         for axes in grid[count:]:
             axes.remove()
         self._scale(figure, list(grid[:count]))
         put_legend(figure, list(self._handles()), size, is_beside=self.is_beside)
-        lay_out(figure)
+        self._y_title(figure, list(grid[:count]), rows)
         figure.set_layout_engine("none")
         return figure
+
+    def _y_title(self, figure: Figure, grid: list[Axes], rows: int) -> None:
+        """In lines that are no longer than the axes are high, once that is known."""
+        lay_out(figure)
+        room = rows * min(room_of(axes)[1] for axes in grid)
+        lines = folded(shown_title(value_title(self.chart.y)), letters_in(room, self.size))
+        if rows == 1:
+            grid[0].set_ylabel("\n".join(lines))
+        else:
+            figure.supylabel("\n".join(lines), fontsize=self.size.font)
+        lay_out(figure)
 
     def _looks(self) -> list[_Look]:
         """A look for each name: colors in their order, or those of series."""
@@ -112,11 +125,10 @@ class _Drawing:
 
     # -- points -----------------------------------------------------------------------------------
 
-    def _panel(self, axes: Axes, panel: Points, *, is_first: bool) -> None:
+    def _panel(self, axes: Axes, panel: Points) -> None:
         scale_values(axes, self.chart.x, "x", 5 if self.columns > 1 else 7)
         scale_values(axes, self.chart.y, "y")
-        if not is_first:
-            axes.set_ylabel("")
+        axes.set_ylabel("")
         axes.tick_params(labelbottom=True)
         axes.set_title(cut(drawable(panel.title), _WIDEST_TITLE))
         axes.axhline(self.chart.level, color=ink(), linestyle="--", linewidth=0.8 * self.thin)
