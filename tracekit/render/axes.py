@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ _SHORT = 6
 #: Between names beside each other, of the height of letters.
 _GAP = 0.6
 _TICKS = 7
+#: How often, and by how much, a figure without room for its axes becomes higher.
+_TRIES, _HIGHER = 8, 1.3
 #: How far a color is to be from that of the ground, of the whole.
 _APART = 0.12
 
@@ -131,6 +134,14 @@ def put_legend(figure: Figure, handles: Sequence[Any], size: Size, *, is_beside:
 
 
 def lay_out(figure: Figure) -> None:
-    """Find room for all: the first time the legend's height is not yet known."""
-    for _ in range(2):
-        figure.draw_without_rendering()
+    """Find room for all; a figure in which axes would have none becomes higher."""
+    for _ in range(_TRIES):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="constrained_layout not applied")
+            try:
+                for _ in range(2):  # the first time the legend's height is not yet known
+                    figure.draw_without_rendering()
+            except UserWarning:
+                figure.set_figheight(figure.get_figheight() * _HIGHER)
+            else:
+                return

@@ -44,7 +44,9 @@ _SMALLEST = 0.7
 _CHROME, _HIGHEST_CELL = 0.42, 0.1
 #: A cell is at most so many times as wide as high.
 _WIDEST_CELL = 3.0
-_FEW_ROWS, _TICKS, _WIDEST_REASON = 4, 5, 40
+_FEW_ROWS, _TICKS = 4, 5
+#: Letters of the title of the scale, an inch of the figure.
+_TITLE = 13
 
 
 def draw(chart: HeatChart, *, size: str = "page", style: str | None = None) -> Drawn:
@@ -202,7 +204,7 @@ class _Drawing:
         bar.set_ticks([v for v, _ in ticks], labels=[brief(v / self.factor) for v, _ in ticks])
         bar.minorticks_off()
         bar.outline.set_linewidth(0.4 * self.thin)
-        bar.set_label(shown_title(self._scale_title()))
+        bar.set_label(cut(shown_title(self._scale_title()), int(_TITLE * size.width)))
 
     def _scale_title(self) -> str:
         unit = f" [{self.unit}]" if self.unit else ""
@@ -218,7 +220,7 @@ class _Drawing:
             cell.reason or "" for cell in cells if cell.is_failed and cell.value is None
         )
         for place, (reason, letter) in enumerate(self.letters.items()):
-            title = cut(drawable(reason), _WIDEST_REASON)
+            title = cut(drawable(reason), self.size.name_width)
             yield self._patch(_HATCHES[place], f"{letter}: {title} ({failed[reason]:,})")
         if rest := sum(count for reason, count in failed.items() if reason not in self.letters):
             yield self._patch(_HATCHES[MOST_REASONS], f"{MORE_LETTER}: of other reasons ({rest:,})")
