@@ -181,6 +181,7 @@ def test_a_report_gives_rows_where_its_tables_have_some(filled: Database, name: 
 
 ASKED_OF_A_SWEEP = {
     "heatmap": {"x": "nodes", "y": "batch", "metric": "images_per_s", "fixed": "model=mlp"},
+    "outliers": {"by": "nodes", "metric": "images_per_s"},
     "distribution": {"by": "nodes", "metric": "images_per_s"},
     "sensitivity": {"metric": "images_per_s"},
     "amdahl": {"over": "nodes", "metric": "images_per_s"},

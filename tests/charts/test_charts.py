@@ -35,7 +35,8 @@ def other_packages(monkeypatch: pytest.MonkeyPatch, **found: str) -> None:
 
 def test_each_of_ours_is_what_its_entry_says() -> None:
     assert chart_names() == [
-        "oi_breakdown", "fp_width_mix", "layers", "throughput", "memory", "ranks",
+        "oi_breakdown", "fp_width_mix", "layers", "throughput", "memory", "ranks", "heatmap", "box",
+        "sensitivity", "speedup",
     ]  # fmt: skip
     for entry in BUILT_IN:
         kind = chart_named(entry.name)

@@ -24,6 +24,10 @@ BUILT_IN = (
     EntryPoint("throughput", "tracekit.charts.throughput:Throughput", GROUP),
     EntryPoint("memory", "tracekit.charts.memory:Memory", GROUP),
     EntryPoint("ranks", "tracekit.charts.ranks:Ranks", GROUP),
+    EntryPoint("heatmap", "tracekit.charts.heatmap:Heatmap", GROUP),
+    EntryPoint("box", "tracekit.charts.box:BoxPlot", GROUP),
+    EntryPoint("sensitivity", "tracekit.charts.sensitivity:Sensitivity", GROUP),
+    EntryPoint("speedup", "tracekit.charts.speedup:Speedup", GROUP),
 )
 
 

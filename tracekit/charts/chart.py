@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tracekit.result import Result
+
+
+class Content(NamedTuple):
+    """How many things a chart shows the values of, and how many it has a place for."""
+
+    noun: str
+    known: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,11 @@ class BarChart:
     x_title: str = ""
     value_title: str = ""
 
+    def content(self) -> Content:
+        """How many bars are in it."""
+        bars = [bar for panel in self.panels for group in panel.groups for bar in group.bars]
+        return Content("bar", sum(bar.reason is None for bar in bars), len(bars))
+
     def used_keys(self) -> list[Key]:
         """The keys that a bar has something of; all that bars name where none has anything."""
         parts = [
@@ -146,6 +160,11 @@ class LineChart:
     panels: tuple[LinePanel, ...]
     data: Result
 
+    def content(self) -> Content:
+        """How many points are in it."""
+        spots = [spot for panel in self.panels for line in panel.lines for spot in line.spots]
+        return Content("point", sum(spot.y is not None for spot in spots), len(spots))
+
 
 @dataclass(frozen=True, slots=True)
 class Area:
@@ -186,6 +205,10 @@ class AreaChart:
     panels: tuple[AreaPanel, ...]
     data: Result
 
+    def content(self) -> Content:
+        """How many devices are in it."""
+        return Content("device", len(self.panels), len(self.panels))
+
     def used_keys(self) -> list[Key]:
         """The keys that a panel has something of, in the order of the areas."""
         key_of = {key.name: key for key in self.keys}
@@ -194,5 +217,147 @@ class AreaChart:
         return [key_of[name] for name in sorted(set(seen), key=stacked.index)]
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a heat map at places of its axes: a value, or the reason why there is none.
+
+    `is_failed` tells what failed from what was only not measured. `is_partial`: the value is of
+    fewer configurations than were tried.
+    """
+
+    x: int
+    y: int
+    value: float | None
+    reason: str | None = None
+    is_failed: bool = False
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeatChart:
+    """A value over the places of two axes, which have names; no cell: nothing was tried there."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    value: Axis
+    cells: tuple[Cell, ...]
+    data: Result
+
+    def content(self) -> Content:
+        """How many cells are in it."""
+        return Content("cell", sum(c.value is not None for c in self.cells), len(self.cells))
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Where the parts of a box are: the ends of its whiskers and of itself, and its middle."""
+
+    low: float
+    start: float
+    middle: float
+    end: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The values of a group; without `marks` none is known. `outliers` are those that are drawn."""
+
+    known_count: int
+    failed_count: int
+    marks: Marks | None = None
+    outliers: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BoxChart:
+    """A box at each place of an axis with names; `legend` says what its parts are."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    boxes: tuple[Box, ...]
+    legend: tuple[str, str, str]
+    data: Result
+
+    def content(self) -> Content:
+        """How many boxes are in it."""
+        return Content("box", sum(box.marks is not None for box in self.boxes), len(self.boxes))
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How strongly something acts, and in which direction; `error` is the standard error."""
+
+    name: str
+    weight: float
+    error: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectChart:
+    """Effects, the strongest first, on one axis; `lacking` are those not known, with reasons."""
+
+    name: str
+    title: str
+    x: Axis
+    effects: tuple[Effect, ...]
+    lacking: tuple[tuple[str, str], ...]
+    subtitle: str
+    data: Result
+
+    def content(self) -> Content:
+        """How many effects are in it."""
+        known = len(self.effects)
+        return Content("effect", known, known + len(self.lacking))
+
+
+@dataclass(frozen=True, slots=True)
+class Shades:
+    """What the colours of points say.
+
+    With `names` a point has the place of one, in an order if `is_ordered`; else it has a number
+    on `axis`. NaN: the point has neither.
+    """
+
+    title: str
+    names: tuple[str, ...] = ()
+    is_ordered: bool = False
+    axis: Axis | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """One pair of axes with points: where they are, and their colours if the chart has shades."""
+
+    title: str
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    colors: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterChart:
+    """Points, panels on common axes, a level line, and counts of what is drawn and what is not."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    panels: tuple[Points, ...]
+    shades: Shades | None
+    level: float
+    level_title: str
+    counts: tuple[tuple[int, str], ...]
+    data: Result
+
+    def content(self) -> Content:
+        """How many points are in it."""
+        return Content("point", sum(len(panel.xs) for panel in self.panels), len(self.data))
+
+
 #: A chart, whichever way it is drawn.
-AnyChart = AreaChart | BarChart | LineChart
+AnyChart = AreaChart | BarChart | BoxChart | EffectChart | HeatChart | LineChart | ScatterChart

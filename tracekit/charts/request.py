@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from tracekit.errors import UsageError
 
+_OF_RUNS = ("over", "series", "panels")
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -32,9 +34,13 @@ class Request:
             names = tuple(name.strip() for name in self.series.split(",") if name.strip())
             object.__setattr__(self, "series", names)
 
-    def check_options(self, chart: str, known: tuple[str, ...]) -> None:
-        """Raise UsageError for an option that the chart does not have."""
-        for name in self.options:
+    def check_options(self, chart: str, known: tuple[str, ...], *, is_of_runs: bool = True) -> None:
+        """Raise UsageError for an option that the chart does not have.
+
+        One that is not of runs, each at a place, has over, series and panels only if it knows them.
+        """
+        given = () if is_of_runs else [name for name in _OF_RUNS if getattr(self, name)]
+        for name in (*given, *self.options):
             if name not in known:
                 has = ", ".join(f"--{option}" for option in known) or "none of its own"
                 raise UsageError(f"the chart {chart} has no option --{name}; it has: {has}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,12 @@ if TYPE_CHECKING:
     from tracekit.charts.request import Request
 
 
+_CHARTS = (
+    "oi_breakdown, fp_width_mix, layers, throughput, memory, ranks; of sweeps heatmap, box, "
+    "sensitivity, speedup"
+)
+
+
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
     app.command()(chart)
@@ -27,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
 def chart(
     name: Annotated[
         str,
-        typer.Argument(help="oi_breakdown, fp_width_mix, layers, throughput, memory or ranks."),
+        typer.Argument(help=f"{_CHARTS}."),
     ],
     runs: Annotated[
         list[str] | None,
@@ -43,7 +48,11 @@ def chart(
     ] = None,
     over: Annotated[
         str | None,
-        typer.Option("--over", metavar="LABEL", help="Runs stand along the values of a label."),
+        typer.Option(
+            "--over",
+            metavar="LABEL",
+            help="Runs stand along the values of a label; speedup: platforms.",
+        ),
     ] = None,
     series: Annotated[
         str | None,
@@ -63,19 +72,59 @@ def chart(
         str | None, typer.Option("--depth", metavar="N", help="layers: parts of a path to keep.")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option("--metric", metavar="NAME", help="throughput: which metric.")
+        str | None,
+        typer.Option(
+            "--metric", "--value", metavar="NAME", help="throughput and sweeps: which metric."
+        ),
     ] = None,
     show: Annotated[
         str | None, typer.Option("--show", help="throughput: metric, speedup or efficiency.")
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", metavar="RUN", help="throughput: what speed-ups are over."),
+        typer.Option(
+            "--baseline",
+            metavar="RUN",
+            help="What speed-ups are over: of throughput a run, of sweeps a value of --over.",
+        ),
     ] = None,
     phase: Annotated[
         str | None,
         typer.Option("--phase", metavar="STEPS", help="memory, ranks: all, stable or N..M."),
     ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(
+            "--x", metavar="NAME", help="heatmap: label across; speedup: label or metric."
+        ),
+    ] = None,
+    y: Annotated[
+        str | None, typer.Option("--y", metavar="LABEL", help="heatmap: label up.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="LABEL", help="box: a box for each value of it.")
+    ] = None,
+    color: Annotated[
+        str | None,
+        typer.Option("--color", "--colour", metavar="NAME", help="speedup: what colors say."),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option("--where", metavar="LABEL=VALUE,…", help="sweeps: only these values."),
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            "--rule",
+            help="heatmap, speedup: of several configurations the mean, median, min or max.",
+        ),
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option("--order", help="sensitivity: 1, or 2 for products of labels too.")
+    ] = None,
+    log: Annotated[
+        bool, typer.Option("--log", help="sensitivity: of the logarithms of numbers.")
+    ] = False,
     size: SizeOption = "page",
     style: StyleOption = None,
     title: TitleOption = None,
@@ -88,11 +137,17 @@ def chart(
     step in each, forward and backward), throughput (a metric over a label, beside linear growth),
     memory (memory of devices by kind over time), ranks (compute, communication, copies and idle
     time of each rank).
+
+    Of sweeps: heatmap (a metric over two labels), box (how a metric is spread for each value of a
+    label), sensitivity (how strongly a metric depends on each label), speedup (how much faster
+    each configuration is than on a baseline, against a label or metric).
     """
     from tracekit.charts.request import Request
 
     own = {"of": of, "layers": layers, "depth": depth, "metric": metric, "show": show,
-           "baseline": baseline, "phase": phase}  # fmt: skip
+           "baseline": baseline, "phase": phase, "x": x, "y": y, "by": by, "color": color,
+           "where": where, "rule": rule, "order": order,
+           "log": "true" if log else None}  # fmt: skip
     asked = Request(
         over, series or (), panels, title or "",
         {option: value for option, value in own.items() if value is not None},
@@ -118,17 +173,8 @@ def _chart(store: Path, name: str, runs: list[str], asked: Request) -> AnyChart:
 
 def _summary(chart: AnyChart) -> str:
     """What is in the picture, and what is not."""
-    from tracekit.charts.chart import AreaChart, BarChart
     from tracekit.render.numbers import counted
 
-    reasons: Counter[bool]
-    if isinstance(chart, BarChart):
-        bars = [bar for panel in chart.panels for group in panel.groups for bar in group.bars]
-        reasons, noun = Counter(bar.reason is None for bar in bars), "bar"
-    elif isinstance(chart, AreaChart):
-        return f"{chart.name}, {counted(len(chart.panels), 'device')}"
-    else:
-        spots = [s for panel in chart.panels for line in panel.lines for s in line.spots]
-        reasons, noun = Counter(spot.y is not None for spot in spots), "point"
-    unknown = f", {reasons[False]:,} not known" if reasons[False] else ""
-    return f"{chart.name}, {counted(reasons[True], noun)}{unknown}"
+    noun, known, total = chart.content()
+    unknown = f", {total - known:,} not known" if total > known else ""
+    return f"{chart.name}, {counted(known, noun)}{unknown}"

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 
 ELLIPSIS = "…"
+#: A space at which no line is broken, and what stands between texts of a list.
+_TIED, _BETWEEN = "\xa0", "   "
 
 
 def cut(text: str, limit: int, head_share: float = 0.5) -> str:
@@ -43,6 +45,12 @@ def folded(text: str, width: int) -> list[str]:
         else:
             lines += _chopped(word, width)
     return [line for line in lines if line] or [""]
+
+
+def listed(texts: Sequence[str], width: int) -> list[str]:
+    """`texts` beside each other, none broken unless it is wider than `width`."""
+    tied = (text.replace(" ", _TIED) for text in texts)
+    return [line.replace(_TIED, " ").rstrip() for line in folded(_BETWEEN.join(tied), width)]
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

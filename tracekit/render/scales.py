@@ -15,6 +15,7 @@ _SYMBOLS = {
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _ROUNDING = 1e-9
+_PLAIN_FROM = 1e-4
 _PERCENT = 100.0
 
 
@@ -33,6 +34,14 @@ def prefix_of(top: float, unit: str = "") -> tuple[str, float]:
 def symbol_of(unit: str) -> str:
     """How a unit is written."""
     return _SYMBOLS.get(unit, unit)
+
+
+def common_unit(size: float, unit: str) -> tuple[str, float]:
+    """One unit for numbers of about this size, and how much of the base unit it is."""
+    if unit == "ratio":
+        return "%", 1 / _PERCENT
+    prefix, factor = prefix_of(size, unit)
+    return prefix + symbol_of(unit), factor
 
 
 def linear_ticks(low: float, high: float, most: int) -> list[float]:
@@ -69,7 +78,8 @@ def tick_text(value: float, axis: Axis) -> str:
     if axis.unit == "ns":
         return seconds(value * 1e-9) if value > 0 else "0 s"
     if axis.is_logarithmic:
-        return engineering(value)
+        is_plain = not axis.unit and _PLAIN_FROM <= value < 1  # nobody says 500 milli times
+        return _plain(value) if is_plain else engineering(value)
     prefix, factor = prefix_of(max(abs(axis.low), abs(axis.high)))
     return f"{_plain(value / factor)} {prefix}".rstrip() if value else "0"
 

@@ -31,7 +31,7 @@ _MOST_REASONS, _LONGEST_REASON = 6, 200
 Piece = tuple[str, Style | None]
 
 
-def plot(chart: BarChart, options: RenderOptions) -> bytes:
+def plot(chart: BarChart, options: RenderOptions, _height: int = 24) -> bytes:
     """`chart` as lines no wider than the terminal; escape sequences only with colour."""
     writer = _Writer(chart, max(options.width, LEAST_WIDTH))
     blocks = [list(writer.panel(panel)) for panel in chart.panels]

@@ -11,7 +11,7 @@ from rich.style import Style
 from tracekit.charts.chart import Line, LineChart, LinePanel
 from tracekit.render import RenderOptions
 from tracekit.render.canvas import Canvas, painted
-from tracekit.render.cells import cut, folded, widest
+from tracekit.render.cells import cut, listed, widest
 from tracekit.render.names import display_names
 from tracekit.render.scales import place_ticks, shares, value_ticks, value_title
 from tracekit.render.terminal_axes import framed
@@ -124,8 +124,7 @@ def _legend(chart: LineChart, letters: Mapping[str, str], width: int) -> Iterato
         texts.append("dotted: ideal (linear)")
     if any(spot.y is None for line in lines for spot in line.spots):
         texts.append(f"{_UNKNOWN_SIGN} not known")
-    for line in folded("   ".join(text.replace(" ", "\xa0") for text in texts), width):
-        yield line.replace("\xa0", " ")
+    yield from listed(texts, width)
 
 
 def _bold(text: str, *, color: bool) -> str:

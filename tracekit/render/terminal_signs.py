@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 from rich.style import Style
 
 from tracekit.charts.chart import Key
-from tracekit.render.cells import folded
+from tracekit.render.cells import listed
 from tracekit.render.text import inert
 
 _SIGNS = "█░▒▓#=+:ox"
 _COLORS = ("cyan", "yellow", "magenta", "green")
-#: A space at which no line is broken.
-_TIED = "\xa0"
 
 
 def signs(keys: Sequence[Key]) -> dict[str, tuple[str, Style]]:
@@ -30,5 +28,4 @@ def sign_legend(keys: Sequence[Key], width: int) -> Iterator[str]:
     """What the signs stand for."""
     texts = [f"{sign} {inert(key.title)}" for key, (sign, _) in
              zip(keys, signs(keys).values(), strict=True)]  # fmt: skip
-    for line in folded("   ".join(text.replace(" ", _TIED) for text in texts), width):
-        yield line.replace(_TIED, " ")
+    yield from listed(texts, width)

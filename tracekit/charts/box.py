@@ -1,0 +1,135 @@
+"""How a metric of a sweep is spread, for each value of a label (Wang Y. E. 2020, Fig. 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.chart import Axis, Box, BoxChart, Marks
+from tracekit.charts.request import Request
+from tracekit.charts.sweep import (
+    answers,
+    need,
+    own_columns,
+    places,
+    unit_in,
+    value_axis,
+    value_name,
+    where_note,
+    with_air,
+)
+from tracekit.charts.table import INT, REAL, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.roofline.points import Labels
+
+_COLUMNS = (
+    ("group_value", TEXT, "value of the label"),
+    ("median_value", REAL, "the median"),
+    ("p09_value", REAL, "9th percentile, where a box begins"),
+    ("p91_value", REAL, "91st percentile, where a box ends"),
+    ("p02_value", REAL, "2nd percentile, where a whisker begins"),
+    ("p98_value", REAL, "98th percentile, where a whisker ends"),
+    ("known_count", INT, "configurations with a number"),
+    ("failed_count", INT, "configurations that failed"),
+    ("configuration_count", INT, "configurations of the group"),
+    ("outlier_count", INT, "numbers beyond the whiskers"),
+    ("drawn_count", INT, "of those the ones that are drawn"),
+    ("min_value", REAL, "the least"),
+    ("max_value", REAL, "the largest"),
+    ("mean_value", REAL, "the mean"),
+    ("group_number", REAL, "the value of the label as a number; NULL if it is none"),
+    ("group_name", TEXT, "the label"),
+    ("metric_name", TEXT, "the metric"),
+    ("unit", TEXT, "its unit, where the file says it"),
+)
+_MARKS = ("p02_value", "p09_value", "median_value", "p91_value", "p98_value")
+_LEGEND = ("9th to 91st percentile", "whiskers: 2nd and 98th", "outliers")
+#: Dots of one group: more would cover each other.
+_MOST_DOTS = 2000
+#: More boxes beside each other could not be told apart.
+_MOST_BOXES = 500
+
+
+class BoxPlot:
+    """A box for each value of a label, from the 9th to the 91st percentile of a metric."""
+
+    name = "box"
+    title = "How a metric of a sweep is spread, for each value of a label."
+    table = "run"
+    options = ("metric", "by", "where")
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+    ) -> BoxChart:
+        """The chart of the configurations of some runs; UsageError where nothing was measured."""
+        asked.check_options(self.name, self.options, is_of_runs=False)
+        need(asked, self.name, metric="images_per_s", by="batch")
+        rows = answers(store, "distribution", runs, asked, self.options)
+        return build(rows, answers(store, "outliers", runs, asked, self.options), asked)
+
+
+def build(
+    rows: Sequence[Mapping[str, Any]], outliers: Sequence[Mapping[str, Any]], asked: Request
+) -> BoxChart:
+    """The chart of rows of the report `distribution`, with those of the report `outliers`."""
+    values = [row[name] for row in rows for name in ("min_value", "max_value")
+              if row[name] is not None]  # fmt: skip
+    if not values:
+        raise UsageError(
+            "there is nothing to draw: no configuration with the label has a number; "
+            "`tracekit query configurations` shows what there is"
+        )
+    at = places(rows, "group")
+    if len(at) > _MOST_BOXES:
+        raise UsageError(
+            f"{rows[0]['group_name']} has {len(at):,} values: too many boxes to be seen; keep some "
+            "with --where, or ask `tracekit query distribution`"
+        )
+    in_order = sorted(rows, key=lambda row: at[value_name(row, "group")])
+    beyond = _by_group(outliers)
+    boxes = tuple(_box(row, beyond.get(value_name(row, "group"), [])) for row in in_order)
+    metric = rows[0]["metric_name"]
+    table = [
+        own_columns(_COLUMNS, row) | {"drawn_count": len(box.outliers)}
+        for row, box in zip(in_order, boxes, strict=True)
+    ]
+    return BoxChart(
+        BoxPlot.name, asked.title,
+        Axis(rows[0]["group_name"], "", 0.0, float(len(at) - 1), names=tuple(at)),
+        with_air(value_axis(metric, unit_in(rows, metric), values)), boxes, _LEGEND,
+        table_of(BoxPlot.name, _COLUMNS, table, _notes(rows, boxes, asked)),
+    )  # fmt: skip
+
+
+def _box(row: Mapping[str, Any], outliers: Sequence[float]) -> Box:
+    counts = row["known_count"], row["failed_count"]
+    if not row["known_count"]:
+        return Box(*counts)
+    return Box(*counts, Marks(*(row[name] for name in _MARKS)), _thinned(outliers))
+
+
+def _by_group(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        found.setdefault(value_name(row, "group"), []).append(row["metric_value"])
+    return found
+
+
+def _thinned(values: Sequence[float]) -> tuple[float, ...]:
+    """As many as are drawn, evenly by rank: the least and the largest are among them."""
+    if len(values) <= _MOST_DOTS:
+        return tuple(values)
+    step = (len(values) - 1) / (_MOST_DOTS - 1)
+    in_order = sorted(values)
+    return tuple(in_order[round(place * step)] for place in range(_MOST_DOTS))
+
+
+def _notes(
+    rows: Sequence[Mapping[str, Any]], boxes: Sequence[Box], asked: Request
+) -> list[str]:  # fmt: skip
+    notes = where_note(asked)
+    drawn, total = sum(len(box.outliers) for box in boxes), sum(r["outlier_count"] for r in rows)
+    if drawn < total:
+        notes.append(f"of {total:,} outliers {drawn:,} are drawn, evenly by rank")
+    return notes

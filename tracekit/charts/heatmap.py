@@ -1,0 +1,110 @@
+"""A metric of a sweep over two labels (ParaDnn: Wang Y. E. 2020, Fig. 2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.chart import Axis, Cell, HeatChart
+from tracekit.charts.request import Request
+from tracekit.charts.sweep import (
+    answers,
+    need,
+    own_columns,
+    places,
+    unit_in,
+    value_axis,
+    value_name,
+    where_note,
+)
+from tracekit.charts.table import INT, REAL, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.roofline.points import Labels
+
+_COLUMNS = (
+    ("x_value", TEXT, "value of the label across"),
+    ("y_value", TEXT, "value of the label up"),
+    ("metric_value", REAL, "the metric; of several configurations by the rule"),
+    ("reason", TEXT, "why it is NULL, or of fewer configurations"),
+    ("configuration_count", INT, "configurations in the cell"),
+    ("failed_count", INT, "of those the failed ones"),
+    ("least_metric_value", REAL, "the least of the cell"),
+    ("most_metric_value", REAL, "the most of the cell"),
+    ("x_number", REAL, "the value across as a number; NULL if it is none"),
+    ("y_number", REAL, "the value up as a number; NULL if it is none"),
+    ("x_name", TEXT, "the label across"),
+    ("y_name", TEXT, "the label up"),
+    ("metric_name", TEXT, "the metric"),
+    ("unit", TEXT, "its unit, where the file says it"),
+)
+#: From this quotient of the largest and the least value on, colors are of a logarithmic scale.
+_WIDE = 100.0
+#: What the report adds to the reason where a cell has several configurations.
+_OF_SEVERAL = re.compile(r": \d+ of \d+$")
+
+
+class Heatmap:
+    """A cell for each pair of values of two labels, colored by a metric."""
+
+    name = "heatmap"
+    title = "A metric of a sweep over two labels, with what failed."
+    table = "run"
+    options = ("x", "y", "metric", "where", "rule")
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+    ) -> HeatChart:
+        """The chart of the configurations of some runs; UsageError where nothing was measured."""
+        asked.check_options(self.name, self.options, is_of_runs=False)
+        need(asked, self.name, x="nodes", y="batch", metric="images_per_s")
+        return build(answers(store, "heatmap", runs, asked, self.options), asked)
+
+
+def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> HeatChart:
+    """The chart of rows of the report `heatmap`."""
+    if not rows:
+        raise UsageError(
+            "no configuration has both labels with these values: `tracekit query configurations` "
+            "shows what there is"
+        )
+    across, up = places(rows, "x"), places(rows, "y")
+    cells = tuple(_cell(row, across, up) for row in rows)
+    values = [cell.value for cell in cells if cell.value is not None]
+    metric = rows[0]["metric_name"]
+    if not values:
+        raise UsageError(f"there is nothing to draw: none has {metric} ({_why(cells)})")
+    table = [own_columns(_COLUMNS, row) for row in rows]
+    return HeatChart(
+        Heatmap.name, asked.title, _axis(rows[0]["x_name"], across), _axis(rows[0]["y_name"], up),
+        value_axis(metric, unit_in(rows, metric), values, _WIDE), cells,
+        table_of(Heatmap.name, _COLUMNS, table, _notes(cells, asked)),
+    )  # fmt: skip
+
+
+def _axis(label: str, at: Mapping[str, int]) -> Axis:
+    return Axis(label, "", 0.0, float(len(at) - 1), names=tuple(at))
+
+
+def _cell(row: Mapping[str, Any], across: Mapping[str, int], up: Mapping[str, int]) -> Cell:
+    x, y = across[value_name(row, "x")], up[value_name(row, "y")]
+    value, reason = row["metric_value"], row["reason"]
+    if value is not None:
+        return Cell(x, y, value, is_partial=reason is not None)
+    if row["configuration_count"] > 1:
+        reason = _OF_SEVERAL.sub("", reason)
+    return Cell(x, y, None, reason, is_failed=row["failed_count"] > 0)
+
+
+def _why(cells: Sequence[Cell]) -> str:
+    return ", ".join(sorted({cell.reason or "not measured" for cell in cells}))
+
+
+def _notes(cells: Sequence[Cell], asked: Request) -> list[str]:
+    notes = where_note(asked)
+    if "rule" in asked.options:
+        notes.append(f"of several configurations in a cell the {asked.options['rule']}")
+    if partial := sum(cell.is_partial for cell in cells):
+        notes.append(f"values of fewer configurations than were tried: {partial:,}")
+    return notes

@@ -1,0 +1,81 @@
+"""Which labels of a sweep a metric depends on, and how strongly (Wang Y. E. 2020, Fig. 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.chart import Axis, Effect, EffectChart
+from tracekit.charts.request import Request
+from tracekit.charts.sweep import answers, need, own_columns, where_note
+from tracekit.charts.table import INT, REAL, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.roofline.points import Labels
+
+_COLUMNS = (
+    ("term", TEXT, "label, or labels multiplied"),
+    ("weight", REAL, "of standardized labels; NULL if it was not fitted"),
+    ("standard_error", REAL, "of the weight"),
+    ("reason", TEXT, "why there is no weight"),
+    ("r2_ratio", REAL, "share of the variance that the fit explains"),
+    ("row_count", INT, "configurations in the fit"),
+    ("left_out_count", INT, "configurations without the metric or a label"),
+    ("metric_name", TEXT, "the metric"),
+    ("scale_kind", TEXT, "linear, or log: of the logarithms"),
+)
+
+
+class Sensitivity:
+    """A bar for each label, as long as its weight in a linear fit of the metric."""
+
+    name = "sensitivity"
+    title = "How strongly a metric of a sweep depends on each label."
+    table = "run"
+    options = ("metric", "order", "log", "where", "over", "baseline")
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+    ) -> EffectChart:
+        """The chart of the configurations of some runs; UsageError where nothing was fitted."""
+        asked.check_options(self.name, self.options, is_of_runs=False)
+        need(asked, self.name, metric="images_per_s")
+        asked.choice("order", "1", "2")
+        return build(answers(store, "sensitivity", runs, asked, self.options), asked)
+
+
+def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> EffectChart:
+    """The chart of rows of the report `sensitivity`."""
+    fitted = [row for row in rows if row["weight"] is not None]
+    lacking = [row for row in rows if row["weight"] is None]
+    if not fitted:
+        reasons = "; ".join(sorted({row["reason"] or "not known" for row in lacking}))
+        raise UsageError(f"there is nothing to draw: no label was fitted ({reasons or 'no label'})")
+    fitted.sort(key=lambda row: (-abs(row["weight"]), row["term"]))
+    effects = tuple(Effect(row["term"], row["weight"], row["standard_error"]) for row in fitted)
+    ends = [effect.weight + side * (effect.error or 0.0) for effect in effects for side in (-1, 1)]
+    table = [own_columns(_COLUMNS, row) for row in (*fitted, *lacking)]
+    return EffectChart(
+        Sensitivity.name, asked.title,
+        Axis(_axis_title(fitted[0], asked), "", min(0.0, *ends), max(0.0, *ends)), effects,
+        tuple((row["term"], row["reason"] or "not known") for row in lacking),
+        _subtitle(fitted[0]),
+        table_of(Sensitivity.name, _COLUMNS, table, [*where_note(asked), _subtitle(fitted[0])]),
+    )  # fmt: skip
+
+
+def _axis_title(row: Mapping[str, Any], asked: Request) -> str:
+    of = row["metric_name"]
+    if (baseline := asked.options.get("baseline")) is not None:
+        of = f"the speed-up of {of} over {baseline}"
+    logarithm = ", logarithms" if row["scale_kind"] == "log" else ""
+    return f"Standardized weight in {of}{logarithm}"
+
+
+def _subtitle(row: Mapping[str, Any]) -> str:
+    """How good the fit is, and of what."""
+    said = [] if row["r2_ratio"] is None else [f"R² = {row['r2_ratio']:.3f}"]
+    said.append(f"{row['row_count']:,} configurations")
+    if row["left_out_count"]:
+        said.append(f"{row['left_out_count']:,} left out")
+    return ", ".join(said)

@@ -1,0 +1,138 @@
+"""Speed-up of the configurations of a sweep against a number (Wang Y. E. 2020, Fig. 8)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracekit.charts import Store
+from tracekit.charts.chart import Points, ScatterChart, Shades
+from tracekit.charts.request import Request
+from tracekit.charts.sweep import (
+    answers,
+    need,
+    own_columns,
+    places,
+    unit_in,
+    value_axis,
+    value_name,
+    where_note,
+    with_air,
+)
+from tracekit.charts.table import REAL, TEXT, table_of
+from tracekit.errors import UsageError
+from tracekit.roofline.points import Labels
+
+_COLUMNS = (
+    ("platform_value", TEXT, "the platform"),
+    ("configuration", TEXT, "the labels that all platforms have"),
+    ("x_value", REAL, "the number along the x axis; NULL if it is not known"),
+    ("speedup_factor", REAL, "speed over the baseline; NULL where either lacks the configuration"),
+    ("color_value", TEXT, "what the color says"),
+    ("reason", TEXT, "why speedup_factor is NULL"),
+    ("metric_value", REAL, "the metric on the platform"),
+    ("baseline_value", REAL, "the metric on the baseline"),
+    ("color_number", REAL, "color_value as a number; NULL if it is none"),
+    ("x_name", TEXT, "label or metric along the x axis"),
+    ("color_name", TEXT, "label or metric that colors say"),
+    ("metric_name", TEXT, "the metric"),
+    ("baseline_name", TEXT, "the baseline"),
+)
+#: Up to so many numbers are steps of a scale, each with a name.
+_MOST_STEPS = 10
+_MOST_REASONS = 6
+_LEVEL = 1.0
+
+
+class Speedup:
+    """A point for each configuration that both platforms have: how much faster one of them is."""
+
+    name = "speedup"
+    title = "Speed-up of a sweep's configurations over a baseline, against a number."
+    table = "run"
+    options = ("over", "baseline", "metric", "x", "color", "where", "rule")
+
+    def build(
+        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+    ) -> ScatterChart:
+        """The chart of the configurations of some runs; UsageError where they share none."""
+        asked.check_options(self.name, self.options, is_of_runs=False)
+        need(asked, self.name, over="platform", baseline="v100", x="params")
+        return build(answers(store, "speedup", runs, asked, self.options), asked)
+
+
+def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
+    """The chart of rows of the report `speedup`, asked with an x."""
+    drawn = [
+        row for row in rows if row["speedup_factor"] is not None and row["x_value"] is not None
+    ]
+    if not drawn:
+        raise UsageError(f"there is nothing to draw: {_why_none(rows)}")
+    shades = _shades(drawn)
+    ys = [row["speedup_factor"] for row in drawn]
+    first = drawn[0]
+    platforms = sorted({row["platform_value"] for row in drawn})
+    panels = tuple(
+        _points(platform if len(platforms) > 1 else "", [r for r in drawn
+                if r["platform_value"] == platform], shades)
+        for platform in platforms
+    )  # fmt: skip
+    title = f"Speed-up of {platforms[0]}" if len(platforms) == 1 else "Speed-up"
+    table = [own_columns(_COLUMNS, row) for row in rows]
+    return ScatterChart(
+        Speedup.name, asked.title,
+        with_air(value_axis(first["x_name"], unit_in((), first["x_name"]),
+                            [row["x_value"] for row in drawn])),
+        with_air(value_axis(f"{title} over {first['baseline_name']} ({first['metric_name']})", "",
+                            [*ys, _LEVEL])),
+        panels, shades, _LEVEL, f"as fast as {first['baseline_name']}", _counts(rows, len(drawn)),
+        table_of(Speedup.name, _COLUMNS, table, where_note(asked)),
+    )  # fmt: skip
+
+
+def _points(title: str, rows: Sequence[Mapping[str, Any]], shades: Shades | None) -> Points:
+    xs, ys = ([float(row[name]) for row in rows] for name in ("x_value", "speedup_factor"))
+    return Points(title, tuple(xs), tuple(ys), tuple(_color(row, shades) for row in rows))
+
+
+def _shades(rows: Sequence[Mapping[str, Any]]) -> Shades | None:
+    """What colors say: steps of few numbers, an axis of many, or words; None if nothing."""
+    told = [row for row in rows if row.get("color_value") is not None]
+    if not told:
+        return None
+    title, numbers = told[0]["color_name"], [row["color_number"] for row in told]
+    is_of_words = any(number is None for number in numbers)
+    if not is_of_words and len(set(numbers)) > _MOST_STEPS:
+        return Shades(title, axis=value_axis(title, unit_in((), title), numbers))
+    return Shades(title, tuple(places(told, "color")), is_ordered=not is_of_words)
+
+
+def _color(row: Mapping[str, Any], shades: Shades | None) -> float:
+    if shades is None or row.get("color_value") is None:
+        return math.nan
+    if shades.axis is not None:
+        return float(row["color_number"])
+    return float(shades.names.index(value_name(row, "color")))
+
+
+# -- what is not drawn ----------------------------------------------------------------------------
+
+
+def _counts(rows: Sequence[Mapping[str, Any]], drawn_count: int) -> tuple[tuple[int, str], ...]:
+    """How many configurations are in common, and how many are not, by reason."""
+    reasons = Counter(
+        row["reason"] or f"without {row['x_name']}"
+        for row in rows if row["speedup_factor"] is None or row["x_value"] is None
+    )  # fmt: skip
+    listed = [(count, reason) for reason, count in reasons.most_common(_MOST_REASONS)]
+    if rest := reasons.total() - sum(count for count, _ in listed):
+        listed.append((rest, "of other reasons"))
+    return ((drawn_count, "in common"), *listed)
+
+
+def _why_none(rows: Sequence[Mapping[str, Any]]) -> str:
+    if not rows:
+        return "no configuration is of another platform than the baseline"
+    return "; ".join(f"{count:,} {reason}" for count, reason in _counts(rows, 0)[1:])

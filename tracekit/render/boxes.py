@@ -1,0 +1,165 @@
+"""Boxes with whiskers as pictures, by matplotlib: a chart in, a figure out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from tracekit.charts.chart import Box, BoxChart
+from tracekit.render.axes import (
+    LETTER,
+    Named,
+    ink,
+    lay_out,
+    names_across,
+    open_frame,
+    put_legend,
+    room_of,
+    scale_values,
+    shown_title,
+)
+from tracekit.render.drawn import Drawn
+from tracekit.render.figure import GREY, Size, drawable, empty_figure, look, seen, size_named
+
+_FILL, _WIDTH, _CAP = "#8fb8d8", 0.6, 0.3
+#: Boxes on axes that are as wide as the figure, if there are fewer.
+_LEAST_LENGTH = 3.0
+#: More dots than this are pixels.
+_MOST_SHAPES = 5000
+
+
+def draw(chart: BoxChart, *, size: str = "page", style: str | None = None) -> Drawn:
+    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
+
+    Raises UsageError for a size or style that there is not.
+    """
+    measure = size_named(size)
+    with look(measure, style):
+        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+
+
+class _Drawing:
+    """One figure being made."""
+
+    def __init__(self, chart: BoxChart, size: Size) -> None:
+        self.chart, self.size = chart, size
+        self.thin = size.scale**0.5
+        self.has_failed = any(box.failed_count for box in chart.boxes)
+        last = len(chart.boxes) - 1
+        half = max(last / 2 + 0.5, _LEAST_LENGTH / 2)
+        self.ends = last / 2 - half, last / 2 + half
+
+    def figure(self) -> Figure:
+        """The boxes, their counts and the legend."""
+        figure = empty_figure(self.size, self._height(), self.chart.title)
+        axes = figure.subplots()
+        self._boxes(axes)
+        scale_values(axes, self.chart.y, "y")
+        axes.set_xlim(*self.ends)
+        axes.set_xlabel(shown_title(self.chart.x.title))
+        axes.tick_params(axis="x", length=0)
+        open_frame(axes, self.thin)
+        put_legend(figure, list(self._handles()), self.size, is_beside=False)
+        heads = axes.annotate(
+            "", (0, 0), (-4, -3.5), xycoords="axes fraction", textcoords="offset points",
+            ha="right", va="top", fontsize=self.size.font, annotation_clip=False,
+        )  # fmt: skip
+        self._names(axes, heads, 0.75 * self.size.width * 72)
+        lay_out(figure)
+        self._names(axes, heads, room_of(axes)[0])
+        lay_out(figure)
+        figure.set_layout_engine("none")
+        return figure
+
+    def _height(self) -> float:
+        """Of the figure: upright names below have room of their own."""
+        room = 0.75 * self.size.width * 72 / (self.ends[1] - self.ends[0])
+        named = names_across(self.chart.x.names, room, self.size)
+        letters = max(map(len, self._behind(named))) if named.is_upright else 0
+        return self.size.height + letters * LETTER * self.size.font / 72
+
+    # -- boxes ------------------------------------------------------------------------------------
+
+    def _boxes(self, axes: Axes) -> None:
+        known = [(place, box) for place, box in enumerate(self.chart.boxes) if box.marks]
+        line = {"color": ink(), "linewidth": 0.7 * self.thin}
+        axes.bxp(
+            [self._parts(box) for _, box in known], positions=[place for place, _ in known],
+            widths=_WIDTH, capwidths=_CAP, patch_artist=True, showfliers=False,
+            boxprops={"facecolor": _FILL, "edgecolor": ink(), "linewidth": 0.7 * self.thin},
+            medianprops={"color": ink(), "linewidth": 1.8 * self.thin}, whiskerprops=line,
+            capprops=line, manage_ticks=False,
+        )  # fmt: skip
+        dots = [(place, value) for place, box in known for value in box.outliers]
+        if dots:
+            axes.scatter(
+                [place for place, _ in dots], [value for _, value in dots], color=seen(ink()),
+                s=5 * self.size.scale, alpha=0.5, linewidth=0, zorder=2.5,
+                rasterized=len(dots) > _MOST_SHAPES,
+            )  # fmt: skip
+        for place, box in enumerate(self.chart.boxes):
+            if box.marks is None:
+                axes.plot([place], [0.02], "x", transform=axes.get_xaxis_transform(),
+                          color=GREY, markersize=4.5 * self.thin, clip_on=False)  # fmt: skip
+
+    def _parts(self, box: Box) -> dict[str, Any]:
+        marks = box.marks
+        assert marks is not None
+        return {"med": marks.middle, "q1": marks.start, "q3": marks.end, "whislo": marks.low,
+                "whishi": marks.high}  # fmt: skip
+
+    # -- words ------------------------------------------------------------------------------------
+
+    def _names(self, axes: Axes, heads: Any, width: float) -> None:
+        """Names of groups, with counts below each where they have room, else behind it."""
+        low, high = self.ends
+        room = width / (high - low)
+        names = self.chart.x.names
+        below = names_across(
+            [max(name, self._count(box.known_count), key=len)
+             for name, box in zip(names, self.chart.boxes, strict=True)], room, self.size,
+        )  # fmt: skip
+        named = names_across(names, room, self.size)
+        is_below = not below.is_upright and len(below.places) == len(names)
+        if is_below:
+            texts = ["\n".join((text, *self._counts(place))) for place, text in
+                     zip(named.places, named.texts, strict=True)]  # fmt: skip
+            heads.set_text("\n".join(("", "known", *(("failed",) if self.has_failed else ()))))
+        else:
+            heads.set_text("")
+            texts = self._behind(named)
+        axes.set_xticks(named.places, texts, rotation=0 if is_below or not named.is_upright else 90)
+
+    def _behind(self, named: Named) -> list[str]:
+        if not named.is_upright:
+            return named.texts
+        failed = " + {} failed" if self.has_failed else ""
+        return [
+            f"{text} ({self._counts(place)[0]}{failed.format(*self._counts(place)[1:])})"
+            for place, text in zip(named.places, named.texts, strict=True)
+        ]
+
+    def _counts(self, place: int) -> list[str]:
+        box = self.chart.boxes[place]
+        counts = [box.known_count, *([box.failed_count] if self.has_failed else [])]
+        return [self._count(count) for count in counts]
+
+    def _count(self, count: int) -> str:
+        return f"{count:,}"
+
+    def _handles(self) -> Iterator[Any]:
+        box, whiskers, outliers = map(drawable, self.chart.legend)
+        yield Patch(facecolor=_FILL, edgecolor=ink(), linewidth=0.7 * self.thin, label=box)
+        yield Line2D([], [], color=ink(), linewidth=1.8 * self.thin, label="median")
+        yield Line2D([], [], color=ink(), linewidth=0.7 * self.thin, label=whiskers)
+        if any(box.outliers for box in self.chart.boxes):
+            yield Line2D([], [], linestyle="none", marker="o", markersize=2.2 * self.thin,
+                         color=ink(), alpha=0.5, label=outliers)  # fmt: skip
+        if any(box.marks is None for box in self.chart.boxes):
+            yield Line2D([], [], linestyle="none", marker="x", markersize=4.5 * self.thin,
+                         color=GREY, label="none known")  # fmt: skip
