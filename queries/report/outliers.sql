@@ -1,7 +1,7 @@
 -- purpose = "The configurations of a sweep whose metric lies beyond the 2nd or the 98th percentile of their group."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: bars at the 2nd and 98th percentiles; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_unknown", "label_value"]
+-- depends = ["configuration_label", "sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]
 -- metric = {type = "VARCHAR", doc = "metric, e.g. infeed"}
 -- by = {type = "VARCHAR", doc = "label whose values tell groups apart, e.g. batch"}
@@ -26,16 +26,17 @@ WITH
 known AS (
     FROM sweep_unknown('label', $by)
     UNION ALL FROM sweep_unknown('metric', $metric)
+    UNION ALL FROM sweep_units($metric, $runs, $run_ids)
 ),
 measured AS (
     SELECT
-        here.run_id, here.source_id, here.event_id, here.title AS run_name,
+        here.configuration_id, here.run_id, here.source_id, here.event_id, here.title AS run_name,
         grouped.label_value AS group_value, grouped.label_number AS group_number,
         CASE WHEN grouped.label_number IS NULL THEN grouped.label_value END AS group_word,
         found.metric_value, found.unit
     FROM sweep_kept($runs, $run_ids, $fixed) AS here
-    JOIN sweep_label($by) AS grouped USING (run_id, source_id, event_id)
-    JOIN sweep_metric($metric) AS found USING (run_id, source_id, event_id)
+    JOIN sweep_label($by) AS grouped USING (configuration_id)
+    JOIN sweep_metric($metric) AS found USING (configuration_id)
 ),
 limits AS (
     SELECT group_number, group_word, quantile_cont(metric_value, [0.02, 0.98]) AS marks
@@ -50,29 +51,16 @@ beyond AS (
         AND limits.group_word IS NOT DISTINCT FROM measured.group_word
     WHERE metric_value < marks[1] OR metric_value > marks[2]
 ),
-own AS (
-    SELECT run_id, source_id, event_id, told.column_name AS label_name, told.value_text AS label_value
-    FROM beyond
-    JOIN configuration_value AS told USING (run_id, source_id, event_id)
-    WHERE told.role_kind = 'label'
-    UNION
-    SELECT run_id, source_id, event_id, given.label_name, given.label_value
-    FROM beyond
-    JOIN label_value AS given USING (run_id)
-    WHERE NOT EXISTS (
-        SELECT 1 FROM configuration_value AS told
-        WHERE told.run_id = beyond.run_id AND told.source_id = beyond.source_id AND told.role_kind = 'label' AND told.column_name = given.label_name
-    )
-),
 told AS (
-    SELECT run_id, source_id, event_id, string_agg(label_name || '=' || label_value, ', ' ORDER BY label_name) AS configuration
-    FROM own
-    GROUP BY run_id, source_id, event_id
+    SELECT configuration_id, string_agg(label_name || '=' || label_value, ', ' ORDER BY label_name) AS configuration
+    FROM configuration_label
+    WHERE configuration_id IN (SELECT configuration_id FROM beyond)
+    GROUP BY configuration_id
 )
 SELECT
     group_value, metric_value, told.configuration, run_name, p02_value, p98_value, group_number,
     CAST($by AS VARCHAR) AS group_name, CAST($metric AS VARCHAR) AS metric_name, unit, run_id, source_id, event_id
 FROM beyond
-LEFT JOIN told USING (run_id, source_id, event_id)
+LEFT JOIN told USING (configuration_id)
 WHERE NOT EXISTS (FROM known)
 ORDER BY group_number NULLS LAST, group_word, metric_value, run_id, source_id, event_id

@@ -47,9 +47,9 @@ def test_the_error_of_a_small_weight_may_be_beyond_zero() -> None:
 
 def test_what_the_axis_says() -> None:
     assert drawn(term("a", 1.0)).x.title == "Standardized weight in flops"
-    chart = drawn(term("a", 1.0, scale_kind="log", r2_ratio=None, left_out_count=0),
-                  baseline="v100", where="layer=4")  # fmt: skip
-    assert chart.x.title == "Standardized weight in the speed-up of flops over v100, logarithms"
+    chart = drawn(term("a", 1.0, scale_kind="log", r2_ratio=None, left_out_count=0,
+                       metric_name="speed-up of flops over v100"), where="layer=4")  # fmt: skip
+    assert chart.x.title == "Standardized weight in speed-up of flops over v100, logarithms"
     assert chart.subtitle == "1,724 configurations"
     assert chart.data.notes == ("where layer=4", "1,724 configurations")
 
@@ -83,7 +83,7 @@ def test_numbers_and_flags_are_asked_as_such(labelled: Any) -> None:
     asked = Request(over="platform", options=options)
     chart_named("sensitivity").build(store, {"a": "x", "b": "y"}, labelled({}), asked)
     assert store.asked == [("sensitivity", {
-        "run_ids": "a,b", "metric": "flops", "order": 2, "is_log": True, "over": "platform",
+        "run_ids": "a,b", "metric": "flops", "order": 2, "scale": "log", "over": "platform",
         "baseline": "v100",
     })]  # fmt: skip
     for wrong, says in (({"metric": "flops", "order": "3"}, "--order cannot be '3'"),

@@ -32,7 +32,7 @@ class Sensitivity:
     name = "sensitivity"
     title = "How strongly a metric of a sweep depends on each label."
     table = "run"
-    options = ("metric", "order", "log", "where", "over", "baseline")
+    options = ("metric", "order", "log", "where", "over", "baseline", "rule", "less_is_better")
 
     def build(
         self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
@@ -57,19 +57,16 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> EffectChart:
     table = [own_columns(_COLUMNS, row) for row in (*fitted, *lacking)]
     return EffectChart(
         Sensitivity.name, asked.title,
-        Axis(_axis_title(fitted[0], asked), "", min(0.0, *ends), max(0.0, *ends)), effects,
+        Axis(_axis_title(fitted[0]), "", min(0.0, *ends), max(0.0, *ends)), effects,
         tuple((row["term"], row["reason"] or "not known") for row in lacking),
         _subtitle(fitted[0]),
         table_of(Sensitivity.name, _COLUMNS, table, [*where_note(asked), _subtitle(fitted[0])]),
     )  # fmt: skip
 
 
-def _axis_title(row: Mapping[str, Any], asked: Request) -> str:
-    of = row["metric_name"]
-    if (baseline := asked.options.get("baseline")) is not None:
-        of = f"the speed-up of {of} over {baseline}"
+def _axis_title(row: Mapping[str, Any]) -> str:
     logarithm = ", logarithms" if row["scale_kind"] == "log" else ""
-    return f"Standardized weight in {of}{logarithm}"
+    return f"Standardized weight in {row['metric_name']}{logarithm}"
 
 
 def _subtitle(row: Mapping[str, Any]) -> str:

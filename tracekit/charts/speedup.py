@@ -52,7 +52,7 @@ class Speedup:
     name = "speedup"
     title = "Speed-up of a sweep's configurations over a baseline, against a number."
     table = "run"
-    options = ("over", "baseline", "metric", "x", "color", "where", "rule")
+    options = ("over", "baseline", "metric", "x", "color", "where", "rule", "less_is_better")
 
     def build(
         self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request

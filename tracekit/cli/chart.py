@@ -116,7 +116,7 @@ def chart(
         str | None,
         typer.Option(
             "--rule",
-            help="heatmap, speedup: of several configurations the mean, median, min or max.",
+            help="Of sweeps: of several configurations the mean, median, min or max.",
         ),
     ] = None,
     order: Annotated[
@@ -124,6 +124,9 @@ def chart(
     ] = None,
     log: Annotated[
         bool, typer.Option("--log", help="sensitivity: of the logarithms of numbers.")
+    ] = False,
+    less_is_better: Annotated[
+        bool, typer.Option("--less-is-better", help="speedup, sensitivity: the metric is a time.")
     ] = False,
     size: SizeOption = "page",
     style: StyleOption = None,
@@ -147,7 +150,8 @@ def chart(
     own = {"of": of, "layers": layers, "depth": depth, "metric": metric, "show": show,
            "baseline": baseline, "phase": phase, "x": x, "y": y, "by": by, "color": color,
            "where": where, "rule": rule, "order": order,
-           "log": "true" if log else None}  # fmt: skip
+           "log": "true" if log else None,
+           "less_is_better": "true" if less_is_better else None}  # fmt: skip
     asked = Request(
         over, series or (), panels, title or "",
         {option: value for option, value in own.items() if value is not None},
