@@ -288,6 +288,7 @@ _QUERY_EXAMPLES = {
     "run_summary": "tracekit query run_summary --run gpu --store S --format json",
     "configurations": "tracekit query configurations --run sweep --store S",
     "distribution": f"tracekit query distribution {_SWEPT} --param by=model",
+    "outliers": f"tracekit query outliers {_SWEPT} --param by=model",
     "heatmap": f"tracekit query heatmap {_SWEPT} --param x=nodes --param y=batch",
     "speedup": "tracekit query speedup --store S --param over=platform --param baseline=old "
     "--param metric=images_per_s",
