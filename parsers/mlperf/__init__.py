@@ -21,7 +21,7 @@ from tracekit.textual.lines import as_utf8, blocks, tell_places
 
 _MARK = ":::MLLOG"
 _OF_LOADGEN = "mlperf::logging"
-_MOST_LINE = 1 << 20
+_MOST_LINE = 2000  # of a summary; a line of the logger holds as many samples as were loaded
 
 
 class MlperfParser:
@@ -70,13 +70,10 @@ class _Reading:
         self._report = report
 
     def take(self, line: bytes, place: int) -> None:
-        if len(line) > _MOST_LINE:
-            self._tell_damage(place, len(line))
-            return
         text = line.decode("utf-8", "replace").rstrip("\r")
         before, mark, rest = text.partition(_MARK)
         if not mark:
-            self.summary.take(before)
+            self.summary.take(before[:_MOST_LINE])
         elif (event := _event_of(rest)) is None:
             self._tell_damage(place, len(line))
         elif event.get("namespace") == _OF_LOADGEN:

@@ -219,6 +219,14 @@ def test_a_cut_log_is_not_finished(name: str, tmp_path: Path) -> None:
     assert "sut_name" in before or "SUT name" in before
 
 
+def test_a_line_of_the_logger_may_be_long(tmp_path: Path) -> None:
+    text = (HERE / "offline" / DETAIL).read_text()
+    samples = ",".join(map(str, range(300_000)))
+    found = of_text(tmp_path, text.replace('"value": [', f'"value": [{samples},') + " " * 3_000_000)
+    assert metrics(found) == metrics(parsed("offline", DETAIL))
+    assert found.codes == []
+
+
 @pytest.mark.parametrize("content", ["", ":::MLLOG", ":::MLLOG {}\n", "epoch 1\n", "key : value\n"])
 def test_what_has_no_run_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(content)
