@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,7 @@ _UNITS = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=1024)
 def unit_of(name: str) -> str | None:
     """The unit that a name says."""
     if found := _UNIT_IN_BRACKETS.search(name):
@@ -110,8 +112,16 @@ class ConfigurationRows:
     def __init__(self, report: Report) -> None:
         """Begin; each configuration is counted as an event in `report`."""
         self._report = report
+        self._empty()
+
+    def _empty(self) -> None:
         self._configurations: list[tuple[int, str | None, bool, str | None]] = []
-        self._values: list[tuple[int, str, str, str | None, str | None]] = []
+        # The columns of `configuration_value`, without the numbers.
+        self._places: list[int] = []
+        self._names: list[str] = []
+        self._roles: list[str] = []
+        self._texts: list[str] = []
+        self._units: list[str | None] = []
 
     def add(
         self, name: str | None, labels: Mapping[str, Any], metrics: Mapping[str, Measured],
@@ -121,13 +131,18 @@ class ConfigurationRows:
         place = self._report.event_count
         self._report.event_count += 1
         self._configurations.append((place, name, has_failed, status_text))
-        self._values += [
-            (place, label, "label", text_of(value), None) for label, value in labels.items()
-        ]
-        self._values += [
-            (place, metric, "metric", text_of(value), unit)
-            for metric, (value, unit) in metrics.items()
-        ]
+        for label, value in labels.items():
+            self._keep(place, label, "label", value, None)
+        for metric, (value, unit) in metrics.items():
+            self._keep(place, metric, "metric", value, unit)
+
+    def _keep(self, place: int, name: str, role: str, value: Any, unit: str | None) -> None:
+        if (text := text_of(value)) is not None:
+            self._places.append(place)
+            self._names.append(name)
+            self._roles.append(role)
+            self._texts.append(text)
+            self._units.append(unit)
 
     def skip(self, issue: Issue) -> None:
         """What was found where a configuration should be, and gives no row: `issue` says why."""
@@ -143,16 +158,13 @@ class ConfigurationRows:
             yield CONFIGURATION.name, self._configuration_rows(values)
             if values.num_rows:
                 yield CONFIGURATION_VALUE.name, values
-        self._configurations, self._values = [], []
+        self._empty()
 
     def _value_rows(self) -> pa.RecordBatch:
-        places, names, roles, texts, units = (
-            zip(*self._values, strict=True) if self._values else ((),) * 5
-        )
-        told = clean(pa.array(texts, TEXT))
+        told = clean(pa.array(self._texts, TEXT))
         batch = pa.RecordBatch.from_arrays(
-            [pa.array(places, INT), pa.array(names, TEXT), pa.array(roles, TEXT), told,
-             numbers_of(told), pa.array(units, TEXT)],
+            [pa.array(self._places, INT), pa.array(self._names, TEXT),
+             pa.array(self._roles, TEXT), told, numbers_of(told), pa.array(self._units, TEXT)],
             schema=CONFIGURATION_VALUE.schema,
         ).filter(pc.is_valid(told))  # fmt: skip
         self._tell_odd(batch)

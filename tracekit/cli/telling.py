@@ -77,7 +77,7 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
     if not new:
         return
     events = sum(outcome.event_count for outcome in new)
-    say(f"in: {counted(len(new), 'file')}, {events:,} events: {_rows(new)}")
+    say(f"in: {counted(len(new), 'file')}, {counted(events, 'event')}: {_rows(new)}")
     say(f"lost: {_lost(new, store)}")
     say(_next(new, store))
 
