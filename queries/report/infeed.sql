@@ -1,4 +1,4 @@
--- purpose = "How long the accelerator waits for input: of each device over all its steps or step by step, and how many steps are host-bound."
+-- purpose = "How long the accelerator waits for input: of each device over all its steps or step by step, and how many steps are host-bound; of a table of results each configuration is a step."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.4: infeed time percentage; docs/metrics.md, section Steps and input"
 -- needs = ["step"]
 -- depends = ["first_reason"]
@@ -6,11 +6,12 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- by = {type = "VARCHAR", doc = "what a row stands for: device (all its steps) or step", default = "device", choices = ["device", "step"]}
 -- host_bound_share = {type = "DOUBLE", doc = "share of waiting from which on a step is host-bound; TensorFlow's profiler calls it input-bound from 0.05 and highly so from 0.2 on", default = 0.2}
+-- metric = {type = "VARCHAR", doc = "of a table of results: the metric that is the share of waiting", default = "infeed"}
 -- [columns]
 -- source_id = {type = "VARCHAR", doc = "source (host)"}
 -- device_id = {type = "BIGINT", doc = "device (of a TPU v2 or v3 a core); NULL where the profiler adds devices up"}
--- step_index = {type = "BIGINT", doc = "with by=step: number of the step"}
--- infeed_ratio = {type = "DOUBLE", doc = "infeed_ns / step_ns of the steps where both are known"}
+-- step_index = {type = "BIGINT", doc = "with by=step: number of the step; of a table of results its row"}
+-- infeed_ratio = {type = "DOUBLE", doc = "infeed_ns / step_ns of the steps where both are known; of a table of results with by=step"}
 -- infeed_ns = {type = "BIGINT", doc = "time that the device waits for input, copies from the host among it"}
 -- step_ns = {type = "BIGINT", doc = "time of the steps"}
 -- step_count = {type = "BIGINT", doc = "steps"}
@@ -18,7 +19,7 @@
 -- host_bound_count = {type = "BIGINT", doc = "of those the host-bound ones"}
 -- min_ratio = {type = "DOUBLE", doc = "least share of a step"}
 -- max_ratio = {type = "DOUBLE", doc = "largest share of a step"}
--- basis_kind = {type = "VARCHAR", doc = "parts (as the profiler breaks steps down) or timeline (infeed operations in the device's steps)"}
+-- basis_kind = {type = "VARCHAR", doc = "parts (as the profiler breaks steps down), timeline (infeed operations in the device's steps) or table (of results)"}
 -- reason = {type = "VARCHAR", doc = "why infeed_ratio is NULL, or not of all steps"}
 WITH
 steps AS (
@@ -94,13 +95,44 @@ watched AS (
     LEFT JOIN tpus ON tpus.source_id = device_steps.source_id AND tpus.device_id IS NOT DISTINCT FROM device_steps.device_id
     LEFT JOIN seen ON seen.source_id = device_steps.source_id AND seen.device_id IS NOT DISTINCT FROM device_steps.device_id
 ),
-every AS (
-    SELECT *, CASE WHEN $by = 'step' THEN step_index END AS place, ratio(infeed_ns, step_ns) AS share
+given AS (
+    SELECT source_id, event_id, value, coalesce(unit, CASE WHEN max(value) OVER (PARTITION BY source_id) > 1 THEN '%' END) AS unit
+    FROM configuration_value
+    WHERE run_id = $run_id AND role_kind = 'metric' AND column_name = $metric
+),
+shares AS (
+    SELECT
+        configuration.source_id, configuration.event_id AS step_index, 'table' AS basis_kind, given.value, given.unit,
+        CASE given.unit WHEN '%' THEN ratio(given.value, 100) WHEN 'ratio' THEN given.value END AS share,
+        coalesce(status_text, 'not measured') AS status_text
+    FROM configuration
+    LEFT JOIN given USING (source_id, event_id)
+    WHERE configuration.run_id = $run_id AND source_id IN (SELECT source_id FROM given)
+),
+tabled AS (
+    SELECT
+        source_id, step_index, basis_kind, CASE WHEN share BETWEEN 0 AND 1 THEN share END AS share,
+        CASE
+            WHEN value IS NULL THEN status_text
+            WHEN share IS NULL THEN 'not told whether a percentage or a share: its unit can be said at ingest (--columns metrics=' || $metric || ':%)'
+            WHEN share NOT BETWEEN 0 AND 1 THEN 'no share of a time'
+        END AS reason
+    FROM shares
+),
+timed AS (
+    SELECT *, ratio(infeed_ns, step_ns) AS share
     FROM (FROM broken_down UNION ALL BY NAME FROM watched)
+),
+every AS (
+    SELECT *, CASE WHEN $by = 'step' THEN step_index END AS place
+    FROM (FROM timed UNION ALL BY NAME FROM tabled)
 )
 SELECT
     source_id, device_id, place AS step_index,
-    ratio(sum(infeed_ns) FILTER (WHERE share IS NOT NULL), sum(step_ns) FILTER (WHERE share IS NOT NULL)) AS infeed_ratio,
+    CASE
+        WHEN any_value(basis_kind) <> 'table' THEN ratio(sum(infeed_ns) FILTER (WHERE share IS NOT NULL), sum(step_ns) FILTER (WHERE share IS NOT NULL))
+        WHEN $by = 'step' THEN any_value(share)
+    END AS infeed_ratio,
     CAST(sum(infeed_ns) AS BIGINT) AS infeed_ns,
     CAST(sum(step_ns) AS BIGINT) AS step_ns,
     count(*) AS step_count,
@@ -109,7 +141,10 @@ SELECT
     min(share) AS min_ratio,
     max(share) AS max_ratio,
     any_value(basis_kind) AS basis_kind,
-    first_reason(CASE WHEN share IS NULL THEN coalesce(reason, 'duration of zero') END, 'steps') AS reason
+    coalesce(
+        first_reason(CASE WHEN share IS NULL THEN coalesce(reason, 'duration of zero') END, CASE WHEN any_value(basis_kind) = 'table' THEN 'configurations' ELSE 'steps' END),
+        CASE WHEN any_value(basis_kind) = 'table' AND $by <> 'step' THEN 'configurations have no time in common: see by=step, or the report distribution' END
+    ) AS reason
 FROM every
 GROUP BY source_id, device_id, place
 ORDER BY source_id, device_id NULLS FIRST, place

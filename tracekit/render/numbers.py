@@ -73,8 +73,8 @@ def human(value: int | float | Decimal | None, unit: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things: ``1 launch``, ``3,000 launches``, ``2 classes``."""
-    ending = "" if count == 1 else "es" if noun.endswith(("ch", "s")) else "s"
+    """A number of things: ``1 launch``, ``3,000 launches``, ``2 boxes``."""
+    ending = "" if count == 1 else "es" if noun.endswith(("ch", "s", "x")) else "s"
     return f"{count:,} {noun}{ending}"
 
 
