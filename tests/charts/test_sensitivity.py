@@ -41,7 +41,7 @@ def test_the_strongest_is_first_whichever_its_sign() -> None:
 
 def test_the_error_of_a_small_weight_may_be_beyond_zero() -> None:
     chart = drawn(term("a", 0.1, 0.3))
-    assert (chart.x.low, chart.x.high) == (pytest.approx(-0.2), pytest.approx(0.4))
+    assert [chart.x.low, chart.x.high] == pytest.approx([-0.2, 0.4])
     assert (drawn(term("a", 0.0)).x.low, drawn(term("a", 0.0)).x.high) == (0, 0)
 
 

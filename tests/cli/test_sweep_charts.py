@@ -15,6 +15,8 @@ import pytest
 import tracekit as library
 from tests.cli.test_chart import perf_stat
 from tests.cli.test_startup import loaded as loaded
+from tracekit.charts.chart import BoxChart
+from tracekit.charts.request import Request
 from tracekit.intake import Options, ingest
 
 Tracekit = Callable[..., Any]
@@ -108,12 +110,11 @@ def test_boxes_and_their_numbers(tracekit: Tracekit, there: Path) -> None:
     assert [row["outlier_count"] for row in rows] == [row["drawn_count"] for row in rows] == [2, 2]
     assert [row["failed_count"] for row in rows] == [0, 1]
     drawn = library.open(there / "S").comparison("box", request=_asked(metric="flops", by="bs"))
+    assert isinstance(drawn, BoxChart)
     assert [len(box.outliers) for box in drawn.boxes] == [2, 2]
 
 
-def _asked(**options: str) -> Any:
-    from tracekit.charts.request import Request
-
+def _asked(**options: str) -> Request:
     return Request(options=options)
 
 

@@ -60,7 +60,7 @@ def test_values_are_where_they_belong_in_one_unit() -> None:
     figure = draw(SMALL).figure
     axes, bar = figure.axes
     (mesh,) = (own for own in axes.collections if own.get_array() is not None and own.norm.vmax)
-    values = np.ma.filled(np.ma.asarray(mesh.get_array()).reshape(2, 3), np.nan)
+    values: Any = np.ma.filled(np.ma.asarray(mesh.get_array()).reshape(2, 3), np.nan)
     assert values.tolist()[0][:2] == [1.5e12, 20e12]
     assert values.tolist()[1][:2] == [123.4e12, 5e12]
     assert np.isnan(values[:, 2]).all()
@@ -76,7 +76,7 @@ def test_values_are_where_they_belong_in_one_unit() -> None:
 def test_numbers_are_read_on_their_ground() -> None:
     figure = draw(SMALL).figure
     colors = {text.get_text(): to_rgb(text.get_color()) for text in figure.axes[0].texts}
-    assert colors["1.5"] == (1, 1, 1)  # on the darkest
+    assert min(colors["1.5"]) == 1  # on the darkest
     assert max(colors["123"]) < 0.1  # on the lightest
 
 
@@ -116,16 +116,18 @@ def test_many_cells_are_pixels() -> None:
     names = tuple(map(str, range(200)))
     cells = [Cell(x, y, None, "OOM", is_failed=True) if x + y > 300 else Cell(x, y, x + y + 1.0)
              for x in range(200) for y in range(200)]  # fmt: skip
-    before = time.perf_counter()
+    before = time.process_time()
     figure = draw(chart_of(names, names, *cells)).figure
     image = encoded(figure, "svg", size_named("page"))
-    assert time.perf_counter() - before < 5
+    assert time.process_time() - before < 5
     assert len(image) < 1_500_000
     assert texts(figure) == {}
     shown = figure.axes[0].get_xticklabels()
     assert 2 < len(shown) < 50
     (failed,) = patches(figure)
-    assert len(failed.get_path().vertices) == 5 * sum(cell.value is None for cell in cells)
+    assert len(np.asarray(failed.get_path().vertices)) == 5 * sum(
+        cell.value is None for cell in cells
+    )
 
 
 def test_a_style_changes_the_colors_but_not_to_those_of_the_ground() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from rich.cells import cell_len
 
@@ -44,6 +45,10 @@ def places(axes: Axes) -> list[list[list[float]]]:
     return [np.asarray(own.get_offsets()).tolist() for own in axes.collections]
 
 
+def color_of(own: Collection) -> list[float]:
+    return list(np.asarray(own.get_facecolor(), float)[0].tolist())
+
+
 def legend_of(figure: Figure) -> list[str]:
     return [text.get_text() for own in figure.legends for text in own.get_texts()]
 
@@ -52,7 +57,7 @@ def test_points_are_in_their_places_and_colors() -> None:
     figure = draw(SMALL).figure
     (axes,) = figure.axes
     assert places(axes) == [[[1e6, 8]], [[1e3, 0.5]], [[1e4, 2], [1e5, 4]]]
-    colors = [tuple(own.get_facecolor()[0]) for own in axes.collections]
+    colors = [tuple(color_of(own)) for own in axes.collections]
     assert len(set(colors)) == 3
     (line,) = axes.lines
     assert list(np.asarray(line.get_ydata())) == [1, 1]
@@ -69,12 +74,14 @@ def test_steps_become_lighter_and_words_do_not() -> None:
     points = Points("", (1e3,) * 5, (1.0,) * 5, tuple(map(float, range(5))))
     for style in (None, "grayscale"):
         figure = draw(chart_of(points, shades=Shades("n", names, is_ordered=True)), style=style)
-        found = [own.get_facecolor()[0] for own in figure.figure.axes[0].collections]
+        found = [color_of(own) for own in figure.figure.axes[0].collections]
         light = [0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2] for c in found]
         assert light == sorted(light)
         assert min(np.diff(light)) > 0.05
     words = draw(chart_of(points, shades=Shades("n", names))).figure.axes[0].collections
-    assert len({own.get_paths()[0].vertices.tobytes() for own in words}) == 5  # signs of their own
+    assert (
+        len({np.asarray(own.get_paths()[0].vertices).tobytes() for own in words}) == 5
+    )  # signs of their own
 
 
 def test_many_numbers_have_a_bar_of_colors() -> None:
@@ -112,9 +119,9 @@ def test_a_hundred_thousand_points() -> None:
     xs, ys = 10 ** rng.uniform(3, 6, 100_000), 10 ** rng.uniform(-0.5, 1, 100_000)
     points = Points("", tuple(xs), tuple(ys), tuple(rng.integers(0, 2, 100_000).astype(float)))
     chart = chart_of(points, shades=STEPS)
-    before = time.perf_counter()
+    before = time.process_time()
     image = encoded(draw(chart).figure, "svg", size_named("page"))
-    assert time.perf_counter() - before < 5
+    assert time.process_time() - before < 5
     assert len(image) < 5_000_000
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -27,6 +28,8 @@ from tracekit.render.drawn import Drawn
 from tracekit.render.figure import GREY, Size, drawable, empty_figure, look, seen, size_named
 
 _FILL, _WIDTH, _CAP = "#8fb8d8", 0.6, 0.3
+#: Letters of names and counts where larger ones have no room, of the size of others.
+_SMALL = 0.85
 #: Boxes on axes that are as wide as the figure, if there are fewer.
 _LEAST_LENGTH = 3.0
 #: More dots than this are pixels.
@@ -56,7 +59,8 @@ class _Drawing:
 
     def figure(self) -> Figure:
         """The boxes, their counts and the legend."""
-        figure = empty_figure(self.size, self._height(), self.chart.title)
+        width = 0.75 * self.size.width * 72
+        figure = empty_figure(self.size, self._height(width), self.chart.title)
         axes = figure.subplots()
         self._boxes(axes)
         scale_values(axes, self.chart.y, "y")
@@ -69,18 +73,19 @@ class _Drawing:
             "", (0, 0), (-4, -3.5), xycoords="axes fraction", textcoords="offset points",
             ha="right", va="top", fontsize=self.size.font, annotation_clip=False,
         )  # fmt: skip
-        self._names(axes, heads, 0.75 * self.size.width * 72)
+        self._names(axes, heads, width)
         lay_out(figure)
+        figure.set_figheight(self._height(room_of(axes)[0]))
         self._names(axes, heads, room_of(axes)[0])
         lay_out(figure)
         figure.set_layout_engine("none")
         return figure
 
-    def _height(self) -> float:
-        """Of the figure: upright names below have room of their own."""
-        room = 0.75 * self.size.width * 72 / (self.ends[1] - self.ends[0])
-        named = names_across(self.chart.x.names, room, self.size)
-        letters = max(map(len, self._behind(named))) if named.is_upright else 0
+    def _height(self, width: float) -> float:
+        """Of the figure: upright names below axes of this width have room of their own."""
+        named = names_across(self.chart.x.names, self._room(width), self.size)
+        is_upright = named.is_upright and self._table(width) is None
+        letters = max(map(len, self._behind(named))) if is_upright else 0
         return self.size.height + letters * LETTER * self.size.font / 72
 
     # -- boxes ------------------------------------------------------------------------------------
@@ -117,23 +122,38 @@ class _Drawing:
 
     def _names(self, axes: Axes, heads: Any, width: float) -> None:
         """Names of groups, with counts below each where they have room, else behind it."""
-        low, high = self.ends
-        room = width / (high - low)
-        names = self.chart.x.names
-        below = names_across(
-            [max(name, self._count(box.known_count), key=len)
-             for name, box in zip(names, self.chart.boxes, strict=True)], room, self.size,
-        )  # fmt: skip
-        named = names_across(names, room, self.size)
-        is_below = not below.is_upright and len(below.places) == len(names)
-        if is_below:
+        if (table := self._table(width)) is not None:
+            named, font = table
             texts = ["\n".join((text, *self._counts(place))) for place, text in
                      zip(named.places, named.texts, strict=True)]  # fmt: skip
             heads.set_text("\n".join(("", "known", *(("failed",) if self.has_failed else ()))))
         else:
+            named, font = (
+                names_across(self.chart.x.names, self._room(width), self.size),
+                self.size.font,
+            )
             heads.set_text("")
             texts = self._behind(named)
-        axes.set_xticks(named.places, texts, rotation=0 if is_below or not named.is_upright else 90)
+        heads.set_fontsize(font)
+        axes.tick_params(axis="x", labelsize=font)
+        axes.set_xticks(named.places, texts, rotation=90 if named.is_upright else 0)
+
+    def _table(self, width: float) -> tuple[Named, float] | None:
+        """Level names with room for counts below, and the size of letters; None without room."""
+        names = self.chart.x.names
+        widest = [max(name, self._count(box.known_count), key=len)
+                  for name, box in zip(names, self.chart.boxes, strict=True)]  # fmt: skip
+        for font in (self.size.font, _SMALL * self.size.font):
+            size = replace(self.size, font=font)
+            below = names_across(widest, self._room(width), size)
+            if not below.is_upright and len(below.places) == len(names):
+                return names_across(names, self._room(width), size), font
+        return None
+
+    def _room(self, width: float) -> float:
+        """Points that each box has of the axes' width."""
+        low, high = self.ends
+        return width / (high - low)
 
     def _behind(self, named: Named) -> list[str]:
         if not named.is_upright:

@@ -75,26 +75,32 @@ class _Drawing:
     def figure(self) -> Figure:
         """The cells, their scale and the legend."""
         size = self.size
-        figure = empty_figure(size, self._height(), self.chart.title)
+        width = 0.75 * size.width * 72
+        figure = empty_figure(size, self._height(width), self.chart.title)
         axes = figure.subplots()
         self._cells(axes)
         self._lacking(axes)
         self._frame(axes)
         self._scale(figure, axes)
         put_legend(figure, list(self._handles()), size, is_beside=False)
-        self._names(axes, (0.6 * size.width * 72, 0.6 * size.height * 72))
+        self._names(axes, (width, 0.6 * size.height * 72))
         lay_out(figure)
-        self._names(axes, room_of(axes))
-        lay_out(figure)
+        figure.set_figheight(self._height(room_of(axes)[0]))
+        for _ in range(2):  # names below and at the side take room of each other
+            self._names(axes, room_of(axes))
+            lay_out(figure)
         self._texts(axes)
         figure.set_layout_engine("none")
         return figure
 
-    def _height(self) -> float:
-        """Of the figure: few rows are not as high as it, upright names below have room."""
+    def _height(self, width: float) -> float:
+        """Of the figure: few rows are not as high as it, upright names below have room.
+
+        `width` is that of the axes, in points.
+        """
         size = self.size
         cells = size.height * _CHROME + self.rows * size.width * _HIGHEST_CELL
-        across = names_across(self.chart.x.names, 0.75 * size.width * 72 / self.columns, size)
+        across = names_across(self.chart.x.names, width / self.columns, size)
         letters = max(map(len, across.texts)) if across.is_upright else 0
         return min(size.height, cells) + letters * LETTER * size.font / 72
 
