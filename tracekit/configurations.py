@@ -30,7 +30,12 @@ _MEASURED = re.compile(
     r"j|joules?|%)[)\]]?$"
 )
 _WHOLE = re.compile(r"[-+]?\d+")
+#: What stands where nothing was measured.
+_NO_FIGURES = frozenset(("nan", "inf", "+inf", "-inf", "infinity", "-infinity", "na", "n/a",
+                         "null", "none", "-", "?"))  # fmt: skip
 NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
+#: A number, or what stands for one that cannot be read: NaN, a decimal comma.
+_LIKE_NUMBER = re.compile(rf"(?i){NUMBER.pattern}|[-+]?(?:nan|inf(?:inity)?|\d+,\d+)")
 _NUMBERS = f"^{NUMBER.pattern}$"
 _ROWS_AT_ONCE = 1 << 14  # configurations
 _SHOWN = 40
@@ -41,10 +46,13 @@ def role_of_values(name: str, texts: Sequence[str]) -> str:
 
     Words and whole numbers are set, numbers with a fraction are measured.
     """
-    are_numbers = bool(texts) and all(NUMBER.fullmatch(text) for text in texts)
-    if _MEASURED.search(name.strip()) and any(NUMBER.fullmatch(text) for text in texts):
+    told = [text for text in texts if text.lower() not in _NO_FIGURES]
+    if _MEASURED.search(name.strip()) and any(_LIKE_NUMBER.fullmatch(text) for text in texts):
         return "metric"
-    return "metric" if are_numbers and not all(map(_WHOLE.fullmatch, texts)) else "label"
+    if not told:  # NaN is a measurement that went wrong
+        return "metric" if any(map(_LIKE_NUMBER.fullmatch, texts)) else "label"
+    are_numbers = all(NUMBER.fullmatch(text) for text in told)
+    return "metric" if are_numbers and not all(map(_WHOLE.fullmatch, told)) else "label"
 
 
 _UNIT_IN_BRACKETS = re.compile(r"[\[(]([^\])]{1,20})[\])]\s*$")

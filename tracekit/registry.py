@@ -190,11 +190,12 @@ def what_it_is(source: Source) -> str:
 
 
 def _nothing_fits(source: Source, head: bytes) -> str:
-    looked_for = "; ".join(f"{p.name}: {p.title}" for p in parsers().values())
+    looked_for = ", ".join(parsers())
     broken = "".join(f". Not looked for: {reason}" for reason in broken_parsers().values())
     return (
-        f"{source.path}: {_what_it_is(source, head)}. Looked for: {looked_for}{broken}. "
-        "If it is one of these all the same, say which with --format"
+        f"{source.path}: {_what_it_is(source, head)}. Looked for: {looked_for}{broken} "
+        "(`tracekit formats` says what each is). If it is one of these all the same, say which with "
+        "--format"
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Match, Report
-from tracekit.parsers.results_table.layouts import is_of_a_profiler, layout_of, tables
+from tracekit.parsers.results_table.layouts import first_line, is_of_a_profiler, layout_of, tables
 from tracekit.parsers.results_table.rows import TableRows
 from tracekit.source import Source
 
@@ -26,7 +26,9 @@ class ResultsTableParser:
     def sniff(self, head: bytes) -> Match | None:
         """Claim what looks like a table, less surely than any profiler's format is claimed."""
         layout = layout_of(head)
-        return Match(0.2, layout.title) if layout and not is_of_a_profiler(head) else None
+        if layout is None or is_of_a_profiler(head):
+            return None
+        return Match(0.2 if layout.lacking is None else 0.1, layout.title)
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a table; see the module."""
@@ -35,6 +37,11 @@ class ResultsTableParser:
             raise FormatError(
                 f"{source.path}: no table of results can be read in it; give a CSV with a line of "
                 "names first, JSON rows or columns, JSON lines or Parquet"
+            )
+        if layout.lacking is not None:
+            raise FormatError(
+                f"{source.path}: line {first_line(source.head())} {layout.lacking}; the first line "
+                "of a table names its columns, each once: batch,nodes,time_s"
             )
         known: dict[str, str] = {}
         first, said = 0, dict(source.columns)

@@ -25,6 +25,8 @@ Columns = Mapping[str, pa.Array]
 _DELIMITERS = (",", "\t", ";", "|")
 _PARQUET = b"PAR1"
 _LINES_LOOKED_AT = 12
+_NO_NAMES = "a CSV without names of columns"
+_LONGEST_NAME, _SHOWN = 100, 40
 _FOREIGN = frozenset(("ph", "cols", "traceEvents", "counter-value", "benchmarks"))
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?\s*%?\s*")
 _OF_PROFILERS = re.compile(
@@ -37,10 +39,11 @@ _COLUMNS = re.compile(r'\{\s*("(?:[^"\\]|\\.)*")\s*:\s*\[\s*(?:[-\d"tfn\[\]])')
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout: how it is called in `formats --explain`, and what reads it."""
+    """A layout: how it is called in `formats --explain`, what reads it, and why it cannot."""
 
     title: str
     read: Callable[[Source, Report], Iterator[Iterator[Columns]]]
+    lacking: str | None = None
 
 
 def layout_of(head: bytes) -> Layout | None:
@@ -103,10 +106,10 @@ def _of_text(text: str) -> Layout | None:
     if delimiter is None:
         return None
     rows = list(csv.reader(lines, delimiter=delimiter))
-    names, cells = rows[0], [cell for row in rows[1:] for cell in row]
-    if not _are_names(names) or not any(_NUMBER.fullmatch(cell) for cell in cells):
+    if not any(_NUMBER.fullmatch(cell) for row in rows[1:] for cell in row):
         return None
-    return Layout("a CSV with a line of names", _csv)
+    lacking = _what_names_lack(rows[0])
+    return Layout("a CSV with a line of names" if lacking is None else _NO_NAMES, _csv, lacking)
 
 
 def _first_lines(text: str) -> list[str]:
@@ -129,12 +132,22 @@ def _delimiter(lines: Sequence[str]) -> str | None:
     return None
 
 
-def _are_names(names: Sequence[str]) -> bool:
+def _what_names_lack(names: Sequence[str]) -> str | None:
+    """Why the first line of a CSV does not name its columns; None where it does."""
     told = [name.strip() for name in names]
-    return (
-        all(told) and len(set(told)) == len(told)
-        and not any(_NUMBER.fullmatch(name) or len(name) > 100 for name in told)
-    )  # fmt: skip
+    if odd := [name for name in told if _NUMBER.fullmatch(name) or len(name) > _LONGEST_NAME]:
+        return f"has {odd[0][:_SHOWN]!r} where the name of a column should be"
+    if not all(told):
+        return f"has no name for column {told.index('') + 1}"
+    if twice := [name for name in told if told.count(name) > 1]:
+        return f"names {twice[0][:_SHOWN]!r} twice"
+    return None
+
+
+def first_line(head: bytes) -> int:
+    """The number of the line that should name the columns of a CSV."""
+    lines = as_utf8(head).decode("utf-8", "replace").split("\n")
+    return next(n for n, line in enumerate(lines, 1) if line.strip() and not line.startswith("#"))
 
 
 def is_of_a_profiler(head: bytes) -> bool:

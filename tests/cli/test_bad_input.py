@@ -67,7 +67,7 @@ def test_a_file_that_is_no_trace(
     answer = tracekit("ingest", tmp_path / "file.json", "--store", store)
     assert (answer.code, answer.data) == (3, b"")
     assert answer.error.startswith(f"{tmp_path}/file.json: {reason}")
-    assert "Looked for: torch-profiler: torch.profiler Chrome trace" in answer.error
+    assert "Looked for: torch-profiler, nsight-compute" in answer.error
     assert answer.error.endswith("say which with --format")
     assert tree(store) == before
     explained = tracekit("formats", "--explain", tmp_path / "file.json")

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 from tests.parsers.conftest import Parsed, gathered
 from tracekit.configurations import unit_of
 from tracekit.conformance import check_parser
+from tracekit.engine import Database
 from tracekit.errors import FormatError
 from tracekit.intake import Options, ingest
 from tracekit.parser import Report
@@ -26,6 +28,7 @@ from tracekit.parsers.results_table.packed import unpacked
 from tracekit.parsers.results_table.roles import role_of
 from tracekit.registry import claims, detect
 from tracekit.source import Source
+from tracekit.store import open_store
 
 HAND_MADE = Path(__file__).resolve().parents[2] / "fixtures" / "results_table" / "hand-made"
 LAYOUTS = ["sweep.csv", "rows.json", "lines.jsonl"]
@@ -312,3 +315,32 @@ def test_half_a_surrogate_pair_is_shown_as_a_mark(read: Read) -> None:
     assert list(values(found).values()) == [{"a": "x\ufffd", "\ufffd": 1.5}]
     found = read('{"a": "x\\ud800", "time_s": 1.5}\n{"a": "\\ud83d\\ude00", "time_s": 2}\n')
     assert [row["a"] for row in values(found).values()] == ["x\ufffd", "\U0001f600"]
+
+
+# -- tables that say too little -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1,2,3.5\n4,5,6.5\n", "line 1 has '1' where the name of a column should be; the first"),
+        ("# x\n\nbatch,,s\n1,2,3\n", "line 3 has no name for column 2; the first line of a table"),
+        ("batch,batch,time_s\n1,2,3.5\n", "line 1 names 'batch' twice; the first line of a table"),
+    ],
+)
+def test_a_header_that_is_missing_is_told(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(FormatError, match=re.escape(said)):
+        ingest(tmp_path / "t.csv", tmp_path / "S", Options())
+
+
+@pytest.mark.parametrize("cell", ["nan", "inf", "-Infinity", "3,5"])
+def test_a_measurement_without_a_number_is_a_metric_that_is_missing(
+    tmp_path: Path, cell: str
+) -> None:
+    (tmp_path / "t.csv").write_text(f"batch;time_s\n1;{cell}\n2;{cell}\n")
+    (outcome,) = ingest(tmp_path / "t.csv", tmp_path / "S", Options())
+    (row,) = Database(open_store(tmp_path / "S")).sql("SELECT * FROM ingest_issue").rows()
+    assert (row["issue_code"], row["occurrence_count"]) == ("no_number", 2)
+    assert f"such as {cell!r}" in row["message"]
+    assert outcome.rows["configuration"] == 2
