@@ -313,10 +313,10 @@ def test_large_models_with_large_batches_are_compute_bound(sweeps: Session) -> N
     table = sweeps.sql(
         "SELECT a.label_number AS node, b.label_number AS bs, value FROM configuration_value "
         "JOIN sweep_configuration USING (run_id, source_id, event_id) "
-        "JOIN configuration_label AS a ON a.configuration_id = sweep_configuration.configuration_id "
-        "AND a.label_name = 'node' "
-        "JOIN configuration_label AS b ON b.configuration_id = sweep_configuration.configuration_id "
-        "AND b.label_name = 'bs' WHERE title = 'traced' AND column_name = 'intensity'"
+        "JOIN configuration_label AS a USING (configuration_id) "
+        "JOIN configuration_label AS b USING (configuration_id) "
+        "WHERE a.label_name = 'node' AND b.label_name = 'bs' AND title = 'traced' "
+        "AND column_name = 'intensity'"
     ).rows()
     large = [row["value"] for row in table if row["node"] >= 2048 and row["bs"] >= 8192]
     assert (len(large), round(min(large))) == (23, 84)

@@ -141,7 +141,7 @@ def test_they_fit_the_terminal(
         ((*HEAT, "--metric", "speed"), 5, "no configuration has the metric speed; there are: flo"),
         ((*HEAT, "--metric", "flops", "--where", "bs=64,node=1024,layer=4"), 2,
          "there is nothing to draw: none has flops (OOM)"),
-        ((*HEAT, "--metric", "flops", "--where", "layer=5"), 5, "no configuration has layer=5; layer"),
+        ((*HEAT, "--metric", "flops", "--where", "layer=5"), 5, "no configuration has layer=5; "),
         ((*HEAT, "--metric", "flops", "--rule", "sum"), 5, "rule cannot be 'sum'; it is one of:"),
         ((*HEAT, "--metric", "flops", "--color", "bs"), 2,
          "the chart heatmap has no option --color; it has: --x, --y, --metric, --where, --rule"),

@@ -341,6 +341,6 @@ def test_a_measurement_without_a_number_is_a_metric_that_is_missing(
     (tmp_path / "t.csv").write_text(f"batch;time_s\n1;{cell}\n2;{cell}\n")
     (outcome,) = ingest(tmp_path / "t.csv", tmp_path / "S", Options())
     (row,) = Database(open_store(tmp_path / "S")).sql("SELECT * FROM ingest_issue").rows()
-    assert (row["issue_code"], row["occurrence_count"]) == ("no_number", 2)
+    assert (row["code"], row["occurrence_count"]) == ("no_number", 2)
     assert f"such as {cell!r}" in row["message"]
     assert outcome.rows["configuration"] == 2
