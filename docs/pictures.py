@@ -1,7 +1,8 @@
 """Draws the pictures of the documentation from fixtures.
 
 ``python docs/pictures.py`` writes docs/rooflines/*.png from fixtures/h100 and fixtures/roofline,
-and docs/papers/*/*.png from fixtures/javed2019 and fixtures/awan2017. Whether they say what the
+docs/papers/*/*.png from fixtures/javed2019 and fixtures/awan2017, and from the data of ParaDnn's
+authors where they lie beside this folder. Whether they say what the
 code draws is tested by their numbers, not by their bytes: another matplotlib sets other glyphs.
 """
 
@@ -22,9 +23,11 @@ H100 = ROOT / "fixtures" / "h100"
 REPORTS = ROOT / "fixtures" / "roofline"
 JAVED = ROOT / "fixtures" / "javed2019"
 AWAN = ROOT / "fixtures" / "awan2017"
+PARADNN = ROOT.parent / "shared" / "corpus" / "paradnn"
 PICTURES = ROOT / "docs" / "rooflines"
 OF_JAVED = ROOT / "docs" / "papers" / "javed-2019"
 OF_AWAN = ROOT / "docs" / "papers" / "awan-2017"
+OF_PARADNN = ROOT / "docs" / "papers" / "wang-ye-2020"
 #: The V100 that the authors of the Time-Based Roofline measured.
 V100 = "V100 (Wang 2020, measured)"
 #: Their Fig. 2.
@@ -126,12 +129,40 @@ def awan_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     )
 
 
+def paradnn_store(folder: Path) -> Session:
+    """The data of ParaDnn's authors."""
+    store = folder / "W"
+    for name, table, labels in (
+        ("tpu", "tpu_fc", {"platform": "tpu-v2"}), ("v100", "gpu_fc", {"platform": "v100"}),
+        ("traced", "fc_trace_10sec", {}),
+    ):  # fmt: skip
+        tracekit.ingest([PARADNN / f"{table}.json.gz"], store, run_name=name, labels=labels)
+    return tracekit.open(store)
+
+
+def paradnn_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
+    """The figures of the paper that the published data are enough for."""
+    fixed = "layer=32,input=2000,output=1000"
+    yield "fig2a", session.draw("heatmap", "tpu", x="node", y="bs", metric="flops", where=fixed)
+    yield "fig2d", session.draw("sensitivity", "tpu", metric="flops")
+    yield "infeed", session.draw("box", "traced", metric="infeed", by="bs")
+    yield (
+        "fig8b",
+        session.draw(
+            "speedup", "tpu", "v100", over="platform", baseline="v100", metric="example_per_sec",
+            x="params", color="bs",
+        ),
+    )  # fmt: skip
+
+
 def main() -> None:
     """Write all of them."""
     with tempfile.TemporaryDirectory() as folder:
         _write(PICTURES, pictures(demo_store(Path(folder))))
         _write(OF_JAVED, javed_pictures(javed_store(Path(folder))))
         _write(OF_AWAN, awan_pictures(awan_store(Path(folder))))
+        if PARADNN.is_dir():
+            _write(OF_PARADNN, paradnn_pictures(paradnn_store(Path(folder))))
 
 
 def _write(folder: Path, drawn: Iterator[tuple[str, Drawn]]) -> None:

@@ -194,8 +194,8 @@ def _nothing_fits(source: Source, head: bytes) -> str:
     broken = "".join(f". Not looked for: {reason}" for reason in broken_parsers().values())
     return (
         f"{source.path}: {_what_it_is(source, head)}. Looked for: {looked_for}{broken} "
-        "(`tracekit formats` says what each is). If it is one of these all the same, say which with "
-        "--format"
+        "(`tracekit formats` says what each is). If it is one of these all the same, say which "
+        "with --format"
     )
 
 
