@@ -153,7 +153,9 @@ def test_a_larger_batch_does_twice_the_work_on_the_same_traffic(javed: Session) 
     assert large["dram_bytes"] / small["dram_bytes"] == pytest.approx(1, rel=1e-6)
 
 
-@pytest.mark.parametrize(("paper", "count"), [("javed-2019", 4), ("awan-2017", 2), ("wang-ye-2020", 6)])
+@pytest.mark.parametrize(
+    ("paper", "count"), [("javed-2019", 4), ("awan-2017", 2), ("wang-ye-2020", 6)]
+)
 def test_the_pictures_of_the_page_are_there(paper: str, count: int) -> None:
     page = (ROOT / "docs" / "papers" / f"{paper}.md").read_text("utf-8")
     files = {path.name for path in (ROOT / "docs" / "papers" / paper).iterdir()}
