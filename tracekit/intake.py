@@ -70,8 +70,9 @@ class Options:
     ``metrics`` (figures that no profiler gives, such as images_per_s) are of the run, and a run
     cannot have two values of one of them. ``device_name`` and the files of ``peaks`` say what the
     device is and can do, where the trace does not; those of ``events`` what a processor's events
-    count. ``columns`` say what the columns of a table of results are: by name, label or metric.
-    With ``workers`` above 1 large inputs are read by that many processes.
+    count. ``columns`` say what the columns of a table of results are: by name, or of a metric by
+    ``name:unit``, label or metric. With ``workers`` above 1 large inputs are read by that many
+    processes.
     """
 
     run_name: str | None = None

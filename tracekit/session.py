@@ -19,7 +19,7 @@ from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.render.text import inert
 from tracekit.result import Result
-from tracekit.roofline.build import COUNTERS, EVENTS, OPERATORS, build
+from tracekit.roofline.build import CONFIGURATIONS, COUNTERS, EVENTS, OPERATORS, build
 from tracekit.roofline.chart import Chart
 from tracekit.roofline.points import Labels
 from tracekit.roofline.request import Request
@@ -44,6 +44,9 @@ class Session(Database):
         labels = Labels.of(self.query("run_labels"))
         names = self.run_names()
         chosen = self._runs(runs, asked, labels, names)
+        if asked.by == "configuration" or (chosen and all(map(self._is_of_tables, chosen))):
+            return self._of_tables(asked, chosen, labels)
+        asked.refuse_for_configurations()
         of_ops = [run for run in chosen if asked.by == "op" or self._is_of_operators(run)]
         of_cpu = [run for run in chosen if run not in of_ops and self._is_of_cpu(run)]
         of_gpu = [run for run in chosen if run not in of_ops and run not in of_cpu]
@@ -80,6 +83,18 @@ class Session(Database):
         without = [inert(names[run]) for run in chosen if run not in with_points]
         notes = (f"no hardware counters in: {', '.join(without)}",) if without else ()
         return replace(chart, data=replace(chart.data, notes=(*chart.data.notes, *notes)))
+
+    def _of_tables(self, asked: Request, runs: Sequence[str], labels: Labels) -> Chart:
+        """The roofline of the configurations of some runs."""
+        asked.require_configurations()
+        asked = replace(asked, by="configuration")
+        metrics = {
+            name: getattr(asked, name) for name in ("rate", "intensity", "weight", "ceiling")
+        }  # fmt: skip
+        told = {"series": ",".join(asked.series) or None}
+        points = self._of_runs("configuration_roofline_points", runs, metrics | told)
+        ceilings = self._of_runs("configuration_roofline_ceilings", runs, metrics)
+        return build(asked, points, ceilings, labels, CONFIGURATIONS)
 
     def roofline(
         self, *runs: str, size: str = "page", style: str | None = None, **options: Any
@@ -146,6 +161,12 @@ class Session(Database):
         """Whether all that is known of the work in a run is what its profiler reports."""
         counted = self.has_counters(run) or self.has_rows_in("measurement", run)
         return self.has_rows_in("op_stat", run) and not counted
+
+    def _is_of_tables(self, run: str) -> bool:
+        """Whether all that a run has is rows of tables of results."""
+        others = ("kernel", "kernel_counter", "measurement", "op_call", "op_stat")
+        has_others = any(self.has_rows_in(table, run) for table in others)
+        return self.has_rows_in("configuration", run) and not has_others
 
     def _is_modelled(self, run: str) -> bool:
         """Whether the work of a run's operators is nowhere reported, and their calls are known."""

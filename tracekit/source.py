@@ -55,7 +55,7 @@ class Source:
 
     ``size_bytes`` is the size on disk; ``compression_kind`` one of none, gzip, zstd; ``scratch``
     a folder for temporary files, where it is not the system's. ``columns`` are what the user says
-    of a table's columns: by name, label or metric.
+    of a table's columns: by name, or of a metric by ``name:unit``, label or metric.
     """
 
     path: Path

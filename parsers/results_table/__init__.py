@@ -49,7 +49,8 @@ class ResultsTableParser:
             rows = TableRows(report, first, source.columns)
             yield from rows.batches(columns)
             first = rows.next_row
-            said = {name: role for name, role in said.items() if name not in rows.known}
+            heeded = {*rows.known, *(one.text for one in rows.said.values())}
+            said = {text: role for text, role in said.items() if text not in heeded}
             known |= rows.known
         if said:
             raise FormatError(

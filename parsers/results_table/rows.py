@@ -14,6 +14,7 @@ from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.results_table.layouts import Columns
 from tracekit.parsers.results_table.packed import unpacked
 from tracekit.parsers.results_table.roles import FINE, role_of
+from tracekit.parsers.results_table.said import Said, roles_without_units
 from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, TEXT
 
 _LOOKED_AT = 1000
@@ -23,13 +24,14 @@ _LOOKED_AT = 1000
 class TableRows:
     """One table being read; its first row is the `next_row`-th of the file.
 
-    ``said`` is what the user says of columns; ``roles`` what each is taken for, ``known`` the same
-    with the labels that were packed.
+    ``given`` is what the user says of columns, ``said`` that of those the table has; ``roles`` what
+    each is taken for, ``known`` the same with the labels that were packed.
     """
 
     report: Report
     next_row: int
-    said: Mapping[str, str]
+    given: Mapping[str, str]
+    said: dict[str, Said] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)
 
@@ -45,21 +47,25 @@ class TableRows:
                   for name, column in columns.items() if name not in self.roles}  # fmt: skip
         first = {name: role_of(name, texts, has_packed=False) for name, texts in looked.items()}
         has_packed = "packed" in {*first.values(), *self.roles.values()}
+        self.said = Said.of_columns(self.given, looked) | self.said
+        kinds = roles_without_units(self.given, (*self.roles, *looked))
         self.roles |= {
-            name: self._role(name, role_of(name, texts, has_packed=has_packed), texts)
+            name: self._role(name, role_of(name, texts, has_packed=has_packed), texts, kinds)
             for name, texts in looked.items()
         }
         self.known |= self.roles
 
-    def _role(self, name: str, seen: str, texts: Sequence[str]) -> str:
+    def _role(self, name: str, seen: str, texts: Sequence[str], kinds: set[str]) -> str:
         """What a column is: as the user says.
 
         Who names labels alone has the other numbers for metrics, who names metrics alone has what
-        is left for labels; who names both has what is named.
+        is left for labels; who names both has what is named. Who names a metric with its unit says
+        nothing of other columns.
         """
-        if name in self.said or not self.said or seen not in ("label", "metric"):
-            return self.said.get(name, seen)
-        kinds = {*self.said.values()}
+        if name in self.said:
+            return self.said[name].role
+        if not kinds or seen not in ("label", "metric"):
+            return seen
         if kinds == {"metric"}:
             return "label"
         are_numbers = bool(texts) and all(map(NUMBER.fullmatch, texts))
@@ -116,7 +122,8 @@ class TableRows:
             odd = column.filter(pc.and_(pc.is_valid(column), pc.invert(is_finite)))
             tell_no_number(self.report, name, odd)
         is_there = pc.is_valid(column)
-        unit = pa.scalar(unit_of(name) if role == "metric" else None, TEXT)
+        said = self.said[name].unit if name in self.said else None
+        unit = pa.scalar(said or unit_of(name) if role == "metric" else None, TEXT)
         count = len(column)
         whole = pa.RecordBatch.from_arrays(
             [ids, pa.repeat(pa.scalar(name, TEXT), count), pa.repeat(pa.scalar(role, TEXT), count),

@@ -1,5 +1,5 @@
--- purpose = "Every device of every source: what it is, by the user's word, the file, another file of the run, or the units, memory and clock that one known device alone has, and which known device that is. The processor that a source has measurements of is one, and what a source has operators of."
--- source = "tables device, op_stat, assumption and device_model, view cpu_known"
+-- purpose = "Every device of every source: what it is, by the user's word, the file, another file of the run, or the units, memory and clock that one known device alone has, and which known device that is. The processor that a source has measurements of is one, and what a source has operators of; of a table of results what its user says."
+-- source = "tables device, op_stat, configuration, assumption and device_model, view cpu_known"
 -- needs = ["device"]
 -- depends = ["cpu_known", "device_key"]
 -- [columns]
@@ -40,6 +40,10 @@ listed AS (
     UNION ALL
     SELECT run_id, source_id, device_id, NULL, NULL, NULL, false, false
     FROM op_stat WHERE side_kind = 'device' GROUP BY run_id, source_id, device_id
+    UNION ALL
+    SELECT run_id, source_id, NULL, NULL, NULL, NULL, false, false
+    FROM stored_table
+    WHERE table_name = 'configuration' AND (run_id, source_id) IN (SELECT run_id, source_id FROM assumption UNION SELECT run_id, source_id FROM device)
 ),
 described AS (
     SELECT

@@ -250,6 +250,57 @@ def test_the_user_says_what_columns_are(read: Read) -> None:
         read(content, {"e": "label"})
 
 
+def units(found: Parsed) -> dict[str, str | None]:
+    return {row["column_name"]: row["unit"] for row in found.rows["configuration_value"]}
+
+
+def test_the_user_says_the_unit_of_a_metric(read: Read) -> None:
+    content = "batch,flops,time_ms,n,status\n1,2,3.5,7,ok\n4,5,6.5,8,OOM\n"
+    found = read(content, {"flops:GFLOP/s": "metric", "time_ms:us": "metric"})
+    assert roles(found) == {
+        "batch": "label", "flops": "metric", "time_ms": "metric", "n": "label",
+    }  # fmt: skip
+    assert units(found) == {"batch": None, "flops": "GFLOP/s", "time_ms": "us", "n": None}
+    assert status(found) == [("ok", "ok"), ("failed", "OOM")]
+    # a label is made a metric, and another named without a unit leaves labels only
+    assert roles(read(content, {"n:images": "metric"}))["n"] == "metric"
+    assert roles(read(content, {"flops:GFLOP/s": "metric", "n": "metric"})) == {
+        "batch": "label", "flops": "metric", "time_ms": "label", "n": "metric",
+    }  # fmt: skip
+
+
+def test_packed_labels_stay_labels_where_a_unit_is_said(read: Read) -> None:
+    content = json.dumps({
+        "labels": ["layer_4-node_32-add", "layer_8-node_32-mul"], "flops": [1.5, 2.5],
+        "params": [100, 200], "states": ["OOM"], "err_jobs": ["layer_4-node_64"],
+    })  # fmt: skip
+    found = read(content, {"flops:GFLOP/s": "metric", "params:count": "metric"})
+    assert roles(found) == {
+        "layer": "label", "node": "label", "name": "label", "flops": "metric", "params": "metric",
+    }  # fmt: skip
+    assert units(found)["flops"] == "GFLOP/s"
+    assert sorted(status(found)) == [("failed", "OOM"), ("ok", None), ("ok", None)]
+    plain = read(content, {"flops:GFLOP/s": "metric"})
+    assert roles(plain) == roles(found)
+
+
+def test_a_name_with_a_colon_goes_before_a_unit(read: Read) -> None:
+    content = "batch,rate:s,rate\n1,2.5,3.5\n"
+    found = read(content, {"rate:s": "metric"})
+    assert roles(found) == {"batch": "label", "rate:s": "metric", "rate": "label"}
+    assert units(read(content, {"rate:s:Hz": "metric"}))["rate:s"] == "Hz"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"flop:GFLOP/s": "metric"}, {"flops:": "metric"}, {":GFLOP/s": "metric"},
+     {"a:GFLOP/s": "label"}, {"flops:GFLOP/s": "metric", "flops:MFLOP/s": "metric"}],
+)  # fmt: skip
+def test_what_cannot_be_said_of_a_column(read: Read, given: dict[str, str]) -> None:
+    with pytest.raises(FormatError, match=r"--columns: there is no column '.+'; columns: a, flops"):
+        read("a,flops\n1,2.5\n", given)
+
+
 # -- bad input ------------------------------------------------------------------------------------
 
 

@@ -66,8 +66,8 @@ def ingest(
         list[str] | None,
         typer.Option(
             "--columns",
-            metavar="labels=A,B metrics=C",
-            help="Columns of a table of results: what was set, what was measured.",
+            metavar="labels=A,B metrics=C:UNIT",
+            help="Columns of a table of results: what was set; what was measured, in which unit.",
         ),
     ] = None,
     format_name: Annotated[
@@ -128,7 +128,7 @@ def _columns(paths: list[str], given: Sequence[str]) -> tuple[list[str], dict[st
     more = [path for path in paths if path.startswith(tuple(f"{kind}=" for kind in _COLUMNS))]
     roles: dict[str, str] = {}
     for kind, names in _pairs(
-        "columns", "labels=batch,nodes metrics=time_s", [*given, *more]
+        "columns", "labels=batch,nodes metrics=time:ms", [*given, *more]
     ).items():
         if kind not in _COLUMNS:
             raise UsageError(f"--columns {kind}=…: there are labels=… and metrics=…")

@@ -40,7 +40,9 @@ def roofline(
     ] = "classic",
     by: Annotated[
         str | None,
-        typer.Option("--by", help="A point is a name, launch, class, phase, run or op."),
+        typer.Option(
+            "--by", help="A point is a name, launch, class, phase, run, op or configuration."
+        ),
     ] = None,
     level: Annotated[str, typer.Option("--level", help="Memory: dram, l2 or l1.")] = "dram",
     ceiling: Annotated[
@@ -51,7 +53,9 @@ def roofline(
     ] = None,
     series: Annotated[
         str | None,
-        typer.Option("--series", metavar="LABEL,…", help="Labels that part trajectories."),
+        typer.Option(
+            "--series", metavar="LABEL,…", help="Labels that part trajectories or configurations."
+        ),
     ] = None,
     panels: Annotated[
         str | None, typer.Option("--panels", metavar="LABEL", help="Axes for each value of it.")
@@ -65,6 +69,16 @@ def roofline(
     fp16_convention: Annotated[
         str, typer.Option("--fp16-convention", help="arithmetic, packed (the vendor's) or scalar.")
     ] = "arithmetic",
+    rate: Annotated[
+        str | None, typer.Option("--rate", metavar="METRIC", help="Rate of configurations.")
+    ] = None,
+    intensity: Annotated[
+        str | None,
+        typer.Option("--intensity", metavar="METRIC", help="Their intensity, or their traffic."),
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option("--weight", metavar="METRIC", help="Their time: how much each is.")
+    ] = None,
     size: SizeOption = "page",
     style: StyleOption = None,
     title: TitleOption = None,
@@ -81,7 +95,7 @@ def roofline(
         model=model, by=by, level=level, ceiling=ceiling, launch_ns=launch_overhead_ns,  # type: ignore[arg-type]
         fp16_convention=fp16_convention, trajectory=trajectory,
         series=series or (), panels=panels, top=top,
-        title=title or "",
+        title=title or "", rate=rate, intensity=intensity, weight=weight,
     )  # fmt: skip
     outputs = Outputs(output, data, size, style, force)
     chart = _chart(store, runs or [], asked)

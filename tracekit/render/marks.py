@@ -64,8 +64,11 @@ class Points:
         return shares
 
     def ranked(self, most: int) -> list[int]:
-        """The owners with the largest shares, as many as can have a letter."""
-        order = np.argsort(-self.shares(), kind="stable")
+        """The owners with the largest shares, of like ones the highest; as many as fit."""
+        shares = self.shares()
+        heights = np.full(len(shares), -np.inf)
+        np.maximum.at(heights, self.owner, self.y)
+        order = np.lexsort((-heights, -shares))
         return [int(owner) for owner in order[: min(most, len(ascii_lowercase))]]
 
     def first(self, owners: Sequence[int]) -> list[int]:
@@ -145,7 +148,7 @@ def letters(owners: Sequence[int]) -> dict[int, str]:
 
 def sign(mark: Mark, kind: SeriesKind) -> str:
     """The sign of a point without a letter."""
-    differs = kind in ("run", "level", "class")
+    differs = kind not in ("bound", "trajectory")
     place = min(mark.series, len(SIGNS) - 1) if differs else 0
     return (OPEN_SIGNS if mark.is_open else SIGNS)[place]
 

@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -24,6 +25,7 @@ from tracekit.render.figure import (
     BLACK,
     BLUE,
     GREY,
+    MARKERS,
     RED,
     YELLOW,
     Look,
@@ -40,6 +42,7 @@ from tracekit.render.ticks import axis_title, seconds
 from tracekit.render.words import (
     MOST_VECTORS,
     are_many,
+    count_of,
     line_text,
     margin_text,
     set_ticks,
@@ -62,6 +65,8 @@ _BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
                 "": "bound not known"}  # fmt: skip
 #: In the legend: series, those with the most time first, and letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
+#: Colours of numbers in their order, apart for the colour-blind too; up to what differs from paper.
+_STEPS, _LIGHTEST = "cividis", 0.95
 #: A line of more points has no arrows.
 _MOST_ARROWS = 64
 #: In square points, of a sign that stands for all of the time.
@@ -144,7 +149,7 @@ class _Drawing:
         if panel.series and panel.series[0].kind == "level":
             self._join_levels(axes, panel)
         for series in panel.series:
-            self._series(axes, series)
+            self._series(axes, series, count_of(series, panel))
 
     def _remarks(self, panel: Panel) -> Iterator[str]:
         """What is not on the axes, in lines that are no wider than they are."""
@@ -209,11 +214,11 @@ class _Drawing:
 
     # -- points -----------------------------------------------------------------------------------
 
-    def _series(self, axes: Axes, series: Series) -> None:
+    def _series(self, axes: Axes, series: Series, count: int) -> None:
         drawn = self.looks[series.name]
         order = np.argsort(-series.share_ratio, kind="stable")
-        area = self._area(series)[order]
-        is_many = len(order) > MOST_VECTORS
+        area = self._area(series, count)[order]
+        is_many = count > MOST_VECTORS
         if series.kind == "trajectory":
             axes.plot(series.x, series.y, drawn.dash, color=drawn.color, linewidth=1.1 * self.thin,
                       zorder=2.5)  # fmt: skip
@@ -222,9 +227,15 @@ class _Drawing:
             self._open_symbols(axes, series, drawn, order, area)
         axes.scatter(
             series.x[order], series.y[order], s=area, c=drawn.color, marker=drawn.marker,
-            alpha=0.35 if is_many else 0.85, linewidths=0.0 if is_many else 0.5,
+            alpha=0.35 if is_many else 0.85, linewidths=self._edge(series, is_many=is_many),
             edgecolors="none" if is_many else self.ink, zorder=3, rasterized=is_many, clip_on=False,
         )  # fmt: skip
+
+    def _edge(self, series: Series, *, is_many: bool) -> float:
+        """Width of a sign's edge: less where it would hide the colours of small ones."""
+        if is_many:
+            return 0.0
+        return 0.15 * self.thin if series.kind in ("label", "step") else 0.5
 
     def _open_symbols(self, axes: Axes, series: Series, drawn: Look, order: Any, area: Any) -> None:
         """Run time beside complexity: the farther apart, the farther from the roof."""
@@ -257,11 +268,12 @@ class _Drawing:
                             "mutation_scale": 8 * self.thin, "linewidth": 0},
             )  # fmt: skip
 
-    def _area(self, series: Series) -> Any:
-        """Area of each sign, by share of the time."""
-        if series.kind in ("trajectory", "run") and len(series.x) <= 64:
+    def _area(self, series: Series, count: int) -> Any:
+        """Area of each sign, by share of the time if there is one."""
+        is_alike = np.isnan(series.share_ratio).all() or series.kind in ("trajectory", "run")
+        if is_alike and count <= 64:
             return np.full(len(series.x), 30.0 * self.size.scale)
-        return _sign_area(series.share_ratio, len(series.x), self.size)
+        return _sign_area(series.share_ratio, count, self.size)
 
     def _join_levels(self, axes: Axes, panel: Panel) -> None:
         """A thin line through one kernel's places at all levels of memory."""
@@ -291,6 +303,9 @@ class _Drawing:
         )  # fmt: skip
 
     def _series_handles(self) -> Iterator[Line2D]:
+        if self.chart.series_title and self.chart.trajectory_label is None:
+            title = cut(drawable(self.chart.series_title), self.size.name_width)
+            yield Line2D([], [], linestyle="none", label=title)
         every = sorted((s for panel in self.chart.panels for s in panel.series), key=weight)
         shown = set(list(dict.fromkeys(s.name for s in every))[:_MOST_SERIES])
         names = [name for name in self.looks if name in shown]
@@ -311,11 +326,11 @@ class _Drawing:
         """What the area of a sign means."""
         kinds = {series.kind for panel in self.chart.panels for series in panel.series}
         shares = [series.share_ratio for panel in self.chart.panels for series in panel.series]
-        if not kinds & {"bound", "level", "class"} or not any(
+        if not kinds & {"bound", "level", "class", "label", "step"} or not any(
             np.isfinite(own).any() for own in shares
         ):
             return
-        count = max(len(series.x) for panel in self.chart.panels for series in panel.series)
+        count = max(count_of(s, panel) for panel in self.chart.panels for s in panel.series)
         for share in _told_shares(float(np.nanmax(np.concatenate(shares))), count):
             area = float(_sign_area(np.array([share]), count, self.size)[0])
             yield Line2D(
@@ -348,12 +363,21 @@ def _looks(chart: Chart) -> dict[str, Look]:
         elif kind == "level":
             color, marker = _LEVELS[name]
             found[name] = Look(seen(color), marker, "-", ceiling_title((name,)))
+        elif kind == "step":
+            found[name] = _step_look(chart.steps.index(name), len(chart.steps), name)
         else:
             # a class has the same look in every figure
             own = opclasses.names().index(name) if kind == "class" else place
             title = drawable(display_names([name], 40)[0]) if name else "all runs"
             found[name] = series_look(own, title)
     return found
+
+
+def _step_look(place: int, count: int, name: str) -> Look:
+    """That of a number: the farther on, the lighter; signs differ too."""
+    share = place / max(count - 1, 1) * _LIGHTEST
+    color = to_hex(matplotlib.colormaps[_STEPS](share))
+    return Look(color, MARKERS[place % len(MARKERS)], "-", drawable(name))
 
 
 def _sign_area(share: Any, count: int, size: Size) -> Any:

@@ -13,7 +13,7 @@ from tracekit.render.marks import OPEN_SIGNS, SIGNS, Marks, Points, letters
 from tracekit.render.names import display_names
 from tracekit.render.numbers import UNKNOWN, counted, human
 from tracekit.render.text import inert
-from tracekit.roofline.chart import Box, Chart, Line, Panel, Series
+from tracekit.roofline.chart import SINGLE_NOUNS, Box, Chart, Line, Panel, Series
 from tracekit.roofline.reasons import in_words
 
 _MARGINS = {
@@ -23,6 +23,7 @@ _MARGINS = {
 _GAP, _INDENT, _ARROW = "  ", "   ", " → "
 #: What series of a kind are called.
 _PLURALS = {"run": "runs", "level": "levels", "class": "classes"}
+_OF_LABELS = ("label", "step")
 _MOST_SERIES, _MOST_PAIRS = 8, 6
 _WIDEST_RUN, _WIDEST_NAME = 24, 60
 _WIDEST_TAG, _LONGEST_REASON = 24, 200
@@ -118,7 +119,7 @@ class _Legend:
         marks = [letters(self.named)[owner] for owner in self.named]
         places = [self._place(point) for point in first]
         if others.any():
-            marks.append(" " if self.points.kind in ("run", "level", "class") else SIGNS[0])
+            marks.append(SIGNS[0] if self.points.kind in ("bound", "trajectory") else " ")
             bounds.append("")
             runs.append("")
             texts.append(human(float(shares[others].sum()), "ratio"))
@@ -128,7 +129,10 @@ class _Legend:
             found.append(_Column("run", runs, rank=1))
         if self.points.kind == "class" and self.chart.noun != "class":
             found.append(_Column("class", runs, rank=1))
-        if self.points.kind in ("bound", "run", "class"):
+        if self.points.kind in _OF_LABELS:
+            title = cut(inert(self.chart.series_title), widest_run)
+            found.append(_Column(title, runs, rank=1))
+        if self.points.kind not in ("level", "trajectory"):
             found += [
                 _Column(
                     _HEADERS.get(axis.unit, axis.title.lower()), [place[i] for place in places],
@@ -199,14 +203,15 @@ class _Legend:
 
     def _signs(self) -> Iterator[str]:
         """Which sign is of which series or level, and what second symbols are."""
-        if self.points.kind in ("run", "level", "class"):
+        if self.points.kind not in ("bound", "trajectory"):
             last = len(SIGNS) - 1
             known = [self._title(series) for series in self.panel.series]
             signs = [f"{mark} {name}" for mark, name in zip(SIGNS[:last], known, strict=False)]
             rest = known[last:]
             if rest:
                 signs.append(f"{SIGNS[last]} " + _listed(rest, _MOST_SERIES))
-            yield f"{_PLURALS[self.points.kind]}: " + ", ".join(signs)
+            title = cut(inert(self.chart.series_title), _WIDEST_RUN)
+            yield f"{_PLURALS.get(self.points.kind, title)}: " + ", ".join(signs)
         if np.isfinite(self.points.open_x).any():
             yield (
                 f"a, {SIGNS[0]}: bytes and FLOP; A, {OPEN_SIGNS[0]}: bandwidth time and compute "
@@ -260,7 +265,7 @@ class _Legend:
             counts = []
             if margin.group_count:
                 counts.append(counted(margin.group_count, inert(self.chart.noun)))
-            if self.chart.noun != "launch":
+            if self.chart.noun not in SINGLE_NOUNS:
                 within = "" if margin.group_count else " within the points"
                 counts.append(counted(margin.launch_count, "launch") + within)
             if margin.share_ratio is not None:

@@ -18,7 +18,7 @@ from tracekit.render.labels import Labels, Place
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
 from tracekit.render.ticks import engineering, tick_text
-from tracekit.roofline.chart import Axis, Chart, Line, Margin, Panel, Series
+from tracekit.roofline.chart import SINGLE_NOUNS, Axis, Chart, Line, Margin, Panel, Series
 from tracekit.roofline.reasons import in_words
 
 _MARGIN_WORDS = {
@@ -41,7 +41,13 @@ Named = tuple[float, float, str]
 
 def are_many(panel: Panel) -> bool:
     """Whether points hide what is below them."""
-    return any(len(series.x) > MOST_VECTORS for series in panel.series)
+    return any(count_of(series, panel) > MOST_VECTORS for series in panel.series)
+
+
+def count_of(series: Series, panel: Panel) -> int:
+    """How many points look alike but for a colour: those of all values of a label."""
+    alike = panel.series if series.kind in ("label", "step") else (series,)
+    return sum(len(one.x) for one in alike)
 
 
 def write(axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str) -> None:
@@ -75,8 +81,12 @@ def _on_line(labels: Labels, line: Line) -> None:
 
 
 def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[Named]:
-    """The points that get a name: ends of trajectories, else those with the most time."""
-    top = size.names if chart.top is None else chart.top
+    """The points that get a name: ends of trajectories, else those with the most time.
+
+    Where colours are of labels only if somebody says how many.
+    """
+    is_told = any(series.kind in ("label", "step") for series in panel.series)
+    top = (0 if is_told else size.names) if chart.top is None else chart.top
     if any(series.kind == "trajectory" for series in panel.series):
         for series in sorted(panel.series, key=weight)[:top]:
             for place in sorted({0, len(series.x) - 1}):
@@ -149,7 +159,7 @@ def margin_text(margin: Margin, noun: str) -> str:
     share = "" if margin.share_ratio is None else f", {short(margin.share_ratio, 'ratio')} of time"
     reason = "" if margin.reason is None else f" ({drawable(in_words(margin.reason))})"
     counts = [counted(margin.group_count, noun)] if margin.group_count else []
-    if noun != "launch":
+    if noun not in SINGLE_NOUNS:
         counts.append(counted(margin.launch_count, "launch"))
     what = ", ".join(counts)
     if not margin.group_count:

@@ -28,7 +28,7 @@ Part = tuple[str, Rows, list[Group]]
 
 _NOUNS = {
     "name": "kernel", "launch": "launch", "class": "class", "phase": "phase", "run": "run",
-    "interval": "interval", "scope": "scope", "op": "operator",
+    "interval": "interval", "scope": "scope", "op": "operator", "configuration": "configuration",
 }  # fmt: skip
 COUNTERS = (
     "Nsight Compute has them: ncu --set roofline --csv --page raw, then tracekit ingest that file"
@@ -37,6 +37,11 @@ OPERATORS = (
     "XLA's cost model has them: profiles of TensorFlow and JAX on a TPU hold them, and with xprof "
     "installed (pip install xprof) tracekit ingest works them out of a GPU's *.xplane.pb. Of a "
     "torch.profiler trace of a GPU they are modelled from shapes: record_shapes=True"
+)
+CONFIGURATIONS = (
+    "A table of results needs a rate and an intensity; their units are said at ingest: tracekit "
+    "ingest FILE --replace --device NAME --columns metrics=flops:GFLOP/s,intensity:FLOP/byte. "
+    "Which of several metrics is meant is said here: --rate NAME --intensity NAME"
 )
 EVENTS = (
     "perf stat has them: tracekit formats perf-stat --events CPU prints the command that asks for "
@@ -92,6 +97,7 @@ class _Builder:
         return Chart(
             request.model, request.title, x, y, panels, data, request.top,
             _NOUNS[request.granularity], " · ".join(request.series), request.joined_by,
+            self.grouping.steps,
             machines.bandwidth(self.device, request.level).value if is_4d else None,
             machines.peak(self.device).value if is_4d else None,
         )  # fmt: skip
@@ -200,7 +206,8 @@ class _Builder:
 def _require_points(points: Points, request: Request, advice: str) -> None:
     """Raise UsageError unless some point can be placed, with the commonest reason."""
     if not len(points):
-        what = "operators" if request.by == "op" else "kernels with hardware counters"
+        whats = {"op": "operators", "configuration": "configurations"}
+        what = whats.get(request.granularity, "kernels with hardware counters")
         raise UsageError(f"there are no {what} to draw. {advice}")
     if points.has_place.any():
         return

@@ -14,8 +14,11 @@ from tracekit.roofline.geometry import Array
 Model = Literal["classic", "hierarchical", "complexity", "time", "4d"]
 MODELS: tuple[Model, ...] = ("classic", "hierarchical", "complexity", "time", "4d")
 
+#: What a point can stand for that has no launches in it to be counted.
+SINGLE_NOUNS = ("launch", "configuration")
+
 LineKind = Literal["compute", "bandwidth", "overhead", "balance", "intensity", "time"]
-SeriesKind = Literal["bound", "level", "run", "trajectory", "class"]
+SeriesKind = Literal["bound", "level", "run", "trajectory", "class", "label", "step"]
 MarginKind = Literal["zero_ai", "no_bytes", "unknown", "no_label"]
 
 
@@ -65,7 +68,8 @@ class Series:
 
     ``open_x`` and ``open_y`` are the second symbols of the 4-D model. ``share_ratio`` is each
     point's share of the time in its panel. ``tags`` are the values along a trajectory. ``group``
-    tells which points are one kernel at several levels of memory.
+    tells which points are one kernel at several levels of memory. Of the kind ``label`` are points
+    with one value of a label, of ``step`` those with one number, in the order of the numbers.
     """
 
     kind: SeriesKind
@@ -115,7 +119,8 @@ class Chart:
 
     ``seconds_x`` and ``seconds_y`` are the 4-D model's secondary axes: units of the axis that
     take one second at peak. ``noun`` is what a point stands for, ``series_title`` what series are
-    told apart by; ``top`` is how many points are named, None if nobody says.
+    told apart by; ``top`` is how many points are named, None if nobody says. ``steps`` names all
+    series that are in an order.
     """
 
     model: Model
@@ -128,5 +133,6 @@ class Chart:
     noun: str
     series_title: str = ""
     trajectory_label: str | None = None
+    steps: tuple[str, ...] = ()
     seconds_x: float | None = None
     seconds_y: float | None = None

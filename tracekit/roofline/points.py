@@ -83,6 +83,8 @@ class Points:
     zero_ns: Array
     op_class: list[str | None]
     busy: list[str | None]  # what the report itself says is busy
+    series: list[str | None]  # what the report itself tells series apart by
+    series_number: Array
 
     @classmethod
     def of(cls, results: Iterable[Result]) -> Self:
@@ -98,6 +100,11 @@ class Points:
 
         def values_if_any(column: str) -> list[Any]:
             return values(column) if column in table.column_names else [None] * len(table)
+
+        def numbers_if_any(column: str) -> Array:
+            if column in table.column_names:
+                return numbers(column)
+            return np.full(len(table), np.nan)
 
         return cls(
             run=values("run_id"), run_name=values("run_name"),
@@ -115,6 +122,7 @@ class Points:
             launch_ns=numbers("launch_ns"), zero_launches=numbers("zero_launch_count"),
             zero_ns=numbers("zero_ns"),
             op_class=values_if_any("op_class"), busy=values_if_any("busy_name"),
+            series=values_if_any("series_name"), series_number=numbers_if_any("series_number"),
         )  # fmt: skip
 
     def __len__(self) -> int:

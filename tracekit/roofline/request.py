@@ -8,7 +8,9 @@ from tracekit.errors import UsageError
 from tracekit.roofline.chart import MODELS, Model
 from tracekit.roofline.geometry import LEVELS
 
-GRANULARITIES = ("name", "launch", "class", "phase", "run", "interval", "scope", "op")
+GRANULARITIES = (
+    "name", "launch", "class", "phase", "run", "interval", "scope", "op", "configuration"
+)  # fmt: skip
 #: What only measurements of processors are told apart by.
 _OF_CPU = ("interval", "scope")
 #: What operators, as their profiler adds them up, are told apart by; a name is an operator.
@@ -25,8 +27,9 @@ class Request:
             (forward, backward) or a run; of processors what was measured (name), a measurement
             (launch), an interval (joined in time) or a scope (socket, core …); op: an operator,
             with the operations and bytes that its profiler reports, or of a torch.profiler trace
-            those modelled from shapes. None: a run in a trajectory and
-            on processors, an operator where there are no counters, else a name.
+            those modelled from shapes; configuration: a row of a table of results. None: a run in
+            a trajectory and on processors, an operator where there are no counters, a
+            configuration where there is nothing else, else a name.
         level: level of memory of a chart that has one: dram, l2 or l1.
         ceiling: the compute peak to hold all points against, such as tensor_fp16. None: in the
             4-D model the highest that a tenth of the operations was done under, in the others each
@@ -34,10 +37,13 @@ class Request:
         launch_ns: time of one launch, in place of the device's.
         fp16_convention: arithmetic, packed or scalar.
         trajectory: label along whose values the points of a series are joined.
-        series: labels that tell series apart.
+        series: labels that tell series apart: trajectories, or the points of configurations.
         panels: label whose values have a pair of axes each.
         top: how many points are named in the drawing; None: 8, in a column of a paper 5.
         title: what stands above it.
+        rate: of configurations, the metric with the rate of operations. None: told by its unit.
+        intensity: of configurations, the metric with the intensity or the traffic. None: likewise.
+        weight: of configurations, the metric with the time of each. None: all weigh the same.
     """
 
     model: Model = "classic"
@@ -51,6 +57,9 @@ class Request:
     panels: str | None = None
     top: int | None = None
     title: str = ""
+    rate: str | None = None
+    intensity: str | None = None
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         """Check what is asked."""
@@ -65,8 +74,8 @@ class Request:
         _choose("fp16-convention", self.fp16_convention, ("arithmetic", "packed", "scalar"))
         if self.launch_ns is not None and not 0 < self.launch_ns < float("inf"):
             raise UsageError(f"--launch-overhead-ns {self.launch_ns:g}: a time above 0 is needed")
-        if self.series and self.trajectory is None:
-            raise UsageError("--series tells trajectories apart: give --trajectory LABEL with it")
+        if self.by not in (None, "configuration"):
+            self.refuse_for_configurations()
         if self.trajectory is not None and self.model == "hierarchical":
             raise UsageError(
                 "a hierarchical roofline joins levels of memory, not runs; leave --trajectory out, "
@@ -75,6 +84,34 @@ class Request:
         if self.trajectory is not None and self.granularity in ("launch", "interval"):
             raise UsageError(
                 f"a trajectory has no --by {self.by}: {self.by}s of runs have no pairs"
+            )
+
+    def refuse_for_configurations(self) -> None:
+        """Raise UsageError where something is asked that only configurations have."""
+        if self.series and self.trajectory is None:
+            raise UsageError(
+                "--series tells trajectories apart: give --trajectory LABEL with it; or the "
+                "configurations of a table of results: --by configuration"
+            )
+        given = [f"--{name}" for name in ("rate", "intensity", "weight") if getattr(self, name)]
+        if given:
+            raise UsageError(
+                f"{given[0]} is of tables of results, whose points are told by --by configuration"
+            )
+
+    def require_configurations(self) -> None:
+        """Raise UsageError where what is asked for is not of rows of tables of results."""
+        if self.by not in (None, "configuration"):
+            raise UsageError(f"--by {self.by} is not of tables of results; take --by configuration")
+        if self.trajectory is not None:
+            raise UsageError(
+                "--trajectory joins runs, and a table of results is one; --series LABEL tells its "
+                "configurations apart"
+            )
+        if (self.model, self.level, self.launch_ns) != ("classic", "dram", None):
+            raise UsageError(
+                "a table of results has rates, and no totals, levels of memory or launches: its "
+                "roofline is --model classic, without --level and --launch-overhead-ns"
             )
 
     def require_kernels(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,13 @@ from tracekit import opclasses
 from tracekit.errors import UsageError
 from tracekit.roofline.chart import SeriesKind
 from tracekit.roofline.figures import Figures
+from tracekit.roofline.geometry import Array
 from tracekit.roofline.points import Labels, Points, Rows
 from tracekit.roofline.request import Request
 
 _BOUNDS = ("compute", "bandwidth", "latency", "overhead", "")
+#: Values of a label that have a series each; more numbers are ranges, more words share the last.
+_MOST_VALUES, _RANGES, _LONGEST_NUMBER = 12, 8, 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Group:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grouping:
     """How the points of a chart are told apart."""
 
@@ -44,6 +48,8 @@ class Grouping:
             return "trajectory"
         if self.request.model == "hierarchical":
             return "level"
+        if any(self.points.series):
+            return "step" if self.steps else "label"
         if self.request.granularity != "run" and any(self.points.op_class):
             return "class"
         return "run" if len(set(self.points.run)) > 1 else "bound"
@@ -59,10 +65,30 @@ class Grouping:
             return _by(rows, lambda row: self.points.level[row], self.request.levels)
         if self.kind == "class":
             return _by(rows, lambda row: self.points.op_class[row] or "other", opclasses.names())
+        if self.kind in ("label", "step"):
+            named = self._named_by_label
+            return _by(rows, named.__getitem__, list(dict.fromkeys(named.values())))
         if self.kind == "run":
             titles = self._run_titles()
             return _by(rows, lambda row: titles[self.points.run[row]], None)
         return _by(rows, lambda row: self.found.bound[row] or "", _BOUNDS)
+
+    @cached_property
+    def steps(self) -> tuple[str, ...]:
+        """The series that are in an order: of a label all of whose values are numbers."""
+        drawn = self.points.has_place
+        if not any(self.points.series) or np.isnan(self.points.series_number[drawn]).any():
+            return ()
+        return tuple(dict.fromkeys(self._named_by_label.values()))
+
+    @cached_property
+    def _named_by_label(self) -> dict[int, str]:
+        """The series of every point that is drawn, by its row: the first series first."""
+        rows = np.flatnonzero(self.points.has_place)
+        numbers, names = self.points.series_number[rows], self.points.series
+        if np.isnan(numbers).any():
+            return _of_words(rows, [names[row] or "" for row in rows.tolist()])
+        return _of_numbers(rows, numbers)
 
     def _run_titles(self) -> dict[str, str]:
         """What runs are called: their name, with the id where several have it."""
@@ -138,6 +164,34 @@ class Grouping:
         run = self.points.run[row]
         values = [self.labels.order(run, label) for label in self.request.series]
         return (*values, self.points.name[row])
+
+
+def _of_numbers(rows: Rows, numbers: Array) -> dict[int, str]:
+    """Rows by a number, or by the range it is in: ranges have about as many numbers each."""
+    every = np.unique(numbers)
+    parts = np.array_split(every, len(every) if len(every) <= _MOST_VALUES else _RANGES)
+    ends = [(float(part[0]), float(part[-1])) for part in parts if len(part)]
+    names = [_text(low) if low == high else f"{_text(low)} to {_text(high)}" for low, high in ends]
+    place = np.searchsorted([high for _, high in ends], numbers)
+    order = np.argsort(place, kind="stable")
+    return {int(rows[i]): names[place[i]] for i in order}
+
+
+def _of_words(rows: Rows, words: Sequence[str]) -> dict[int, str]:
+    """Rows by a word: the most frequent first, and after so many all others together."""
+    counts = Counter(words)
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    most = len(ranked) if len(ranked) <= _MOST_VALUES else _MOST_VALUES - 1
+    places = {word: min(place, most) for place, word in enumerate(ranked)}
+    names = [*ranked[:most], f"{len(ranked) - most:,} others"]
+    own = sorted(zip(rows.tolist(), words, strict=True), key=lambda pair: places[pair[1]])
+    return {row: names[places[word]] for row, word in own}
+
+
+def _text(number: float) -> str:
+    """A number as labels have it: 16384, 0.25; of more digits the first."""
+    whole = f"{number:.15g}"
+    return whole if len(whole) <= _LONGEST_NUMBER else f"{number:.4g}"
 
 
 def _by(rows: Rows, key: Callable[[int], str], order: Sequence[str] | None) -> list[Group]:

@@ -1,0 +1,42 @@
+"""What the user says of columns (``--columns``): label or metric, and of a metric its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of one column, and the text that says it: ``flops``, ``flops:GFLOP/s``."""
+
+    text: str
+    role: str
+    unit: str | None = None
+
+    @classmethod
+    def of_columns(cls, given: Mapping[str, str], names: Collection[str]) -> dict[str, Self]:
+        """By name what is said of these columns.
+
+        A column whose own name has a colon goes before one with a unit. Of two texts about one
+        column the second says nothing.
+        """
+        found: dict[str, Self] = {}
+        for text, role in given.items():
+            name, unit = (text, None) if text in names else _parted(text, role)
+            if name in names:
+                found.setdefault(name, cls(text, role, unit))
+        return found
+
+
+def roles_without_units(given: Mapping[str, str], names: Iterable[str]) -> set[str]:
+    """The roles that are said of columns, but for metrics of which a unit is said."""
+    known = {*names}
+    return {role for text, role in given.items() if text in known or not _parted(text, role)[1]}
+
+
+def _parted(text: str, role: str) -> tuple[str, str | None]:
+    """Name and unit of a metric; only measurements have units."""
+    name, colon, unit = text.rpartition(":")
+    return (name, unit.strip()) if role == "metric" and colon and unit.strip() else (text, None)
