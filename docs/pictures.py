@@ -132,11 +132,15 @@ def awan_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
 def paradnn_store(folder: Path) -> Session:
     """The data of ParaDnn's authors."""
     store = folder / "W"
-    for name, table, labels in (
-        ("tpu", "tpu_fc", {"platform": "tpu-v2"}), ("v100", "gpu_fc", {"platform": "v100"}),
-        ("traced", "fc_trace_10sec", {}),
-    ):  # fmt: skip
-        tracekit.ingest([PARADNN / f"{table}.json.gz"], store, run_name=name, labels=labels)
+    for name, table in (("tpu", "tpu_fc"), ("v100", "gpu_fc")):
+        tracekit.ingest(
+            [PARADNN / f"{table}.json.gz"], store, run_name=name, labels={"platform": name}
+        )
+    for name, table in (("traced", "fc_trace_10sec"), ("operators", "fc_trace_10sec_opbreakdown")):
+        tracekit.ingest(
+            [PARADNN / f"{table}.json.gz"], store, run_name=name, device_name="TPU v2 board",
+            columns={"flops_perc:%": "metric", "intensity:FLOP/byte": "metric"},
+        )  # fmt: skip
     return tracekit.open(store)
 
 
@@ -145,6 +149,8 @@ def paradnn_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     fixed = "layer=32,input=2000,output=1000"
     yield "fig2a", session.draw("heatmap", "tpu", x="node", y="bs", metric="flops", where=fixed)
     yield "fig2d", session.draw("sensitivity", "tpu", metric="flops")
+    for name, run, series in (("fig3a", "traced", "bs"), ("fig3b", "operators", "name")):
+        yield name, session.roofline(run, by="configuration", series=(series,))
     yield "infeed", session.draw("box", "traced", metric="infeed", by="bs")
     yield (
         "fig8b",

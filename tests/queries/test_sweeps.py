@@ -245,3 +245,16 @@ def test_weights_for_a_speedup(corpus: Path, sweeps: Database) -> None:
 def test_what_no_weights_can_be_of(sweeps: Database, asked: dict[str, Any], said: str) -> None:
     with pytest.raises(QueryError, match=said):
         sweeps.query("sensitivity", {"metric": "flops"} | asked)
+
+
+def test_units_are_not_mixed(tmp_path: Path) -> None:
+    store = tmp_path / "S"
+    for name, unit in (("a", "s"), ("b", "ms")):
+        (tmp_path / f"{name}.csv").write_text(f"batch,time\n1,5.5\n2,7{unit == 's':d}.5\n")
+        ingest(tmp_path / f"{name}.csv", store,
+               Options(run_name=name, columns={f"time:{unit}": "metric"}))  # fmt: skip
+    database = Database(open_store(store))
+    asked = {"metric": "time", "by": "batch"}
+    with pytest.raises(QueryError, match="time has several units: ms in b, s in a; ask for runs"):
+        database.query("distribution", asked)
+    assert len(database.query("distribution", asked | {"runs": "a"})) == 2
