@@ -868,7 +868,7 @@ def test_what_is_missing_is_said_with_what_supplies_it(draw: Draw, asked: Row, s
         ({"launch_ns": -1.0}, "--launch-overhead-ns -1: a time above 0"),
         ({"launch_ns": math.nan}, "--launch-overhead-ns nan: a time above 0"),
         ({"launch_ns": math.inf}, "--launch-overhead-ns inf: a time above 0"),
-        ({"series": ("framework",)}, "give --trajectory LABEL with it"),
+        ({"series": ("framework",), "by": "name"}, "give --trajectory LABEL with it"),
         ({"trajectory": "b", "model": "hierarchical"}, "leave --trajectory out, or take another"),
         ({"trajectory": "b", "by": "launch"}, "a trajectory has no --by launch"),
     ],

@@ -38,12 +38,13 @@ _DARK, _CONTRAST = 0.18, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a series of points is drawn: colour, sign, line, and what it is called."""
+    """How a series of points is drawn: colour, sign, line, title, if under others."""
 
     color: str
     marker: str
     dash: str
     title: str
+    is_under: bool = False
 
 
 def series_look(place: int, title: str) -> Look:

@@ -67,7 +67,7 @@ class Points:
         """The owners with the largest shares, of like ones the highest; as many as fit."""
         shares = self.shares()
         heights = np.full(len(shares), -np.inf)
-        np.maximum.at(heights, self.owner, self.y)
+        np.fmax.at(heights, self.owner, self.y)
         order = np.lexsort((-heights, -shares))
         return [int(owner) for owner in order[: min(most, len(ascii_lowercase))]]
 

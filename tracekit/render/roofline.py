@@ -49,7 +49,7 @@ from tracekit.render.words import (
     weight,
     write,
 )
-from tracekit.roofline.chart import Box, Chart, Line, Margin, Panel, Series
+from tracekit.roofline.chart import OTHERS, Box, Chart, Line, Margin, Panel, Series
 
 #: Signs of what a point is bound by, and of levels of memory: colour and shape say the same.
 _BOUNDS = {
@@ -228,7 +228,8 @@ class _Drawing:
         axes.scatter(
             series.x[order], series.y[order], s=area, c=drawn.color, marker=drawn.marker,
             alpha=0.35 if is_many else 0.85, linewidths=self._edge(series, is_many=is_many),
-            edgecolors="none" if is_many else self.ink, zorder=3, rasterized=is_many, clip_on=False,
+            edgecolors="none" if is_many else self.ink, zorder=2.9 if drawn.is_under else 3,
+            rasterized=is_many, clip_on=False,
         )  # fmt: skip
 
     def _edge(self, series: Series, *, is_many: bool) -> float:
@@ -365,6 +366,8 @@ def _looks(chart: Chart) -> dict[str, Look]:
             found[name] = Look(seen(color), marker, "-", ceiling_title((name,)))
         elif kind == "step":
             found[name] = _step_look(chart.steps.index(name), len(chart.steps), name)
+        elif kind == "label" and name == OTHERS:
+            found[name] = Look(seen(GREY), "o", "-", name, is_under=True)
         else:
             # a class has the same look in every figure
             own = opclasses.names().index(name) if kind == "class" else place

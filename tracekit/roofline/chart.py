@@ -14,6 +14,8 @@ from tracekit.roofline.geometry import Array
 Model = Literal["classic", "hierarchical", "complexity", "time", "4d"]
 MODELS: tuple[Model, ...] = ("classic", "hierarchical", "complexity", "time", "4d")
 
+#: The series of all values of a label that have none of their own.
+OTHERS = "other values"
 #: What a point can stand for that has no launches in it to be counted.
 SINGLE_NOUNS = ("launch", "configuration")
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracekit import opclasses
 from tracekit.errors import UsageError
-from tracekit.roofline.chart import SeriesKind
+from tracekit.roofline.chart import OTHERS, SeriesKind
 from tracekit.roofline.figures import Figures
 from tracekit.roofline.geometry import Array
 from tracekit.roofline.points import Labels, Points, Rows
@@ -183,7 +183,7 @@ def _of_words(rows: Rows, words: Sequence[str]) -> dict[int, str]:
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
     most = len(ranked) if len(ranked) <= _MOST_VALUES else _MOST_VALUES - 1
     places = {word: min(place, most) for place, word in enumerate(ranked)}
-    names = [*ranked[:most], f"{len(ranked) - most:,} others"]
+    names = [*ranked[:most], OTHERS]
     own = sorted(zip(rows.tolist(), words, strict=True), key=lambda pair: places[pair[1]])
     return {row: names[places[word]] for row, word in own}
 
