@@ -885,9 +885,9 @@ def test_a_report_of_one_run_reads_no_file_of_another(
     tmp_path: Path, gpu_trace: Path, traces: Path
 ) -> None:
     counters = traces.parent / "nsight_compute"
-    for run, page, trace, kind, net in (
-        ("first", "details", gpu_trace, "csv", "means"),
-        ("second", "raw", traces / "hand-made" / "valid.json", "txt", "sums_2014"),
+    for run, page, trace, kind, net, sweep in (
+        ("first", "details", gpu_trace, "csv", "means", "sweep"),
+        ("second", "raw", traces / "hand-made" / "valid.json", "txt", "sums_2014", "faster"),
     ):
         options = Options(run_name=run, labels={"batch": "8"}, device_name="Tesla V100-SXM2-16GB")
         ingest(counters / f"{page}-v100-handmade" / "report.csv", tmp_path / "S", options)
@@ -896,6 +896,10 @@ def test_a_report_of_one_run_reads_no_file_of_another(
         layers = counters.parent / "caffe_time" / net / "caffe.log"
         ingest(processor, tmp_path / "S", Options(run_name=run, labels={"batch": "8"}))
         ingest(layers, tmp_path / "S", Options(run_name=run))
+        table = counters.parent / "results_table" / "hand-made" / f"{sweep}.csv"
+        units = {"images_per_s:GFLOP/s": "metric", "loss:FLOP/byte": "metric"}
+        board = Options(run_name=run, columns=units, device_name="TPU v2 board")
+        ingest(table, tmp_path / "S", board)
     store = open_store(tmp_path / "S")
     for name in ("first", "second"):
         add_operators(store, Database(store).run_id(name), name)

@@ -110,6 +110,7 @@ def test_files_hold_the_columns_of_the_schema(
     tools = traces.parent / "tensorflow_tools"  # for step_part and op_stat
     bring_in(tmp_path / "S", tools / "input-pipeline-tpu" / "input_pipeline.pb")
     bring_in(tmp_path / "S", traces.parent / "caffe_time" / "means" / "caffe.log")
+    bring_in(tmp_path / "S", traces.parent / "results_table" / "hand-made" / "sweep.csv")
     seen = set()
     for file in (tmp_path / "S").glob("*/*/*/*.parquet"):
         table = TABLES[file.parts[-4]]

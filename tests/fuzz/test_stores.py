@@ -12,7 +12,7 @@ import pytest
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills its own processes")
 def test_kills_and_crowds() -> None:
-    command = [sys.executable, "-m", "tests.fuzz.stores", "--kills", "6", "--minutes", "0.08"]
+    command = [sys.executable, "-m", "tests.fuzz.stores", "--kills", "6", "--minutes", "0.15"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     counts = {what: int(count.replace(",", "")) for what, count in
