@@ -68,7 +68,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Pa
     add_operators(open_store(store), "ops", "ops")
     ingest(traces.parent / "caffe_time" / "means" / "caffe.log", store, Options(run_name="net"))
     sweep = traces.parent / "results_table" / "hand-made" / "sweep.csv"
-    ingest(sweep, store, Options(run_name="sweep"))
+    ingest(sweep, store, Options(run_name="sweep", device_name="TPU v2 board"))
     database = Database(open_store(store))
     assert [table for table in TABLES if not database.has_rows(table)] == []
     return database
@@ -197,7 +197,7 @@ def _asked_of_the_store(query: Query) -> dict[str, str]:
     runs = (
         ("cut", query.name == "issues"), ("cpu", "measurement" in query.needs),
         ("net", query.name == "layers"),
-        ("sweep", query.name == "configurations"),
+        ("sweep", "configuration" in query.needs),
         ("ops", {"op_stat", "step", "step_part"} & set(query.needs)), ("gpu", True),
     )  # fmt: skip
     run = next(run for run, is_its in runs if is_its)

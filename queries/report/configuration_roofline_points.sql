@@ -71,7 +71,7 @@ SELECT
     CAST(1 AS BIGINT) AS launch_count,
     CAST(work.reason IS NULL AS BIGINT) AS known_launch_count,
     CAST(total_ns AS BIGINT) AS total_ns, CAST(known_ns AS BIGINT) AS known_ns, known_flop, known_bytes,
-    known_flop * 1e9 / peak_flop_per_s AS compute_ns, known_bytes * 1e9 / peak_bytes_per_s AS bandwidth_ns,
+    known_flop * flop_ns AS compute_ns, known_bytes * byte_ns AS bandwidth_ns,
     CAST(NULL AS DOUBLE) AS launch_ns, work.reason, CASE WHEN work.reason IS NULL THEN 'table' END AS byte_definition,
     device_name, work.source_id, work.event_id,
     CAST(coalesce(known_flop = 0, false) AS BIGINT) AS zero_launch_count,
