@@ -1,7 +1,7 @@
 -- purpose = "What each row of a table of results does in one second, or in the time that a metric says: operations, bytes, and the device they are held against."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 3; docs/metrics.md, section Sweeps: rooflines of configurations"
 -- needs = ["configuration"]
--- depends = ["configuration_metrics", "op_machine", "ratio"]
+-- depends = ["configuration_metrics", "op_machine"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_rate = {type = "VARCHAR", doc = "metric with the rate; NULL: by its unit"}
