@@ -226,6 +226,13 @@ def test_points_have_names_if_asked(session: Any) -> None:
     assert "bs=32" in [text.get_text() for text in draw(chart).figure.axes[0].texts]
 
 
+def test_a_name_that_several_points_have_is_written_once(session: Any) -> None:
+    text = "name,bs,flops,intensity\nadd,1,5,5\nadd,2,6,5\nmul,1,7,9\n"
+    chart = session(text).chart((), Request(series=("name",), top=8))
+    texts = [text.get_text() for text in draw(chart).figure.axes[0].texts]
+    assert sorted(text for text in texts if text in ("add", "mul")) == ["add", "mul"]
+
+
 def test_a_hostile_label_is_escaped(session: Any) -> None:
     shown = plot(session(rows("act", ["\x1b[2Jx", "y"])).chart((), Request(series=("act",))),
                  RenderOptions(80, False), 30).decode()  # fmt: skip
