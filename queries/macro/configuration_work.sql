@@ -19,12 +19,17 @@
 -- known_ns = {type = "DOUBLE", doc = "that time, else one second; NULL where the figures are not known"}
 -- known_flop = {type = "DOUBLE", doc = "operations in it"}
 -- known_bytes = {type = "DOUBLE", doc = "bytes in it; NULL also where there is no operation and no intensity"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "compute peak of the device"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "bandwidth of the device"}
+-- flop_ns = {type = "DOUBLE", doc = "time of an operation at the compute peak of the device"}
+-- byte_ns = {type = "DOUBLE", doc = "time of a byte at its bandwidth"}
 -- reason = {type = "VARCHAR", doc = "why they are not known"}
 WITH
 chosen AS MATERIALIZED (
-    SELECT metrics.*, machine.device_name, machine.peak_flop_per_s, machine.peak_bytes_per_s
+    SELECT
+        metrics.* REPLACE (
+            CASE WHEN rate_name IS NOT NULL THEN coalesce(rate_scale, ratio(peak_flop_per_s, 100)) END AS rate_scale,
+            CASE WHEN moved_kind = '%' THEN ratio(peak_bytes_per_s, 100) ELSE moved_scale END AS moved_scale
+        ),
+        machine.device_name, ratio(1e9, machine.peak_flop_per_s) AS flop_ns, ratio(1e9, machine.peak_bytes_per_s) AS byte_ns
     FROM configuration_metrics(wanted_run, wanted_rate, wanted_intensity, wanted_weight) AS metrics
     LEFT JOIN (FROM op_machine(wanted_run, wanted_ceiling) WHERE device_id IS NULL) AS machine
         ON machine.run_id = metrics.run_id AND machine.source_id = metrics.source_id
@@ -50,14 +55,9 @@ rates AS (
     SELECT
         chosen.base_id + here.event_id AS configuration_id, chosen.run_id, chosen.source_id, here.event_id, here.name, here.status_kind,
         here.status_text, chosen.* EXCLUDE (run_id, source_id, base_id), measured.* EXCLUDE (configuration_id),
-        rate_value * coalesce(rate_scale, peak_flop_per_s / 100) AS flop_per_s,
-        CASE moved_kind
-            WHEN 'flop/byte' THEN flop_per_s / nullif(moved_value, 0)
-            WHEN 'bytes/s' THEN moved_value * moved_scale
-            WHEN '%' THEN moved_value * peak_bytes_per_s / 100
-        END AS bytes_per_s,
-        CASE WHEN weight_name IS NOT NULL THEN weight_value * weight_scale END AS own_ns,
-        CASE WHEN weight_name IS NULL THEN 1e9 ELSE own_ns END AS ns
+        rate_value * rate_scale AS flop_per_s,
+        CASE WHEN moved_kind = 'flop/byte' THEN ratio(flop_per_s, moved_value) ELSE moved_value * moved_scale END AS bytes_per_s,
+        CASE WHEN weight_name IS NULL THEN 1.0 ELSE weight_value * weight_scale * 1e-9 END AS seconds
     FROM configuration AS here
     JOIN chosen USING (run_id, source_id)
     LEFT JOIN measured ON measured.configuration_id = chosen.base_id + here.event_id
@@ -71,21 +71,22 @@ judged AS (
             WHEN rate_value IS NULL THEN rate_name || ': not measured'
             WHEN least(rate_value, moved_value, weight_value) < 0 THEN 'less than zero'
             WHEN flop_per_s IS NULL THEN 'a percentage, and the compute peak is not known'
-            WHEN ns IS NULL THEN weight_name || ': not measured'
-            WHEN ns = 0 THEN 'duration of zero'
+            WHEN seconds IS NULL THEN weight_name || ': not measured'
+            WHEN seconds = 0 THEN 'duration of zero'
+            WHEN seconds >= 9e9 THEN 'larger than a number can be'
             WHEN flop_per_s = 0 THEN NULL
             WHEN moved_value IS NULL THEN moved_name || ': not measured'
             WHEN moved_kind = 'flop/byte' AND moved_value = 0 THEN 'operations, and an intensity of zero'
-            WHEN bytes_per_s IS NULL THEN 'a percentage, and the bandwidth is not known'
-            WHEN NOT (isfinite(flop_per_s * ns) AND isfinite(bytes_per_s * ns)) THEN 'larger than a number can be'
+            WHEN moved_kind = '%' AND moved_scale IS NULL THEN 'a percentage, and the bandwidth is not known'
+            WHEN NOT coalesce(isfinite(flop_per_s * seconds) AND isfinite(bytes_per_s * seconds), false) THEN 'larger than a number can be'
         END AS reason
     FROM rates
 )
 SELECT
     configuration_id, run_id, source_id, event_id, name, device_name,
-    CASE WHEN isfinite(own_ns) THEN own_ns END AS total_ns,
-    CASE WHEN reason IS NULL THEN ns END AS known_ns,
-    CASE WHEN reason IS NULL THEN flop_per_s * ns / 1e9 END AS known_flop,
-    CASE WHEN reason IS NULL THEN bytes_per_s * ns / 1e9 END AS known_bytes,
-    peak_flop_per_s, peak_bytes_per_s, reason
+    CASE WHEN weight_name IS NOT NULL AND seconds < 9e9 THEN seconds * 1e9 END AS total_ns,
+    CASE WHEN reason IS NULL THEN seconds * 1e9 END AS known_ns,
+    CASE WHEN reason IS NULL THEN flop_per_s * seconds END AS known_flop,
+    CASE WHEN reason IS NULL THEN bytes_per_s * seconds END AS known_bytes,
+    flop_ns, byte_ns, reason
 FROM judged

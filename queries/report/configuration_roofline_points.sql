@@ -12,7 +12,7 @@
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "the label name, unless series are told apart by it; else the labels in one text"}
+-- name = {type = "VARCHAR", doc = "the label name, else the labels in one text"}
 -- level_name = {type = "VARCHAR", doc = "dram"}
 -- launch_count = {type = "BIGINT", doc = "1: a configuration"}
 -- known_launch_count = {type = "BIGINT", doc = "1 where its figures are known, else 0"}
@@ -67,11 +67,11 @@ texts AS (
     GROUP BY configuration_id
 )
 SELECT
-    work.run_id, run_title.title AS run_name, coalesce(CASE WHEN names.name IS DISTINCT FROM series_name THEN names.name END, work.name, texts.name) AS name, 'dram' AS level_name,
+    work.run_id, run_title.title AS run_name, coalesce(names.name, work.name, texts.name) AS name, 'dram' AS level_name,
     CAST(1 AS BIGINT) AS launch_count,
     CAST(work.reason IS NULL AS BIGINT) AS known_launch_count,
     CAST(total_ns AS BIGINT) AS total_ns, CAST(known_ns AS BIGINT) AS known_ns, known_flop, known_bytes,
-    known_flop * 1e9 / peak_flop_per_s AS compute_ns, known_bytes * 1e9 / peak_bytes_per_s AS bandwidth_ns,
+    known_flop * flop_ns AS compute_ns, known_bytes * byte_ns AS bandwidth_ns,
     CAST(NULL AS DOUBLE) AS launch_ns, work.reason, CASE WHEN work.reason IS NULL THEN 'table' END AS byte_definition,
     device_name, work.source_id, work.event_id,
     CAST(coalesce(known_flop = 0, false) AS BIGINT) AS zero_launch_count,

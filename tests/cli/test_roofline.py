@@ -197,3 +197,44 @@ def test_only_kernels_without_operations(tracekit: Tracekit, here: Path) -> None
     assert done.code == 2
     assert "did a floating-point operation" in done.messages
     assert "tracekit query zero_ai_kernels" in done.messages
+
+
+TABLE = "bs,node,flops,intensity,status\n16,a,50,5,ok\n32,b,900,90,ok\n64,b,,,OOM\n"
+
+
+def test_a_table_of_results(tracekit: Tracekit, here: Path) -> None:
+    (here / "sweep.csv").write_text(TABLE)
+    done = tracekit("ingest", "sweep.csv", "--store", "S", "--device", "TPU v2 board", "--columns",
+                    "metrics=flops:TFLOP/s,intensity:FLOP/byte")  # fmt: skip
+    assert done.code == 0
+    done = tracekit("roofline", "--store", "S", "--by", "configuration", "--series", "bs",
+                    "-o", "r.svg", "--data", "r.csv")  # fmt: skip
+    assert done.code == 0
+    assert done.messages == (
+        "r.svg: classic roofline, 2 points, 1 not known, "
+        "2 above the roof: check the peaks, or take another --ceiling\n"
+    )
+    rows = list(csv.DictReader((here / "r.csv").read_text().splitlines()))
+    drawn = [row for row in rows if row["place_kind"] == "drawn"]
+    # at 5 FLOP/byte 2.4 TB/s are 12 TFLOP/s; 180 TFLOP/s is the peak
+    assert [row["name"] for row in drawn] == ["bs=16, node=a", "bs=32, node=b"]
+    assert [float(row["roof_ratio"]) for row in drawn] == pytest.approx([50 / 12, 5])
+    assert [row["reason"] for row in rows if row["place_kind"] == "unknown"] == ["OOM"]
+
+
+def test_a_table_whose_rate_has_no_unit(tracekit: Tracekit, here: Path) -> None:
+    (here / "sweep.csv").write_text(TABLE)
+    assert tracekit("ingest", "sweep.csv", "--store", "S", "--device", "TPU v2 board").code == 0
+    done = tracekit("roofline", "--store", "S")
+    assert done.code == 2
+    assert "the rate needs a unit such as GFLOP/s, which flops does not have" in done.messages
+    assert "--columns metrics=flops:GFLOP/s,intensity:FLOP/byte" in done.messages
+
+
+def test_a_metric_that_is_said_twice(tracekit: Tracekit, here: Path) -> None:
+    (here / "sweep.csv").write_text(TABLE)
+    done = tracekit("ingest", "sweep.csv", "--columns", "labels=flops", "metrics=flops:TFLOP/s")
+    assert done.code == 3
+    assert "--columns: there is no column 'flops:TFLOP/s'; columns: bs, node, flops" in " ".join(
+        done.messages.split()
+    )

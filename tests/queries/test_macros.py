@@ -620,3 +620,22 @@ def test_bus_bandwidth_has_the_factors_of_nccl_tests(
     database: Database, arguments: str, expected: float | None
 ) -> None:
     assert value(database, f"bus_factor({arguments})") == expected
+
+
+@pytest.mark.parametrize(
+    ("unit", "flop", "moved"),
+    [
+        ("FLOP/s", 1.0, None), ("GFLOP/s", 1e9, None), ("GFLOPS", 1e9, None), ("gflops", 1e9, None),
+        ("TFLOPs/s", 1e12, None), ("Pflop/sec", 1e15, None), ("EFLOP/s", 1e18, None),
+        # so many operations, not a rate
+        ("GFLOPs", None, None), ("GFLOP", None, None), ("FLOP/byte", None, None),
+        ("B/s", None, 1.0), ("kB/s", None, 1e3), ("GB/s", None, 1e9), ("MiB/s", None, 2.0**20),
+        ("bytes/s", None, 1.0), ("Gbytes/s", None, 1e9), ("TB/sec", None, 1e12),
+        ("Gb/s", None, None), ("GB", None, None), ("s", None, None), ("", None, None),
+    ],
+)  # fmt: skip
+def test_rates_by_their_units(
+    database: Database, unit: str, flop: float | None, moved: float | None
+) -> None:
+    assert value(database, f"flop_rate_scale('{unit}')") == flop
+    assert value(database, f"byte_rate_scale('{unit}')") == moved

@@ -93,12 +93,12 @@ def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[Named]:
                 text = _tag(chart, series, place)
                 yield float(series.x[place]), float(series.y[place]), text
         return
-    first: dict[tuple[object, ...], Named] = {}  # one level of each kernel
+    first: dict[object, Named] = {}  # one level of each kernel, one configuration of each name
     for series, place in _ranked(panel):
         if len(first) == top:
             break
         point = float(series.x[place]), float(series.y[place]), series.names[place]
-        first.setdefault(series.group[place], point)
+        first.setdefault(point[2] if is_told else series.group[place], point)
     names = display_names([name for *_, name in first.values()], size.name_width)
     for (x, y, _), name in zip(first.values(), names, strict=True):
         yield x, y, drawable(name)
