@@ -292,6 +292,9 @@ _QUERY_EXAMPLES = {
     "heatmap": f"tracekit query heatmap {_SWEPT} --param x=nodes --param y=batch",
     "speedup": "tracekit query speedup --store S --param over=platform --param baseline=old "
     "--param metric=images_per_s",
+    "sensitivity": f"tracekit query sensitivity {_SWEPT}",
+    "amdahl": "tracekit query amdahl --store S --param over=nodes --param metric=images_per_s "
+    "--param runs=alexnet*",
     "scaling": "tracekit query scaling --store S --param over=nodes --param metric=images_per_s",
 }
 

@@ -48,7 +48,7 @@ measured AS (
         max(value) FILTER (WHERE part = 3) AS weight_value
     FROM configuration_value
     JOIN parts USING (run_id, source_id, column_name)
-    WHERE role_kind = 'metric' AND value IS NOT NULL
+    WHERE role_kind = 'metric' AND value IS NOT NULL AND (wanted_run IS NULL OR run_id = wanted_run)
     GROUP BY configuration_id
 ),
 rates AS (
@@ -61,6 +61,7 @@ rates AS (
     FROM configuration AS here
     JOIN chosen USING (run_id, source_id)
     LEFT JOIN measured ON measured.configuration_id = chosen.base_id + here.event_id
+    WHERE wanted_run IS NULL OR here.run_id = wanted_run
 ),
 judged AS (
     SELECT

@@ -34,11 +34,12 @@
 -- series_name = {type = "VARCHAR", doc = "value of the label that tells series apart, of several label=value; NULL without any"}
 -- series_number = {type = "DOUBLE", doc = "the value as a number; NULL if it is none, or of several labels"}
 WITH
+labels AS (FROM configuration_label WHERE $run_id IS NULL OR run_id = $run_id),
 wanted AS (
     SELECT
         CASE
-            WHEN EXISTS (FROM configuration_label WHERE label_name = trim(part)) OR NOT EXISTS (FROM configuration) THEN trim(part)
-            ELSE error('no configuration has the label ' || trim(part) || '; there are: ' || coalesce((SELECT string_agg(DISTINCT label_name, ', ' ORDER BY label_name) FROM configuration_label), 'none'))
+            WHEN EXISTS (FROM labels WHERE label_name = trim(part)) OR NOT EXISTS (FROM labels) THEN trim(part)
+            ELSE error('no configuration has the label ' || trim(part) || '; there are: ' || coalesce((SELECT string_agg(DISTINCT label_name, ', ' ORDER BY label_name) FROM labels), 'none'))
         END AS label_name
     FROM (SELECT unnest(string_split($series, ',')) AS part)
     WHERE $series IS NOT NULL
@@ -46,7 +47,7 @@ wanted AS (
 work AS MATERIALIZED (FROM configuration_work($run_id, $rate, $intensity, $weight, $ceiling)),
 own AS (
     SELECT configuration_id, label_name, label_number, coalesce(format('{:.15g}', label_number), label_value) AS label_text
-    FROM configuration_label
+    FROM labels
     WHERE label_name IN (FROM wanted)
 ),
 series AS (
@@ -58,11 +59,11 @@ series AS (
 ),
 unnamed AS (FROM work WHERE name IS NULL),
 names AS (
-    SELECT configuration_id, label_value AS name FROM configuration_label WHERE label_name = 'name'
+    SELECT configuration_id, label_value AS name FROM labels WHERE label_name = 'name'
 ),
 texts AS (
     SELECT configuration_id, array_to_string(list_sort(list(label_name || '=' || label_value)), ', ') AS name
-    FROM configuration_label
+    FROM labels
     WHERE configuration_id IN (SELECT configuration_id FROM unnamed)
     GROUP BY configuration_id
 )
@@ -80,7 +81,7 @@ SELECT
     CASE WHEN $series IS NOT NULL THEN coalesce(series_name, 'no ' || (SELECT string_agg(label_name, ', ') FROM wanted)) END AS series_name,
     CASE WHEN (SELECT count(*) FROM wanted) = 1 THEN series_number END AS series_number
 FROM work
-JOIN run_title USING (run_id)
+JOIN (FROM run_title WHERE $run_id IS NULL OR run_id = $run_id) AS run_title USING (run_id)
 LEFT JOIN names USING (configuration_id)
 LEFT JOIN texts USING (configuration_id)
 LEFT JOIN series USING (configuration_id)

@@ -96,18 +96,24 @@ watched AS (
     LEFT JOIN seen ON seen.source_id = device_steps.source_id AND seen.device_id IS NOT DISTINCT FROM device_steps.device_id
 ),
 given AS (
-    SELECT source_id, event_id, value, coalesce(unit, CASE WHEN max(value) OVER (PARTITION BY source_id) > 1 THEN '%' END) AS unit
+    SELECT source_id, event_id, value, unit
     FROM configuration_value
     WHERE run_id = $run_id AND role_kind = 'metric' AND column_name = $metric
 ),
+units AS (
+    SELECT source_id, coalesce(any_value(unit), CASE WHEN max(value) > 1 THEN '%' END) AS unit
+    FROM given
+    GROUP BY source_id
+),
 shares AS (
     SELECT
-        configuration.source_id, configuration.event_id AS step_index, 'table' AS basis_kind, given.value, given.unit,
-        CASE given.unit WHEN '%' THEN ratio(given.value, 100) WHEN 'ratio' THEN given.value END AS share,
+        configuration.source_id, configuration.event_id AS step_index, 'table' AS basis_kind, given.value,
+        CASE units.unit WHEN '%' THEN ratio(given.value, 100) WHEN 'ratio' THEN given.value END AS share,
         coalesce(status_text, 'not measured') AS status_text
     FROM configuration
-    LEFT JOIN given USING (source_id, event_id)
-    WHERE configuration.run_id = $run_id AND source_id IN (SELECT source_id FROM given)
+    JOIN units ON units.source_id = configuration.source_id
+    LEFT JOIN given ON given.source_id = configuration.source_id AND given.event_id = configuration.event_id
+    WHERE configuration.run_id = $run_id
 ),
 tabled AS (
     SELECT

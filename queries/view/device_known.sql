@@ -42,8 +42,10 @@ listed AS (
     FROM op_stat WHERE side_kind = 'device' GROUP BY run_id, source_id, device_id
     UNION ALL
     SELECT run_id, source_id, NULL, NULL, NULL, NULL, false, false
-    FROM stored_table
-    WHERE table_name = 'configuration' AND (run_id, source_id) IN (SELECT run_id, source_id FROM assumption UNION SELECT run_id, source_id FROM device)
+    FROM assumption
+    JOIN stored_table USING (run_id, source_id)
+    WHERE table_name = 'configuration'
+    GROUP BY run_id, source_id
 ),
 described AS (
     SELECT

@@ -150,6 +150,8 @@ def _has_unit(fields: list[str], at: int) -> bool:
     text = fields[at]
     if text == "" or text in KNOWN_UNITS:
         return True
+    if _REAL.fullmatch(text):
+        return False
     numbers = fields[at + 2 : at + 4]
     if numbers and _ERROR.fullmatch(numbers[0]):
         return True
