@@ -132,10 +132,11 @@ def awan_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
 def paradnn_store(folder: Path) -> Session:
     """The data of ParaDnn's authors."""
     store = folder / "W"
-    for name, table in (("tpu", "tpu_fc"), ("v100", "gpu_fc")):
+    for name, table, platform in (("tpu", "tpu_fc", "tpu-v2"), ("v100", "gpu_fc", "v100")):
         tracekit.ingest(
-            [PARADNN / f"{table}.json.gz"], store, run_name=name, labels={"platform": name}
-        )
+            [PARADNN / f"{table}.json.gz"], store, run_name=name, labels={"platform": platform},
+            columns={"flops:GFLOP/s": "metric"},
+        )  # fmt: skip
     for name, table in (("traced", "fc_trace_10sec"), ("operators", "fc_trace_10sec_opbreakdown")):
         tracekit.ingest(
             [PARADNN / f"{table}.json.gz"], store, run_name=name, device_name="TPU v2 board",
