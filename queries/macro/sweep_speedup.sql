@@ -72,7 +72,7 @@ measured AS (
             WHEN 'median' THEN median(metric_value)
             WHEN 'min' THEN min(metric_value)
             WHEN 'max' THEN max(metric_value)
-            ELSE CASE WHEN count(metric_value) <= 1 THEN max(metric_value) ELSE error(count(metric_value) || ' configurations on ' || here.platform_value || ' with ' || array_to_string(list_sort(string_split(any_value(parts), chr(31))), ', ') || ': fix other labels (fixed: layer=4), or say how to make one of them (rule: mean, median, min or max)') END
+            ELSE CASE WHEN count(metric_value) <= 1 THEN max(metric_value) ELSE error(count(metric_value) || ' configurations on ' || here.platform_value || ' with ' || array_to_string(list_sort(string_split(any_value(parts), chr(31))), ', ') || ': keep those with certain labels (fixed, of a chart --where: layer=4), or name a rule that makes one of them (rule: mean, median, min or max)') END
         END AS metric_value,
         coalesce(min(CASE WHEN status_kind = 'failed' THEN coalesce(status_text, 'failed') END), 'not measured') AS why
     FROM here

@@ -51,7 +51,7 @@ SELECT
         WHEN 'median' THEN median(metric_value)
         WHEN 'min' THEN min(metric_value)
         WHEN 'max' THEN max(metric_value)
-        ELSE CASE WHEN count(*) = 1 THEN any_value(metric_value) ELSE error(count(*) || ' configurations with ' || $x || '=' || any_value(x_value) || ' and ' || $y || '=' || any_value(y_value) || ': fix other labels (fixed: layer=4), or say how to make one of them (rule: mean, median, min or max)') END
+        ELSE CASE WHEN count(*) = 1 THEN any_value(metric_value) ELSE error(count(*) || ' configurations with ' || $x || '=' || any_value(x_value) || ' and ' || $y || '=' || any_value(y_value) || ': keep those with certain labels (fixed, of a chart --where: layer=4), or name a rule that makes one of them (rule: mean, median, min or max)') END
     END AS metric_value,
     count(*) AS configuration_count,
     count(*) FILTER (WHERE status_kind = 'failed') AS failed_count,

@@ -90,7 +90,7 @@ def test_a_label_of_the_run_is_one_of_its_configurations(sweeps: Database) -> No
     [
         ({"x": "nodes"}, "no configuration has the label nodes; there are: bs, input, layer, node"),
         ({"metric": "speed"}, "no configuration has the metric speed; there are: example_per_sec"),
-        ({}, r"\d+ configurations with node=\d+ and bs=\d+: fix other labels \(fixed: layer=4\)"),
+        ({}, r"\d+ configurations with node=\d+ and bs=\d+: keep those with certain labels"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked(sweeps: Database, change: dict[str, str], said: str) -> None:

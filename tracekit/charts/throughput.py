@@ -112,7 +112,8 @@ def _metric(store: Store, runs: Mapping[str, str], asked: Request) -> str:
     if not known:
         raise UsageError(
             "none of the runs has a metric; give it at ingest: "
-            "tracekit ingest FILE --run NAME --metric images_per_s=NUMBER"
+            "tracekit ingest FILE --run NAME --metric images_per_s=NUMBER (of a table of results "
+            "ask `tracekit query scaling`)"
         )
     metric = asked.options.get("metric")
     if metric is None and len(known) > 1:
