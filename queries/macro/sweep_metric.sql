@@ -1,4 +1,4 @@
--- purpose = "One metric of every configuration that has a number for it."
+-- purpose = "One metric of every configuration that has a number for it and did not fail: what a failed one has, such as 0, was not measured."
 -- source = "tables configuration_value and run_metric; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_table"]
@@ -12,6 +12,7 @@ SELECT base_id + event_id AS configuration_id, value AS metric_value, unit
 FROM configuration_value
 JOIN sweep_table USING (run_id, source_id)
 WHERE role_kind = 'metric' AND column_name = wanted_metric AND value IS NOT NULL
+    AND (run_id, source_id, event_id) NOT IN (SELECT (run_id, source_id, event_id) FROM configuration WHERE status_kind = 'failed')
 UNION ALL
 SELECT base_id, any_value(run_metric.value), NULL
 FROM sweep_table

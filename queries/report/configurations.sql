@@ -35,7 +35,10 @@ columns_of_it AS (
         min(value) AS min_value, median(value) AS median_value, max(value) AS max_value,
         min(value_text) FILTER (WHERE role_kind = 'label' AND value IS NULL) AS example_text
     FROM configuration_value
-    WHERE run_id = $run_id
+    WHERE
+        run_id = $run_id
+        -- what a failed one has of a metric, such as 0, was not measured
+        AND (role_kind = 'label' OR (source_id, event_id) NOT IN (SELECT (source_id, event_id) FROM configuration WHERE run_id = $run_id AND status_kind = 'failed'))
     GROUP BY column_name, role_kind
 ),
 told AS (

@@ -98,7 +98,9 @@ watched AS (
 given AS (
     SELECT source_id, event_id, value, unit
     FROM configuration_value
-    WHERE run_id = $run_id AND role_kind = 'metric' AND column_name = $metric
+    WHERE
+        run_id = $run_id AND role_kind = 'metric' AND column_name = $metric
+        AND (source_id, event_id) NOT IN (SELECT (source_id, event_id) FROM configuration WHERE run_id = $run_id AND status_kind = 'failed')
 ),
 units AS (
     SELECT source_id, coalesce(any_value(unit), CASE WHEN max(value) > 1 THEN '%' END) AS unit

@@ -258,3 +258,25 @@ def test_units_are_not_mixed(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="time has several units: ms in b, s in a; ask for runs"):
         database.query("distribution", asked)
     assert len(database.query("distribution", asked | {"runs": "a"})) == 2
+
+
+def test_what_a_failed_configuration_has_is_not_measured(tmp_path: Path) -> None:
+    """Some drivers write 0 where a job ran out of memory."""
+    rows = ("batch,nodes,images_per_s,infeed [%],status", "1,1,5.5,10,ok", "2,1,0.0,0,OOM",
+            "2,2,7.5,30,ok")  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    ingest(tmp_path / "t.csv", tmp_path / "S", Options(run_name="t"))
+    database = Database(open_store(tmp_path / "S"))
+    cells = database.query("heatmap", {"x": "batch", "y": "nodes", "metric": "images_per_s"}).rows()
+    assert [(row["metric_value"], row["reason"]) for row in cells] == [
+        (5.5, None), (None, "OOM"), (7.5, None),
+    ]  # fmt: skip
+    (box,) = database.query("distribution", {"metric": "images_per_s", "by": "batch",
+                                             "fixed": "batch=2"}).rows()  # fmt: skip
+    assert (box["min_value"], box["known_count"], box["failed_count"]) == (7.5, 1, 1)
+    (run_id,) = database.run_names()
+    told = {row["column_name"]: row for row in
+            database.query("configurations", {"run_id": run_id}).rows()}  # fmt: skip
+    assert (told["images_per_s"]["min_value"], told["images_per_s"]["missing_count"]) == (5.5, 1)
+    waits = database.query("infeed", {"run_id": run_id, "by": "step", "metric": "infeed [%]"})
+    assert [row["infeed_ratio"] for row in waits.rows()] == pytest.approx([0.1, None, 0.3])
