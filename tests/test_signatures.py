@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.signatures import kernel_function
+from tracekit.signatures import function_key, kernel_function
 
 FUNCTIONS = Path(__file__).resolve().parent.parent / "fixtures" / "kernel_names" / "functions.csv"
 
@@ -26,10 +29,60 @@ def test_brackets_that_never_end_end_nowhere() -> None:
     assert kernel_function("_ZN" + "1aI" * 5_000)
 
 
+def test_a_mangled_name_that_doubles_with_each_part_is_not_written_out() -> None:
+    """Forty parts, each a pair of the one before: 2^40 names."""
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    places = ["1_", *(f"{digit}_" for digit in digits[2:]), "10_", "11_"]
+    parts = "".join(f"S_IS{place}S{place}E" for place in places)
+    assert kernel_function(f"_Z1f1BI1A1AE{parts}").startswith(("_Z1f", "f"))
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("ab:<>(){}[]_ ,&*ZNIE123SKL./-'$"), max_size=40))
-def test_no_name_is_refused_or_gets_longer(name: str) -> None:
-    for text in (name, f"_Z{name}"):
+def test_no_name_is_refused_or_explodes(name: str) -> None:
+    """Two letters of a mangled name can stand for `std::basic_string`."""
+    for text, growth in ((name, 2), (f"_Z{name}", 12)):
         found = kernel_function(text)
         assert bool(found) or not text.strip("./ ")
-        assert len(found) <= 2 * len(text)
+        assert len(found) <= growth * len(text)
+
+
+#: One kernel each: as CUPTI has it in a trace, then as other tools print it.
+SPELLINGS = [
+    ("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+     "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)",
+     "void at::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<float>, "
+     "std::array<char *, (unsigned long)3>>(int, T2, T3)",
+     "void native::vectorized_elementwise_kernel<4, native::CUDAFunctor_add<float>, "
+     "array<char *, 3>>(int, T2, T3)"),
+    ("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 2>(float*)",
+     "void at::native::<unnamed>::CatArrayBatchedCopy<float, (int)2>(T1 *)",
+     "CatArrayBatchedCopy"),
+    ("_ZN13cutlass_cudnn6KernelINS_4conv6kernel23ImplicitGemmConvolutionIiEEEEvNT_6ParamsE",
+     "void cutlass_cudnn::Kernel<cutlass_cudnn::conv::kernel::ImplicitGemmConvolution<int>>"
+     "(T1::Params)",
+     "_ZN13cutlass_cudnn6KernelINS_4conv6kernel23ImplicitGemmConvolutionIiEEEEvNT_6Par"),
+    ("sgl_hip::add<float>(float*) [clone .kd]", "_ZN7sgl_hip3addIfEEvPf.kd", "add"),
+    ("triton_poi_fused_add_0", "triton_poi_fused_add_0_0d1d2de", "triton_poi_fused_add_0"),
+    ("loop_add_fusion_12", "loop_add_fusion_12", "loop_add_fusion_12"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS, ids=lambda names: names[-1][:20])
+def test_each_spelling_of_a_kernel_has_one_key(spellings: tuple[str, ...]) -> None:
+    assert len({function_key(name) for name in spellings}) == 1
+
+
+def test_kernels_of_one_step_have_one_key_in_trace_and_report(corpus: Path) -> None:
+    """The report has one step, the trace two; their order is the same."""
+    reports = sorted((corpus / "h100").glob("*.raw.csv.gz"))
+    assert len(reports) == 9
+    for report in reports:
+        with gzip.open(report, "rt", encoding="utf-8", newline="") as lines:
+            _, *rows = csv.DictReader(line for line in lines if line.startswith('"'))
+        trace = report.with_name(report.name.replace(".raw.csv", ".trace.json"))
+        events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+        kernels = [event for event in events if event.get("cat") == "kernel"]
+        kernels.sort(key=lambda event: float(event["ts"]))
+        timeline = [function_key(event["name"]) for event in kernels]
+        assert timeline == 2 * [function_key(row["Kernel Name"]) for row in rows], report.name

@@ -115,6 +115,8 @@ _SAYS_NOTHING = re.compile(
 )
 _IDENTIFIER = re.compile(r"~?[^\W\d][\w$]*")
 _RANGES = re.compile(r"^(?:[\w.: -]+/)+(?=\S)")
+#: What Triton writes of the arguments of a kernel, if there is a name before it: ``_0d1d2de``.
+_SPECIALIZED = re.compile(r"(?<=[^_])_(?=\d*[cde])0[cde]*1[cde\d]*$")
 _NO_NAME = re.compile(r"operator\b|_$|_GLOBAL__N_")
 
 
@@ -128,12 +130,15 @@ def kernel_function(name: str) -> str:
     A function that only runs what its template arguments name (a loop of PyTorch over elements,
     an entry of CUTLASS) is followed, after a space, by the function of the first that names one:
     ``at::native::unrolled_elementwise_kernel at::native::CUDAFunctor_add``. Mangled names
-    (``_Z…``) are read as far as they name the function; of Ascend's ``aclnnMm_MatMulCommon_MemSet``
-    the last part is the operator. What is no C++ signature stays as it is.
+    (``_Z…``) are demangled first, and of one whose end is missing the function is still read; of
+    Ascend's ``aclnnMm_MatMulCommon_MemSet`` the last part is the operator; of Triton's
+    ``triton_poi_fused_add_0_0d1d2de`` what the arguments are divided by is left out. What is no
+    C++ signature stays as it is.
     """
     text = _RANGES.sub("", without_suffix(name[:LONGEST_SIGNATURE]))
-    if text.startswith("_Z"):
-        text = _unmangled(text)
+    text = _SPECIALIZED.sub("", text)
+    if _MANGLED.match(text):
+        text = _demangled(text)
     if text.startswith("aclnn"):
         return text.rpartition("_")[2]
     if not re.search(r"[<(]|::", text) or re.search(r"\w \((?!anonymous)[^()]*\)$", text):
@@ -141,6 +146,15 @@ def kernel_function(name: str) -> str:
     nodes = tree(plain(text), is_cut=True)
     words = split(nodes, " ") if nodes else []
     return " ".join(_functions(_declared(words))) or text
+
+
+def function_key(name: str) -> str:
+    """`kernel_function` without namespaces: the same in each profiler's spelling of one kernel.
+
+    Nsight Compute leaves out some namespaces, and which ones changes from name to name
+    (``at::vectorized_elementwise_kernel``, ``native::vectorized_elementwise_kernel``).
+    """
+    return " ".join(part.rpartition("::")[2] for part in kernel_function(name).split(" "))
 
 
 def _declared(words: list[list[Node]]) -> list[Node]:
@@ -188,60 +202,30 @@ def _argument(nodes: list[Node]) -> list[str] | None:
     return None if _SAYS_NOTHING.fullmatch(last) else found
 
 
-# Mangled names: the Itanium C++ ABI, chapter 5.1, as far as names and template arguments go
+# Mangled names
 
-_MANGLED = re.compile(
-    r"L[a-z]n?\d*E|(?P<length>\d{1,4})|(?P<std>St|S[absiod])|(?P<known>S[0-9A-Z]*_|T\d*_)"
-    r"|(?P<special>[CD][0-4](?=E)|DF\d+[b_x]?|D[a-eg-z])|(?P<open>N[rVKRO]*|Z|I|J|L|X|F|Ul|Dt|DT)"
-    r"|(?P<close>E)|A\d+_|t[a-z]|[a-zA-Z_]"
-)
-_NAMING = frozenset("NIJZ")
-
-
-def _unmangled(name: str) -> str:
-    """`name` as a demangler would write it, without parameters and with no types but named ones."""
-    out: list[str] = []
-    frames: list[str] = []
-    place = 2
-    while match := _MANGLED.match(name, place):
-        place = match.end()
-        if match["length"] and frames[-1:] != ["L"]:  # in a literal it is the value
-            part = name[place : place + int(match["length"])]
-            if not _IDENTIFIER.fullmatch(part):
-                return name
-            _put(out, frames, part)
-            place += len(part)
-        elif match["std"] or match["known"]:
-            _put(out, frames, "std" if match["std"] == "St" else "_")
-        elif match["open"] and (match["open"] != "L" or "I" in frames):  # else: internal linkage
-            _open(out, frames, match["open"])
-        elif match["close"] and frames and frames.pop() == "I" and _is_named(frames):
-            out.append(">")
-        if out and not frames and name[place : place + 1] != "I":
-            break
-    return "".join(out) if out and _IDENTIFIER.fullmatch(out[0]) else name
+_MANGLED = re.compile(r"_ZL?[N\d]")
+#: Of a name that is cut so many beginnings of template arguments are tried, …
+_MOST_TRIALS = 8
+#: … and of each these ends: of a name without arguments, and of one with an argument or within it.
+_ENDS = ("Ev", "EEvv", "EEEvv", "EEEEvv")
 
 
-def _is_named(frames: list[str]) -> bool:
-    """Whether what stands in `frames` is a part of the name, and no number or signature."""
-    return _NAMING.issuperset(frames)
+def _demangled(name: str) -> str:
+    """A mangled name (Itanium C++ ABI) as `demangle` reads it; as it is where that reads nothing.
 
+    One whose end is missing is read up to where template arguments begin, if that can be completed.
+    """
+    # Imported here, as few files have such names.
+    from demangle import DemanglingError, TruncatedError, demangle, demangle_strict
 
-def _open(out: list[str], frames: list[str], kind: str) -> None:
-    if kind == "I" and _is_named(frames):
-        out.append("<")
-    elif _is_named(frames) and frames[-1:] == ["I"] and out[-1] != "<":
-        out.append(", ")
-    frames.append(kind[0])
-
-
-def _put(out: list[str], frames: list[str], part: str) -> None:
-    """Write one part of a qualified name."""
-    if not _is_named(frames):
-        return
-    last = out[-1] if out else "<"
-    if frames[-1:] in (["N"], ["Z"]) and last not in ("<", ", "):
-        out.append("::")
-    elif frames[-1:] in (["I"], ["J"]) and last not in ("<", ", "):
-        out.append(", ")
-    out.append(part)
+    try:
+        return demangle_strict(name, language="itanium")
+    except TruncatedError:
+        places = [match.start() for match in re.finditer("I", name)][:_MOST_TRIALS]
+        trials = [name[:place] + end for place in places for end in _ENDS]
+        found = [demangle(trial, language="itanium") for trial in trials]
+        read = [text for text, trial in zip(found, trials, strict=True) if text != trial]
+        return read[-1] if read else name
+    except DemanglingError:
+        return name
