@@ -49,23 +49,25 @@ def test_no_name_is_refused_or_explodes(name: str) -> None:
 
 #: One kernel each: as CUPTI has it in a trace, then as other tools print it.
 SPELLINGS = [
-    ("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
-     "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)",
-     "void at::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<float>, "
-     "std::array<char *, (unsigned long)3>>(int, T2, T3)",
-     "void native::vectorized_elementwise_kernel<4, native::CUDAFunctor_add<float>, "
-     "array<char *, 3>>(int, T2, T3)"),
-    ("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 2>(float*)",
-     "void at::native::<unnamed>::CatArrayBatchedCopy<float, (int)2>(T1 *)",
-     "CatArrayBatchedCopy"),
-    ("_ZN13cutlass_cudnn6KernelINS_4conv6kernel23ImplicitGemmConvolutionIiEEEEvNT_6ParamsE",
-     "void cutlass_cudnn::Kernel<cutlass_cudnn::conv::kernel::ImplicitGemmConvolution<int>>"
-     "(T1::Params)",
-     "_ZN13cutlass_cudnn6KernelINS_4conv6kernel23ImplicitGemmConvolutionIiEEEEvNT_6Par"),
+    (
+        "void at::native::elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int, char*)",
+        "void at::elementwise_kernel<(int)4, at::native::CUDAFunctor_add<float>>(int, T2)",
+        "void native::elementwise_kernel<4, native::CUDAFunctor_add<float>>(int, char *)",
+    ),
+    (
+        "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 2>(float*)",
+        "void at::native::<unnamed>::CatArrayBatchedCopy<float, (int)2>(T1 *)",
+        "CatArrayBatchedCopy",
+    ),
+    (
+        "_ZN13cutlass_cudnn6KernelINS_4conv6kernel23ImplicitGemmConvolutionIiEEEEvNT_6ParamsE",
+        "void cutlass_cudnn::Kernel<cutlass_cudnn::conv::kernel::ImplicitGemmConvolution<int>>(T1)",
+        "_ZN13cutlass_cudnn6KernelINS_4conv6kernel23ImplicitGemmConvolutionIiEEEEvNT_6Par",
+    ),
     ("sgl_hip::add<float>(float*) [clone .kd]", "_ZN7sgl_hip3addIfEEvPf.kd", "add"),
     ("triton_poi_fused_add_0", "triton_poi_fused_add_0_0d1d2de", "triton_poi_fused_add_0"),
     ("loop_add_fusion_12", "loop_add_fusion_12", "loop_add_fusion_12"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("spellings", SPELLINGS, ids=lambda names: names[-1][:20])

@@ -1,0 +1,102 @@
+"""Programs that one H100 ran twice: under torch.profiler, two steps, and Nsight Compute, one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracekit.engine import Database
+from tracekit.intake import Options, ingest
+from tracekit.joining.alignment import align
+from tracekit.joining.launches import NONE, Alignment, Kind, Launches
+from tracekit.store import open_store
+
+#: Launches of a step; the timelines have two.
+LAUNCHES = {
+    "lstm": 218, "graph": 26, "micro": 36,
+    "conv2d_fp16_b16": 15, "conv2d_fp16_b32": 15, "conv2d_fp16_b64": 15,
+    "conv2d_tf32_b16": 15, "conv2d_tf32_b32": 15, "conv2d_tf32_b64": 15,
+}  # fmt: skip
+
+Read = Callable[[str], Launches]
+
+
+@pytest.fixture(scope="module")
+def read(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
+    """The launches of one file of the corpus, by way of a store."""
+
+    def launches(name: str) -> Launches:
+        store = tmp_path_factory.mktemp("store")
+        ingest(corpus / name, store, Options())
+        rows = Database(open_store(store)).sql(
+            "SELECT name, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM kernel"
+            " ORDER BY coalesce(launch_index, correlation_id), start_ns, event_id"
+        )
+        return Launches.of(
+            (row["name"], None if row["grid_x"] is None else tuple(list(row.values())[1:]))
+            for row in rows.rows()
+        )
+
+    return launches
+
+
+def rates(found: Alignment) -> tuple[int, int, int]:
+    """Launches of the timeline by sequence, by shape and by name."""
+    one, two, three = (int(np.count_nonzero(found.kinds == kind)) for kind in Kind)
+    return one, two, three
+
+
+@pytest.mark.parametrize("program", LAUNCHES)
+def test_each_launch_of_both_steps_finds_its_counters(program: str, read: Read) -> None:
+    timeline = read(f"h100/{program}.trace.json.gz")
+    found = align(timeline, read(f"h100/{program}.raw.csv.gz"))
+    count = LAUNCHES[program]
+    assert found.counters.tolist() == 2 * list(range(count))
+    assert rates(found) == (2 * count, 0, 0)
+    assert found.serves.tolist() == [2] * count
+    assert found.partings == ()
+
+
+def test_pages_of_one_report_are_one_sequence(read: Read) -> None:
+    found = align(read("h100/micro.details.csv.gz"), read("h100/micro.raw-base.csv.gz"))
+    assert found.counters.tolist() == list(range(36))
+
+
+def test_the_kernels_of_a_range_are_found_in_each_step(read: Read) -> None:
+    """`--nvtx-include forward/`: 4 of 15 kernels; the backward pass has 5 of the same shapes."""
+    found = align(read("h100/conv2d_fp16_b16.trace.json.gz"), read("h100/conv2d_live_nvtx.csv"))
+    assert rates(found) == (2 * 4, 2 * 5, 0)
+    assert found.counters[found.kinds == Kind.SEQUENCE].tolist() == 2 * [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [(0, 50), (0, 100), (100, 218), (30, 200)], ids=str
+)
+def test_a_cut_report_is_found_where_it_was_cut_from(start: int, end: int, read: Read) -> None:
+    """Sixteen cells of the network are alike; those that were not counted match by shape."""
+    timeline, step = read("h100/lstm.trace.json.gz"), read("h100/lstm.raw.csv.gz")
+    part = Launches(step.names, step.name_codes[start:end], step.shapes[start:end])
+    found = align(timeline, part)
+    by_order = np.flatnonzero(found.kinds == Kind.SEQUENCE)
+    assert by_order.tolist() == [*range(start, end), *range(218 + start, 218 + end)]
+    assert found.counters[by_order].tolist() == 2 * list(range(end - start))
+
+
+def test_another_program_has_next_to_nothing_in_common(read: Read) -> None:
+    """An LSTM and a convolution: fills and copies of the same shape at most."""
+    found = align(read("h100/lstm.trace.json.gz"), read("h100/conv2d_fp16_b16.raw.csv.gz"))
+    assert rates(found)[0] == 0
+    assert np.count_nonzero(found.counters != NONE) == sum(rates(found)) < 0.02 * 436
+
+
+def test_totals_by_name_have_no_order_and_no_shape(read: Read) -> None:
+    """nvprof's metrics say for each kernel how often it ran, not in which shape."""
+    counters = read("ncu/darknet19-nvprof-metrics.txt")
+    assert (counters.shapes == NONE).all()
+    ours = Launches.of([(counters.names[0], (1, 1, 1, 32, 1, 1)), ("other", (1, 1, 1, 1, 1, 1))])
+    found = align(ours, counters)
+    assert found.kinds.tolist() == [Kind.NAME, NONE]
+    assert found.counters.tolist() == [0, NONE]
