@@ -16,21 +16,22 @@ from tracekit.store import open_store
 
 #: Launches of a step; the timelines have two.
 LAUNCHES = {
-    "lstm": 218, "graph": 26, "micro": 36,
-    "conv2d_fp16_b16": 15, "conv2d_fp16_b32": 15, "conv2d_fp16_b64": 15,
-    "conv2d_tf32_b16": 15, "conv2d_tf32_b32": 15, "conv2d_tf32_b64": 15,
+    "lstm": 218, "micro": 36,
+    "conv2d-fp16-b16": 15, "conv2d-fp16-b32": 15, "conv2d-fp16-b64": 15,
+    "conv2d-tf32-b16": 15, "conv2d-tf32-b32": 15, "conv2d-tf32-b64": 15,
 }  # fmt: skip
 
-Read = Callable[[str], Launches]
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "h100"
+Read = Callable[[Path], Launches]
 
 
 @pytest.fixture(scope="module")
-def read(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
-    """The launches of one file of the corpus, by way of a store."""
+def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
+    """The launches of one file, by way of a store."""
 
-    def launches(name: str) -> Launches:
+    def launches(file: Path) -> Launches:
         store = tmp_path_factory.mktemp("store")
-        ingest(corpus / name, store, Options())
+        ingest(file, store, Options())
         rows = Database(open_store(store)).sql(
             "SELECT name, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM kernel"
             " ORDER BY coalesce(launch_index, correlation_id), start_ns, event_id"
@@ -51,9 +52,17 @@ def rates(found: Alignment) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("program", LAUNCHES)
 def test_each_launch_of_both_steps_finds_its_counters(program: str, read: Read) -> None:
-    timeline = read(f"h100/{program}.trace.json.gz")
-    found = align(timeline, read(f"h100/{program}.raw.csv.gz"))
-    count = LAUNCHES[program]
+    folder, count = FIXTURES / program, LAUNCHES[program]
+    whole_steps(align(read(folder / "trace.json.gz"), read(folder / "raw.csv.gz")), count)
+
+
+def test_a_graph_has_the_counters_of_its_nodes(corpus: Path, read: Read) -> None:
+    """One call launches all 26 kernels of a step."""
+    trace, report = (corpus / "h100" / f"graph.{name}" for name in ("trace.json.gz", "raw.csv.gz"))
+    whole_steps(align(read(trace), read(report)), 26)
+
+
+def whole_steps(found: Alignment, count: int) -> None:
     assert found.counters.tolist() == 2 * list(range(count))
     assert rates(found) == (2 * count, 0, 0)
     assert found.serves.tolist() == [2] * count
@@ -61,23 +70,22 @@ def test_each_launch_of_both_steps_finds_its_counters(program: str, read: Read) 
 
 
 def test_pages_of_one_report_are_one_sequence(read: Read) -> None:
-    found = align(read("h100/micro.details.csv.gz"), read("h100/micro.raw-base.csv.gz"))
-    assert found.counters.tolist() == list(range(36))
+    found = align(*(read(FIXTURES / "lstm" / f"{page}.csv.gz") for page in ("details", "raw")))
+    assert found.counters.tolist() == list(range(218))
 
 
-def test_the_kernels_of_a_range_are_found_in_each_step(read: Read) -> None:
+def test_the_kernels_of_a_range_are_found_in_each_step(corpus: Path, read: Read) -> None:
     """`--nvtx-include forward/`: 4 of 15 kernels; the backward pass has 5 of the same shapes."""
-    found = align(read("h100/conv2d_fp16_b16.trace.json.gz"), read("h100/conv2d_live_nvtx.csv"))
+    trace = FIXTURES / "conv2d-fp16-b16" / "trace.json.gz"
+    found = align(read(trace), read(corpus / "h100" / "conv2d_live_nvtx.csv"))
     assert rates(found) == (2 * 4, 2 * 5, 0)
     assert found.counters[found.kinds == Kind.SEQUENCE].tolist() == 2 * [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("start", "end"), [(0, 50), (0, 100), (100, 218), (30, 200)], ids=str
-)
+@pytest.mark.parametrize(("start", "end"), [(0, 50), (0, 100), (100, 218), (30, 200)], ids=str)
 def test_a_cut_report_is_found_where_it_was_cut_from(start: int, end: int, read: Read) -> None:
     """Sixteen cells of the network are alike; those that were not counted match by shape."""
-    timeline, step = read("h100/lstm.trace.json.gz"), read("h100/lstm.raw.csv.gz")
+    timeline, step = (read(FIXTURES / "lstm" / name) for name in ("trace.json.gz", "raw.csv.gz"))
     part = Launches(step.names, step.name_codes[start:end], step.shapes[start:end])
     found = align(timeline, part)
     by_order = np.flatnonzero(found.kinds == Kind.SEQUENCE)
@@ -85,16 +93,24 @@ def test_a_cut_report_is_found_where_it_was_cut_from(start: int, end: int, read:
     assert found.counters[by_order].tolist() == 2 * list(range(end - start))
 
 
-def test_another_program_has_next_to_nothing_in_common(read: Read) -> None:
-    """An LSTM and a convolution: fills and copies of the same shape at most."""
-    found = align(read("h100/lstm.trace.json.gz"), read("h100/conv2d_fp16_b16.raw.csv.gz"))
-    assert rates(found)[0] == 0
-    assert np.count_nonzero(found.counters != NONE) == sum(rates(found)) < 0.02 * 436
+def test_another_program_has_nothing_in_common(read: Read) -> None:
+    """An LSTM and a convolution: not one kernel has both function and shape of one of the other."""
+    lstm, conv = FIXTURES / "lstm", FIXTURES / "conv2d-fp16-b16"
+    found = align(read(lstm / "trace.json.gz"), read(conv / "raw.csv.gz"))
+    assert rates(found) == (0, 0, 0)
+    assert found.serves.tolist() == [0] * 15
 
 
-def test_totals_by_name_have_no_order_and_no_shape(read: Read) -> None:
+def test_another_precision_has_what_does_not_depend_on_it(read: Read) -> None:
+    """Of 15 kernels 4 are of another function or shape with TF32."""
+    half, tf32 = FIXTURES / "conv2d-fp16-b16", FIXTURES / "conv2d-tf32-b16"
+    found = align(read(half / "trace.json.gz"), read(tf32 / "raw.csv.gz"))
+    assert rates(found) == (2 * 11, 0, 0)
+
+
+def test_totals_by_name_have_no_order_and_no_shape(corpus: Path, read: Read) -> None:
     """nvprof's metrics say for each kernel how often it ran, not in which shape."""
-    counters = read("ncu/darknet19-nvprof-metrics.txt")
+    counters = read(corpus / "ncu" / "darknet19-nvprof-metrics.txt")
     assert (counters.shapes == NONE).all()
     ours = Launches.of([(counters.names[0], (1, 1, 1, 32, 1, 1)), ("other", (1, 1, 1, 1, 1, 1))])
     found = align(ours, counters)

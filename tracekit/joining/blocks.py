@@ -41,11 +41,11 @@ LARGEST_GAP = 1 << 14
 
 _FEW = 1 << 14  # launches: up to here two in a row are looked up, else more, which takes less time
 _LONGEST_SEED = 16
-_MOST_PLACES = 64
+_MOST_PLACES = 64  # where a stretch occurs more often, not each place is compared
+_BESIDE = 8  # suffixes that are compared, launches that are looked at where a pass begins or ends
+_SKIPPED = 4  # less than so many launches can be missing where a block goes on as expected …
+_SURE = 8  # … and so many that are there say that it does, whatever is longer elsewhere
 _WIDTH = 4  # bytes of a token
-_BESIDE = 8
-_SKIPPED = 4
-_SURE = 8
 
 
 @dataclass(slots=True)
@@ -118,9 +118,10 @@ class Reference:
     def _longest(
         self, tokens: Ints, content: bytes, start: int, expected: int, *, is_next: bool
     ) -> Block:
-        """The longest block from `start` on, or one that goes on as expected if half as long.
+        """The longest block from `start` on, or the one that is expected if half as long.
 
-        Where something is before it (`is_next`) that also goes on behind a few tokens.
+        Where a block is before it (`is_next`) the expected one can begin a few tokens later, and
+        need not be as long.
         """
         near = self._near(tokens, start, expected, _SKIPPED if is_next else 1)
         if near.length >= (_SURE if is_next else min(len(self.tokens), len(tokens) - start)):
