@@ -349,8 +349,8 @@ class Database:
         return [table for table in query.needs if not self.has_rows(table)]
 
     def has_counters(self, run_id: str) -> bool:
-        """Whether hardware counters of launches were ingested into a run."""
-        return self.has_rows_in("kernel_counter", run_id)
+        """Whether hardware counters of launches were ingested into a run, or joined to it."""
+        return any(self.has_rows_in(name, run_id) for name in ("kernel_counter", "match_counter"))
 
     def has_rows_in(self, table: str, run_id: str) -> bool:
         """Whether a source of a run has rows in `table`."""

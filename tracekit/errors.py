@@ -48,3 +48,9 @@ class DamageError(TracekitError):
     """``tracekit check`` found files that are not what was written, or that belong to nothing."""
 
     exit_code = 9
+
+
+class MatchError(TracekitError):
+    """``tracekit join --min-match`` found counters for less of the timeline than asked for."""
+
+    exit_code = 10

@@ -209,6 +209,34 @@ KERNEL_COUNTER = Table(
     ),
 )  # fmt: skip
 
+KERNEL_MATCH = Table(
+    "kernel_match",
+    "One launch of a timeline in a join with a counter run, and which counters fit it.",
+    (
+        Column("launch_source_id", TEXT, "the launch: `kernel.source_id`"),
+        Column("event_id", INT, "the launch: `kernel.event_id`"),
+        Column("match_kind", TEXT, "sequence (the same function, grid and block in the same place "
+               "of the order of launches), shape (the same function, grid and block) or name (the "
+               "same function; one side has no grid); NULL: no counters"),
+        Column("match_index", INT, "the counters: rows of `match_counter` with this number; NULL if "
+               "none"),
+        Column("reason", TEXT, "why there are none"),
+    ),
+)
+
+MATCH_COUNTER = Table(
+    "match_counter",
+    "One launch of a counter run that fits launches of a timeline, as it was when they were "
+    "joined. Where several fit, each has a row: no order tells which it is.",
+    (
+        Column("match_index", INT, "see `kernel_match`"),
+        Column("counter_source_id", TEXT, "the launch under counters: `kernel_counter.source_id`"),
+        Column("device_name", TEXT, "its device; NULL where nobody says"),
+        Column("compute_capability", TEXT, "of that device; NULL where nobody says"),
+        *KERNEL_COUNTER.columns,
+    ),
+)
+
 KERNEL_RULE = Table(
     "kernel_rule",
     "One piece of advice that the profiler gives on one launch.",
@@ -657,10 +685,12 @@ RUN_METRIC = Table(
 
 SOURCE_FILE = Table(
     "source_file",
-    "One ingested file: what it is, and the account of its events. The commit mark.",
+    "One ingested file: what it is, and the account of its events; or a join of the run with "
+    "counters of another. The commit mark.",
     (
         Column("ingest_id", TEXT, "which ingest wrote the rows; increases with time"),
-        Column("file_name", TEXT, "name of the file, without its folder"),
+        Column("file_name", TEXT, "name of the file, without its folder; of a join the counter "
+               "run's id"),
         Column("size_bytes", INT, "size of the file as it lay on disk"),
         Column("content_bytes", INT, "size of its content, decompressed"),
         Column("content_sha256", TEXT, "hash of its content, decompressed"),
@@ -670,7 +700,7 @@ SOURCE_FILE = Table(
         Column("rank_index", INT, "rank in a distributed job"),
         Column("world_size_count", INT, "ranks in that job"),
         Column("recording_kind", TEXT, "what the times are of: timeline (as it ran), counters "
-               "(each launch replayed by itself) or summary (totals only)"),
+               "(each launch replayed by itself) or summary (totals only); join (no times)"),
         Column("base_time_ns", INT, "Unix time that start_ns and time_ns count from; NULL if the "
                "file does not say"),
         Column("event_count", INT, "events found in the file"),
@@ -742,8 +772,8 @@ TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         RUN, RUN_LABEL, RUN_METRIC, SOURCE_FILE, DEVICE_TABLE, ASSUMPTION, EVENT_RULE, KERNEL,
-        KERNEL_METRIC, KERNEL_COUNTER, KERNEL_RULE, TRANSFER, SLICE, FLOW, MEMORY_EVENT, STEP,
-        STEP_PART, OP_STAT, CALLING_CONTEXT, OP_CALL, CONFIGURATION, CONFIGURATION_VALUE,
+        KERNEL_METRIC, KERNEL_COUNTER, KERNEL_MATCH, MATCH_COUNTER, KERNEL_RULE, TRANSFER, SLICE,
+        FLOW, MEMORY_EVENT, STEP, STEP_PART, OP_STAT, CALLING_CONTEXT, OP_CALL, CONFIGURATION, CONFIGURATION_VALUE,
         ATTRIBUTION, ALLOCATION, LAYER_STAT, MEASUREMENT, COUNTER, TRACK_LABEL, INGEST_ISSUE,
     )
 }  # fmt: skip

@@ -79,5 +79,5 @@ LEFT JOIN device_rank
     ON device_rank.run_id = $run_id AND device_rank.source_id = source_file.source_id AND device_rank.device_id IS NOT DISTINCT FROM times.device_id
 LEFT JOIN clocks
     ON clocks.source_id = source_file.source_id AND clocks.rank_index IS NOT DISTINCT FROM device_rank.rank_index
-WHERE source_file.run_id = $run_id
+WHERE source_file.run_id = $run_id AND source_file.recording_kind IS DISTINCT FROM 'join'
 ORDER BY device_rank.rank_index NULLS LAST, source_file.source_id, times.device_id NULLS LAST

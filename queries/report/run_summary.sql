@@ -105,5 +105,5 @@ LEFT JOIN steps USING (source_id)
 LEFT JOIN elapsed USING (source_id)
 LEFT JOIN named USING (source_id)
 LEFT JOIN trouble USING (source_id)
-WHERE source_file.run_id = $run_id
+WHERE source_file.run_id = $run_id AND source_file.recording_kind IS DISTINCT FROM 'join'
 ORDER BY source_file.rank_index NULLS LAST, source_file.file_name

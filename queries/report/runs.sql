@@ -20,7 +20,9 @@ sources AS (
         CAST(sum(event_count) AS BIGINT) AS event_count,
         bool_and(is_complete) AS is_complete,
         max(ingested_at_ns) AS ingested_at_ns
-    FROM source_file GROUP BY run_id
+    FROM source_file
+    WHERE recording_kind IS DISTINCT FROM 'join'
+    GROUP BY run_id
 ),
 names AS (SELECT run_id, any_value(run_name) AS run_name FROM run GROUP BY run_id),
 labels AS (

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from tracekit.cli import ask, chart, check, compare, files, roofline, summary
+from tracekit.cli import ask, chart, check, compare, files, joins, roofline, summary
 from tracekit.cli.opening import tell_damages
 from tracekit.cli.output import say
 from tracekit.errors import QueryError, TracekitError
@@ -30,6 +30,7 @@ roofline.add_to(app)
 chart.add_to(app)
 summary.add_to(app)
 check.add_to(app)
+joins.add_to(app)
 
 _INTERRUPTED = 130
 _USAGE = 2

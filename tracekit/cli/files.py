@@ -166,6 +166,7 @@ def remove(
     """Take a run, or one of its sources, out of the store."""
     from tracekit.cli.telling import counted
     from tracekit.engine import Database
+    from tracekit.joins import joins_with
     from tracekit.store import open_store
 
     home = open_store(store)
@@ -176,8 +177,11 @@ def remove(
     if not chosen:
         known = ", ".join(commit.source_id for commit in commits)
         raise UsageError(f"the run {run!r} has no source {source!r}; sources: {known}")
-    home.remove(chosen)
+    without = joins_with(home, chosen[0].run_id) if len(chosen) == len(commits) else []
+    home.remove([*chosen, *without])
     say(f"removed: {counted(len(chosen), 'source')} of run {chosen[0].run_id}")
+    for commit in without:
+        say(f"removed: its join with the timeline of run {commit.run_id}")
     return 0
 
 

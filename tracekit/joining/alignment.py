@@ -41,7 +41,9 @@ def align(timeline: Launches, counters: Launches) -> Alignment:
     known = state.counters[state.counters != NONE]
     return Alignment(
         state.counters, state.kinds, state.fits,
-        np.bincount(known, minlength=len(counters)), state.theirs, tuple(_partings(state)),
+        np.bincount(known, minlength=len(counters)), state.theirs, state.their_keys,
+        state.their_shapes_known, np.isin(state.our_keys, np.unique(state.their_keys)),
+        tuple(_partings(state)),
     )  # fmt: skip
 
 

@@ -90,8 +90,10 @@ class Alignment:
     function and shape (for a match by name, the same function and no other shape): unless the kind
     is SEQUENCE, any of them could be it, and their mean and spread say more than the one. For each
     counter launch: ``serves`` says how many launches of the timeline have it, ``groups`` is one
-    number for all of the same function and shape. ``partings`` are the first places at which the
-    sequences part.
+    number for all of the same function and shape, ``functions`` one for all of the same function,
+    and ``has_shape`` tells whether its shape is known. ``partings`` are the first places at which
+    the sequences part. ``is_function_counted`` tells of each launch of the timeline whether its
+    function was counted at all, in whatever shape.
     """
 
     counters: Ints
@@ -99,4 +101,7 @@ class Alignment:
     fits: Ints
     serves: Ints
     groups: Ints
+    functions: Ints
+    has_shape: Flags
+    is_function_counted: Flags
     partings: tuple[Parting, ...] = field(default=())
