@@ -22,7 +22,7 @@ from tracekit.result import Result
 from tracekit.roofline.build import CONFIGURATIONS, COUNTERS, EVENTS, OPERATORS, build
 from tracekit.roofline.chart import Chart
 from tracekit.roofline.points import Labels
-from tracekit.roofline.request import Request
+from tracekit.roofline.request import OF_TIMELINES, Request
 from tracekit.roofline.series import no_label
 
 
@@ -47,7 +47,7 @@ class Session(Database):
         if asked.by == "configuration" or (chosen and all(map(self._is_of_tables, chosen))):
             return self._of_tables(asked, chosen, labels)
         asked.refuse_for_configurations()
-        of_ops = [run for run in chosen if asked.by == "op" or self._is_of_operators(run)]
+        of_ops = [run for run in chosen if self._is_of_operators(run, asked.by)]
         of_cpu = [run for run in chosen if run not in of_ops and self._is_of_cpu(run)]
         of_gpu = [run for run in chosen if run not in of_ops and run not in of_cpu]
         if asked.by is None and not of_gpu:
@@ -65,11 +65,12 @@ class Session(Database):
         modelled = [run for run in of_ops if self._is_modelled(run)]
         reported = [run for run in of_ops if run not in modelled]
         memory = {name: given[name] for name in ("level", "timed")}
+        granularity = {"by": asked.granularity if asked.granularity in OF_TIMELINES else "op"}
         points = [
             *self._of_runs("roofline_points", of_gpu, given | convention),
             *self._of_runs("cpu_roofline_points", of_cpu, given),
             *self._of_runs("op_roofline_points", reported, given | {"ceiling": asked.ceiling}),
-            *self._of_runs("operator_roofline_points", modelled, memory),
+            *self._of_runs("operator_roofline_points", modelled, memory | granularity),
         ]
         ceilings = [
             *self._of_runs("roofline_ceilings", of_gpu, convention),
@@ -157,8 +158,13 @@ class Session(Database):
         """Whether what was counted in a run is a processor's work, and no kernel's."""
         return self.has_rows_in("measurement", run) and not self.has_counters(run)
 
-    def _is_of_operators(self, run: str) -> bool:
-        """Whether all that is known of the work in a run is what its profiler reports."""
+    def _is_of_operators(self, run: str, by: str | None) -> bool:
+        """Whether the points of a run are of its operators: it is asked for, or nothing else is.
+
+        The phases of counters are labels of their runs, those of a timeline its operators'.
+        """
+        if by in ("op", "layer") or (by == "phase" and self.has_rows_in("kernel_match", run)):
+            return True
         counted = self.has_counters(run) or self.has_rows_in("measurement", run)
         return self.has_rows_in("op_stat", run) and not counted
 

@@ -1,4 +1,4 @@
--- purpose = "Operators of a timeline grouped and added up: time, share, calls, modelled work, rates, what bounds them; what no operator has is a row too."
+-- purpose = "Operators of a timeline grouped and added up: time, share, calls, work (measured or modelled), rates, what bounds them; what no operator has is a row too."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
 -- depends = ["operator_work", "bound_of", "nearest_of"]
@@ -7,6 +7,7 @@
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
 -- grouping_kind = {type = "VARCHAR", doc = "name, shape (name and types and shapes of the arguments), family or module (whose path is kept in full or cut)"}
 -- wanted_depth = {type = "BIGINT", doc = "of module: parts of the path to keep; NULL for all of them"}
+-- wanted_provenance = {type = "VARCHAR", doc = "measured, modelled or best, as of operator_work"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- group_name = {type = "VARCHAR", doc = "operator, family or module; NULL: of none"}
@@ -24,7 +25,7 @@
 -- copy_count = {type = "BIGINT", doc = "copies and sets"}
 -- host_ns = {type = "BIGINT", doc = "time on the host"}
 -- total_flop = {type = "DOUBLE", doc = "operations that are known"}
--- total_bytes = {type = "DOUBLE", doc = "least bytes that are known"}
+-- total_bytes = {type = "DOUBLE", doc = "bytes that are known: measured ones of device memory, modelled ones the least"}
 -- known_ratio = {type = "DOUBLE", doc = "share of total_ns whose operations and bytes are both known"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes, of these; NULL without operations"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, where they are known"}
@@ -35,7 +36,7 @@
 -- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; of the longer of both times; NULL without operations"}
 -- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute or dram"}
 -- ceiling_name = {type = "VARCHAR", doc = "compute peak; of several that with the most time"}
--- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: modelled; NULL without any"}
+-- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined counters), modelled or mixed; NULL without any"}
 -- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL or not of all of the time (that of the most time)"}
 -- reason = {type = "VARCHAR", doc = "why a figure is, or why it is above its peak"}
 WITH
@@ -55,7 +56,7 @@ pieces AS (
         CASE WHEN grouping_kind = 'shape' THEN input_types END AS group_types,
         coalesce(total_ns, 0) AS weight_ns,
         is_known AND compute_ns IS NOT NULL AND bandwidth_ns IS NOT NULL AS is_held
-    FROM operator_work(wanted_run, wanted_phase)
+    FROM operator_work(wanted_run, wanted_phase, wanted_provenance)
 ),
 grouped AS (
     SELECT
@@ -68,30 +69,31 @@ grouped AS (
         sum(total_ns) FILTER (WHERE call_count IS NOT NULL) AS called_ns,
         sum(kernel_count) AS kernel_count, sum(kernel_ns) AS kernel_ns, sum(copy_count) AS copy_count, sum(host_ns) AS host_ns,
         sum(total_flop) AS total_flop, sum(total_bytes) AS total_bytes,
-        coalesce(sum(total_ns) FILTER (WHERE is_known), 0) AS known_ns,
+        coalesce(sum(work_ns) FILTER (WHERE is_known), 0) AS known_ns,
         sum(total_flop) FILTER (WHERE is_known) AS known_flop,
         sum(total_bytes) FILTER (WHERE is_known) AS known_bytes,
-        sum(total_flop) FILTER (WHERE total_ns > 0) AS timed_flop,
-        sum(total_ns) FILTER (WHERE total_flop IS NOT NULL) AS flop_ns,
-        sum(total_bytes) FILTER (WHERE total_ns > 0) AS timed_bytes,
-        sum(total_ns) FILTER (WHERE total_bytes IS NOT NULL) AS bytes_ns,
+        sum(total_flop) FILTER (WHERE work_ns > 0) AS timed_flop,
+        sum(work_ns) FILTER (WHERE total_flop IS NOT NULL) AS flop_ns,
+        sum(total_bytes) FILTER (WHERE work_ns > 0) AS timed_bytes,
+        sum(work_ns) FILTER (WHERE total_bytes IS NOT NULL) AS bytes_ns,
         ratio(
-            sum(total_flop) FILTER (WHERE total_ns > 0 AND peak_flop_per_s IS NOT NULL) * 1e9,
-            sum(peak_flop_per_s * total_ns) FILTER (WHERE total_flop IS NOT NULL)
+            sum(total_flop) FILTER (WHERE work_ns > 0 AND peak_flop_per_s IS NOT NULL) * 1e9,
+            sum(peak_flop_per_s * work_ns) FILTER (WHERE total_flop IS NOT NULL)
         ) AS utilization_ratio,
         ratio(
-            sum(total_bytes) FILTER (WHERE total_ns > 0 AND peak_bytes_per_s IS NOT NULL) * 1e9,
-            sum(peak_bytes_per_s * total_ns) FILTER (WHERE total_bytes IS NOT NULL)
+            sum(total_bytes) FILTER (WHERE work_ns > 0 AND peak_bytes_per_s IS NOT NULL) * 1e9,
+            sum(peak_bytes_per_s * work_ns) FILTER (WHERE total_bytes IS NOT NULL)
         ) AS bandwidth_ratio,
         ratio(
-            sum(greatest(compute_ns, bandwidth_ns)) FILTER (WHERE is_held AND total_ns > 0),
-            sum(total_ns) FILTER (WHERE is_held)
+            sum(greatest(compute_ns, bandwidth_ns)) FILTER (WHERE is_held AND work_ns > 0),
+            sum(work_ns) FILTER (WHERE is_held)
         ) AS roof_ratio,
         sum(compute_ns) FILTER (WHERE is_held) AS compute_ns,
         sum(bandwidth_ns) FILTER (WHERE is_held) AS bandwidth_ns,
         arg_max(ceiling_name, weight_ns) AS ceiling_name,
         arg_max(reason, weight_ns) AS work_reason,
-        arg_max(peak_reason, weight_ns) AS peak_reason
+        arg_max(peak_reason, weight_ns) AS peak_reason,
+        CASE WHEN min(provenance_kind) = max(provenance_kind) THEN min(provenance_kind) WHEN count(provenance_kind) > 0 THEN 'mixed' END AS provenance_kind
     FROM pieces
     GROUP BY run_id, group_name, group_dims, group_types
 )
@@ -112,10 +114,10 @@ SELECT
     ratio(timed_flop * 1e9, flop_ns) AS achieved_flop_per_s,
     ratio(timed_bytes * 1e9, bytes_ns) AS achieved_bytes_per_s,
     utilization_ratio, bandwidth_ratio, roof_ratio,
-    CASE WHEN known_flop > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, roof_ratio, NULL, 0.6) END AS bound_kind,
-    CASE WHEN known_flop > 0 THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
+    CASE WHEN known_flop > 0 OR compute_ns > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, roof_ratio, NULL, 0.6) END AS bound_kind,
+    CASE WHEN known_flop > 0 OR compute_ns > 0 THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
     ceiling_name,
-    CASE WHEN coalesce(total_flop, total_bytes) IS NOT NULL THEN 'modelled' END AS provenance_kind,
+    provenance_kind,
     work_reason,
     nullif(concat_ws('; ',
         work_reason, peak_reason,

@@ -1,9 +1,10 @@
--- purpose = "The ceilings of a roofline of a timeline's operators: what its devices can do at most, with the modelled work under each."
+-- purpose = "The ceilings of a roofline of a timeline's operators: what its devices can do at most, with the work under each (by joined counters, else modelled)."
 -- source = "Williams 2009 (Roofline); the figures by their own sources; docs/metrics.md, section Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["operator_work", "device_ceiling"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
+-- provenance = {type = "VARCHAR", doc = "measured (counters that were joined), modelled or best: measured where there are counters", default = "best", choices = ["best", "measured", "modelled"]}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says"}
@@ -22,7 +23,7 @@ work AS MATERIALIZED (
     SELECT
         run_id, device_name, ceiling_name,
         sum(total_flop) FILTER (WHERE is_known) AS work_flop, sum(total_bytes) FILTER (WHERE is_known) AS work_bytes, sum(total_ns) AS total_ns
-    FROM operator_work($run_id, 'all')
+    FROM operator_work($run_id, 'all', $provenance)
     WHERE basis = 'kernels' AND name IS NOT NULL
     GROUP BY run_id, device_name, ceiling_name
 ),

@@ -1,4 +1,4 @@
--- purpose = "Framework operators with the time of their kernels and the work that is modelled from their shapes: share, intensity, rates, what bounds them."
+-- purpose = "Framework operators with the time of their kernels and their work (by counters that were joined, else modelled from shapes): share, intensity, rates, what bounds them."
 -- source = "kernels by the operator that launched them; operations and least bytes by function op_model; docs/metrics.md, section Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["operator_figures"]
@@ -6,6 +6,7 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (numbers, both included)", default = "all"}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name, shape (name with shapes and types of the arguments) or family", default = "name", choices = ["name", "shape", "family"]}
+-- provenance = {type = "VARCHAR", doc = "of operations and bytes: measured (by counters that were joined), modelled or best: measured where all kernels have counters, else modelled", default = "best", choices = ["best", "measured", "modelled"]}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "operator or family; (no operator): the rest"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations of its kernels, copies and sets; of basis host operators host_ns"}
@@ -32,12 +33,12 @@
 -- kernel_ns = {type = "BIGINT", doc = "sum of the durations of the kernels alone"}
 -- copy_count = {type = "BIGINT", doc = "copies and sets"}
 -- input_types = {type = "VARCHAR", doc = "by shape: their types"}
--- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: modelled"}
+-- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined counters), modelled or mixed"}
 -- basis = {type = "VARCHAR", doc = "whose time total_ns is: kernels (with copies and sets), of a file without kernels host operators, or mixed"}
 SELECT
     coalesce(group_name, '(no operator)') AS name, total_ns, share_ratio, input_dims, call_count, bound_kind, roof_ratio, nearest_name,
     intensity_flop_per_byte, utilization_ratio, bandwidth_ratio, reason, kernel_count, mean_ns, host_ns,
     total_flop, total_bytes, achieved_flop_per_s, achieved_bytes_per_s, known_ratio, ceiling_name,
     family_name, kernel_ns, copy_count, input_types, provenance_kind, basis
-FROM operator_figures($run_id, $phase, $by, NULL)
+FROM operator_figures($run_id, $phase, $by, NULL, $provenance)
 ORDER BY total_ns DESC NULLS LAST, name, input_dims, input_types

@@ -17,7 +17,7 @@
 -- input_types = {type = "VARCHAR", doc = "their types"}
 WITH
 work AS (
-    SELECT *, sum(total_ns) OVER () AS whole_ns FROM operator_work($run_id, $phase)
+    SELECT *, sum(total_ns) OVER () AS whole_ns FROM operator_work($run_id, $phase, 'modelled')
 )
 SELECT
     name,

@@ -41,7 +41,7 @@ def roofline(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by", help="A point is a name, launch, class, phase, run, op or configuration."
+            "--by", help="A point is a name, launch, class, phase, run, op, layer or configuration."
         ),
     ] = None,
     level: Annotated[str, typer.Option("--level", help="Memory: dram, l2 or l1.")] = "dram",

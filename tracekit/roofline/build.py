@@ -28,7 +28,7 @@ Part = tuple[str, Rows, list[Group]]
 
 _NOUNS = {
     "name": "kernel", "launch": "launch", "class": "class", "phase": "phase", "run": "run",
-    "interval": "interval", "scope": "scope", "op": "operator", "configuration": "configuration",
+    "interval": "interval", "scope": "scope", "op": "operator", "layer": "layer", "configuration": "configuration",
 }  # fmt: skip
 COUNTERS = (
     "Nsight Compute has them: ncu --set roofline --csv --page raw, then tracekit ingest that file"
@@ -206,7 +206,7 @@ class _Builder:
 def _require_points(points: Points, request: Request, advice: str) -> None:
     """Raise UsageError unless some point can be placed, with the commonest reason."""
     if not len(points):
-        whats = {"op": "operators", "configuration": "configurations"}
+        whats = {"op": "operators", "layer": "layers", "configuration": "configurations"}
         what = whats.get(request.granularity, "kernels with hardware counters")
         raise UsageError(f"there are no {what} to draw. {advice}")
     if points.has_place.any():

@@ -9,12 +9,14 @@ from tracekit.roofline.chart import MODELS, Model
 from tracekit.roofline.geometry import LEVELS
 
 GRANULARITIES = (
-    "name", "launch", "class", "phase", "run", "interval", "scope", "op", "configuration"
+    "name", "launch", "class", "phase", "run", "interval", "scope", "op", "layer", "configuration"
 )  # fmt: skip
 #: What only measurements of processors are told apart by.
 _OF_CPU = ("interval", "scope")
 #: What operators, as their profiler adds them up, are told apart by; a name is an operator.
-_OF_OPERATORS = ("op", "name", "class", "run")
+_OF_OPERATORS = ("op", "name", "class", "run", "layer", "phase")
+#: What the operators of a timeline are told apart by; what their counters tell only if joined.
+OF_TIMELINES = ("op", "layer", "phase")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Request:
             (forward, backward) or a run; of processors what was measured (name), a measurement
             (launch), an interval (joined in time) or a scope (socket, core …); op: an operator,
             with the operations and bytes that its profiler reports, or of a torch.profiler trace
-            those modelled from shapes; configuration: a row of a table of results. None: a run in
+            those of joined counters, else those modelled from shapes; layer: a module of it;
+            configuration: a row of a table of results. None: a run in
             a trajectory and on processors, an operator where there are no counters, a
             configuration where there is nothing else, else a name.
         level: level of memory of a chart that has one: dram, l2 or l1.
