@@ -45,7 +45,8 @@ class Query:
     """One query file; a macro is an expression, or rows if it has columns.
 
     ``needs`` are the tables that must have rows for an answer; ``depends`` the views and macros
-    of ours it uses, beside ``ratio`` and the tables.
+    of ours it uses, beside ``ratio`` and the tables. A view with ``empty_without`` has no rows
+    where these tables have none: what stands upon it is then planned without it.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Query:
     source: str
     needs: tuple[str, ...]
     depends: tuple[str, ...]
+    empty_without: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     columns: tuple[Field, ...]
 
@@ -136,7 +138,7 @@ def _leading_comments(lines: list[str]) -> list[str]:
     return lines[:count]
 
 
-_KEYS = frozenset(("purpose", "source", "needs", "depends", "parameters", "columns"))
+_KEYS = frozenset(("purpose", "source", "needs", "depends", "empty_without", "parameters", "columns"))
 #: The types of columns and parameters, with those that a default in a header can have.
 _VALUES: dict[str, tuple[type, ...]] = {
     "VARCHAR": (str,), "BIGINT": (int,), "DOUBLE": (float, int), "BOOLEAN": (bool,),
@@ -151,8 +153,9 @@ def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:
     if not name.isidentifier():
         raise ValueError("the file is not called after a name that SQL can have")
     needs = _names(header, "needs")
-    if unknown := set(needs) - set(TABLES):
-        raise ValueError(f"needs: there is no table {', '.join(sorted(unknown))}")
+    for key in ("needs", "empty_without"):
+        if unknown := set(_names(header, key)) - set(TABLES):
+            raise ValueError(f"{key}: there is no table {', '.join(sorted(unknown))}")
     text = sql.strip().rstrip(";").rstrip()
     if not text:
         raise ValueError("there is no SQL after it")
@@ -164,6 +167,7 @@ def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:
         source=_text(header, "source"),
         needs=needs,
         depends=_names(header, "depends"),
+        empty_without=_names(header, "empty_without"),
         parameters=_parameters(header),
         columns=_fields(header, "columns"),
     )

@@ -149,6 +149,7 @@ class Database:
         self._answers.clear()
         self._is_mixed = False
         self._defined: set[str] = set()
+        self._emptied: set[str] = set()
         self._functions: set[str] = set()
         self._connection = duckdb.connect()
         try:
@@ -187,7 +188,8 @@ class Database:
 
     def _define_views(self) -> None:
         _make(self._connection, STORED_TABLE, self._stored_rows())
-        self._defined -= TABLES.keys()
+        self._defined -= TABLES.keys() | self._emptied
+        self._emptied.clear()
         for table in TABLES.values():
             files = [self._path_of(file) for file in self._snapshot.files[table.name]]
             if files:
@@ -211,9 +213,15 @@ class Database:
             self._define_references(texts)
             self._define_empty(texts)
             new = [query for query in queries if query.name not in self._defined]
-            for statement in _definitions(new):
+            emptied = {query.name for query in new if self._is_empty(query)}
+            for statement in _definitions(new, emptied):
                 self._connection.execute(statement)
+            self._emptied |= emptied
             self._defined.update(query.name for query in new)
+
+    def _is_empty(self, view: Query) -> bool:
+        """Whether a view has no rows, as none of the tables that it has them from has any."""
+        return bool(view.empty_without) and not any(map(self.has_rows, view.empty_without))
 
     def _define_functions(self, texts: Sequence[str]) -> None:
         """Our own functions that `texts` name: to load the models of operators takes time."""
@@ -772,7 +780,7 @@ def _escaped(path: str) -> str:
     return _GLOB.sub(r"[\1]", path)
 
 
-def _definitions(queries: Sequence[Query]) -> Iterator[str]:
+def _definitions(queries: Sequence[Query], emptied: Collection[str]) -> Iterator[str]:
     """The statements that make macros and views, each of which comes after those it depends on.
 
     DuckDB binds a macro of rows when it is made, with all views below it, which takes longer than
@@ -783,7 +791,8 @@ def _definitions(queries: Sequence[Query]) -> Iterator[str]:
     views = [query for query in queries if query.kind == "view"]
     yield from (_stand_in(view) for view in views if view.name in below)
     yield from map(_definition, macros)
-    yield from map(_definition, views)
+    for view in views:
+        yield f"{_stand_in(view)} WHERE false" if view.name in emptied else _definition(view)
 
 
 def _stand_in(view: Query) -> str:

@@ -1,7 +1,7 @@
 -- purpose = "Operators of a timeline by calling context: their time on devices, calls and work (by counters that were joined, else modelled), held against the peaks of their devices."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["step_window", "work_by_context", "device_ceiling", "device_known", "peak_of_work", "time_at_peak", "work_under"]
+-- depends = ["step_window", "work_by_context", "device_ceiling", "device_known", "peak_of_work", "time_at_peak", "joined_bound"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
@@ -58,21 +58,21 @@ ran AS (
         count(*) FILTER (WHERE work_kind <> 'kernel') AS copy_count,
         arg_max(op_reason, coalesce(work.dur_ns, 0)) AS op_reason,
         bool_or(capture_event_id IS NOT NULL) AS is_replayed,
-        count(counted.all_flop) AS with_flop_count, count(counted.dram_bytes) AS with_bytes_count,
+        count(counted.total_flop) AS with_flop_count, count(counted.dram_bytes) AS with_bytes_count,
         count(*) FILTER (WHERE is_counted) AS counted_count,
         sum(work.dur_ns) FILTER (WHERE is_counted) AS counted_ns,
-        sum(counted.all_flop) AS all_flop, sum(counted.dram_bytes) AS all_bytes,
-        sum(counted.all_flop) FILTER (WHERE is_counted) AS counted_flop,
+        sum(counted.total_flop) AS all_flop, sum(counted.dram_bytes) AS all_bytes,
+        sum(counted.total_flop) FILTER (WHERE is_counted) AS counted_flop,
         sum(counted.dram_bytes) FILTER (WHERE is_counted) AS counted_bytes,
         count(*) FILTER (WHERE is_counted AND (counted.compute_ns IS NULL OR counted.dram_ns IS NULL)) AS unheld_count,
         sum(counted.compute_ns) FILTER (WHERE is_counted) AS compute_ns,
         sum(counted.dram_ns) FILTER (WHERE is_counted) AS bandwidth_ns,
-        arg_max(counted.ceiling_name, counted.all_flop) AS ceiling_name,
+        arg_max(counted.ceiling_name, counted.total_flop) AS ceiling_name,
         any_value(counted.fp32_flop_per_s) AS fp32_flop_per_s
     FROM (FROM attribution WHERE wanted_run IS NULL OR run_id = wanted_run) AS work
     LEFT JOIN (
-        SELECT *, all_flop IS NOT NULL AND dram_bytes IS NOT NULL AS is_counted
-        FROM work_under('own', 'arithmetic')
+        SELECT *, total_flop IS NOT NULL AND dram_bytes IS NOT NULL AS is_counted
+        FROM joined_bound
         WHERE (wanted_run IS NULL OR run_id = wanted_run) AND wanted_provenance <> 'modelled'
     ) AS counted
         ON counted.run_id = work.run_id AND counted.source_id = work.source_id AND counted.event_id = work.event_id

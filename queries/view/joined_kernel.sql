@@ -1,6 +1,7 @@
 -- purpose = "Every launch of a timeline that was joined to counters: its time as it ran there, its operations and bytes by the counters, and what the match rests on."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
+-- empty_without = ["kernel_match"]
 -- depends = ["counted_work", "kernel_launch", "device_known", "mean_count"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
