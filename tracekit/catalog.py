@@ -138,7 +138,9 @@ def _leading_comments(lines: list[str]) -> list[str]:
     return lines[:count]
 
 
-_KEYS = frozenset(("purpose", "source", "needs", "depends", "empty_without", "parameters", "columns"))
+_KEYS = frozenset(
+    ("purpose", "source", "needs", "depends", "empty_without", "parameters", "columns")
+)
 #: The types of columns and parameters, with those that a default in a header can have.
 _VALUES: dict[str, tuple[type, ...]] = {
     "VARCHAR": (str,), "BIGINT": (int,), "DOUBLE": (float, int), "BOOLEAN": (bool,),

@@ -21,9 +21,11 @@ from tracekit.engine import Database
 from tracekit.errors import MatchError, UsageError
 from tracekit.joining.alignment import align
 from tracekit.joining.launches import NONE, Alignment, Flags, Ints, Kind, Launches
+from tracekit.render.names import short_name
 from tracekit.schema import KERNEL_MATCH, MATCH_COUNTER, SOURCE_FILE, batch, batch_of_rows
 from tracekit.store import Commit, Said, Store
 
+_NAMES, _LETTERS = 3, 40
 _SHAPE = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
 # In the order in which they were launched, each process and device by itself.
 _TIMELINE = """
@@ -67,6 +69,17 @@ class Part:
     counter_place: int
     counter_names: tuple[str, ...]
 
+    def in_words(self) -> str:
+        """Both sides, a few names of each."""
+        sides = (
+            ("the timeline", self.timeline_place, self.timeline_names),
+            ("the counters", self.counter_place, self.counter_names),
+        )
+        return ", ".join(
+            f"{whose} from launch {start + 1} on: {_some(names)}" if names else f"{whose}: nothing"
+            for whose, start, names in sides
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Join:
@@ -85,9 +98,7 @@ class Join:
     devices: tuple[str, str] | tuple[()]
 
 
-def join(
-    database: Database, timeline: str, counters: str, *, least_ratio: float = 0.0
-) -> Join:
+def join(database: Database, timeline: str, counters: str, *, least_ratio: float = 0.0) -> Join:
     """Join the timeline of one run with the counters of another, or of its own.
 
     Runs are given by name or id. An earlier join of the two is replaced. Raises UsageError where
@@ -111,7 +122,9 @@ def join(
     return joined
 
 
-def joins_of(store: Store, run_id: str, counter_run_ids: Sequence[str] | None = None) -> list[Commit]:
+def joins_of(
+    store: Store, run_id: str, counter_run_ids: Sequence[str] | None = None
+) -> list[Commit]:
     """The joins of a run, with these counter runs or with any."""
     wanted = None if counter_run_ids is None else {_source_id(run_id, it) for it in counter_run_ids}
     return [
@@ -175,6 +188,11 @@ def _numbers(table: pa.Table, column: str, unknown: int) -> Ints:
 # What came of it
 
 
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    return ", ".join(short_name(name, _LETTERS) for name in names[:_NAMES]) + more
+
+
 def _told(
     database: Database, run: str, other: str, found: Alignment, launches: pa.Table,
     counted: pa.Table,
@@ -191,6 +209,8 @@ def _told(
 
 def _parts(found: Alignment, launches: pa.Table, counted: pa.Table) -> Iterator[Part]:
     ours, theirs = launches["name"], counted["name"]
+    if not (found.counters != NONE).any():
+        yield Part(0, tuple(ours.to_pylist()), 0, tuple(theirs.to_pylist()))
     for place in found.partings:
         yield Part(
             place.timeline_start,
@@ -213,10 +233,11 @@ def _differing(database: Database, run: str, other: str) -> tuple[str, str] | tu
 def _poor(joined: Join, timeline: str, counters: str, least_ratio: float) -> str:
     time_share = joined.matched_time_ratio
     of_time = "" if time_share is None else f" and {100 * time_share:.3g} % of the kernel time"
+    where = "".join(f"; they part first where {part.in_words()}" for part in joined.parts[:1])
     return (
         f"{counters!r} has counters for {100 * joined.matched_ratio:.3g} % of the launches{of_time} "
         f"of {timeline!r}; at least {100 * least_ratio:.3g} % are asked for (--min-match), so "
-        "nothing was joined; count the same program with the same inputs, or ask for less"
+        f"nothing was joined{where}; count the same program with the same inputs, or ask for less"
     )
 
 
@@ -239,9 +260,7 @@ def _keep(
         }  # fmt: skip
         commit = Commit(joined.run_id, source, under_way.ingest_id)
         row = batch_of_rows(SOURCE_FILE, [mark])
-        under_way.commit(
-            0, commit, {**rows, SOURCE_FILE.name: row}, said=Said(), replaces=True
-        )
+        under_way.commit(0, commit, {**rows, SOURCE_FILE.name: row}, said=Said(), replaces=True)
 
 
 def _match_indices(found: Alignment, has_shape: Flags) -> Ints:

@@ -215,11 +215,18 @@ KERNEL_MATCH = Table(
     (
         Column("launch_source_id", TEXT, "the launch: `kernel.source_id`"),
         Column("event_id", INT, "the launch: `kernel.event_id`"),
-        Column("match_kind", TEXT, "sequence (the same function, grid and block in the same place "
-               "of the order of launches), shape (the same function, grid and block) or name (the "
-               "same function; one side has no grid); NULL: no counters"),
-        Column("match_index", INT, "the counters: rows of `match_counter` with this number; NULL if "
-               "none"),
+        Column(
+            "match_kind",
+            TEXT,
+            "sequence (the same function, grid and block in the same place "
+            "of the order of launches), shape (the same function, grid and block) or name (the "
+            "same function; one side has no grid); NULL: no counters",
+        ),
+        Column(
+            "match_index",
+            INT,
+            "the counters: rows of `match_counter` with this number; NULL if none",
+        ),
         Column("reason", TEXT, "why there are none"),
     ),
 )

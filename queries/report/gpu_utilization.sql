@@ -1,7 +1,7 @@
 -- purpose = "How busy each device was: kernels against elapsed time, with copies and without communication; sum, union and overlap."
 -- source = "Zhu 2018 (TBD), eq. 1 and 2: active time is the union over all streams; docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
--- depends = ["work_in_window", "device_time", "work_by_name", "device_peak", "device_rank"]
+-- depends = ["work_in_window", "device_time", "work_by_name", "joined_bound", "device_peak", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -20,8 +20,9 @@
 -- overlapping_count = {type = "BIGINT", doc = "kernels that begin while another still runs on the device"}
 -- kernel_count = {type = "BIGINT", doc = "kernels whose start and duration are known"}
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x busy_ns); NULL unless those of every kernel are known"}
--- fp32_flop = {type = "DOUBLE", doc = "FP32 operations, by counters of the run; NULL unless those of every kernel are known"}
--- fp32_reason = {type = "VARCHAR", doc = "why the FP32 utilization is NULL"}
+-- fp32_flop = {type = "DOUBLE", doc = "FP32 operations, by counters of the run; NULL unless those of every kernel are known, or of some by joined counters"}
+-- fp32_reason = {type = "VARCHAR", doc = "why the FP32 utilization is NULL, or a lower bound"}
+-- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time whose FP32 operations are known: below 1 the utilization of a joined run is a lower bound"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 WITH
 busy AS (
@@ -37,24 +38,27 @@ busy AS (
     FROM device_time($run_id, $phase)
     GROUP BY source_id, device_id
 ),
-named AS (
-    SELECT source_id, device_id, name, count(*) AS launch_count
-    FROM work_in_window($run_id, $phase)
-    WHERE work_class IN ('compute', 'communication')
-    GROUP BY source_id, device_id, name
-),
+-- of a launch that was joined to counters by these, else by the counters of its name in the same run
 worked AS (
     SELECT
-        named.source_id, named.device_id,
-        sum(named.launch_count * work.fp32_flop) AS known_flop,
-        coalesce(sum(named.launch_count) FILTER (WHERE work.fp32_flop IS NULL), 0) AS unknown_count
-    FROM named LEFT JOIN work_by_name($run_id) AS work ON work.name = named.name
-    GROUP BY named.source_id, named.device_id
+        here.source_id, here.device_id,
+        sum(coalesce(joined.fp32_flop, work.fp32_flop)) AS known_flop,
+        count(*) FILTER (WHERE coalesce(joined.fp32_flop, work.fp32_flop) IS NULL) AS unknown_count,
+        sum(here.end_ns - here.start_ns) FILTER (WHERE coalesce(joined.fp32_flop, work.fp32_flop) IS NOT NULL) AS known_ns,
+        sum(here.end_ns - here.start_ns) AS all_ns,
+        bool_or(joined.is_matched) AS is_joined
+    FROM work_in_window($run_id, $phase) AS here
+    LEFT JOIN (FROM joined_bound WHERE run_id = $run_id) AS joined
+        ON joined.source_id = here.source_id AND joined.event_id = here.event_id
+    LEFT JOIN work_by_name($run_id) AS work ON work.name = here.name AND joined.event_id IS NULL
+    WHERE here.work_class IN ('compute', 'communication')
+    GROUP BY here.source_id, here.device_id
 ),
 held AS (
     SELECT
         busy.*,
-        CASE WHEN worked.unknown_count = 0 THEN worked.known_flop END AS fp32_flop,
+        CASE WHEN worked.unknown_count = 0 OR worked.is_joined THEN worked.known_flop END AS fp32_flop,
+        coalesce(ratio(coalesce(worked.known_ns, 0), worked.all_ns), 0) AS fp32_known_ratio,
         device_peak.fp32_flop_per_s,
         CASE
             WHEN worked.known_flop IS NULL THEN 'operations: not_collected'
@@ -80,7 +84,7 @@ SELECT
     held.overlapping_count,
     held.kernel_count,
     ratio(held.fp32_flop * 1e9, held.fp32_flop_per_s * held.busy_ns) AS fp32_utilization_ratio,
-    held.fp32_flop, held.fp32_reason,
+    held.fp32_flop, held.fp32_reason, held.fp32_known_ratio,
     held.source_id
 FROM held
 LEFT JOIN device_rank

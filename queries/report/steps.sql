@@ -1,7 +1,7 @@
--- purpose = "The steps one by one, and which of them are the stable phase: time, busy time of the devices, launches; their median and throughput first."
+-- purpose = "The steps one by one, and which of them are the stable phase: time, busy time of the devices, launches, and what their kernels did by the counters that were joined; their median and throughput first."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning, throughput; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
--- depends = ["step_span", "stable_phase", "stable_share", "label_value"]
+-- depends = ["step_span", "stable_phase", "stable_share", "label_value", "joined_bound"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
@@ -27,6 +27,10 @@
 -- start_ns = {type = "BIGINT", doc = "start of the first work launched in it; without any that of its mark"}
 -- step_index = {type = "BIGINT", doc = "number of the step; NULL of (stable) and (all)"}
 -- source_id = {type = "VARCHAR", doc = "source"}
+-- total_flop = {type = "DOUBLE", doc = "operations of the kernels launched in it, by joined counters (median); NULL without"}
+-- total_bytes = {type = "DOUBLE", doc = "their bytes of device memory, likewise"}
+-- fp32_utilization_ratio = {type = "DOUBLE", doc = "their FP32 operations / (peak x their time), of those that have counters"}
+-- known_ratio = {type = "DOUBLE", doc = "share of their time of those that have"}
 WITH
 spans AS MATERIALIZED (
     FROM step_span($run_id)
@@ -38,6 +42,17 @@ work AS MATERIALIZED (
     SELECT source_id, device_id, start_ns, start_ns + dur_ns AS end_ns
     FROM attribution
     WHERE run_id = $run_id AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+),
+counted AS (
+    SELECT
+        here.source_id, step_index,
+        sum(total_flop) AS total_flop, sum(dram_bytes) AS total_bytes,
+        sum(fp32_flop) FILTER (WHERE fp32_flop_per_s IS NOT NULL AND joined_bound.dur_ns > 0) AS fp32_flop,
+        sum(fp32_flop_per_s * joined_bound.dur_ns) FILTER (WHERE fp32_flop IS NOT NULL) AS fp32_roof,
+        coalesce(sum(joined_bound.dur_ns) FILTER (WHERE total_flop IS NOT NULL), 0) AS counted_ns, sum(joined_bound.dur_ns) AS joined_ns
+    FROM (FROM attribution WHERE run_id = $run_id AND work_kind = 'kernel') AS here
+    JOIN (FROM joined_bound WHERE run_id = $run_id) AS joined_bound USING (source_id, event_id)
+    GROUP BY here.source_id, step_index
 ),
 -- what each work adds to the time in which its device is busy
 pieces AS (
@@ -86,8 +101,10 @@ measured AS (
             ELSE mark_ns - ratio(mark_ended.busy_ns - mark_began.busy_ns, ended.device_count)
         END AS wait_ns,
         coalesce(step_index BETWEEN first_step_index AND last_step_index, false) AS is_stable,
-        phases.reason AS phase_reason, shares.warning
+        phases.reason AS phase_reason, shares.warning,
+        counted.total_flop, counted.total_bytes, counted.fp32_flop, counted.fp32_roof, counted.counted_ns, counted.joined_ns
     FROM spans
+    LEFT JOIN counted USING (source_id, step_index)
     JOIN phases USING (run_id, source_id)
     JOIN stable_share($run_id) AS shares USING (run_id, source_id)
     LEFT JOIN reached AS began ON began.source_id = spans.source_id AND began.time_ns = spans.start_ns
@@ -134,7 +151,9 @@ added AS (
         CAST(median(mark_ns) AS BIGINT) AS mark_ns,
         CAST(median(busy_ns) AS BIGINT) AS busy_ns,
         CAST(median(work_count) AS BIGINT) AS work_count,
-        min(start_ns) AS start_ns
+        min(start_ns) AS start_ns,
+        median(total_flop) AS total_flop, median(total_bytes) AS total_bytes, sum(fp32_flop) AS fp32_flop, sum(fp32_roof) AS fp32_roof,
+        sum(counted_ns) AS counted_ns, sum(joined_ns) AS joined_ns
     FROM (SELECT *, true AS is_all FROM told UNION ALL SELECT *, false FROM told WHERE is_stable)
     GROUP BY source_id, is_all
 ),
@@ -148,18 +167,21 @@ rows_of_all AS (
     SELECT
         CASE WHEN is_all THEN '(all)' ELSE '(stable)' END AS step_name,
         elapsed_ns, NOT is_all AS is_stable, busy_ratio, kernel_count, kernel_ns, steps_per_s, spread_ratio, step_count,
-        mean_ns, longest_ns, stall_ns, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, NULL AS step_index
+        mean_ns, longest_ns, stall_ns, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, NULL AS step_index,
+        total_flop, total_bytes, fp32_flop, fp32_roof, counted_ns, joined_ns
     FROM added
     UNION ALL
     SELECT
         CAST(step_index AS VARCHAR), elapsed_ns, is_stable, ratio(busy_ns, elapsed_ns * device_count), kernel_count, kernel_ns,
-        NULL, NULL, NULL, NULL, NULL, stall_ns, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, step_index
+        NULL, NULL, NULL, NULL, NULL, stall_ns, reason, step_kind, mark_ns, busy_ns, work_count, start_ns, source_id, step_index,
+        total_flop, total_bytes, fp32_flop, fp32_roof, counted_ns, joined_ns
     FROM told
 )
 SELECT
     step_name, source_file.rank_index, elapsed_ns, is_stable, reason, busy_ratio, kernel_count, steps_per_s,
     steps_per_s * sample_count AS samples_per_s,
-    spread_ratio, step_count, mean_ns, longest_ns, stall_ns, kernel_ns, mark_ns, busy_ns, work_count, step_kind, start_ns, step_index, rows_of_all.source_id
+    spread_ratio, step_count, mean_ns, longest_ns, stall_ns, kernel_ns, mark_ns, busy_ns, work_count, step_kind, start_ns, step_index, rows_of_all.source_id,
+    total_flop, total_bytes, ratio(fp32_flop * 1e9, fp32_roof) AS fp32_utilization_ratio, ratio(counted_ns, joined_ns) AS known_ratio
 FROM rows_of_all
 CROSS JOIN samples
 LEFT JOIN source_file ON source_file.source_id = rows_of_all.source_id AND source_file.run_id = $run_id

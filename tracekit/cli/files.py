@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tracekit.cli.joins import MinMatchOption, join_ingested
 from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     DEFAULT_STORE,
@@ -80,6 +81,10 @@ def ingest(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; every core if not given.")
     ] = None,
+    joins: Annotated[
+        bool, typer.Option("--join", help="Join the timelines with the counters among them.")
+    ] = False,
+    min_match: MinMatchOption = 0.0,
 ) -> int:
     """Bring profiler files into the store.
 
@@ -105,6 +110,8 @@ def ingest(
             bring_in(paths, store, options, teller)
     finally:  # what came in before an error is in
         tell(teller.outcomes, store, options)
+    if joins:
+        join_ingested(store, [outcome.run_id for outcome in teller.outcomes], min_match)
     return 0
 
 

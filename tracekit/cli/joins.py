@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,10 +24,16 @@ from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from tracekit.engine import Database
-    from tracekit.joins import Join, Part
+    from tracekit.joins import Join
 
+MinMatchOption = Annotated[
+    float,
+    typer.Option(
+        "--min-match", min=0.0, max=1.0, metavar="SHARE",
+        help="Exit with 10 if less of the launches or of the kernel time has counters.",
+    ),
+]  # fmt: skip
 _PARTS = 5
-_NAMES, _LETTERS = 3, 40
 
 
 def add_to(app: typer.Typer) -> None:
@@ -40,13 +48,7 @@ def join(
         list[str], typer.Argument(metavar="COUNTERS", help="Runs of the same program's counters.")
     ],
     store: StoreOption = DEFAULT_STORE,
-    min_match: Annotated[
-        float,
-        typer.Option(
-            "--min-match", min=0.0, max=1.0, metavar="SHARE",
-            help="Exit with 10 if less of the launches or of the kernel time has counters.",
-        ),
-    ] = 0.0,
+    min_match: MinMatchOption = 0.0,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
@@ -61,24 +63,41 @@ def join(
     from tracekit.engine import Database
 
     database = opened(Database, store)
-    found = joined(database, timeline, counters, min_match)
-    emit(database.query("joins", {"run_id": found[0].run_id}), format_name=format_name,
+    run_id = _joined(database, timeline, counters, min_match)
+    emit(database.query("joins", {"run_id": run_id}), format_name=format_name,
          output=output, force=force, full_names=full_names)  # fmt: skip
-    for one in found:
-        _tell(one)
-    say(f"next: tracekit kernels --run {found[0].run_id}{place(store)}")
+    say(f"next: tracekit kernels{place(store, run_id)}")
     return 0
 
 
-def joined(
-    database: Database, timeline: str, counters: list[str], min_match: float
-) -> list[Join]:
+def join_ingested(store: Path, runs: Sequence[str], min_match: float) -> None:
+    """Join every timeline among these runs with all counters among them."""
+    from tracekit.engine import Database
+
+    database = opened(Database, store)
+    known = list(dict.fromkeys(runs))
+    timelines = [run for run in known if database.has_rows_in("attribution", run)]
+    counters = [run for run in known if database.has_rows_in("kernel_counter", run)]
+    if not timelines or not counters:
+        lacking = "a timeline with kernels" if not timelines else "counters of kernels"
+        raise UsageError(f"--join: none of these files has {lacking}; they are in the store")
+    for run in timelines:
+        run_id = _joined(database, run, counters, min_match)
+        for row in database.query("joins", {"run_id": run_id}).rows():
+            say(f"joined: {row['run_name']} with {row['counter_run_name']}: counters for "
+                f"{100 * row['matched_ratio']:.3g} % of the launches")  # fmt: skip
+        say(f"next: tracekit kernels{place(store, run_id)}")
+
+
+def _joined(database: Database, timeline: str, counters: Sequence[str], min_match: float) -> str:
     """Join a timeline with counter runs, one after the other; the store is read anew."""
     from tracekit.joins import join
 
     found = [join(database, timeline, one, least_ratio=min_match) for one in counters]
     database.refresh()
-    return found
+    for one in found:
+        _tell(one)
+    return found[0].run_id
 
 
 def _tell(found: Join) -> None:
@@ -87,7 +106,7 @@ def _tell(found: Join) -> None:
         say(f"the timeline is of {found.devices[0]}, the counters of {found.devices[1]}: operations "
             "can be the same, bytes and time at peak are another device's")  # fmt: skip
     for part in found.parts[:_PARTS]:
-        say(f"the sequences part: {_sentence(part)}")
+        say(f"the sequences part: {part.in_words()}")
     if len(found.parts) > _PARTS:
         say("and at more places")
     if not found.matched_ratio:
@@ -96,25 +115,6 @@ def _tell(found: Join) -> None:
     elif found.matched_ratio < 1:
         say(f"{100 * found.matched_ratio:.3g} % of the launches have counters; tracekit query "
             f"kernel_matches --run {found.run_id} lists those that have none, and why")  # fmt: skip
-
-
-def _sentence(part: Part) -> str:
-    sides = (
-        ("the timeline", part.timeline_place, part.timeline_names),
-        ("the counters", part.counter_place, part.counter_names),
-    )
-    return ", ".join(
-        f"{whose} from launch {start + 1} on: {_some(names)}" if names else f"{whose}: nothing"
-        for whose, start, names in sides
-    )
-
-
-def _some(names: tuple[str, ...]) -> str:
-    from tracekit.render.text import inert
-    from tracekit.render.names import short_name
-
-    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-    return ", ".join(inert(short_name(name, _LETTERS)) for name in names[:_NAMES]) + more
 
 
 def joins(
