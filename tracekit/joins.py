@@ -102,8 +102,9 @@ def join(database: Database, timeline: str, counters: str, *, least_ratio: float
     """Join the timeline of one run with the counters of another, or of its own.
 
     Runs are given by name or id. An earlier join of the two is replaced. Raises UsageError where
-    one has no timeline or the other no counters of single kernels, MatchError where less than
-    `least_ratio` of the launches or of the kernel time would have counters: nothing is kept then.
+    one has no timeline or the other no counters of single kernels, MatchError where no launch or
+    less than `least_ratio` of the launches or of the kernel time would have counters: nothing is
+    kept then.
     """
     run, other = database.run_id(timeline), database.run_id(counters)
     launches, counted = _launches(database, run, timeline), _counted(database, other, counters)
@@ -111,9 +112,10 @@ def join(database: Database, timeline: str, counters: str, *, least_ratio: float
     found = align(ours, _columns(counted))
     joined = _told(database, run, other, found, launches, counted)
     shares = [joined.matched_ratio, joined.matched_time_ratio]
-    if any(share is not None and share < least_ratio for share in shares):
+    is_poor = any(share is not None and share < least_ratio for share in shares)
+    if is_poor or not joined.matched_ratio:
         raise MatchError(_poor(joined, timeline, counters, least_ratio))
-    indices = _match_indices(found, (ours.shapes >= 0).all(axis=1))
+    indices = _match_indices(found, ours.has_shape)
     rows = {
         KERNEL_MATCH.name: _matches(found, indices, launches),
         MATCH_COUNTER.name: _fits(found, indices, counted),
@@ -233,11 +235,14 @@ def _differing(database: Database, run: str, other: str) -> tuple[str, str] | tu
 def _poor(joined: Join, timeline: str, counters: str, least_ratio: float) -> str:
     time_share = joined.matched_time_ratio
     of_time = "" if time_share is None else f" and {100 * time_share:.3g} % of the kernel time"
-    where = "".join(f"; they part first where {part.in_words()}" for part in joined.parts[:1])
+    asked = f"at least {100 * least_ratio:.3g} % are asked for (--min-match), so " * (
+        least_ratio > 0
+    )
+    where = "".join(f". Where they part first: {part.in_words()}" for part in joined.parts[:1])
     return (
         f"{counters!r} has counters for {100 * joined.matched_ratio:.3g} % of the launches{of_time} "
-        f"of {timeline!r}; at least {100 * least_ratio:.3g} % are asked for (--min-match), so "
-        f"nothing was joined{where}; count the same program with the same inputs, or ask for less"
+        f"of {timeline!r}; {asked}nothing was joined{where}. Count the same program with the same "
+        "inputs"
     )
 
 

@@ -109,10 +109,7 @@ def _tell(found: Join) -> None:
         say(f"the sequences part: {part.in_words()}")
     if len(found.parts) > _PARTS:
         say("and at more places")
-    if not found.matched_ratio:
-        say(f"no launch has counters: {found.counter_run_id} is of another program, or of other "
-            "kernels; count the program that the timeline is of, with the same inputs")  # fmt: skip
-    elif found.matched_ratio < 1:
+    if found.matched_ratio < 1:
         say(f"{100 * found.matched_ratio:.3g} % of the launches have counters; tracekit query "
             f"kernel_matches --run {found.run_id} lists those that have none, and why")  # fmt: skip
 

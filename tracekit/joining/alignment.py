@@ -75,8 +75,8 @@ class _State:
         size = len(timeline)
         none = np.full(size, NONE, np.int64)
         return cls(
-            ours, theirs, our_keys, their_keys, _is_known(timeline.shapes),
-            _is_known(counters.shapes), none, none.copy(), np.zeros(size, np.int64),
+            ours, theirs, our_keys, their_keys, timeline.has_shape,
+            counters.has_shape, none, none.copy(), np.zeros(size, np.int64),
             none.copy(), np.bincount(theirs),
         )  # fmt: skip
 
@@ -88,10 +88,6 @@ class _State:
 
 
 # What is the same
-
-
-def _is_known(shapes: Ints) -> Flags:
-    return np.asarray((shapes >= 0).all(axis=1))
 
 
 def _keys(timeline: Launches, counters: Launches) -> tuple[Ints, Ints]:

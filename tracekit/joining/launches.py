@@ -53,6 +53,11 @@ class Launches:
     def __len__(self) -> int:
         return len(self.name_codes)
 
+    @property
+    def has_shape(self) -> Flags:
+        """Whether the grid and the block of each launch are known."""
+        return np.asarray((self.shapes >= 0).all(axis=1))
+
     @classmethod
     def of(
         cls, rows: Iterable[tuple[str, Shape | None]], tracks: Sequence[int] | None = None

@@ -28,7 +28,8 @@ Part = tuple[str, Rows, list[Group]]
 
 _NOUNS = {
     "name": "kernel", "launch": "launch", "class": "class", "phase": "phase", "run": "run",
-    "interval": "interval", "scope": "scope", "op": "operator", "layer": "layer", "configuration": "configuration",
+    "interval": "interval", "scope": "scope", "op": "operator", "layer": "layer",
+    "configuration": "configuration",
 }  # fmt: skip
 COUNTERS = (
     "Nsight Compute has them: ncu --set roofline --csv --page raw, then tracekit ingest that file"
