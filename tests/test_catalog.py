@@ -17,6 +17,7 @@ from tracekit.catalog import KINDS, Kind, Query, catalog, definitions, query_nam
 from tracekit.engine import Database
 from tracekit.errors import QueryError
 from tracekit.intake import Options, ingest
+from tracekit.joins import join
 from tracekit.schema import TABLES
 from tracekit.store import create_store, open_store
 
@@ -70,6 +71,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Pa
     sweep = traces.parent / "results_table" / "hand-made" / "sweep.csv"
     units = {"images_per_s:GFLOP/s": "metric", "loss:FLOP/byte": "metric"}
     ingest(sweep, store, Options(run_name="sweep", columns=units, device_name="TPU v2 board"))
+    recorded = traces.parent / "h100" / "lstm"
+    ingest(recorded / "trace.json.gz", store, Options(run_name="lstm"))
+    ingest(recorded / "raw.csv.gz", store, Options(run_name="lstm-ncu"))
+    join(Database(open_store(store)), "lstm", "lstm-ncu")
     database = Database(open_store(store))
     assert [table for table in TABLES if not database.has_rows(table)] == []
     return database
@@ -192,6 +197,8 @@ ASKED_OF_A_SWEEP = {
 
 def _asked_of_the_store(query: Query) -> dict[str, str]:
     """Parameters that ask for what is in the filled store."""
+    if "kernel_match" in query.needs:
+        return {"run_id": "lstm"}
     if query.name == "scaling":
         return {"over": "nodes", "metric": "images_per_s"}
     if query.name in ASKED_OF_A_SWEEP:

@@ -33,14 +33,20 @@ ENDINGS = {
     "_ratio": REAL, "_per_s": REAL, "_kind": TEXT, "_name": TEXT, "_json": TEXT,
 }  # fmt: skip
 #: Time-ordered text, and averages over multiprocessors.
-OTHERWISE = {"ingest_id": TEXT, "blocks_per_sm_count": REAL, "warps_per_sm_count": REAL}
+OTHERWISE = {
+    "ingest_id": TEXT,
+    "launch_source_id": TEXT,
+    "counter_source_id": TEXT,
+    "blocks_per_sm_count": REAL,
+    "warps_per_sm_count": REAL,
+}
 
 
 def test_the_tables_of_the_issue_are_there() -> None:
     assert list(TABLES) == [
         "run", "run_label", "run_metric", "source_file", "device", "assumption", "event_rule",
-        "kernel", "kernel_metric", "kernel_counter", "kernel_rule", "transfer", "slice", "flow",
-        "memory_event", "step", "step_part", "op_stat", "calling_context", "op_call",
+        "kernel", "kernel_metric", "kernel_counter", "kernel_match", "match_counter", "kernel_rule",
+        "transfer", "slice", "flow", "memory_event", "step", "step_part", "op_stat", "calling_context", "op_call",
         "configuration", "configuration_value", "attribution", "allocation", "layer_stat",
         "measurement", "counter", "track_label", "ingest_issue",
     ]  # fmt: skip

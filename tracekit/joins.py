@@ -156,8 +156,8 @@ def _launches(database: Database, run_id: str, name: str) -> pa.Table:
     if not len(table):
         counted = database.has_counters(run_id)
         raise UsageError(
-            f"the run {name!r} has no timeline with kernels{', only counters' * counted}; write the "
-            "run of the timeline first: tracekit join TIMELINE COUNTERS"
+            f"the run {name!r} has no timeline with kernels{', only counters' * counted}; write "
+            "the run of the timeline first: tracekit join TIMELINE COUNTERS"
         )
     return table
 
@@ -240,9 +240,9 @@ def _poor(joined: Join, timeline: str, counters: str, least_ratio: float) -> str
     )
     where = "".join(f". Where they part first: {part.in_words()}" for part in joined.parts[:1])
     return (
-        f"{counters!r} has counters for {100 * joined.matched_ratio:.3g} % of the launches{of_time} "
-        f"of {timeline!r}; {asked}nothing was joined{where}. Count the same program with the same "
-        "inputs"
+        f"{counters!r} has counters for {100 * joined.matched_ratio:.3g} % of the launches"
+        f"{of_time} of {timeline!r}; {asked}nothing was joined{where}. "
+        "Count the same program with the same inputs"
     )
 
 
@@ -279,8 +279,10 @@ def _match_indices(found: Alignment, has_shape: Flags) -> Ints:
 
 
 def _fits(found: Alignment, indices: Ints, counted: pa.Table) -> pa.RecordBatch:
-    """The counter launches by number: each by itself, all of a function and shape, all of a
-    function, and those of a function whose shape is not known; as far as a match has the number.
+    """The counter launches by number, as far as a match has the number.
+
+    Each by itself, all of a function and shape, all of a function, and those of a function whose
+    shape is not known.
     """
     count = len(found.groups)
     every, shapeless = np.arange(count), np.flatnonzero(~found.has_shape)

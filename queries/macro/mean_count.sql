@@ -1,5 +1,4 @@
 -- purpose = "The mean of a count over launches, for one launch; NULL where the count of one of them is not known."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
--- depends = ["ratio"]
 -- parameters = {part = {type = "BIGINT", doc = "the count of a row"}, launches = {type = "BIGINT", doc = "launches that the row stands for"}}
 CASE WHEN count(part) = count(*) THEN CAST(round(ratio(sum(part), sum(launches))) AS BIGINT) END

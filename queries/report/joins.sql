@@ -1,7 +1,7 @@
 -- purpose = "The joins of timelines with counter runs: how much of each has counters, and what the matches rest on."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
--- depends = ["kernel_launch", "ratio"]
+-- depends = ["kernel_launch"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "timeline run, by id; if not given, all", optional = true}
 -- [columns]

@@ -1,7 +1,7 @@
 -- purpose = "Kernels of a timeline that was joined to counters: how many launches of each have counters, what the matches rest on, and why others have none."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
--- depends = ["joined_kernel", "ratio"]
+-- depends = ["joined_kernel"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]

@@ -29,6 +29,7 @@ kernels AS (
         any_value(CASE WHEN has_both THEN NULL WHEN match_reason IS NOT NULL THEN match_reason WHEN dur_ns IS NULL THEN dur_reason ELSE 'no duration under the counters' END) AS reason
     FROM launches
     GROUP BY GROUPING SETS ((name), ())
+    HAVING count(*) > 0
 )
 SELECT
     CASE WHEN is_all = 1 THEN '(all)' ELSE name END AS name,

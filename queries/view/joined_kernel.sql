@@ -170,7 +170,7 @@ launches AS NOT MATERIALIZED (
         AND device_known.device_id IS NOT DISTINCT FROM launch.device_id
 )
 SELECT
-    launches.run_id, launches.source_id, event_id, name, launch_count, NULL AS launch_index, device_id, device_name, compute_capability,
+    launches.run_id, launches.source_id, event_id, name, launch_count, CAST(NULL AS BIGINT) AS launch_index, device_id, device_name, compute_capability,
     CASE WHEN launches.matches IS NOT NULL THEN 'measured' END AS provenance_kind,
     match_kind, fit_count, launch_count * counted_ns AS counted_ns, flop_spread_ratio, dram_spread_ratio, match_reason,
     dur_ns, CASE WHEN dur_ns IS NULL THEN 'not in the timeline' END AS dur_reason,
