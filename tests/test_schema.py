@@ -46,7 +46,8 @@ def test_the_tables_of_the_issue_are_there() -> None:
     assert list(TABLES) == [
         "run", "run_label", "run_metric", "source_file", "device", "assumption", "event_rule",
         "kernel", "kernel_metric", "kernel_counter", "kernel_match", "match_counter", "kernel_rule",
-        "transfer", "slice", "flow", "memory_event", "step", "step_part", "op_stat", "calling_context", "op_call",
+        "transfer", "slice", "flow", "memory_event", "step", "step_part", "op_stat",
+        "calling_context", "op_call",
         "configuration", "configuration_value", "attribution", "allocation", "layer_stat",
         "measurement", "counter", "track_label", "ingest_issue",
     ]  # fmt: skip
