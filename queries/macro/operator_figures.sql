@@ -1,7 +1,7 @@
 -- purpose = "Operators of a timeline grouped and added up: time, share, calls, work (measured or modelled), rates, what bounds them; what no operator has is a row too."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["operator_work", "bound_of", "nearest_of"]
+-- depends = ["operator_work", "bound_of", "nearest_of", "one_provenance"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
@@ -31,6 +31,7 @@
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, where they are known"}
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / time, likewise"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), likewise"}
+-- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the kernels that have counters; NULL without"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), likewise"}
 -- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are known: 1 is on the roof"}
 -- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; of the longer of both times; NULL without operations"}
@@ -93,7 +94,8 @@ grouped AS (
         arg_max(ceiling_name, weight_ns) AS ceiling_name,
         arg_max(reason, weight_ns) AS work_reason,
         arg_max(peak_reason, weight_ns) AS peak_reason,
-        CASE WHEN min(provenance_kind) = max(provenance_kind) THEN min(provenance_kind) WHEN count(provenance_kind) > 0 THEN 'mixed' END AS provenance_kind
+        ratio(sum(fp32_flop) * 1e9, sum(fp32_roof)) AS fp32_utilization_ratio,
+        one_provenance(provenance_kind) AS provenance_kind
     FROM pieces
     GROUP BY run_id, group_name, group_dims, group_types
 )
@@ -113,7 +115,7 @@ SELECT
     CASE WHEN known_flop > 0 THEN ratio(known_flop, known_bytes) END AS intensity_flop_per_byte,
     ratio(timed_flop * 1e9, flop_ns) AS achieved_flop_per_s,
     ratio(timed_bytes * 1e9, bytes_ns) AS achieved_bytes_per_s,
-    utilization_ratio, bandwidth_ratio, roof_ratio,
+    utilization_ratio, fp32_utilization_ratio, bandwidth_ratio, roof_ratio,
     CASE WHEN known_flop > 0 OR compute_ns > 0 THEN bound_of(compute_ns, bandwidth_ns, NULL, roof_ratio, NULL, 0.6) END AS bound_kind,
     CASE WHEN known_flop > 0 OR compute_ns > 0 THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
     ceiling_name,

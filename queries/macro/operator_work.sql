@@ -35,6 +35,8 @@
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
 -- compute_ns = {type = "DOUBLE", doc = "the operations at peak"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "the bytes at peak"}
+-- fp32_flop = {type = "DOUBLE", doc = "FP32 operations of the kernels that have counters and whose peak is known"}
+-- fp32_roof = {type = "DOUBLE", doc = "the FP32 operations, times 1e9, that these could do in their time"}
 -- peak_reason = {type = "VARCHAR", doc = "why one of these is NULL where the work is known"}
 WITH
 steps AS MATERIALIZED (
@@ -68,7 +70,9 @@ ran AS (
         sum(counted.compute_ns) FILTER (WHERE is_counted) AS compute_ns,
         sum(counted.dram_ns) FILTER (WHERE is_counted) AS bandwidth_ns,
         arg_max(counted.ceiling_name, counted.total_flop) AS ceiling_name,
-        any_value(counted.fp32_flop_per_s) AS fp32_flop_per_s
+        any_value(counted.fp32_flop_per_s) AS fp32_flop_per_s,
+        sum(counted.fp32_flop) FILTER (WHERE counted.fp32_flop_per_s IS NOT NULL AND counted.dur_ns > 0) AS fp32_flop,
+        sum(counted.fp32_flop_per_s * counted.dur_ns) FILTER (WHERE counted.fp32_flop IS NOT NULL) AS fp32_roof
     FROM (FROM attribution WHERE wanted_run IS NULL OR run_id = wanted_run) AS work
     LEFT JOIN (
         SELECT *, total_flop IS NOT NULL AND dram_bytes IS NOT NULL AS is_counted
@@ -99,7 +103,8 @@ on_devices AS (
         sum(with_flop_count) AS with_flop_count, sum(with_bytes_count) AS with_bytes_count, sum(counted_count) AS counted_count, sum(counted_ns) AS counted_ns,
         sum(all_flop) AS all_flop, sum(all_bytes) AS all_bytes, sum(counted_flop) AS counted_flop, sum(counted_bytes) AS counted_bytes,
         sum(unheld_count) AS unheld_count, sum(ran.compute_ns) AS compute_ns, sum(ran.bandwidth_ns) AS bandwidth_ns,
-        arg_max(ran.ceiling_name, all_flop) AS counted_ceiling_name, max(fp32_flop_per_s) AS fp32_flop_per_s
+        arg_max(ran.ceiling_name, all_flop) AS counted_ceiling_name, max(fp32_flop_per_s) AS fp32_flop_per_s,
+        sum(fp32_flop) AS fp32_flop, sum(fp32_roof) AS fp32_roof
     FROM ran
     JOIN steps ON steps.run_id = ran.run_id AND steps.source_id = ran.source_id
     LEFT JOIN contexts
@@ -135,6 +140,7 @@ device_parts AS (
         sum(all_flop) AS all_flop, sum(all_bytes) AS all_bytes, sum(counted_flop) AS counted_flop, sum(counted_bytes) AS counted_bytes,
         sum(unheld_count) AS unheld_count, sum(parts.compute_ns) AS compute_ns, sum(parts.bandwidth_ns) AS bandwidth_ns,
         arg_max(counted_ceiling_name, all_flop) AS counted_ceiling_name, max(fp32_flop_per_s) AS fp32_flop_per_s,
+        sum(fp32_flop) AS fp32_flop, sum(fp32_roof) AS fp32_roof,
         CASE WHEN count(known.device_name) = count(*) AND min(known.device_name) = max(known.device_name) THEN min(known.device_name) END AS device_name,
         -- calls are not told by device
         CASE WHEN count(*) > 1 THEN 'one for all of its devices' ELSE 'for this device' END AS device_words,
@@ -171,7 +177,8 @@ units AS (
         max(with_flop_count) AS known_flop_count, max(with_bytes_count) AS known_bytes_count, coalesce(max(counted_count), 0) AS counted_count,
         max(counted_ns) AS counted_ns, max(all_flop) AS all_flop, max(all_bytes) AS all_bytes, max(counted_flop) AS counted_flop,
         max(counted_bytes) AS counted_bytes, max(unheld_count) AS unheld_count, max(compute_ns) AS compute_ns, max(bandwidth_ns) AS bandwidth_ns,
-        max(counted_ceiling_name) AS counted_ceiling_name, max(fp32_flop_per_s) AS fp32_flop_per_s
+        max(counted_ceiling_name) AS counted_ceiling_name, max(fp32_flop_per_s) AS fp32_flop_per_s,
+        max(fp32_flop) AS fp32_flop, max(fp32_roof) AS fp32_roof
     FROM parts LEFT JOIN kernel_sources USING (run_id, source_id)
     GROUP BY run_id, source_id, context_id
     HAVING any_value(has_kernels) IS NULL OR max(kernel_count) IS NOT NULL
@@ -212,7 +219,7 @@ worked AS (
         CASE WHEN counted_count > 0 AND counted_count < kernel_count THEN counted_ns ELSE total_ns END AS measured_ns,
         CASE WHEN unheld_count = 0 AND counted_count > 0 THEN compute_ns END AS measured_compute_ns,
         CASE WHEN unheld_count = 0 AND counted_count > 0 THEN bandwidth_ns END AS measured_bandwidth_ns,
-        counted_ceiling_name, fp32_flop_per_s
+        counted_ceiling_name, fp32_flop_per_s, fp32_flop, fp32_roof
     FROM units
     LEFT JOIN contexts
         ON contexts.run_id = units.run_id AND contexts.source_id = units.source_id AND contexts.context_id = units.context_id
@@ -250,6 +257,7 @@ SELECT
     total_flop, total_bytes, CAST(work_ns AS BIGINT) AS work_ns, is_known,
     CASE WHEN coalesce(total_flop, total_bytes) IS NOT NULL THEN CASE WHEN is_by_counters THEN 'measured' ELSE 'modelled' END END AS provenance_kind,
     reason, device_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s, compute_ns, bandwidth_ns,
+    CAST(fp32_flop AS DOUBLE) AS fp32_flop, fp32_roof,
     CASE
         WHEN NOT is_known THEN NULL
         WHEN NOT has_kernels THEN 'no peak of the processor is known'

@@ -1,7 +1,7 @@
 -- purpose = "The points of a roofline of a timeline's operators, layers or phases: operations and bytes (by joined counters, else modelled), the time of their kernels, and the time both would take at peak."
 -- source = "Williams 2009 (Roofline), by operator; function op_model; docs/metrics.md, section Operators of a timeline"
 -- needs = ["op_call"]
--- depends = ["operator_work", "run_title"]
+-- depends = ["operator_work", "run_title", "one_provenance"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- level = {type = "VARCHAR", doc = "level of memory; only of dram bytes are known by operator", default = "dram", choices = ["all", "dram", "l2", "l1"]}
@@ -77,7 +77,7 @@ points AS (
         arg_max(lacking, coalesce(total_ns, 0)) AS reason,
         coalesce(sum(call_count) FILTER (WHERE is_in AND total_flop = 0), 0) AS zero_launch_count,
         coalesce(sum(work_ns) FILTER (WHERE is_in AND total_flop = 0), 0) AS zero_ns,
-        CASE WHEN min(provenance_kind) = max(provenance_kind) THEN min(provenance_kind) ELSE 'mixed' END AS byte_definition
+        coalesce(one_provenance(provenance_kind), 'modelled') AS byte_definition
     FROM pieces
     GROUP BY run_id, device_name, name
 )
@@ -88,7 +88,7 @@ SELECT
     CAST(total_ns AS BIGINT) AS total_ns,
     CAST(known_ns AS BIGINT) AS known_ns,
     known_flop, known_bytes, compute_ns, bandwidth_ns, CAST(NULL AS DOUBLE) AS launch_ns, reason,
-    coalesce(byte_definition, 'modelled') AS byte_definition, device_name, CAST(NULL AS VARCHAR) AS source_id, CAST(NULL AS BIGINT) AS event_id,
+    byte_definition, device_name, CAST(NULL AS VARCHAR) AS source_id, CAST(NULL AS BIGINT) AS event_id,
     CAST(zero_launch_count AS BIGINT) AS zero_launch_count,
     CAST(zero_ns AS BIGINT) AS zero_ns,
     op_class

@@ -35,10 +35,11 @@
 -- input_types = {type = "VARCHAR", doc = "by shape: their types"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined counters), modelled or mixed"}
 -- basis = {type = "VARCHAR", doc = "whose time total_ns is: kernels (with copies and sets), of a file without kernels host operators, or mixed"}
+-- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the kernels that have counters (Zhu 2018, eq. 2); NULL without"}
 SELECT
     coalesce(group_name, '(no operator)') AS name, total_ns, share_ratio, input_dims, call_count, bound_kind, roof_ratio, nearest_name,
     intensity_flop_per_byte, utilization_ratio, bandwidth_ratio, reason, kernel_count, mean_ns, host_ns,
     total_flop, total_bytes, achieved_flop_per_s, achieved_bytes_per_s, known_ratio, ceiling_name,
-    family_name, kernel_ns, copy_count, input_types, provenance_kind, basis
+    family_name, kernel_ns, copy_count, input_types, provenance_kind, basis, fp32_utilization_ratio
 FROM operator_figures($run_id, $phase, $by, NULL, $provenance)
 ORDER BY total_ns DESC NULLS LAST, name, input_dims, input_types

@@ -1,7 +1,7 @@
 -- purpose = "The steps one by one, and which of them are the stable phase: time, busy time of the devices, launches, and what their kernels did by the counters that were joined; their median and throughput first."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning, throughput; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
--- depends = ["step_span", "stable_phase", "stable_share", "label_value", "joined_bound"]
+-- depends = ["step_span", "stable_phase", "stable_share", "step_sample", "rate_of_steps", "joined_bound"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
@@ -139,10 +139,7 @@ added AS (
         ratio(sum(busy_ns), sum(elapsed_ns * device_count)) AS busy_ratio,
         CAST(median(kernel_count) AS BIGINT) AS kernel_count,
         CAST(median(kernel_ns) AS BIGINT) AS kernel_ns,
-        CASE
-            WHEN count(elapsed_ns) = max(step_index) - min(step_index) + 1
-            THEN ratio(count(*) * 1e9, max(end_ns) - min(start_ns))
-        END AS steps_per_s,
+        rate_of_steps(step_index, elapsed_ns, start_ns, end_ns) AS steps_per_s,
         CASE WHEN count(elapsed_ns) > 1 THEN ratio(max(elapsed_ns) - min(elapsed_ns), median(elapsed_ns)) END AS spread_ratio,
         count(*) AS step_count,
         coalesce(any_value(phase_reason), CASE WHEN NOT is_all THEN any_value(warning) END) AS reason,
@@ -156,12 +153,6 @@ added AS (
         sum(counted_ns) AS counted_ns, sum(joined_ns) AS joined_ns
     FROM (SELECT *, true AS is_all FROM told UNION ALL SELECT *, false FROM told WHERE is_stable)
     GROUP BY source_id, is_all
-),
-samples AS (
-    SELECT coalesce(
-        (SELECT any_value(value) FROM run_metric WHERE run_id = $run_id AND metric_name = 'samples_per_step'),
-        (SELECT any_value(label_number) FROM label_value WHERE run_id = $run_id AND label_name = 'batch')
-    ) AS sample_count
 ),
 rows_of_all AS (
     SELECT
@@ -183,6 +174,6 @@ SELECT
     spread_ratio, step_count, mean_ns, longest_ns, stall_ns, kernel_ns, mark_ns, busy_ns, work_count, step_kind, start_ns, step_index, rows_of_all.source_id,
     total_flop, total_bytes, ratio(fp32_flop * 1e9, fp32_roof) AS fp32_utilization_ratio, ratio(counted_ns, joined_ns) AS known_ratio
 FROM rows_of_all
-CROSS JOIN samples
+LEFT JOIN step_sample ON step_sample.run_id = $run_id
 LEFT JOIN source_file ON source_file.source_id = rows_of_all.source_id AND source_file.run_id = $run_id
 ORDER BY rank_index NULLS LAST, rows_of_all.source_id, step_index NULLS FIRST, step_name DESC
