@@ -77,6 +77,11 @@ def _of_run(of: _Asked) -> Iterator[Line]:
         {row["device_names"] for row in rows if row["device_names"] not in (None, "?")}
     )
     yield "device", ", ".join(devices) or "no file names one"
+    for row in of.rows("joins") if of.database.has_rows_in("kernel_match", of.run_id) else ():
+        yield "counters", (
+            f"{row['counter_run_name']}: joined to {human(row['matched_ratio'], 'ratio')} of the "
+            "launches"
+        )
     if of.phase != "all":
         yield "phase", f"{of.phase}: times and memory are of these steps only"
 
@@ -285,6 +290,12 @@ def _without_kernels(of: _Asked) -> Iterator[Line]:
         yield f"layer {number}", f"{share}, {time} a step: {name}"
 
 
+_PROVENANCES = {
+    "measured": "by the joined counters", "mixed": "partly modelled",
+    "modelled": "modelled from shapes",
+}  # fmt: skip
+
+
 def _work(of: _Asked) -> Iterator[Line]:
     if of.phase == "all" and of.database.has_rows_in("op_stat", of.run_id):
         yield from _reported_work(of)
@@ -306,8 +317,9 @@ def _work(of: _Asked) -> Iterator[Line]:
     if set(time) == {"not known"}:
         bound = f"not known: {rows[0]['reason']}"
     flop = sum(row["total_flop"] or 0 for row in rows)
-    modelled = human(flop, "flop") if flop else "no FLOP"
-    yield "bound", f"{bound}; {modelled} modelled from shapes"
+    known = human(flop, "flop") if flop else "no FLOP"
+    kinds = {row["provenance_kind"] for row in rows if row["total_flop"]} or {"modelled"}
+    yield "bound", f"{bound}; {known} {' and '.join(_PROVENANCES[kind] for kind in sorted(kinds))}"
 
 
 def _reported_work(of: _Asked) -> Iterator[Line]:

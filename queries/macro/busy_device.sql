@@ -1,7 +1,7 @@
 -- purpose = "How long each device was busy in some steps, and the FP32 operations of its kernels: by joined counters, else by those of the run itself."
 -- source = "Zhu 2018 (TBD), eq. 1 and 2; docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
--- depends = ["work_in_window", "device_time", "work_by_name", "joined_bound", "device_peak"]
+-- depends = ["work_in_window", "device_time", "work_by_name", "joined_bound", "device_peak", "whole_sum"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
@@ -19,7 +19,8 @@
 -- fp32_flop = {type = "DOUBLE", doc = "FP32 operations, by counters of the run; NULL unless those of every kernel are known, or of some by joined counters"}
 -- fp32_flop_per_s = {type = "DOUBLE", doc = "peak of FP32"}
 -- fp32_reason = {type = "VARCHAR", doc = "why the FP32 utilization is NULL, or a lower bound"}
--- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time whose FP32 operations are known: below 1 the utilization of a joined run is a lower bound"}
+-- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time whose FP32 operations are known: below 1 the utilization of a joined run is a lower bound; NULL without any"}
+-- peak_ns = {type = "DOUBLE", doc = "time of all operations, each at the peak of its precision, by joined counters; NULL unless those of every kernel are known"}
 WITH
 busy AS (
     SELECT
@@ -42,7 +43,8 @@ worked AS (
         count(*) FILTER (WHERE coalesce(joined.fp32_flop, work.fp32_flop) IS NULL) AS unknown_count,
         sum(here.end_ns - here.start_ns) FILTER (WHERE coalesce(joined.fp32_flop, work.fp32_flop) IS NOT NULL) AS known_ns,
         sum(here.end_ns - here.start_ns) AS all_ns,
-        bool_or(joined.is_matched) AS is_joined
+        bool_or(joined.is_matched) AS is_joined,
+        whole_sum(joined.compute_ns) AS peak_ns
     FROM work_in_window(wanted_run, wanted_phase) AS here
     LEFT JOIN (FROM joined_bound WHERE wanted_run IS NULL OR run_id = wanted_run) AS joined
         ON joined.run_id = here.run_id AND joined.source_id = here.source_id AND joined.event_id = here.event_id
@@ -55,8 +57,8 @@ held AS (
     SELECT
         busy.*,
         CASE WHEN worked.unknown_count = 0 OR worked.is_joined THEN worked.known_flop END AS fp32_flop,
-        coalesce(ratio(coalesce(worked.known_ns, 0), worked.all_ns), 0) AS fp32_known_ratio,
-        device_peak.fp32_flop_per_s,
+        CASE WHEN worked.known_flop IS NOT NULL THEN ratio(worked.known_ns, worked.all_ns) END AS fp32_known_ratio,
+        device_peak.fp32_flop_per_s, worked.peak_ns,
         CASE
             WHEN worked.known_flop IS NULL THEN 'operations: not_collected'
             WHEN worked.unknown_count > 0 AND worked.is_joined AND device_peak.fp32_flop_per_s IS NOT NULL
@@ -74,7 +76,7 @@ held AS (
 )
 SELECT
     run_id, source_id, device_id, elapsed_ns, busy_ns, busy_with_transfers_ns, compute_ns,
-    sum_ns, overlapping_count, kernel_count, fp32_flop, fp32_flop_per_s, fp32_reason, fp32_known_ratio
+    sum_ns, overlapping_count, kernel_count, fp32_flop, fp32_flop_per_s, fp32_reason, fp32_known_ratio, peak_ns
 FROM held
 -- without kernels their time is not known, not 0
 WHERE kernel_count > 0

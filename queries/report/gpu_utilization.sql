@@ -22,7 +22,7 @@
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x busy_ns); NULL unless those of every kernel are known"}
 -- fp32_flop = {type = "DOUBLE", doc = "FP32 operations, by counters of the run; NULL unless those of every kernel are known, or of some by joined counters"}
 -- fp32_reason = {type = "VARCHAR", doc = "why the FP32 utilization is NULL, or a lower bound"}
--- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time whose FP32 operations are known: below 1 the utilization of a joined run is a lower bound"}
+-- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time whose FP32 operations are known: below 1 the utilization of a joined run is a lower bound; NULL without any"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 SELECT
     device_rank.rank_index,

@@ -91,7 +91,7 @@ SELECT
     byte_definition, device_name, CAST(NULL AS VARCHAR) AS source_id, CAST(NULL AS BIGINT) AS event_id,
     CAST(zero_launch_count AS BIGINT) AS zero_launch_count,
     CAST(zero_ns AS BIGINT) AS zero_ns,
-    op_class
+    CASE WHEN $by = 'op' THEN op_class END AS op_class
 FROM points
 JOIN (FROM run_title WHERE $run_id IS NULL OR run_id = $run_id) AS run_title ON run_title.run_id = points.run_id
 ORDER BY points.run_id, points.total_ns DESC NULLS LAST, points.known_flop DESC NULLS LAST, points.name, device_name

@@ -12,6 +12,7 @@
 -- steps_per_s = {type = "DOUBLE", doc = "steps / their time; NULL without steps"}
 -- busy_ratio = {type = "DOUBLE", doc = "GPU compute utilization (eq. 1): time with a kernel / elapsed time, of all devices"}
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 utilization (eq. 2): FP32 operations / (FP32 peak x busy time); of all devices"}
+-- peak_ratio = {type = "DOUBLE", doc = "the same for what the kernels do compute in: time of all operations, each at the peak of its precision / busy time; NULL unless every kernel has counters"}
 -- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time whose FP32 operations are known: below 1 the utilization is a lower bound"}
 -- device_count = {type = "BIGINT", doc = "devices"}
 -- reason = {type = "VARCHAR", doc = "why a utilization is NULL, or a lower bound"}
@@ -21,7 +22,8 @@ devices AS (
     SELECT
         run_id, count(*) AS device_count, sum(busy_ns) AS busy_ns, sum(elapsed_ns) AS elapsed_ns,
         whole_sum(CAST(fp32_flop AS DOUBLE)) AS fp32_flop, whole_sum(fp32_flop_per_s * busy_ns) AS fp32_roof,
-        ratio(sum(fp32_known_ratio * busy_ns), sum(busy_ns)) AS fp32_known_ratio, min(fp32_reason) AS reason
+        ratio(sum(fp32_known_ratio * busy_ns), sum(busy_ns)) AS fp32_known_ratio, min(fp32_reason) AS reason,
+        ratio(whole_sum(peak_ns), sum(busy_ns)) AS peak_ratio
     FROM busy_device(NULL, $phase)
     GROUP BY run_id
 ),
@@ -43,7 +45,7 @@ SELECT
     title AS run_name, labels,
     steps_per_s * sample_count AS samples_per_s, steps_per_s,
     ratio(busy_ns, elapsed_ns) AS busy_ratio,
-    ratio(fp32_flop * 1e9, fp32_roof) AS fp32_utilization_ratio,
+    ratio(fp32_flop * 1e9, fp32_roof) AS fp32_utilization_ratio, peak_ratio,
     fp32_known_ratio, device_count, reason, run_id
 FROM devices
 JOIN run_title USING (run_id)

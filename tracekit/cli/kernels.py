@@ -45,9 +45,21 @@ def figures(
     told = result
     if not len(result):  # none is below the average, or nobody knows the average: say which
         told = database.query("kernel_figures", {"run_id": run_id, **asked, "below_average": False})
-    notes = [f"run: {run_id}", *_average(told), *_convention(told), *_unknown(told)]
+    notes = [
+        f"run: {run_id}", *_times_apart(database, run_id), *_average(told), *_convention(told),
+        *_unknown(told),
+    ]  # fmt: skip
     cut = _cut(result, top, tuple(notes))
     return _readable(cut) if for_people else cut
+
+
+def _times_apart(database: Database, run_id: str) -> list[str]:
+    """What to do where a run has a timeline and counters, and nothing ties them."""
+    is_apart = database.has_rows_in("attribution", run_id) and not database.has_rows_in(
+        "kernel_match", run_id
+    )
+    told = f"the run has a timeline, too: tracekit join {run_id} {run_id} gives kernels its times"
+    return [told] * is_apart
 
 
 def _cut(result: Result, top: int, notes: tuple[str, ...]) -> Result:
