@@ -292,6 +292,10 @@ _QUERY_EXAMPLES = {
     "heatmap": f"tracekit query heatmap {_SWEPT} --param x=nodes --param y=batch",
     "speedup": "tracekit query speedup --store S --param over=platform --param baseline=old "
     "--param metric=images_per_s",
+    "training_metrics": "tracekit query training_metrics --store S --param runs=lstm",
+    "kernel_matches": "tracekit query kernel_matches --run lstm --store S | head -n 10",
+    "profiling_cost": "tracekit query profiling_cost --run lstm --store S | head -n 10",
+    "model_check": "tracekit query model_check --run lstm --store S | head -n 16",
     "sensitivity": f"tracekit query sensitivity {_SWEPT}",
     "amdahl": "tracekit query amdahl --store S --param over=nodes --param metric=images_per_s "
     "--param runs=alexnet*",
@@ -319,6 +323,7 @@ def _query(query: Query) -> str:
     if query.kind == "report":
         run = "counters" if {"kernel_counter", "device"} & set(query.needs) else "gpu"
         run = "alexnet" if "measurement" in query.needs else run
+        run = "lstm" if "kernel_match" in query.needs else run
         default = f"tracekit query {query.name} --run {run} --store S"
         text += f"```console\n$ {_QUERY_EXAMPLES.get(query.name, default)}\n```\n\n"
     return text
@@ -350,6 +355,7 @@ _CUT = "fixtures/torch_profiler/hand-made/cut.json"
 _COUNTERS = "fixtures/nsight_compute/raw-v100-handmade/report.csv"
 _ROOFLINE = "fixtures/roofline/lstm.csv"
 _PAPER = "'V100 (Wang 2020, measured)'"
+_LSTM = "fixtures/h100/lstm"
 _JAVED = "fixtures/javed2019/alexnet-ps4-vanilla-64"
 _SQL = '"SELECT stream_id, count(*) AS launches FROM kernel GROUP BY ALL ORDER BY ALL"'
 _COMMAND_EXAMPLES = {
@@ -366,6 +372,10 @@ _COMMAND_EXAMPLES = {
     "kernels": ["tracekit kernels --run gpu --store S --top 3",
                 f"tracekit ingest {_COUNTERS} --run counters --device 'TITAN V' --store S",
                 "tracekit kernels --run counters --store S --below-average --top 5"],
+    "join": [f"tracekit ingest {_LSTM}/trace.json.gz --run lstm --store J",
+             f"tracekit ingest {_LSTM}/raw.csv.gz --run lstm-ncu --store J",
+             "tracekit join lstm lstm-ncu --store J"],
+    "joins": ["tracekit joins --store J", "tracekit joins lstm --remove lstm-ncu --store J"],
     "roofline": [f"tracekit ingest {_ROOFLINE} --run lstm --device {_PAPER} --store S",
                  "tracekit roofline lstm --store S",
                  "tracekit roofline lstm --by run --model 4d --store S -o lstm.svg"],
@@ -382,7 +392,8 @@ _COMMAND_EXAMPLES = {
     "check": ["tracekit check --store S"],
 }  # fmt: skip
 #: The order in which a reader meets them; others come after.
-_ORDER = ("ingest", "runs", "issues", "formats", "devices", "summary", "kernels", "compare",
+_ORDER = ("ingest", "runs", "issues", "formats", "devices", "summary", "kernels", "join", "joins",
+          "compare",
           "roofline", "chart", "queries", "query", "sql", "remove", "check")  # fmt: skip
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tracekit
+from tracekit.joins import join
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import SIZES, encoded
 from tracekit.session import Session
@@ -26,6 +27,7 @@ AWAN = ROOT / "fixtures" / "awan2017"
 PARADNN = ROOT.parent / "shared" / "corpus" / "paradnn"
 PICTURES = ROOT / "docs" / "rooflines"
 OF_JAVED = ROOT / "docs" / "papers" / "javed-2019"
+OF_JOINS = ROOT / "docs" / "joins"
 OF_AWAN = ROOT / "docs" / "papers" / "awan-2017"
 OF_PARADNN = ROOT / "docs" / "papers" / "wang-ye-2020"
 #: The V100 that the authors of the Time-Based Roofline measured.
@@ -76,6 +78,22 @@ def pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
         "panels",
         session.roofline("conv2d*", trajectory="batch", series=("framework",), panels="precision"),
     )
+
+
+def joined_store(folder: Path) -> Session:
+    """An LSTM on an H100, by its timeline and by its counters, joined."""
+    store = folder / "L"
+    for file, name in (("trace.json.gz", "lstm"), ("raw.csv.gz", "lstm-ncu")):
+        tracekit.ingest([H100 / "lstm" / file], store, run_name=name)
+    join(tracekit.open(store), "lstm", "lstm-ncu")
+    return tracekit.open(store)
+
+
+def joined_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
+    """What each recording tells, and both together."""
+    yield "lstm-timeline", session.draw("ranks", "lstm")
+    yield "lstm-counters", session.roofline("lstm-ncu")
+    yield "lstm-both", session.roofline("lstm", by="op")
 
 
 def javed_store(folder: Path) -> Session:
@@ -167,6 +185,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _write(PICTURES, pictures(demo_store(Path(folder))))
         _write(OF_JAVED, javed_pictures(javed_store(Path(folder))))
+        _write(OF_JOINS, joined_pictures(joined_store(Path(folder))))
         _write(OF_AWAN, awan_pictures(awan_store(Path(folder))))
         if PARADNN.is_dir():
             _write(OF_PARADNN, paradnn_pictures(paradnn_store(Path(folder))))

@@ -13,6 +13,9 @@
 -- backward_ns = {type = "BIGINT", doc = "time of the backward pass"}
 -- share_ratio = {type = "DOUBLE", doc = "all three / that of all rows of the run, or of the net"}
 -- step_ns = {type = "DOUBLE", doc = "all three of a step: of the work in steps / steps"}
+-- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), where they are known"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth or compute; NULL without operations"}
+-- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time: 1 is on the roof"}
 -- layer_type = {type = "VARCHAR", doc = "its type; NULL where nobody says, or of several together"}
 -- other_ns = {type = "BIGINT", doc = "time of neither: optimizer, data, not known"}
 -- step_count = {type = "BIGINT", doc = "steps, of each source its own; caffe time: iterations of the mean"}
@@ -29,18 +32,15 @@
 -- net_name = {type = "VARCHAR", doc = "caffe time: the net"}
 -- net_index = {type = "BIGINT", doc = "caffe time: which net of a log, from 0"}
 -- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL, or not of all of the time (the reason of the most time)"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), where they are known"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), likewise"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth or compute; NULL without operations"}
--- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time: 1 is on the roof"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined counters), modelled or mixed"}
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the kernels that have counters (Zhu 2018, eq. 2); NULL without"}
 SELECT
-    layer.layer_path, forward_ns, backward_ns, layer.share_ratio, step_ns, layer_type, other_ns, step_count, layer.kernel_count,
+    layer.layer_path, forward_ns, backward_ns, layer.share_ratio, step_ns, work.utilization_ratio, work.bound_kind, work.roof_ratio, layer_type, other_ns, step_count, layer.kernel_count,
     work.known_ratio, work.total_flop, work.total_bytes, work.intensity_flop_per_byte, work.achieved_flop_per_s, layer.reason,
     layer.basis, forward_step_ns, backward_step_ns, net_name, net_index,
     CASE WHEN layer.basis = 'caffe time' THEN 'no operators in the log' ELSE work.work_reason END AS work_reason,
-    work.utilization_ratio, work.bandwidth_ratio, work.bound_kind, work.roof_ratio, work.provenance_kind, work.fp32_utilization_ratio
+    work.bandwidth_ratio, work.provenance_kind, work.fp32_utilization_ratio
 FROM layer_figures($run_id, $phase, $depth) AS layer
 LEFT JOIN operator_figures($run_id, $phase, 'module', $depth, $provenance) AS work
     ON work.run_id = layer.run_id AND work.group_name IS NOT DISTINCT FROM layer.group_path AND layer.basis <> 'caffe time'
