@@ -263,9 +263,9 @@ def _refuse_formats(
     if not is_table and given:
         answers = "answers in a word" if given[0] == "--explain" else "prints a command"
         raise UsageError(f"{given[0]} {answers}; leave --output and --format out")
-    if len(given) > 1 or (given == ["--explain"] and reads is not None):
-        if "--explain" in given:
-            raise UsageError(f"--explain is of one file; leave {_others(given)} out")
+    if "--explain" in given and (len(given) > 1 or reads is not None):
+        raise UsageError("--explain is of one file; leave the format and other options out")
+    if len(given) > 1:
         raise UsageError(f"{' and '.join(given)}: ask for one of them at a time")
     if device is not None and given != ["--metrics"]:
         raise UsageError("--device is for --metrics; leave it out, or add --metrics")
@@ -274,10 +274,6 @@ def _refuse_formats(
             f"{reads!r} stands alone; add --record for how to record it (nsight-compute also has "
             "--metrics, perf-stat --events); `tracekit formats` lists all formats"
         )
-
-
-def _others(given: Sequence[str]) -> str:
-    return " and ".join([option for option in given if option != "--explain"] or ["the format"])
 
 
 def _print_how(

@@ -9,7 +9,7 @@ from tracekit.cli.output import put_out, say
 from tracekit.errors import UsageError
 from tracekit.parser import CountingParser, Parser, RecordableParser
 from tracekit.peaks import device_key, device_named, models, nearest
-from tracekit.registry import parser_named, parsers
+from tracekit.registry import blamed, parser_named, parsers
 
 _WIDTH = 78
 _CAPABILITY = re.compile(r"(?:(?:sm|compute)_(\d{1,2})(\d)[af]?|(\d{1,2})\.(\d))")
@@ -25,8 +25,11 @@ def print_recipes(reads: str | None) -> None:
         raise UsageError("--record is of one format; write tracekit formats FORMAT --record")
     parser = parser_named(reads)
     if not isinstance(parser, RecordableParser):
-        raise UsageError(f"{reads} does not say how its files are recorded: ask who wrote its parser")
-    texts = [f"{_comment(recipe.title)}\n{recipe.text}" for recipe in parser.record]
+        raise UsageError(
+            f"{reads} does not say how its files are recorded: ask who wrote its parser"
+        )
+    with blamed(parser):
+        texts = [f"{_comment(recipe.title)}\n{recipe.text}" for recipe in parser.record]
     put_out("\n".join(texts).encode())
 
 
@@ -47,7 +50,8 @@ def print_counting(reads: str | None, device: str | None) -> None:
     capability = _capability(device)
     major = int(capability.partition(".")[0])
     operations = str(value_of("operation_metrics", (capability, major))).split(",")
-    found = parser.counting(capability, operations)
+    with blamed(parser):
+        found = parser.counting(capability, operations)
     for number, note in enumerate(found.notes):
         say(_filled(f"  {note}" if number else note, "    "), newline=True)
     put_out(found.command.encode())
@@ -78,13 +82,14 @@ def _capability(device: str) -> str:
         return capability
     if model or found == {None}:
         raise UsageError(
-            f"--device {device!r} is no device of NVIDIA with a compute capability; write one, such "
-            "as H100, sm_90 or 9.0"
+            f"--device {device!r} is no device of NVIDIA with a compute capability; write one, "
+            "such as H100, sm_90 or 9.0"
         )
-    hint = ", ".join(sorted({m.name for m in alike})[:5] or nearest(device))
+    names = ", ".join(sorted({m.name for m in alike})[:5] or nearest(device))
+    hint = f", or one of: {names}" if names else ""
     raise UsageError(
         f"--device {device!r}: {'several devices are' if alike else 'no device is'} called so; "
-        f"write its compute capability, such as 9.0 or sm_90{f', or one of: {hint}' if hint else ''}"
+        f"write its compute capability, such as 9.0 or sm_90{hint}"
     )
 
 

@@ -29,15 +29,21 @@ _DRAM_BUSY = ("dram_throughput_ratio",)
 _WITHOUT_DRAM = {(7, 2), (8, 7), (11, 0), (12, 1)}
 
 _NOTES = (
-    "one step: put it in an NVTX range (torch.cuda.nvtx.range_push(\"step\") … range_pop()) and add "
-    "--nvtx-include \"step/\"; or by number, --launch-skip N --launch-count M: the first steps load "
-    "and tune",
-    "each launch is repeated for every pass, with its memory saved and restored: where that takes too "
-    "long, or kernels wait for each other (NCCL), --replay-mode application runs the whole program "
-    "for each pass; it has to launch the same each time",
-    "the throughputs (…__throughput, …_memory_throughput) take about half of the passes: leave them "
-    "out where time is short; they tell what is busy in kernels far from every roof",
-    "counters take the right to read them: root, or NVreg_RestrictProfilingToAdminUsers=0",
+    (
+        'one step: put it in an NVTX range (torch.cuda.nvtx.range_push("step") … range_pop()) and '
+        'add --nvtx-include "step/"; or by number, --launch-skip N --launch-count M: the first '
+        "steps load and tune"
+    ),
+    (
+        "each launch is repeated for every pass, with its memory saved and restored: where that "
+        "takes too long, or kernels wait for each other (NCCL), --replay-mode application runs the "
+        "whole program for each pass, which has to launch the same each time"
+    ),
+    (
+        "the metrics with throughput in their name take half of the passes or more: leave them out "
+        "where time is short; they tell what is busy in kernels far from every roof"
+    ),
+    "it takes the right to read counters: root, or NVreg_RestrictProfilingToAdminUsers=0",
 )
 
 
