@@ -1176,17 +1176,17 @@ class _Reading:
 
 _RECORD = (
     Recipe(
-        "the timeline (for compute capability 7.x and before; nvprof came with CUDA up to 12)",
+        "the timeline (nvprof came with CUDA up to 12, and counts on compute capability 7.x and "
+        "before)",
         "sh",
         "nvprof --csv --print-gpu-trace --log-file trace.csv python train.py\n",
     ),
     Recipe(
-        "the counters: each kernel is run several times, so in a run of its own",
+        f"the counters: each kernel is run several times, so in a run of its own; on 7.x add "
+        f"{', '.join(_LEVELS)}",
         "sh",
-        "nvprof --csv --log-file metrics.csv \\\n  --metrics "
-        + ",".join((*list(_COUNTERS)[:3], *_LEVELS, _OCCUPANCY))
-        + " \\\n  --metrics "
-        + ",".join((*list(_COUNTERS)[3:5], *_L2_SECTORS))
+        "nvprof --csv --log-file metrics.csv --metrics \\\n"
+        + ",\\\n".join((*(n for n in _COUNTERS if "bytes" not in n), *_L2_SECTORS, _OCCUPANCY))
         + " \\\n  python train.py\n",
     ),
 )

@@ -201,9 +201,9 @@ def _is_mangled(content: bytes) -> bool:
 
 _RECORD = (
     Recipe(
-        "a dump of a tool, made by xprof (pip install xprof) of a profile of a GPU or TPU (tracekit "
-        "formats tensorflow-profiler --record); tracekit reads the profile itself, with all that "
-        "is in it: take this where the dump is all that can be passed on",
+        "a dump of a tool, made by xprof (pip install xprof) of a profile of a GPU or TPU "
+        "(tracekit formats tensorflow-profiler --record); tracekit reads the profile itself, "
+        "with all that is in it: take this where the dump is all that can be passed on",
         "python",
         """\
 from pathlib import Path
