@@ -244,7 +244,7 @@ def test_missing_counters_name_the_command(tracekit: Tracekit, tmp_path: Path) -
     assert tracekit("ingest", page, "--store", tmp_path / "S").code == 0
     done = tracekit("kernels", "--store", tmp_path / "S")
     assert done.code == 0
-    told = "".join(done.messages.split())
+    told = "".join(done.text.split())
     assert "toknowalloperationsadd:--metricssmsp__sass_thread_inst" in told
     whole = "the whole command: tracekit formats nsight-compute --metrics --device NAME"
     assert whole.replace(" ", "") in told
