@@ -398,18 +398,14 @@ def target_of(name: str) -> Target | None:
 
 def counter_of(column: str, capability: tuple[int, int]) -> str:
     """The counter that fills a column on a device: of several the one that counts first."""
-    other = {f"l1tex__lsu_writeback_active{suffix}" for since, suffix in _WRITEBACKS
-             if suffix != _writeback_suffix(capability)}  # fmt: skip
+    own = next(suffix for since, suffix in _WRITEBACKS if capability >= since)
+    other = {f"l1tex__lsu_writeback_active{suffix}" for _, suffix in _WRITEBACKS if suffix != own}
     found = {
         name: target.rank
         for name, target in _TARGETS.items()
         if target.column == column and name.partition(".")[0] not in other
     }
     return min(found, key=found.__getitem__)
-
-
-def _writeback_suffix(capability: tuple[int, int]) -> str:
-    return next(suffix for since, suffix in _WRITEBACKS if capability >= since)
 
 
 #: Counters of whole things: their numbers have no decimals, in whatever notation.
