@@ -315,7 +315,7 @@ def _ascend_kind(name: str, task: str | None) -> str:
 
 _RECORD = (
     Recipe(
-        "PyTorch: a trace of four steps after warm-up, of each process that does this",
+        "PyTorch: a trace of four steps after warm-up; of several ranks name each file by its rank",
         "python",
         """\
 import torch
