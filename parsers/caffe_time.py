@@ -24,7 +24,7 @@ from tracekit.caffe.lines import (
 )
 from tracekit.caffe.nets import Net, Nets
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.schema import LAYER_STAT, batch_of_rows
 from tracekit.source import Source
 from tracekit.textual.lines import Block, as_utf8, blocks, tell_places
@@ -42,11 +42,21 @@ _MOST_DEVICES = 16
 _SHOWN = 80
 
 
+_RECORD = (
+    Recipe(
+        "a net on a GPU; without --gpu on the CPU",
+        "sh",
+        "caffe time --model train_val.prototxt --iterations 50 --gpu 0 2> caffe.log\n",
+    ),
+)
+
+
 class CaffeTimeParser:
     """Logs of caffe time; see the module."""
 
     name = "caffe-time"
     title = "logs of Caffe's `caffe time`: forward and backward time of each layer"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim what has a time of a layer, a pass or an iteration; or begins as Caffe's logs."""

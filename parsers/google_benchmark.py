@@ -15,7 +15,7 @@ from typing import Any
 from tracekit import decimals
 from tracekit.configurations import ConfigurationRows, Measured, results_facts, unit_of
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.source import Source
 from tracekit.textual.json_values import Head, Number, members
 
@@ -40,11 +40,24 @@ _NAMED = re.compile(r"([^:]+):([^:]+)")
 _LONGEST_NAME = 10_000
 
 
+_RECORD = (
+    Recipe(
+        "a program with Google Benchmark's main; single repetitions stay in the file",
+        "sh",
+        """\
+./benchmark --benchmark_out=results.json --benchmark_out_format=json \\
+  --benchmark_repetitions=10 --benchmark_enable_random_interleaving=true
+""",
+    ),
+)
+
+
 class GoogleBenchmarkParser:
     """Results of Google Benchmark; see the module."""
 
     name = "google-benchmark"
     title = "results of Google Benchmark (--benchmark_out, JSON): a benchmark's run a configuration"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim an object of a context and benchmarks, or of benchmarks with their times."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from tracekit.configurations import ConfigurationRows, Measured, results_facts
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.source import Source
 from tracekit.textual.json_values import Head, Number, as_json, members, text_of
 
@@ -21,11 +21,25 @@ _SECONDS = ("mean", "stddev", "median", "user", "system", "min", "max")
 _MOST_CODES = 5
 
 
+_RECORD = (
+    Recipe(
+        "a command over lists of parameters, each of which becomes a label",
+        "sh",
+        """\
+hyperfine --warmup 3 --export-json results.json \\
+  --parameter-list batch 16,32,64 --parameter-list threads 1,2 \\
+  './program --batch {batch} --threads {threads}'
+""",
+    ),
+)
+
+
 class HyperfineParser:
     """Results of hyperfine; see the module."""
 
     name = "hyperfine"
     title = "results of hyperfine (--export-json): a command a configuration"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim an object of results, each a command with its times."""

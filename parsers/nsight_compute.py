@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tracekit.errors import FormatError
 from tracekit.ncu.assemble import Assembler, EvidenceSink, Sink
+from tracekit.ncu.counting import counting
 from tracekit.ncu.csvpages import HEADER, SUMMARY, CsvPage
 from tracekit.ncu.textpage import TextPage, looks_like_it
-from tracekit.parser import Batch, Issue, Match, Report, Severity
+from tracekit.parser import Batch, Counting, Issue, Match, Recipe, Report, Severity
 from tracekit.schema import DEVICE_TABLE, batch_of_rows
 from tracekit.source import Source
 from tracekit.textual.lines import Block, as_utf8, blocks, tell_places
@@ -39,12 +40,36 @@ _MOST_PROCESSES = 100
 _MOST_MESSAGES = 200
 _NOTES = ("Backing up device", "Note: Running", "Found outstanding", "Launching the")
 
+_RECORD = (
+    Recipe(
+        "the counters of one step of a program (tracekit formats nsight-compute --metrics --device "
+        "H100 prints the same with only what is needed, in fewer passes; with the step in an NVTX "
+        "range called step, for which PyTorch has torch.cuda.nvtx.range_push)",
+        "sh",
+        """\
+ncu --set full --csv --page raw --print-units base --log-file ncu.csv \\
+  --clock-control none --nvtx --nvtx-include "step/" --target-processes all \\
+  python train.py
+""",
+    ),
+    Recipe(
+        "a report that is there already",
+        "sh",
+        "ncu --import report.ncu-rep --csv --page raw --print-units base > ncu.csv\n",
+    ),
+)
+
 
 class NsightComputeParser:
     """Exports of Nsight Compute; see the module."""
 
     name = "nsight-compute"
     title = "Nsight Compute: `ncu --csv`, details or raw page, and ncu's text page"
+    record = _RECORD
+
+    def counting(self, capability: str, operations: Sequence[str]) -> Counting:
+        """The ncu command that counts what is needed; see `tracekit.parser.CountingParser`."""
+        return counting(capability, operations)
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim what has a header of a CSV page, a section of a text page, or ncu's messages."""

@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Origin, Report, Severity
+from tracekit.parser import Batch, Issue, Match, Origin, Recipe, Report, Severity
 from tracekit.schema import EVENT_TABLES, REPEATED, TABLES, batch_of_rows
 from tracekit.source import ContentStream, Source
 
@@ -1174,11 +1174,30 @@ class _Reading:
 # -- the parser -----------------------------------------------------------------------------------
 
 
+_RECORD = (
+    Recipe(
+        "the timeline (nvprof came with CUDA up to 12, and counts on compute capability 7.x and "
+        "before)",
+        "sh",
+        "nvprof --csv --print-gpu-trace --log-file trace.csv python train.py\n",
+    ),
+    Recipe(
+        f"the counters: each kernel is run several times, so in a run of its own; on 7.x add "
+        f"{', '.join(_LEVELS)}",
+        "sh",
+        "nvprof --csv --log-file metrics.csv --metrics \\\n"
+        + ",\\\n".join((*(n for n in _COUNTERS if "bytes" not in n), *_L2_SECTORS, _OCCUPANCY))
+        + " \\\n  python train.py\n",
+    ),
+)
+
+
 class NvprofParser:
     """What nvprof prints, or writes with --log-file."""
 
     name = "nvprof"
     title = "nvprof text and CSV: summary, GPU and API trace, metrics, events"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """By nvprof's own messages, or by the header of one of its tables."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.perf.assemble import Assembler, EvidenceSink, Series, Sink
 from tracekit.perf.csvrows import CsvReader, has_two_commas, line_of, separator_of
 from tracekit.perf.jsonrows import JsonReader, looks_like_it
@@ -36,11 +36,32 @@ _SHOWN = 80
 _FEW_LINES, _MANY_LINES = 256, 8192
 
 
+_RECORD = (
+    Recipe(
+        "a program (tracekit formats perf-stat --events CPU names the events of a processor from "
+        "which operations and traffic follow)",
+        "sh",
+        """\
+perf stat -x\\; -o perf.csv \\
+  -e duration_time,task-clock,cycles,instructions,branches,branch-misses \\
+  -e cache-references,cache-misses,page-faults,context-switches \\
+  -- ./program
+""",
+    ),
+    Recipe(
+        "five times, for means and deviations; with -I 1000 in place of -r 5 each second of one",
+        "sh",
+        "perf stat -x\\; -o perf.csv -r 5 -- ./program\n",
+    ),
+)
+
+
 class PerfStatParser:
     """Output of perf stat; see the module."""
 
     name = "perf-stat"
     title = "perf stat (Linux): its text, `-x` (CSV) and `-j` (JSON)"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim what has a title of a block, or lines as ``-x``, ``-j`` or ``-I`` write them."""

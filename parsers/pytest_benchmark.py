@@ -17,7 +17,7 @@ from tracekit.configurations import (
     role_of_values,
 )
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.source import Source
 from tracekit.textual.json_values import Head, Number, as_json, members, text_of
 
@@ -28,6 +28,15 @@ _SECONDS = frozenset(("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3
                       "hd15iqr", "total"))  # fmt: skip
 
 
+_RECORD = (
+    Recipe(
+        "tests with the fixture benchmark; each parameter of a test becomes a label",
+        "sh",
+        "pytest --benchmark-only --benchmark-json=results.json\n",
+    ),
+)
+
+
 class PytestBenchmarkParser:
     """Results of pytest-benchmark; see the module."""
 
@@ -35,6 +44,7 @@ class PytestBenchmarkParser:
     title = (
         "results of pytest-benchmark (--benchmark-json, .benchmarks): a benchmark a configuration"
     )
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim an object with what pytest-benchmark says of the machine, or of a benchmark."""

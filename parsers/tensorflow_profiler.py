@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.protowire import LENGTH, Field, WireError, fields
 from tracekit.schema import DEVICE_TABLE, OP_STAT, STEP, STEP_PART, batch_of_rows
 from tracekit.source import Source, laid_out
@@ -51,11 +51,63 @@ _ABSOLUTE_FROM_NS = 10**17
 _INT64_MAX = 2**63 - 1
 
 
+_RECORD = (
+    Recipe(
+        "JAX: four steps after one that compiles; ingest the folder that it writes, logs",
+        "python",
+        """\
+import jax
+import jax.numpy as jnp
+
+weights = jnp.ones((64, 64))
+
+
+@jax.jit
+def step(batch: jax.Array) -> jax.Array:  # a step of your own in place of this one
+    return jnp.tanh(batch @ weights).sum()
+
+
+batch = jnp.ones((32, 64))
+step(batch).block_until_ready()
+with jax.profiler.trace("logs"):
+    for number in range(4):
+        with jax.profiler.StepTraceAnnotation("train", step_num=number):
+            step(batch).block_until_ready()
+""",
+    ),
+    Recipe(
+        "TensorFlow 2.2 and later: the same; with Keras the callback "
+        'tf.keras.callbacks.TensorBoard("logs", profile_batch=(10, 14)) does it',
+        "python",
+        """\
+import tensorflow as tf
+
+weights = tf.ones((64, 64))
+
+
+@tf.function
+def step(batch: tf.Tensor) -> tf.Tensor:  # a step of your own in place of this one
+    return tf.reduce_sum(tf.tanh(batch @ weights))
+
+
+batch = tf.ones((32, 64))
+step(batch).numpy()
+tf.profiler.experimental.start("logs")
+for number in range(4):
+    with tf.profiler.experimental.Trace("train", step_num=number, _r=1):
+        step(batch).numpy()
+tf.profiler.experimental.stop()
+""",
+    ),
+)
+
+
 class TensorflowProfilerParser:
     """XSpace dumps; see the module."""
 
     name = "tensorflow-profiler"
     title = "XSpace of the TensorFlow, JAX or XLA profiler (*.xplane.pb), on CPU, GPU or TPU"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim what begins with a plane that has a name that planes have."""

@@ -24,7 +24,7 @@ from tracekit.chrome.reader import TraceReader
 from tracekit.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
 from tracekit.chrome.sniffing import Survey
 from tracekit.chrome.tracks import Names, first_look, tracks
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.schema import DEVICE_TABLE, INT, KERNEL, SLICE, TEXT, TRANSFER, Table, batch_of_rows
 from tracekit.source import Source
 from tracekit.xspace.totals import Op, OpEvents, OpTotals
@@ -310,11 +310,35 @@ def _direction(name: str) -> str | None:
     return "_to_".join(_PLACES[letter.upper()] for letter in found.groups())
 
 
+_RECORD = (
+    Recipe(
+        "TensorFlow 1: one run of a session (with TensorFlow 2, which has tf.compat.v1, rather "
+        "tracekit formats tensorflow-profiler --record)",
+        "python",
+        """\
+import tensorflow.compat.v1 as tf
+from tensorflow.python.client import timeline
+
+tf.disable_eager_execution()
+step = tf.reduce_sum(tf.matmul(tf.ones((64, 64)), tf.ones((64, 64))))  # your own in place of this
+options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+metadata = tf.RunMetadata()
+with tf.Session() as session:
+    session.run(step)
+    session.run(step, options=options, run_metadata=metadata)
+with open("timeline.json", "w") as file:
+    file.write(timeline.Timeline(metadata.step_stats).generate_chrome_trace_format())
+""",
+    ),
+)
+
+
 class TensorflowTimelineParser:
     """Timelines of TensorFlow 1."""
 
     name = "tensorflow-timeline"
     title = "timeline of TensorFlow 1 (RunMetadata as a Chrome trace, .json)"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """By the names of processes, or the categories that only a timeline has."""

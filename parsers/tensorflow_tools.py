@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.protowire import Decoded, Decoder, Message
 from tracekit.schema import TABLES, batch_of_rows
 from tracekit.source import Source
@@ -199,6 +199,25 @@ def _is_mangled(content: bytes) -> bool:
 # -- the parser -----------------------------------------------------------------------------------
 
 
+_RECORD = (
+    Recipe(
+        "a dump of a tool, made by xprof (pip install xprof) of a profile of a GPU or TPU "
+        "(tracekit formats tensorflow-profiler --record); tracekit reads the profile itself, "
+        "with all that is in it: take this where the dump is all that can be passed on",
+        "python",
+        """\
+from pathlib import Path
+
+from xprof.convert import raw_to_tool_data
+
+profiles = [str(path) for path in Path("logs").rglob("*.xplane.pb")]
+data, _ = raw_to_tool_data.xspace_to_tool_data(profiles, "op_profile", {})
+Path("op_profile.json").write_bytes(data if isinstance(data, bytes) else data.encode())
+""",
+    ),
+)
+
+
 class TensorflowToolsParser:
     """The tools' dumps; see the module."""
 
@@ -206,6 +225,7 @@ class TensorflowToolsParser:
     title = (
         "dumps of the tools of TensorFlow's profiler plugin (kernel_stats.pb, op_profile.json …)"
     )
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim what has the shape and the words of one of the dumps."""

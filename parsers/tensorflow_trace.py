@@ -23,7 +23,7 @@ from tracekit.chrome.reader import TraceReader
 from tracekit.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
 from tracekit.chrome.sniffing import Survey
 from tracekit.chrome.tracks import Names, Track, first_look, tracks
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.schema import (
     DEVICE_TABLE,
     INT,
@@ -567,11 +567,38 @@ def _steps(group: Group, on: Sequence[_Line], slices: pa.RecordBatch) -> Iterato
 # -- the parser ------------------------------------------------------------------------------------
 
 
+_RECORD = (
+    Recipe(
+        "JAX writes logs/plugins/profile/*/*.trace.json.gz beside the *.xplane.pb of the same "
+        "profile, which says more: ingest the folder, or the one file that you have",
+        "python",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(batch: jax.Array) -> jax.Array:  # a step of your own in place of this one
+    return jnp.tanh(batch @ batch).sum()
+
+
+batch = jnp.ones((64, 64))
+step(batch).block_until_ready()
+with jax.profiler.trace("logs"):
+    for number in range(4):
+        with jax.profiler.StepTraceAnnotation("train", step_num=number):
+            step(batch).block_until_ready()
+""",
+    ),
+)
+
+
 class TensorflowTraceParser:
     """What the trace viewer of TensorFlow and JAX writes."""
 
     name = "tensorflow-trace"
     title = "trace.json of the TensorFlow and JAX profiler's trace viewer (.json, .json.gz)"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """By the head that only this writer writes, or by the names of planes."""

@@ -28,7 +28,7 @@ from tracekit.chrome.rows import (
     split,
 )
 from tracekit.chrome.sniffing import Survey
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.schema import (
     DEVICE_TABLE,
     INT,
@@ -313,11 +313,46 @@ def _ascend_kind(name: str, task: str | None) -> str:
     return "device" if any(part in words[0] for part in _ASCEND_NO_WORK) else "kernel"
 
 
+_RECORD = (
+    Recipe(
+        "PyTorch: a trace of four steps after warm-up; of several ranks name each file by its rank",
+        "python",
+        """\
+import torch
+from torch.profiler import profile, schedule
+
+model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+batch = torch.ones(32, 64)
+
+
+def step() -> None:  # a step of your own in place of this one
+    model.zero_grad()
+    model(batch).sum().backward()
+
+
+with profile(  # of CPU and accelerator
+    schedule=schedule(wait=1, warmup=3, active=4, repeat=1),
+    on_trace_ready=lambda done: done.export_chrome_trace("trace.json.gz"),
+    record_shapes=True,  # operations and bytes of operators
+    profile_memory=True,  # allocations
+    with_flops=True,  # what torch itself reckons, beside
+    with_modules=True,  # layers of TorchScript
+    with_stack=False,  # True: layers of other models, which slows the host down
+) as profiler:
+    for _ in range(8):
+        step()
+        profiler.step()
+""",
+    ),
+)
+
+
 class TorchProfilerParser:
     """Chrome traces written by torch.profiler."""
 
     name = "torch-profiler"
     title = "torch.profiler Chrome trace (.json, .json.gz, .json.zst), torch 1.8 and later"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """By the keys and categories that only torch's profiler writes."""

@@ -157,7 +157,7 @@ def test_a_label_that_no_run_has(session: Session) -> None:
 
 
 def test_a_run_without_counters_says_how_to_get_them(session: Session) -> None:
-    with pytest.raises(UsageError, match=r"no kernels with hardware counters.*ncu --set roofline"):
+    with pytest.raises(UsageError, match=r"no kernels with hardware.*nsight-compute --metrics"):
         session.chart(["trace"])
 
 

@@ -123,6 +123,47 @@ class Parser(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a file of a format is recorded: ``text`` is a program or commands, in ``language``.
+
+    ``title`` says with what, and what to do beside. The text can be run as it stands, with the
+    user's own program in place of what it has for one.
+    """
+
+    title: str
+    language: Literal["python", "sh"]
+    text: str
+
+
+@runtime_checkable
+class RecordableParser(Parser, Protocol):
+    """A parser that tells how to record such a file well; one way for each tool that writes it."""
+
+    record: Sequence[Recipe]
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """The command that counts what is needed, and what to know about it, a sentence each."""
+
+    command: str
+    notes: tuple[str, ...]
+
+
+@runtime_checkable
+class CountingParser(Parser, Protocol):
+    """A parser whose profiler counts what it is asked for, on NVIDIA's devices."""
+
+    def counting(self, capability: str, operations: Sequence[str]) -> Counting:
+        """The command for a compute capability such as 9.0; `operations` are counters of them.
+
+        Raises:
+            UsageError: the profiler knows no device of that capability.
+        """
+        ...
+
+
 class PartMismatch(Exception):  # noqa: N818 - a signal, not an error: the source is read whole then
     """Parts of a source do not fit together; it has to be read in one piece."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tracekit.configurations import ConfigurationRows, results_facts
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.parsers.mlperf.inference import DetailLog, Summary
 from tracekit.parsers.mlperf.training import TrainingLog
 from tracekit.source import Source
@@ -24,11 +24,63 @@ _OF_LOADGEN = "mlperf::logging"
 _MOST_LINE = 2000  # of a summary; a line of the logger holds as many samples as were loaded
 
 
+_RECORD = (
+    Recipe(
+        "training, with MLPerf's logger (pip install mlperf-logging); what is logged before the "
+        "run starts becomes labels",
+        "python",
+        """\
+from mlperf_logging import mllog
+from mlperf_logging.mllog import constants
+
+mllog.config(filename="mlperf.log")
+logger = mllog.get_mllogger()
+logger.event(key=constants.SUBMISSION_BENCHMARK, value="resnet")
+logger.event(key=constants.GLOBAL_BATCH_SIZE, value=2048)
+logger.event(key=constants.SEED, value=1)
+logger.start(key=constants.RUN_START)
+for epoch in range(2):  # epochs of your own in place of these
+    at = {"epoch_num": epoch + 1}
+    logger.start(key=constants.EPOCH_START, metadata=at)
+    logger.event(key="tracked_stats", value={"throughput": 2500.0}, metadata=at)
+    logger.end(key=constants.EPOCH_STOP, metadata=at)
+    logger.event(key=constants.EVAL_ACCURACY, value=0.7, metadata=at)
+logger.end(key=constants.RUN_STOP, metadata={"status": "success"})
+""",
+    ),
+    Recipe(
+        "inference: LoadGen writes mlperf_log_summary.txt and mlperf_log_detail.txt to this "
+        "folder; ingest the detail log",
+        "python",
+        """\
+import mlperf_loadgen as loadgen
+
+
+def answer(samples: list[loadgen.QuerySample]) -> None:  # your model in place of this
+    loadgen.QuerySamplesComplete([loadgen.QuerySampleResponse(s.id, 0, 0) for s in samples])
+
+
+settings = loadgen.TestSettings()
+settings.scenario = loadgen.TestScenario.Offline
+settings.mode = loadgen.TestMode.PerformanceOnly
+log = loadgen.LogSettings()
+log.log_output.outdir = "."
+system = loadgen.ConstructSUT(answer, lambda: None)
+samples = loadgen.ConstructQSL(64, 64, lambda _: None, lambda _: None)
+loadgen.StartTestWithLogSettings(system, samples, settings, log)
+loadgen.DestroyQSL(samples)
+loadgen.DestroySUT(system)
+""",
+    ),
+)
+
+
 class MlperfParser:
     """Logs of MLPerf; see the module."""
 
     name = "mlperf"
     title = "logs of MLPerf: training (:::MLLOG), inference (LoadGen's summary and detail log)"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim lines of its logger, or the title of LoadGen's summary."""

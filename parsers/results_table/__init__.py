@@ -11,10 +11,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Match, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.results_table.layouts import first_line, is_of_a_profiler, layout_of, tables
 from tracekit.parsers.results_table.rows import TableRows
 from tracekit.source import Source
+
+_RECORD = (
+    Recipe(
+        "a line of names, then a configuration a row: what was set, then what was measured, with "
+        "its unit in the name",
+        "python",
+        """\
+import csv
+import itertools
+import time
+
+
+def step(batch: int, threads: int) -> None:  # a step of your own in place of this one
+    sum(range(batch * threads))
+
+
+with open("results.csv", "w", newline="") as file:
+    table = csv.writer(file)
+    table.writerow(["batch", "threads", "time_ms", "images_per_s"])
+    for batch, threads in itertools.product((16, 32, 64), (1, 2)):
+        start_ns = time.perf_counter_ns()
+        step(batch, threads)
+        duration_ns = time.perf_counter_ns() - start_ns
+        table.writerow([batch, threads, duration_ns / 1e6, batch / (duration_ns / 1e9)])
+""",
+    ),
+)
 
 
 class ResultsTableParser:
@@ -22,6 +49,7 @@ class ResultsTableParser:
 
     name = "results-table"
     title = "table of results (CSV, JSON, JSON lines or Parquet): a configuration a row"
+    record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim what looks like a table, less surely than any profiler's format is claimed."""

@@ -1,7 +1,7 @@
 -- purpose = "Work and traffic of every launch that counters were collected of, as it ran under them, and of those that a join has taken: operations by precision, bytes by level, each with why it is NULL."
 -- source = "docs/metrics.md, section Work; NVIDIA Nsight Compute's roofline sections; Wang Y. 2020 (Time-Based Roofline), sect. III"
 -- needs = ["kernel_counter"]
--- depends = ["counted_launch", "device_known", "arithmetic", "duration_of", "why_missing", "dense_peak", "fp16_kind", "tensor_kinds", "missing_metrics"]
+-- depends = ["counted_launch", "device_known", "arithmetic", "duration_of", "why_missing", "dense_peak", "fp16_kind", "has_packed_fp32", "tensor_kinds", "missing_metrics"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -101,9 +101,8 @@ precise AS (
         ) AS fp64,
         arithmetic(fadd_inst, fmul_inst, ffma_inst, fadd_per_cycle, fmul_per_cycle, ffma_per_cycle, cycles)
             AS plain_fp32,
-        -- from capability 10.0 on, two FP32 operations can be packed in one instruction
         CASE
-            WHEN generation = 10 OR coalesce(fadd2_inst, fmul2_inst, ffma2_inst, fadd2_per_cycle, fmul2_per_cycle, ffma2_per_cycle) IS NOT NULL
+            WHEN has_packed_fp32(generation) OR coalesce(fadd2_inst, fmul2_inst, ffma2_inst, fadd2_per_cycle, fmul2_per_cycle, ffma2_per_cycle) IS NOT NULL
             THEN 2 * arithmetic(fadd2_inst, fmul2_inst, ffma2_inst, fadd2_per_cycle, fmul2_per_cycle, ffma2_per_cycle, cycles)
             ELSE 0
         END AS packed_fp32,
@@ -251,7 +250,7 @@ SELECT
     END AS total_reason,
     missing_metrics(
         compute_capability, generation, fp64_reason = 'not_collected', fp32_reason = 'not_collected',
-        starts_with(fp32_reason, 'packed'), fp16_reason = 'not_collected',
+        starts_with(fp32_reason, 'packed') OR fp32_reason = 'not_collected' AND has_packed_fp32(generation), fp16_reason = 'not_collected',
         CASE WHEN tensor_reason LIKE '%not%collected' THEN uncounted_kinds END
     ) AS missing_metrics,
     CASE dram_basis

@@ -110,8 +110,8 @@ def test_few_events_need_no_turns(tracekit: Tracekit) -> None:
         (
             ("perf-stat",),
             (
-                "'perf-stat' stands alone; `tracekit formats perf-stat --events skylake` prints "
-                "what to measure on a CPU, `tracekit formats` lists all formats"
+                "'perf-stat' stands alone; add --record for how to record it (nsight-compute also "
+                "has --metrics, perf-stat --events); `tracekit formats` lists all formats"
             ),
         ),
         (
@@ -124,7 +124,7 @@ def test_few_events_need_no_turns(tracekit: Tracekit) -> None:
         ),
         (
             ("perf-stat", "--explain", "x"),
-            "--explain is of one file; leave --events and the format out",
+            "--explain is of one file; leave the format and other options out",
         ),
     ],
 )

@@ -185,7 +185,7 @@ def test_a_trace_without_counters(tracekit: Tracekit, filled: Path) -> None:
     done = tracekit("roofline", "--store", filled)
     assert done.code == 2
     assert "no kernels with hardware counters" in done.messages
-    assert "ncu --set roofline --csv --page raw" in done.messages
+    assert "tracekit formats nsight-compute --metrics --device NAME" in done.messages
 
 
 def test_only_kernels_without_operations(tracekit: Tracekit, here: Path) -> None:

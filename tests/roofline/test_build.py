@@ -820,7 +820,8 @@ def test_huge_and_tiny_figures_make_a_chart(draw: Draw) -> None:
 
 NONE_KNOWN = [LOST, LOST | {"name": "lost 2"}]
 CANNOT: list[tuple[Row, str]] = [
-    ({"rows": []}, r"no kernels with hardware counters.*ncu --set roofline --csv.*tracekit ingest"),
+    ({"rows": []},
+     r"no kernels with hardware counters.*nsight-compute --metrics --device.*tracekit ingest"),
     ({"rows": NONE_KNOWN},
      r"of any of the 2 points \(FP32 operations: not collected\)\. Nsight.*tracekit ingest"),
     ({"rows": [LOST, PAD]},

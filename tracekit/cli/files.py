@@ -194,7 +194,17 @@ def remove(
 
 def formats(
     reads: Annotated[
-        str | None, typer.Argument(metavar="FORMAT", help="With --events: perf-stat.")
+        str | None, typer.Argument(metavar="FORMAT", help="With --record, --metrics, --events.")
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="How to record a file of the format.")
+    ] = False,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="The ncu command with the counters that are needed.")
+    ] = False,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="NAME", help="With --metrics: H100, sm_90 or 9.0."),
     ] = None,
     explain: Annotated[
         Path | None, typer.Option("--explain", metavar="FILE", help="Say what a file is, and why.")
@@ -208,16 +218,15 @@ def formats(
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """List the formats tracekit reads, explain what a file is, or say what to measure with perf."""
-    if (explain is not None or events is not None) and (output or format_name != "table"):
-        asked = "--explain answers in a word" if events is None else "--events prints a command"
-        raise UsageError(f"{asked}; leave --output and --format out")
-    if explain is not None and (events is not None or reads is not None):
-        raise UsageError("--explain is of one file; leave --events and the format out")
-    if explain is not None:
-        return _explain(explain)
-    if events is not None or reads is not None:
-        return _print_events(reads, events)
+    """List the formats tracekit reads, explain what a file is, or say how to record and measure."""
+    asked = {"--explain": explain is not None, "--events": events is not None,
+             "--record": record, "--metrics": metrics}  # fmt: skip
+    given = [option for option, is_given in asked.items() if is_given]
+    if given or reads is not None or device is not None:
+        _refuse_formats(given, reads, device, is_table=not output and format_name == "table")
+        if explain is not None:
+            return _explain(explain)
+        return _print_how(reads, device, events, is_record=record)
 
     import pyarrow as pa
 
@@ -258,16 +267,39 @@ def devices(
     return 0
 
 
-def _print_events(reads: str | None, events: str | None) -> int:
-    """The command that measures; the error where it is not said of what."""
-    from tracekit.cli.events import print_command
-
-    if events is None:
+def _refuse_formats(
+    given: Sequence[str], reads: str | None, device: str | None, *, is_table: bool
+) -> None:
+    """Raise UsageError for options of `formats` that do not go together."""
+    if not is_table and given:
+        answers = "answers in a word" if given[0] == "--explain" else "prints a command"
+        raise UsageError(f"{given[0]} {answers}; leave --output and --format out")
+    if "--explain" in given and (len(given) > 1 or reads is not None):
+        raise UsageError("--explain is of one file; leave the format and other options out")
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)}: ask for one of them at a time")
+    if device is not None and given != ["--metrics"]:
+        raise UsageError("--device is for --metrics; leave it out, or add --metrics")
+    if not given:
         raise UsageError(
-            f"{reads!r} stands alone; `tracekit formats perf-stat --events skylake` prints what to "
-            "measure on a CPU, `tracekit formats` lists all formats"
+            f"{reads!r} stands alone; add --record for how to record it (nsight-compute also has "
+            "--metrics, perf-stat --events); `tracekit formats` lists all formats"
         )
-    print_command(reads, events)
+
+
+def _print_how(
+    reads: str | None, device: str | None, events: str | None, *, is_record: bool
+) -> int:
+    """The program or command that records or measures."""
+    from tracekit.cli.events import print_command
+    from tracekit.cli.recording import print_counting, print_recipes
+
+    if events is not None:
+        print_command(reads, events)
+    elif is_record:
+        print_recipes(reads)
+    else:
+        print_counting(reads, device)
     return 0
 
 

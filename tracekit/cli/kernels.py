@@ -110,9 +110,15 @@ def _unknown(result: Result) -> list[str]:
             why = f"{precision}: " * bool(precision) + _REASONS.get(status, status)
             notes.append(f"{what} not known of {count} of {len(result)}: {why}")
     missing = Counter(filter(None, result.table.column("missing_metrics").to_pylist()))
-    notes += [f"to know all operations add: --metrics {names}" for names, _ in
-              missing.most_common(1)]  # fmt: skip
+    for names, _ in missing.most_common(1):
+        notes += [f"to know all operations add: --metrics {names}", _command(names)]
     return notes
+
+
+def _command(metrics: str) -> str:
+    """Where the command stands of which `metrics` are a part; nvprof's names have no unit."""
+    asked = "nsight-compute --metrics --device NAME" if "__" in metrics else "nvprof --record"
+    return f"the whole command: tracekit formats {asked}"
 
 
 #: Said below the table, once.

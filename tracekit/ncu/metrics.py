@@ -273,6 +273,10 @@ def _arithmetic() -> dict[str, Target]:
     return found
 
 
+#: What L1's write-backs are called, from which compute capability on.
+_WRITEBACKS = (((9, 0), "_mem_lgds"), ((7, 5), "_mem_lg"), ((7, 0), ""))
+
+
 def _traffic() -> dict[str, Target]:
     """Bytes by level, as the papers and as the vendor's newer sections count them."""
     found = {
@@ -301,8 +305,7 @@ def _traffic() -> dict[str, Target]:
         ("l1tex__m_xbar2l1tex_read_bytes", 1 / 32, 1),
     ):
         found |= _rates(name, "l2_xbar", factor, rank)
-    # Which of them a report has depends on the compute capability.
-    for rank, suffix in enumerate(("_mem_lgds", "_mem_lg", "")):
+    for rank, (_, suffix) in enumerate(_WRITEBACKS):
         found |= _rates(f"l1tex__lsu_writeback_active{suffix}", "l1_writeback", 1.0, rank)
         found |= _rates(
             f"derived__l1tex__lsu_writeback_bytes{suffix}", "l1_writeback", 1 / 128, rank + 3
@@ -391,6 +394,18 @@ def target_of(name: str) -> Target | None:
     if kind is None or (what == "peak_per_cycle" and "sparsity_on" in match[1]):
         return None
     return Target("kernel_counter", f"tensor_{kind}_{what}", unit, path=tuple(match[1].split("_")))
+
+
+def counter_of(column: str, capability: tuple[int, int]) -> str:
+    """The counter that fills a column on a device: of several the one that counts first."""
+    own = next(suffix for since, suffix in _WRITEBACKS if capability >= since)
+    other = {f"l1tex__lsu_writeback_active{suffix}" for _, suffix in _WRITEBACKS if suffix != own}
+    found = {
+        name: target.rank
+        for name, target in _TARGETS.items()
+        if target.column == column and name.partition(".")[0] not in other
+    }
+    return min(found, key=found.__getitem__)
 
 
 #: Counters of whole things: their numbers have no decimals, in whatever notation.

@@ -32,7 +32,8 @@ _NOUNS = {
     "configuration": "configuration",
 }  # fmt: skip
 COUNTERS = (
-    "Nsight Compute has them: ncu --set roofline --csv --page raw, then tracekit ingest that file"
+    "Nsight Compute has them: tracekit formats nsight-compute --metrics --device NAME prints the "
+    "ncu command; then tracekit ingest the file that it writes"
 )
 OPERATORS = (
     "XLA's cost model has them: profiles of TensorFlow and JAX on a TPU hold them, and with xprof "

@@ -1,0 +1,14 @@
+-- purpose = "The profiler's counters of every operation of a device: names with commas between them, what missing_metrics names where nothing was counted, and operations on integers."
+-- source = "docs/metrics.md, section Work"
+-- depends = ["has_packed_fp32", "missing_metrics", "tensor_kinds", "tensor_metrics"]
+-- [parameters]
+-- capability = {type = "VARCHAR", doc = "compute capability, e.g. 9.0"}
+-- generation = {type = "BIGINT", doc = "its major number"}
+concat_ws(
+    ',',
+    missing_metrics(
+        capability, generation, true, true, has_packed_fp32(generation), true,
+        tensor_kinds(capability, generation)
+    ),
+    CASE WHEN generation >= 7 AND capability <> '7.0' THEN array_to_string(tensor_metrics(capability, generation, ['int8']), ',') END
+)

@@ -1,0 +1,103 @@
+"""How to record a file of a format, and which counters to ask a profiler for."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from tracekit.cli.output import put_out, say
+from tracekit.errors import UsageError
+from tracekit.parser import CountingParser, Parser, RecordableParser
+from tracekit.peaks import device_key, device_named, models, nearest
+from tracekit.registry import blamed, parser_named, parsers
+
+_WIDTH = 78
+_CAPABILITY = re.compile(r"(?:(?:sm|compute)_(\d{1,2})(\d)[af]?|(\d{1,2})\.(\d))")
+
+
+def print_recipes(reads: str | None) -> None:
+    """`tracekit formats FORMAT --record`: programs and commands on stdout.
+
+    Raises:
+        UsageError: there is no such format, or nobody says how its files are recorded.
+    """
+    if reads is None:
+        raise UsageError("--record is of one format; write tracekit formats FORMAT --record")
+    parser = parser_named(reads)
+    if not isinstance(parser, RecordableParser):
+        raise UsageError(
+            f"{reads} does not say how its files are recorded: ask who wrote its parser"
+        )
+    with blamed(parser):
+        texts = [f"{_comment(recipe.title)}\n{recipe.text}" for recipe in parser.record]
+    put_out("\n".join(texts).encode())
+
+
+def print_counting(reads: str | None, device: str | None) -> None:
+    """`tracekit formats FORMAT --metrics --device NAME`: command on stdout, the rest on stderr.
+
+    Raises:
+        UsageError: the format is of no profiler that counts, or nobody knows the device.
+    """
+    parser = _counting_parser(reads)
+    if device is None:
+        raise UsageError(
+            f"--metrics depends on the device; write tracekit formats {reads} --metrics --device "
+            "H100 (or sm_90, 9.0)"
+        )
+    from tracekit.engine import value_of
+
+    capability = _capability(device)
+    major = int(capability.partition(".")[0])
+    operations = str(value_of("operation_metrics", (capability, major))).split(",")
+    with blamed(parser):
+        found = parser.counting(capability, operations)
+    for number, note in enumerate(found.notes):
+        say(_filled(f"  {note}" if number else note, "    "), newline=True)
+    put_out(found.command.encode())
+    say("next: tracekit ingest ncu.csv")
+
+
+def _counting_parser(reads: str | None) -> CountingParser:
+    parser: Parser | None = None if reads is None else parser_named(reads)
+    if isinstance(parser, CountingParser):
+        return parser
+    others = ", ".join(name for name, p in parsers().items() if isinstance(p, CountingParser))
+    found = "without a format" if reads is None else f"with {reads!r}"
+    raise UsageError(
+        f"--metrics stands {found}; the formats of profilers that count what they are asked for: "
+        f"{others}"
+    )
+
+
+def _capability(device: str) -> str:
+    """The compute capability that a user means by sm_90, 9.0 or the name of a device."""
+    if match := _CAPABILITY.fullmatch(device.strip().lower()):
+        return ".".join(filter(None, match.groups()))
+    model = device_named(device)
+    key = device_key(device)
+    alike = [m for m in models() if key and any(k.startswith(key) for k in m.keys)]
+    found = {m.compute_capability for m in ([model] if model else alike)}
+    if len(found) == 1 and (capability := found.pop()) is not None:
+        return capability
+    if model or found == {None}:
+        raise UsageError(
+            f"--device {device!r} is no device of NVIDIA with a compute capability; write one, "
+            "such as H100, sm_90 or 9.0"
+        )
+    names = ", ".join(sorted({m.name for m in alike})[:5] or nearest(device))
+    hint = f", or one of: {names}" if names else ""
+    raise UsageError(
+        f"--device {device!r}: {'several devices are' if alike else 'no device is'} called so; "
+        f"write its compute capability, such as 9.0 or sm_90{hint}"
+    )
+
+
+def _comment(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent="# ", subsequent_indent="# ",
+                         break_long_words=False, break_on_hyphens=False)  # fmt: skip
+
+
+def _filled(text: str, indent: str) -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)  # fmt: skip
