@@ -804,7 +804,7 @@ def value_of(macro: str, arguments: Sequence[Any]) -> Any:
     """What a macro of ours gives that asks no table: a rule that Python would else repeat."""
     slots = ", ".join("?" for _ in arguments)
     with duckdb.connect() as connection:
-        for statement in _definitions(definitions_for(macro)):
+        for statement in _definitions(definitions_for(macro), ()):
             connection.execute(statement)
         row = connection.execute(f"SELECT {macro}({slots})", list(arguments)).fetchone()
     return row[0] if row else None
