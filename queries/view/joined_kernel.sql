@@ -125,20 +125,30 @@ mean AS NOT MATERIALIZED (
     WHERE match_index IS NOT NULL
     GROUP BY run_id, source_id, match_index
 ),
--- the counters of each launch, of one counter run or of several
+-- the counters of each launch, of one counter run or of several; what they are has a number, the same for the same counters
 matched AS NOT MATERIALIZED (
     SELECT
         run_id, launch_source_id, event_id,
-        list({'source_id': source_id, 'match_index': match_index} ORDER BY source_id) FILTER (WHERE match_index IS NOT NULL) AS matches,
+        CAST(sum(hash(hash(source_id, match_index)) >> 8) FILTER (WHERE match_index IS NOT NULL) AS HUGEINT) AS work_number,
         CASE max(list_position(['sequence', 'shape', 'name'], match_kind)) WHEN 1 THEN 'sequence' WHEN 2 THEN 'shape' WHEN 3 THEN 'name' END AS match_kind,
         min(reason) AS reason
     FROM kernel_match
     GROUP BY run_id, launch_source_id, event_id
 ),
+kinds AS NOT MATERIALIZED (
+    SELECT DISTINCT matched.run_id, matched.work_number, kernel_match.source_id, kernel_match.match_index
+    FROM (
+        SELECT run_id, work_number, arg_min(launch_source_id, event_id) AS launch_source_id, min(event_id) AS event_id
+        FROM matched
+        WHERE work_number IS NOT NULL
+        GROUP BY run_id, work_number
+    ) AS matched
+    JOIN kernel_match USING (run_id, launch_source_id, event_id)
+),
 -- of each figure that of the first counter run that has it; what is told apart by type goes together
 merged AS NOT MATERIALIZED (
     SELECT
-        run_id, matches, max(fit_count) AS fit_count, arg_min(counted_ns, place) AS counted_ns,
+        run_id, work_number, max(fit_count) AS fit_count, arg_min(counted_ns, place) AS counted_ns,
         max(flop_spread_ratio) AS flop_spread_ratio, max(dram_spread_ratio) AS dram_spread_ratio,
         arg_min({'flop': fp64_flop, 'reason': fp64_reason}, (fp64_flop IS NULL, place)) AS fp64,
         arg_min({'flop': fp32_flop, 'reason': fp32_reason}, (fp32_flop IS NULL, place)) AS fp32,
@@ -149,9 +159,9 @@ merged AS NOT MATERIALIZED (
         arg_min({'paper': l1_paper_bytes, 'vendor': l1_vendor_bytes, 'reason': l1_reason}, (l1_reason IS NOT NULL, place)) AS l1,
         arg_min(missing_metrics, place) AS missing_metrics, arg_min(device_name, place) AS counted_device_name,
         arg_min(own_fp64_flop_per_s, place) AS own_fp64_flop_per_s, arg_min(own_fp32_flop_per_s, place) AS own_fp32_flop_per_s, arg_min(own_fp16_flop_per_s, place) AS own_fp16_flop_per_s, arg_min(own_tensor_fp64_flop_per_s, place) AS own_tensor_fp64_flop_per_s, arg_min(own_tensor_tf32_flop_per_s, place) AS own_tensor_tf32_flop_per_s, arg_min(own_tensor_bf16_flop_per_s, place) AS own_tensor_bf16_flop_per_s, arg_min(own_tensor_fp16_flop_per_s, place) AS own_tensor_fp16_flop_per_s, arg_min(own_tensor_fp8_flop_per_s, place) AS own_tensor_fp8_flop_per_s, arg_min(own_tensor_fp4_flop_per_s, place) AS own_tensor_fp4_flop_per_s, arg_min(own_tensor_int8_flop_per_s, place) AS own_tensor_int8_flop_per_s, arg_min(own_dram_bytes_per_s, place) AS own_dram_bytes_per_s, arg_min(own_l2_paper_bytes_per_s, place) AS own_l2_paper_bytes_per_s, arg_min(own_l2_vendor_bytes_per_s, place) AS own_l2_vendor_bytes_per_s, arg_min(own_l1_paper_bytes_per_s, place) AS own_l1_paper_bytes_per_s, arg_min(own_l1_vendor_bytes_per_s, place) AS own_l1_vendor_bytes_per_s, arg_min(occupancy_ratio, place) AS occupancy_ratio, arg_min(compute_throughput_ratio, place) AS compute_throughput_ratio, arg_min(memory_throughput_ratio, place) AS memory_throughput_ratio, arg_min(dram_throughput_ratio, place) AS dram_throughput_ratio
-    FROM (SELECT run_id, matches, generate_subscripts(matches, 1) AS place, unnest(matches, recursive := true) FROM (SELECT DISTINCT run_id, matches FROM matched WHERE matches IS NOT NULL))
+    FROM (SELECT kinds.*, source_id AS place FROM kinds)
     JOIN mean USING (run_id, source_id, match_index)
-    GROUP BY run_id, matches
+    GROUP BY run_id, work_number
 ),
 joined_run AS NOT MATERIALIZED (
     SELECT DISTINCT run_id FROM source_file WHERE recording_kind = 'join'
@@ -159,8 +169,8 @@ joined_run AS NOT MATERIALIZED (
 launches AS NOT MATERIALIZED (
     SELECT
         launch.run_id, launch.source_id, launch.event_id, launch.name, launch.launch_count, launch.device_id, launch.dur_ns,
-        device_known.device_name, device_known.compute_capability, match_kind, matches,
-        CASE WHEN matches IS NULL THEN 'no counters: ' || coalesce(matched.reason, 'it came after the join') END AS match_reason
+        device_known.device_name, device_known.compute_capability, match_kind, work_number,
+        CASE WHEN work_number IS NULL THEN 'no counters: ' || coalesce(matched.reason, 'it came after the join') END AS match_reason
     FROM kernel_launch AS launch
     JOIN joined_run USING (run_id)
     LEFT JOIN matched
@@ -171,7 +181,7 @@ launches AS NOT MATERIALIZED (
 )
 SELECT
     launches.run_id, launches.source_id, event_id, name, launch_count, CAST(NULL AS BIGINT) AS launch_index, device_id, device_name, compute_capability,
-    CASE WHEN launches.matches IS NOT NULL THEN 'measured' END AS provenance_kind,
+    CASE WHEN launches.work_number IS NOT NULL THEN 'measured' END AS provenance_kind,
     match_kind, fit_count, launch_count * counted_ns AS counted_ns, flop_spread_ratio, dram_spread_ratio, match_reason,
     dur_ns, CASE WHEN dur_ns IS NULL THEN 'not in the timeline' END AS dur_reason,
     launch_count * fp64.flop AS fp64_flop, coalesce(match_reason, fp64.reason) AS fp64_reason,
@@ -224,4 +234,4 @@ SELECT
     CASE WHEN device_name = counted_device_name THEN own_l1_vendor_bytes_per_s END AS own_l1_vendor_bytes_per_s,
     occupancy_ratio, compute_throughput_ratio, memory_throughput_ratio, dram_throughput_ratio
 FROM launches
-LEFT JOIN merged ON merged.run_id = launches.run_id AND merged.matches = launches.matches
+LEFT JOIN merged ON merged.run_id = launches.run_id AND merged.work_number = launches.work_number
