@@ -26,6 +26,9 @@ from tracekit.schema import KERNEL_MATCH, MATCH_COUNTER, SOURCE_FILE, batch, bat
 from tracekit.store import Commit, Said, Store
 
 _NAMES, _LETTERS = 3, 40
+# Launches of this time or more took 0.91 to 1.19 of it under the counters, on an H100 with clocks
+# left alone.
+_LONG_NS, _UNLIKE, _MOST_UNLIKE = 20_000, 1.5, 0.05
 _SHAPE = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
 # In the order in which they were launched, each process and device by itself.
 _TIMELINE = """
@@ -85,8 +88,8 @@ class Part:
 class Join:
     """What a join found; shares are of launches and of kernel time, 0..1.
 
-    ``used_ratio`` is the share of the counter run's launches that found a place; ``devices`` are
-    those of the timeline and of the counters where they differ, else empty.
+    ``used_ratio`` is the share of the counter run's launches that found a place; ``warnings`` say
+    why the counters may be of something else.
     """
 
     run_id: str
@@ -95,7 +98,7 @@ class Join:
     matched_time_ratio: float | None
     used_ratio: float
     parts: tuple[Part, ...]
-    devices: tuple[str, str] | tuple[()]
+    warnings: tuple[str, ...]
 
 
 def join(database: Database, timeline: str, counters: str, *, least_ratio: float = 0.0) -> Join:
@@ -205,7 +208,7 @@ def _told(
         run, other, float(weights[is_matched].sum() / max(1, weights.sum())),
         float(times[is_matched].sum() / times.sum()) if times.any() else None,
         float((found.serves > 0).mean()), tuple(_parts(found, launches, counted)),
-        _differing(database, run, other),
+        tuple(_warnings(database, run, other, found, launches, counted)),
     )  # fmt: skip
 
 
@@ -222,14 +225,38 @@ def _parts(found: Alignment, launches: pa.Table, counted: pa.Table) -> Iterator[
         )
 
 
-def _differing(database: Database, run: str, other: str) -> tuple[str, str] | tuple[()]:
+def _warnings(
+    database: Database, run: str, other: str, found: Alignment, launches: pa.Table,
+    counted: pa.Table,
+) -> Iterator[str]:  # fmt: skip
     ours, theirs = (
         [str(row["name"]) for row in database.sql(_DEVICES.format(run=one)).rows()]
         for one in (run, other)
     )
-    if not ours or not theirs or set(ours) & set(theirs):
-        return ()
-    return ", ".join(ours), ", ".join(theirs)
+    if ours and theirs and not set(ours) & set(theirs):
+        yield (f"counted on another device: {', '.join(theirs)}, the timeline is of "
+               f"{', '.join(ours)}")  # fmt: skip
+    if found.has_other_inputs:
+        yield ("counted with other inputs: the same kernels have other grids in between; one whose "
+               "grid is the same can have done more or less")  # fmt: skip
+    share = _unlike_share(found, launches, counted)
+    if share > _MOST_UNLIKE:
+        yield (f"{100 * share:.3g} % of the matched kernel time is of long launches that took less "
+               f"than two thirds or more than {_UNLIKE:g} times as long under the counters: other "
+               "inputs, or other clocks (--clock-control none)")  # fmt: skip
+
+
+def _unlike_share(found: Alignment, launches: pa.Table, counted: pa.Table) -> float:
+    """How much of the matched time is of launches that are long and took another time.
+
+    Counters add some microseconds to every launch, which says nothing of short ones.
+    """
+    ours = _numbers(launches, "dur_ns", 0)
+    theirs = np.where(found.counters == NONE, 0, _numbers(counted, "dur_ns", 0)[found.counters])
+    has_both = (ours > 0) & (theirs > 0)
+    is_long = has_both & (np.maximum(ours, theirs) >= _LONG_NS)
+    is_unlike = is_long & ((theirs > _UNLIKE * ours) | (ours > _UNLIKE * theirs))
+    return float(ours[is_unlike].sum() / max(1, ours[has_both].sum()))
 
 
 def _poor(joined: Join, timeline: str, counters: str, least_ratio: float) -> str:
@@ -260,7 +287,7 @@ def _keep(
             "skipped_event_count": 0, "is_complete": True, "ingested_at_ns": time.time_ns(),
             "tracekit_version": __version__, "metadata_json": json.dumps({
                 "counter_launch_count": counter_launch_count, "used_ratio": joined.used_ratio,
-                "devices": joined.devices,
+                "warnings": joined.warnings,
             }),
         }  # fmt: skip
         commit = Commit(joined.run_id, source, under_way.ingest_id)

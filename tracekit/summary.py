@@ -78,10 +78,10 @@ def _of_run(of: _Asked) -> Iterator[Line]:
     )
     yield "device", ", ".join(devices) or "no file names one"
     for row in of.rows("joins") if of.database.has_rows_in("kernel_match", of.run_id) else ():
-        yield "counters", (
-            f"{row['counter_run_name']}: joined to {human(row['matched_ratio'], 'ratio')} of the "
-            "launches"
-        )
+        matched = human(row["matched_ratio"], "ratio")
+        careful = f"; {row['reason']}" if row["reason"] else ""
+        name = row["counter_run_name"]
+        yield "counters", f"{name}: joined to {matched} of the launches{careful}"
     if of.phase != "all":
         yield "phase", f"{of.phase}: times and memory are of these steps only"
 

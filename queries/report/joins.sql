@@ -52,7 +52,7 @@ SELECT
     CAST(metadata_json ->> '$.used_ratio' AS DOUBLE) AS used_ratio,
     nullif(concat_ws('; ',
         reason,
-        'counted on another device: ' || (metadata_json ->> '$.devices[1]') || ', the timeline is of ' || (metadata_json ->> '$.devices[0]')
+        array_to_string(CAST(metadata_json -> '$.warnings' AS VARCHAR[]), '; ')
     ), '') AS reason,
     make_timestamp(ingested_at_ns // 1000) AS joined_at,
     matched.run_id, told.file_name AS counter_run_id

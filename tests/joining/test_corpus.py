@@ -56,6 +56,15 @@ def test_each_launch_of_both_steps_finds_its_counters(program: str, read: Read) 
     whole_steps(align(read(folder / "trace.json.gz"), read(folder / "raw.csv.gz")), count)
 
 
+def test_where_other_kernels_differ_a_grid_that_does_not_proves_nothing(read: Read) -> None:
+    """Products of twice the batch run in the same grid, which is that of the device."""
+    timeline = read(FIXTURES / "conv2d-tf32-b16" / "trace.json.gz")
+    found = align(timeline, read(FIXTURES / "conv2d-tf32-b32" / "raw.csv.gz"))
+    assert found.has_other_inputs
+    assert rates(found) == (0, 16, 0)
+    assert not align(timeline, read(FIXTURES / "conv2d-tf32-b16" / "raw.csv.gz")).has_other_inputs
+
+
 def test_a_graph_has_the_counters_of_its_nodes(corpus: Path, read: Read) -> None:
     """One call launches all 26 kernels of a step."""
     trace, report = (corpus / "h100" / f"graph.{name}" for name in ("trace.json.gz", "raw.csv.gz"))

@@ -102,9 +102,8 @@ def _joined(database: Database, timeline: str, counters: Sequence[str], min_matc
 
 def _tell(found: Join) -> None:
     """What a join could not do, and what to do about it."""
-    if found.devices:
-        say(f"the timeline is of {found.devices[0]}, the counters of {found.devices[1]}: "
-            "operations can be the same, bytes and time at peak are another device's")  # fmt: skip
+    for warning in found.warnings:
+        say(f"careful: {warning}")
     for part in found.parts[:_PARTS]:
         say(f"the sequences part: {part.in_words()}")
     if len(found.parts) > _PARTS:

@@ -46,8 +46,8 @@ def figures(
     if not len(result):  # none is below the average, or nobody knows the average: say which
         told = database.query("kernel_figures", {"run_id": run_id, **asked, "below_average": False})
     notes = [
-        f"run: {run_id}", *_times_apart(database, run_id), *_average(told), *_convention(told),
-        *_unknown(told),
+        f"run: {run_id}", *_times_apart(database, run_id), *_joined(database, run_id),
+        *_average(told), *_convention(told), *_unknown(told),
     ]  # fmt: skip
     cut = _cut(result, top, tuple(notes))
     return _readable(cut) if for_people else cut
@@ -60,6 +60,18 @@ def _times_apart(database: Database, run_id: str) -> list[str]:
     )
     told = f"the run has a timeline, too: tracekit join {run_id} {run_id} gives kernels its times"
     return [told] * is_apart
+
+
+def _joined(database: Database, run_id: str) -> list[str]:
+    """Where the counters of a timeline come from, and what to be careful about."""
+    if not database.has_rows_in("kernel_match", run_id):
+        return []
+    rows = database.query("joins", {"run_id": run_id}).rows()
+    return [
+        f"counters of {row['counter_run_name']}: of {human(row['matched_ratio'], 'ratio')} of the "
+        f"launches{f'; {why}' if (why := row['reason']) else ''}"
+        for row in rows
+    ]
 
 
 def _cut(result: Result, top: int, notes: tuple[str, ...]) -> Result:

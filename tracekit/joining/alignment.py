@@ -6,6 +6,8 @@ sequence like any other; what remains is matched by order, as `tracekit.joining.
 order does not decide has the counters of a launch of the same function and shape, and where one
 side has no shapes, those of the same function. No match rests on less: a function that was counted
 in another shape only has no counters.
+Where both sides go on with one function in two shapes, their inputs differ, and no match rests on
+order.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from tracekit.signatures import function_key
 
 #: So many places at which the sequences part are told.
 MOST_PARTINGS = 10
+_MOST_LOOKED_AT = 1_000
+_FEW = 0.1
 
 _SEED = 20261123
 _WIDTH = 7  # columns of a launch: function, grid, block
@@ -36,6 +40,10 @@ def align(timeline: Launches, counters: Launches) -> Alignment:
     state = _State.of(timeline, counters)
     if timeline.is_ordered and counters.is_ordered:
         _by_sequence(state, timeline, counters)
+    partings = list(_partings(state))
+    has_other_inputs = _has_other_inputs(state, partings)
+    if has_other_inputs:  # a grid can be the same for inputs of any size: order proves nothing
+        state.kinds[state.kinds == Kind.SEQUENCE] = Kind.SHAPE
     _by_shape(state)
     _by_name(state)
     known = state.counters[state.counters != NONE]
@@ -43,7 +51,7 @@ def align(timeline: Launches, counters: Launches) -> Alignment:
         state.counters, state.kinds, state.fits,
         np.bincount(known, minlength=len(counters)), state.theirs, state.their_keys,
         state.their_shapes_known, np.isin(state.our_keys, np.unique(state.their_keys)),
-        tuple(_partings(state)),
+        tuple(partings[:MOST_PARTINGS]), has_other_inputs,
     )  # fmt: skip
 
 
@@ -261,7 +269,7 @@ def _ranks(values: Ints) -> Ints:
 
 
 def _partings(state: _State) -> Iterator[Parting]:
-    """The first places between two pairs of one pass where either side has something else.
+    """The places between two pairs of one pass where either side has something else.
 
     Launches that only the timeline has, of a function that was not counted, are no such place:
     reports leave kernels out.
@@ -272,7 +280,22 @@ def _partings(state: _State) -> Iterator[Parting]:
     between = is_counted[pairs[1:]] - is_counted[pairs[:-1] + 1]
     skipped = others[1:] - others[:-1] - 1
     is_parting = (numbers[1:] == numbers[:-1]) & ((between > 0) | (skipped > 0))
-    for place in np.flatnonzero(is_parting)[:MOST_PARTINGS].tolist():
+    for place in np.flatnonzero(is_parting)[:_MOST_LOOKED_AT].tolist():
         start = int(pairs[place]) + 1
         count = int(pairs[place + 1]) - start
         yield Parting(start, count, int(others[place]) + 1, max(0, int(skipped[place])))
+
+
+def _has_other_inputs(state: _State, partings: Sequence[Parting]) -> bool:
+    """Whether in many places both sides go on with the same function, but in another shape.
+
+    One launch here and there can differ in a program whose inputs are the same.
+    """
+    count = 0
+    for parting in partings:
+        ours = slice(parting.timeline_start, parting.timeline_start + parting.timeline_count)
+        theirs = slice(parting.counter_start, parting.counter_start + parting.counter_count)
+        unlike = state.our_keys[ours][state.ours[ours] == NONE]
+        count += int(np.count_nonzero(np.isin(unlike, state.their_keys[theirs])))
+    looked_at = state.kinds[: partings[-1].timeline_start] if partings else state.kinds
+    return count > _FEW * int(np.count_nonzero(looked_at == Kind.SEQUENCE))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,8 @@ class Alignment:
     number for all of the same function and shape, ``functions`` one for all of the same function,
     and ``has_shape`` tells whether its shape is known. ``partings`` are the first places at which
     the sequences part. ``is_function_counted`` tells of each launch of the timeline whether its
-    function was counted at all, in whatever shape.
+    function was counted at all, in whatever shape. ``has_other_inputs``: in places both sides have
+    the same function in another shape, as programs with other inputs do.
     """
 
     counters: Ints
@@ -109,4 +110,5 @@ class Alignment:
     functions: Ints
     has_shape: Flags
     is_function_counted: Flags
-    partings: tuple[Parting, ...] = field(default=())
+    partings: tuple[Parting, ...] = ()
+    has_other_inputs: bool = False
