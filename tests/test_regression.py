@@ -124,7 +124,9 @@ def test_rows_by_id_are_those_that_all_have() -> None:
     mixed = RANDOM.permutation(60)
     lacking = RANDOM.permutation(np.arange(7, 60))
     labels = {"a": (mixed, A[mixed]), "b": (lacking, B[lacking])}
-    found = fit_by_id(labels, (ids[::-1], Y[::-1]), has_products=False, is_log=False)
+    found = fit_by_id(
+        labels, (ids[::-1], Y[::-1]), must_be_whole=False, has_products=False, is_log=False
+    )
     expected = by_numpy([A[7:], B[7:]], Y[7:])
     assert {term.name: term.weight for term in found.terms} == pytest.approx(
         dict(zip("ab", expected, strict=True)), rel=1e-12
