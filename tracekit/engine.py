@@ -59,6 +59,7 @@ _OP_MODEL_RESULT = (
     "write_bytes BIGINT, accessed_bytes BIGINT, precision_name VARCHAR, comm_bytes BIGINT, "
     "reason VARCHAR)"
 )
+_LABEL_COLUMNS = "STRUCT(label_name VARCHAR, ids BIGINT[], numbers DOUBLE[])[]"
 _REGRESSION_ROWS = pa.list_(
     pa.struct(
         {
@@ -697,18 +698,11 @@ _FUNCTIONS: dict[str, _Function] = {
     "kernel_function": _Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
     "regression_weights": _Function(
         _regression,
-        (
-            "STRUCT(label_name VARCHAR, ids BIGINT[], numbers DOUBLE[])[]",
-            "BIGINT[]",
-            "DOUBLE[]",
-            "BOOLEAN",
-            "BIGINT",
-            "VARCHAR",
-        ),
+        (_LABEL_COLUMNS, "BIGINT[]", "DOUBLE[]", "BOOLEAN", "BIGINT", "VARCHAR"),
         "STRUCT(term VARCHAR, weight DOUBLE, standard_error DOUBLE, reason VARCHAR, "
         "r2_ratio DOUBLE, row_count BIGINT)[]",
         PythonUDFType.ARROW,
-    ),  # fmt: skip
+    ),
 }
 
 
