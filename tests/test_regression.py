@@ -124,9 +124,33 @@ def test_rows_by_id_are_those_that_all_have() -> None:
     mixed = RANDOM.permutation(60)
     lacking = RANDOM.permutation(np.arange(7, 60))
     labels = {"a": (mixed, A[mixed]), "b": (lacking, B[lacking])}
-    found = fit_by_id(labels, (ids[::-1], Y[::-1]), has_products=False, is_log=False)
+    found = fit_by_id(
+        labels, (ids[::-1], Y[::-1]), must_be_whole=False, has_products=False, is_log=False
+    )
     expected = by_numpy([A[7:], B[7:]], Y[7:])
     assert {term.name: term.weight for term in found.terms} == pytest.approx(
         dict(zip("ab", expected, strict=True)), rel=1e-12
     )
     assert found.row_count == 53
+
+
+def test_labels_that_not_every_row_has_as_a_number() -> None:
+    nan = np.nan
+    labels = {
+        "words": (np.array([1, 2, 3]), np.array([nan, nan, nan])),
+        "some": (np.array([3, 1, 2, 4]), np.array([1.0, nan, 2.0, 3.0])),
+        "few": (np.array([1, 2]), np.array([1.0, 2.0])),
+        "others": (np.array([9]), np.array([1.0])),
+        "none": (np.array([], np.int64), np.array([])),
+    }
+    metric = np.array([2, 1, 3]), np.array([5.0, 4.0, 7.0])
+    found = fit_by_id(labels, metric, must_be_whole=True, has_products=False, is_log=False)
+    assert {term.name: term.reason for term in found.terms} == {
+        "words": "its values are words", "some": "1 of 3 values are words",
+        "few": "1 of 3 configurations lack it",
+    }  # fmt: skip
+    assert (found.r2_ratio, found.row_count) == (None, None)
+    few = {"few": labels["few"]}
+    found = fit_by_id(few, metric, must_be_whole=False, has_products=False, is_log=False)
+    assert found.row_count == 2
+    assert found.terms[0].weight == pytest.approx(1)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ _OP_MODEL_RESULT = (
     "write_bytes BIGINT, accessed_bytes BIGINT, precision_name VARCHAR, comm_bytes BIGINT, "
     "reason VARCHAR)"
 )
+_LABEL_COLUMNS = "STRUCT(label_name VARCHAR, ids BIGINT[], numbers DOUBLE[])[]"
 _REGRESSION_ROWS = pa.list_(
     pa.struct(
         {
@@ -656,28 +658,28 @@ def _function_of_kernel(name: str | None) -> str | None:
 
 
 def _regression(
-    names: pa.ChunkedArray, ids: pa.ChunkedArray, numbers: pa.ChunkedArray,
-    metric_ids: pa.ChunkedArray, metric: pa.ChunkedArray, orders: pa.ChunkedArray,
-    scales: pa.ChunkedArray,
+    columns: pa.ChunkedArray, metric_ids: pa.ChunkedArray, metric: pa.ChunkedArray,
+    must_be_whole: pa.ChunkedArray, orders: pa.ChunkedArray, scales: pa.ChunkedArray,
 ) -> pa.Array:  # fmt: skip
-    """A regression for each row: of labels by name, with ids of configurations and their numbers.
+    """A regression for each row: of labels with ids of configurations and their numbers.
 
     Configurations that have the metric and all of the labels are in it.
     """
     from tracekit.regression import fit_by_id
 
     rows = []
-    for row in range(len(names)):
+    for row in range(len(columns)):
+        names, ids, numbers = columns[row].values.flatten()
         labels = {
-            name: (own.values.to_numpy(), values.values.to_numpy())
-            for name, own, values in zip(
-                names[row].as_py(), ids[row].values, numbers[row].values, strict=True
+            name: (own.values.to_numpy(), values.values.to_numpy(zero_copy_only=False))
+            for name, own, values in sorted(
+                zip(names.to_pylist(), ids, numbers, strict=True), key=itemgetter(0)
             )
         }
         target = metric_ids[row].values.to_numpy(), metric[row].values.to_numpy()
         found = fit_by_id(
-            labels, target, has_products=orders[row].as_py() == 2,
-            is_log=scales[row].as_py() == "log",
+            labels, target, must_be_whole=must_be_whole[row].as_py(),
+            has_products=orders[row].as_py() == 2, is_log=scales[row].as_py() == "log",
         )  # fmt: skip
         rows.append([
             {"term": term.name, "weight": term.weight, "standard_error": term.standard_error,
@@ -704,7 +706,7 @@ _FUNCTIONS: dict[str, _Function] = {
     "kernel_function": _Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
     "regression_weights": _Function(
         _regression,
-        ("VARCHAR[]", "BIGINT[][]", "DOUBLE[][]", "BIGINT[]", "DOUBLE[]", "BIGINT", "VARCHAR"),
+        (_LABEL_COLUMNS, "BIGINT[]", "DOUBLE[]", "BOOLEAN", "BIGINT", "VARCHAR"),
         "STRUCT(term VARCHAR, weight DOUBLE, standard_error DOUBLE, reason VARCHAR, "
         "r2_ratio DOUBLE, row_count BIGINT)[]",
         PythonUDFType.ARROW,

@@ -7,7 +7,7 @@ so that the weights compare, and keep their signs. Pure numbers: no tables, no S
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -41,12 +41,12 @@ class Fit:
     """The terms, those with the largest weights first.
 
     `r2_ratio` is the share of the metric's variance that they explain together, None if there is
-    no weight; `row_count` how many rows there are.
+    no weight; `row_count` how many rows there are, None if no label was fitted.
     """
 
     terms: tuple[Term, ...]
     r2_ratio: float | None
-    row_count: int
+    row_count: int | None
 
 
 def fit(labels: Mapping[str, Numbers], metric: Numbers, *, has_products: bool, is_log: bool) -> Fit:
@@ -81,24 +81,54 @@ def fit(labels: Mapping[str, Numbers], metric: Numbers, *, has_products: bool, i
 
 
 def fit_by_id(
-    labels: Mapping[str, Column], metric: Column, *, has_products: bool, is_log: bool
-) -> Fit:
-    """The same of columns in any order, by the ids of their rows: of the rows that all have."""
-    rows = np.sort(metric[0])
-    for ids, _ in labels.values():
-        if len(ids) < len(rows):
-            rows = np.intersect1d(rows, ids, assume_unique=True)
+    labels: Mapping[str, Column], metric: Column, *, must_be_whole: bool, has_products: bool,
+    is_log: bool,
+) -> Fit:  # fmt: skip
+    """The same of columns in any order, by the ids of their rows: of the rows that all have.
 
-    def numbers(column: Column) -> Numbers:
-        ids, values = column
-        order = np.argsort(ids, kind="stable")
-        there = np.searchsorted(ids[order], rows)
-        return values[order[there]]
-
-    return fit(
-        {name: numbers(column) for name, column in labels.items()}, numbers(metric),
+    NaN in a label is a word. A label without numbers has a reason and no weight; with
+    `must_be_whole` so has one that not every row of the metric has as a number. A label that no
+    such row has is left out.
+    """
+    rows, target = _in_order(metric)
+    columns, words = {}, []
+    ids, places, is_there = rows, np.arange(len(rows)), np.ones(len(rows), bool)
+    for name, column in labels.items():
+        own_ids, values = _in_order(column)
+        if not np.array_equal(own_ids, ids):  # labels of one table are there for the same rows
+            ids, places = own_ids, np.searchsorted(own_ids, rows)
+            places[places == len(ids)] = 0
+            is_there = ids[places] == rows if len(ids) else np.zeros(len(rows), bool)
+        if not is_there.any():
+            continue
+        numbers = np.where(is_there, values[places], np.nan)
+        counts = len(rows), int(is_there.sum()), int((~np.isnan(numbers)).sum())
+        if counts[2] == 0 or (must_be_whole and counts[2] < len(rows)):
+            words.append(Term(name, reason=_lacking(*counts)))
+        else:
+            columns[name] = numbers
+    if not columns:
+        return Fit(tuple(words), None, None)
+    is_whole = ~np.isnan(sum(columns.values()))
+    found = fit(
+        {name: numbers[is_whole] for name, numbers in columns.items()}, target[is_whole],
         has_products=has_products, is_log=is_log,
     )  # fmt: skip
+    return replace(found, terms=(*found.terms, *words))
+
+
+def _in_order(column: Column) -> Column:
+    ids, values = column
+    order = np.argsort(ids, kind="stable")  # that is fast where parts of them are in order
+    return ids[order], values[order]
+
+
+def _lacking(row_count: int, present_count: int, number_count: int) -> str:
+    if number_count == 0:
+        return "its values are words"
+    if number_count < present_count:
+        return f"{present_count - number_count} of {present_count} values are words"
+    return f"{row_count - present_count} of {row_count} configurations lack it"
 
 
 def _standardized(values: Numbers, *, is_log: bool) -> tuple[Numbers | None, str | None]:

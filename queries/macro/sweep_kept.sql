@@ -37,12 +37,13 @@ known AS (
 wanted AS (
     SELECT label_name, wanted_value
     FROM known
-    WHERE CASE WHEN is_there OR NOT EXISTS (FROM sweep_table) THEN true ELSE error('no configuration has ' || label_name || '=' || wanted_value || coalesce('; ' || label_name || ' is one of: ' || nullif(value_names, ''), '; labels: ' || (SELECT string_agg(DISTINCT column_name, ', ' ORDER BY column_name) FROM sweep_column WHERE role_kind = 'label'))) END
+    WHERE CASE WHEN is_there OR NOT EXISTS (FROM sweep_table) THEN true ELSE error('no configuration has ' || label_name || '=' || wanted_value || coalesce('; ' || label_name || ' is one of: ' || nullif(value_names, ''), '; labels: ' || (SELECT string_agg(DISTINCT column_name, ', ' ORDER BY column_name) FROM sweep_column WHERE role_kind = 'label' AND wanted_values IS NOT NULL))) END
 ),
 kept AS (
     SELECT configuration_id
     FROM configuration_label AS own
     JOIN wanted ON wanted.label_name = own.label_name AND (own.label_value = wanted_value OR own.label_number = try_cast(wanted_value AS DOUBLE))
+    WHERE wanted_values IS NOT NULL
     GROUP BY configuration_id
     HAVING count(*) = (SELECT count(DISTINCT label_name) FROM wanted)
 )

@@ -1,7 +1,7 @@
 -- purpose = "What a sweep loses on more chips (cores, nodes): overhead, and the part of the work that does not run in parallel, by Amdahl's law."
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 4.3 and Fig. 4; G. M. Amdahl, AFIPS 1967; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_speedup", "sweep_units", "sweep_unknown"]
+-- depends = ["sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
 -- over = {type = "VARCHAR", doc = "label with the number of chips, cores or nodes, e.g. cores"}
 -- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s"}
@@ -29,19 +29,12 @@ known AS (
     UNION ALL FROM sweep_unknown('metric', $metric)
     UNION ALL FROM sweep_units($metric, $runs, $run_ids)
 ),
-least AS (
-    SELECT coalesce(try_cast($baseline AS DOUBLE), min(label_number)) AS base_number
-    FROM sweep_kept($runs, $run_ids, $fixed)
-    JOIN sweep_label($over) USING (configuration_id)
-),
 pairs AS (
     SELECT
-        array_to_string(list_sort(string_split(parts, chr(31))), ', ') AS configuration,
-        try_cast(platform_value AS DOUBLE) AS over_number, base_number, metric_value, baseline_value, reason,
+        configuration, try_cast(platform_value AS DOUBLE) AS over_number, try_cast(baseline_name AS DOUBLE) AS base_number,
+        metric_value, baseline_value, reason,
         speedup_factor * CASE $kind WHEN 'utilization' THEN ratio(over_number, base_number) ELSE 1 END AS speedup_factor
-    FROM
-        sweep_speedup($over, (SELECT coalesce(format('{:.15g}', base_number), 'a number') FROM least), $metric, $kind = 'time', $rule, $runs, $run_ids, $fixed),
-        least
+    FROM sweep_speedup($over, format('{:.15g}', try_cast($baseline AS DOUBLE)), $metric, $kind = 'time', $rule, $runs, $run_ids, $fixed)
 ),
 parted AS (
     SELECT

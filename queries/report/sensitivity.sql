@@ -46,39 +46,21 @@ all_of_them AS (
 ),
 measured AS (FROM all_of_them WHERE metric_value IS NOT NULL AND ($scale = 'linear' OR metric_value > 0)),
 total AS (SELECT count(*) AS whole_count FROM all_of_them),
-columns AS MATERIALIZED (
-    SELECT
-        label_name, count(*) AS present_count, count(label_number) AS number_count,
-        list(configuration_id) FILTER (WHERE label_number IS NOT NULL) AS ids,
-        list(label_number) FILTER (WHERE label_number IS NOT NULL) AS own
+columns AS (
+    SELECT label_name, list(configuration_id) AS ids, list(label_number) AS numbers
     FROM configuration_label
-    JOIN measured USING (configuration_id)
     WHERE CASE WHEN $labels IS NULL THEN label_name IS DISTINCT FROM $over ELSE label_name IN (FROM asked) END
     GROUP BY label_name
 ),
-marked AS (
-    SELECT *, CASE WHEN $labels IS NULL THEN number_count = measured_count ELSE number_count > 0 END AS is_fitted
-    FROM columns, (SELECT count(*) AS measured_count FROM measured)
-),
 weights AS (
-    SELECT unnest(regression_weights(names, ids, own, metric_ids, metric, CASE WHEN $order IN (1, 2) THEN $order ELSE error('order cannot be ' || $order || '; it is 1 or 2') END, $scale), recursive := true)
+    SELECT unnest(regression_weights(columns, metric_ids, metric, $labels IS NULL, CASE WHEN $order IN (1, 2) THEN $order ELSE error('order cannot be ' || $order || '; it is 1 or 2') END, $scale), recursive := true)
     FROM
-        (SELECT list(label_name ORDER BY label_name) AS names, list(ids ORDER BY label_name) AS ids, list(own ORDER BY label_name) AS own FROM marked WHERE is_fitted),
-        (SELECT list(configuration_id) AS metric_ids, list(metric_value) AS metric FROM measured)
-    WHERE names IS NOT NULL
+        (SELECT list(columns) AS columns FROM columns),
+        (SELECT coalesce(list(configuration_id), []) AS metric_ids, coalesce(list(metric_value), []) AS metric FROM measured)
+    WHERE columns IS NOT NULL
 ),
 told AS (
     FROM weights
-    UNION ALL BY NAME
-    SELECT
-        label_name AS term,
-        CASE
-            WHEN number_count = 0 THEN 'its values are words'
-            WHEN number_count < present_count THEN (present_count - number_count) || ' of ' || present_count || ' values are words'
-            ELSE (measured_count - present_count) || ' of ' || measured_count || ' configurations lack it'
-        END AS reason
-    FROM marked
-    WHERE NOT is_fitted
     UNION ALL BY NAME
     SELECT
         label_name AS term,
@@ -87,7 +69,7 @@ told AS (
             ELSE error('no configuration has the label ' || label_name || '; there are: ' || array_to_string(names, ', '))
         END AS reason
     FROM asked, (SELECT list(column_name ORDER BY column_name) AS names FROM sweep_column WHERE role_kind = 'label')
-    WHERE label_name NOT IN (SELECT label_name FROM columns)
+    WHERE label_name NOT IN (SELECT term FROM weights)
 )
 SELECT
     term, weight, standard_error, reason, max(r2_ratio) OVER () AS r2_ratio,

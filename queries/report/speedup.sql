@@ -41,7 +41,7 @@ placed AS (
 ),
 colored AS (FROM sweep_label($color))
 SELECT
-    platform_value, array_to_string(list_sort(string_split(parts, chr(31))), ', ') AS configuration,
+    platform_value, configuration,
     speedup_factor, pairs.metric_value, baseline_value, reason,
     x_value, colored.label_value AS color_value, colored.label_number AS color_number,
     CAST($x AS VARCHAR) AS x_name, CAST($color AS VARCHAR) AS color_name,

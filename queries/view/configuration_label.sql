@@ -11,6 +11,7 @@
 WITH in_tables AS (
     SELECT DISTINCT run_id, source_id, column_name AS label_name
     FROM configuration_value
+    JOIN (SELECT DISTINCT run_id, label_name AS column_name FROM run_label) USING (run_id, column_name)
     WHERE role_kind = 'label'
 )
 SELECT base_id + event_id AS configuration_id, run_id, column_name AS label_name, value_text AS label_value, value AS label_number

@@ -280,3 +280,16 @@ def test_what_a_failed_configuration_has_is_not_measured(tmp_path: Path) -> None
     assert (told["images_per_s"]["min_value"], told["images_per_s"]["missing_count"]) == (5.5, 1)
     waits = database.query("infeed", {"run_id": run_id, "by": "step", "metric": "infeed [%]"})
     assert [row["infeed_ratio"] for row in waits.rows()] == pytest.approx([0.1, None, 0.3])
+
+
+def test_platforms_without_a_label_in_common(tmp_path: Path) -> None:
+    for name, text in (("a", "x,speed\n1,5.5\n2,6.5\n"), ("b", "y,speed\n1,2.5\n")):
+        (tmp_path / f"{name}.csv").write_text(text)
+        ingest(tmp_path / f"{name}.csv", tmp_path / "S",
+               Options(run_name=name, labels={"platform": name}))  # fmt: skip
+    database = Database(open_store(tmp_path / "S"))
+    asked = {"over": "platform", "baseline": "b", "metric": "speed"}
+    with pytest.raises(QueryError, match="2 configurations on a: keep those with certain labels"):
+        database.query("speedup", asked)
+    (row,) = database.query("speedup", asked | {"rule": "mean"}).rows()
+    assert (row["configuration"], row["speedup_factor"]) == ("", pytest.approx(6 / 2.5))
