@@ -27,6 +27,7 @@ AWAN = ROOT / "fixtures" / "awan2017"
 PARADNN = ROOT.parent / "shared" / "corpus" / "paradnn"
 PICTURES = ROOT / "docs" / "rooflines"
 OF_JAVED = ROOT / "docs" / "papers" / "javed-2019"
+OF_ZHU = ROOT / "docs" / "papers" / "zhu-2018"
 OF_JOINS = ROOT / "docs" / "joins"
 OF_AWAN = ROOT / "docs" / "papers" / "awan-2017"
 OF_PARADNN = ROOT / "docs" / "papers" / "wang-ye-2020"
@@ -94,6 +95,24 @@ def joined_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     yield "lstm-timeline", session.draw("ranks", "lstm")
     yield "lstm-counters", session.roofline("lstm-ncu")
     yield "lstm-both", session.roofline("lstm", by="op")
+
+
+def zhu_store(folder: Path) -> Session:
+    """Convolutions on an H100, each timeline with its counters."""
+    store = folder / "Z"
+    for path in sorted(H100.glob("conv2d-*")):
+        _, kind, batch = path.name.split("-")
+        name = f"{kind}-{batch[1:]}"
+        files = (path / "trace.json.gz", path / "raw.csv.gz")
+        labels = {"batch": batch.removeprefix("b"), "type": kind}
+        tracekit.ingest(files, store, run_name=name, labels=labels)
+        join(tracekit.open(store), name, name)
+    return tracekit.open(store)
+
+
+def zhu_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
+    """How the batch moves each type, in the time of the timeline."""
+    yield "trajectory", session.roofline("*", by="run", trajectory="batch", series="type")
 
 
 def javed_store(folder: Path) -> Session:
@@ -186,6 +205,7 @@ def main() -> None:
         _write(PICTURES, pictures(demo_store(Path(folder))))
         _write(OF_JAVED, javed_pictures(javed_store(Path(folder))))
         _write(OF_JOINS, joined_pictures(joined_store(Path(folder))))
+        _write(OF_ZHU, zhu_pictures(zhu_store(Path(folder))))
         _write(OF_AWAN, awan_pictures(awan_store(Path(folder))))
         if PARADNN.is_dir():
             _write(OF_PARADNN, paradnn_pictures(paradnn_store(Path(folder))))

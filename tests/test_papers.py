@@ -154,7 +154,7 @@ def test_a_larger_batch_does_twice_the_work_on_the_same_traffic(javed: Session) 
 
 
 @pytest.mark.parametrize(
-    ("paper", "count"), [("javed-2019", 4), ("awan-2017", 2), ("wang-ye-2020", 6)]
+    ("paper", "count"), [("javed-2019", 4), ("awan-2017", 2), ("wang-ye-2020", 6), ("zhu-2018", 1)]
 )
 def test_the_pictures_of_the_page_are_there(paper: str, count: int) -> None:
     page = (ROOT / "docs" / "papers" / f"{paper}.md").read_text("utf-8")
