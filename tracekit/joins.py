@@ -96,6 +96,7 @@ class Join:
     counter_run_id: str
     matched_ratio: float
     matched_time_ratio: float | None
+    ordered_time_ratio: float | None
     used_ratio: float
     parts: tuple[Part, ...]
     warnings: tuple[str, ...]
@@ -206,10 +207,14 @@ def _told(
     weights, times = (_numbers(launches, column, 0) for column in ("launch_count", "dur_ns"))
     return Join(
         run, other, float(weights[is_matched].sum() / max(1, weights.sum())),
-        float(times[is_matched].sum() / times.sum()) if times.any() else None,
+        _share(times, is_matched), _share(times, found.kinds == Kind.SEQUENCE),
         float((found.serves > 0).mean()), tuple(_parts(found, launches, counted)),
         tuple(_warnings(database, run, other, found, launches, counted)),
     )  # fmt: skip
+
+
+def _share(times: Ints, is_in: Flags) -> float | None:
+    return float(times[is_in].sum() / times.sum()) if times.any() else None
 
 
 def _parts(found: Alignment, launches: pa.Table, counted: pa.Table) -> Iterator[Part]:

@@ -9,6 +9,7 @@
 -- counter_run_name = {type = "VARCHAR", doc = "run of the counters; its id where it is no longer in the store"}
 -- matched_ratio = {type = "DOUBLE", doc = "share of the timeline's launches that have counters"}
 -- matched_time_ratio = {type = "DOUBLE", doc = "share of its kernel time"}
+-- ordered_time_ratio = {type = "DOUBLE", doc = "share of its kernel time that is matched by sequence: each launch has the counters of its own"}
 -- launch_count = {type = "BIGINT", doc = "launches of the timeline"}
 -- sequence_count = {type = "BIGINT", doc = "those matched by function, grid, block and place in the order of launches"}
 -- shape_count = {type = "BIGINT", doc = "those matched by function, grid and block: counters are the mean of all that fit"}
@@ -39,6 +40,7 @@ matched AS (
         CAST(coalesce(sum(launch_count) FILTER (WHERE match_kind = 'shape'), 0) AS BIGINT) AS shape_count,
         CAST(coalesce(sum(launch_count) FILTER (WHERE match_kind = 'name'), 0) AS BIGINT) AS name_count,
         ratio(coalesce(sum(dur_ns) FILTER (WHERE match_kind IS NOT NULL), 0), sum(dur_ns)) AS matched_time_ratio,
+        ratio(coalesce(sum(dur_ns) FILTER (WHERE match_kind = 'sequence'), 0), sum(dur_ns)) AS ordered_time_ratio,
         arg_max(reason, launch_count) FILTER (WHERE match_kind IS NULL) AS reason
     FROM parts
     GROUP BY run_id, source_id
@@ -46,7 +48,7 @@ matched AS (
 names AS (SELECT run_id, any_value(run_name) AS run_name FROM run GROUP BY run_id)
 SELECT
     ours.run_name, coalesce(theirs.run_name, told.file_name) AS counter_run_name,
-    ratio(sequence_count + shape_count + name_count, launch_count) AS matched_ratio, matched_time_ratio,
+    ratio(sequence_count + shape_count + name_count, launch_count) AS matched_ratio, matched_time_ratio, ordered_time_ratio,
     launch_count, sequence_count, shape_count, name_count,
     CAST(metadata_json ->> '$.counter_launch_count' AS BIGINT) AS counter_launch_count,
     CAST(metadata_json ->> '$.used_ratio' AS DOUBLE) AS used_ratio,
