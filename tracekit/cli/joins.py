@@ -111,8 +111,8 @@ def _tell(found: Join) -> None:
     by_order, in_all = found.ordered_time_ratio, found.matched_time_ratio
     if by_order is not None and in_all is not None and by_order < in_all:
         say(f"{100 * by_order:.3g} % of the kernel time is matched by order; "
-            f"{100 * (in_all - by_order):.3g} % has the mean of launches of the same function, grid "
-            "and block, or of the same function where one side has no grid")  # fmt: skip
+            f"{100 * (in_all - by_order):.3g} % has the mean of launches of the same function, "
+            "grid and block, or of the same function where one side has no grid")  # fmt: skip
     if found.matched_ratio < 1:
         say(f"{100 * found.matched_ratio:.3g} % of the launches have counters; tracekit query "
             f"kernel_matches --run {found.run_id} lists those that have none, and why")  # fmt: skip
