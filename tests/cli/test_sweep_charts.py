@@ -137,7 +137,6 @@ def test_they_fit_the_terminal(
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (HEAT, 2, "the chart heatmap needs --metric, e.g. --metric images_per_s"),
         ((*HEAT, "--metric", "speed"), 5, "no configuration has the metric speed; there are: flo"),
         ((*HEAT, "--metric", "flops", "--where", "bs=64,node=1024,layer=4"), 2,
          "there is nothing to draw: none has flops (OOM)"),
@@ -149,9 +148,13 @@ def test_they_fit_the_terminal(
         ((*BOX, "--log"), 2, "the chart box has no option --log; it has: --metric, --by, --where"),
         (("chart", "throughput", "--store", "S", "--x", "node"), 2,
          "the chart throughput has no option --x; it has: --metric, --show, --baseline"),
-        (("chart", "speedup", "--store", "S", "--over", "node", "--baseline", "32"), 2,
-         "the chart speedup needs --x, e.g. --x params"),
-        (("chart", "sensitivity", "--store", "S"), 2, "the chart sensitivity needs --metric"),
+        (("chart", "speedup", "--store", "S", "--over", "node"), 5,
+         "say which x (one of bs, flops, layer, node); e.g. add --x bs"),
+        (("chart", "heatmap", "--store", "S"), 5,
+         "and which y (one of bs, layer, node); e.g. add --x bs --y layer"),
+        (("chart", "box", "--store", "S"), 5, "say which by (one of bs, layer, node); e.g. add --"),
+        (("chart", "speedup", "--store", "S", "--x", "bs", "--over", "node"), 5,
+         "say which baseline (one of 32, 128, 1024, 4096); e.g. add --baseline 32"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_said_in_one_sentence(
@@ -159,6 +162,20 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(
 ) -> None:
     done = tracekit(*words)
     assert (done.code, says in done.error) == (code, True), done.messages
+
+
+def test_what_need_not_be_said(tracekit: Tracekit, there: Path) -> None:
+    """The store has one metric, flops: whether it is named makes no difference."""
+    for words in (HEAT, ("chart", "sensitivity", "--store", "S")):
+        short = tracekit(*words, "--where", "layer=4", "--data", "a.csv")
+        assert short.code == 0, short.messages
+        assert (
+            tracekit(*words, "--where", "layer=4", "--metric", "flops", "--data", "b.csv").code == 0
+        )
+        assert (there / "a.csv").read_bytes() == (there / "b.csv").read_bytes()
+        assert b"flops" in (there / "a.csv").read_bytes()
+        for file in ("a.csv", "b.csv"):
+            (there / file).unlink()
 
 
 def test_labels_that_mean_harm(tracekit: Tracekit, here: Path) -> None:
@@ -190,3 +207,15 @@ def test_no_chart_in_the_terminal_loads_what_it_does_not_need(
     for chart in (["heatmap", "--x", "node", "--y", "bs", "--rule", "max"], ["box", "--by", "bs"]):
         found = loaded("chart", *chart, "--metric", "flops", "--store", swept)
         assert not found & {"pandas", "matplotlib"}
+
+
+def test_a_report_says_the_command_that_is_complete(tracekit: Tracekit, there: Path) -> None:
+    words = ("query", "speedup", "--param", "over=node", "--store", "S")
+    done = tracekit(*words)
+    assert (done.code, done.error) == (5, (
+        "say which baseline (one of 32, 128, 1024, 4096); e.g. tracekit query speedup --param "
+        "over=node --param baseline=32 --store S"
+    ))  # fmt: skip
+    done = tracekit(*words, "--param", "baseline=32", "--param", "runs=sweep")
+    assert done.code == 0, done.messages
+    assert "metric = flops (not given)" in done.text.splitlines()

@@ -8,7 +8,7 @@ from typing import Any
 from tracekit.charts import Store
 from tracekit.charts.chart import Axis, Effect, EffectChart
 from tracekit.charts.request import Request
-from tracekit.charts.sweep import answers, need, own_columns, where_note
+from tracekit.charts.sweep import answers, own_columns, where_note
 from tracekit.charts.table import INT, REAL, TEXT, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import Labels
@@ -39,7 +39,6 @@ class Sensitivity:
     ) -> EffectChart:
         """The chart of the configurations of some runs; UsageError where nothing was fitted."""
         asked.check_options(self.name, self.options, is_of_runs=False)
-        need(asked, self.name, metric="images_per_s")
         asked.choice("order", "1", "2")
         return build(answers(store, "sensitivity", runs, asked, self.options), asked)
 

@@ -12,7 +12,6 @@ from tracekit.charts.chart import Points, ScatterChart, Shades
 from tracekit.charts.request import Request
 from tracekit.charts.sweep import (
     answers,
-    need,
     own_columns,
     places,
     unit_in,
@@ -22,7 +21,7 @@ from tracekit.charts.sweep import (
     with_air,
 )
 from tracekit.charts.table import REAL, TEXT, table_of
-from tracekit.errors import UsageError
+from tracekit.errors import ChoiceError, UsageError
 from tracekit.roofline.points import Labels
 
 _COLUMNS = (
@@ -40,6 +39,8 @@ _COLUMNS = (
     ("metric_name", TEXT, "the metric"),
     ("baseline_name", TEXT, "the baseline"),
 )
+#: What can be along the x axis.
+_NAMES = "SELECT DISTINCT column_name FROM sweep_column ORDER BY column_name"
 #: Up to so many numbers are steps of a scale, each with a name.
 _MOST_STEPS = 10
 _MOST_REASONS = 6
@@ -59,7 +60,8 @@ class Speedup:
     ) -> ScatterChart:
         """The chart of the configurations of some runs; UsageError where they share none."""
         asked.check_options(self.name, self.options, is_of_runs=False)
-        need(asked, self.name, over="platform", baseline="v100", x="params")
+        if "x" not in asked.options and (known := store.sql(_NAMES).rows()):
+            raise ChoiceError({"x": [row["column_name"] for row in known]})
         return build(answers(store, "speedup", runs, asked, self.options), asked)
 
 
