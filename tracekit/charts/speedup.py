@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tracekit.charts import Store
+from tracekit.charts.arrangement import by_name
 from tracekit.charts.chart import Points, ScatterChart, Shades
 from tracekit.charts.request import Request
 from tracekit.charts.sweep import (
@@ -75,7 +76,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
     shades = _shades(drawn)
     ys = [row["speedup_factor"] for row in drawn]
     first = drawn[0]
-    platforms = sorted({row["platform_value"] for row in drawn})
+    platforms = list(by_name({row["platform_value"]: row["platform_value"] for row in drawn}))
     panels = tuple(
         _points(platform if len(platforms) > 1 else "", [r for r in drawn
                 if r["platform_value"] == platform], shades)
@@ -137,4 +138,6 @@ def _counts(rows: Sequence[Mapping[str, Any]], drawn_count: int) -> tuple[tuple[
 def _why_none(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return "no configuration is of another platform than the baseline"
+    if any(row["speedup_factor"] is not None for row in rows):
+        return f"no configuration in common has a number for {rows[0]['x_name']}"
     return "; ".join(f"{count:,} {reason}" for count, reason in _counts(rows, 0)[1:])

@@ -124,13 +124,17 @@ def norm_of(axis: Axis) -> Normalize:
 
 
 def put_legend(figure: Figure, handles: Sequence[Any], size: Size, *, is_beside: bool) -> None:
-    """A legend beside the axes, or below them in columns."""
-    if handles:
-        make: Any = figure.legend
-        place = size.legend if is_beside else "outside lower center"
-        columns = 1 if is_beside else 2 if size.width <= 4 else 4
-        make(handles=list(handles), loc=place, ncols=columns, alignment="left",
-             handlelength=2.2, handleheight=1.1)  # fmt: skip
+    """A legend beside the axes, or below them in as many columns as have room."""
+    make: Any = figure.legend
+    place = size.legend if is_beside else "outside lower center"
+    for columns in range(1 if is_beside else 2 if size.width <= 4 else 4, 0, -1):
+        if not handles:
+            return
+        legend = make(handles=list(handles), loc=place, ncols=columns, alignment="left",
+                      handlelength=2.2, handleheight=1.1)  # fmt: skip
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def lay_out(figure: Figure) -> None:

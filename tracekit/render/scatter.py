@@ -45,6 +45,8 @@ from tracekit.render.scales import value_ticks, value_title
 #: More points than this are pixels: one by one they would make files of many megabytes.
 _MOST_SHAPES = 5000
 _MOST_NAMES, _WIDEST_TITLE, _WIDEST_COUNT, _LONGEST_COUNT = 14, 40, 30, 120
+#: Of a figure's width: what panels have of it.
+_PANELS = 0.8
 #: Ends of a scale that are told from the ground, light or dark.
 _FIRST, _LAST = 0.0, 0.95
 
@@ -130,7 +132,7 @@ class _Drawing:
         scale_values(axes, self.chart.y, "y")
         axes.set_ylabel("")
         axes.tick_params(labelbottom=True)
-        axes.set_title(cut(drawable(panel.title), _WIDEST_TITLE))
+        axes.set_title(cut(drawable(panel.title), self._title_width()))
         axes.axhline(self.chart.level, color=ink(), linestyle="--", linewidth=0.8 * self.thin)
         open_frame(axes, self.thin)
         xs, ys = np.array(panel.xs), np.array(panel.ys)
@@ -144,6 +146,11 @@ class _Drawing:
                        norm=norm_of(shades.axis))  # fmt: skip
         for place, one in enumerate(self.looks):
             self._dots(axes, xs[colors == place], ys[colors == place], one.marker, color=one.color)
+
+    def _title_width(self) -> int:
+        """Letters that have room above a panel."""
+        room = _PANELS * self.size.width * 72 / self.columns
+        return min(letters_in(room, self.size), _WIDEST_TITLE)
 
     def _dots(self, axes: Axes, xs: Any, ys: Any, marker: str, **colors: Any) -> None:
         if len(xs):
