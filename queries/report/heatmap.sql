@@ -31,6 +31,7 @@ known AS (
     UNION ALL FROM sweep_unknown('label', $y)
     UNION ALL FROM sweep_unknown('metric', $metric)
     UNION ALL FROM sweep_units($metric, $runs, $run_ids)
+    UNION ALL SELECT error('x and y are both ' || $x || '; name another label for one of them') WHERE $x = $y
 ),
 cells AS (
     SELECT

@@ -25,7 +25,8 @@
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
 WITH
 known AS (
-    FROM sweep_unknown('metric', $metric)
+    FROM sweep_unknown('label', $over)
+    UNION ALL FROM sweep_unknown('metric', $metric)
     UNION ALL FROM sweep_units($metric, $runs, $run_ids)
 ),
 chosen AS (

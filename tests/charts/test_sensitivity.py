@@ -55,9 +55,9 @@ def test_what_the_axis_says() -> None:
 
 
 def test_nothing_to_draw_is_said() -> None:
-    with pytest.raises(UsageError, match=r"no label was fitted \(its values are words\)"):
+    with pytest.raises(UsageError, match=r"no label was fitted \(a: its values are words; b: its"):
         drawn(term("a", None), term("b", None))
-    with pytest.raises(UsageError, match=r"no label was fitted \(no label\)"):
+    with pytest.raises(UsageError, match=r"no label was fitted \(no configuration with"):
         drawn()
 
 

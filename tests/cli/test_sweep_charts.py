@@ -18,6 +18,7 @@ from tests.cli.test_startup import loaded as loaded
 from tracekit.charts.chart import BoxChart
 from tracekit.charts.request import Request
 from tracekit.intake import Options, ingest
+from tracekit.store import create_store
 
 Tracekit = Callable[..., Any]
 
@@ -219,3 +220,31 @@ def test_a_report_says_the_command_that_is_complete(tracekit: Tracekit, there: P
     done = tracekit(*words, "--param", "baseline=32", "--param", "runs=sweep")
     assert done.code == 0, done.messages
     assert "metric = flops (not given)" in done.text.splitlines()
+
+
+def test_runs_that_there_are_not(tracekit: Tracekit, there: Path) -> None:
+    done = tracekit("query", "sensitivity", "--param", "runs=swept*", "--store", "S")
+    assert done.code == 0
+    assert done.messages == "no rows: no run is called 'swept*'; runs: alone, sweep\n"
+
+
+def test_a_store_without_runs(tracekit: Tracekit, here: Path) -> None:
+    create_store(here / "E")
+    for chart in ("heatmap", "box", "sensitivity", "speedup"):
+        done = tracekit("chart", chart, "--store", "E")
+        assert (done.code, done.error) == (
+            2, "E: the store is empty; `tracekit ingest FILE` fills it"
+        )  # fmt: skip
+
+
+def test_why_there_is_nothing_to_draw(tracekit: Tracekit, here: Path) -> None:
+    (here / "t.csv").write_text("net,layer,rate\na,4,1.5\nb,4,2.5\n", "utf-8")
+    ingest(here / "t.csv", here / "T", Options(run_name="t"))
+    done = tracekit("chart", "sensitivity", "--store", "T")
+    assert done.error == (
+        "there is nothing to draw: no label was fitted (layer: has one value only; net: its values "
+        "are words)"
+    )
+    done = tracekit("chart", "speedup", "--over", "net", "--baseline", "a", "--x", "net",
+                    "--store", "T")  # fmt: skip
+    assert done.error == "there is nothing to draw: no configuration in common has a number for net"

@@ -131,3 +131,21 @@ def test_where_there_is_nothing_to_choose(make: Make, tmp_path: Path) -> None:
     database = make({"a": "cores,batch,images_per_s\n1,8,\n1,8,2.5\n"})
     with pytest.raises(QueryError, match="no configuration has a label with several values; "):
         database.query("distribution")
+
+
+def test_there_is_nothing_to_compare_one_value_with(make: Make) -> None:
+    database = make({"a": CORES}, {"a": TWO[0]})
+    with pytest.raises(QueryError, match=r"^platform is tpu everywhere: there is nothing to comp"):
+        database.query("speedup", {"over": "platform"})
+    with pytest.raises(QueryError, match=r"^platform is tpu everywhere: "):
+        database.query("sensitivity", {"over": "platform"})
+
+
+def test_a_heat_map_is_of_two_labels(make: Make) -> None:
+    with pytest.raises(QueryError, match=r"^x and y are both cores; name another label for one"):
+        make({"a": CORES}).query("heatmap", {"x": "cores", "y": "cores", "rule": "max"})
+
+
+def test_what_scales_is_a_label(make: Make) -> None:
+    with pytest.raises(QueryError, match=r"^no configuration has the label nodes; there are: ba"):
+        make({"a": CORES}).query("scaling", {"over": "nodes"})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -276,7 +277,7 @@ def query(
     except ChoiceError as error:
         raise QueryError(f"{error}; e.g. {_completed(error, name, param or [], store)}") from error
     if not len(result):
-        _explain_no_rows(database, asked, given.get("run_id"), store)
+        _explain_no_rows(database, asked, given, store)
     notes = (*_provenance(given.get("run_id"), asked), *(f"{k} = {v}" for k, v in given.items()
                                                          if k != "run_id"),
              *result.notes[2:])  # fmt: skip
@@ -301,10 +302,17 @@ def _of_phase(asked: Query, phase: str | None) -> list[str]:
     return [f"phase={phase}"]
 
 
-def _explain_no_rows(database: Database, asked: Query, run_id: str | None, store: Path) -> None:
-    lacking = database.lacking(asked)
+def _explain_no_rows(
+    database: Database, asked: Query, given: Mapping[str, Any], store: Path
+) -> None:
+    lacking, run_id, pattern = database.lacking(asked), given.get("run_id"), given.get("runs")
     if lacking:
         say(f"no rows: the store has nothing in {', '.join(lacking)}")
+    elif pattern is not None and not any(
+        fnmatchcase(name, pattern) for name in database.run_names().values()
+    ):
+        known = ", ".join(sorted(set(database.run_names().values()))[:20])
+        say(f"no rows: no run is called {pattern!r}; runs: {known}")
     elif run_id is not None:
         absent = [table for table in asked.needs if not database.has_rows_in(table, run_id)]
         if absent:
