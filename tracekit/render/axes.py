@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize, to_rgb
+from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from tracekit.charts.chart import Axis
 from tracekit.render.cells import cut
-from tracekit.render.figure import Size, drawable
+from tracekit.render.figure import MARKERS, Look, Size, drawable
 from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import value_ticks, value_title
 
@@ -30,6 +30,8 @@ _GAP = 0.6
 _TICKS = 7
 #: How often, and by how much, a figure without room for its axes becomes higher.
 _TRIES, _HIGHER = 8, 1.3
+#: The last color of steps is told from light ground.
+_LIGHTEST = 0.95
 #: How far a color is to be from that of the ground, of the whole.
 _APART = 0.12
 
@@ -113,6 +115,12 @@ def color_map() -> Colormap:
     if np.abs(np.array(found(1.0)[:3]) - ground).max() >= _APART:
         return found
     return ListedColormap(found(np.linspace(0, 1 - _APART, found.N)))
+
+
+def step_look(place: int, count: int, title: str) -> Look:
+    """That of a number in its order: the farther on, the lighter; signs differ too."""
+    color = color_map()(place / max(count - 1, 1) * _LIGHTEST)
+    return Look(to_hex(color), MARKERS[place % len(MARKERS)], "-", title)
 
 
 def norm_of(axis: Axis) -> Normalize:

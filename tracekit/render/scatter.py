@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -25,12 +24,13 @@ from tracekit.render.axes import (
     room_of,
     scale_values,
     shown_title,
+    step_look,
 )
 from tracekit.render.cells import cut, folded
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
     GREY,
-    MARKERS,
+    Look,
     Size,
     drawable,
     empty_figure,
@@ -47,16 +47,6 @@ _MOST_SHAPES = 5000
 _MOST_NAMES, _WIDEST_TITLE, _WIDEST_COUNT, _LONGEST_COUNT = 14, 40, 30, 120
 #: Of a figure's width: what panels have of it.
 _PANELS = 0.8
-#: Ends of a scale that are told from the ground, light or dark.
-_FIRST, _LAST = 0.0, 0.95
-
-
-class _Look(NamedTuple):
-    """How points are drawn."""
-
-    color: str
-    marker: str
-    title: str
 
 
 def draw(chart: ScatterChart, *, size: str = "page", style: str | None = None) -> Drawn:
@@ -110,20 +100,15 @@ class _Drawing:
             figure.supylabel("\n".join(lines), fontsize=self.size.font)
         lay_out(figure)
 
-    def _looks(self) -> list[_Look]:
+    def _looks(self) -> list[Look]:
         """A look for each name: colors in their order, or those of series."""
         shades = self.chart.shades
         if shades is None or shades.axis is not None:
             return []
         names = display_names([drawable(name) for name in shades.names], self.size.name_width)
-        if not shades.is_ordered:
-            found = [series_look(place, name) for place, name in enumerate(names)]
-            return [_Look(one.color, one.marker, one.title) for one in found]
-        steps = np.linspace(_FIRST, _LAST, len(names)) if len(names) > 1 else np.array([_FIRST])
-        return [
-            _Look(to_hex(self.map(step)), MARKERS[place % len(MARKERS)], name)
-            for place, (step, name) in enumerate(zip(steps, names, strict=True))
-        ]
+        if shades.is_ordered:
+            return [step_look(place, len(names), name) for place, name in enumerate(names)]
+        return [series_look(place, name) for place, name in enumerate(names)]
 
     # -- points -----------------------------------------------------------------------------------
 
