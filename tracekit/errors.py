@@ -64,8 +64,10 @@ class ChoiceError(QueryError):
 
 
 def _few(values: Sequence[str]) -> str:
+    """In one line: what comes from files can have several."""
     rest = len(values) - _MOST_NAMES
-    return ", ".join(values[:_MOST_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
+    named = ", ".join(values[:_MOST_NAMES]).replace("\n", "\\n")
+    return named + (f" and {rest:,} more" if rest > 0 else "")
 
 
 class RegressionError(TracekitError):

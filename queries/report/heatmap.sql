@@ -1,7 +1,7 @@
 -- purpose = "A metric of a sweep over two labels: one row a pair of values."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 2 a to c, Fig. 7 (failures); docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
+-- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_table", "sweep_units", "sweep_unknown"]
 -- [parameters]
 -- x = {type = "VARCHAR", doc = "label across, e.g. node", chosen_by = "sweep_choice('label', $runs, $run_ids)"}
 -- y = {type = "VARCHAR", doc = "label up, e.g. batch", chosen_by = "sweep_choice('label', $runs, $run_ids)"}
@@ -31,7 +31,7 @@ known AS (
     UNION ALL FROM sweep_unknown('label', $y)
     UNION ALL FROM sweep_unknown('metric', $metric)
     UNION ALL FROM sweep_units($metric, $runs, $run_ids)
-    UNION ALL SELECT error('x and y are both ' || $x || '; name another label for one of them') WHERE $x = $y
+    UNION ALL SELECT error('x and y are both ' || $x || '; name another label for one of them') WHERE $x = $y AND EXISTS (FROM sweep_table)
 ),
 cells AS (
     SELECT

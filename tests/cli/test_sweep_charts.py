@@ -17,6 +17,7 @@ from tests.cli.test_chart import perf_stat
 from tests.cli.test_startup import loaded as loaded
 from tracekit.charts.chart import BoxChart
 from tracekit.charts.request import Request
+from tracekit.errors import ChoiceError
 from tracekit.intake import Options, ingest
 from tracekit.store import create_store
 
@@ -165,6 +166,17 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(
     assert (done.code, says in done.error) == (code, True), done.messages
 
 
+@pytest.mark.parametrize("spelling", ["--color", "--colour"])
+def test_colors_are_spelled_either_way(tracekit: Tracekit, there: Path, spelling: str) -> None:
+    done = tracekit("chart", "speedup", "sweep", "--store", "S", "--over", "layer", "--baseline",
+                    "8", "--x", "node", spelling, "bs", "--data", f"{spelling}.csv")  # fmt: skip
+    assert done.code == 0, done.messages
+    rows = rows_of(there / f"{spelling}.csv")
+    assert {row["color_value"] for row in rows} == {"16", "64"}
+    # a rate is inverse to the layers
+    assert {row["speedup_factor"] for row in rows} == {"2.0", ""}
+
+
 def test_what_need_not_be_said(tracekit: Tracekit, there: Path) -> None:
     """The store has one metric, flops: whether it is named makes no difference."""
     for words in (HEAT, ("chart", "sensitivity", "--store", "S")):
@@ -199,6 +211,10 @@ def test_from_python(swept: Path) -> None:
     session = library.open(swept)
     drawn = session.draw("heatmap", x="node", y="bs", metric="flops", where="layer=8", size="slide")
     assert len(drawn.data) == 6
+    short = session.draw("heatmap", x="node", y="bs", where="layer=8", size="slide")
+    assert short.data.rows() == drawn.data.rows()
+    with pytest.raises(ChoiceError, match=r"say which baseline \(one of 4, 8\)"):
+        session.draw("speedup", over="layer", x="node")
     assert drawn.figure.get_figwidth() == 13.33
 
 

@@ -126,6 +126,11 @@ def test_many_values_are_not_all_listed(make: Make) -> None:
         make({"a": f"cores,rate\n{rows}"}).query("speedup")
 
 
+def test_values_from_files_are_told_in_one_line(make: Make) -> None:
+    with pytest.raises(QueryError, match=r"^say which baseline \(one of a, b\\nerror: c\)$"):
+        make({"a": 'net,rate\na,1.5\n"b\nerror: c",2.5\n'}).query("speedup")
+
+
 def test_where_there_is_nothing_to_choose(make: Make, tmp_path: Path) -> None:
     assert len(Database(create_store(tmp_path / "empty")).query("sensitivity")) == 0
     database = make({"a": "cores,batch,images_per_s\n1,8,\n1,8,2.5\n"})
