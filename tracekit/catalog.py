@@ -33,11 +33,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Field):
-    """A parameter: what it is if not given (unless it has to be), and the values it can have."""
+    """A parameter: what it is if not given (unless it has to be), and the values it can have.
+
+    ``chosen_by`` is asked where it is not given: a macro with a row for each value that it can
+    have in a store, ``choice_name``, and ``is_chosen`` where no other can be meant.
+    """
 
     is_required: bool = True
     default: str | int | float | bool | None = None
     choices: tuple[str, ...] = ()
+    chosen_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,7 @@ def _leading_comments(lines: list[str]) -> list[str]:
 _KEYS = frozenset(
     ("purpose", "source", "needs", "depends", "empty_without", "parameters", "columns")
 )
+_OF_PARAMETERS = frozenset(("default", "choices", "optional", "chosen_by"))
 #: The types of columns and parameters, with those that a default in a header can have.
 _VALUES: dict[str, tuple[type, ...]] = {
     "VARCHAR": (str,), "BIGINT": (int,), "DOUBLE": (float, int), "BOOLEAN": (bool,),
@@ -208,7 +214,7 @@ def _parameters(header: dict[str, Any]) -> tuple[Parameter, ...]:
 def _parameter(place: str, name: str, entry: Any) -> Parameter:
     if not isinstance(entry, dict):
         raise ValueError(f'{place}: is to be {{type = "…", doc = "…"}}')
-    own = {key: value for key, value in entry.items() if key in ("default", "choices", "optional")}
+    own = {key: value for key, value in entry.items() if key in _OF_PARAMETERS}
     field = _field(place, name, {key: entry[key] for key in entry if key not in own})
     choices, default = own.get("choices", []), own.get("default")
     if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
@@ -219,8 +225,11 @@ def _parameter(place: str, name: str, entry: Any) -> Parameter:
         raise ValueError(f"{place}: the default {default!r} is none of the choices")
     if not isinstance(is_optional := own.get("optional", False), bool):
         raise ValueError(f"{place}: optional: is to be true or false")
+    chosen_by = _text(own, "chosen_by") if "chosen_by" in own else None
     is_required = default is None and not is_optional
-    return Parameter(field.name, field.type, field.doc, is_required, default, tuple(choices))
+    return Parameter(
+        field.name, field.type, field.doc, is_required, default, tuple(choices), chosen_by
+    )
 
 
 def _field(place: str, name: str, entry: Any) -> Field:

@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -21,8 +21,8 @@ import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from tracekit import events, opclasses
-from tracekit.catalog import Query, catalog, definitions, definitions_for, query_named
-from tracekit.errors import QueryError, UsageError
+from tracekit.catalog import Parameter, Query, catalog, definitions, definitions_for, query_named
+from tracekit.errors import ChoiceError, QueryError, UsageError
 from tracekit.limits import Limits, size_bytes
 from tracekit.peaks import models
 from tracekit.result import Result, ResultColumn, own_names, unit_of
@@ -76,6 +76,7 @@ _REGRESSION_ROWS = pa.list_(
 Reader = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, Any]], pa.Table]
 _MOST_KEPT_ANSWERS = 64
 _MOST_PARAMETER = 2**63 - 1
+_PARAMETER = re.compile(r"\$(\w+)")
 _MOST_KEPT_BYTES = 1 << 20
 _ROWS_OF_A_BATCH = 1 << 17
 # To parse a MB takes a second or so, in which Python is held.
@@ -299,8 +300,9 @@ class Database:
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
         """The answer of a report; raises QueryError for unknown names or parameters.
 
-        A small one is kept: what is in the store does not change for this object, and to draw the
-        same runs by several models asks the same.
+        A parameter that nobody gave is what the store leaves no choice about, and the notes say
+        so; ChoiceError where there is a choice. A small answer is kept: what is in the store does
+        not change for this object, and to draw the same runs by several models asks the same.
         """
         query = query_named(name)
         given = dict(parameters or {})
@@ -309,29 +311,40 @@ class Database:
                 f"the report {name} has no parameter {', '.join(sorted(unknown))}; "
                 f"it has: {', '.join(p.name for p in query.parameters) or 'none'}"
             )
-        missing = [p.name for p in query.parameters if p.is_required and p.name not in given]
+        missing = [
+            p.name for p in query.parameters
+            if p.is_required and p.chosen_by is None and p.name not in given
+        ]  # fmt: skip
         if missing:
             raise QueryError(f"the report {name} needs the parameter {', '.join(missing)}")
+        values = self._values(query, given)
+        asked = (name, tuple(values.values()))
+        answer = self._answers[asked] if asked in self._answers else self._answer(query, values)
+        if answer.table.nbytes <= _MOST_KEPT_BYTES and len(self._answers) < _MOST_KEPT_ANSWERS:
+            self._answers[asked] = answer
+        chosen = tuple(
+            f"{p.name} = {values[p.name]} (not given)" for p in query.parameters
+            if p.chosen_by and given.get(p.name) is None and values[p.name] is not None
+        )  # fmt: skip
+        return replace(answer, notes=(*answer.notes, *chosen)) if chosen else answer
+
+    def _values(self, query: Query, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of all parameters; ChoiceError for those that nobody gave and many fit."""
         values = {p.name: given.get(p.name, p.default) for p in query.parameters}
         for parameter in query.parameters:
-            value = values[parameter.name]
-            if isinstance(value, int | float) and not 0 <= value <= _MOST_PARAMETER:
-                raise QueryError(
-                    f"the report {name}: {parameter.name} cannot be {value}; it is at least 0, and "
-                    "fits 64 bits"
-                )
-            if parameter.choices and value not in parameter.choices:
-                raise QueryError(
-                    f"the report {name}: {parameter.name} cannot be {value!r}; it is one of: "
-                    f"{', '.join(parameter.choices)}"
-                )
-        asked = (name, tuple(values.values()))
-        if asked not in self._answers:
-            answer = self._answer(query, values)
-            if answer.table.nbytes > _MOST_KEPT_BYTES or len(self._answers) >= _MOST_KEPT_ANSWERS:
-                return answer
-            self._answers[asked] = answer
-        return self._answers[asked]
+            _require_fit(query, parameter, values[parameter.name])
+        unsaid: dict[str, list[str]] = {}
+        for parameter in query.parameters:
+            if parameter.chosen_by is not None and values[parameter.name] is None:
+                asked = {name: values[name] for name in _PARAMETER.findall(parameter.chosen_by)}
+                rows = self._fetch(f"FROM {parameter.chosen_by}", asked).to_pylist()
+                chosen = [row["choice_name"] for row in rows if row["is_chosen"]]
+                if rows and not chosen:
+                    unsaid[parameter.name] = [row["choice_name"] for row in rows]
+                values[parameter.name] = next(iter(chosen), None)
+        if unsaid:
+            raise ChoiceError(unsaid)
+        return values
 
     def query_of(
         self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None
@@ -519,6 +532,20 @@ class Database:
     def _has_changed(self) -> bool:
         """Whether the store is another one than when it was opened."""
         return self.store.commits() != list(self._snapshot.commits)
+
+
+def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
+    """Raise QueryError for a value that a parameter cannot have."""
+    if isinstance(value, int | float) and not 0 <= value <= _MOST_PARAMETER:
+        raise QueryError(
+            f"the report {query.name}: {parameter.name} cannot be {value}; it is at least 0, and "
+            "fits 64 bits"
+        )
+    if parameter.choices and value not in parameter.choices:
+        raise QueryError(
+            f"the report {query.name}: {parameter.name} cannot be {value!r}; it is one of: "
+            f"{', '.join(parameter.choices)}"
+        )
 
 
 def _is_of_a_file(error: Exception) -> bool:

@@ -1,5 +1,9 @@
 """The errors tracekit raises. Only the command line prints them and exits."""
 
+from collections.abc import Mapping, Sequence
+
+_MOST_NAMES = 20
+
 
 class TracekitError(Exception):
     """Anything tracekit refuses or cannot do; its text says what, where, why and what to do.
@@ -36,6 +40,34 @@ class QueryError(TracekitError):
     """A query is unknown, not allowed, or refused by the engine."""
 
     exit_code = 5
+
+
+class ChoiceError(QueryError):
+    """A parameter was left out that can have several values here.
+
+    ``choices`` are the values by parameter.
+    """
+
+    def __init__(self, choices: Mapping[str, Sequence[str]]) -> None:
+        """Say what there is to choose from."""
+        self.choices = choices
+        told = [f"{name} (one of {_few(values)})" for name, values in choices.items()]
+        super().__init__(f"say which {' and which '.join(told)}")
+
+    def examples(self) -> dict[str, str]:
+        """A value for each, and another for the next where there is one."""
+        found: dict[str, str] = {}
+        for name, values in self.choices.items():
+            new = (value for value in values if value not in found.values())
+            found[name] = next(new, values[0])
+        return found
+
+
+def _few(values: Sequence[str]) -> str:
+    """In one line: what comes from files can have several."""
+    rest = len(values) - _MOST_NAMES
+    named = ", ".join(values[:_MOST_NAMES]).replace("\n", "\\n")
+    return named + (f" and {rest:,} more" if rest > 0 else "")
 
 
 class RegressionError(TracekitError):

@@ -121,6 +121,8 @@ class Session(Database):
         """
         kind = chart_named(name)
         names = self.run_names()
+        if not names:
+            self.run_id(None)  # which says that there is none
         chosen = self._named(runs, names) or [
             run for run in names if self.has_rows_in(kind.table, run)
         ]  # fmt: skip

@@ -47,7 +47,7 @@ labels AS (
     GROUP BY base_id >> 40, label_name
 ),
 platforms AS (SELECT platform_value, min(label_number) AS platform_number FROM here GROUP BY platform_value),
-baseline AS (SELECT coalesce(wanted_baseline, format('{:.15g}', min(platform_number)), 'a number') AS baseline_name FROM platforms),
+baseline AS (SELECT coalesce(wanted_baseline, format('{:.15g}', min(platform_number)), error('no value of ' || platform_label || ' is a number: ' || string_agg(platform_value, ', ' ORDER BY platform_value) || '; name a label with numbers of chips')) AS baseline_name FROM platforms),
 had AS (
     SELECT platform_value, label_name
     FROM (SELECT DISTINCT configuration_id >> 40 AS table_number, platform_value FROM here)

@@ -12,10 +12,10 @@ WITH units AS (
     FROM configuration_value
     JOIN sweep_table USING (run_id, source_id)
     WHERE
-        role_kind = 'metric' AND column_name = wanted_metric AND unit IS NOT NULL AND title GLOB wanted_runs
+        role_kind = 'metric' AND column_name = wanted_metric AND value IS NOT NULL AND title GLOB wanted_runs
         AND (wanted_ids IS NULL OR list_contains(string_split(wanted_ids, ','), run_id))
     GROUP BY unit
 )
-SELECT error(wanted_metric || ' has several units: ' || string_agg(unit || ' in ' || title, ', ' ORDER BY unit) || '; ask for runs with one of them') AS unknown_name
+SELECT error(wanted_metric || ' has several units: ' || string_agg(coalesce(unit, 'none') || ' in ' || title, ', ' ORDER BY unit NULLS LAST) || '; ask for runs with one of them, or say at ingest what it is: --columns metrics=' || wanted_metric || ':UNIT') AS unknown_name
 FROM units
 HAVING count(*) > 1

@@ -3,8 +3,8 @@
 -- needs = ["run"]
 -- depends = ["sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- over = {type = "VARCHAR", doc = "label with the number of chips, cores or nodes, e.g. cores"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s"}
+-- over = {type = "VARCHAR", doc = "label with the number of chips, cores or nodes, e.g. cores; if not given, the only one of numbers in which runs differ, else in which configurations do", optional = true, chosen_by = "sweep_choice('chips', $runs, $run_ids)"}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s; if not given, the only one there is", optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
 -- kind = {type = "VARCHAR", doc = "what the metric is: rate (of all chips together), utilization (of each chip) or time", default = "rate", choices = ["rate", "utilization", "time"]}
 -- baseline = {type = "VARCHAR", doc = "number that the others are compared with; if not given, the least there is", optional = true}
 -- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between: layer=4,input=2000; if not given, all", optional = true}

@@ -3,8 +3,8 @@
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- metric = {type = "VARCHAR", doc = "metric, e.g. infeed"}
--- by = {type = "VARCHAR", doc = "label whose values tell groups apart, e.g. batch"}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. infeed; if not given, the only one there is", optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- by = {type = "VARCHAR", doc = "label whose values tell groups apart, e.g. batch; if not given, the only one with several values", optional = true, chosen_by = "sweep_choice('group', $runs, $run_ids)"}
 -- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between: layer=4,input=2000; if not given, all", optional = true}
 -- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
 -- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all", optional = true}

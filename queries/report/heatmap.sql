@@ -1,11 +1,11 @@
 -- purpose = "A metric of a sweep over two labels: one row a pair of values."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 2 a to c, Fig. 7 (failures); docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
+-- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_table", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- x = {type = "VARCHAR", doc = "label across, e.g. node"}
--- y = {type = "VARCHAR", doc = "label up, e.g. batch"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. flops"}
+-- x = {type = "VARCHAR", doc = "label across, e.g. node", chosen_by = "sweep_choice('label', $runs, $run_ids)"}
+-- y = {type = "VARCHAR", doc = "label up, e.g. batch", chosen_by = "sweep_choice('label', $runs, $run_ids)"}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. flops; if not given, the only one there is", optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
 -- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between: layer=4,input=2000; if not given, all", optional = true}
 -- rule = {type = "VARCHAR", doc = "of several configurations in one cell: one (refuse them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min", "max"]}
 -- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
@@ -31,6 +31,7 @@ known AS (
     UNION ALL FROM sweep_unknown('label', $y)
     UNION ALL FROM sweep_unknown('metric', $metric)
     UNION ALL FROM sweep_units($metric, $runs, $run_ids)
+    UNION ALL SELECT error('x and y are both ' || $x || '; name another label for one of them') WHERE $x = $y AND EXISTS (FROM sweep_table)
 ),
 cells AS (
     SELECT

@@ -3,8 +3,8 @@
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_configuration", "sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- over = {type = "VARCHAR", doc = "label that is scaled, e.g. nodes"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s"}
+-- over = {type = "VARCHAR", doc = "label that is scaled, e.g. nodes; if not given, the only one of numbers in which runs differ, else in which configurations do", optional = true, chosen_by = "sweep_choice('chips', $runs, $run_ids)"}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s; if not given, the only one there is", optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
 -- series = {type = "VARCHAR", doc = "labels that tell series apart, with commas between; if not given, all others in which configurations differ", optional = true}
 -- baseline = {type = "VARCHAR", doc = "run that every speed-up is over; if not given, the least of each series", optional = true}
 -- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
@@ -25,7 +25,8 @@
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
 WITH
 known AS (
-    FROM sweep_unknown('metric', $metric)
+    FROM sweep_unknown('label', $over)
+    UNION ALL FROM sweep_unknown('metric', $metric)
     UNION ALL FROM sweep_units($metric, $runs, $run_ids)
 ),
 chosen AS (

@@ -3,12 +3,12 @@
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_kept", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- metric = {type = "VARCHAR", doc = "metric, e.g. flops"}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. flops; if not given, the only one there is", optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
 -- labels = {type = "VARCHAR", doc = "labels, with commas between; if not given, all that every configuration with the metric has", optional = true}
 -- order = {type = "BIGINT", doc = "1 for labels alone, 2 for products of two labels, too", default = 1}
 -- scale = {type = "VARCHAR", doc = "linear, or log: logarithms of the labels and the metric", default = "linear", choices = ["linear", "log"]}
 -- over = {type = "VARCHAR", doc = "label that tells platforms apart: the weights are those for the speed-up over the baseline then", optional = true}
--- baseline = {type = "VARCHAR", doc = "with over: its value that the other is compared with", optional = true}
+-- baseline = {type = "VARCHAR", doc = "with over: its value that the other is compared with", optional = true, chosen_by = "sweep_value($over, $runs, $run_ids)"}
 -- less_is_better = {type = "BOOLEAN", doc = "with over: whether the metric is a time", default = false}
 -- rule = {type = "VARCHAR", doc = "with over, of several configurations with the same labels: one (refuse them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min", "max"]}
 -- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between: layer=4,input=2000; if not given, all", optional = true}

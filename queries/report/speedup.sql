@@ -3,9 +3,9 @@
 -- needs = ["run"]
 -- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- over = {type = "VARCHAR", doc = "label that tells platforms apart, e.g. platform"}
--- baseline = {type = "VARCHAR", doc = "its value that the others are compared with, e.g. v100"}
--- metric = {type = "VARCHAR", doc = "metric; more is faster, unless less_is_better", default = "example_per_sec"}
+-- over = {type = "VARCHAR", doc = "label that tells platforms apart, e.g. platform; if not given, the only one in which runs differ, else in which configurations do", optional = true, chosen_by = "sweep_choice('platform', $runs, $run_ids)"}
+-- baseline = {type = "VARCHAR", doc = "its value that the others are compared with, e.g. v100", chosen_by = "sweep_value($over, $runs, $run_ids)"}
+-- metric = {type = "VARCHAR", doc = "metric; more is faster, unless less_is_better; if not given, example_per_sec, else the only one there is", optional = true, chosen_by = "sweep_choice('speed', $runs, $run_ids)"}
 -- less_is_better = {type = "BOOLEAN", doc = "whether the metric is a time: the speed-up is baseline / platform then", default = false}
 -- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between: layer=4,input=2000; if not given, all", optional = true}
 -- rule = {type = "VARCHAR", doc = "of several configurations with the same labels: one (refuse them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min", "max"]}

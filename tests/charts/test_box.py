@@ -102,5 +102,3 @@ def test_both_reports_are_asked_the_same(labelled: Any) -> None:
     assert store.asked == [("distribution", given), ("outliers", given)]
     assert isinstance(chart, BoxChart)
     assert chart.boxes[0].outliers == (0.7,)
-    with pytest.raises(UsageError, match="the chart box needs --by, "):
-        chart_named("box").build(store, {}, labelled({}), Request(options={"metric": "x"}))

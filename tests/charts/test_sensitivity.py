@@ -55,9 +55,9 @@ def test_what_the_axis_says() -> None:
 
 
 def test_nothing_to_draw_is_said() -> None:
-    with pytest.raises(UsageError, match=r"no label was fitted \(its values are words\)"):
+    with pytest.raises(UsageError, match=r"no label was fitted \(a: its values are words; b: its"):
         drawn(term("a", None), term("b", None))
-    with pytest.raises(UsageError, match=r"no label was fitted \(no label\)"):
+    with pytest.raises(UsageError, match=r"no label was fitted \(no configuration with"):
         drawn()
 
 
@@ -86,7 +86,5 @@ def test_numbers_and_flags_are_asked_as_such(labelled: Any) -> None:
         "run_ids": "a,b", "metric": "flops", "order": 2, "scale": "log", "over": "platform",
         "baseline": "v100",
     })]  # fmt: skip
-    for wrong, says in (({"metric": "flops", "order": "3"}, "--order cannot be '3'"),
-                        ({}, "needs --metric")):  # fmt: skip
-        with pytest.raises(UsageError, match=says):
-            chart_named("sensitivity").build(store, {}, labelled({}), Request(options=wrong))
+    with pytest.raises(UsageError, match="--order cannot be '3'"):
+        chart_named("sensitivity").build(store, {}, labelled({}), Request(options={"order": "3"}))

@@ -83,21 +83,22 @@ def test_each_platform_has_axes() -> None:
 
 
 def test_nothing_in_common_is_said() -> None:
-    with pytest.raises(UsageError, match="nothing to draw: 2 not tried on v100; 1 without params"):
-        drawn(point(None, 1.0), point(None, 1.0), point(1.0, None))
+    with pytest.raises(UsageError, match=r"nothing to draw: 2 not tried on v100; 1 r$"):
+        drawn(point(None, 1.0), point(None, 1.0), point(None, 1.0, reason="r"))
+    with pytest.raises(UsageError, match=r"no configuration in common has a number for params$"):
+        drawn(point(None, 1.0), point(1.0, None))
     with pytest.raises(UsageError, match="of another platform than the baseline"):
         drawn()
     many = [point(None, 1.0, reason=f"r{n}") for n in range(9)]
     assert drawn(point(1.0, 1.0), *many).counts[-1] == (3, "of other reasons")
 
 
-def test_what_must_be_asked(hand_made: Any, labelled: Any) -> None:
-    build_ = chart_named("speedup").build
-    options = {"baseline": "v100", "x": "params"}
-    for asked, says in (
-        (Request(over="platform", options={"baseline": "v100"}), "needs --x, e.g. --x params"),
-        (Request(options=options), "needs --over, e.g. --over platform"),
-        (Request(over="platform", series="bs", options=options), "no option --series; it has: --o"),
-    ):
-        with pytest.raises(UsageError, match=says):
-            build_(hand_made("speedup", {}), {}, labelled({}), asked)
+def test_platforms_stand_by_size() -> None:
+    chart = drawn(*(point(2.0, 1.0, platform_value=value) for value in ("16", "8", "128")))
+    assert [panel.title for panel in chart.panels] == ["8", "16", "128"]
+
+
+def test_an_option_of_other_charts(hand_made: Any, labelled: Any) -> None:
+    asked = Request(over="platform", series="bs", options={"baseline": "v100", "x": "params"})
+    with pytest.raises(UsageError, match="no option --series; it has: --o"):
+        chart_named("speedup").build(hand_made("speedup", {}), {}, labelled({}), asked)

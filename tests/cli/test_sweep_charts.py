@@ -17,7 +17,9 @@ from tests.cli.test_chart import perf_stat
 from tests.cli.test_startup import loaded as loaded
 from tracekit.charts.chart import BoxChart
 from tracekit.charts.request import Request
+from tracekit.errors import ChoiceError
 from tracekit.intake import Options, ingest
+from tracekit.store import create_store
 
 Tracekit = Callable[..., Any]
 
@@ -137,7 +139,6 @@ def test_they_fit_the_terminal(
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (HEAT, 2, "the chart heatmap needs --metric, e.g. --metric images_per_s"),
         ((*HEAT, "--metric", "speed"), 5, "no configuration has the metric speed; there are: flo"),
         ((*HEAT, "--metric", "flops", "--where", "bs=64,node=1024,layer=4"), 2,
          "there is nothing to draw: none has flops (OOM)"),
@@ -149,9 +150,13 @@ def test_they_fit_the_terminal(
         ((*BOX, "--log"), 2, "the chart box has no option --log; it has: --metric, --by, --where"),
         (("chart", "throughput", "--store", "S", "--x", "node"), 2,
          "the chart throughput has no option --x; it has: --metric, --show, --baseline"),
-        (("chart", "speedup", "--store", "S", "--over", "node", "--baseline", "32"), 2,
-         "the chart speedup needs --x, e.g. --x params"),
-        (("chart", "sensitivity", "--store", "S"), 2, "the chart sensitivity needs --metric"),
+        (("chart", "speedup", "--store", "S", "--over", "node"), 5,
+         "say which x (one of bs, flops, layer, node); e.g. add --x bs"),
+        (("chart", "heatmap", "--store", "S"), 5,
+         "and which y (one of bs, layer, node); e.g. add --x bs --y layer"),
+        (("chart", "box", "--store", "S"), 5, "say which by (one of bs, layer, node); e.g. add --"),
+        (("chart", "speedup", "--store", "S", "--x", "bs", "--over", "node"), 5,
+         "say which baseline (one of 32, 128, 1024, 4096); e.g. add --baseline 32"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_said_in_one_sentence(
@@ -159,6 +164,31 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(
 ) -> None:
     done = tracekit(*words)
     assert (done.code, says in done.error) == (code, True), done.messages
+
+
+@pytest.mark.parametrize("spelling", ["--color", "--colour"])
+def test_colors_are_spelled_either_way(tracekit: Tracekit, there: Path, spelling: str) -> None:
+    done = tracekit("chart", "speedup", "sweep", "--store", "S", "--over", "layer", "--baseline",
+                    "8", "--x", "node", spelling, "bs", "--data", f"{spelling}.csv")  # fmt: skip
+    assert done.code == 0, done.messages
+    rows = rows_of(there / f"{spelling}.csv")
+    assert {row["color_value"] for row in rows} == {"16", "64"}
+    # a rate is inverse to the layers
+    assert {row["speedup_factor"] for row in rows} == {"2.0", ""}
+
+
+def test_what_need_not_be_said(tracekit: Tracekit, there: Path) -> None:
+    """The store has one metric, flops: whether it is named makes no difference."""
+    for words in (HEAT, ("chart", "sensitivity", "--store", "S")):
+        short = tracekit(*words, "--where", "layer=4", "--data", "a.csv")
+        assert short.code == 0, short.messages
+        assert (
+            tracekit(*words, "--where", "layer=4", "--metric", "flops", "--data", "b.csv").code == 0
+        )
+        assert (there / "a.csv").read_bytes() == (there / "b.csv").read_bytes()
+        assert b"flops" in (there / "a.csv").read_bytes()
+        for file in ("a.csv", "b.csv"):
+            (there / file).unlink()
 
 
 def test_labels_that_mean_harm(tracekit: Tracekit, here: Path) -> None:
@@ -181,6 +211,10 @@ def test_from_python(swept: Path) -> None:
     session = library.open(swept)
     drawn = session.draw("heatmap", x="node", y="bs", metric="flops", where="layer=8", size="slide")
     assert len(drawn.data) == 6
+    short = session.draw("heatmap", x="node", y="bs", where="layer=8", size="slide")
+    assert short.data.rows() == drawn.data.rows()
+    with pytest.raises(ChoiceError, match=r"say which baseline \(one of 4, 8\)"):
+        session.draw("speedup", over="layer", x="node")
     assert drawn.figure.get_figwidth() == 13.33
 
 
@@ -190,3 +224,43 @@ def test_no_chart_in_the_terminal_loads_what_it_does_not_need(
     for chart in (["heatmap", "--x", "node", "--y", "bs", "--rule", "max"], ["box", "--by", "bs"]):
         found = loaded("chart", *chart, "--metric", "flops", "--store", swept)
         assert not found & {"pandas", "matplotlib"}
+
+
+def test_a_report_says_the_command_that_is_complete(tracekit: Tracekit, there: Path) -> None:
+    words = ("query", "speedup", "--param", "over=node", "--store", "S")
+    done = tracekit(*words)
+    assert (done.code, done.error) == (5, (
+        "say which baseline (one of 32, 128, 1024, 4096); e.g. tracekit query speedup --param "
+        "over=node --param baseline=32 --store S"
+    ))  # fmt: skip
+    done = tracekit(*words, "--param", "baseline=32", "--param", "runs=sweep")
+    assert done.code == 0, done.messages
+    assert "metric = flops (not given)" in done.text.splitlines()
+
+
+def test_runs_that_there_are_not(tracekit: Tracekit, there: Path) -> None:
+    done = tracekit("query", "sensitivity", "--param", "runs=swept*", "--store", "S")
+    assert done.code == 0
+    assert done.messages == "no rows: no run is called 'swept*'; runs: alone, sweep\n"
+
+
+def test_a_store_without_runs(tracekit: Tracekit, here: Path) -> None:
+    create_store(here / "E")
+    for chart in ("heatmap", "box", "sensitivity", "speedup"):
+        done = tracekit("chart", chart, "--store", "E")
+        assert (done.code, done.error) == (
+            2, "E: the store is empty; `tracekit ingest FILE` fills it"
+        )  # fmt: skip
+
+
+def test_why_there_is_nothing_to_draw(tracekit: Tracekit, here: Path) -> None:
+    (here / "t.csv").write_text("net,layer,rate\na,4,1.5\nb,4,2.5\n", "utf-8")
+    ingest(here / "t.csv", here / "T", Options(run_name="t"))
+    done = tracekit("chart", "sensitivity", "--store", "T")
+    assert done.error == (
+        "there is nothing to draw: no label was fitted (layer: has one value only; net: its values "
+        "are words)"
+    )
+    done = tracekit("chart", "speedup", "--over", "net", "--baseline", "a", "--x", "net",
+                    "--store", "T")  # fmt: skip
+    assert done.error == "there is nothing to draw: no configuration in common has a number for net"

@@ -112,6 +112,18 @@ def test_one_cell_and_one_row(size: str) -> None:
     assert figure.get_size_inches()[1] < SIZES[size].height
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_a_picture_is_no_higher_than_what_is_in_it(size: str) -> None:
+    """Three rows of four words: cells are at most a third as high as wide."""
+    names = ("adam", "sgd with momentum", "adafactor", "lion")
+    cells = [Cell(x, y, 1.0 + x + y) for x in range(4) for y in range(3)]
+    figure = draw(chart_of(names, ("a", "b", "c"), *cells), size=size).figure
+    figure.draw_without_rendering()
+    box = figure.get_tightbbox()
+    assert box.y0 < 0.15
+    assert box.y1 > figure.get_figheight() - 0.15
+
+
 def test_many_cells_are_pixels() -> None:
     names = tuple(map(str, range(200)))
     cells = [Cell(x, y, None, "OOM", is_failed=True) if x + y > 300 else Cell(x, y, x + y + 1.0)

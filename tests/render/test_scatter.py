@@ -114,6 +114,20 @@ def test_the_title_of_the_axis_is_not_cut(size: str) -> None:
     assert box.y1 <= figure.bbox.height
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_legend_and_the_titles_of_panels_have_room(size: str) -> None:
+    """Words as long as they are let be, in a picture of nine platforms."""
+    panels = [Points(f"{place} {'n' * 60}", (1e3,), (2.0,), ()) for place in range(9)]
+    counts = tuple((count, f"no figure on {'n' * 20}: {'n' * 40}") for count in range(1, 7))
+    figure = draw(chart_of(*panels, counts=counts), size=size).figure
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert (box.x0 >= 0, box.x1 <= figure.bbox.width) == (True, True)
+    titles = [axes.title.get_window_extent() for axes in figure.axes]
+    beside = [(a, b) for a in titles for b in titles if a.y0 == b.y0 and a.x0 < b.x0]
+    assert all(a.x1 < b.x0 for a, b in beside)
+
+
 def test_a_hundred_thousand_points() -> None:
     rng = np.random.default_rng(1)
     xs, ys = 10 ** rng.uniform(3, 6, 100_000), 10 ** rng.uniform(-0.5, 1, 100_000)

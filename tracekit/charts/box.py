@@ -10,7 +10,6 @@ from tracekit.charts.chart import Axis, Box, BoxChart, Marks
 from tracekit.charts.request import Request
 from tracekit.charts.sweep import (
     answers,
-    need,
     own_columns,
     places,
     unit_in,
@@ -64,7 +63,6 @@ class BoxPlot:
     ) -> BoxChart:
         """The chart of the configurations of some runs; UsageError where nothing was measured."""
         asked.check_options(self.name, self.options, is_of_runs=False)
-        need(asked, self.name, metric="images_per_s", by="batch")
         rows = answers(store, "distribution", runs, asked, self.options)
         return build(rows, answers(store, "outliers", runs, asked, self.options), asked)
 

@@ -11,7 +11,6 @@ from tracekit.charts.chart import Axis, Cell, HeatChart
 from tracekit.charts.request import Request
 from tracekit.charts.sweep import (
     answers,
-    need,
     own_columns,
     places,
     unit_in,
@@ -58,7 +57,6 @@ class Heatmap:
     ) -> HeatChart:
         """The chart of the configurations of some runs; UsageError where nothing was measured."""
         asked.check_options(self.name, self.options, is_of_runs=False)
-        need(asked, self.name, x="nodes", y="batch", metric="images_per_s")
         return build(answers(store, "heatmap", runs, asked, self.options), asked)
 
 

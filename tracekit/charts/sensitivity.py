@@ -8,7 +8,7 @@ from typing import Any
 from tracekit.charts import Store
 from tracekit.charts.chart import Axis, Effect, EffectChart
 from tracekit.charts.request import Request
-from tracekit.charts.sweep import answers, need, own_columns, where_note
+from tracekit.charts.sweep import answers, own_columns, where_note
 from tracekit.charts.table import INT, REAL, TEXT, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import Labels
@@ -24,6 +24,7 @@ _COLUMNS = (
     ("metric_name", TEXT, "the metric"),
     ("scale_kind", TEXT, "linear, or log: of the logarithms"),
 )
+_MOST_REASONS = 6
 
 
 class Sensitivity:
@@ -39,7 +40,6 @@ class Sensitivity:
     ) -> EffectChart:
         """The chart of the configurations of some runs; UsageError where nothing was fitted."""
         asked.check_options(self.name, self.options, is_of_runs=False)
-        need(asked, self.name, metric="images_per_s")
         asked.choice("order", "1", "2")
         return build(answers(store, "sensitivity", runs, asked, self.options), asked)
 
@@ -49,8 +49,9 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> EffectChart:
     fitted = [row for row in rows if row["weight"] is not None]
     lacking = [row for row in rows if row["weight"] is None]
     if not fitted:
-        reasons = "; ".join(sorted({row["reason"] or "not known" for row in lacking}))
-        raise UsageError(f"there is nothing to draw: no label was fitted ({reasons or 'no label'})")
+        reasons = [f"{row['term']}: {row['reason'] or 'not known'}" for row in lacking]
+        told = "; ".join(reasons[:_MOST_REASONS]) or "no configuration with the metric has one"
+        raise UsageError(f"there is nothing to draw: no label was fitted ({told})")
     fitted.sort(key=lambda row: (-abs(row["weight"]), row["term"]))
     effects = tuple(Effect(row["term"], row["weight"], row["standard_error"]) for row in fitted)
     ends = [effect.weight + side * (effect.error or 0.0) for effect in effects for side in (-1, 1)]

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tracekit.charts import Store
+from tracekit.charts.arrangement import by_name
 from tracekit.charts.chart import Points, ScatterChart, Shades
 from tracekit.charts.request import Request
 from tracekit.charts.sweep import (
     answers,
-    need,
     own_columns,
     places,
     unit_in,
@@ -22,7 +22,7 @@ from tracekit.charts.sweep import (
     with_air,
 )
 from tracekit.charts.table import REAL, TEXT, table_of
-from tracekit.errors import UsageError
+from tracekit.errors import ChoiceError, UsageError
 from tracekit.roofline.points import Labels
 
 _COLUMNS = (
@@ -40,6 +40,8 @@ _COLUMNS = (
     ("metric_name", TEXT, "the metric"),
     ("baseline_name", TEXT, "the baseline"),
 )
+#: What can be along the x axis.
+_NAMES = "SELECT DISTINCT column_name FROM sweep_column ORDER BY column_name"
 #: Up to so many numbers are steps of a scale, each with a name.
 _MOST_STEPS = 10
 _MOST_REASONS = 6
@@ -59,7 +61,8 @@ class Speedup:
     ) -> ScatterChart:
         """The chart of the configurations of some runs; UsageError where they share none."""
         asked.check_options(self.name, self.options, is_of_runs=False)
-        need(asked, self.name, over="platform", baseline="v100", x="params")
+        if "x" not in asked.options and (known := store.sql(_NAMES).rows()):
+            raise ChoiceError({"x": [row["column_name"] for row in known]})
         return build(answers(store, "speedup", runs, asked, self.options), asked)
 
 
@@ -73,7 +76,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
     shades = _shades(drawn)
     ys = [row["speedup_factor"] for row in drawn]
     first = drawn[0]
-    platforms = sorted({row["platform_value"] for row in drawn})
+    platforms = list(by_name({row["platform_value"]: row["platform_value"] for row in drawn}))
     panels = tuple(
         _points(platform if len(platforms) > 1 else "", [r for r in drawn
                 if r["platform_value"] == platform], shades)
@@ -135,4 +138,6 @@ def _counts(rows: Sequence[Mapping[str, Any]], drawn_count: int) -> tuple[tuple[
 def _why_none(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return "no configuration is of another platform than the baseline"
+    if any(row["speedup_factor"] is not None for row in rows):
+        return f"no configuration in common has a number for {rows[0]['x_name']}"
     return "; ".join(f"{count:,} {reason}" for count, reason in _counts(rows, 0)[1:])

@@ -10,7 +10,6 @@ from tracekit.charts.arrangement import by_name
 from tracekit.charts.chart import Axis
 from tracekit.charts.request import Request
 from tracekit.charts.table import Columns
-from tracekit.errors import UsageError
 from tracekit.result import unit_of
 
 _YES = "true"
@@ -36,13 +35,6 @@ def answers(
         if option in asked.options:
             given[_PARAMETERS.get(option, option)] = _TYPES.get(option, str)(asked.options[option])
     return store.query(report, given).rows()
-
-
-def need(asked: Request, chart: str, **options: str) -> None:
-    """Raise UsageError where one of the options is not given; each has an example."""
-    for name, example in options.items():
-        if name not in asked.options and not getattr(asked, name, None):
-            raise UsageError(f"the chart {chart} needs --{name}, e.g. --{name} {example}")
 
 
 def where_note(asked: Request) -> list[str]:

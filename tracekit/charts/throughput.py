@@ -10,6 +10,7 @@ from tracekit.charts import Store
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Axis, Line, LineChart, LinePanel, Spot
 from tracekit.charts.request import Request
+from tracekit.charts.sweep import WIDE
 from tracekit.charts.table import INT, PLACE, REAL, TEXT, table_of
 from tracekit.errors import UsageError
 from tracekit.result import unit_of
@@ -40,8 +41,6 @@ _METRICS = """
 SELECT DISTINCT run_id, run_name, metric_name FROM run_metric JOIN run USING (run_id)
 ORDER BY metric_name, run_name
 """
-#: From this growth of the label on, axes are logarithmic: the first points would be one.
-_WIDE = 32.0
 _AIR = 1.05
 
 
@@ -237,7 +236,7 @@ def _axes(
         "metric": (metric, unit_of(metric)), "speedup": (f"Speed-up of {metric}", ""),
         "efficiency": (f"Scaling efficiency of {metric}", "ratio"),
     }[show]  # fmt: skip
-    is_wide = not names and min(xs) > 0 and max(xs) / min(xs) >= _WIDE
+    is_wide = not names and min(xs) > 0 and max(xs) / min(xs) >= WIDE
     is_level = show == "efficiency"
     is_wide = is_wide and (is_level or min(ys) > 0)  # so that what is ideal is straight
     x = Axis(asked.over or "", "", min(xs), max(xs), is_wide, names)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +25,7 @@ from tracekit.cli.output import (
     place,
     say,
 )
-from tracekit.errors import QueryError, UsageError
+from tracekit.errors import ChoiceError, QueryError, UsageError
 from tracekit.result import Result, ResultColumn
 
 if TYPE_CHECKING:
@@ -270,14 +272,25 @@ def query(
         raise UsageError(f"the report {name} is about the whole store; leave --run out")
     if "other_run_id" in given:
         given["other_run_id"] = database.run_id(given["other_run_id"])
-    result = database.query(name, given)
+    try:
+        result = database.query(name, given)
+    except ChoiceError as error:
+        raise QueryError(f"{error}; e.g. {_completed(error, name, param or [], store)}") from error
     if not len(result):
-        _explain_no_rows(database, asked, given.get("run_id"), store)
+        _explain_no_rows(database, asked, given, store)
     notes = (*_provenance(given.get("run_id"), asked), *(f"{k} = {v}" for k, v in given.items()
-                                                         if k != "run_id"))  # fmt: skip
+                                                         if k != "run_id"),
+             *result.notes[2:])  # fmt: skip
     emit(replace(result, notes=notes), format_name=format_name, output=output, force=force,
          full_names=full_names)  # fmt: skip
     return 0
+
+
+def _completed(error: ChoiceError, name: str, pairs: list[str], store: Path) -> str:
+    """The command with a choice made."""
+    added = [f"{parameter}={value}" for parameter, value in error.examples().items()]
+    asked = "".join(f" --param {shlex.quote(pair)}" for pair in (*pairs, *added))
+    return f"tracekit query {name}{asked}{place(store)}"
 
 
 def _of_phase(asked: Query, phase: str | None) -> list[str]:
@@ -289,10 +302,17 @@ def _of_phase(asked: Query, phase: str | None) -> list[str]:
     return [f"phase={phase}"]
 
 
-def _explain_no_rows(database: Database, asked: Query, run_id: str | None, store: Path) -> None:
-    lacking = database.lacking(asked)
+def _explain_no_rows(
+    database: Database, asked: Query, given: Mapping[str, Any], store: Path
+) -> None:
+    lacking, run_id, pattern = database.lacking(asked), given.get("run_id"), given.get("runs")
     if lacking:
         say(f"no rows: the store has nothing in {', '.join(lacking)}")
+    elif pattern is not None and not any(
+        fnmatchcase(name, pattern) for name in database.run_names().values()
+    ):
+        known = ", ".join(sorted(set(database.run_names().values()))[:20])
+        say(f"no rows: no run is called {pattern!r}; runs: {known}")
     elif run_id is not None:
         absent = [table for table in asked.needs if not database.has_rows_in(table, run_id)]
         if absent:

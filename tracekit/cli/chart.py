@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from tracekit.cli.opening import opened
 from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
 from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption, TitleOption
+from tracekit.errors import ChoiceError, QueryError
 
 if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
@@ -170,7 +172,11 @@ def _chart(store: Path, name: str, runs: list[str], asked: Request) -> AnyChart:
     keep_pandas_out()
     from tracekit.session import Session
 
-    chart = opened(Session, store).comparison(name, runs, asked)
+    try:
+        chart = opened(Session, store).comparison(name, runs, asked)
+    except ChoiceError as error:
+        added = (f"--{name} {shlex.quote(value)}" for name, value in error.examples().items())
+        raise QueryError(f"{error}; e.g. add {' '.join(added)}") from error
     notes = (_summary(chart), *chart.data.notes)
     return replace(chart, data=replace(chart.data, notes=notes))
 

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize, to_rgb
+from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from tracekit.charts.chart import Axis
 from tracekit.render.cells import cut
-from tracekit.render.figure import Size, drawable
+from tracekit.render.figure import MARKERS, Look, Size, drawable
 from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import value_ticks, value_title
 
@@ -30,6 +30,8 @@ _GAP = 0.6
 _TICKS = 7
 #: How often, and by how much, a figure without room for its axes becomes higher.
 _TRIES, _HIGHER = 8, 1.3
+#: The last color of steps is told from light ground.
+_LIGHTEST = 0.95
 #: How far a color is to be from that of the ground, of the whole.
 _APART = 0.12
 
@@ -115,6 +117,12 @@ def color_map() -> Colormap:
     return ListedColormap(found(np.linspace(0, 1 - _APART, found.N)))
 
 
+def step_look(place: int, count: int, title: str) -> Look:
+    """That of a number in its order: the farther on, the lighter; signs differ too."""
+    color = color_map()(place / max(count - 1, 1) * _LIGHTEST)
+    return Look(to_hex(color), MARKERS[place % len(MARKERS)], "-", title)
+
+
 def norm_of(axis: Axis) -> Normalize:
     """Where on a scale of colors values are; in its middle where there is but one."""
     if axis.is_logarithmic:
@@ -124,13 +132,17 @@ def norm_of(axis: Axis) -> Normalize:
 
 
 def put_legend(figure: Figure, handles: Sequence[Any], size: Size, *, is_beside: bool) -> None:
-    """A legend beside the axes, or below them in columns."""
-    if handles:
-        make: Any = figure.legend
-        place = size.legend if is_beside else "outside lower center"
-        columns = 1 if is_beside else 2 if size.width <= 4 else 4
-        make(handles=list(handles), loc=place, ncols=columns, alignment="left",
-             handlelength=2.2, handleheight=1.1)  # fmt: skip
+    """A legend beside the axes, or below them in as many columns as have room."""
+    make: Any = figure.legend
+    place = size.legend if is_beside else "outside lower center"
+    for columns in range(1 if is_beside else 2 if size.width <= 4 else 4, 0, -1):
+        if not handles:
+            return
+        legend = make(handles=list(handles), loc=place, ncols=columns, alignment="left",
+                      handlelength=2.2, handleheight=1.1)  # fmt: skip
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def lay_out(figure: Figure) -> None:

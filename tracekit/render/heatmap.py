@@ -89,6 +89,7 @@ class _Drawing:
         for _ in range(2):  # names below and at the side take room of each other
             self._names(axes, room_of(axes))
             lay_out(figure)
+        self._close_gap(figure, axes)
         self._texts(axes)
         figure.set_layout_engine("none")
         return figure
@@ -103,6 +104,14 @@ class _Drawing:
         across = names_across(self.chart.x.names, width / self.columns, size)
         letters = max(map(len, across.texts)) if across.is_upright else 0
         return min(size.height, cells) + letters * LETTER * size.font / 72
+
+    def _close_gap(self, figure: Figure, axes: Axes) -> None:
+        """Take away the height that cells, not to be too high, leave empty."""
+        box, lowest = axes.get_tightbbox(), axes.get_position(original=True).y0
+        gap = box.y0 / figure.bbox.height - lowest if box else 0.0
+        if gap > 0:
+            figure.set_figheight(figure.get_figheight() * (1 - gap))
+            lay_out(figure)
 
     # -- cells ------------------------------------------------------------------------------------
 
@@ -150,10 +159,10 @@ class _Drawing:
         longest = max(map(len, texts))
         least = _SMALLEST * self.size.font
         font = max(
-            min(self.size.font, across * 0.95 / (LETTER * max(longest, 1)), up / LINE), least
+            min(self.size.font, across * 0.88 / (LETTER * max(longest, 1)), up / LINE), least
         )
         for cell, text in zip(self.chart.cells, texts, strict=True):
-            if len(text) * LETTER * font <= across * 0.98 and LINE * font <= up:
+            if len(text) * LETTER * font <= across * 0.92 and LINE * font <= up:
                 self._write(axes, cell, text, font)
         partial = [cell for cell in self.chart.cells if cell.is_partial]
         if partial and not self.is_of_pixels:

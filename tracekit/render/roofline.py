@@ -11,13 +11,13 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tracekit import opclasses
+from tracekit.render.axes import step_look
 from tracekit.render.ceilings import ceiling_title
 from tracekit.render.cells import cut
 from tracekit.render.drawn import Drawn
@@ -25,7 +25,6 @@ from tracekit.render.figure import (
     BLACK,
     BLUE,
     GREY,
-    MARKERS,
     RED,
     YELLOW,
     Look,
@@ -65,8 +64,6 @@ _BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
                 "": "bound not known"}  # fmt: skip
 #: In the legend: series, those with the most time first, and letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
-#: Colours of numbers in their order, apart for the colour-blind too; up to what differs from paper.
-_STEPS, _LIGHTEST = "cividis", 0.95
 #: A line of more points has no arrows.
 _MOST_ARROWS = 64
 #: In square points, of a sign that stands for all of the time.
@@ -365,7 +362,8 @@ def _looks(chart: Chart) -> dict[str, Look]:
             color, marker = _LEVELS[name]
             found[name] = Look(seen(color), marker, "-", ceiling_title((name,)))
         elif kind == "step":
-            found[name] = _step_look(chart.steps.index(name), len(chart.steps), name)
+            step = chart.steps.index(name)
+            found[name] = step_look(step, len(chart.steps), drawable(name))
         elif kind == "label" and name == OTHERS:
             found[name] = Look(seen(GREY), "o", "-", name, is_under=True)
         else:
@@ -374,13 +372,6 @@ def _looks(chart: Chart) -> dict[str, Look]:
             title = drawable(display_names([name], 40)[0]) if name else "all runs"
             found[name] = series_look(own, title)
     return found
-
-
-def _step_look(place: int, count: int, name: str) -> Look:
-    """That of a number: the farther on, the lighter; signs differ too."""
-    share = place / max(count - 1, 1) * _LIGHTEST
-    color = to_hex(matplotlib.colormaps[_STEPS](share))
-    return Look(color, MARKERS[place % len(MARKERS)], "-", drawable(name))
 
 
 def _sign_area(share: Any, count: int, size: Size) -> Any:

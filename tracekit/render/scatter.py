@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -25,12 +24,13 @@ from tracekit.render.axes import (
     room_of,
     scale_values,
     shown_title,
+    step_look,
 )
 from tracekit.render.cells import cut, folded
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
     GREY,
-    MARKERS,
+    Look,
     Size,
     drawable,
     empty_figure,
@@ -45,16 +45,8 @@ from tracekit.render.scales import value_ticks, value_title
 #: More points than this are pixels: one by one they would make files of many megabytes.
 _MOST_SHAPES = 5000
 _MOST_NAMES, _WIDEST_TITLE, _WIDEST_COUNT, _LONGEST_COUNT = 14, 40, 30, 120
-#: Ends of a scale that are told from the ground, light or dark.
-_FIRST, _LAST = 0.0, 0.95
-
-
-class _Look(NamedTuple):
-    """How points are drawn."""
-
-    color: str
-    marker: str
-    title: str
+#: Of a figure's width: what panels have of it.
+_PANELS = 0.8
 
 
 def draw(chart: ScatterChart, *, size: str = "page", style: str | None = None) -> Drawn:
@@ -108,20 +100,15 @@ class _Drawing:
             figure.supylabel("\n".join(lines), fontsize=self.size.font)
         lay_out(figure)
 
-    def _looks(self) -> list[_Look]:
+    def _looks(self) -> list[Look]:
         """A look for each name: colors in their order, or those of series."""
         shades = self.chart.shades
         if shades is None or shades.axis is not None:
             return []
         names = display_names([drawable(name) for name in shades.names], self.size.name_width)
-        if not shades.is_ordered:
-            found = [series_look(place, name) for place, name in enumerate(names)]
-            return [_Look(one.color, one.marker, one.title) for one in found]
-        steps = np.linspace(_FIRST, _LAST, len(names)) if len(names) > 1 else np.array([_FIRST])
-        return [
-            _Look(to_hex(self.map(step)), MARKERS[place % len(MARKERS)], name)
-            for place, (step, name) in enumerate(zip(steps, names, strict=True))
-        ]
+        if shades.is_ordered:
+            return [step_look(place, len(names), name) for place, name in enumerate(names)]
+        return [series_look(place, name) for place, name in enumerate(names)]
 
     # -- points -----------------------------------------------------------------------------------
 
@@ -130,7 +117,7 @@ class _Drawing:
         scale_values(axes, self.chart.y, "y")
         axes.set_ylabel("")
         axes.tick_params(labelbottom=True)
-        axes.set_title(cut(drawable(panel.title), _WIDEST_TITLE))
+        axes.set_title(cut(drawable(panel.title), self._title_width()))
         axes.axhline(self.chart.level, color=ink(), linestyle="--", linewidth=0.8 * self.thin)
         open_frame(axes, self.thin)
         xs, ys = np.array(panel.xs), np.array(panel.ys)
@@ -144,6 +131,11 @@ class _Drawing:
                        norm=norm_of(shades.axis))  # fmt: skip
         for place, one in enumerate(self.looks):
             self._dots(axes, xs[colors == place], ys[colors == place], one.marker, color=one.color)
+
+    def _title_width(self) -> int:
+        """Letters that have room above a panel."""
+        room = _PANELS * self.size.width * 72 / self.columns
+        return min(letters_in(room, self.size), _WIDEST_TITLE)
 
     def _dots(self, axes: Axes, xs: Any, ys: Any, marker: str, **colors: Any) -> None:
         if len(xs):
