@@ -25,6 +25,7 @@ from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
+from tracekit.joins import join
 from tracekit.peaks import models
 from tracekit.render import RenderOptions, renderer, renderer_names
 from tracekit.schema import EVENT_TABLES, REFERENCE_TABLES, TABLES
@@ -900,6 +901,10 @@ def test_a_report_of_one_run_reads_no_file_of_another(
         units = {"images_per_s:GFLOP/s": "metric", "loss:FLOP/byte": "metric"}
         board = Options(run_name=run, columns=units, device_name="TPU v2 board")
         ingest(table, tmp_path / "S", board)
+        recorded = counters.parent / "h100" / ("micro" if run == "first" else "lstm")
+        for part in ("trace.json.gz", "raw.csv.gz"):
+            ingest(recorded / part, tmp_path / "S", Options(run_name=run))
+        join(Database(open_store(tmp_path / "S")), run, run)
     store = open_store(tmp_path / "S")
     for name in ("first", "second"):
         add_operators(store, Database(store).run_id(name), name)
@@ -924,7 +929,7 @@ def test_a_report_of_one_run_reads_no_file_of_another(
             result = database.query(query.name, first | way)
             # nothing is below the average where there is one label
             assert len(result) > 0 or query.name in ("issues", "low_utilization_kernels")
-    assert not database.damages
+            assert not database.damages, (query.name, way)
     assert len(database.query("kernel_time", {"run_id": "second"})) == 0
     assert {damage.commit.run_id for damage in database.damages} == {"second"}
 

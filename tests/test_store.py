@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from tracekit.engine import Database
 from tracekit.errors import StoreError, UsageError
 from tracekit.intake import Options, Outcome, ingest
+from tracekit.joins import join
 from tracekit.schema import SCHEMA_VERSION, TABLES
 from tracekit.store import Commit, Store, create_store, label_row, open_store, run_id_of
 
@@ -111,6 +112,9 @@ def test_files_hold_the_columns_of_the_schema(
     bring_in(tmp_path / "S", tools / "input-pipeline-tpu" / "input_pipeline.pb")
     bring_in(tmp_path / "S", traces.parent / "caffe_time" / "means" / "caffe.log")
     bring_in(tmp_path / "S", traces.parent / "results_table" / "hand-made" / "sweep.csv")
+    for part in ("trace.json.gz", "raw.csv.gz"):  # for kernel_match and match_counter
+        bring_in(tmp_path / "S", traces.parent / "h100" / "micro" / part, run_name="micro")
+    join(Database(open_store(tmp_path / "S")), "micro", "micro")
     seen = set()
     for file in (tmp_path / "S").glob("*/*/*/*.parquet"):
         table = TABLES[file.parts[-4]]

@@ -94,6 +94,7 @@ class Join:
 
     run_id: str
     counter_run_id: str
+    counter_run_name: str
     matched_ratio: float
     matched_time_ratio: float | None
     ordered_time_ratio: float | None
@@ -206,7 +207,8 @@ def _told(
     is_matched = found.counters != NONE
     weights, times = (_numbers(launches, column, 0) for column in ("launch_count", "dur_ns"))
     return Join(
-        run, other, float(weights[is_matched].sum() / max(1, weights.sum())),
+        run, other, database.run_names()[other],
+        float(weights[is_matched].sum() / max(1, weights.sum())),
         _share(times, is_matched), _share(times, found.kinds == Kind.SEQUENCE),
         float((found.serves > 0).mean()), tuple(_parts(found, launches, counted)),
         tuple(_warnings(database, run, other, found, launches, counted)),
@@ -291,6 +293,7 @@ def _keep(
             "format_name": "join", "recording_kind": "join", "event_count": 0,
             "skipped_event_count": 0, "is_complete": True, "ingested_at_ns": time.time_ns(),
             "tracekit_version": __version__, "metadata_json": json.dumps({
+                "counter_run_name": joined.counter_run_name,
                 "counter_launch_count": counter_launch_count, "used_ratio": joined.used_ratio,
                 "warnings": joined.warnings,
             }),

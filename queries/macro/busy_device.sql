@@ -70,7 +70,7 @@ held AS (
     FROM busy
     LEFT JOIN worked
         ON worked.run_id = busy.run_id AND worked.source_id = busy.source_id AND worked.device_id IS NOT DISTINCT FROM busy.device_id
-    LEFT JOIN device_peak
+    LEFT JOIN (FROM device_peak WHERE wanted_run IS NULL OR run_id = wanted_run) AS device_peak
         ON device_peak.run_id = busy.run_id AND device_peak.source_id = busy.source_id
         AND device_peak.device_id IS NOT DISTINCT FROM busy.device_id
 )

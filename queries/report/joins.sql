@@ -6,7 +6,7 @@
 -- run_id = {type = "VARCHAR", doc = "timeline run, by id; if not given, all", optional = true}
 -- [columns]
 -- run_name = {type = "VARCHAR", doc = "run of the timeline"}
--- counter_run_name = {type = "VARCHAR", doc = "run of the counters; its id where it is no longer in the store"}
+-- counter_run_name = {type = "VARCHAR", doc = "run of the counters, as it was called when they were joined"}
 -- matched_ratio = {type = "DOUBLE", doc = "share of the timeline's launches that have counters"}
 -- matched_time_ratio = {type = "DOUBLE", doc = "share of its kernel time"}
 -- ordered_time_ratio = {type = "DOUBLE", doc = "share of its kernel time that is matched by sequence: each launch has the counters of its own"}
@@ -45,9 +45,10 @@ matched AS (
     FROM parts
     GROUP BY run_id, source_id
 ),
-names AS (SELECT run_id, any_value(run_name) AS run_name FROM run GROUP BY run_id)
+names AS (SELECT run_id, any_value(run_name) AS run_name FROM run WHERE $run_id IS NULL OR run_id = $run_id GROUP BY run_id),
+told AS (FROM source_file WHERE recording_kind = 'join' AND ($run_id IS NULL OR run_id = $run_id))
 SELECT
-    ours.run_name, coalesce(theirs.run_name, told.file_name) AS counter_run_name,
+    ours.run_name, coalesce(metadata_json ->> '$.counter_run_name', told.file_name) AS counter_run_name,
     ratio(sequence_count + shape_count + name_count, launch_count) AS matched_ratio, matched_time_ratio, ordered_time_ratio,
     launch_count, sequence_count, shape_count, name_count,
     CAST(metadata_json ->> '$.counter_launch_count' AS BIGINT) AS counter_launch_count,
@@ -59,7 +60,6 @@ SELECT
     make_timestamp(ingested_at_ns // 1000) AS joined_at,
     matched.run_id, told.file_name AS counter_run_id
 FROM matched
-JOIN source_file AS told ON told.run_id = matched.run_id AND told.source_id = matched.source_id
+JOIN told ON told.run_id = matched.run_id AND told.source_id = matched.source_id
 LEFT JOIN names AS ours ON ours.run_id = matched.run_id
-LEFT JOIN names AS theirs ON theirs.run_id = told.file_name
 ORDER BY ours.run_name, counter_run_name, matched.run_id

@@ -19,8 +19,7 @@ counted AS NOT MATERIALIZED (
 ),
 timed AS NOT MATERIALIZED (
     SELECT run_id, source_id, event_id, name, device_id, launch_count, start_ns, dur_ns
-    FROM kernel_launch
-    WHERE run_id IN (SELECT run_id FROM counted)
+    FROM kernel_launch JOIN (SELECT DISTINCT run_id FROM counted) USING (run_id)
 ),
 -- of a run with one device, or none that is named, the device says nothing
 counted_of_device AS (
