@@ -198,3 +198,15 @@ def test_a_name_that_two_runs_have_is_asked_for_by_id(tmp_path: Path) -> None:
     for run, flop in zip(ids, (6.28e9, 3.14e9), strict=True):
         assert session.chart([run], BY_RUN).data.rows()[0]["total_flop"] == flop
     assert names(session.chart(["k*"], BY_RUN)) == ["k.csv", "k.csv"]
+
+
+def test_a_join_is_seen_at_once(tmp_path: Path, traces: Path) -> None:
+    folder = traces.parent / "h100" / "conv2d-fp16-b16"
+    for file, run in (("trace.json.gz", "conv"), ("raw.csv.gz", "conv-ncu")):
+        ingest(folder / file, tmp_path / "S", Options(run_name=run))
+    session = Session(open_store(tmp_path / "S"))
+    joined = "SELECT count(*) FROM kernel_work WHERE run_id = 'conv'"
+    assert list(session.sql(joined).tuples()) == [(0,)]
+    (row,) = session.join("conv", "conv-ncu").rows()
+    assert (row["launch_count"], row["sequence_count"], row["used_ratio"]) == (30, 30, 1.0)
+    assert list(session.sql(joined).tuples()) == [(30,)]

@@ -17,6 +17,7 @@ from tracekit.charts.chart import AnyChart
 from tracekit.comparison import compare
 from tracekit.engine import Database
 from tracekit.errors import UsageError
+from tracekit.joins import join
 from tracekit.render.text import inert
 from tracekit.result import Result
 from tracekit.roofline.build import CONFIGURATIONS, COUNTERS, EVENTS, OPERATORS, build
@@ -155,6 +156,15 @@ class Session(Database):
         Runs by name or id; `by` and `phase` as for ``tracekit.comparison.compare``.
         """
         return compare(self, a, b, by, phase).result
+
+    def join(self, timeline: str, *counters: str, least_ratio: float = 0.0) -> Result:
+        """Give the launches of a timeline the counters of other runs: the report ``joins`` of it.
+
+        Runs by name or id; raises as ``tracekit.joins.join`` does.
+        """
+        found = [join(self, timeline, run, least_ratio=least_ratio) for run in counters]
+        self.refresh()
+        return self.query("joins", {"run_id": found[0].run_id if found else self.run_id(timeline)})
 
     def _is_of_cpu(self, run: str) -> bool:
         """Whether what was counted in a run is a processor's work, and no kernel's."""
