@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.recorded import counted, fp32_of, kernels
 from tracekit import ingest
 from tracekit import open as opened
 from tracekit.joins import join
@@ -32,28 +29,6 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     return opened(store)
 
 
-def kernels(name: str) -> list[dict[str, Any]]:
-    """The kernels of a trace, as they stand there."""
-    with gzip.open(H100 / name / "trace.json.gz", "rt", encoding="utf-8") as file:
-        events = json.load(file)["traceEvents"]
-    return [event for event in events if event.get("cat") == "kernel"]
-
-
-def counted(name: str) -> Iterator[dict[str, str]]:
-    """The launches of a raw page; its second row has the units."""
-    with gzip.open(H100 / name / "raw.csv.gz", "rt", encoding="utf-8", newline="") as file:
-        lines = [line for line in file if line.startswith('"')]
-    yield from list(csv.DictReader(lines))[1:]
-
-
-def fp32_of(launch: dict[str, str]) -> float:
-    add, mul, fma = (
-        float(launch[f"smsp__sass_thread_inst_executed_op_f{kind}_pred_on.sum"].replace(",", ""))
-        for kind in ("add", "mul", "fma")
-    )
-    return add + mul + 2 * fma
-
-
 def busy_ns(events: list[dict[str, Any]]) -> float:
     """Kernels of one stream do not overlap."""
     return 1000 * sum(float(event["dur"]) for event in events)
@@ -61,10 +36,10 @@ def busy_ns(events: list[dict[str, Any]]) -> float:
 
 def test_the_lstm_uses_so_much_of_the_fp32_peak(session: Session) -> None:
     """Eq. 2: the operations of one counted step, in each of two steps of the timeline."""
-    flop = 2 * sum(map(fp32_of, counted("lstm")))
+    flop = 2 * sum(map(fp32_of, counted(H100 / "lstm" / "raw.csv.gz")))
     (row,) = session.query("gpu_utilization", {"run_id": "lstm"}).rows()
     assert row["fp32_flop"] == flop
-    expected = flop * 1e9 / (FP32_PEAK * busy_ns(kernels("lstm")))
+    expected = flop * 1e9 / (FP32_PEAK * busy_ns(kernels(H100 / "lstm" / "trace.json.gz")))
     assert row["fp32_utilization_ratio"] == pytest.approx(expected, rel=1e-4)
     assert round(100 * row["fp32_utilization_ratio"], 1) == 0.9
     assert round(100 * row["busy_ratio"]) == 13
@@ -79,7 +54,7 @@ def test_cells_by_hand_against_cudnn(session: Session) -> None:
     assert round(1e-6 * cudnn["total_flop"]) == 411
     assert round(cells["share_ratio"] / cudnn["share_ratio"]) in (11, 12)
     assert {row["provenance_kind"] for row in rows.values()} == {"measured"}
-    whole = 2 * sum(map(fp32_of, counted("lstm")))
+    whole = 2 * sum(map(fp32_of, counted(H100 / "lstm" / "raw.csv.gz")))
     assert sum(row["total_flop"] for row in rows.values()) == whole
 
 
@@ -90,14 +65,14 @@ def test_products_of_sixteen_rows_are_mostly_padding(session: Session) -> None:
     assert row["call_count"] == 30
     assert row["modelled_flop"] == 30 * 2 * 16 * 512 * 128
     of_name = Counter[str]()
-    for launch in counted("lstm"):
+    for launch in counted(H100 / "lstm" / "raw.csv.gz"):
         of_name[launch["Kernel Name"]] += int(fp32_of(launch))
     assert row["measured_flop"] / 2 in of_name.values()
     assert round(1 / row["flop_factor"]) == 9
 
 
 def test_most_of_a_convolution_turns_layouts(session: Session) -> None:
-    events = kernels("conv2d-fp16-b64")
+    events = kernels(H100 / "conv2d-fp16-b64" / "trace.json.gz")
     turned = [e for e in events if "nchwToNhwc" in e["name"] or "nhwcToNchw" in e["name"]]
     share = busy_ns(turned) / busy_ns(events)
     assert round(100 * share) == 58

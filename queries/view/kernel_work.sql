@@ -69,13 +69,13 @@
 -- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: memory"}
 -- dram_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: device memory"}
 WITH
--- what was counted in the run of the timeline itself is in its launches already
-joined_to_itself AS (
-    SELECT DISTINCT run_id FROM source_file WHERE recording_kind = 'join' AND file_name = run_id
+-- what was counted in the run of a joined timeline itself are its launches once more
+joined_run AS (
+    SELECT DISTINCT run_id, true AS is_joined FROM source_file WHERE recording_kind = 'join'
 )
-SELECT counted_work.* EXCLUDE (match_index)
-FROM counted_work LEFT JOIN joined_to_itself USING (run_id)
-WHERE match_index IS NULL AND joined_to_itself.run_id IS NULL
+SELECT * EXCLUDE (match_index, is_joined)
+FROM counted_work LEFT JOIN joined_run USING (run_id)
+WHERE match_index IS NULL AND is_joined IS NULL
 UNION ALL BY NAME
 SELECT * EXCLUDE (match_kind, fit_count, counted_ns, flop_spread_ratio, dram_spread_ratio, match_reason)
 FROM joined_kernel
