@@ -106,7 +106,8 @@ class Join:
 def join(database: Database, timeline: str, counters: str, *, least_ratio: float = 0.0) -> Join:
     """Join the timeline of one run with the counters of another, or of its own.
 
-    Runs are given by name or id. An earlier join of the two is replaced. Raises UsageError where
+    Runs are given by name or id. An earlier join of the two is replaced; `database` sees the new
+    one at once. Raises UsageError where
     one has no timeline or the other no counters of single kernels, MatchError where no launch or
     less than `least_ratio` of the launches or of the kernel time would have counters: nothing is
     kept then.
@@ -126,6 +127,7 @@ def join(database: Database, timeline: str, counters: str, *, least_ratio: float
         MATCH_COUNTER.name: _fits(found, indices, counted),
     }
     _keep(database.store, joined, rows, len(counted))
+    database.refresh()
     return joined
 
 

@@ -163,7 +163,6 @@ class Session(Database):
         Runs by name or id; raises as ``tracekit.joins.join`` does.
         """
         found = [join(self, timeline, run, least_ratio=least_ratio) for run in counters]
-        self.refresh()
         return self.query("joins", {"run_id": found[0].run_id if found else self.run_id(timeline)})
 
     def _is_of_cpu(self, run: str) -> bool:

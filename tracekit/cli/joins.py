@@ -94,7 +94,6 @@ def _joined(database: Database, timeline: str, counters: Sequence[str], min_matc
     from tracekit.joins import join
 
     found = [join(database, timeline, one, least_ratio=min_match) for one in counters]
-    database.refresh()
     for one in found:
         _tell(one)
     return found[0].run_id
