@@ -9,7 +9,6 @@ import csv
 import gzip
 import io
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -85,13 +84,10 @@ def fp32_of(launch: Launch) -> float:
     return sum(times * number(launch, _SASS.format(f"f{op}")) for op, times in _WEIGHTS)
 
 
-def rewritten(page: Path, to: Path, *, rows: slice = slice(None), without: str = "$^") -> Path:
-    """Some launches of a raw page, without the columns whose name `without` finds."""
-    header, units, *launches = _rows(page)
-    kept = [place for place, name in enumerate(header) if not re.search(without, name)]
+def cut(page: Path, to: Path, count: int) -> Path:
+    """The first launches of a raw page, in a file of their own."""
     with to.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
-        writer.writerows([row[place] for place in kept] for row in (header, units, *launches[rows]))
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(list(_rows(page))[: 2 + count])
     return to
 
 
@@ -153,8 +149,8 @@ def trace(path: Path, launches: Sequence[Kernel], *, rank: int | None = None) ->
     return path
 
 
-def raw_page(path: Path, launches: Iterable[Kernel], cut: int = 0) -> Path:
-    """A raw page of Nsight Compute; `cut` characters are missing at its end."""
+def raw_page(path: Path, launches: Iterable[Kernel]) -> Path:
+    """A raw page of Nsight Compute."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
     writer.writerow([*_IDENTITY, *COUNTERS])
@@ -165,6 +161,5 @@ def raw_page(path: Path, launches: Iterable[Kernel], cut: int = 0) -> Path:
         shape = ("(128, 1, 1)", f"({one.grid}, 1, 1)")
         writer.writerow([place, 7, "python", "here", one.name, 1, one.stream, *shape, 0, "9.0",
                          *found.values()])  # fmt: skip
-    whole = text.getvalue()
-    path.write_text(whole[: len(whole) - cut], encoding="utf-8", newline="")
+    path.write_text(text.getvalue(), encoding="utf-8", newline="")
     return path

@@ -16,11 +16,11 @@ from tests.recorded import (
     Kernel,
     annotated,
     counted,
+    cut,
     fp32_of,
     kernels,
     number,
     raw_page,
-    rewritten,
     trace,
 )
 from tracekit import ingest
@@ -144,29 +144,6 @@ def test_operators_did_what_their_definition_says(micro: Session) -> None:
     assert set(known) >= set(TRUE)
 
 
-def test_two_counter_runs_give_what_one_with_all_gives(micro: Session, tmp_path: Path) -> None:
-    """Operations in one, bytes in the other: fewer passes each."""
-    page, trace_ = H100 / "micro" / "raw.csv.gz", H100 / "micro" / "trace.json.gz"
-    flop = rewritten(page, tmp_path / "flop.csv", without="dram__|fbpa__|lts__|l1tex__")
-    moved = rewritten(page, tmp_path / "bytes.csv", without="sass_thread|pipe_tensor|ops_path")
-    session = stored(tmp_path / "S", t=trace_, flop=flop, bytes=moved)
-    join(session, "t", "flop")
-    session.refresh()
-    alone = session.sql(
-        "SELECT sum(known_flop) AS flop, count(dram_bytes) AS n FROM joined_kernel"
-    ).rows()
-    join(session, "t", "bytes")
-    session.refresh()
-    totals = (
-        "SELECT sum(known_flop) AS flop, sum(dram_bytes) AS moved, count(*) AS n FROM joined_kernel"
-    )
-    whole = micro.sql(totals).rows()
-    assert alone == [{"flop": whole[0]["flop"], "n": 0}]
-    assert session.sql(totals).rows() == whole
-    assert whole[0]["n"] == 72
-    assert len(session.query("joins", {"run_id": "t"}).rows()) == 2
-
-
 def test_what_was_joined_is_what_was_counted_in_each_step(tmp_path: Path) -> None:
     folder = H100 / "lstm"
     session, _ = joined(tmp_path / "S", folder / "trace.json.gz", folder / "raw.csv.gz")
@@ -182,7 +159,7 @@ def test_what_was_joined_is_what_was_counted_in_each_step(tmp_path: Path) -> Non
 def test_a_cut_report_gives_counters_for_its_part(half: int, tmp_path: Path) -> None:
     """Half of a step, or less: as cells of the network are alike, launches behind have a mean."""
     folder = H100 / "lstm"
-    page = rewritten(folder / "raw.csv.gz", tmp_path / "half.csv", rows=slice(half))
+    page = cut(folder / "raw.csv.gz", tmp_path / "half.csv", half)
     session, _ = joined(tmp_path / "S", folder / "trace.json.gz", page)
 
     def what(one: dict[str, str]) -> tuple[str, ...]:
@@ -223,54 +200,12 @@ def test_a_cut_report_gives_counters_for_its_part(half: int, tmp_path: Path) -> 
 
 # -- by hand ---------------------------------------------------------------------------------------
 
-#: What was counted: a kernel that the timeline has not, then the first eight of a step of ten; the
-#: row of the ninth is cut in the middle.
+#: A kernel that the timeline has not, then a step of eight.
 COUNTED = [Kernel("z", us=11, fma=7)] + [
-    Kernel(name, grid, us=11, fma=10 ** place, moved=32 * place)
-    for place, (name, grid) in enumerate(zip("abcdefgh", range(1, 9), strict=True), 1)
-] + [Kernel("i", 9, us=11, fma=5)]  # fmt: skip
-STEP = [Kernel(name, grid) for name, grid in zip("abcdefgh", range(1, 9), strict=True)]
-A, B, C, D, E, F, G, H = STEP
-#: Not counted: x; i, whose row is cut; c with another grid.
-X, CUT, OTHER = Kernel("x", us=2), Kernel("i", 9, us=2), Kernel("c", 33, us=2)
-#: The first step launches d, on another stream, after e; the second one leaves c out.
-TWENTY = [A, B, X, C, E, Kernel("d", 4, stream=20), F, G, H, CUT,
-          A, B, D, E, F, G, H, CUT, OTHER, OTHER]  # fmt: skip
-
-
-def test_twenty_launches(tmp_path: Path) -> None:
-    page = raw_page(tmp_path / "cut.csv", COUNTED, cut=20)
-    session, found = joined(tmp_path / "S", trace(tmp_path / "t.json", TWENTY), page)
-    rows = launches(session)
-    assert [row["name"] for row in rows] == list("abxcedfghiabdefghicc")
-    kinds = [row["match_kind"] for row in rows]
-    order = "sequence"
-    assert kinds[:4] == [order, order, None, order]
-    # of the two that changed places one is in order, the other is not
-    assert sorted(kinds[4:6]) == [order, "shape"]
-    assert kinds[6:] == [order] * 3 + [None] + [order] * 7 + [None] * 3
-    flop = {name: 2 * 10**place for place, name in enumerate("abcdefgh", 1)}
-    lacking = [place for place, kind in enumerate(kinds) if kind is None]
-    assert lacking == [2, 9, 17, 18, 19]
-    for place, row in enumerate(rows):
-        assert row["known_flop"] == (None if place in lacking else flop[row["name"]])
-    assert [row["dram_bytes"] for row in rows[10:17]] == [32, 64, 128, 160, 192, 224, 256]
-    assert {row["fit_count"] for row in rows} == {1, None}
-    not_counted, other_grid = (
-        "no counters: its function was not counted",
-        "no counters: counted with another grid or block only",
-    )
-    assert [rows[place]["match_reason"] for place in lacking] == [not_counted] * 3 + [
-        other_grid
-    ] * 2
-    row = counts(session)
-    # 15 of 20 launches; 15 x 10 us of 160 us, 14 x 10 of them in order; z found no place
-    assert (row["matched_ratio"], row["matched_time_ratio"]) == (0.75, 0.9375)
-    assert (row["ordered_time_ratio"], row["used_ratio"]) == (0.875, 8 / 9)
-    assert (row["launch_count"], row["sequence_count"], row["shape_count"]) == (20, 14, 1)
-    assert (row["counter_launch_count"], row["name_count"]) == (9, 0)
-    assert ((), ("c",)) in [(part.timeline_names, part.counter_names) for part in found.parts]
-    assert found.warnings == ()
+    Kernel(name, grid, us=11, fma=10**grid, moved=32 * grid)
+    for grid, name in enumerate("abcdefgh", 1)
+]
+STEP = [Kernel(name, grid) for grid, name in enumerate("abcdefgh", 1)]
 
 
 def test_means_and_spreads_of_what_order_does_not_decide(tmp_path: Path) -> None:
@@ -286,59 +221,19 @@ def test_means_and_spreads_of_what_order_does_not_decide(tmp_path: Path) -> None
 
 def test_each_rank_has_the_counters_of_the_one_that_was_counted(tmp_path: Path) -> None:
     ranks = [str(trace(tmp_path / f"{rank}.json", STEP, rank=rank)) for rank in (0, 1)]
-    page = raw_page(tmp_path / "c.csv", COUNTED[1:9])
+    page = raw_page(tmp_path / "c.csv", COUNTED[1:])
     store = tmp_path / "S"
     ingest([*ranks], store, run_name="t")
     session = stored(store, c=page)
     join(session, "t", "c")
-    session.refresh()
     rows = launches(session)
     assert [row["known_flop"] for row in rows] == 2 * [2 * 10**n for n in range(1, 9)]
     assert len({row["source_id"] for row in rows}) == 2
     assert counts(session)["sequence_count"] == 16
 
 
-NVPROF = """==1== NVPROF is profiling process 1, command: ./test
-==1== Profiling application: ./test
-==1== Profiling result:
-==1== Metric result:
-"Device","Kernel","Invocations","Metric Name","Metric Description","Min","Max","Avg"
-"Tesla K20c (0)","void k<float>(float*, int)",3,"flop_count_sp_add","x",10,10,10
-"Tesla K20c (0)","void k<float>(float*, int)",3,"flop_count_sp_mul","x",20,20,20
-"Tesla K20c (0)","void k<float>(float*, int)",3,"flop_count_sp_fma","x",5,15,10
-"""
-
-
-def test_totals_without_grids_are_matched_by_name(tmp_path: Path) -> None:
-    """A launch did 10 + 20 + 2 x 10 on average; the timeline's has another grid each time."""
-    page = tmp_path / "c.csv"
-    page.write_text(NVPROF, "utf-8")
-    ours = [Kernel("void k<float>(float*, int)", grid) for grid in (1, 2)] + [Kernel("other")]
-    session, found = joined(tmp_path / "S", trace(tmp_path / "t.json", ours), page)
-    rows = launches(session)
-    assert [row["match_kind"] for row in rows] == ["name", "name", None]
-    assert [row["fp32_flop"] for row in rows] == [50, 50, None]
-    assert counts(session)["name_count"] == 2
-    assert any("another device" in warning for warning in found.warnings)
-
-
-HOSTILE = ["two\nlines\n", "\x1b[31mred\x1b[0m", "<script>alert(1)</script>", "it's; DROP \"x\"",
-           "\u202eright to left", "=cmd()|' /C calc'!A0", "{run} $run_id %s"]  # fmt: skip
-
-
-def test_names_that_mean_harm_match_and_are_kept_as_they_are(tmp_path: Path) -> None:
-    ours = [Kernel(name, grid, fma=grid) for grid, name in enumerate(HOSTILE, 1)]
-    session, _ = joined(
-        tmp_path / "S", trace(tmp_path / "t.json", ours), raw_page(tmp_path / "c.csv", ours)
-    )
-    rows = launches(session)
-    assert [row["name"] for row in rows] == HOSTILE
-    assert [row["match_kind"] for row in rows] == ["sequence"] * len(HOSTILE)
-    assert [row["known_flop"] for row in rows] == [2 * grid for grid in range(1, len(HOSTILE) + 1)]
-
-
 def test_what_cannot_be_joined_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    ours, theirs = [A, B, C], [Kernel(name, fma=1) for name in "pqr"]
+    ours, theirs = STEP[:3], [Kernel(name, fma=1) for name in "pqr"]
     session = stored(tmp_path / "S", t=trace(tmp_path / "t.json", ours),
                      c=raw_page(tmp_path / "c.csv", theirs))  # fmt: skip
     with pytest.raises(MatchError, match=r"from launch 1 on: a, b, c, the counters .*: p, q, r"):
@@ -352,27 +247,17 @@ def test_what_cannot_be_joined_is_refused_and_leaves_nothing(tmp_path: Path) -> 
     assert opened(tmp_path / "S").query("joins").rows() == []
 
 
-def test_a_run_joined_with_itself_and_with_another_has_no_launch_twice(tmp_path: Path) -> None:
-    """A timeline and its counters in one run; then the counters of another one, too."""
-    store, page = tmp_path / "S", raw_page(tmp_path / "c.csv", COUNTED[1:9])
-    ingest([trace(tmp_path / "t.json", STEP), page], store, run_name="t")
-    session = stored(store, c=raw_page(tmp_path / "d.csv", COUNTED[:9]))
-    for counters in ("t", "c"):
-        join(session, "t", counters)
-        session.refresh()
-        names = session.sql("SELECT name FROM kernel_work WHERE run_id = 't' ORDER BY name").rows()
-        assert [row["name"] for row in names] == list("abcdefgh")
-        listed = session.query("kernel_figures", {"run_id": "t"}).rows()
-        assert {row["name"]: row["launch_count"] for row in listed} == dict.fromkeys("abcdefgh", 1)
-
-
-def test_a_run_with_counters_of_its_own_joined_with_others_has_no_launch_twice(
-    tmp_path: Path,
+@pytest.mark.parametrize("others", [["t"], ["t", "c"], ["c"]], ids=str)
+def test_a_run_with_counters_of_its_own_has_no_launch_twice(
+    others: list[str], tmp_path: Path
 ) -> None:
-    store, page = tmp_path / "S", raw_page(tmp_path / "c.csv", COUNTED[1:9])
+    """A timeline and its counters in one run, joined with itself or with another, or both."""
+    store, page = tmp_path / "S", raw_page(tmp_path / "c.csv", COUNTED[1:])
     ingest([trace(tmp_path / "t.json", STEP), page], store, run_name="t")
-    session = stored(store, c=raw_page(tmp_path / "d.csv", COUNTED[:9]))
-    join(session, "t", "c")
-    session.refresh()
+    session = stored(store, c=raw_page(tmp_path / "d.csv", COUNTED))
+    for counters in others:
+        join(session, "t", counters)
+    names = session.sql("SELECT name FROM kernel_work WHERE run_id = 't' ORDER BY name").rows()
+    assert [row["name"] for row in names] == list("abcdefgh")
     listed = session.query("kernel_figures", {"run_id": "t"}).rows()
     assert {row["name"]: row["launch_count"] for row in listed} == dict.fromkeys("abcdefgh", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import Answer
 from tests.conftest import ROOT
+from tests.recorded import Kernel, raw_page, trace
 from tracekit.engine import Database
 from tracekit.store import open_store
 
@@ -322,3 +324,109 @@ def test_rooflines_of_measured_work(tracekit: Tracekit, tmp_path: Path, by: str)
         with (tmp_path / "x.csv").open(encoding="utf-8", newline="") as file:
             told = {row["byte_definition"] for row in csv.DictReader(file)} - {""}
         assert told == {"measured" if is_joined else "modelled"}
+
+
+STEP = [Kernel(name, grid, fma=10**grid) for grid, name in enumerate("abcdefgh", 1)]
+HOSTILE = ["two\nlines", "\x1b[31mred\x1b[0m", "<script>alert(1)</script>", 'it\'s "quoted"',
+           "\u202eright to left", "=cmd()|' /C calc'!A0"]  # fmt: skip
+LISTS = [("kernels", "--run", "t"), ("query", "kernel_matches", "--run", "t"),
+         ("query", "profiling_cost", "--run", "t")]  # fmt: skip
+
+
+@pytest.fixture
+def small(tracekit: Tracekit, tmp_path: Path) -> Path:
+    """A store with a timeline `t` of two steps of eight kernels, and counters `c` of one."""
+    return steps(tracekit, tmp_path, STEP * 2, STEP)
+
+
+def steps(tracekit: Tracekit, folder: Path, ours: list[Kernel], theirs: list[Kernel]) -> Path:
+    store = folder / "S"
+    files = {"t": trace(folder / "t.json", ours), "c": raw_page(folder / "c.csv", theirs)}
+    brought_in(tracekit, store, **files)
+    return store
+
+
+def listed(tracekit: Tracekit, store: Path, *arguments: str) -> list[dict[str, str]]:
+    answer = tracekit(*arguments, "--store", store, "--format", "csv")
+    assert answer.code == 0, answer.messages
+    return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+
+
+def test_the_share_that_is_asked_for_is_enough(tracekit: Tracekit, tmp_path: Path) -> None:
+    """Five of eight launches, 10 us each: 62.5 % of both. A join that is there stays."""
+    store = steps(tracekit, tmp_path, STEP, STEP[:5])
+    for share, code in (("0.7", 10), ("0.625", 0), ("0.626", 10)):
+        answer = tracekit("join", "t", "c", "--store", store, "--min-match", share)
+        assert answer.code == code
+        said = "62.5 % of the launches and 62.5 % of the kernel time of 't'" in answer.messages
+        assert said == (code == 10)
+        assert len(listed(tracekit, store, "joins")) == (share != "0.7")
+    lacking = [r["name"] for r in listed(tracekit, store, *LISTS[1]) if r["reason"]]
+    assert lacking == ["f", "g", "h"]
+
+
+def test_a_join_that_is_undone_leaves_what_was_before(tracekit: Tracekit, small: Path) -> None:
+    before = listed(tracekit, small, *LISTS[0])
+    tracekit("join", "t", "c", "--store", small)
+    assert listed(tracekit, small, *LISTS[0]) != before
+    for arguments, words in [
+        (("--remove", "c"), "name the run of the timeline, too: tracekit joins RUN --remove c"),
+        (("nope",), "there is no run called 'nope'"),
+    ]:
+        answer = tracekit("joins", *arguments, "--store", small)
+        assert answer.code == 2
+        assert words in answer.error
+    answer = tracekit("joins", "t", "--remove", "c", "--store", small)
+    assert (answer.code, answer.messages) == (0, "removed: the join of t with c; both runs stay\n")
+    assert listed(tracekit, small, "joins") == []
+    assert listed(tracekit, small, *LISTS[0]) == before
+    assert len(listed(tracekit, small, "runs")) == 2
+
+
+def test_with_the_timeline_its_joins_go(tracekit: Tracekit, small: Path) -> None:
+    tracekit("join", "t", "c", "--store", small)
+    assert tracekit("remove", "t", "--store", small).code == 0
+    assert listed(tracekit, small, "joins") == []
+    assert [row["run_name"] for row in listed(tracekit, small, "runs")] == ["c"]
+    counters = listed(tracekit, small, "kernels", "--run", "c")
+    assert [row["launch_count"] for row in counters] == ["1"] * 8
+
+
+def test_a_join_needs_no_file_of_its_counters(
+    tracekit: Tracekit, small: Path, tmp_path: Path
+) -> None:
+    """One of two sources of the counter run is taken away: the timeline's figures stay."""
+    (first,) = rows(small, "SELECT source_id FROM source_file WHERE run_id = 'c'")
+    brought_in(tracekit, small, c=raw_page(tmp_path / "d.csv", [Kernel("other")]))
+    assert tracekit("join", "t", "c", "--store", small).code == 0
+    reports = [*LISTS, ("joins", "t")]
+    before = [listed(tracekit, small, *report) for report in reports]
+    answer = tracekit("remove", "c", "--source", str(first["source_id"]), "--store", small)
+    assert answer.code == 0
+    assert [listed(tracekit, small, *report) for report in reports] == before
+
+
+def test_no_name_reaches_the_terminal_as_it_is(tracekit: Tracekit, tmp_path: Path) -> None:
+    ours = [Kernel(name, grid, fma=grid, moved=grid) for grid, name in enumerate(HOSTILE, 1)]
+    store = steps(tracekit, tmp_path, ours * 2, [ours[0], *ours[2:]])
+    answers = [tracekit("join", "t", "c", "--store", store)]
+    for output in ("table", "markdown"):
+        answers += [tracekit(*ask, "--store", store, "--format", output) for ask in LISTS]
+    answers.append(tracekit("roofline", "t", "--store", store, "-o", tmp_path / "x.svg"))
+    for answer in answers:
+        assert answer.code == 0
+        text = answer.text + answer.messages
+        assert not {"\x1b", "\u202e"} & set(text)
+        assert "two\nlines" not in text
+    assert "<script" not in (tmp_path / "x.svg").read_text("utf-8")
+    names = {row["name"] for row in listed(tracekit, store, *LISTS[1])}
+    assert "two\nlines" in names
+    assert len(names) == len(HOSTILE)
+
+
+def test_no_name_reaches_a_message_as_it_is(tracekit: Tracekit, tmp_path: Path) -> None:
+    store = steps(tracekit, tmp_path, [*map(Kernel, HOSTILE)], [Kernel("\x1b[2Jk", 9)])
+    for counters in ("c", "\x1b[31mnope"):
+        answer = tracekit("join", "t", counters, "--store", store)
+        assert answer.code == (10 if counters == "c" else 2)
+        assert not {"\x1b", "\u202e"} & set(answer.error)
