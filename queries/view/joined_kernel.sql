@@ -2,7 +2,7 @@
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- empty_without = ["kernel_match"]
--- depends = ["counted_work", "kernel_launch", "device_known", "mean_count"]
+-- depends = ["counted_work", "kernel_launch", "device_known", "mean_count", "spread_count"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -80,8 +80,8 @@ WITH
 mean AS NOT MATERIALIZED (
     SELECT
         run_id, source_id, match_index, count(*) AS fit_count, mean_count(dur_ns, launch_count) AS counted_ns,
-        ratio(max(known_flop) - min(known_flop), avg(known_flop)) AS flop_spread_ratio,
-        ratio(max(dram_bytes) - min(dram_bytes), avg(dram_bytes)) AS dram_spread_ratio,
+        spread_count(known_flop, launch_count) AS flop_spread_ratio,
+        spread_count(dram_bytes, launch_count) AS dram_spread_ratio,
         mean_count(fp64_flop, launch_count) AS fp64_flop,
         mean_count(fp32_flop, launch_count) AS fp32_flop,
         mean_count(fp16_packed_flop, launch_count) AS fp16_packed_flop,

@@ -420,7 +420,7 @@ def test_no_name_reaches_the_terminal_as_it_is(tracekit: Tracekit, tmp_path: Pat
         assert "two\nlines" not in text
     assert "<script" not in (tmp_path / "x.svg").read_text("utf-8")
     names = {row["name"] for row in listed(tracekit, store, *LISTS[1])}
-    assert "two\nlines" in names
+    assert "two\\nlines" in names
     assert len(names) == len(HOSTILE)
 
 
