@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.signatures import function_key, kernel_function
+from tracekit.signatures import function_key, kernel_function, template_arguments
 
 FUNCTIONS = Path(__file__).resolve().parent.parent / "fixtures" / "kernel_names" / "functions.csv"
 
@@ -42,6 +42,7 @@ def test_a_mangled_name_that_doubles_with_each_part_is_not_written_out() -> None
 def test_no_name_is_refused_or_explodes(name: str) -> None:
     """Two letters of a mangled name can stand for `std::basic_string`."""
     for text, growth in ((name, 2), (f"_Z{name}", 12)):
+        assert len(template_arguments(text)) <= growth * len(text)
         found = kernel_function(text)
         assert bool(found) or not text.strip("./ ")
         assert len(found) <= growth * len(text)
@@ -73,6 +74,36 @@ SPELLINGS = [
 @pytest.mark.parametrize("spellings", SPELLINGS, ids=lambda names: names[-1][:20])
 def test_each_spelling_of_a_kernel_has_one_key(spellings: tuple[str, ...]) -> None:
     assert len({function_key(name) for name in spellings}) == 1
+    assert len({template_arguments(name) for name in spellings} - {""}) <= 1
+
+
+#: What one kernel is instantiated with: by CUPTI, by Nsight Compute, and in both by hand.
+INSTANTIATED = [
+    ("void k<float>(float*)", "k<float>(T1 *)", "float"),
+    ("k<unsigned int, 2ul, -1>(int)", "void k<unsigned int, (unsigned long)2, (int)-1>()",
+     "unsignedint,2,-1"),
+    ("k<(ns::Mode)3, false, true>()", "k<3, 0, 1>()", "3,0,1"),
+    ("k<int=4, bool=1>(int)", "k<(int)4, (bool)1>(int)", "4,1"),
+    ("k<float const*, a::b::C<d::E> >(int)", "k<const float *, C<E>>(int)", "float*,C<E>"),
+    ("void a::C<float>::k<4>(int)", "void C<float>::k<(int)4>(int)", "float,4"),
+    (
+        "k<8, at::native::gelu(at::B&)::{lambda()#2}::operator()() const::{lambda(float)#1}>()",
+        "k<8, at::gelu(at::B &)::[lambda() (instance 2)]::operator ()()::[lambda(T) (instance 1)]>",
+        "8,gelu::#2::#1",
+    ),
+    ("k<4, f<T<float> >(B&, T<float> const&)::{lambda(int)#1}>(int)",
+     "k<4, void f<T<float>>(B &, const T1 &)::[lambda(int) (instance 1)]>(int, T3)",
+     "4,f<T<float>>::#1"),
+    ("_Z1kIfLi4ELb0EEvPf", "void k<float, 4, false>(float*)", "float,4,0"),
+    ("k(int)", "k", ""),
+    ("void k<float, a::b<int", "_Z1kIfLi4ELb0EEvP", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "expected"), INSTANTIATED)
+def test_template_arguments_are_spelled_alike(one: str, other: str, expected: str) -> None:
+    assert (template_arguments(one), template_arguments(other)) == (expected, expected)
+
 
 
 def test_kernels_of_one_step_have_one_key_in_trace_and_report(corpus: Path) -> None:
@@ -86,5 +117,6 @@ def test_kernels_of_one_step_have_one_key_in_trace_and_report(corpus: Path) -> N
         events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
         kernels = [event for event in events if event.get("cat") == "kernel"]
         kernels.sort(key=lambda event: float(event["ts"]))
-        timeline = [function_key(event["name"]) for event in kernels]
-        assert timeline == 2 * [function_key(row["Kernel Name"]) for row in rows], report.name
+        for rule in (function_key, template_arguments):
+            timeline = [rule(event["name"]) for event in kernels]
+            assert timeline == 2 * [rule(row["Kernel Name"]) for row in rows], report.name

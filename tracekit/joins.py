@@ -30,6 +30,11 @@ _NAMES, _LETTERS = 3, 40
 # left alone.
 _LONG_NS, _UNLIKE, _MOST_UNLIKE = 20_000, 1.5, 0.05
 _SHAPE = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
+#: By `Lack`.
+_REASONS = (
+    "its function was not counted", "counted with other template arguments only",
+    "counted with another grid or block only",
+)  # fmt: skip
 # In the order in which they were launched, each process and device by itself.
 _TIMELINE = """
 SELECT launch.source_id, launch.event_id, launch.name, launch.dur_ns, launch.launch_count,
@@ -341,13 +346,10 @@ def _fits(found: Alignment, indices: Ints, counted: pa.Table) -> pa.RecordBatch:
 def _matches(found: Alignment, indices: Ints, launches: pa.Table) -> pa.RecordBatch:
     is_matched = found.kinds != NONE
     kinds = pa.array([None, *(kind.name.lower() for kind in Kind)])
-    reasons = pa.array(["its function was not counted", "counted with another grid or block only"])
     return batch(KERNEL_MATCH, {
         "launch_source_id": launches["source_id"].combine_chunks(),
         "event_id": launches["event_id"].combine_chunks(),
         "match_kind": kinds.take(pa.array(found.kinds, mask=~is_matched)),
         "match_index": pa.array(indices, mask=~is_matched),
-        "reason": reasons.take(
-            pa.array(found.is_function_counted.astype(np.int64), mask=is_matched)
-        ),
+        "reason": pa.array(_REASONS).take(pa.array(found.lacks, mask=is_matched)),
     }, len(launches))  # fmt: skip

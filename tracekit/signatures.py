@@ -135,10 +135,7 @@ def kernel_function(name: str) -> str:
     ``triton_poi_fused_add_0_0d1d2de`` what the arguments are divided by is left out. What is no
     C++ signature stays as it is.
     """
-    text = _RANGES.sub("", without_suffix(name[:LONGEST_SIGNATURE]))
-    text = _SPECIALIZED.sub("", text)
-    if _MANGLED.match(text):
-        text = _demangled(text)
+    text = _written(name[:LONGEST_SIGNATURE])
     if text.startswith("aclnn"):
         return text.rpartition("_")[2]
     if not re.search(r"[<(]|::", text) or re.search(r"\w \((?!anonymous)[^()]*\)$", text):
@@ -155,6 +152,63 @@ def function_key(name: str) -> str:
     (``at::vectorized_elementwise_kernel``, ``native::vectorized_elementwise_kernel``).
     """
     return " ".join(part.rpartition("::")[2] for part in kernel_function(name).split(" "))
+
+
+@lru_cache(maxsize=1 << 16)
+def template_arguments(name: str) -> str:
+    """What a kernel's function is instantiated with, spelled alike for all profilers.
+
+    ``f<(T)2, ns::g<false>>`` and ``f<2ul, g<0> >`` both have ``2,g<0>``. Namespaces and the types
+    of numbers are left out, as some tools do that; lambdas have their numbers. Empty where there
+    are none, or where the name is cut and does not say.
+    """
+    if len(name) > LONGEST_SIGNATURE or _is_cut(name):
+        return ""
+    nodes = tree(_QUALIFIERS.sub("", plain(_written(name))))
+    return ",".join(_instantiated(_declared(split(nodes or [], " "))))
+
+
+def _written(name: str) -> str:
+    """A name without ranges, suffixes and what Triton adds; demangled."""
+    text = _SPECIALIZED.sub("", _RANGES.sub("", without_suffix(name)))
+    return _demangled(text) if _MANGLED.match(text) else text
+
+
+def _instantiated(nodes: Nodes) -> Iterator[str]:
+    """The template arguments in a word of a signature."""
+    for node in nodes:
+        if isinstance(node, Bracket) and node.opening == "<":
+            yield from (_spelled_alike(run) for run in split(node.nodes, ","))
+
+
+def _spelled_alike(argument: list[Node]) -> str:
+    words = split(argument, " ")
+    declared = _declared(words)
+    is_called = any(isinstance(node, Bracket) and node.opening == "(" for node in declared)
+    *outer, last = split(declared if is_called else argument, "::") or [[]]
+    said = [part for part in outer if any(isinstance(node, Bracket) for node in part)]
+    return "::".join(filter(None, map(_part, [*said, last])))
+
+
+def _part(nodes: Nodes) -> str:
+    """One part of a qualified name; nothing for the call of an unnamed function."""
+    return "" if nodes and _CALL.match(str(nodes[0])) else "".join(map(_node, nodes))
+
+
+def _node(node: Node) -> str:
+    if isinstance(node, str):
+        text = node.rpartition("=")[2].lstrip("&").strip()
+        return _FLAGS.get(text) or _UNSIGNED.sub("", text)
+    if node.opening == "<":
+        return f"<{','.join(_instantiated([node]))}>"
+    return f"#{_instance(node)}" if node.opening in "[{" else ""
+
+
+def _instance(bracket: Bracket) -> str:
+    """The number of a lambda: of ``{lambda()#4}``, ``[lambda() (instance 4)]``."""
+    last = bracket.nodes[-1] if bracket.nodes else ""
+    text = _instance(last) if isinstance(last, Bracket) else last
+    return text.rpartition("#")[2]
 
 
 def _declared(words: list[list[Node]]) -> list[Node]:
@@ -201,6 +255,11 @@ def _argument(nodes: list[Node]) -> list[str] | None:
     last = found[0].rpartition("::")[2] if found else ""
     return None if _SAYS_NOTHING.fullmatch(last) else found
 
+_QUALIFIERS = re.compile(r"\b(?:const|volatile)\b ?| (?=[*&])")
+_CALL = re.compile(r"operator ?\(\)")
+_FLAGS = {"false": "0", "true": "1"}
+_UNSIGNED = re.compile(r"(?<=\d)[uUlL]+$")
+
 
 # Mangled names
 
@@ -209,6 +268,19 @@ _MANGLED = re.compile(r"_ZL?[N\d]")
 _MOST_TRIALS = 8
 #: … and of each these ends: of a name without arguments, and of one with an argument or within it.
 _ENDS = ("Ev", "EEvv", "EEEvv", "EEEEvv")
+
+
+def _is_cut(name: str) -> bool:
+    """Whether the end of a mangled name is missing."""
+    if not _MANGLED.match(name):
+        return False
+    from demangle import DemanglingError, demangle_strict
+
+    try:
+        demangle_strict(without_suffix(name), language="itanium")
+    except DemanglingError:
+        return True
+    return False
 
 
 def _demangled(name: str) -> str:

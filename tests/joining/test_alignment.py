@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tracekit.joining.alignment import MOST_PARTINGS, align
-from tracekit.joining.launches import NONE, Alignment, Kind, Launches, Parting, Shape
+from tracekit.joining.launches import NONE, Alignment, Kind, Lack, Launches, Parting, Shape
 
 SEQUENCE, SHAPE, NAME = Kind
 
@@ -119,6 +119,33 @@ def test_what_a_function_runs_tells_two_apart_where_both_sides_say_it() -> None:
     assert align(ours, Launches.of([(mul, shape(1))])).counters.tolist() == [NONE, 0]
     base = Launches.of([("vectorized_elementwise_kernel", shape(1))] * 2)
     assert align(ours, base).counters.tolist() == [0, 1]
+
+
+#: One function for two types, in one grid, as a trace and a report spell it.
+FLOATS = "void ns::axpy<float, 4>(int, float*)", "void axpy<float, (int)4>(int, T1 *)"
+DOUBLES = "void ns::axpy<double, 4>(int, double*)", "void axpy<double, (int)4>(int, T1 *)"
+
+
+def test_a_kernel_for_one_type_has_no_counters_of_one_for_another() -> None:
+    ours = Launches.of([(FLOATS[0], shape(1)), (DOUBLES[0], shape(1)), ("other", shape(1))] * 2)
+    found = align(ours, Launches.of([(DOUBLES[1], shape(1))]))
+    assert found.counters.tolist() == 2 * [NONE, 0, NONE]
+    assert found.lacks.tolist() == 2 * [Lack.ARGUMENTS, Lack.SHAPE, Lack.FUNCTION]
+    both = align(ours, Launches.of([(DOUBLES[1], shape(1)), (FLOATS[1], shape(1))]))
+    assert both.counters.tolist() == 2 * [1, 0, NONE]
+
+
+def test_without_shapes_template_arguments_still_tell_two_apart() -> None:
+    found = align(Launches.of([(FLOATS[0], None), (DOUBLES[0], None)]),
+                  Launches.of([(DOUBLES[1], shape(8))]))  # fmt: skip
+    assert found.counters.tolist() == [NONE, 0]
+
+
+def test_a_report_of_bare_functions_cannot_tell_types_apart_and_so_fits_both() -> None:
+    ours = Launches.of([(FLOATS[0], shape(1)), (DOUBLES[0], shape(1))])
+    found = align(ours, Launches.of([("axpy", shape(1)), ("axpy", shape(1))]))
+    assert found.counters.tolist() == [0, 1]
+    assert found.fits.tolist() == [2, 2]
 
 
 def test_steps_that_the_timeline_cuts_are_still_in_order() -> None:

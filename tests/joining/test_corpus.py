@@ -111,10 +111,10 @@ def test_another_program_has_nothing_in_common(read: Read) -> None:
 
 
 def test_another_precision_has_what_does_not_depend_on_it(read: Read) -> None:
-    """Of 15 kernels 4 are of another function or shape with TF32."""
+    """Of 15 kernels one is for no type: it sets up a workspace. One alone proves no order."""
     half, tf32 = FIXTURES / "conv2d-fp16-b16", FIXTURES / "conv2d-tf32-b16"
     found = align(read(half / "trace.json.gz"), read(tf32 / "raw.csv.gz"))
-    assert rates(found) == (2 * 11, 0, 0)
+    assert rates(found) == (0, 2, 0)
 
 
 def test_totals_by_name_have_no_order_and_no_shape(corpus: Path, read: Read) -> None:

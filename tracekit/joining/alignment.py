@@ -1,25 +1,25 @@
 """Which launch of a counter run each launch of a timeline is: by order, by shape, or by name.
 
-Launches are the same by their `function_key`, grid and block. What the other side does not have is
-left out first, so that a report of some kernels only (``--kernel-name``, NVTX filters) is a
-sequence like any other; what remains is matched by order, as `tracekit.joining.blocks` says. What
-order does not decide has the counters of a launch of the same function and shape, and where one
+Launches are the same by their `function_key`, `template_arguments`, grid and block. What the other
+side does not have is left out first, so that a report of some kernels only (``--kernel-name``, NVTX
+filters) is a sequence like any other; what remains is matched by order, as `tracekit.joining.blocks`
+says. What order does not decide has the counters of a launch of the same function and shape, and where one
 side has no shapes, those of the same function. No match rests on less: a function that was counted
-in another shape only has no counters.
+in another shape only, or for another type only, has no counters.
 Where both sides go on with one function in two shapes, their inputs differ, and no match rests on
 order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tracekit.joining.blocks import Reference, paired, passes
-from tracekit.joining.launches import NONE, Alignment, Flags, Ints, Kind, Launches, Parting
-from tracekit.signatures import function_key
+from tracekit.joining.launches import NONE, Alignment, Flags, Ints, Kind, Lack, Launches, Parting
+from tracekit.signatures import function_key, template_arguments
 
 #: So many places at which the sequences part are told.
 MOST_PARTINGS = 10
@@ -50,7 +50,7 @@ def align(timeline: Launches, counters: Launches) -> Alignment:
     return Alignment(
         state.counters, state.kinds, state.fits,
         np.bincount(known, minlength=len(counters)), state.theirs, state.their_keys,
-        state.their_shapes_known, np.isin(state.our_keys, np.unique(state.their_keys)),
+        state.their_shapes_known, _lacks(state),
         tuple(partings[:MOST_PARTINGS]), has_other_inputs,
     )  # fmt: skip
 
@@ -60,12 +60,15 @@ class _State:
     """What is known so far; ``ours`` and ``theirs`` are groups: numbers of function and shape.
 
     A launch of the timeline whose function and shape were not counted has the group `NONE`.
+    ``keys`` are of functions with their template arguments, ``functions`` of functions alone.
     """
 
     ours: Ints
     theirs: Ints
     our_keys: Ints
     their_keys: Ints
+    our_functions: Ints
+    their_functions: Ints
     our_shapes_known: Flags
     their_shapes_known: Flags
     counters: Ints
@@ -76,15 +79,16 @@ class _State:
 
     @classmethod
     def of(cls, timeline: Launches, counters: Launches) -> _State:
-        our_keys, their_keys = _keys(timeline, counters)
+        functions, keys = _keys(timeline, counters)
+        (our_keys, their_keys), (our_functions, their_functions) = keys, functions
         our_rows = np.column_stack((our_keys, timeline.shapes))
         their_rows = np.column_stack((their_keys, counters.shapes))
         ours, theirs = _groups(our_rows, their_rows)
         size = len(timeline)
         none = np.full(size, NONE, np.int64)
         return cls(
-            ours, theirs, our_keys, their_keys, timeline.has_shape,
-            counters.has_shape, none, none.copy(), np.zeros(size, np.int64),
+            ours, theirs, our_keys, their_keys, our_functions, their_functions,
+            timeline.has_shape, counters.has_shape, none, none.copy(), np.zeros(size, np.int64),
             none.copy(), np.bincount(theirs),
         )  # fmt: skip
 
@@ -98,22 +102,30 @@ class _State:
 # What is the same
 
 
-def _keys(timeline: Launches, counters: Launches) -> tuple[Ints, Ints]:
-    """One number for each function, the same on both sides.
+def _keys(timeline: Launches, counters: Launches) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+    """One number for each function, the same on both sides; then so with template arguments.
 
-    What a function runs (``elementwise_kernel MulFunctor``) tells two apart only if all names of it
-    say so on both sides: reports can have no template arguments.
+    What a function runs (``elementwise_kernel MulFunctor``) and what it is instantiated with tell
+    two apart only if all names of it say so on both sides: reports can have no template arguments.
     """
-    ours = [function_key(name) for name in timeline.names]
-    theirs = [function_key(name) for name in counters.names]
-    bare = {key for key in (*ours, *theirs) if " " not in key}
-    codes: dict[str, int] = {}
+    sides = timeline, counters
+    names = [name for side in sides for name in side.names]
+    functions = _told_apart([key.partition(" ")[::2] for key in map(function_key, names)])
+    keys = _told_apart(list(zip(functions, map(template_arguments, names), strict=True)))
 
-    def numbered(keys: Sequence[str]) -> Ints:
-        heads = (key if (head := key.partition(" ")[0]) not in bare else head for key in keys)
-        return np.array([codes.setdefault(head, len(codes)) for head in heads], np.int64)
+    def of_launches(numbers: Ints) -> tuple[Ints, Ints]:
+        ours, theirs = np.split(numbers, [len(timeline.names)])
+        return ours[timeline.name_codes], theirs[counters.name_codes]
 
-    return numbered(ours)[timeline.name_codes], numbered(theirs)[counters.name_codes]
+    return of_launches(functions), of_launches(keys)
+
+
+def _told_apart(pairs: Sequence[tuple[Hashable, str]]) -> Ints:
+    """A number for each different pair; where a second is empty anywhere, for its first alone."""
+    alone = {first for first, second in pairs if not second}
+    codes: dict[tuple[Hashable, str], int] = {}
+    told = ((first, "" if first in alone else second) for first, second in pairs)
+    return np.array([codes.setdefault(pair, len(codes)) for pair in told], np.int64)
 
 
 def _groups(ours: Ints, theirs: Ints) -> tuple[Ints, Ints]:
@@ -265,6 +277,13 @@ def _ranks(values: Ints) -> Ints:
     return ranks
 
 
+def _lacks(state: _State) -> Ints:
+    """What was not counted of each launch: see `Lack`."""
+    has_function = np.isin(state.our_functions, np.unique(state.their_functions))
+    has_arguments = np.isin(state.our_keys, np.unique(state.their_keys))
+    return np.select([has_arguments, has_function], [Lack.SHAPE, Lack.ARGUMENTS], Lack.FUNCTION)
+
+
 # Where they part
 
 
@@ -276,7 +295,8 @@ def _partings(state: _State) -> Iterator[Parting]:
     """
     pairs = np.flatnonzero(state.kinds == Kind.SEQUENCE)
     others, numbers = state.counters[pairs], state.passes[pairs]
-    is_counted = np.append(0, np.cumsum(np.isin(state.our_keys, np.unique(state.their_keys))))
+    known = np.isin(state.our_functions, np.unique(state.their_functions))
+    is_counted = np.append(0, np.cumsum(known))
     between = is_counted[pairs[1:]] - is_counted[pairs[:-1] + 1]
     skipped = others[1:] - others[:-1] - 1
     is_parting = (numbers[1:] == numbers[:-1]) & ((between > 0) | (skipped > 0))
@@ -295,7 +315,7 @@ def _has_other_inputs(state: _State, partings: Sequence[Parting]) -> bool:
     for parting in partings:
         ours = slice(parting.timeline_start, parting.timeline_start + parting.timeline_count)
         theirs = slice(parting.counter_start, parting.counter_start + parting.counter_count)
-        unlike = state.our_keys[ours][state.ours[ours] == NONE]
-        count += int(np.count_nonzero(np.isin(unlike, state.their_keys[theirs])))
+        unlike = state.our_functions[ours][state.ours[ours] == NONE]
+        count += int(np.count_nonzero(np.isin(unlike, state.their_functions[theirs])))
     looked_at = state.kinds[: partings[-1].timeline_start] if partings else state.kinds
     return count > _FEW * int(np.count_nonzero(looked_at == Kind.SEQUENCE))

@@ -28,6 +28,14 @@ class Kind(enum.IntEnum):
     NAME = 3
 
 
+class Lack(enum.IntEnum):
+    """What of a launch was not counted, so that it has no match."""
+
+    FUNCTION = 0
+    ARGUMENTS = 1
+    SHAPE = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Launches:
     """Launches of one run, in the order in which they were launched.
@@ -97,8 +105,8 @@ class Alignment:
     counter launch: ``serves`` says how many launches of the timeline have it, ``groups`` is one
     number for all of the same function and shape, ``functions`` one for all of the same function,
     and ``has_shape`` tells whether its shape is known. ``partings`` are the first places at which
-    the sequences part. ``is_function_counted`` tells of each launch of the timeline whether its
-    function was counted at all, in whatever shape. ``has_other_inputs``: in places both sides have
+    the sequences part. ``lacks`` has for each launch of the timeline the `Lack` for which it has no
+    match; what it says of matched ones is nothing. ``has_other_inputs``: in places both sides have
     the same function in another shape, as programs with other inputs do.
     """
 
@@ -109,6 +117,6 @@ class Alignment:
     groups: Ints
     functions: Ints
     has_shape: Flags
-    is_function_counted: Flags
+    lacks: Ints
     partings: tuple[Parting, ...] = ()
     has_other_inputs: bool = False
