@@ -105,7 +105,6 @@ def test_template_arguments_are_spelled_alike(one: str, other: str, expected: st
     assert (template_arguments(one), template_arguments(other)) == (expected, expected)
 
 
-
 def test_kernels_of_one_step_have_one_key_in_trace_and_report(corpus: Path) -> None:
     """The report has one step, the trace two; their order is the same."""
     reports = sorted((corpus / "h100").glob("*.raw.csv.gz"))

@@ -118,6 +118,11 @@ _RANGES = re.compile(r"^(?:[\w.: -]+/)+(?=\S)")
 #: What Triton writes of the arguments of a kernel, if there is a name before it: ``_0d1d2de``.
 _SPECIALIZED = re.compile(r"(?<=[^_])_(?=\d*[cde])0[cde]*1[cde\d]*$")
 _NO_NAME = re.compile(r"operator\b|_$|_GLOBAL__N_")
+# What profilers spell in two ways.
+_QUALIFIERS = re.compile(r"\b(?:const|volatile)\b ?| (?=[*&])")
+_CALL = re.compile(r"operator ?\(\)")
+_FLAGS = {"false": "0", "true": "1"}
+_UNSIGNED = re.compile(r"(?<=\d)[uUlL]+$")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -254,11 +259,6 @@ def _argument(nodes: list[Node]) -> list[str] | None:
     found = list(_functions(_declared(split(nodes, " "))))
     last = found[0].rpartition("::")[2] if found else ""
     return None if _SAYS_NOTHING.fullmatch(last) else found
-
-_QUALIFIERS = re.compile(r"\b(?:const|volatile)\b ?| (?=[*&])")
-_CALL = re.compile(r"operator ?\(\)")
-_FLAGS = {"false": "0", "true": "1"}
-_UNSIGNED = re.compile(r"(?<=\d)[uUlL]+$")
 
 
 # Mangled names

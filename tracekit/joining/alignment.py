@@ -2,10 +2,10 @@
 
 Launches are the same by their `function_key`, `template_arguments`, grid and block. What the other
 side does not have is left out first, so that a report of some kernels only (``--kernel-name``, NVTX
-filters) is a sequence like any other; what remains is matched by order, as `tracekit.joining.blocks`
-says. What order does not decide has the counters of a launch of the same function and shape, and where one
-side has no shapes, those of the same function. No match rests on less: a function that was counted
-in another shape only, or for another type only, has no counters.
+filters) is a sequence like any other; what remains is matched by order, as
+`tracekit.joining.blocks` says. What order does not decide has the counters of a launch of the same
+function and shape, and where one side has no shapes, those of the same function. No match rests on
+less: a function that was counted in another shape only, or for another type only, has no counters.
 Where both sides go on with one function in two shapes, their inputs differ, and no match rests on
 order.
 """
