@@ -97,6 +97,8 @@ INSTANTIATED = [
     ("_Z1kIfLi4ELb0EEvPf", "void k<float, 4, false>(float*)", "float,4,0"),
     ("k(int)", "k", ""),
     ("void k<float, a::b<int", "_Z1kIfLi4ELb0EEvP", ""),
+    ("forward/_Z1kIfLi4ELb0EEvPf.kd", "forward/k<float, 4, 0>(float*)", "float,4,0"),
+    ("forward/_Z1kIfLi4ELb0EEvP", "forward/k<float, 4", ""),
 ]  # fmt: skip
 
 

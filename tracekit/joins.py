@@ -251,8 +251,8 @@ def _warnings(
         yield (f"counted on another device: {', '.join(theirs)}, the timeline is of "
                f"{', '.join(ours)}")  # fmt: skip
     if found.has_other_inputs:
-        yield ("counted with other inputs: the same kernels have other grids in between; one whose "
-               "grid is the same can have done more or less")  # fmt: skip
+        yield ("counted with other inputs: the same kernels have other grids or types in between; "
+               "one whose grid is the same can have done more or less")  # fmt: skip
     share = _unlike_share(found, launches, counted)
     if share > _MOST_UNLIKE:
         yield (f"{100 * share:.3g} % of the matched kernel time is of long launches that took less "

@@ -141,6 +141,8 @@ def kernel_function(name: str) -> str:
     C++ signature stays as it is.
     """
     text = _written(name[:LONGEST_SIGNATURE])
+    if _MANGLED.match(text):
+        text = _demangled(text)
     if text.startswith("aclnn"):
         return text.rpartition("_")[2]
     if not re.search(r"[<(]|::", text) or re.search(r"\w \((?!anonymous)[^()]*\)$", text):
@@ -167,16 +169,15 @@ def template_arguments(name: str) -> str:
     of numbers are left out, as some tools do that; lambdas have their numbers. Empty where there
     are none, or where the name is cut and does not say.
     """
-    if len(name) > LONGEST_SIGNATURE or _is_cut(name):
-        return ""
-    nodes = tree(_QUALIFIERS.sub("", plain(_written(name))))
+    text = _written(name) if len(name) <= LONGEST_SIGNATURE else ""
+    whole = _whole(text) if _MANGLED.match(text) else text
+    nodes = tree(_QUALIFIERS.sub("", plain(whole or "")))
     return ",".join(_instantiated(_declared(split(nodes or [], " "))))
 
 
 def _written(name: str) -> str:
-    """A name without ranges, suffixes and what Triton adds; demangled."""
-    text = _SPECIALIZED.sub("", _RANGES.sub("", without_suffix(name)))
-    return _demangled(text) if _MANGLED.match(text) else text
+    """A name without ranges, suffixes and what Triton adds."""
+    return _SPECIALIZED.sub("", _RANGES.sub("", without_suffix(name)))
 
 
 def _instantiated(nodes: Nodes) -> Iterator[str]:
@@ -270,34 +271,31 @@ _MOST_TRIALS = 8
 _ENDS = ("Ev", "EEvv", "EEEvv", "EEEEvv")
 
 
-def _is_cut(name: str) -> bool:
-    """Whether the end of a mangled name is missing."""
-    if not _MANGLED.match(name):
-        return False
-    from demangle import DemanglingError, demangle_strict
-
-    try:
-        demangle_strict(without_suffix(name), language="itanium")
-    except DemanglingError:
-        return True
-    return False
-
-
 def _demangled(name: str) -> str:
     """A mangled name (Itanium C++ ABI) as `demangle` reads it; as it is where that reads nothing.
 
     One whose end is missing is read up to where template arguments begin, if that can be completed.
     """
+    whole = _whole(name)
+    if whole is not None:
+        return whole
     # Imported here, as few files have such names.
-    from demangle import DemanglingError, TruncatedError, demangle, demangle_strict
+    from demangle import demangle
+
+    places = [match.start() for match in re.finditer("I", name)][:_MOST_TRIALS]
+    trials = [name[:place] + end for place in places for end in _ENDS]
+    found = [demangle(trial, language="itanium") for trial in trials]
+    read = [text for text, trial in zip(found, trials, strict=True) if text != trial]
+    return read[-1] if read else name
+
+
+def _whole(name: str) -> str | None:
+    """A mangled name demangled, as it is where it is none; None where its end is missing."""
+    from demangle import DemanglingError, TruncatedError, demangle_strict
 
     try:
         return demangle_strict(name, language="itanium")
     except TruncatedError:
-        places = [match.start() for match in re.finditer("I", name)][:_MOST_TRIALS]
-        trials = [name[:place] + end for place in places for end in _ENDS]
-        found = [demangle(trial, language="itanium") for trial in trials]
-        read = [text for text, trial in zip(found, trials, strict=True) if text != trial]
-        return read[-1] if read else name
+        return None
     except DemanglingError:
         return name

@@ -6,8 +6,8 @@ filters) is a sequence like any other; what remains is matched by order, as
 `tracekit.joining.blocks` says. What order does not decide has the counters of a launch of the same
 function and shape, and where one side has no shapes, those of the same function. No match rests on
 less: a function that was counted in another shape only, or for another type only, has no counters.
-Where both sides go on with one function in two shapes, their inputs differ, and no match rests on
-order.
+Where both sides go on with one function in two shapes or for two types, their inputs differ, and no
+match rests on order.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def align(timeline: Launches, counters: Launches) -> Alignment:
     return Alignment(
         state.counters, state.kinds, state.fits,
         np.bincount(known, minlength=len(counters)), state.theirs, state.their_keys,
-        state.their_shapes_known, _lacks(state),
+        state.their_shapes_known, state.lacks,
         tuple(partings[:MOST_PARTINGS]), has_other_inputs,
     )  # fmt: skip
 
@@ -60,7 +60,8 @@ class _State:
     """What is known so far; ``ours`` and ``theirs`` are groups: numbers of function and shape.
 
     A launch of the timeline whose function and shape were not counted has the group `NONE`.
-    ``keys`` are of functions with their template arguments, ``functions`` of functions alone.
+    ``keys`` are of functions with their template arguments, ``functions`` of functions alone;
+    ``lacks`` says of each launch of the timeline what of it was not counted.
     """
 
     ours: Ints
@@ -69,6 +70,7 @@ class _State:
     their_keys: Ints
     our_functions: Ints
     their_functions: Ints
+    lacks: Ints
     our_shapes_known: Flags
     their_shapes_known: Flags
     counters: Ints
@@ -88,6 +90,7 @@ class _State:
         none = np.full(size, NONE, np.int64)
         return cls(
             ours, theirs, our_keys, their_keys, our_functions, their_functions,
+            _lacks(np.isin(our_functions, their_functions), np.isin(our_keys, their_keys)),
             timeline.has_shape, counters.has_shape, none, none.copy(), np.zeros(size, np.int64),
             none.copy(), np.bincount(theirs),
         )  # fmt: skip
@@ -126,6 +129,10 @@ def _told_apart(pairs: Sequence[tuple[Hashable, str]]) -> Ints:
     codes: dict[tuple[Hashable, str], int] = {}
     told = ((first, "" if first in alone else second) for first, second in pairs)
     return np.array([codes.setdefault(pair, len(codes)) for pair in told], np.int64)
+
+
+def _lacks(has_function: Flags, has_arguments: Flags) -> Ints:
+    return np.select([has_arguments, has_function], [Lack.SHAPE, Lack.ARGUMENTS], Lack.FUNCTION)
 
 
 def _groups(ours: Ints, theirs: Ints) -> tuple[Ints, Ints]:
@@ -277,13 +284,6 @@ def _ranks(values: Ints) -> Ints:
     return ranks
 
 
-def _lacks(state: _State) -> Ints:
-    """What was not counted of each launch: see `Lack`."""
-    has_function = np.isin(state.our_functions, np.unique(state.their_functions))
-    has_arguments = np.isin(state.our_keys, np.unique(state.their_keys))
-    return np.select([has_arguments, has_function], [Lack.SHAPE, Lack.ARGUMENTS], Lack.FUNCTION)
-
-
 # Where they part
 
 
@@ -295,8 +295,7 @@ def _partings(state: _State) -> Iterator[Parting]:
     """
     pairs = np.flatnonzero(state.kinds == Kind.SEQUENCE)
     others, numbers = state.counters[pairs], state.passes[pairs]
-    known = np.isin(state.our_functions, np.unique(state.their_functions))
-    is_counted = np.append(0, np.cumsum(known))
+    is_counted = np.append(0, np.cumsum(state.lacks != Lack.FUNCTION))
     between = is_counted[pairs[1:]] - is_counted[pairs[:-1] + 1]
     skipped = others[1:] - others[:-1] - 1
     is_parting = (numbers[1:] == numbers[:-1]) & ((between > 0) | (skipped > 0))

@@ -106,8 +106,8 @@ class Alignment:
     number for all of the same function and shape, ``functions`` one for all of the same function,
     and ``has_shape`` tells whether its shape is known. ``partings`` are the first places at which
     the sequences part. ``lacks`` has for each launch of the timeline the `Lack` for which it has no
-    match; what it says of matched ones is nothing. ``has_other_inputs``: in places both sides have
-    the same function in another shape, as programs with other inputs do.
+    match (of no meaning where it has one). ``has_other_inputs``: in places both sides have the same
+    function in another shape or for another type, as programs with other inputs do.
     """
 
     counters: Ints
