@@ -38,7 +38,7 @@
 -- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute or dram"}
 -- ceiling_name = {type = "VARCHAR", doc = "compute peak; of several that with the most time"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined counters), modelled or mixed; NULL without any"}
--- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL or not of all of the time (that of the most time)"}
+-- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL or not of all of the time (that of the most time left out)"}
 -- reason = {type = "VARCHAR", doc = "why a figure is, or why it is above its peak"}
 WITH
 pieces AS (
@@ -92,7 +92,7 @@ grouped AS (
         sum(compute_ns) FILTER (WHERE is_held) AS compute_ns,
         sum(bandwidth_ns) FILTER (WHERE is_held) AS bandwidth_ns,
         arg_max(ceiling_name, weight_ns) AS ceiling_name,
-        arg_max(reason, weight_ns) AS work_reason,
+        arg_max(reason, weight_ns - CASE WHEN is_known THEN coalesce(work_ns, 0) ELSE 0 END) AS work_reason,
         arg_max(peak_reason, weight_ns) AS peak_reason,
         ratio(sum(fp32_flop) * 1e9, sum(fp32_roof)) AS fp32_utilization_ratio,
         one_provenance(provenance_kind) AS provenance_kind

@@ -25,6 +25,7 @@
 -- host_ns = {type = "BIGINT", doc = "time on the host, with that of the operators called in it that have no work of their own"}
 -- total_flop = {type = "DOUBLE", doc = "operations of these calls"}
 -- total_bytes = {type = "DOUBLE", doc = "measured: bytes of device memory; modelled: least bytes that they read and write"}
+-- is_whole = {type = "BOOLEAN", doc = "operations and bytes are those of all of its kernels"}
 -- work_ns = {type = "BIGINT", doc = "what of total_ns they are of: less where only some kernels have counters"}
 -- is_known = {type = "BOOLEAN", doc = "both are known"}
 -- provenance_kind = {type = "VARCHAR", doc = "measured or modelled; NULL where neither is known"}
@@ -207,6 +208,7 @@ worked AS (
             ELSE reason
         END AS model_reason,
         CASE
+            WHEN counted_count = kernel_count AND copy_count > 0 THEN 'copies and sets have no counters'
             WHEN counted_count = kernel_count THEN NULL
             WHEN counted_count > 0 THEN 'counters of ' || counted_count || ' of ' || kernel_count || ' kernels: operations and bytes are theirs'
             WHEN known_flop_count > 0 THEN 'bytes were not counted'
@@ -214,9 +216,10 @@ worked AS (
             ELSE 'no counters'
         END AS counter_reason,
         precision_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s, device_words, device_name,
+        kernel_count > 0 AND CASE WHEN is_by_counters THEN is_measured ELSE is_modelled END AS is_whole,
         CASE WHEN counted_count > 0 THEN counted_flop WHEN known_flop_count = kernel_count THEN all_flop END AS measured_flop,
         CASE WHEN counted_count > 0 THEN counted_bytes WHEN known_bytes_count = kernel_count THEN all_bytes END AS measured_bytes,
-        CASE WHEN counted_count > 0 AND counted_count < kernel_count THEN counted_ns ELSE total_ns END AS measured_ns,
+        CASE WHEN counted_count > 0 THEN counted_ns ELSE kernel_ns END AS measured_ns,
         CASE WHEN unheld_count = 0 AND counted_count > 0 THEN compute_ns END AS measured_compute_ns,
         CASE WHEN unheld_count = 0 AND counted_count > 0 THEN bandwidth_ns END AS measured_bandwidth_ns,
         counted_ceiling_name, fp32_flop_per_s, fp32_flop, fp32_roof
@@ -254,7 +257,7 @@ SELECT
     CASE WHEN has_kernels THEN CAST(copy_count AS BIGINT) END AS copy_count,
     CAST(call_count AS BIGINT) AS call_count,
     CAST(host_ns AS BIGINT) AS host_ns,
-    total_flop, total_bytes, CAST(work_ns AS BIGINT) AS work_ns, is_known,
+    total_flop, total_bytes, is_whole, CAST(work_ns AS BIGINT) AS work_ns, is_known,
     CASE WHEN coalesce(total_flop, total_bytes) IS NOT NULL THEN CASE WHEN is_by_counters THEN 'measured' ELSE 'modelled' END END AS provenance_kind,
     reason, device_name, ceiling_name, peak_flop_per_s, peak_bytes_per_s, compute_ns, bandwidth_ns,
     CAST(fp32_flop AS DOUBLE) AS fp32_flop, fp32_roof,

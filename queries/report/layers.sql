@@ -31,7 +31,7 @@
 -- backward_step_ns = {type = "DOUBLE", doc = "backward_ns of a step"}
 -- net_name = {type = "VARCHAR", doc = "caffe time: the net"}
 -- net_index = {type = "BIGINT", doc = "caffe time: which net of a log, from 0"}
--- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL, or not of all of the time (the reason of the most time)"}
+-- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL, or not of all of the time (the reason of the most time left out)"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), likewise"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined counters), modelled or mixed"}
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the kernels that have counters (Zhu 2018, eq. 2); NULL without"}

@@ -27,9 +27,9 @@ pairs AS (
         modelled.name, modelled.input_dims, modelled.input_types, modelled.family_name, modelled.total_ns, modelled.call_count,
         modelled.total_flop AS modelled_flop, modelled.total_bytes AS modelled_bytes, modelled.reason AS model_reason,
         -- of some of the kernels only there is nothing to compare
-        CASE WHEN measured.reason IS NULL THEN measured.total_flop END AS measured_flop,
-        CASE WHEN measured.reason IS NULL THEN measured.total_bytes END AS measured_bytes,
-        measured.reason AS counter_reason
+        CASE WHEN measured.is_whole THEN measured.total_flop END AS measured_flop,
+        CASE WHEN measured.is_whole THEN measured.total_bytes END AS measured_bytes,
+        CASE WHEN NOT measured.is_whole THEN measured.reason END AS counter_reason
     FROM modelled JOIN measured USING (run_id, source_id, context_id)
     WHERE modelled.name IS NOT NULL AND modelled.kernel_count > 0
 ),

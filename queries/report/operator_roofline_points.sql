@@ -22,7 +22,7 @@
 -- compute_ns = {type = "DOUBLE", doc = "operations at the peak of their precision; NULL where one is not known"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "bytes at the peak of memory; NULL where it is not known"}
 -- launch_ns = {type = "DOUBLE", doc = "NULL: a call can launch several kernels"}
--- reason = {type = "VARCHAR", doc = "why calls are left out"}
+-- reason = {type = "VARCHAR", doc = "why calls, or kernels of them, are left out"}
 -- byte_definition = {type = "VARCHAR", doc = "measured: of device memory; modelled: each input and each result once; or mixed"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says, or of several names"}
 -- source_id = {type = "VARCHAR", doc = "NULL: a point is of all sources"}
@@ -74,10 +74,11 @@ points AS (
         sum(total_bytes) FILTER (WHERE is_in) AS known_bytes,
         CASE WHEN bool_and(compute_ns IS NOT NULL) FILTER (WHERE is_in) THEN sum(compute_ns) FILTER (WHERE is_in) END AS compute_ns,
         CASE WHEN bool_and(bandwidth_ns IS NOT NULL) FILTER (WHERE is_in) THEN sum(bandwidth_ns) FILTER (WHERE is_in) END AS bandwidth_ns,
-        arg_max(lacking, coalesce(total_ns, 0)) AS reason,
+        -- that of the most time left out; of what the point is of, that of kernels without counters
+        arg_max(coalesce(lacking, reason), coalesce(total_ns - CASE WHEN is_in THEN coalesce(work_ns, 0) ELSE 0 END, 0)) AS reason,
         coalesce(sum(call_count) FILTER (WHERE is_in AND total_flop = 0), 0) AS zero_launch_count,
         coalesce(sum(work_ns) FILTER (WHERE is_in AND total_flop = 0), 0) AS zero_ns,
-        coalesce(one_provenance(provenance_kind), 'modelled') AS byte_definition
+        coalesce(one_provenance(provenance_kind), CASE $provenance WHEN 'measured' THEN 'measured' ELSE 'modelled' END) AS byte_definition
     FROM pieces
     GROUP BY run_id, device_name, name
 )

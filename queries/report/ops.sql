@@ -19,7 +19,7 @@
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / least bytes; NULL without operations"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (the peak ceiling_name x time)"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "least bytes / (peak of device memory x time)"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL or not of all of the time (the reason of the most time), or above its peak"}
+-- reason = {type = "VARCHAR", doc = "why a figure is NULL or not of all of the time (the reason of the most time left out), or above its peak"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- mean_ns = {type = "DOUBLE", doc = "time of these calls / call_count"}
 -- host_ns = {type = "BIGINT", doc = "time of the calls on the host, without operators in them that have work of their own"}
