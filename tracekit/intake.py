@@ -98,7 +98,7 @@ class Outcome:
     """What became of one source.
 
     ``rows`` counts the parser's rows by table. ``already_in`` is the run that held the same content
-    already: nothing was written then.
+    already: nothing was written then. ``undone_count`` joins went with the ingest it replaces.
     """
 
     path: Path
@@ -110,6 +110,7 @@ class Outcome:
     event_count: int
     is_complete: bool
     already_in: str | None = None
+    undone_count: int = 0
 
 
 class Listener:
@@ -695,7 +696,7 @@ def _commit(job: _Job, under_way: Ingest, options: Options) -> Outcome:
     run_id, name = _run_of(job, options, under_way.store)
     commit = Commit(run_id, identity.source_id, under_way.ingest_id)
     _write_issues(report, under_way.source_folder(job.number))
-    now = time.time_ns()
+    now, undone = time.time_ns(), len(under_way.undone)
     with blamed(job.detection.parser, job.source.path):
         source_row = batch_of_rows(SOURCE_FILE, [_source_row(job, report, commit, now)])
     known = under_way.commit(
@@ -705,7 +706,8 @@ def _commit(job: _Job, under_way: Ingest, options: Options) -> Outcome:
     )  # fmt: skip
     if known is not None:
         return _outcome(job, known.run_id, Report(), {}, known.run_id)
-    return _outcome(job, run_id, report, rows, None)
+    outcome = _outcome(job, run_id, report, rows, None)
+    return replace(outcome, undone_count=len(under_way.undone) - undone)
 
 
 def _run_of(job: _Job, options: Options, store: Store) -> tuple[str, str]:

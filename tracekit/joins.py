@@ -23,7 +23,7 @@ from tracekit.joining.alignment import align
 from tracekit.joining.launches import NONE, Alignment, Flags, Ints, Kind, Launches
 from tracekit.render.names import short_name
 from tracekit.schema import KERNEL_MATCH, MATCH_COUNTER, SOURCE_FILE, batch, batch_of_rows
-from tracekit.store import Commit, Said, Store
+from tracekit.store import DERIVED, Commit, Said, Store
 
 _NAMES, _LETTERS = 3, 40
 # Launches of this time or more took 0.91 to 1.19 of it under the counters, on an H100 with clocks
@@ -64,8 +64,6 @@ FROM device_known JOIN (SELECT DISTINCT source_id, device_id FROM kernel WHERE r
     USING (source_id, device_id)
 WHERE run_id = '{run}' AND device_name IS NOT NULL ORDER BY name
 """
-#: Sources with this before their id are joins.
-_MARK = "join-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +141,7 @@ def joins_of(
     wanted = None if counter_run_ids is None else {_source_id(run_id, it) for it in counter_run_ids}
     return [
         commit for commit in store.commits(run_id)
-        if commit.source_id.startswith(_MARK) and (wanted is None or commit.source_id in wanted)
+        if commit.is_derived and (wanted is None or commit.source_id in wanted)
     ]  # fmt: skip
 
 
@@ -157,7 +155,7 @@ def joins_with(store: Store, counter_run_id: str) -> list[Commit]:
 
 
 def _source_id(run_id: str, counter_run_id: str) -> str:
-    return _MARK + sha256(f"{run_id}\0{counter_run_id}".encode()).hexdigest()[:12]
+    return DERIVED + sha256(f"{run_id}\0{counter_run_id}".encode()).hexdigest()[:12]
 
 
 # What is joined

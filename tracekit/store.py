@@ -69,6 +69,9 @@ _GROWING = frozenset((
 #: How the path of a table's file says which run, source and ingest its rows are of.
 FILE_PATTERN = r"run_id=([^/\\]+)[/\\]source_id=([^/\\]+)[/\\]([0-9a-f]+)-[^/\\]+\.parquet$"
 _FILE = re.compile(FILE_PATTERN)
+#: The id of a source begins so that was made of others of its run, as joins are: it goes with any
+#: of them, as nothing says that its rows still fit.
+DERIVED = "join-"
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
@@ -106,6 +109,11 @@ class Commit:
     run_id: str
     source_id: str
     ingest_id: str
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether it was made of other sources of its run."""
+        return self.source_id.startswith(DERIVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +375,14 @@ class Store:
         """The committed ingests of one run or of all, one a source, oldest first."""
         return _latest(commit for commit, _ in self._files(SOURCE_FILE.name, run_id))
 
+    def derived_from(self, commits: Collection[Commit]) -> list[Commit]:
+        """What was made of some sources, and goes with them; none of them is among it."""
+        runs = {commit.run_id for commit in commits if not commit.is_derived}
+        return [
+            commit for run_id in sorted(runs) for commit in self.commits(run_id)
+            if commit.is_derived and commit not in commits
+        ]  # fmt: skip
+
     def commit_of(self, source_id: str) -> Commit | None:
         """The committed ingest of a source, if it is here."""
         marks = self._files(SOURCE_FILE.name, source_id=source_id)
@@ -473,16 +489,21 @@ class Store:
         except OSError as error:
             _refuse_writing(self.path, error)
 
-    def remove(self, commits: list[Commit]) -> None:
-        """Take sources out of the store: first out of sight, then off the disk."""
+    def remove(self, commits: list[Commit]) -> list[Commit]:
+        """Take sources out of the store: first out of sight, then off the disk.
+
+        Returns what went with them: what was made of them.
+        """
         try:
             with self.locked():
                 under_way = self.path / _STAGING / new_ingest_id()
                 under_way.mkdir(parents=True)  # if it ends too early, the next ingest goes on
                 self._clear_orphans(())  # an older ingest of a source must not come to light
-                for commit in commits:
+                derived = self.derived_from(commits)
+                for commit in (*derived, *commits):
                     self.discard(commit)
                 shutil.rmtree(under_way, ignore_errors=True)
+                return derived
         except OSError as error:
             _refuse_writing(self.path, error)
 
@@ -597,6 +618,8 @@ class Ingest:
         """Claim a staging folder; its lock tells others that we are alive."""
         self.store = store
         self._replacing = set(replacing)
+        #: What was made of sources that this ingest replaced; it went with them.
+        self.undone: list[Commit] = []
         self._is_left = False  # something of a replaced ingest: the next one clears it
         self.ingest_id = new_ingest_id()
         self.folder = store.path / _STAGING / self.ingest_id
@@ -658,9 +681,12 @@ class Ingest:
                 if known:
                     # The new one is visible: what stays of the old is cleared another time.
                     self._is_left = True
+                    derived = self.store.derived_from([known])
                     with contextlib.suppress(OSError, StoreError):
-                        self.store.discard(known)
+                        for old in (*derived, known):
+                            self.store.discard(old)
                         self._is_left = False
+                    self.undone += derived
         except (OSError, pa.ArrowException) as error:
             _refuse_writing(self.store.path, error)
         return None

@@ -392,6 +392,43 @@ def test_with_the_timeline_its_joins_go(tracekit: Tracekit, small: Path) -> None
     assert [row["launch_count"] for row in counters] == ["1"] * 8
 
 
+def test_with_a_part_of_the_timeline_its_joins_go(tracekit: Tracekit, small: Path) -> None:
+    """A run of a trace and its counters, joined with itself: without the trace they are it."""
+    for run in "tc":
+        tracekit("remove", run, "--store", small)
+    folder = small.parent
+    for file in (folder / "t.json", folder / "c.csv"):
+        assert tracekit("ingest", file, "--run", "both", "--store", small).code == 0
+    counted = listed(tracekit, small, "kernels", "--run", "both")
+    assert tracekit("join", "both", "both", "--store", small).code == 0
+    (source,) = rows(small, "SELECT source_id FROM source_file WHERE recording_kind = 'timeline'")
+    answer = tracekit("remove", "both", "--source", str(source["source_id"]), "--store", small)
+    assert answer.messages == (
+        "removed: 1 source of run both\nremoved: 1 join of run both, made of what is gone\n"
+    )
+    assert listed(tracekit, small, "joins") == []
+    left = listed(tracekit, small, "kernels", "--run", "both")
+    assert len(left) == len(counted) == 8
+    assert [float(row["total_flop"]) for row in left] == [2.0 * 10**n for n in range(1, 9)]
+
+
+def test_with_what_is_ingested_again_its_joins_go(tracekit: Tracekit, small: Path) -> None:
+    """A trace that moves to another run leaves nothing behind; nor does one that stays."""
+    for run in ("other", "other"):
+        of = rows(small, "SELECT run_id FROM source_file WHERE recording_kind = 'timeline'")
+        assert tracekit("join", str(of[0]["run_id"]), "c", "--store", small).code == 0
+        answer = tracekit("ingest", small.parent / "t.json", "--run", run, "--replace",
+                          "--store", small)  # fmt: skip
+        assert answer.code == 0
+        assert (
+            "removed: 1 join of what was ingested again; `tracekit join` makes them again\n"
+        ) in answer.messages
+        assert listed(tracekit, small, "joins") == []
+        assert {row["run_name"] for row in listed(tracekit, small, "runs")} == {"c", "other"}
+    again = tracekit("ingest", small.parent / "c.csv", "--run", "c", "--replace", "--store", small)
+    assert "removed" not in again.messages
+
+
 def test_a_join_needs_no_file_of_its_counters(
     tracekit: Tracekit, small: Path, tmp_path: Path
 ) -> None:

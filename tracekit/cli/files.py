@@ -185,10 +185,13 @@ def remove(
         known = ", ".join(commit.source_id for commit in commits)
         raise UsageError(f"the run {run!r} has no source {source!r}; sources: {known}")
     without = joins_with(home, chosen[0].run_id) if len(chosen) == len(commits) else []
-    home.remove([*chosen, *without])
+    gone = home.remove([*chosen, *without])
     say(f"removed: {counted(len(chosen), 'source')} of run {chosen[0].run_id}")
     for commit in without:
         say(f"removed: its join with the timeline of run {commit.run_id}")
+    if gone:
+        joins = counted(len(gone), "join")
+        say(f"removed: {joins} of run {chosen[0].run_id}, made of what is gone")
     return 0
 
 

@@ -79,6 +79,9 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
     events = sum(outcome.event_count for outcome in new)
     say(f"in: {counted(len(new), 'file')}, {counted(events, 'event')}: {_rows(new)}")
     say(f"lost: {_lost(new, store)}")
+    if undone := sum(outcome.undone_count for outcome in new):
+        say(f"removed: {counted(undone, 'join')} of what was ingested again; `tracekit join` makes "
+            "them again")  # fmt: skip
     say(_next(new, store))
 
 
