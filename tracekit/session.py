@@ -174,10 +174,11 @@ class Session(Database):
 
         The phases of counters are labels of their runs, those of a timeline its operators'.
         """
+        counted = self.has_counters(run) or self.has_rows_in("measurement", run)
         if by in ("op", "layer") or (by == "phase" and self.has_rows_in("kernel_match", run)):
             return True
-        counted = self.has_counters(run) or self.has_rows_in("measurement", run)
-        return self.has_rows_in("op_stat", run) and not counted
+        has_calls = by == "phase" and self.has_rows_in("op_call", run)
+        return not counted and (has_calls or self.has_rows_in("op_stat", run))
 
     def _is_of_tables(self, run: str) -> bool:
         """Whether all that a run has is rows of tables of results."""

@@ -316,8 +316,6 @@ def test_rooflines_of_measured_work(tracekit: Tracekit, tmp_path: Path, by: str)
     for is_joined in (False, True):
         if is_joined:
             assert tracekit("join", "lstm", "ncu", "--store", store).code == 0
-        elif by == "phase":  # of counters, whose phases are labels of runs
-            continue
         outputs = ("-o", tmp_path / "x.svg", "--data", tmp_path / "x.csv", "--force")
         answer = tracekit("roofline", "lstm", "--by", by, *outputs, "--store", store)
         assert answer.code == 0

@@ -208,7 +208,8 @@ class _Builder:
 def _require_points(points: Points, request: Request, advice: str) -> None:
     """Raise UsageError unless some point can be placed, with the commonest reason."""
     if not len(points):
-        whats = {"op": "operators", "layer": "layers", "configuration": "configurations"}
+        whats = {"op": "operators", "layer": "layers", "phase": "phases",
+                 "configuration": "configurations"}  # fmt: skip
         what = whats.get(request.granularity, "kernels with hardware counters")
         raise UsageError(f"there are no {what} to draw. {advice}")
     if points.has_place.any():
