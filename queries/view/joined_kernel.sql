@@ -157,7 +157,15 @@ merged AS NOT MATERIALIZED (
         arg_min({'bytes': dram_bytes, 'basis': dram_basis, 'reason': dram_reason}, (dram_bytes IS NULL, place)) AS dram,
         arg_min({'paper': l2_paper_bytes, 'vendor': l2_vendor_bytes, 'reason': l2_reason}, (l2_reason IS NOT NULL, place)) AS l2,
         arg_min({'paper': l1_paper_bytes, 'vendor': l1_vendor_bytes, 'reason': l1_reason}, (l1_reason IS NOT NULL, place)) AS l1,
-        arg_min(missing_metrics, place) AS missing_metrics, CASE WHEN count(DISTINCT device_name) = 1 AND count(device_name) = count(*) THEN any_value(device_name) END AS counted_device_name,
+        -- what none of them has; where each lacks another part of one figure, what the first lacks
+        coalesce(
+            nullif(array_to_string(list_reduce(
+                list(string_split(missing_metrics, ',') ORDER BY place) FILTER (WHERE missing_metrics IS NOT NULL),
+                lambda one, other: list_filter(one, lambda metric: list_contains(other, metric))
+            ), ','), ''),
+            arg_min(missing_metrics, place)
+        ) AS missing_metrics,
+        CASE WHEN count(DISTINCT device_name) = 1 AND count(device_name) = count(*) THEN any_value(device_name) END AS counted_device_name,
         arg_min(own_fp64_flop_per_s, place) AS own_fp64_flop_per_s, arg_min(own_fp32_flop_per_s, place) AS own_fp32_flop_per_s, arg_min(own_fp16_flop_per_s, place) AS own_fp16_flop_per_s, arg_min(own_tensor_fp64_flop_per_s, place) AS own_tensor_fp64_flop_per_s, arg_min(own_tensor_tf32_flop_per_s, place) AS own_tensor_tf32_flop_per_s, arg_min(own_tensor_bf16_flop_per_s, place) AS own_tensor_bf16_flop_per_s, arg_min(own_tensor_fp16_flop_per_s, place) AS own_tensor_fp16_flop_per_s, arg_min(own_tensor_fp8_flop_per_s, place) AS own_tensor_fp8_flop_per_s, arg_min(own_tensor_fp4_flop_per_s, place) AS own_tensor_fp4_flop_per_s, arg_min(own_tensor_int8_flop_per_s, place) AS own_tensor_int8_flop_per_s, arg_min(own_dram_bytes_per_s, place) AS own_dram_bytes_per_s, arg_min(own_l2_paper_bytes_per_s, place) AS own_l2_paper_bytes_per_s, arg_min(own_l2_vendor_bytes_per_s, place) AS own_l2_vendor_bytes_per_s, arg_min(own_l1_paper_bytes_per_s, place) AS own_l1_paper_bytes_per_s, arg_min(own_l1_vendor_bytes_per_s, place) AS own_l1_vendor_bytes_per_s, arg_min(occupancy_ratio, place) AS occupancy_ratio, arg_min(compute_throughput_ratio, place) AS compute_throughput_ratio, arg_min(memory_throughput_ratio, place) AS memory_throughput_ratio, arg_min(dram_throughput_ratio, place) AS dram_throughput_ratio
     FROM (SELECT kinds.*, source_id AS place FROM kinds)
     JOIN mean USING (run_id, source_id, match_index)
