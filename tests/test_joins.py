@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.recorded import (
@@ -202,6 +205,46 @@ COUNTED = [Kernel("z", us=11, fma=7)] + [
     for grid, name in enumerate("abcdefgh", 1)
 ]
 STEP = [Kernel(name, grid) for grid, name in enumerate("abcdefgh", 1)]
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    ours=st.lists(st.tuples(st.sampled_from("abcd"), st.integers(1, 2)), min_size=4, max_size=40),
+    theirs=st.lists(st.tuples(st.sampled_from("abce"), st.integers(1, 2)), min_size=4, max_size=40),
+)
+def test_a_join_is_the_sum_of_its_parts(
+    ours: list[tuple[str, int]], theirs: list[tuple[str, int]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:  # fmt: skip
+    """Each launch once, each figure that of counters of its kernel: no two counted alike."""
+    assume(set(ours) & set(theirs))
+    folder = tmp_path_factory.mktemp("join")
+    did = [100 + place for place in range(len(theirs))]
+    page = raw_page(folder / "c.csv", [
+        Kernel(name, grid, fma=fma) for (name, grid), fma in zip(theirs, did, strict=True)
+    ])  # fmt: skip
+    timeline = trace(folder / "t.json", [Kernel(*one) for one in ours])
+    session, _ = joined(folder / "S", timeline, page)
+    rows = launches(session)
+    assert [row["name"] for row in rows] == [name for name, _ in ours]
+    for one, row in zip(ours, rows, strict=True):
+        fits = [2 * fma for kernel, fma in zip(theirs, did, strict=True) if kernel == one]
+        assert (row["match_kind"] is None) == (not fits)
+        if row["match_kind"] == "sequence":
+            assert row["known_flop"] in fits
+        elif fits:
+            assert row["fit_count"] == len(fits)
+            assert row["known_flop"] == pytest.approx(sum(fits) / len(fits), abs=0.5)
+    by_order = [row["known_flop"] for row in rows if row["match_kind"] == "sequence"]
+    falls = sum(later <= earlier for earlier, later in pairwise(by_order))
+    assert not by_order or len(by_order) >= 2 * falls + 2, "no counter twice in a pass"
+    whole = sum(row["known_flop"] or 0 for row in rows)
+    listed = session.query("kernel_figures", {"run_id": "t"}).rows()
+    assert sum(row["total_flop"] or 0 for row in listed) == whole
+    assert sum(row["launch_count"] for row in listed) == len(ours)
+    of_ops = session.query("ops", {"run_id": "t", "provenance": "measured"}).rows()
+    assert sum(row["total_flop"] or 0 for row in of_ops) == whole
+    assert sum(row["kernel_count"] for row in of_ops) == len(ours)
 
 
 def test_means_and_spreads_of_what_order_does_not_decide(tmp_path: Path) -> None:
