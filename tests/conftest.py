@@ -137,10 +137,11 @@ def contents() -> Contents:
     return read
 
 
-_PASSING = ("ingest_id", "ingested_at_ns", "created_at_ns")
+#: What differs from ingest to ingest.
+PASSING = ("ingest_id", "ingested_at_ns", "created_at_ns", "tracekit_version")
 _SELECTS = {
     name: "SELECT run_id, source_id, "
-    + ", ".join(f'"{c.name}"' for c in table.columns if c.name not in _PASSING)
+    + ", ".join(f'"{c.name}"' for c in table.columns if c.name not in PASSING)
     + f" FROM {name} ORDER BY ALL"
     for name, table in TABLES.items()
 }

@@ -1,0 +1,90 @@
+"""What each real file became, table by table: nothing of it changes unless somebody wants it to.
+
+A digest is of the rows of one file in a table, in any order, without what differs from ingest to
+ingest. Whether the rows are right, other tests say; `--update-golden` writes the digests anew.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.conftest import CORPUS, PASSING, ROOT
+from tracekit import ingest
+from tracekit.errors import TracekitError
+from tracekit.schema import TABLES
+
+EXPECTED = Path(__file__).parent / "digests"
+FIXTURES = ROOT / "fixtures"
+#: Each group fits into a minute or so. Of fixtures, those of formats.
+GROUPS = {
+    **{f"corpus-{name}": CORPUS / name
+       for name in ("extra", "h100", "ncu", "oracles", "paradnn", "perf", "tf", "torch")},
+    **{name: FIXTURES / name
+       for name in ("caffe_time", "google_benchmark", "h100", "hyperfine", "mlperf",
+                    "nsight_compute", "nvprof", "perf_stat", "pytest_benchmark", "results_table",
+                    "tensorflow_profiler", "tensorflow_timeline", "tensorflow_tools",
+                    "tensorflow_trace", "torch_profiler")},
+}  # fmt: skip
+Digest = tuple[str, str, str, str]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_each_file_becomes_what_it_did(group: str, tmp_path: Path, updates_goldens: bool) -> None:
+    if not GROUPS[group].is_dir():
+        pytest.skip("../shared/corpus is not here")
+    found = list(digests(GROUPS[group], tmp_path / "S"))
+    file = EXPECTED / f"{group}.csv"
+    if updates_goldens:
+        write(file, found)
+    with file.open(encoding="utf-8", newline="") as stream:
+        header, *expected = map(tuple, csv.reader(stream))
+    assert header == ("file", "table", "row_count", "digest")
+    changed = sorted(set(expected) ^ set(found))
+    assert not changed, "\n".join(",".join(row) for row in changed)
+
+
+def digests(folder: Path, store: Path) -> Iterator[Digest]:
+    """A row for each table of each file; of one that is refused, how the command would end."""
+    sources: dict[str, str] = {}
+    for file in sorted(filter(Path.is_file, folder.rglob("*"))):
+        if file.parent.name == "expected":
+            continue
+        name = file.relative_to(folder).as_posix()
+        try:
+            outcomes = ingest([str(file)], store)
+        except TracekitError as error:
+            yield name, "refused", "", str(error.exit_code)
+            continue
+        for outcome in outcomes:
+            if outcome.already_in is not None:
+                yield name, "already in", "", sources[outcome.source_id]
+            sources.setdefault(outcome.source_id, name)
+    for table in TABLES:
+        if (store / table).is_dir():
+            for source, count, digest in of_table(store / table):
+                yield sources[source], table, str(count), f"{digest:x}"
+
+
+def of_table(folder: Path) -> list[tuple[str, int, int]]:
+    """Rows by source, and the sum of a hash of each."""
+    left_out = ", ".join(f"'{name}'" for name in PASSING)
+    found = duckdb.connect().execute(
+        "SELECT source_id, count(*), sum(md5_number_lower(CAST(kept AS VARCHAR)))"
+        f" FROM (SELECT COLUMNS(lambda name: name NOT IN ({left_out})) FROM"
+        f" read_parquet('{folder}/**/*.parquet', hive_partitioning = true)) AS kept"
+        " GROUP BY source_id ORDER BY source_id"
+    ).fetchall()
+    return [(source, count, int(digest)) for source, count, digest in found]
+
+
+def write(file: Path, rows: list[Digest]) -> None:
+    file.parent.mkdir(exist_ok=True)
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(("file", "table", "row_count", "digest"))
+        writer.writerows(sorted(rows))
