@@ -1,1 +1,1 @@
-"""The formats tracekit reads: one file each."""
+"""The formats that tracekit reads: a module each, or a package."""

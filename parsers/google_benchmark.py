@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit import decimals
-from tracekit.configurations import ConfigurationRows, Measured, results_facts, unit_of
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.reading import decimals
+from tracekit.reading.configurations import ConfigurationRows, Measured, results_facts, unit_of
+from tracekit.reading.text.json_values import Head, Number, members
 from tracekit.source import Source
-from tracekit.textual.json_values import Head, Number, members
 
 _LIST = "benchmarks"
 #: Members of a run that are no counters of the user's.

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tracekit.configurations import ConfigurationRows, Measured, results_facts
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.reading.configurations import ConfigurationRows, Measured, results_facts
+from tracekit.reading.text.json_values import Head, Number, as_json, members, text_of
 from tracekit.source import Source
-from tracekit.textual.json_values import Head, Number, as_json, members, text_of
 
 _LIST = "results"
 _SECONDS = ("mean", "stddev", "median", "user", "system", "min", "max")

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tracekit.configurations import (
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.reading.configurations import (
     ConfigurationRows,
     Measured,
     measured,
     results_facts,
     role_of_values,
 )
-from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.reading.text.json_values import Head, Number, as_json, members, text_of
 from tracekit.source import Source
-from tracekit.textual.json_values import Head, Number, as_json, members, text_of
 
 _LIST = "benchmarks"
 _TOP_LEVEL = (_LIST, "machine_info", "commit_info", "datetime", "version")

@@ -18,16 +18,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from tracekit.chrome.columns import Cells, arg
-from tracekit.chrome.events import EventDecoder, Group
-from tracekit.chrome.reader import TraceReader
-from tracekit.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
-from tracekit.chrome.sniffing import Survey
-from tracekit.chrome.tracks import Names, first_look, tracks
 from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.reading.chrome.columns import Cells, arg
+from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.reader import TraceReader
+from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
+from tracekit.reading.chrome.sniffing import Survey
+from tracekit.reading.chrome.tracks import Names, first_look, tracks
+from tracekit.reading.xla.totals import Op, OpEvents, OpTotals
 from tracekit.schema import DEVICE_TABLE, INT, KERNEL, SLICE, TEXT, TRANSFER, Table, batch_of_rows
 from tracekit.source import Source
-from tracekit.xspace.totals import Op, OpEvents, OpTotals
 
 _PROCESS = re.compile(
     r"(?i).*?(?:/|device:)(?P<kind>[cg]pu):(?P<id>\d{1,9})"

@@ -2,7 +2,7 @@
 
 A process is a plane of the profile (XSpace), a thread a line; arguments are text. The writer is
 `trace_events_to_json.cc` of XLA and its successor in xprof; what lines hold is in
-`tracekit.xspace.lines`. Every event gives a row or is counted in an issue.
+`tracekit.reading.xla.lines`. Every event gives a row or is counted in an issue.
 """
 
 from __future__ import annotations
@@ -17,13 +17,30 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.chrome.columns import Arg, Cells, arg, integer
-from tracekit.chrome.events import EventDecoder, Group
-from tracekit.chrome.reader import TraceReader
-from tracekit.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
-from tracekit.chrome.sniffing import Survey
-from tracekit.chrome.tracks import Names, Track, first_look, tracks
 from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.reading.chrome.columns import Arg, Cells, arg, integer
+from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.reader import TraceReader
+from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
+from tracekit.reading.chrome.sniffing import Survey
+from tracekit.reading.chrome.tracks import Names, Track, first_look, tracks
+from tracekit.reading.xla.details import (
+    GRAPH_STATS,
+    KERNEL_COLUMNS,
+    MEMORY_SIGNS,
+    NO_OP,
+    TRANSFER_COLUMNS,
+    TRANSFER_DETAILS,
+    annotated,
+    kernel_details,
+    memory_place,
+    step_number,
+    transfer_details,
+)
+from tracekit.reading.xla.graphs import compiled, replays
+from tracekit.reading.xla.lines import Role, device_of, host_slice_kind, role, stream_of
+from tracekit.reading.xla.ops import runs_others, to_ns
+from tracekit.reading.xla.totals import Op, OpEvents, OpTotals
 from tracekit.schema import (
     DEVICE_TABLE,
     INT,
@@ -37,23 +54,6 @@ from tracekit.schema import (
     batch_of_rows,
 )
 from tracekit.source import Source
-from tracekit.xspace.details import (
-    GRAPH_STATS,
-    KERNEL_COLUMNS,
-    MEMORY_SIGNS,
-    NO_OP,
-    TRANSFER_COLUMNS,
-    TRANSFER_DETAILS,
-    annotated,
-    kernel_details,
-    memory_place,
-    step_number,
-    transfer_details,
-)
-from tracekit.xspace.hlo import compiled, replays
-from tracekit.xspace.lines import Role, device_of, host_slice_kind, role, stream_of
-from tracekit.xspace.ops import runs_others, to_ns
-from tracekit.xspace.totals import Op, OpEvents, OpTotals
 
 #: The writer keeps no more events than this, the longest.
 MOST_EVENTS = 1_000_000

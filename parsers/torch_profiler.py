@@ -15,10 +15,19 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.chrome.columns import Cells, arg, component, integer, plain_values, scaled, text
-from tracekit.chrome.events import EventDecoder, Group
-from tracekit.chrome.reader import TraceReader, plan_blocks
-from tracekit.chrome.rows import (
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.reading.chrome.columns import (
+    Cells,
+    arg,
+    component,
+    integer,
+    plain_values,
+    scaled,
+    text,
+)
+from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.reader import TraceReader, plan_blocks
+from tracekit.reading.chrome.rows import (
     EventRows,
     is_sound,
     metadata,
@@ -27,8 +36,7 @@ from tracekit.chrome.rows import (
     refuse_nothing,
     split,
 )
-from tracekit.chrome.sniffing import Survey
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.reading.chrome.sniffing import Survey
 from tracekit.schema import (
     DEVICE_TABLE,
     INT,

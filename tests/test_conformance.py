@@ -131,7 +131,7 @@ def test_ours_passes(traces: Path, small_parts: None) -> None:
 def test_ours_passes_with_blocks_so_small_that_a_part_has_several(
     traces: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracekit.chrome.reader.BLOCK_BYTES", 256)
+    monkeypatch.setattr("tracekit.reading.chrome.reader.BLOCK_BYTES", 256)
     monkeypatch.setattr("tracekit.conformance._LONG", 1 << 14)  # of many blocks, too
     sample = (traces / "hand-made" / "valid.json").read_bytes()
     check_parser(parser_named("torch-profiler"), sample, effort=20, seed=7)

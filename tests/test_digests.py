@@ -73,12 +73,16 @@ def digests(folder: Path, store: Path) -> Iterator[Digest]:
 def of_table(folder: Path) -> list[tuple[str, int, int]]:
     """Rows by source, and the sum of a hash of each."""
     left_out = ", ".join(f"'{name}'" for name in PASSING)
-    found = duckdb.connect().execute(
-        "SELECT source_id, count(*), sum(md5_number_lower(CAST(kept AS VARCHAR)))"
-        f" FROM (SELECT COLUMNS(lambda name: name NOT IN ({left_out})) FROM"
-        f" read_parquet('{folder}/**/*.parquet', hive_partitioning = true)) AS kept"
-        " GROUP BY source_id ORDER BY source_id"
-    ).fetchall()
+    found = (
+        duckdb.connect()
+        .execute(
+            "SELECT source_id, count(*), sum(md5_number_lower(CAST(kept AS VARCHAR)))"
+            f" FROM (SELECT COLUMNS(lambda name: name NOT IN ({left_out})) FROM"
+            f" read_parquet('{folder}/**/*.parquet', hive_partitioning = true)) AS kept"
+            " GROUP BY source_id ORDER BY source_id"
+        )
+        .fetchall()
+    )
     return [(source, count, int(digest)) for source, count, digest in found]
 
 

@@ -28,7 +28,7 @@ EXCEPTED = {
     ("tracekit/conformance.py", "pickle"): "tests of parsers: our own bytes, as between processes",
 }
 #: The only place that starts a program: xprof, by the interpreter that runs us.
-STARTS_PROGRAMS = {"tracekit/xprof/ask.py"}
+STARTS_PROGRAMS = {"parsers/tensorflow_profiler/xprof/ask.py"}
 
 HOOK = """
 import sys

@@ -9,9 +9,9 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from tracekit.chrome.sniffing import Survey
 from tracekit.errors import FormatError, TracekitError, UsageError
 from tracekit.parser import Match, Parser, PartMismatch
+from tracekit.reading.chrome.sniffing import Survey
 from tracekit.source import Source
 
 GROUP = "tracekit.parsers"

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tracekit.configurations import ConfigurationRows, results_facts
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.parsers.mlperf.inference import DetailLog, Summary
 from tracekit.parsers.mlperf.training import TrainingLog
+from tracekit.reading.configurations import ConfigurationRows, results_facts
+from tracekit.reading.text.json_values import value_of
+from tracekit.reading.text.lines import as_utf8, blocks, tell_places
 from tracekit.source import Source
-from tracekit.textual.json_values import value_of
-from tracekit.textual.lines import as_utf8, blocks, tell_places
 
 _MARK = ":::MLLOG"
 _OF_LOADGEN = "mlperf::logging"

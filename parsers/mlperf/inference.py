@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit.configurations import NUMBER, ConfigurationRows, Measured, unit_of
 from tracekit.parser import Issue, Report
-from tracekit.textual.json_values import Number
+from tracekit.reading.configurations import NUMBER, ConfigurationRows, Measured, unit_of
+from tracekit.reading.text.json_values import Number
 
 _PAIR = re.compile(r"\s*(?:\* )?([^:]{1,200}?)\s*:\s*(\S.{0,1000})")
 _TITLE = "MLPerf Results Summary"

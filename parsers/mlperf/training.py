@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit import decimals
-from tracekit.configurations import ConfigurationRows, Measured, unit_of
-from tracekit.textual.json_values import Number
+from tracekit.reading import decimals
+from tracekit.reading.configurations import ConfigurationRows, Measured, unit_of
+from tracekit.reading.text.json_values import Number
 
 _START, _STOP = "run_start", "run_stop"
 _BEFORE_A_RUN = ("cache_clear", "init_start")

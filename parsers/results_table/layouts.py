@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 
 from tracekit.errors import FormatError
 from tracekit.parser import Issue, Report
+from tracekit.reading.text.json_values import JsonText, cut_content, text_of, value_of
+from tracekit.reading.text.lines import as_utf8, blocks, tell_places
 from tracekit.source import Source, laid_out
-from tracekit.textual.json_values import JsonText, cut_content, text_of, value_of
-from tracekit.textual.lines import as_utf8, blocks, tell_places
 
 ROWS_AT_ONCE = 1 << 16
 #: Some rows of a table: its columns, each as text as it stands in the file.

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracekit.configurations import NUMBER, role_of_values
 from tracekit.parsers.results_table.packed import is_packed
+from tracekit.reading.configurations import NUMBER, role_of_values
 
 _STATUS = frozenset(("status", "state", "states", "error", "err", "result", "outcome", "failure"))
 #: Words of a status that mean that all is well.

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.configurations import NUMBER, clean, numbers_of, tell_no_number, unit_of
 from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.results_table.layouts import Columns
 from tracekit.parsers.results_table.packed import unpacked
 from tracekit.parsers.results_table.roles import FINE, role_of
 from tracekit.parsers.results_table.said import Said, roles_without_units
+from tracekit.reading.configurations import NUMBER, clean, numbers_of, tell_no_number, unit_of
 from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, TEXT
 
 _LOOKED_AT = 1000

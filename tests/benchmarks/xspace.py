@@ -39,7 +39,7 @@ ASK_SCRIPT = """
 import sys
 from pathlib import Path
 from tracekit.source import Source
-from tracekit.xprof.ask import ask
+from tracekit.parsers.tensorflow_profiler.xprof.ask import ask
 print(len(ask(Source.at(Path(sys.argv[1]))).op_costs))
 """
 

@@ -18,10 +18,10 @@ from tests.conftest import ROOT
 from tests.parsers.line_accounts import BLANK, Account, Rule, changes
 from tests.parsers.nvidia_line_rules import NSIGHT_COMPUTE, NVPROF
 from tracekit.parser import Batch, Issue, Match, Report
+from tracekit.reading.text.lines import blocks, encoding_of
 from tracekit.registry import parser_named
 from tracekit.schema import LAYER_STAT, batch_of_rows
 from tracekit.source import Source
-from tracekit.textual.lines import blocks, encoding_of
 
 ALL_LINES = os.environ.get("TRACEKIT_LINES") == "all"
 

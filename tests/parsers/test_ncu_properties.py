@@ -22,7 +22,7 @@ from tests.parsers.ncu_pages import (
     text,
 )
 from tracekit.errors import FormatError
-from tracekit.textual import lines
+from tracekit.reading.text import lines
 
 QUICK = settings(
     max_examples=30,

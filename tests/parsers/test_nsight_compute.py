@@ -31,13 +31,12 @@ from tests.parsers.ncu_pages import (
 )
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
-from tracekit.ncu import assemble
 from tracekit.parser import Report
-from tracekit.parsers.nsight_compute import NsightComputeParser
+from tracekit.parsers.nsight_compute import NsightComputeParser, assemble
+from tracekit.reading.text import lines
 from tracekit.registry import claims
 from tracekit.schema import REPEATED
 from tracekit.source import Source
-from tracekit.textual import lines
 
 Read = Callable[[bytes | str], Parsed]
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "nsight_compute"

@@ -20,12 +20,11 @@ from tests.parsers.conftest import Parsed, Row, gathered
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers.perf_stat import PerfStatParser
-from tracekit.perf import assemble
+from tracekit.parsers.perf_stat import PerfStatParser, assemble
+from tracekit.reading.text import lines
 from tracekit.registry import claims
 from tracekit.schema import TABLES, batch_of_rows
 from tracekit.source import Source
-from tracekit.textual import lines
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "perf_stat"
 TITLE = "\n Performance counter stats for './work':\n\n"

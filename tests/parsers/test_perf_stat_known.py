@@ -14,9 +14,8 @@ from tests.benchmarks.perf_stat import written
 from tracekit.errors import FormatError
 from tracekit.parser import Report
 from tracekit.parsers import perf_stat
-from tracekit.parsers.perf_stat import PerfStatParser
-from tracekit.perf import known
-from tracekit.perf.csvrows import CsvReader
+from tracekit.parsers.perf_stat import PerfStatParser, known
+from tracekit.parsers.perf_stat.csvrows import CsvReader
 from tracekit.source import Source
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "perf_stat"

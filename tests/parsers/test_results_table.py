@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.parsers.conftest import Parsed, gathered
-from tracekit.configurations import unit_of
 from tracekit.conformance import check_parser
 from tracekit.engine import Database
 from tracekit.errors import FormatError
@@ -26,6 +25,7 @@ from tracekit.parser import Report
 from tracekit.parsers.results_table import ResultsTableParser
 from tracekit.parsers.results_table.packed import unpacked
 from tracekit.parsers.results_table.roles import role_of
+from tracekit.reading.configurations import unit_of
 from tracekit.registry import claims, detect
 from tracekit.source import Source
 from tracekit.store import open_store

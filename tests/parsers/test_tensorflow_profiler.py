@@ -16,9 +16,9 @@ from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.parser import Report
 from tracekit.parsers.tensorflow_profiler import TensorflowProfilerParser
+from tracekit.parsers.tensorflow_profiler import events as xspace_events
 from tracekit.registry import claims
 from tracekit.source import Source
-from tracekit.xspace import events as xspace_events
 
 Read = Callable[[bytes], Parsed]
 

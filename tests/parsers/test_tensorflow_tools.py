@@ -18,12 +18,11 @@ from tests.parsers.conftest import Parsed, gathered
 from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.parser import Report
-from tracekit.parsers.tensorflow_tools import TensorflowToolsParser
-from tracekit.protowire import Message
+from tracekit.parsers.tensorflow_tools import TensorflowToolsParser, messages
+from tracekit.reading.protowire import Message
 from tracekit.registry import claims, detect
 from tracekit.schema import TABLES
 from tracekit.source import Source
-from tracekit.tftools import messages
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures" / "tensorflow_tools"

@@ -312,7 +312,7 @@ def test_it_keeps_the_contract(file: str) -> None:
 
 
 def test_it_keeps_the_contract_in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tracekit.chrome.reader.BLOCK_BYTES", 512)
+    monkeypatch.setattr("tracekit.reading.chrome.reader.BLOCK_BYTES", 512)
     monkeypatch.setattr("tracekit.conformance._LONG", 1 << 14)  # of many blocks, too
     sample = (HAND_MADE / "tpu.json").read_bytes()
     check_parser(parser_named("tensorflow-trace"), sample, effort=5, seed=3)

@@ -487,7 +487,7 @@ def test_begins_and_ends_pair_up_as_on_a_stack(
     if not expected:
         return  # ends alone are no trace
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tracekit.chrome.reader.BLOCK_BYTES", block_bytes)
+        patch.setattr("tracekit.reading.chrome.reader.BLOCK_BYTES", block_bytes)
         found = parse(events, deviceProperties=[])
     assert sorted(spans(found), key=str) == sorted(expected, key=str)
     assert found.report.skipped_event_count == len(events) - len(expected)
@@ -509,7 +509,7 @@ def test_begins_without_end_do_not_fill_memory(
     parse: Parse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When too many are open, those of the threads with the most are no longer waited for."""
-    monkeypatch.setattr("tracekit.chrome.rows._MOST_OPEN", 1000)
+    monkeypatch.setattr("tracekit.reading.chrome.rows._MOST_OPEN", 1000)
     count = 3 * 2**20 // len(json.dumps(begin("b" * 500, 1)))
     begins = [begin("b" * 500, i, 1 + i % 7 // 6) for i in range(count)]  # threads 1 and 2
     ends = [*([end(10**6, 1)] * count), *([end(10**6, 2)] * count)]

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.xplane import message
+from tracekit.parsers.tensorflow_profiler.xprof.answer import Refusal
 from tracekit.source import Source
-from tracekit.xprof.answer import Refusal
 
 Stat = int | float | str | bytes | tuple[str, int] | tuple[str, str]
 

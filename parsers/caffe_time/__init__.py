@@ -1,0 +1,294 @@
+"""caffe time: what Caffe's benchmark of a net logs, from 2014 to Caffe 1.0 and its relatives.
+
+Layouts: tools/caffe.cpp of BVLC/caffe, of NVIDIA/caffe and of others; docs/formats.md has what
+differs. Every time of a layer, a pass or an iteration gives a row of `layer_stat`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parsers.caffe_time.lines import (
+    Echo,
+    Message,
+    heading_of,
+    is_joined,
+    is_like_a_time,
+    is_of_other_words,
+    message_of,
+    time_of,
+)
+from tracekit.parsers.caffe_time.nets import Net, Nets
+from tracekit.reading.text.lines import Block, as_utf8, blocks, tell_places
+from tracekit.schema import LAYER_STAT, batch_of_rows
+from tracekit.source import Source
+
+_LOG_OF_CAFFE = re.compile(
+    r"\bcaffe\.cpp:\d{1,6}\] |\bnet\.cpp:\d{1,6}\] Initializing net from parameters"
+)
+_TESTING = re.compile(r"Testing for (\d{1,18}) ?[Ii]terations\.\s*")
+_DEVICE = re.compile(r"Use (?:CPU|GPU with device ID \d{1,9})|GPU \d{1,9}: .{1,100}")
+_ECHOED = "Initializing net from parameters:"
+_BEGINS, _ENDS = "*** Benchmark begins ***", "*** Benchmark ends ***"
+_BATCH_ROWS = 8192
+_MOST_LINE = 4096
+_MOST_DEVICES = 16
+_SHOWN = 80
+
+
+_RECORD = (
+    Recipe(
+        "a net on a GPU; without --gpu on the CPU",
+        "sh",
+        "caffe time --model train_val.prototxt --iterations 50 --gpu 0 2> caffe.log\n",
+    ),
+)
+
+
+class CaffeTimeParser:
+    """Logs of caffe time; see the module."""
+
+    name = "caffe-time"
+    title = "logs of Caffe's `caffe time`: forward and backward time of each layer"
+    record = _RECORD
+
+    def sniff(self, head: bytes) -> Match | None:
+        """Claim what has a time of a layer, a pass or an iteration; or begins as Caffe's logs."""
+        lines = as_utf8(head).decode("utf-8", "replace").split("\n")
+        for line in lines:
+            text = message_of(line[:_MOST_LINE]).text
+            if time_of(text) and "Total" not in text:  # which others write too
+                return Match(0.9, "times of layers or passes as caffe time writes them")
+        if any(_LOG_OF_CAFFE.search(line[:_MOST_LINE]) for line in lines):
+            return Match(0.5, "lines of a log of Caffe")
+        return None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of `source`; see `tracekit.parser.Parser`."""
+        reading = _Reading(report)
+        for block in blocks(source, report):
+            reading.take(block)
+            yield from reading.full_batches()
+        reading.finish()
+        yield from reading.full_batches(is_last=True)
+        tell_places(source, report)
+        if not reading.row_count:
+            raise FormatError(
+                f"{source.path}: no time of a layer or a pass in it. Check that it is the log of "
+                "caffe time (caffe train and caffe test print no times of layers), and that the "
+                "benchmark came to its end; it goes to the standard error: caffe time … 2> FILE"
+            )
+        report.facts |= reading.facts()
+
+
+class _Reading:
+    """One source being read."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._nets = Nets(self._ended)
+        self._rows: list[dict[str, Any]] = []
+        self._writer: str | None = None
+        self._echo: Echo | None = None
+        self._devices: dict[str, None] = {}
+        self.row_count = 0
+
+    def take(self, block: Block) -> None:
+        """Read whole lines."""
+        place = block.offset_bytes
+        for line in block.lines:
+            self._line(place, line)
+            place += len(line) + 1
+
+    def full_batches(self, *, is_last: bool = False) -> Iterator[Batch]:
+        """The rows so far, a batch at a time."""
+        while len(self._rows) >= _BATCH_ROWS or (is_last and self._rows):
+            yield LAYER_STAT.name, batch_of_rows(LAYER_STAT, self._rows[:_BATCH_ROWS])
+            del self._rows[:_BATCH_ROWS]
+
+    def _line(self, place: int, line: bytes) -> None:
+        message = message_of(line[:_MOST_LINE].decode("utf-8", "replace").rstrip("\r"))
+        text = message.text
+        if message.has_prefix:
+            self._end_echo(place)
+            self._writer = message.writer
+        if (time := time_of(text)) is not None and len(line) <= _MOST_LINE:
+            self._time(place, line, text, self._nets.row(self._writer, place, time))
+        elif message.has_prefix and self._is_told(place, message):
+            return
+        elif (self._echo is None or not self._echo.feed(text)) and not self._end_echo(place):
+            self._other(place, line, message)
+
+    def _time(self, place: int, line: bytes, text: str, row: dict[str, Any] | None) -> None:
+        if row is None:
+            self._skip(place, line, text)
+        else:
+            self._report.event_count += 1
+            self.row_count += 1
+            self._rows.append(row)
+
+    def _end_echo(self, place: int) -> bool:
+        """The net that is echoed ends; whether it ends in the middle."""
+        echo, self._echo = self._echo, None
+        if echo is None or not echo.is_open:
+            return False
+        self._report.issue(Issue(
+            "cut_net", "info", "recording",
+            "the net at the start is cut: glog ends a message after 30,000 bytes",
+            "types of the layers behind it are NULL; no time is missing",
+            first_offset_bytes=place,
+        ))  # fmt: skip
+        return True
+
+    def _is_told(self, place: int, message: Message) -> bool:
+        """Whether the line tells something of the run; then it is taken."""
+        text = message.text.rstrip()
+        if message.severity == "F":
+            self._failed(place, text)
+        elif is_joined(text):
+            return False
+        elif text.startswith(_ECHOED):
+            self._echo = Echo()
+            self._echo.feed(text.removeprefix(_ECHOED))
+            self._nets.begin(self._writer, place, self._echo)
+        elif testing := _TESTING.fullmatch(text):
+            self._marked(place).iteration_count = int(testing[1])
+        elif (heading := heading_of(text)) is not None:
+            self._headed(place, heading)
+        elif text == _BEGINS:
+            self._marked(place)
+        elif text == _ENDS:
+            self._nets.end(self._writer, is_told=True)
+        elif (device := _DEVICE.match(text)) and len(self._devices) < _MOST_DEVICES:
+            self._devices[device[0].removeprefix("Use ").replace("with device ID ", "")] = None
+        else:
+            return False
+        return True
+
+    def _marked(self, place: int) -> Net:
+        """The net whose benchmark begins, or whose times of layers do."""
+        net = self._nets.of(self._writer, place)
+        if net.has_layers:
+            net = self._nets.begin(self._writer, place)
+        net.is_marked = True
+        return net
+
+    def _headed(self, place: int, statistic_kind: str) -> None:
+        """Times of layers follow: more of the net at hand, unless it has such already."""
+        net = self._nets.of(self._writer, place)
+        if net.has_layers_of(statistic_kind):
+            net = self._nets.begin(self._writer, place)
+        net.is_marked = True
+        net.head(statistic_kind)
+
+    def _other(self, place: int, line: bytes, message: Message) -> None:
+        """A line without a time, or with one that is not read."""
+        text = message.text
+        if is_like_a_time(text):
+            self._skip(place, line, text)
+        elif message.has_prefix:
+            self._other_message(place, line, message)
+        elif text.strip():
+            self._report.issue(Issue(
+                "other_text", "info", "recording",
+                "lines that are not of caffe, such as the output of another program",
+                "nothing is missing; caffe time … 2> FILE keeps its log apart",
+                lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+
+    def _other_message(self, place: int, line: bytes, message: Message) -> None:
+        """A message of caffe that tells no time: about the net there are hundreds."""
+        text = message.text.strip()
+        if is_joined(text):
+            self._report.issue(Issue(
+                "joined_messages", "warning", "recording",
+                "lines that hold two messages of caffe",
+                "what the second tells is not read, such as a begin or a count of iterations",
+                lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+        elif message.is_of_a_benchmark or self._nets.is_inside(self._writer):
+            self._report.issue(Issue(
+                "other_message", "info", "recording", "messages of a benchmark that tell no time",
+                f"nothing of them is read; the first is {text[:_SHOWN]!r}",
+                lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+
+    def _skip(self, place: int, line: bytes, text: str) -> None:
+        """A line with a time that gives no row."""
+        self._report.event_count += 1
+        shown = f"left out; the first is {text.strip()[:_SHOWN]!r}"
+        if is_of_other_words(text):
+            self._report.issue(Issue(
+                "other_time", "warning", "import",
+                "times in words that are not known, left out", shown,
+                skipped_event_count=1, first_offset_bytes=place,
+            ))  # fmt: skip
+        else:
+            self._report.issue(Issue(
+                "damaged_row", "error", "recording",
+                "a line looks like a time of caffe and cannot be read", shown,
+                skipped_event_count=1, lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+
+    def _failed(self, place: int, text: str) -> None:
+        self._report.issue(Issue(
+            "failed_run", "error", "recording", "caffe stopped with an error",
+            f"times after it are missing; the first is {text.strip()[:_SHOWN]!r}",
+            first_offset_bytes=place,
+        ))  # fmt: skip
+
+    def _ended(self, net: Net, is_told: bool) -> None:
+        if not is_told:
+            self._report.issue(Issue(
+                "no_end", "warning", "recording",
+                f"a net without the line {_ENDS!r}",
+                "the log is cut, or an excerpt: layers, passes or iterations may be missing",
+                first_offset_bytes=net.begin_bytes,
+            ))  # fmt: skip
+        if net.index is None:
+            self._report.issue(Issue(
+                "no_times", "warning", "recording", "a benchmark that begins, and no time follows",
+                "it was stopped, or its lines were lost", first_offset_bytes=net.begin_bytes,
+            ))  # fmt: skip
+        if net.strange_count:
+            self._report.issue(Issue(
+                "strange_layer", "info", "recording",
+                "times of layers that the net at the start does not have", "their types are NULL",
+                occurrence_count=net.strange_count, first_offset_bytes=net.begin_bytes,
+            ))  # fmt: skip
+        if net.has_untold:
+            self._report.issue(Issue(
+                "no_heading", "warning", "recording",
+                "times of layers without the line 'Average time per layer:' before them",
+                "they are taken for means of an iteration; there are builds that log the least",
+                first_offset_bytes=net.begin_bytes,
+            ))  # fmt: skip
+        if net.has_sums and net.iteration_count is None:
+            self._report.issue(Issue(
+                "no_iteration_count", "warning", "recording",
+                "sums over iterations (the layout of 2014), and no line says over how many",
+                "times of an iteration are NULL; keep the line 'Testing for N iterations.'",
+                first_offset_bytes=net.begin_bytes,
+            ))  # fmt: skip
+
+    def finish(self) -> None:
+        """Nothing follows."""
+        self._nets.finish()
+
+    def facts(self) -> dict[str, Any]:
+        """What the file says of itself."""
+        issues = self._report.issues.values()
+        is_damaged = any(i.severity_kind == "error" or i.code == "no_end" for i in issues)
+        metadata = {"devices": list(self._devices)} if self._devices else None
+        return {
+            "profiler_name": "caffe time",
+            "recording_kind": "summary",
+            "is_complete": not is_damaged,
+            "metadata_json": metadata and msgspec.json.encode(metadata).decode(),
+        }

@@ -1,0 +1,356 @@
+"""Nsight Compute (ncu): details page and raw page as CSV, and the text page, of any version.
+
+Layouts: NVIDIA's Nsight Compute CLI documentation (options --csv, --page, --print-units) and the
+section files that come with the tool; docs/formats.md lists what differs by version. Every launch
+and every piece of advice gives a row, or is counted in an issue.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Counting, Issue, Match, Recipe, Report, Severity
+from tracekit.parsers.nsight_compute.assemble import Assembler, EvidenceSink, Sink
+from tracekit.parsers.nsight_compute.counting import counting
+from tracekit.parsers.nsight_compute.csvpages import HEADER, SUMMARY, CsvPage
+from tracekit.parsers.nsight_compute.textpage import TextPage, looks_like_it
+from tracekit.reading.text.lines import Block, as_utf8, blocks, tell_places
+from tracekit.reading.text.numbers import Notation
+from tracekit.schema import DEVICE_TABLE, batch_of_rows
+from tracekit.source import Source
+
+_PROF = re.compile(rb"^==(?:PROF== |WARNING== No kernels|ERROR== ERR_NVGPUCTRPERM)", re.MULTILINE)
+_MESSAGE = re.compile(r"==(PROF|WARNING|ERROR)==\s*(.*?)(?=={2}(?:PROF|WARNING|ERROR)==|$)")
+_CONNECTED = re.compile(r"Connected to process (\d{1,12})(?: \((.*)\))?")
+_REPORT = re.compile(r"(?:Report|Saved report to file)s?:? (\S.*)")
+_PROGRESS = re.compile(
+    r"Disconnected from process \d{1,12}|Profiling \".*\"(?: - \d{1,12})?(?: \(.*\))?:?[ \d%.]*|"
+    r"(?:Application|Range) replay.*|(?:Creating|Target process|Collect).*|"
+    r"(?:Trying to shutdown|Received signal).*"
+)
+_PASSES = re.compile(r"100% - (\d{1,6}) pass(?:es)?")
+_REPLAY = re.compile(r": (Application|Range) replay pass (\d{1,6})")
+_MOST_TEXT = 300
+_MOST_PROCESSES = 100
+_MOST_MESSAGES = 200
+_NOTES = ("Backing up device", "Note: Running", "Found outstanding", "Launching the")
+
+_RECORD = (
+    Recipe(
+        "the counters of one step of a program (tracekit formats nsight-compute --metrics --device "
+        "H100 prints the same with only what is needed, in fewer passes; with the step in an NVTX "
+        "range called step, for which PyTorch has torch.cuda.nvtx.range_push)",
+        "sh",
+        """\
+ncu --set full --csv --page raw --print-units base --log-file ncu.csv \\
+  --clock-control none --nvtx --nvtx-include "step/" --target-processes all \\
+  python train.py
+""",
+    ),
+    Recipe(
+        "a report that is there already",
+        "sh",
+        "ncu --import report.ncu-rep --csv --page raw --print-units base > ncu.csv\n",
+    ),
+)
+
+
+class NsightComputeParser:
+    """Exports of Nsight Compute; see the module."""
+
+    name = "nsight-compute"
+    title = "Nsight Compute: `ncu --csv`, details or raw page, and ncu's text page"
+    record = _RECORD
+
+    def counting(self, capability: str, operations: Sequence[str]) -> Counting:
+        """The ncu command that counts what is needed; see `tracekit.parser.CountingParser`."""
+        return counting(capability, operations)
+
+    def sniff(self, head: bytes) -> Match | None:
+        """Claim what has a header of a CSV page, a section of a text page, or ncu's messages."""
+        text = as_utf8(head)
+        if HEADER.search(text):
+            page = "details" if b"Metric Name" in text else "raw"
+            return Match(0.95, f"the header of a CSV {page} page of Nsight Compute")
+        if SUMMARY.search(text):
+            return Match(0.95, "the header of a summary of Nsight Compute")
+        if looks_like_it(text.decode("utf-8", "replace")):
+            return Match(0.9, "a section with a table of metrics, as on ncu's text page")
+        if _PROF.search(text):
+            return Match(0.8, "messages of Nsight Compute (==PROF==, ==WARNING==)")
+        return None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of `source`; see `tracekit.parser.Parser`."""
+        reading = _Reading(report, Assembler(report, _notation(source)))
+        for block in blocks(source, report):
+            reading.take(block)
+            yield from reading.sink.full_batches()
+        reading.finish()
+        yield from reading.sink.last_batches()
+        tell_places(source, report)
+        if not reading.sink.launch_count:
+            raise FormatError(reading.nothing(source))
+        reading.refuse_both(source)
+        report.facts |= reading.facts()
+        if devices := _devices(reading.sink):
+            yield "device", batch_of_rows(DEVICE_TABLE, devices)
+
+
+class _Pages:
+    """Sorts the lines of a report by the page they are of; the rest are messages."""
+
+    def __init__(self, sink: Sink, report: Report, messages: _Messages) -> None:
+        self.csv = CsvPage(sink, report, messages.feed)
+        self.text = TextPage(sink, report)
+        self._messages = messages
+
+    def take(self, block: Block) -> None:
+        """Read whole lines."""
+        self.csv.begin_block()
+        self.csv.is_last_line = self.text.is_last_line = block.is_open
+        place = block.offset_bytes
+        fast, csv, text = self.csv.feed_fast, self.csv.feed, self.text.feed
+        for line in block.lines:
+            length = len(line) + 1
+            plain = line.rstrip(b"\r")
+            if not (fast(place, plain) or csv(place, plain) or text(place, plain)):
+                self._messages.feed(place, plain)
+            place += length
+
+    def finish(self) -> None:
+        """Nothing follows."""
+        self.csv.finish()
+        self.text.finish()
+
+    def kinds(self) -> list[str]:
+        """The pages that were met: details, raw, text."""
+        text = {"text"} if self.text.launch_count else set()
+        return sorted(self.csv.pages | text | self._summaries())
+
+    def _summaries(self) -> set[str]:
+        return {"summary"} if self.text.summary.launch_count else set()
+
+
+class _Reading:
+    """One source being read."""
+
+    def __init__(self, report: Report, sink: Assembler) -> None:
+        self.report = report
+        self.sink = sink
+        self.messages = _Messages(report)
+        self._pages = _Pages(sink, report, self.messages)
+
+    def take(self, block: Block) -> None:
+        """Read whole lines."""
+        self._pages.take(block)
+
+    def finish(self) -> None:
+        """Nothing follows."""
+        self._pages.finish()
+        if self._pages.text.is_orphan:
+            self.report.issue(Issue(
+                "no_launch_line", "warning", "recording",
+                "the page begins without the line that names the kernel",
+                "the launch is kept without a name; copy the page with its first lines",
+            ))  # fmt: skip
+        if "summary" in self._pages.kinds():
+            self.report.issue(Issue(
+                "summary_page", "info", "recording",
+                "it is a summary (--print-summary): means over the launches of a kernel",
+                "totals are mean · launches, and rates that vary between launches give no figure; "
+                "export the report without that option for each launch",
+                occurrence_count=self.sink.launch_count,
+            ))  # fmt: skip
+
+    def refuse_both(self, source: Source) -> None:
+        """Raise FormatError where a summary stands beside launches, which may be the same."""
+        kinds = self._pages.kinds()
+        if "summary" in kinds and len(kinds) > 1:
+            raise FormatError(
+                f"{source.path}: it holds a summary (--print-summary) and single launches, which "
+                "may be the same: put each in a file of its own"
+            )
+
+    def nothing(self, source: Source) -> str:
+        """Why there is nothing to ingest."""
+        return self.messages.nothing(source)
+
+    def facts(self) -> dict[str, Any]:
+        """What the report says of itself."""
+        is_sound = all(i.severity_kind != "error" for i in self.report.issues.values())
+        says = self.messages.says() | {
+            "notation": f"decimal {self.sink.notation}",
+            "pages": self._pages.kinds(),  # which launches are the same: queries/macro/copy_of.sql
+        }
+        return {
+            "profiler_name": "Nsight Compute",
+            "recording_kind": "summary" if says["pages"] == ["summary"] else "counters",
+            "is_complete": is_sound,
+            "metadata_json": json.dumps(says, ensure_ascii=False),
+        }
+
+
+class _Messages:
+    """What ncu tells between the rows; the profiled program's own output is passed over."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._processes: list[dict[str, Any]] = []
+        self._passes: list[int] = []
+        self._launches = 0
+        self._replay: dict[str, Any] = {}
+        self._told: set[str] = set()
+        self._is_denied = False
+        self._last = ""
+        self._exported = ""  # the report that ncu wrote its results to
+
+    def feed(self, place: int, line: bytes) -> None:
+        """Take a line that is of no page."""
+        if not line.strip():
+            return
+        text = line.decode("utf-8", "replace") if b"==" in line or b"100% - " in line else ""
+        found = list(_MESSAGE.finditer(text))
+        for match in found:
+            if match[1] != "PROF":
+                self._tell(match[1], match[2].strip(), place)
+            elif not self._note(match[2].strip()):
+                self._tell_other(place)
+        is_more = text[: found[0].start()].strip() if found else not self._note(text)
+        if is_more:  # a note without a mark is the end of a line that something was printed into
+            self._tell_other(place)
+
+    def _note(self, text: str) -> bool:
+        """Take a message that tells something; False where it is none of ncu's."""
+        if process := _CONNECTED.match(text):
+            if len(self._processes) < _MOST_PROCESSES:
+                self._processes.append({"process_id": int(process[1]), "path": process[2]})
+        elif replay := _REPLAY.search(text):
+            most = max(int(replay[2]), self._replay.get("max_pass", 0))
+            self._replay = {"kind": replay[1].lower(), "max_pass": most}
+        elif report := _REPORT.fullmatch(text):
+            self._exported = report[1][:_MOST_TEXT]
+        elif passes := _PASSES.search(text):
+            count = int(passes[1])
+            self._launches += 1
+            self._passes = [min([count, *self._passes]), max([count, *self._passes])]
+            return not text[passes.end() :].strip()
+        else:
+            return bool(_PROGRESS.fullmatch(text))
+        return True
+
+    def _tell_other(self, place: int) -> None:
+        self._report.issue(Issue(
+            "other_text", "info", "import",
+            "lines that are of no page: taken for what the program wrote",
+            first_offset_bytes=place,
+        ))  # fmt: skip
+
+    def _tell(self, kind: str, text: str, place: int) -> None:
+        self._last = text if kind == "ERROR" or not self._last else self._last
+        if len(self._told) >= _MOST_MESSAGES and text not in self._told:
+            text = "more than can be listed here"
+        self._told.add(text)
+        issue = _issue_of(kind, text, place)
+        self._is_denied |= issue.code == "no_permission"
+        self._report.issue(issue)
+
+    def says(self) -> dict[str, Any]:
+        """Processes and passes, for `metadata_json`."""
+        says: dict[str, Any] = {"processes": self._processes} if self._processes else {}
+        if self._replay:
+            says["replay"] = self._replay
+        if self._passes:
+            says["passes"] = {
+                "launches": self._launches, "min": self._passes[0], "max": self._passes[1],
+            }  # fmt: skip
+        return says
+
+    def nothing(self, source: Source) -> str:
+        """Why there is nothing to ingest."""
+        if self._is_denied:
+            return (
+                f"{source.path}: no kernel in it: ncu was not permitted to read the counters "
+                "(ERR_NVGPUCTRPERM). Profile again as root, or let users read them "
+                "(NVreg_RestrictProfilingToAdminUsers=0)"
+            )
+        if self._exported:
+            name = shlex.quote(self._exported)
+            return (
+                f"{source.path}: it is a log without a page: ncu wrote its results to "
+                f"{self._exported}. Export {self._exported} with: ncu --import {name} --csv "
+                "--page raw"
+            )
+        damage = [i.message for i in self._report.issues.values() if i.code == "damaged_row"]
+        says = f'; ncu says: "{self._last[:_MOST_TEXT]}"' if self._last else ""
+        says += f"; {damage[0]}" if damage else ""
+        return (
+            f"{source.path}: no profiled kernel in it{says}. Check that the program launches "
+            "kernels, that no filter leaves them all out, and that --target-processes all is given "
+            "where a child process launches them"
+        )
+
+
+def _issue_of(kind: str, text: str, place: int) -> Issue:
+    """A warning or error of ncu's."""
+    if "ERR_NVGPUCTRPERM" in text:
+        advice = "profile as root, or let users read the counters"
+        return _said("no_permission", "error", text, advice, place)
+    if "No kernels were profiled" in text or "No ranges were profiled" in text:
+        advice = "check the filters, and --target-processes all"
+        return _said("no_kernels", "warning", text, advice, place)
+    if "LaunchFailed" in text:
+        advice = "the kernel ends with an error: run it without ncu first"
+        return _said("launch_failed", "error", text, advice, place)
+    if "Failed to profile" in text:
+        advice = "launches before it are kept; those after are missing"
+        return _said("profiling_failed", "error", text, advice, place)
+    if "Unable to access the following" in text or "No metrics to collect" in text:
+        advice = "these counters are NULL: this device lacks them"
+        return _said("metrics_missing", "warning", text, advice, place)
+    if kind == "ERROR":
+        advice = "what the file has before it is kept"
+        return _said("profiler_error", "error", text, advice, place)
+    severity: Severity = "info" if text.startswith(_NOTES) else "warning"
+    return _said("profiler_warning", severity, text, "see the tool's documentation", place)
+
+
+def _said(code: str, severity: Severity, text: str, advice: str, place: int) -> Issue:
+    message = f"ncu says: {text[:_MOST_TEXT]}"
+    return Issue(code, severity, "recording", message, advice, first_offset_bytes=place)
+
+
+def _notation(source: Source) -> Notation:
+    """The notation of the numbers; FormatError where no cell tells and it matters."""
+    unheard = Report()
+    sink = EvidenceSink()
+    pages = _Pages(sink, unheard, _Messages(unheard))
+    for block in blocks(source, unheard):
+        pages.take(block)
+        sink.look()
+        if sink.evidence.is_plain:
+            break
+    else:
+        pages.finish()
+        sink.look()
+    if (notation := sink.evidence.notation) is None:
+        raise FormatError(
+            f"{source.path}: its numbers can be read in two ways, and no cell tells which: "
+            f"{sink.evidence.doubt} Export it again with LC_ALL=C (or an English locale), or with "
+            "more metrics"
+        )
+    return notation
+
+
+def _devices(sink: Assembler) -> list[dict[str, Any]]:
+    return [
+        {"device_id": device_id, "is_described": bool(known.get("name")), **known}
+        for device_id, known in sorted(
+            sink.devices.items(), key=lambda item: (item[0] is None, item[0] or 0)
+        )
+    ]

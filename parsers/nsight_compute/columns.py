@@ -1,0 +1,257 @@
+"""Columns of launches that are filled from counters: which counter counts, and why one does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tracekit.parsers.nsight_compute.metrics import Target
+from tracekit.reading.text.numbers import Notation, is_exact, whole
+from tracekit.schema import INT, REAL
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_AGREES = 0.01  # two counters of one thing, collected in two passes, are not quite equal
+_INT_FROM = 2.0**63
+_NO_RANK = 99
+#: What no launch has none of.
+_POSITIVE = frozenset((
+    "dur_ns", "elapsed_cycles", "sm_clock_hz", "grid_x", "grid_y", "grid_z", "block_x", "block_y",
+    "block_z",
+))  # fmt: skip
+#: What a row of several launches has the sum of; of all other columns it has the mean.
+_SUMS = re.compile(r"dur_ns|elapsed_cycles|\w+_(?:inst|flop|sector_count|cycle_count)|"
+                   r"(?:dram|dram_read|dram_write|l2_t|l1_t)_bytes")  # fmt: skip
+#: Of what may differ between launches a mean is told; of all else it would stand for none of them.
+_MEANS = re.compile(r"\w+_(?:ratio|clock_hz|peak_per_cycle|peak_bytes_per_cycle)")
+#: Columns that are a sum of so many counters, each of which has to be known.
+_PARTS = {"shared_memory_bytes": 2}
+
+
+@dataclass(slots=True)
+class Cells:
+    """The metric cells of a batch: which launch, which metric, what was written."""
+
+    launch: Ints
+    metric: Ints
+    raw: pa.Array
+    value: Floats  # in base units; NaN where there is none
+    status: npt.NDArray[np.object_]
+    failed: Flags  # by launch: whether every counter of it is nan
+    times: Ints  # by launch: how many the values are means of
+    least: Floats  # of those values; NaN where the cell is no mean
+    most: Floats
+
+    @property
+    def varies(self) -> Flags:
+        """Whether the values that a cell is the mean of differ."""
+        with np.errstate(invalid="ignore"):
+            return (self.most > self.least) & (self.times[self.launch] > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """A metric that fills a column: the places of its cells, and its unit's power of ten."""
+
+    target: Target
+    power: int
+    places: Ints
+    has_unit: bool = True  # that of the column
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The cells of a filler that have a value; of each launch one."""
+
+    launch: Ints
+    number: Floats
+    place: Ints
+
+
+class Column:
+    """One column being filled; ``reasons`` says of a launch why it has no value."""
+
+    def __init__(self, name: str, length: int) -> None:
+        """Nothing is known yet."""
+        self.name = name
+        self.value: Floats = np.full(length, np.nan)
+        self.reasons: dict[int, str] = {}
+        self.disagreeing = 0
+        self._rank = np.full(length, _NO_RANK)
+        self.texts: dict[int, tuple[str, int]] = {}  # and power: beyond what a float holds
+
+    def fill(self, cells: Cells, fillers: Sequence[Filler]) -> None:
+        """Take the cells of these metrics over."""
+        if fillers[0].target.path:
+            self._add(cells, fillers)
+        else:
+            self._take_all(cells, fillers)
+        if _SUMS.fullmatch(self.name):
+            self._sum_up(cells.times)
+        with np.errstate(invalid="ignore"):
+            odd = self.value <= 0 if self.name in _POSITIVE else self.value < 0
+        self._refuse(odd | np.isinf(self.value))
+
+    def _sum_up(self, times: Ints) -> None:
+        """Take the sum where the value is the mean of several launches."""
+        self.value = self.value * times
+        for launch in np.flatnonzero(times > 1):
+            self.texts.pop(int(launch), None)
+
+    def integers(self, notation: Notation) -> pa.Array:
+        """The column as int64, rounded once."""
+        self._refuse(np.abs(np.nan_to_num(self.value)) >= _INT_FROM)
+        exact = np.rint(np.nan_to_num(self.value)).astype(np.int64)
+        for launch, (text, power) in self.texts.items():
+            number = whole(text.partition(" (")[0], notation, power)
+            if number is not None and abs(number) < _INT_FROM:
+                exact[launch] = number
+        return pa.array(exact, INT, mask=np.isnan(self.value))
+
+    def reals(self) -> pa.Array:
+        """The column as float64."""
+        return pa.array(self.value, REAL, mask=~np.isfinite(self.value))
+
+    # -- counters of one thing ------------------------------------------------------------------
+
+    def _take_all(self, cells: Cells, fillers: Sequence[Filler]) -> None:
+        """The best last; of one rank the finest first."""
+        for filler in sorted(fillers, key=lambda f: (-f.target.rank, f.power)):
+            self._take(cells, filler)
+
+    def _take(self, cells: Cells, filler: Filler) -> None:
+        """Take one metric over; of equal rank what is there stays, unless they disagree."""
+        known = self._known(cells, filler)
+        is_same = self._rank[known.launch] == filler.target.rank
+        before = self.value[known.launch]
+        is_other = ~np.isclose(before, known.number, rtol=_AGREES, atol=0) & np.isfinite(before)
+        self._contradict(known.launch[is_same & is_other], filler.target.rank)
+        launches, numbers = known.launch[~is_same], known.number[~is_same]
+        self.value[launches] = numbers
+        self._rank[launches] = filler.target.rank
+        for launch in launches if self.reasons else ():
+            self.reasons.pop(int(launch), None)
+        if filler.target.factor == 1 and not _are_exact(numbers):
+            for launch, place in zip(launches, known.place[~is_same], strict=True):
+                self.texts[int(launch)] = cells.raw[int(place)].as_py(), filler.power
+
+    def _known(self, cells: Cells, filler: Filler) -> _Known:
+        places = filler.places
+        launches, numbers = cells.launch[places], cells.value[places] * filler.target.factor
+        status = cells.status[places]
+        if not filler.has_unit:
+            status = np.where(status == "ok", "other_unit", status)
+        if not (_SUMS.fullmatch(self.name) or _MEANS.fullmatch(self.name)):
+            status = np.where((status == "ok") & cells.varies[places], "averaged", status)
+        is_known = (status == "ok") & np.isfinite(numbers)
+        for launch, reason in zip(launches[~is_known], status[~is_known], strict=True):
+            if np.isnan(self.value[launch]):
+                self.reasons.setdefault(int(launch), reason)
+        known = _Known(launches[is_known], numbers[is_known], places[is_known])
+        if len(np.unique(known.launch)) == len(known.launch):
+            return known
+        return self._without_repeats(known, filler.target.rank)
+
+    def _without_repeats(self, known: _Known, rank: int) -> _Known:
+        """Each launch once; those with different values of one metric are left out."""
+        _, first, which = np.unique(known.launch, return_index=True, return_inverse=True)
+        is_other = ~np.isclose(known.number, known.number[first][which], rtol=1e-12, atol=0)
+        bad = np.unique(known.launch[is_other])
+        self._contradict(bad, rank)
+        keep = first[~np.isin(known.launch[first], bad)]
+        return _Known(known.launch[keep], known.number[keep], known.place[keep])
+
+    # -- counters that are parts of one thing ---------------------------------------------------
+
+    def _add(self, cells: Cells, fillers: Sequence[Filler]) -> None:
+        """Add the parts up, but no part of what another counter is the total of."""
+        parts = self._parts(cells, fillers)
+        combine = np.fmax if self.name.endswith("_peak_per_cycle") else np.add
+        counts = np.zeros(len(self.value), np.int64)
+        for path, part in parts.items():
+            is_open = ~self._is_in_a_total(path, parts)
+            is_known = np.isfinite(part.value)
+            added = combine(np.nan_to_num(self.value), part.value)
+            self.value = np.where(is_open & is_known, added, self.value)
+            counts += is_known
+            if not any(_begins(path, other) for other in parts):
+                self.reasons |= {n: why for n, why in part.reasons.items() if is_open[n]}
+        needed = _PARTS.get(self.name, 1)
+        for launch in np.flatnonzero((counts > 0) & (counts < needed)):
+            self.reasons.setdefault(int(launch), "incomplete")
+        self.value[list(self.reasons)] = np.nan
+        self.texts = next(iter(parts.values())).texts if len(parts) == 1 else {}
+
+    def _parts(self, cells: Cells, fillers: Sequence[Filler]) -> dict[tuple[str, ...], Column]:
+        """A column for each counter, totals before their parts."""
+        parts: dict[tuple[str, ...], Column] = {}
+        for path in sorted({filler.target.path for filler in fillers}, key=lambda p: (len(p), p)):
+            part = parts[path] = Column(self.name, len(self.value))
+            part._take_all(cells, [filler for filler in fillers if filler.target.path == path])
+            self.disagreeing += part.disagreeing
+        return parts
+
+    def _is_in_a_total(self, path: tuple[str, ...], parts: dict[tuple[str, ...], Column]) -> Flags:
+        flags = np.zeros(len(self.value), np.bool_)
+        for total, part in parts.items():
+            if _begins(total, path):
+                flags |= np.isfinite(part.value)
+        return flags
+
+    # -- why there is no value ------------------------------------------------------------------
+
+    def _contradict(self, launches: Ints, rank: int) -> None:
+        self.value[launches] = np.nan
+        self._rank[launches] = rank
+        self.disagreeing += len(launches)
+        self.reasons |= {int(launch): "contradictory" for launch in launches}
+
+    def _refuse(self, odd: Flags) -> None:
+        self.value[odd] = np.nan
+        for launch in map(int, np.flatnonzero(odd)):
+            self.reasons[launch] = "impossible"
+            self.texts.pop(launch, None)
+
+
+def of_one_event(
+    cells: Cells, columns: Mapping[tuple[str, str], Sequence[Filler]]
+) -> dict[tuple[str, str], list[Filler]]:
+    """The fillers of each column, those left out that are of another counter than its event's.
+
+    Of each launch the counter of the least rank that has a count or a rate is its event's.
+    """
+    best: dict[str, Ints] = {}
+    for fillers in columns.values():
+        for filler in fillers:
+            if (event := filler.target.event) and not filler.target.column.endswith("_per_cycle"):
+                ranks = best.setdefault(event, np.full(len(cells.times), _NO_RANK))
+                known = filler.places[cells.status[filler.places] == "ok"]
+                np.minimum.at(ranks, cells.launch[known], filler.target.rank)
+
+    def kept(filler: Filler) -> Filler:
+        ranks = best.get(filler.target.event or "")
+        if ranks is None:
+            return filler
+        least = ranks[cells.launch[filler.places]]
+        return replace(
+            filler, places=filler.places[(least == filler.target.rank) | (least == _NO_RANK)]
+        )
+
+    found = {key: [kept(filler) for filler in fillers] for key, fillers in columns.items()}
+    return {key: fillers for key, fillers in found.items() if any(len(f.places) for f in fillers)}
+
+
+def _are_exact(numbers: Floats) -> bool:
+    return not len(numbers) or is_exact(float(np.max(np.abs(numbers))))
+
+
+def _begins(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a counter is the total that the other one is a part of."""
+    return len(path) < len(other) and other[: len(path)] == path

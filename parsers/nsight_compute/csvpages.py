@@ -1,0 +1,585 @@
+"""The CSV pages: details (a row a metric or rule) and raw (a row a launch, with a row of units)."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from tracekit.parser import Issue, Report
+from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
+from tracekit.parsers.nsight_compute.metrics import section_name
+
+#: Columns that say which launch a row is of; the NVTX ones are told by their ends.
+_LAUNCH_COLUMNS = frozenset((
+    "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",
+    "Stream", "Block Size", "Grid Size", "Device", "CC", "Invocations",
+))  # fmt: skip
+_NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
+#: Of these the label is not there where only the header of each section was asked for.
+_DETAIL_COLUMNS = ("Section Name", "Body Item Label", "Metric Name", "Metric Unit", "Metric Value")
+_MEAN, _LEAST, _MOST = "Average", "Minimum", "Maximum"
+_OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
+_LAUNCH_CELLS = ("Kernel Name", "ID", "Process ID", "Context", "Stream", "Device", "Grid Size",
+                 "Block Size", "CC", "Invocations")  # fmt: skip
+
+#: The header of a page; another program that wrote it again may have put other marks between.
+HEADER = re.compile(rb'"?ID"?([,;\t])"?Process ID"?\1"?Process Name"?\1')
+#: That of a summary, a row of which is the mean over the launches of a kernel.
+SUMMARY = re.compile(rb'"Process ID"(,)(?:"[^"]*",){1,20}"Invocations",')
+_CELLS_BEFORE = re.compile(rb' *(?:(?:"[^"]*")?[,;\t])+')
+_ROW = re.compile(rb'"\d{1,12}","\d{1,12}",')
+_SUMMARY_ROW = re.compile(rb'(?<![,"])"\d{1,12}","')
+#: A table of the devices of the machine, among the rows of ``--print-details all``.
+_GPUS = re.compile(rb'"GPU ID","GPU Name",')
+_GPU = re.compile(rb'"(\d{1,6})","([^"]{1,200})",')
+_NO_LINKS = b"The system does not have any NVLink connections."
+_REST = re.compile(rb'"')
+_UNITS = re.compile(rb'(?:"",){3}')
+_PLAIN_ROW = re.compile(rb'"?\d*(?:\.0+)?"?[,;\t]')
+_QUOTED_ROW = re.compile(rb'(?:"[^"]*(?:""[^"]*)*"(?:,|$))*(?:"[^"]*(?:""[^"]*)*")?,?')
+_MOST_OPEN_BYTES = 1 << 20
+_MOST_OPEN_LINES = 200
+_MOST_SEEN = 1 << 20
+
+csv.field_size_limit(1 << 26)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The columns of a page by name, and whether its cells are quoted."""
+
+    places: dict[str, int]
+    nvtx: tuple[str, ...]
+    metrics: tuple[tuple[str, int], ...]
+    delimiter: str
+    is_quoted: bool  # as ncu writes it
+    width: int
+    launch_places: tuple[int, ...]
+
+    @property
+    def arg_names(self) -> tuple[str, ...]:
+        """Columns of the launch that are kept as its arguments."""
+        return (*_OTHER_ARGS, *self.nvtx)
+
+    @property
+    def is_long(self) -> bool:
+        return "Metric Name" in self.places
+
+    @property
+    def is_summary(self) -> bool:
+        return _MEAN in self.places
+
+    @property
+    def row(self) -> re.Pattern[bytes]:
+        """How a row begins, where cells are quoted."""
+        return _SUMMARY_ROW if self.is_summary else _ROW
+
+    @property
+    def first_metric(self) -> int:
+        """Where the metrics of a raw page begin that ends with them, as ncu writes it; else 0."""
+        places = [place for _, place in self.metrics]
+        first = self.width - len(places)
+        is_plain = self.is_quoted and places == list(range(first, self.width))
+        return first if is_plain and "ID" in self.places else 0
+
+    def pick(self, cells: Sequence[str]) -> Sequence[str]:
+        """What `_launch` takes, out of a row with an empty cell behind it."""
+        return [cells[place] for place in self.launch_places]
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the columns of a metric follow each other, after those of the launch."""
+        order = [self.places[name] for name in self.details]
+        names = (*_LAUNCH_COLUMNS, *self.nvtx)
+        launch = [at for name, at in self.places.items() if name in names]
+        is_whole = {"Section Name", "Metric Unit", "Metric Value"} <= set(self.details)
+        return is_whole and order == list(range(max(launch) + 1, max(launch) + 1 + len(order)))
+
+    @property
+    def details(self) -> list[str]:
+        """The columns of a metric that the page has."""
+        return [name for name in _DETAIL_COLUMNS if name in self.places]
+
+
+@dataclass(slots=True)
+class CsvPage:
+    """Reads lines that look like CSV; what else there is on them goes to `on_text`."""
+
+    sink: Sink
+    report: Report
+    on_text: Callable[[int, bytes], None]
+    header: _Header | None = None
+    is_last_line: bool = False  # the one at hand, which has no line feed
+    pages: set[str] = field(default_factory=set)  # details, raw: those whose header was met
+    units: Sequence[str] | None = None
+    _open: list[bytes] = field(default_factory=list)
+    _open_at: int = 0
+    _cells: list[str] = field(default_factory=list)  # of a row that goes on in the next line
+    _cells_at: tuple[int, int] = (0, 0)  # where they begin, and how many bytes they have
+    _current: tuple[str, ...] | None = None
+    _seen: set[int] = field(default_factory=set)  # hashes of launches
+    _prefix: bytes = b"\0"  # no line begins so
+    _keys: dict[bytes, int] = field(default_factory=dict)
+    _row_keys: Sequence[int] = ()
+    _first_metric: int = 0  # of a raw page whose rows can be split at once; else 0
+    _generation: int = 0
+    _has_gpus: bool = False  # rows of the table of devices may follow
+
+    def begin_block(self) -> None:
+        """Forget numbers of metrics that hold no more."""
+        if self._generation != self.sink.generation:
+            self._generation = self.sink.generation
+            self._keys.clear()
+            self._row_keys = ()
+
+    def feed_fast(self, place: int, line: bytes) -> bool:
+        """Take a row that looks like those before it; False if it does not."""
+        if self._open:
+            return False
+        if self._first_metric and self._row_keys:
+            return self._feed_wide_fast(place, line)
+        if not line.startswith(self._prefix):
+            return False
+        if line.endswith(b'",'):
+            tail = line[len(self._prefix) : -2]
+        elif line.endswith(b'"'):
+            tail = line[len(self._prefix) : -1]
+        else:
+            return False
+        head, _, value = tail.rpartition(b'","')
+        key = self._keys.get(head)
+        if key is None or b'"' in value:
+            return False
+        self.sink.add((key,), (value.decode("utf-8", "replace"),))
+        return True
+
+    def _feed_wide_fast(self, place: int, line: bytes) -> bool:
+        """Take a row of the raw page that has no quote within a cell."""
+        header = self.header
+        assert header is not None
+        if line.count(b'"') != 2 * header.width or not (line[:1] == line[-1:] == b'"'):
+            return False
+        cells = line[1:-1].decode("utf-8", "replace").split('","')
+        if len(cells) != header.width or not cells[header.places["ID"]].isdigit():
+            return False
+        metrics = cells[self._first_metric :]
+        cells.append("")  # what a column is that is not there
+        self.sink.begin(_launch(place, header.pick(cells), header.arg_names))
+        self.sink.add(self._row_keys, metrics)
+        return True
+
+    def feed(self, place: int, line: bytes) -> bool:
+        """Take a line that is CSV, or goes on with a row; False where it is something else."""
+        if self._open:
+            return self._feed_open(place, line)
+        if self._feed_header(place, line):
+            return True
+        if self.header is None:
+            return False
+        if not self.header.is_quoted:
+            return self._feed_plain(place, line)
+        if self._feed_devices(line):
+            return True
+        row = self.header.row.search(line) or self._unit_row(line) or self._rest_of_row(line)
+        if row is None:
+            return self._is_cut_row(place, line)
+        self._take_text(place, line[: row.start()])
+        self._feed_row(place + row.start(), line[row.start() :])
+        return True
+
+    def _feed_devices(self, line: bytes) -> bool:
+        """Take a line of the table of devices, which has their names."""
+        assert self.header is not None
+        is_due = self._has_gpus and not self.header.row.match(line)
+        device = _GPU.match(line) if is_due else None
+        self._has_gpus = bool(device or _GPUS.match(line))
+        if device:
+            self.sink.name_device(int(device[1]), device[2].decode("utf-8", "replace"))
+        return self._has_gpus or line.strip() == _NO_LINKS
+
+    def _is_cut_row(self, place: int, line: bytes) -> bool:
+        """Whether the file ends after the first few bytes of a row."""
+        if not (self.is_last_line and line.startswith(b'"')):
+            return False
+        self._tell_damage(place, len(line), "is cut short")
+        return True
+
+    def _unit_row(self, line: bytes) -> re.Match[bytes] | None:
+        assert self.header is not None
+        is_due = not self.header.is_long and self.units is None
+        return _UNITS.search(line) if is_due else None
+
+    def _rest_of_row(self, line: bytes) -> re.Match[bytes] | None:
+        """What ncu breaks off in the middle of a row of a summary."""
+        return _REST.match(line) if self._cells else None
+
+    def finish(self) -> None:
+        """Nothing follows: a row that is open was cut."""
+        self._give_up()
+        self._give_up_cells()
+
+    # -- rows over several lines ----------------------------------------------------------------
+
+    def _feed_open(self, place: int, line: bytes) -> bool:
+        assert self.header is not None
+        if self.header.row.match(line) or HEADER.match(line) or self._is_too_long():
+            self._give_up()
+            return self.feed(place, line)
+        self._open.append(line)
+        whole = b"\n".join(self._open)
+        if whole.count(b'"') % 2 == 0:
+            self._open = []
+            self._feed_whole(self._open_at, whole)
+        return True
+
+    def _give_up(self) -> None:
+        """The row that is open was cut; what was taken for its other lines are lines."""
+        if not self._open:
+            return
+        place, lines, self._open = self._open_at, self._open, []
+        self._tell_damage(place, len(lines[0]), "is cut short")
+        for line in lines:
+            if line is not lines[0] or b"==" in line:  # the row itself is told
+                self._take_text(place, line)
+            place += len(line) + 1
+
+    def _is_too_long(self) -> bool:
+        return len(self._open) > _MOST_OPEN_LINES or sum(map(len, self._open)) > _MOST_OPEN_BYTES
+
+    def _feed_row(self, place: int, line: bytes) -> None:
+        if line.count(b'"') % 2:
+            self._open, self._open_at = [line], place
+        else:
+            self._feed_whole(place, line)
+
+    def _feed_plain(self, place: int, line: bytes) -> bool:
+        """A line of a page whose cells are not quoted: another program wrote it again."""
+        if not _PLAIN_ROW.match(line):
+            return False
+        if self.is_last_line:  # nobody can tell whether its last cell is whole
+            self._tell_damage(place, len(line), "is cut short")
+        else:
+            self._feed_row(place, line)
+        return True
+
+    def _feed_whole(self, place: int, row: bytes) -> None:
+        assert self.header is not None
+        if self.header.is_quoted:
+            match = _QUOTED_ROW.match(row)
+            end = match.end() if match else 0
+            self._take_text(place + end, row[end:])
+            row = row[:end]
+        # of quoted cells: a comma at the end begins none
+        text = row.removesuffix(b",") if self.header.is_quoted else row
+        cells = _split(text, self.header.delimiter)
+        if self.header.is_summary:
+            self._summary_cells(place, cells, row)
+        elif self.header.is_long:
+            self._long_row(place, cells, row)
+        else:
+            self._wide_row(place, cells, row)
+
+    # -- summaries: ncu ends lines of some sections after the fifth cell of a row ----------------
+
+    def _summary_cells(self, place: int, cells: list[str], row: bytes) -> None:
+        """Take rows of as many cells as there are columns, wherever the lines end."""
+        assert self.header is not None
+        if self._cells and self.header.row.match(row):
+            self._give_up_cells()
+        if not self._cells:
+            self._cells_at = place, 0
+        self._cells += cells
+        self._cells_at = self._cells_at[0], self._cells_at[1] + len(row)
+        width, first = self.header.width, self.header.places["Metric Name"]
+        while len(self._cells) >= width:
+            whole = self._cells[:width]
+            get = self._getter(whole)
+            if number(get("Process ID")) is None or number(get("Invocations")) is None:
+                self._give_up_cells()
+                return
+            if whole[first:] == whole[: width - first]:  # the next row begins there
+                self._tell_no_metric(self._cells_at[0])
+                self._cells = self._cells[first:]
+            else:
+                self._long_row(self._cells_at[0], whole, row)
+                self._cells = self._cells[width:]
+            self._cells_at = place + len(row), 0
+
+    def _give_up_cells(self) -> None:
+        """The cells at hand are no whole row."""
+        if self._cells:
+            assert self.header is not None
+            is_short = len(self._cells) < self.header.width
+            what = f"has {len(self._cells)} cells" if is_short else "has cells of other columns"
+            self._tell_damage(*self._cells_at, what)
+            self._cells = []
+
+    def _take_text(self, place: int, text: bytes) -> None:
+        if text.strip():
+            self.on_text(place, text)
+
+    # -- headers --------------------------------------------------------------------------------
+
+    def _feed_header(self, place: int, line: bytes) -> bool:
+        if b"Process ID" not in line:
+            return False
+        match = HEADER.search(line) or SUMMARY.search(line)
+        if match is None:
+            return False
+        start = 0 if _has_cells_before(line, match.start()) else match.start()
+        header = _header(line[start:].lstrip(), match[1].decode())
+        if header is None:
+            return False
+        before = line[:start]
+        if header.is_quoted and line[start:].count(b'"') % 2:
+            self._tell_cut_header(place + start)
+        if row := self.header.row.search(before) if self.header is not None else None:
+            self._tell_damage(place + row.start(), len(before) - row.start(), "is cut short")
+        self._take_text(place, before)
+        self._give_up_cells()
+        self.header = header
+        self.pages.add("summary" if header.is_summary else "details" if header.is_long else "raw")
+        self.units, self._current, self._row_keys = None, None, ()
+        self._prefix, self._first_metric = b"\0", header.first_metric
+        self._keys.clear()
+        return True
+
+    # -- the details page -----------------------------------------------------------------------
+
+    def _long_row(self, place: int, cells: list[str], row: bytes) -> None:
+        header = self.header
+        assert header is not None
+        last = max(
+            header.places[name] for name in (*header.details, _MEAN) if name in header.places
+        )
+        get = self._getter(cells)
+        label = get("Metric Name")
+        least = last if label else header.width - 1  # metric rows end before the rule's columns
+        if not least < len(cells) <= header.width + 1:
+            self._tell_damage(place, len(row), f"has {len(cells)} cells")
+            return
+        is_first = self._begin_long(place, cells, row)
+        if get("Rule Name") or get("Rule Type") or get("Rule Description"):
+            self.sink.rule(_rule(place + is_first, get))
+        elif label:
+            section = section_name(get("Section Name"))
+            key = self.sink.key(section, label, get("Metric Unit"), get("Body Item Label"))
+            if header.is_summary:
+                self.sink.add((key,), (get(_MEAN),), Spread(get(_LEAST), get(_MOST)))
+            else:
+                self.sink.add((key,), (get("Metric Value"),))
+                self._remember(row, get, key)
+
+    def _launch_at(self, place: int, get: Callable[[str], str]) -> Launch:
+        assert self.header is not None
+        names = self.header.arg_names
+        return _launch(place, [get(name) for name in (*_LAUNCH_CELLS, *names)], names)
+
+    def _getter(self, cells: Sequence[str]) -> Callable[[str], str]:
+        assert self.header is not None
+        places = self.header.places
+
+        def get(name: str) -> str:
+            place = places.get(name)
+            return "" if place is None or place >= len(cells) else cells[place]
+
+        return get
+
+    def _begin_long(self, place: int, cells: Sequence[str], row: bytes) -> bool:
+        """Whether the row is the first of a launch."""
+        assert self.header is not None
+        names = [*_LAUNCH_COLUMNS, *self.header.nvtx]
+        get = self._getter(cells)
+        current = tuple(get(name) for name in names)
+        if current == self._current:
+            return False
+        self._current = current
+        self._look_for_repeat(place, hash(current))
+        self.sink.begin(self._launch_at(place, get))
+        self._prefix = b"\0"
+        if self.header.is_in_order and self.header.is_quoted:
+            self._prefix = _prefix(row, self.header.places["Section Name"])
+        return True
+
+    def _look_for_repeat(self, place: int, launch: int) -> None:
+        """Tell where the rows of a launch do not stand together, as ncu writes them."""
+        if launch in self._seen:
+            self.report.issue(Issue(
+                "split_launch", "warning", "import",
+                "rows of one launch stand apart: each part is told as a launch of its own",
+                "export the report again; if another program sorted its rows, sort them by ID",
+                first_offset_bytes=place,
+            ))  # fmt: skip
+        if len(self._seen) < _MOST_SEEN:
+            self._seen.add(launch)
+
+    def _remember(self, row: bytes, get: Callable[[str], str], key: int) -> None:
+        """Let rows like this one take the short way."""
+        if not row.startswith(self._prefix) or self.header is None:
+            return
+        texts = [get(name) for name in self.header.details[:-1]]
+        if not any('"' in text for text in texts):
+            self._keys['","'.join(texts).encode()] = key
+
+    # -- the raw page ---------------------------------------------------------------------------
+
+    def _wide_row(self, place: int, cells: list[str], row: bytes) -> None:
+        header = self.header
+        assert header is not None
+        if len(cells) not in (header.width, header.width + 1):
+            self._tell_damage(place, len(row), f"has {len(cells)} cells, not {header.width}")
+            return
+        get = self._getter(cells)
+        if not get("ID") and not get("Kernel Name"):
+            if self.units is None:
+                self.units = [cells[at] for _, at in header.metrics]
+            return
+        if self.units is None:
+            self._tell_no_units(place)
+            self.units = [""] * len(header.metrics)
+        if not self._row_keys:
+            pairs = zip(header.metrics, self.units, strict=True)
+            self._row_keys = [self.sink.key(None, name, unit) for (name, _), unit in pairs]
+        self.sink.begin(self._launch_at(place, get))
+        self.sink.add(self._row_keys, [cells[at] for _, at in header.metrics])
+
+    # -- what to tell ---------------------------------------------------------------------------
+
+    def _tell_no_units(self, place: int) -> None:
+        self.report.issue(Issue(
+            "no_units", "warning", "recording", "the row of units below the header is missing",
+            "times and bytes are not worked out; export again with --page raw --csv",
+            first_offset_bytes=place,
+        ))  # fmt: skip
+
+    def _tell_cut_header(self, place: int) -> None:
+        self.report.issue(Issue(
+            "damaged_row", "error", "recording", "the header of a page is cut short",
+            "counters behind the cut are left out; export the report again",
+            first_offset_bytes=place,
+        ))  # fmt: skip
+
+    def _tell_no_metric(self, place: int) -> None:
+        self.report.issue(Issue(
+            "no_metric", "info", "recording", "a row of a summary ends before its metric",
+            "ncu writes so where it has no value of one; nothing is missing but that",
+            first_offset_bytes=place,
+        ))  # fmt: skip
+
+    def _tell_damage(self, place: int, length: int, what: str) -> None:
+        self.report.event_count += 1
+        self.report.issue(Issue(
+            "damaged_row", "error", "recording", f"a row of the table {what}",
+            "it was left out; export the report again", skipped_event_count=1,
+            lost_bytes=length, first_offset_bytes=place,
+        ))  # fmt: skip
+
+
+def _split(text: bytes, delimiter: str) -> list[str]:
+    """The cells of a row; none where it is no CSV."""
+    try:
+        return next(csv.reader([text.decode("utf-8", "replace")], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _has_cells_before(line: bytes, start: int) -> bool:
+    """Whether what stands before the column ID are columns too, such as the row numbers of pandas.
+
+    A program's own output may stand there as well; but who writes without quotes writes no rows of
+    another program.
+    """
+    before = line[:start]
+    if line[start : start + 1] == b'"':
+        return bool(_CELLS_BEFORE.fullmatch(before))
+    return before.endswith((b",", b";", b"\t"))
+
+
+def _header(line: bytes, delimiter: str) -> _Header | None:
+    """The columns of a page; None where the line is no header of one."""
+    is_quoted = line.startswith(b'"') and delimiter == ","
+    if is_quoted and (match := _QUOTED_ROW.match(line)):
+        line = line[: match.end()]
+    names = [name.strip() for name in _split(line, delimiter)]
+    if "Kernel Name" not in names:
+        return None
+    places: dict[str, int] = {}
+    nvtx, metrics = [], []
+    is_long = "Metric Name" in names
+    for place, name in enumerate(names):
+        is_nvtx = name.endswith(_NVTX[0]) or any(part in name for part in _NVTX[1:])
+        if name in _LAUNCH_COLUMNS or is_nvtx or is_long:
+            places.setdefault(name, place)
+            nvtx += [name] if is_nvtx else []
+        elif name:
+            metrics.append((name, place))
+    wanted = (*_LAUNCH_CELLS, *_OTHER_ARGS, *nvtx)
+    return _Header(
+        places, tuple(nvtx), tuple(metrics), delimiter, is_quoted, len(names),
+        tuple(places.get(name, len(names)) for name in wanted),
+    )  # fmt: skip
+
+
+def _prefix(row: bytes, column: int) -> bytes:
+    """The start of a row up to its `column`-th cell, the quote included; of quoted cells."""
+    place = 0
+    for _ in range(column):
+        place += 1
+        while True:
+            place = row.index(b'"', place) + 1
+            if row[place : place + 1] != b'"':
+                break
+            place += 1
+        place += 1
+    return row[: place + 1]
+
+
+def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Launch:
+    """A launch from the cells of _LAUNCH_CELLS, then those of `arg_names`."""
+    name, index, process, context, stream, device, grid, block, capability, count = cells[:10]
+    return Launch(
+        place, name or None, number(index), number(count) or 1, number(process), number(context),
+        number(stream), number(device), sizes(grid), sizes(block),
+        capability.replace(",", ".") or None, _json(arg_names, tuple(cells[10:])),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _json(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
+    known = {name: text for name, text in zip(names, texts, strict=True) if text}
+    return json.dumps(known, ensure_ascii=False) if known else None
+
+
+@lru_cache(maxsize=4096)
+def number(text: str) -> int | None:
+    """A whole number of at most 18 digits; None for anything else, such as n/a."""
+    plain = text.strip().removesuffix(".0")  # which pandas puts there
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else None
+
+
+@lru_cache(maxsize=4096)
+def sizes(text: str) -> tuple[int, ...] | None:
+    """``(256, 1, 1)`` as numbers; None where it is none, or the launch failed (all zero)."""
+    numbers = [number(part) for part in text.strip().strip("()").split(",")]
+    if len(numbers) != 3 or None in numbers or not all(numbers):
+        return None
+    return tuple(size for size in numbers if size is not None)
+
+
+def _rule(place: int, get: Callable[[str], str]) -> Rule:
+    speedup = percent(get("Estimated Speedup"))
+    return Rule(
+        place, section_name(get("Section Name")), get("Rule Name") or None,
+        get("Rule Type") or None, get("Rule Description").strip() or None,
+        get("Estimated Speedup Type") or None, speedup,
+    )  # fmt: skip
+
+
+def percent(text: str) -> float | None:
+    """A percentage as a ratio; decimals follow a comma in some locales."""
+    match = re.fullmatch(r"(\d{1,9})(?:[.,](\d{1,9}))?%?", text.strip())
+    return float(f"{match[1]}.{match[2] or 0}e-2") if match else None

@@ -1,0 +1,323 @@
+"""perf stat (Linux): its text, ``-x`` and ``-j``, of any version, with intervals and repeats.
+
+Layouts: tools/perf/util/stat-display.c and man perf-stat; docs/formats.md lists what differs by
+version. Every event, metric and time that perf prints gives a row of `counter`, every measurement
+one of `measurement`; other lines are counted in an issue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parsers.perf_stat.assemble import Assembler, EvidenceSink, Series, Sink
+from tracekit.parsers.perf_stat.csvrows import CsvReader, has_two_commas, line_of, separator_of
+from tracekit.parsers.perf_stat.jsonrows import JsonReader, looks_like_it
+from tracekit.parsers.perf_stat.known import Known
+from tracekit.parsers.perf_stat.measurements import Measurements
+from tracekit.parsers.perf_stat.textrows import INTERVALS, TITLE, TextReader, is_header
+from tracekit.reading.text.lines import Block, as_utf8, blocks, tell_places
+from tracekit.reading.text.numbers import Notation
+from tracekit.source import Source
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
+_STARTED = re.compile(r"# started on (.{1,80})")
+_USUAL_EVENT = re.compile(
+    r"\b(?:cycles|instructions|(?:task|cpu)-clock|page-faults|branch(?:es|-misses)|"
+    r"cache-(?:misses|references)|context-switches)\b"
+)
+_PERF_DATA = (b"PERFILE2", b"2ELIFREP", b"PERFFILE")
+_SNIFFED_LINES = 400
+_MOST_SNIFFED = 4096
+_SHOWN = 80
+_FEW_LINES, _MANY_LINES = 256, 8192
+
+
+_RECORD = (
+    Recipe(
+        "a program (tracekit formats perf-stat --events CPU names the events of a processor from "
+        "which operations and traffic follow)",
+        "sh",
+        """\
+perf stat -x\\; -o perf.csv \\
+  -e duration_time,task-clock,cycles,instructions,branches,branch-misses \\
+  -e cache-references,cache-misses,page-faults,context-switches \\
+  -- ./program
+""",
+    ),
+    Recipe(
+        "five times, for means and deviations; with -I 1000 in place of -r 5 each second of one",
+        "sh",
+        "perf stat -x\\; -o perf.csv -r 5 -- ./program\n",
+    ),
+)
+
+
+class PerfStatParser:
+    """Output of perf stat; see the module."""
+
+    name = "perf-stat"
+    title = "perf stat (Linux): its text, `-x` (CSV) and `-j` (JSON)"
+    record = _RECORD
+
+    def sniff(self, head: bytes) -> Match | None:
+        """Claim what has a title of a block, or lines as ``-x``, ``-j`` or ``-I`` write them."""
+        if head.startswith(_PERF_DATA):
+            return Match(
+                0.9, "the magic of perf.data, the file of perf record and perf stat record"
+            )
+        lines = as_utf8(head).decode("utf-8", "replace").split("\n")
+        plain = [_plain(line[:_MOST_SNIFFED]) for line in lines]
+        if any(TITLE.match(line) for line in plain):
+            return Match(0.95, "the title of a block of perf stat")
+        if any(INTERVALS.match(line) for line in plain):
+            return Match(0.95, "the header of intervals of perf stat (-I)")
+        if any(is_header(line) for line in plain):
+            return Match(0.7, "the header of a table of metrics of perf stat (--metric-only)")
+        if any('"counter-value" :' in line and looks_like_it(line.strip()) for line in plain):
+            return Match(0.95, "lines of JSON as perf stat -j writes them")
+        return _rows_of_csv([line for line in plain if line.strip()][:_SNIFFED_LINES])
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of `source`; see `tracekit.parser.Parser`."""
+        _refuse_perf_data(source)
+        sink = Assembler(report, _notation(source))
+        reading = _Reading(source, report, sink)
+        for block in blocks(source, report):
+            reading.take(block)
+            yield from sink.full_batches()
+        reading.finish()
+        yield from sink.full_batches(is_last=True)
+        tell_places(source, report)
+        if not reading.row_count:
+            raise FormatError(_nothing(source))
+        report.facts |= reading.facts()
+
+
+def _rows_of_csv(lines: list[str]) -> Match | None:
+    """Claim lines of ``-x``: with times and shares, or no others around them."""
+    values = [line for line in lines if not line.startswith("#")]
+    if sum(map(has_two_commas, values)) * 2 > len(values):  # one line can look so by chance
+        return Match(0.8, "lines as perf stat -x, writes them in a locale with a decimal comma")
+    rows = [sep for line in lines if not line.startswith("#") and (sep := separator_of(line))]
+    if not rows:
+        return None
+    sep = max(set(rows), key=rows.count)
+    found = [line_of(line.split(sep), sep) for line in lines]
+    full = sum(1 for line in found if line is not None and line.run is not None)
+    if full:
+        return Match(0.85, f"lines as perf stat -x{sep} writes them")
+    data = [line for line in lines if not line.startswith("#")]
+    is_marked = any(_STARTED.match(line) or _USUAL_EVENT.search(line) for line in lines)
+    is_marked |= any(line is not None and line.time is not None for line in found)
+    if len(rows) == len(data) and is_marked and sep != " ":
+        return Match(0.6, f"lines as an old perf stat -x{sep} writes them")
+    return None
+
+
+def _refuse_perf_data(source: Source) -> None:
+    with source.open() as stream:
+        if stream.read(8) in _PERF_DATA:
+            raise FormatError(
+                f"{source.path}: it is perf.data, which is not text. Of `perf stat record`, run "
+                "`perf stat report -i` on it and give that output; samples of `perf record` are "
+                "not read here"
+            )
+
+
+class _Reader(Protocol):
+    """Reads the lines of one format."""
+
+    known: Known
+
+    def feed(self, text: str) -> bool:
+        """Read a line; False where it is none of the format."""
+        ...
+
+    def passed(self, series: Series) -> None:
+        """A line, or many known ones, have been read; the last is of this event."""
+        ...
+
+
+class _Reading:
+    """One source being read: each line goes to the reader that knows it."""
+
+    def __init__(self, source: Source, report: Report, sink: Sink) -> None:
+        self._source = source
+        self._report = report
+        self._sink = sink
+        self._measurements = Measurements(sink, report)
+        self.csv = CsvReader(sink, self._measurements, report)
+        self.json = JsonReader(sink, self._measurements, report)
+        self.text = TextReader(sink, self._measurements, report)
+        self._latest: _Reader | None = None
+        self._lines_at_once = _FEW_LINES
+        self._is_cut = False
+
+    @property
+    def row_count(self) -> int:
+        """Rows that were read."""
+        return self.csv.row_count + self.json.row_count + self.text.row_count
+
+    def take(self, block: Block) -> None:
+        """Read whole lines."""
+        self._sink.begin_block(block.offset_bytes)
+        place = block.offset_bytes
+        start = 0
+        while start < len(block.lines):
+            lines = block.lines[start : start + self._lines_at_once]
+            place = self._take(place, lines, block.is_open)
+            start += len(lines)
+
+    def _take(self, place: int, lines: list[bytes], is_open: bool) -> int:
+        """Read lines, the first of which is at `place`: known ones at once. Where they end."""
+        reader = self._reader_of_known()
+        found = reader.known.find(lines) if reader is not None and not is_open else None
+        self._lines_at_once = _FEW_LINES if found is None else _MANY_LINES
+        line = 0
+        while line < len(lines):
+            end = line + 1
+            is_now = reader is not None and reader is self._reader_of_known()
+            if found and reader and is_now and found.ends[line] > line:
+                end = found.ends[line]
+                reader.passed(self._sink.series[reader.known.take(found, line, end)])
+            else:
+                self._slow(place, lines[line], is_open)
+            place += sum(map(len, lines[line:end])) + end - line
+            line = end
+        return place
+
+    def _reader_of_known(self) -> _Reader | None:
+        """The reader whose known lines no other would be asked for."""
+        if self._is_csv:
+            return self.csv
+        return None if self._latest is self.text and not self.text.is_plain else self._latest
+
+    def _slow(self, place: int, line: bytes, is_open: bool) -> None:
+        text = _plain(line.decode("utf-8", "replace"))
+        before = self.row_count
+        if not text.strip() and not self.text.is_in_title:
+            return
+        if started := _STARTED.fullmatch(text):
+            self._measurements.started(started[1].strip())
+            return
+        self._latest = next((reader for reader in self._readers() if reader.feed(text)), None)
+        if self._latest is None:
+            self._other(place, line, text)
+        elif is_open and self.row_count > before:
+            self._is_cut = True
+
+    @property
+    def _is_csv(self) -> bool:
+        return self.csv.separator is not None and not self.text.is_in_block
+
+    def _readers(self) -> tuple[_Reader, ...]:
+        """Who may know a line, the likeliest first."""
+        if self._is_csv:
+            return self.csv, self.text, self.json
+        return self.json, self.text, self.csv
+
+    def _other(self, place: int, line: bytes, text: str) -> None:
+        """A line that is none of perf's, or a damaged one."""
+        if has_two_commas(text):
+            raise FormatError(
+                f"{self._source.path}: a comma stands before decimals and between fields, so that "
+                f"no field is sure ({text.strip()[:_SHOWN]!r}, at byte {place:,}). Record again "
+                "with LC_ALL=C, or with another separator (-x\\;)"
+            )
+        if self.csv.separator is not None and (other := separator_of(text)) is not None:
+            raise FormatError(
+                f"{self._source.path}: its lines have two separators, {self.csv.separator!r} and "
+                f"{other!r} (at byte {place:,}): give the files one by one"
+            )
+        if self._is_damaged(text):
+            self._report.event_count += 1
+            self._report.issue(Issue(
+                "damaged_row", "error", "recording",
+                "a line looks like a row of perf stat and cannot be read",
+                f"it is left out; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                skipped_event_count=1, lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+            return
+        if self.text.is_in_block:
+            self._report.issue(Issue(
+                "unknown_line", "warning", "recording",
+                "a line between the title and the times of a block is none that perf writes",
+                f"see whether a count is in it; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                lost_bytes=len(line), first_offset_bytes=place,
+            ))  # fmt: skip
+            return
+        self._report.issue(Issue(
+            "other_text", "info", "recording",
+            "lines that are not of perf stat, such as the output of the program",
+            "nothing is missing; perf stat -o FILE keeps its output apart",
+            lost_bytes=len(line), first_offset_bytes=place,
+        ))  # fmt: skip
+
+    def _is_damaged(self, text: str) -> bool:
+        start = text.lstrip()[:1]
+        if self.json.row_count and text.startswith('{"'):
+            return True
+        if self.csv.separator is not None:
+            return text.count(self.csv.separator) > 1 and (start.isdigit() or start in "<S")
+        return self.text.is_in_block and (start.isdigit() or start == "<")
+
+    def finish(self) -> None:
+        """Nothing follows."""
+        self.csv.finish()
+        self._measurements.finish()
+        if self._is_cut:
+            self._report.issue(Issue(
+                "cut_row", "warning", "recording",
+                "the last line is a row without a line feed: it may be cut",
+                "compare it with the rows before; let perf stat end, and copy the whole file",
+            ))  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        """What the file says of itself."""
+        is_sound = all(issue.severity_kind != "error" for issue in self._report.issues.values())
+        return {
+            "profiler_name": "perf stat",
+            "recording_kind": "counters",
+            "is_complete": is_sound and not self._is_cut and self._measurements.is_complete,
+        }
+
+
+def _plain(line: str) -> str:
+    """A line without colours; of one that was written over (progress), what was written last."""
+    text = line.rstrip("\r")
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    return text.rsplit("\r", 1)[-1] if "\r" in text else text
+
+
+def _notation(source: Source) -> Notation:
+    """The notation of the numbers; FormatError where no cell tells and it matters."""
+    unheard = Report()
+    sink = EvidenceSink()
+    reading = _Reading(source, unheard, sink)
+    for block in blocks(source, unheard):
+        reading.take(block)
+        sink.look()
+        if sink.evidence.is_plain:
+            break
+    else:
+        reading.finish()
+        sink.look()
+    if (notation := sink.evidence.notation) is None:
+        raise FormatError(
+            f"{source.path}: its numbers can be read in two ways, and no cell tells which: "
+            f"{sink.evidence.doubt} Record again with LC_ALL=C, or give the output with its footer"
+        )
+    return notation
+
+
+def _nothing(source: Source) -> str:
+    return (
+        f"{source.path}: no counter of perf stat in it. Check that it is the output of perf stat "
+        "itself (it goes to the standard error, or to the file of -o), not of perf record, report "
+        "or script, and that an event was counted (perf stat -e cycles)"
+    )

@@ -1,0 +1,430 @@
+"""Puts what the lines of `perf stat` say into rows of `counter`, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.parser import Batch, Issue, Report
+from tracekit.parsers.perf_stat.cells import MOST_INT, number_of
+from tracekit.parsers.perf_stat.units import Scale
+from tracekit.reading.text.numbers import Evidence, Notation, values_of
+from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_of_rows
+from tracekit.spelling import Spelling
+
+BATCH_ROWS = 8192
+#: Beyond so many different series they are forgotten between blocks: a file may be hostile.
+_MOST_SERIES = 1 << 18
+_MOST_METRICS = 64  # of one event
+#: What text leaves out: the share of an event that ran whenever it was enabled, and no spread.
+ALWAYS, NEVER = "100", "0"
+_STATUS = {"<not counted>": "not_counted", "<not supported>": "not_supported",
+           "none": "not_counted", "": "not_counted", "nan": "not_counted",
+           "-nan": "not_counted", "inf": "not_counted", "-inf": "not_counted"}  # fmt: skip
+_KINDS = ("ok", "scaled", "not_counted", "not_supported", "unreadable")
+_OK, _SCALED, _NOT_SUPPORTED = 0, 1, 3
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """All that rows of one counter, metric or time have in common."""
+
+    record_kind: str
+    name: str
+    scale: Scale
+    unit_raw: str | None = None
+    spelling: Spelling | None = None
+    metric_event_name: str | None = None
+    scope_name: str | None = None
+    scope_cpu_count: int | None = None
+    cgroup_name: str | None = None
+    args_json: str | None = None
+    is_cut: bool = False  # values that are whole have lost their decimals
+
+    @property
+    def key(self) -> str:
+        """The key of its event; blank where it is none."""
+        return "" if self.spelling is None else self.spelling.key
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What rows belong to: a measurement, and an interval of it (or all of it)."""
+
+    measurement_index: int = 0
+    interval_index: int | None = None
+    time_ns: int | None = None
+    dur_ns: int | None = None
+
+
+#: Rows as they are read: the number of a series, and cells as they are written.
+ROWS = pa.schema([
+    ("series", INT), ("value", TEXT), ("percent", TEXT), ("running", TEXT), ("noise", TEXT),
+])  # fmt: skip
+Row = tuple[int, str, str | None, str | None, str | None]
+
+
+class Sink:
+    """Takes rows as they are read. Row 0 is the first that is not forgotten yet."""
+
+    def __init__(self) -> None:
+        self.series: list[Series] = []
+        self.moment = Moment()
+        self._ids: dict[Series, int] = {}
+        self._tables: list[pa.Table] = []
+        self._table_rows = 0
+        self._rows: list[Row] = []  # after those of the tables
+        self._moments: list[tuple[int, Moment]] = [(0, self.moment)]
+        self._places: list[tuple[int, int]] = [(0, 0)]
+        #: What readers know of texts by the numbers of series; cleared when those are.
+        self.caches: list[dict[Any, Any]] = []
+
+    def begin_block(self, offset_bytes: int) -> None:
+        """Rows to come are of a block that begins there."""
+        row = self._row_count
+        if self._places[-1][0] == row:
+            self._places.pop()
+        self._places.append((row, offset_bytes))
+        if len(self.series) > _MOST_SERIES and not row:
+            self.series.clear()
+            for known in (self._ids, *self.caches):
+                known.clear()
+
+    @property
+    def _row_count(self) -> int:
+        return self._table_rows + len(self._rows)
+
+    def begin(self, moment: Moment, ahead: int = 0) -> None:
+        """Rows to come belong to `moment`, but for the first `ahead` of them."""
+        row = self._row_count + ahead
+        if self._moments[-1][0] == row:
+            self._moments.pop()
+        self._moments.append((row, moment))
+        self.moment = moment
+
+    @property
+    def place(self) -> int:
+        """The place of the next row."""
+        row, offset = self._places[-1]
+        return offset + self._row_count - row
+
+    def number_of(self, series: Series) -> int:
+        """The number that rows of `series` are added with."""
+        if (number := self._ids.get(series)) is None:
+            number = self._ids[series] = len(self.series)
+            self.series.append(series)
+        return number
+
+    def add(
+        self,
+        series: int,
+        value: str,
+        percent: str | None = None,
+        running: str | None = None,
+        noise: str | None = None,
+    ) -> None:
+        """One row; `percent` is the time it ran, `noise` the error relative to the value."""
+        self._rows.append((series, value, percent, running, noise))
+
+    def amend(self, percent: str | None, noise: str | None, *, is_told: bool = False) -> bool:
+        """Give the last event what stands in a line behind it; False where it says another.
+
+        `is_told`: the line has metrics too, and may say again what is known.
+        """
+        at = self._last_event()
+        if at is None:
+            return False
+        series, value, share, running, error = self._rows[at]
+        if (percent and share not in (None, ALWAYS, percent if is_told else None)) or (
+            noise and error not in (None, NEVER, noise if is_told else None)
+        ):
+            return False
+        self._rows[at] = (series, value, percent or share, running, noise or error)
+        return True
+
+    def _last_event(self) -> int | None:
+        """Where among the rows that are in no table the last event stands."""
+        for at in reversed(range(len(self._rows))):
+            if self.series[self._rows[at][0]].record_kind == "event":
+                return at
+        if not self._tables or len(self._rows) >= _MOST_METRICS:
+            return None
+        table = self._tables.pop()
+        split = max(0, len(table) - _MOST_METRICS)
+        self._rows = [*_tuples(table.slice(split)), *self._rows]
+        self._table_rows -= len(table) - split
+        if split:
+            self._tables.append(table.slice(0, split))
+        return self._last_event()
+
+    def add_rows(self, rows: pa.Table) -> None:
+        """Many rows, in the columns of `ROWS`."""
+        self._settle()
+        self._tables.append(rows)
+        self._table_rows += len(rows)
+
+    def _settle(self) -> None:
+        if self._rows:
+            cells = zip(*self._rows, strict=True)
+            columns = [pa.array(column, f.type) for column, f in zip(cells, ROWS, strict=True)]
+            self._tables.append(pa.Table.from_arrays(columns, schema=ROWS))
+            self._table_rows += len(self._rows)
+            self._rows = []
+
+    def _all_rows(self) -> pa.Table:
+        self._settle()
+        return pa.concat_tables([ROWS.empty_table(), *self._tables]).combine_chunks()
+
+    def _forget(self, kept: list[Row] | None = None) -> None:
+        """Drop the rows so far, but for the last."""
+        kept = kept or []
+        self._places = [(0, self.place - len(kept))]
+        self._moments = [(0, self.moment)]
+        self._tables, self._table_rows, self._rows = [], 0, kept
+
+    def _unfinished(self) -> list[Row]:
+        """The last event and its metrics: what is behind it may still come."""
+        at = self._last_event()
+        start = None if at is None else self._table_rows + at
+        if start is None or start < max(self._moments[-1][0], self._places[-1][0]):
+            return []
+        return self._rows[at:]
+
+
+class EvidenceSink(Sink):
+    """Only finds out which notation the numbers have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.evidence = Evidence()
+
+    def look(self) -> None:
+        """Look at the rows since the last time, and forget them."""
+        rows = self._all_rows()
+        # A count without a unit is printed without decimals (stat-display.c, abs_printout).
+        is_count = [s.record_kind == "event" and s.scale.unit is None for s in self.series]
+        of_rows = np.array(is_count, np.bool_)[np.asarray(rows["series"])]
+        self._look(rows["value"], pa.array(of_rows))
+        for others in (rows["percent"].drop_null(), rows["noise"].drop_null()):
+            self._look(others, pa.array(np.zeros(len(others), np.bool_)))
+        self._forget()
+
+    def _look(self, cells: pa.ChunkedArray, is_whole: pa.Array) -> None:
+        if len(cells):
+            self.evidence.look_at(cells.combine_chunks(), is_whole)
+
+
+class Assembler(Sink):
+    """Makes batches of the rows; numbers are in `notation`."""
+
+    def __init__(self, report: Report, notation: Notation) -> None:
+        super().__init__()
+        self.report = report
+        self.notation: Notation = notation
+        self._measurements: list[dict[str, Any]] = []
+        self._columns: dict[int, _Columns] = {}  # at 0
+        self.caches.append(self._columns)
+
+    def add_measurement(self, row: dict[str, Any]) -> None:
+        """A row of `measurement`."""
+        self._measurements.append(row)
+
+    def full_batches(self, *, is_last: bool = False) -> Iterator[Batch]:
+        """The rows there are, where they are many or the last."""
+        if self._row_count >= BATCH_ROWS or is_last:
+            kept = [] if is_last else self._unfinished()
+            count = self._row_count - len(kept)
+            self.report.event_count += count
+            rows = self._all_rows().slice(0, count)
+            for start in range(0, count, BATCH_ROWS):
+                yield COUNTER.name, self._batch(rows.slice(start, BATCH_ROWS), start)
+            self._forget(kept)
+        while self._measurements and (is_last or len(self._measurements) >= BATCH_ROWS):
+            rows, self._measurements = (
+                self._measurements[:BATCH_ROWS], self._measurements[BATCH_ROWS:],
+            )  # fmt: skip
+            yield MEASUREMENT.name, batch_of_rows(MEASUREMENT, rows)
+
+    def _batch(self, rows: pa.Table, start: int) -> pa.RecordBatch:
+        numbers, raw, percent, running, noise = (cells.combine_chunks() for cells in rows.columns)
+        places, end, known = np.asarray(numbers), start + len(rows), self._known_series()
+        with np.errstate(over="ignore"):
+            values = self._numbers(raw, known.powers[places]) * known.factors[places]
+        ratio = self._ratios(percent)
+        status = np.where(ratio < 1, _SCALED, _OK)
+        self._see_others(raw, places, values, status)
+        self._see_cut(raw, np.flatnonzero(known.are_cut[places]), values, status)
+        ratio[status == _NOT_SUPPORTED] = np.nan  # perf prints 100.00 where no time passed
+        columns = {
+            "event_id": pa.array(self._spread(self._places, start, end, counts_up=True), INT),
+            "value": _nullable(values), "value_raw": raw,
+            "status_kind": pa.array(_KINDS, TEXT).take(pa.array(status)),
+            "running_ratio": _nullable(ratio),
+            "running_ns": _whole(self._numbers(running)),
+            "stddev": _nullable(np.abs(values) * self._ratios(noise)),
+            **{name: known.columns[name].take(numbers) for name in known.columns},
+            **self._of_moments(start, end),
+        }  # fmt: skip
+        return batch(COUNTER, columns, len(rows))
+
+    def _known_series(self) -> _Columns:
+        """The series so far; worked out for those that are new."""
+        known = self._columns.get(0)
+        if known is None or len(known.powers) < len(self.series):
+            new = _columns_of(self.series[0 if known is None else len(known.powers) :])
+            known = self._columns[0] = new if known is None else known.and_(new)
+        return known
+
+    def _see_others(self, raw: pa.Array, places: Ints, values: Floats, status: Ints) -> None:
+        """Status, and the value if there is one, of cells that are not numbers like the rest."""
+        odd = np.flatnonzero(~np.isfinite(values))
+        for row, cell in zip(odd.tolist(), raw.take(pa.array(odd)).to_pylist(), strict=True):
+            kind, values[row] = self._other(cell, self.series[places[row]].scale)
+            status[row] = status[row] if kind is None else _KINDS.index(kind)
+
+    def _see_cut(self, raw: pa.Array, rows: Ints, values: Floats, status: Ints) -> None:
+        """Values that are whole have lost their decimals."""
+        for row, cell in zip(rows.tolist(), raw.take(pa.array(rows)).to_pylist(), strict=True):
+            if cell.isdecimal():
+                status[row], values[row] = _KINDS.index("unreadable"), np.nan
+                self._tell(
+                    "cut_metric",
+                    "perf leaves out the decimals of metrics in CSV, in a "
+                    "locale with a decimal comma",
+                    "they are NULL; record with LC_ALL=C",
+                )
+
+    def _numbers(self, cells: pa.Array, powers: Ints | None = None) -> Floats:
+        """The values of `cells` times powers of ten; the most are digits, which are quick."""
+        is_simple = np.asarray(pc.fill_null(pc.ascii_is_decimal(cells), False))
+        if powers is not None:
+            is_simple &= powers == 0
+        is_other = np.asarray(cells.is_valid()) & ~is_simple
+        values = np.full(len(cells), np.nan)
+        values[is_simple] = pc.cast(cells.filter(pa.array(is_simple)), REAL)
+        if is_other.any():
+            shifts = None if powers is None else pa.array(powers[is_other])
+            others = cells.filter(pa.array(is_other))
+            values[is_other] = _real(values_of(others, self.notation, shifts))
+        return values
+
+    def _ratios(self, percents: pa.Array) -> Floats:
+        """Percentages as ratios; most cells of a file are the same few."""
+        if percents.null_count == len(percents):
+            return np.full(len(percents), np.nan)
+        coded = percents.dictionary_encode()
+        ratios = self._numbers(coded.dictionary, np.full(len(coded.dictionary), -2))
+        places: Ints = np.asarray(pc.fill_null(coded.indices, len(ratios)))
+        return np.append(ratios, np.nan)[places]
+
+    def _other(self, cell: str, scale: Scale) -> tuple[str | None, float]:
+        """Status and value of a cell that is no number as the file writes them."""
+        text = cell.strip()
+        if text in _STATUS:
+            return _STATUS[text], np.nan
+        value = number_of(text, self.notation)
+        if value is None or not np.isfinite(value):
+            self._tell(
+                "unreadable_number",
+                "a number cannot be read",
+                "its value is NULL, value_raw has what is written; see counter",
+            )
+            return "unreadable", np.nan
+        self._tell(
+            "other_notation",
+            "a number is not written like the others of the file, but can be read in one way only",
+            "nothing, if it is right; the author may have edited the file",
+        )
+        return None, value * 10.0**scale.power * scale.factor
+
+    def _tell(self, code: str, message: str, advice: str) -> None:
+        self.report.issue(Issue(code, "warning", "import", message, advice))
+
+    def _of_moments(self, start: int, end: int) -> dict[str, pa.Array]:
+        moments = [moment for _, moment in self._moments]
+        numbered = [(row, number) for number, (row, _) in enumerate(self._moments)]
+        places = pa.array(self._spread(numbered, start, end))
+        return {
+            name: pa.array([getattr(m, name) for m in moments], INT).take(places)
+            for name in ("measurement_index", "interval_index", "time_ns", "dur_ns")
+        }
+
+    @staticmethod
+    def _spread(
+        marks: list[tuple[int, int]], start: int, end: int, *, counts_up: bool = False
+    ) -> Ints:
+        """For each row the value of the last mark at or before it."""
+        rows = np.arange(start, end)
+        at = np.array([row for row, _ in marks])
+        which = np.searchsorted(at, rows, side="right") - 1
+        values = np.array([value for _, value in marks], np.int64)[which]
+        return values + (rows - at[which]) if counts_up else values
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Of every series the values of its columns, and how its numbers are scaled."""
+
+    columns: dict[str, pa.Array]
+    powers: Ints
+    factors: Floats
+    are_cut: npt.NDArray[np.bool_]
+
+    def and_(self, other: _Columns) -> _Columns:
+        """These, and others behind them."""
+        return _Columns(
+            {n: pa.concat_arrays([c, other.columns[n]]) for n, c in self.columns.items()},
+            np.append(self.powers, other.powers), np.append(self.factors, other.factors),
+            np.append(self.are_cut, other.are_cut),
+        )  # fmt: skip
+
+
+def _columns_of(series: list[Series]) -> _Columns:
+    spellings = [s.spelling or Spelling("") for s in series]
+    texts: dict[str, list[str | None]] = {
+        "event_name": [s.name for s in series],
+        "event_key": [spelling.key or None for spelling in spellings],
+        "pmu_name": [spelling.pmu_name for spelling in spellings],
+        "modifier_name": [spelling.modifier_name for spelling in spellings],
+        "unit": [s.scale.unit for s in series],
+        **{
+            name: [getattr(s, name) for s in series]
+            for name in ("record_kind", "metric_event_name", "scope_name", "cgroup_name",
+                         "unit_raw", "args_json")
+        },
+    }  # fmt: skip
+    columns = {name: pa.array(cells, TEXT) for name, cells in texts.items()}
+    columns["scope_cpu_count"] = pa.array([s.scope_cpu_count for s in series], INT)
+    return _Columns(
+        columns, np.array([s.scale.power for s in series], np.int64),
+        np.array([s.scale.factor for s in series], np.float64),
+        np.array([s.is_cut for s in series], np.bool_),
+    )  # fmt: skip
+
+
+def _tuples(rows: pa.Table) -> list[Row]:
+    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+
+
+def _real(values: pa.Array) -> Floats:
+    return np.array(values.to_numpy(zero_copy_only=False), np.float64)
+
+
+def _nullable(values: Floats) -> pa.Array:
+    return pa.array(values, REAL, mask=~np.isfinite(values))
+
+
+def _whole(values: Floats) -> pa.Array:
+    is_known = np.isfinite(values) & (np.abs(values) < MOST_INT)
+    return pc.cast(
+        pa.array(np.where(is_known, np.rint(values), 0), REAL, mask=~is_known), INT, safe=False
+    )

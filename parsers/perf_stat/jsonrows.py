@@ -1,0 +1,281 @@
+"""The lines of ``perf stat -j``: an object each; also those that are not valid JSON.
+
+Linux 6.0 and 6.1 leave out commas and braces where there are several metrics, write names
+unescaped, and numbers in the locale (``100,00``): what can be read is read, and told.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.parser import Issue, Report
+from tracekit.parsers.perf_stat.assemble import Series, Sink
+from tracekit.parsers.perf_stat.known import (
+    IGNORED,
+    NUMBER,
+    UNKNOWN,
+    VALUE,
+    Cell,
+    Known,
+    Layout,
+    ns_of,
+)
+from tracekit.parsers.perf_stat.measurements import Measurements
+from tracekit.parsers.perf_stat.metrics import metric_series
+from tracekit.parsers.perf_stat.units import TOOL_EVENTS, event_scale, says_its_unit
+from tracekit.spelling import spelling_of
+
+_PAIR = re.compile(
+    r'"([^"\\]{1,200})" *: *(?:"((?:[^"\\]|\\.)*)"|([^\s",{}][^"{}]*?)) *(?=,? *"|,? *[{}]|,? *$)'
+)
+_SCOPES = ("core", "cache", "cluster", "die", "socket", "node", "thread", "cpu")
+_OWN = {"counter-value", "unit", "event", "event-runtime", "pcnt-running", "variance", "cgroup",
+        "metric-value", "metric-unit", "metric-threshold", "metricgroup", "interval",
+        "aggregate-number", *_SCOPES}  # fmt: skip
+_START = re.compile(rf'\{{ *"(?:{"|".join(sorted(_OWN))})" *:')
+_OBJECTS = re.compile(r'(?<=\})\s*(?=\{[^{}]*"counter-value" *:)')
+_TIME = re.compile(r"\d{1,9}[.,]\d{1,9}")
+_BARE = r"(?:0|[1-9]\d*)(?:\.\d+)?"  # a number that is valid JSON
+_VALUE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|-?nan|-?inf|none|")
+
+Pairs = list[tuple[str, str]]
+
+
+def looks_like_it(line: str) -> bool:
+    """Whether a line begins as one of ``perf stat -j``."""
+    return bool(_START.match(line))
+
+
+class JsonReader:
+    """Reads lines of JSON."""
+
+    def __init__(self, sink: Sink, measurements: Measurements, report: Report) -> None:
+        self._sink = sink
+        self._measurements = measurements
+        self._report = report
+        self._known: dict[tuple[str | None, ...], int] = {}
+        self._last: Series | None = None
+        self._group: str | None = None
+        self._names: list[str] = []
+        self.row_count = 0
+        self.known = Known(sink, measurements, _fields)
+        sink.caches.append(self._known)
+
+    def passed(self, series: Series) -> None:
+        """A line, or many known ones, have been read; the last is of this event."""
+        self.row_count += 1
+        self._last, self._group = series, None
+
+    def feed(self, text: str) -> bool:
+        """Read a line; False where nothing in it can be used."""
+        line = text.strip()
+        if not looks_like_it(line):
+            return False
+        parts = _OBJECTS.split(line)
+        if len(parts) > 1:  # lines that have lost the line feed between them
+            are_read = [self.feed(part) for part in parts]
+            return all(are_read)
+        matches = list(_PAIR.finditer(line))
+        pairs = [(m[1], _text(m[2] or "", m[3] or "")) for m in matches]
+        if not pairs:
+            return False
+        before = self.row_count
+        series = self._take(pairs)
+        if self.row_count == before:
+            return series is not None and _is_valid(line)
+        if not line.endswith("}"):
+            self._tell_cut(line[-80:])
+        if not _is_valid(line):
+            self._report.issue(Issue(
+                "broken_json", "warning", "recording",
+                "a line is not valid JSON, as some versions of perf write it",
+                "what can be read of it is kept; record with a newer perf, or with -x\\;",
+                first_offset_bytes=self._sink.place - 1,
+            ))  # fmt: skip
+        elif series and line == text and "\\" not in text:
+            fields = text.split('"')
+            self.known.learn(fields, _layout(text, fields, matches), series)
+        return series is not None
+
+    def _take(self, pairs: Pairs) -> tuple[int, ...] | None:
+        """The series of the event and metrics of a line that others may be like; () if none may.
+
+        None where nothing in it can be used.
+        """
+        says = dict(reversed(pairs))  # the first of each
+        if ("counter-value" in says) != ("event" in says):
+            return None
+        if "counter-value" not in says and not self._is_metrics(pairs, says):
+            return None
+        if "interval" in says:
+            if (time := _ns(says["interval"])) is None:
+                return None
+            self._measurements.interval(time)
+        elif "counter-value" in says or "metric-value" in says:
+            self._measurements.whole()
+        number = self._count(says) if "counter-value" in says else None
+        metrics = self._metrics(pairs, says)
+        if number is None or UNKNOWN in metrics:
+            return ()
+        series = self._sink.series[number]
+        return (number, *metrics) if says_its_unit(series.key, series.unit_raw) else ()
+
+    def _count(self, says: dict[str, str]) -> int:
+        variance = says.get("variance")
+        number = self._number_of(says)
+        self._measurements.counted(number, says["counter-value"], variance)
+        self._sink.add(
+            number, says["counter-value"], says.get("pcnt-running"), says.get("event-runtime"),
+            variance,
+        )  # fmt: skip
+        self.passed(self._sink.series[number])
+        return number
+
+    def _number_of(self, says: dict[str, str]) -> int:
+        texts = tuple(map(says.get, ("event", "unit", "cgroup", "aggregate-number", *_SCOPES)))
+        if (number := self._known.get(texts)) is None:
+            name = says["event"].strip()
+            spelling, unit = spelling_of(name), says.get("unit") or None
+            scope, cpus = _scope(says)
+            number = self._sink.number_of(Series(
+                "time" if spelling.key in TOOL_EVENTS else "event", name,
+                event_scale(spelling.key, unit, says["counter-value"]), unit,
+                spelling, scope_name=scope, scope_cpu_count=cpus,
+                cgroup_name=says.get("cgroup") or None,
+            ))  # fmt: skip
+            if says_its_unit(spelling.key, unit):
+                self._known[texts] = number
+        return number
+
+    # -- metrics ------------------------------------------------------------------------------
+
+    def _is_metrics(self, pairs: Pairs, says: dict[str, str]) -> bool:
+        """Whether a line without an event is one of metrics, or names those of lines to come."""
+        if all(key == "unit" for key, _ in pairs):
+            self._names = [value for _, value in pairs if value != "sec"]
+            return True
+        if "metricgroup" in says:
+            self._group, self._last = says["metricgroup"], None
+            return True
+        if any(key in ("metric-value", "event-runtime") for key, _ in pairs):
+            return True
+        named = [(key, value) for key, value in pairs if key not in _OWN]
+        return bool(named) and all(_VALUE.fullmatch(value) for _, value in named)
+
+    def _metrics(self, pairs: Pairs, says: dict[str, str]) -> list[int]:
+        """Give the metrics of a line to the sink; their series, as far as the line says them."""
+        scope, cpus = _scope(says)
+        event = self._last
+        if event is not None and event.scope_name != scope:
+            event = None
+        names = iter(self._names)
+        numbers = []
+        for place, (key, value) in enumerate(pairs):
+            number = IGNORED
+            if key == "metric-unit" and (not place or pairs[place - 1][0] != "metric-value"):
+                self._tell_cut(value)
+                continue
+            if key == "metric-value":
+                label = pairs[place + 1] if place + 1 < len(pairs) else ("", "")
+                number = IGNORED if label[0] == "metric-unit" else UNKNOWN
+                name = label[1] if label[0] == "metric-unit" else next(names, None)
+                if name is None:
+                    self._tell_cut(value)
+                    continue
+            elif key not in _OWN and "counter-value" not in says:
+                name, event = key, None
+            else:
+                continue
+            if name.strip() and not _VALUE.fullmatch(value):
+                number = UNKNOWN
+            elif name.strip():
+                series = self._add(metric_series(
+                    name, event, scope_name=scope, scope_cpu_count=cpus,
+                    cgroup_name=says.get("cgroup") or None,
+                    group=self._group if event is None and key == "metric-value" else None,
+                ), value)  # fmt: skip
+                number = series if number == IGNORED else number
+                if event is None:
+                    self._measurements.told(scope, cpus)
+            numbers.append(number)
+        return numbers
+
+    def _tell_cut(self, text: str) -> None:
+        """A line ends early, or a metric has lost its name or its value."""
+        self._report.issue(Issue(
+            "cut_line", "warning", "recording",
+            "a line is cut, or a metric has no name or no value",
+            f"what is not there is left out; see {text[:80]!r}",
+            first_offset_bytes=self._sink.place,
+        ))  # fmt: skip
+
+    def _add(self, series: Series, value: str) -> int:
+        number = self._sink.number_of(series)
+        self._measurements.worked_out(series, value)
+        self._sink.add(number, value)
+        self.row_count += 1
+        return number
+
+
+def _fields(lines: pa.Array) -> pa.Array:
+    return pc.split_pattern(lines, '"')
+
+
+def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> Layout:
+    """Where lines like this one have their cells; marks around a number have to be the same."""
+
+    def cell(found: re.Match[str] | None, pattern: str) -> Cell | None:
+        if found is None:
+            return None
+        if found[2] is not None:
+            return Cell(line.count('"', 0, found.start(2)), pattern)
+        at = line.count('"', 0, found.start(3))
+        before, _, behind = fields[at].partition(found[3])
+        number = r"(?:0|[1-9]\d{0,8})\.\d{1,9}" if found[1] == "interval" else _BARE
+        return Cell(at, f"{re.escape(before)}({number}){re.escape(behind)}")
+
+    first = {found[1]: found for found in reversed(matches)}
+    metrics = [cell(m, f"(?:{NUMBER})?") for m in matches if m[1] == "metric-value"]
+    value = cell(first["counter-value"], VALUE)
+    assert value is not None
+    return Layout(
+        value, cell(first.get("interval"), r"\d{1,9}\.\d{1,9}"),
+        cell(first.get("pcnt-running"), NUMBER), cell(first.get("event-runtime"), NUMBER),
+        cell(first.get("variance"), NUMBER), tuple(m for m in metrics if m is not None),
+    )  # fmt: skip
+
+
+def _text(quoted: str, bare: str) -> str:
+    if bare or "\\" not in quoted:
+        return bare or quoted
+    try:
+        return str(msgspec.json.decode(f'"{quoted}"'))
+    except msgspec.DecodeError:
+        return quoted
+
+
+def _is_valid(line: str) -> bool:
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _scope(says: dict[str, str]) -> tuple[str | None, int | None]:
+    """What a row is of, as the text format names it."""
+    name = next((says[key].strip() for key in _SCOPES if key in says), None)
+    if "cpu" in says and name is not None and name.isdecimal():
+        name = f"CPU{name}"
+    number = says.get("aggregate-number", "")
+    cpus = int(number) if number.isdecimal() and number.isascii() and len(number) < 18 else None
+    return name or None, cpus
+
+
+def _ns(text: str) -> int | None:
+    found = _TIME.fullmatch(text.strip())
+    return ns_of(found[0]) if found else None

@@ -1,0 +1,280 @@
+"""Lines that are like ones before them but for their numbers, many at a time.
+
+A line is cut into fields. Some are cells: the time, the value, how long it ran, metrics. Lines
+whose other fields are equal are of one series; which, the reader of a format finds out once and
+has it learned here. What is not known, or has a cell that is no plain number, is left to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.parsers.perf_stat.assemble import ALWAYS, ROWS, Ints, Row, Sink
+from tracekit.parsers.perf_stat.measurements import Measurements
+from tracekit.schema import TEXT
+
+Flags = npt.NDArray[np.bool_]
+
+#: A metric without a name has no row: its cell has to be blank, or may hold anything.
+BLANK, IGNORED = -1, -2
+#: What a line has that none is learned to be like.
+UNKNOWN = -3
+#: A plain number. (Patterns here mean the same to Python and to RE2.)
+NUMBER = r"\d+(?:[.,]\d+)?"
+VALUE = rf"{NUMBER}|<not counted>|<not supported>"
+_JOINT = "\n"  # in no line
+_NO_TIME = -1
+_MOST_ROWS = 1 << 20  # of one line
+_NOWHERE = 1 << 62
+_MANY = 64  # lines; fewer are quicker one by one
+_TIME = re.compile(r" *\d{1,9}[.,]\d{1,9}", re.ASCII)
+#: Beyond so many different lines they are forgotten: a file may be hostile.
+_MOST_LINES, _MOST_LAYOUTS = 1 << 18, 32
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The field `at`; `pattern` is of all of it, with a group where more than the cell is in it."""
+
+    at: int
+    pattern: str
+
+    def of(self, fields: pa.Array) -> tuple[pa.Array, Flags]:
+        """The cells among `fields`, and which of them are plain."""
+        whole = f"^(?:{self.pattern})$"
+        is_plain = pc.match_substring_regex(fields, whole)
+        has_group = "(" in self.pattern.replace("(?:", "").replace(r"\(", "")
+        cells = pc.replace_substring_regex(fields, whole, r"\1") if has_group else fields
+        return cells, np.asarray(is_plain)
+
+    def of_few(self, fields: pa.Array) -> tuple[pa.Array, Flags]:
+        """The same, quick where few are different."""
+        coded = fields.dictionary_encode()
+        cells, is_plain = self.of(coded.dictionary)
+        return cells.take(coded.indices), is_plain[np.asarray(coded.indices)]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which fields of a line are cells. A time has up to nine decimals behind a point."""
+
+    value: Cell
+    time: Cell | None = None
+    share: Cell | None = None
+    run: Cell | None = None
+    error: Cell | None = None
+    metrics: tuple[Cell, ...] = ()
+
+    def fixed(self, count: int) -> list[int]:
+        """The fields that are no cells, of `count`."""
+        cells = (self.value, self.time, self.share, self.run, self.error, *self.metrics)
+        taken = {cell.at for cell in cells if cell is not None}
+        return [at for at in range(count) if at not in taken]
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Lines of one layout: by their fixed fields the series of the event and of each metric."""
+
+    layout: Layout
+    fixed: list[int]
+    series: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Rows of some lines, one a line; `places` are where in a file's order they stand."""
+
+    places: Ints
+    rows: pa.Table
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is known of some lines: `rows` of `ROWS`; those of line i begin at ``starts[i]``."""
+
+    rows: pa.Table
+    starts: Ints
+    times: Ints  # _NO_TIME where there is none
+    ends: list[int]  # for each line the first from there on that is not known
+
+    @cached_property
+    def by_line(self) -> list[tuple[int, list[Row]]]:
+        """The time and the rows of each line."""
+        rows = list(zip(*(column.to_pylist() for column in self.rows.columns), strict=True))
+        starts = self.starts.tolist()
+        ends = zip(self.times.tolist(), starts, starts[1:], strict=False)
+        return [(time, rows[start:end]) for time, start, end in ends]
+
+
+class Known:
+    """Lines of one format that were learned; `cut` makes fields of lines."""
+
+    def __init__(
+        self, sink: Sink, measurements: Measurements, cut: Callable[[pa.Array], pa.Array],
+        *, is_text: bool = False,
+    ) -> None:  # fmt: skip
+        self._sink = sink
+        self._measurements = measurements
+        self._cut = cut
+        self._is_text = is_text
+        self._alike: dict[tuple[int, Layout], _Alike] = {}  # by the number of fields
+        sink.caches.append(self._alike)
+
+    def learn(self, fields: list[str], layout: Layout, series: tuple[int, ...]) -> None:
+        """A line of these fields is of these series: that of the event, those of the metrics."""
+        alike = self._alike.get((len(fields), layout))
+        if alike is None or len(alike.series) >= _MOST_LINES:
+            if len(self._alike) >= _MOST_LAYOUTS:
+                self._alike.clear()
+            alike = _Alike(layout, layout.fixed(len(fields)))
+            self._alike[len(fields), layout] = alike
+        alike.series[_JOINT.join(fields[at] for at in alike.fixed)] = series
+
+    # -- finding ------------------------------------------------------------------------------
+
+    def find(self, lines: list[bytes]) -> Found | None:
+        """What is known of `lines`; None where it is nothing."""
+        if not self._alike:
+            return None
+        try:
+            texts = pa.array(lines, TEXT)
+            fields = self._cut(pc.utf8_rtrim(texts, "\r") if lines[0].endswith(b"\r") else texts)
+        except pa.ArrowInvalid:  # one is not UTF-8
+            return None
+        counts = np.array(pc.list_value_length(fields))
+        starts = np.asarray(fields.offsets)[:-1]
+        times = np.full(len(lines), _NO_TIME)
+        parts: list[_Part] = []
+        for (count, _), alike in self._alike.items():
+            at = np.flatnonzero(counts == count)
+            series = self._series(alike, fields.values, starts[at])
+            at, series = at[series[:, 0] >= 0], series[series[:, 0] >= 0]
+            counts[at] = 0  # no other layout is theirs
+            if len(at):
+                parts += self._parts(alike.layout, at, series, fields.values, starts, times)
+        return _found(parts, times) if parts else None
+
+    def _parts(
+        self, layout: Layout, lines: Ints, series: Ints, values: pa.Array, starts: Ints,
+        times: Ints,
+    ) -> Iterator[_Part]:  # fmt: skip
+        """The rows of `lines`, which are like learned ones; fills in `times`.
+
+        Fields of line i begin in `values` at ``starts[i]``.
+        """
+        starts, is_known = starts[lines], np.full(len(lines), True)
+
+        def of(cell: Cell | None, *, are_few: bool = False) -> pa.Array:
+            if cell is None:
+                return pa.nulls(len(lines), TEXT)
+            fields = values.take(pa.array(starts + cell.at))
+            cells, is_plain = cell.of_few(fields) if are_few else cell.of(fields)
+            np.logical_and(is_known, is_plain, out=is_known)
+            return cells
+
+        value, run = of(layout.value), of(layout.run)
+        share, error = of(layout.share, are_few=True), of(layout.error, are_few=True)
+        if self._is_text and layout.share is None:
+            share = pa.repeat(ALWAYS, len(lines))
+        metrics = [of(cell) for cell in layout.metrics]
+        for number, cells in enumerate(metrics, 1):
+            is_known &= (series[:, number] != BLANK) | np.asarray(pc.equal(cells, ""))
+        if layout.time is not None:
+            coded = of(layout.time, are_few=True).dictionary_encode()
+            ns = [ns_of(t) if _TIME.fullmatch(t) else 0 for t in coded.dictionary.to_pylist()]
+            times[lines] = np.array(ns, np.int64)[np.asarray(coded.indices)]
+        yield _part(lines, 0, series, is_known, value, share, run, error)
+        for number, cells in enumerate(metrics, 1):
+            yield _part(lines, number, series, is_known & (series[:, number] >= 0), cells)
+
+    def _series(self, alike: _Alike, values: pa.Array, starts: Ints) -> Ints:
+        """For each line the series of its event and metrics; UNKNOWN where it was not learned."""
+        fixed = [values.take(pa.array(starts + at)) for at in alike.fixed]
+        coded = pc.binary_join_element_wise(*fixed, _JOINT).dictionary_encode()
+        unknown = (UNKNOWN,) * (1 + len(alike.layout.metrics))
+        texts = coded.dictionary.to_pylist()
+        known = [alike.series.get(text, unknown) for text in texts] or [unknown]
+        found: Ints = np.array(known)[np.asarray(coded.indices)]
+        return found
+
+    # -- taking -------------------------------------------------------------------------------
+
+    def take(self, found: Found, start: int, end: int) -> int:
+        """Give the rows of lines from `start` to `end` to the sink; the last event's series."""
+        times = found.times[start:end]
+        is_calm = len(times) >= _MANY and self._measurements.is_within(times[0])
+        if not is_calm or np.any(times[1:] < times[:-1]):
+            return self._take_each(found.by_line[start:end])
+        return self._take_calm(found, start, end)
+
+    def _take_calm(self, found: Found, start: int, end: int) -> int:
+        """Rows of the measurement at hand, whose intervals follow each other."""
+        first, last = found.starts[start], found.starts[end]
+        rows, starts = found.rows.slice(first, last - first), found.starts[start:end] - first
+        times = found.times[start:end]
+        begins = [*np.flatnonzero(np.diff(times, prepend=_NO_TIME)).tolist(), len(times)]
+        for line, following in pairwise(begins):
+            self._measurements.interval(int(times[line]), ahead=int(starts[line]))
+            self._measurements.met(following - line)
+        series = np.asarray(rows["series"])[starts]
+        numbers, firsts = np.unique(series, return_index=True)
+        for line in sorted(firsts[[n not in self._measurements.noted for n in numbers.tolist()]]):
+            row = int(starts[line])
+            value, noise = rows["value"][row].as_py(), rows["noise"][row].as_py()
+            self._measurements.counted(int(series[line]), value, noise, is_met=True)
+        self._sink.add_rows(rows)
+        return int(series[-1])
+
+    def _take_each(self, lines: list[tuple[int, list[Row]]]) -> int:
+        """Rows that a measurement may begin or end with, or that are few."""
+        for time, rows in lines:
+            if time == _NO_TIME:
+                self._measurements.whole()
+            else:
+                self._measurements.interval(time, is_text=self._is_text)
+            number, value, _, _, noise = rows[0]
+            self._measurements.counted(number, value, noise)
+            for row in rows:
+                self._sink.add(*row)
+        return lines[-1][1][0][0]
+
+
+@lru_cache(maxsize=64)
+def ns_of(text: str) -> int:
+    """A time in seconds, with up to nine decimals behind a point or comma, in ns."""
+    seconds, _, decimals = text.strip().replace(",", ".").partition(".")
+    return int(seconds) * 10**9 + int(decimals.ljust(9, "0"))
+
+
+def _part(lines: Ints, number: int, series: Ints, is_row: Flags, *cells: pa.Array) -> _Part:
+    """Rows, the `number`-th of their lines, of what ``is_row``."""
+    blank = pa.nulls(len(lines), TEXT)
+    columns = [pa.array(series[:, number]), *cells, *[blank] * (len(ROWS) - 1 - len(cells))]
+    rows = pa.Table.from_arrays(columns, schema=ROWS)
+    return _Part(np.where(is_row, lines * _MOST_ROWS + number, _NOWHERE), rows)
+
+
+def _found(parts: list[_Part], times: Ints) -> Found | None:
+    """The rows in their order in the file; None where there are none."""
+    places = np.concatenate([part.places for part in parts])
+    rows = pa.concat_tables([part.rows for part in parts])
+    if np.any(places[1:] <= places[:-1]) or places[-1] == _NOWHERE:
+        order = np.argsort(places)[: np.count_nonzero(places != _NOWHERE)]
+        rows, places = rows.combine_chunks().take(pa.array(order)), places[order]
+    if not len(places):
+        return None
+    sizes = np.bincount(places // _MOST_ROWS, minlength=len(times))
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    unknown = np.where(sizes == 0, np.arange(len(times)), len(times))
+    ends = np.minimum.accumulate(unknown[::-1])[::-1]
+    return Found(rows, starts, times, ends.tolist())

@@ -1,0 +1,71 @@
+"""Operators that ran on a host's thread: TensorFlow's, and instructions of XLA on a CPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tracekit.parsers.tensorflow_profiler.events import Events, distinct
+from tracekit.parsers.tensorflow_profiler.opsums import OpSums
+from tracekit.parsers.tensorflow_profiler.planes import Plane
+from tracekit.parsers.tensorflow_profiler.rows import host_kind
+from tracekit.reading.xla.lines import Role
+from tracekit.reading.xla.ops import nesting
+from tracekit.reading.xla.sums import exact_sums, parsed
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class HostedOps:
+    """The operators of one line of a host; only all of them together say what ran inside what."""
+
+    _plane: Plane
+    _parts: list[tuple[Integers, Integers, Integers, Integers]] = field(default_factory=list)
+    _instructions: list[Events] = field(default_factory=list)
+
+    def see(self, events: Events, role: Role) -> None:
+        """Some events of the line."""
+        if role is not Role.HOST:
+            return
+        kinds, places = events.kinds
+        is_op = np.array([host_kind(events.plane, key) == "op" for key in kinds.tolist()], bool)
+        rows = np.flatnonzero(is_op[places])
+        if len(rows):
+            eager = pc.fill_null(events.integers("is_eager"), -1).to_numpy()
+            self._parts.append((events.metadata_ids[rows], events.offset_ps[rows],
+                                events.dur_ps[rows], eager[rows]))  # fmt: skip
+        if "hlo_op" in events.stats:
+            self._see_instructions(events)
+
+    def _see_instructions(self, events: Events) -> None:
+        """Instructions of XLA: calls of a GPU's library say what they launch, and are none."""
+        ran = pc.and_(pc.is_valid(events.texts("hlo_op")),
+                      pc.is_null(events.integers("correlation_id")))  # fmt: skip
+        rows = np.flatnonzero(ran.to_numpy(zero_copy_only=False))
+        if len(rows):
+            self._instructions.append(events.take(rows))
+
+    def add_to(self, ops: OpSums) -> None:
+        """Add the operators of the whole line."""
+        for events in self._instructions:
+            ops.add_kernels(events)
+        if not self._parts:
+            return
+        ids, starts, durations, eager = (
+            np.concatenate(part) for part in zip(*self._parts, strict=True)
+        )
+        self_ps = nesting(starts, durations).self_ps
+        kinds, kind_of = distinct(ids)
+        # -1, 0 or 1 of whether it ran eagerly, beside the kind of event
+        codes, places = distinct(kind_of * 3 + eager.clip(-1, 1) + 1)
+        sums = (exact_sums(places, column)
+                for column in (np.ones(len(ids), np.int64), durations, self_ps))  # fmt: skip
+        for code, count, total, own in zip(codes.tolist(), *sums, strict=True):
+            key, flag = int(kinds[code // 3]), code % 3 - 1
+            known = self._plane.metadata[key]
+            name, type_name = parsed(known.name)
+            ops.add_hosted(name, type_name, None if flag < 0 else bool(flag), (count, total, own))

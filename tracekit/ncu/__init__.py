@@ -1,1 +1,0 @@
-"""What Nsight Compute's exports are made of, for the parser `nsight_compute`."""

@@ -1,1 +1,0 @@
-"""What `perf stat` writes: events, units, metrics, and its text, CSV and JSON lines."""

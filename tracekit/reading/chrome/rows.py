@@ -1,0 +1,424 @@
+"""Events of a Chrome trace as rows: what every profiler's traces have in common."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Issue, PartMismatch, Report
+from tracekit.reading import decimals
+from tracekit.reading.chrome.columns import Arg, Cells, arg, real, text
+from tracekit.reading.chrome.events import Group
+from tracekit.schema import COUNTER, FLOW, INT, SLICE, TRACK_LABEL, Table, batch_of_rows
+from tracekit.source import Source
+
+# Slices that are open at once: no stack comes near, and a file of begins alone would fill memory.
+_MOST_OPEN = 1 << 17
+_FLOW_PHASES = {"s": "start", "t": "step", "f": "end"}
+_INSTANT_PHASES = frozenset(("i", "I", "R"))
+_TIMED_PHASES = frozenset(("X", "B", "E", "C")) | _INSTANT_PHASES | frozenset(_FLOW_PHASES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bracket:
+    """One end of a slice that has two events: the slice as begun, or what its end says."""
+
+    event_id: int
+    thread: tuple[str, str]
+    begun: dict[str, Any] | None
+    end_ns: int | None = None
+    args_json: str | None = None
+
+
+@dataclass(slots=True)
+class EventRows:
+    """One part of a trace being read: groups in, batches out, state that outlives a block.
+
+    A profiler's parser says what its intervals are (`interval`), and by `slice_kinds` and
+    `flow_kinds` what its categories mean; `slice_args` are the arguments that `slice` has columns
+    for.
+    """
+
+    slice_kinds: ClassVar[Mapping[str, str]] = {}
+    flow_kinds: ClassVar[Mapping[str, str]] = {}
+    slice_args: ClassVar[Mapping[str, Arg]] = {}
+
+    report: Report
+    is_alone: bool = True
+    first_ns: int | None = None
+    block: int | None = None
+    brackets: list[_Bracket] = field(default_factory=list)
+    open_slices: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+
+    def batches(self, groups: Iterator[Group]) -> Iterator[Batch]:
+        """The rows of all groups."""
+        for group in groups:
+            if group.block_offset != self.block:
+                yield from self._joined_brackets()
+                self.block = group.block_offset
+            self._note_time(group)
+            yield from self._rows(group)
+        yield from self._joined_brackets()
+        yield from self._never_closed()
+
+    def _note_time(self, group: Group) -> None:
+        if group.phase not in _TIMED_PHASES:
+            return
+        if group.start_ns.null_count:
+            self.report.issue(
+                Issue(
+                    "no_time",
+                    "warning",
+                    "recording",
+                    "events without a readable time",
+                    "their start_ns or time_ns is NULL",
+                    occurrence_count=group.start_ns.null_count,
+                )
+            )
+        if group.start_ns.null_count < len(group):
+            first = pc.min(group.start_ns).as_py()
+            self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
+
+    def _rows(self, group: Group) -> Iterator[Batch]:
+        phase = group.phase
+        if phase == "X":
+            yield from self.interval(group)
+        elif phase in _FLOW_PHASES:
+            yield self._flow(group)
+        elif phase in _INSTANT_PHASES:
+            yield from self.instants(group)
+        elif phase == "M":
+            yield self._track_labels(group)
+        elif phase == "C":
+            yield from self._counters(group)
+        elif phase in ("B", "E"):
+            self._bracketed(group)
+        else:
+            self.skip(group)
+
+    # -- intervals ----------------------------------------------------------------------------
+
+    def interval(self, group: Group) -> Iterator[Batch]:
+        """The rows of complete events (phase X)."""
+        yield self.slice(group, self.slice_kind(group))
+
+    def instants(self, group: Group) -> Iterator[Batch]:
+        """The rows of moments (phases i, I, R)."""
+        group.fields.pop("s", None)  # how wide a viewer draws the mark
+        yield self.slice(group, "instant")
+
+    def slice_kind(self, group: Group) -> str:
+        """`slice.slice_kind` of the group's category."""
+        return self.slice_kinds.get(group.category or "", "other")
+
+    def timed(self, group: Group, table: Table) -> Cells:
+        """The columns of `table` for intervals: place, track, start, duration, name."""
+        cells = Cells(group, table, self.report)
+        cells.put("start_ns", group.start_ns)
+        cells.put("dur_ns", self._durations(group))
+        cells.put_text("name", group.fields["name"])
+        return cells
+
+    def _durations(self, group: Group) -> pa.Array:
+        if group.phase == "X" and group.dur_ns.null_count:
+            self.report.issue(
+                Issue(
+                    "no_duration",
+                    "warning",
+                    "recording",
+                    "intervals without a readable duration",
+                    "their dur_ns is NULL",
+                    occurrence_count=group.dur_ns.null_count,
+                )
+            )
+        if (pc.min(group.dur_ns).as_py() or 0) >= 0:
+            return group.dur_ns
+        negative = pc.less(group.dur_ns, 0)
+        self._tell_negative(pc.sum(negative).as_py())
+        return pc.if_else(negative, pa.scalar(None, INT), group.dur_ns)
+
+    def _tell_negative(self, count: int) -> None:
+        self.report.issue(
+            Issue(
+                "negative_duration",
+                "warning",
+                "recording",
+                "intervals that end before they begin",
+                "their dur_ns is NULL",
+                occurrence_count=count,
+            )
+        )
+
+    def slice(self, group: Group, kind: str) -> Batch:
+        """The group as rows of `slice`."""
+        cells = self.timed(group, SLICE)
+        cells.put_constant("slice_kind", kind)
+        if group.category is not None:
+            cells.put_constant("category_name", group.category)
+        cells.put_args(self.slice_args)
+        return "slice", cells.batch()
+
+    # -- begin and end of a slice as two events -------------------------------------------------
+
+    def _bracketed(self, group: Group) -> None:
+        """Keep B and E events until their block is read: only then is their order known."""
+        if not self.is_alone:
+            raise PartMismatch
+        threads = [
+            (repr(process), repr(thread))
+            for process, thread in zip(group.fields["pid"], group.fields["tid"], strict=True)
+        ]
+        ids = group.ids.tolist()
+        if group.phase == "B":
+            rows = self.slice(group, self.slice_kind(group))[1].to_pylist()
+            self.brackets += map(_Bracket, ids, threads, rows)
+            return
+        # The end's own arguments: all of them, as JSON.
+        said = Cells(group, SLICE, self.report).batch()["args_json"].to_pylist()
+        times = group.start_ns.to_pylist()
+        self.brackets += map(_Bracket, ids, threads, [None] * len(group), times, said)
+
+    def _joined_brackets(self) -> Iterator[Batch]:
+        """The slices that end in the block just read: an end closes the latest of its thread."""
+        closed = []
+        for bracket in sorted(self.brackets, key=lambda bracket: bracket.event_id):
+            stack = self.open_slices.setdefault(bracket.thread, [])
+            if bracket.begun is not None:
+                stack.append(bracket.begun)
+            elif stack:
+                closed.append(self._closed(stack.pop(), bracket.end_ns, bracket.args_json))
+            else:
+                self._unmatched_end()
+        self.brackets.clear()
+        if closed:
+            self.report.issue(
+                Issue(
+                    "begin_and_end",
+                    "info",
+                    "recording",
+                    "begin and end events (phases B, E) were joined, two to a slice",
+                    occurrence_count=len(closed),
+                    skipped_event_count=len(closed),
+                )
+            )
+            yield "slice", batch_of_rows(SLICE, closed)
+        yield from self._given_up()
+
+    def _closed(
+        self, row: dict[str, Any], end_ns: int | None, arguments: str | None
+    ) -> dict[str, Any]:
+        """A begun slice with what its end says."""
+        if end_ns is not None and row["start_ns"] is not None:
+            if end_ns < row["start_ns"]:
+                self._tell_negative(1)
+            else:
+                row["dur_ns"] = end_ns - row["start_ns"]
+        row["args_json"] = _merged(row["args_json"], arguments)
+        return row
+
+    def _unmatched_end(self) -> None:
+        self.report.issue(
+            Issue(
+                "end_without_begin",
+                "warning",
+                "recording",
+                "end events (phase E) without an open begin (phase B) have no row",
+                skipped_event_count=1,
+            )
+        )
+
+    def _given_up(self) -> Iterator[Batch]:
+        """The slices of the threads with the most open ones, where they are too many."""
+        count = sum(map(len, self.open_slices.values()))
+        if count <= _MOST_OPEN:
+            return
+        for thread in sorted(self.open_slices, key=lambda thread: -len(self.open_slices[thread])):
+            rows = self.open_slices.pop(thread)
+            count -= len(rows)
+            self.report.issue(
+                Issue(
+                    "too_many_open",
+                    "warning",
+                    "recording",
+                    f"begin events (phase B) of threads with the most open slices, where more than "
+                    f"{_MOST_OPEN:,} were open at once",
+                    "their dur_ns is NULL, and their ends have no row",
+                    occurrence_count=len(rows),
+                )
+            )
+            yield "slice", batch_of_rows(SLICE, rows)
+            if count <= _MOST_OPEN // 2:
+                return
+
+    def _never_closed(self) -> Iterator[Batch]:
+        rows = [row for stack in self.open_slices.values() for row in stack]
+        if rows:
+            self.report.issue(
+                Issue(
+                    "begin_without_end",
+                    "warning",
+                    "recording",
+                    "slices that begin (phase B) and never end in the file",
+                    "their dur_ns is NULL",
+                    occurrence_count=len(rows),
+                )
+            )
+            yield "slice", batch_of_rows(SLICE, rows)
+
+    # -- moments ------------------------------------------------------------------------------
+
+    def _flow(self, group: Group) -> Batch:
+        group.fields.pop("bp", None)  # always 'e', how a viewer draws the arrow
+        cells = Cells(group, FLOW, self.report)
+        cells.put("time_ns", group.start_ns)
+        cells.put_text("name", group.fields["name"])
+        if group.category is not None:
+            cells.put_constant("category_name", group.category)
+        cells.put_constant("flow_kind", self.flow_kinds.get(group.category or "", "other"))
+        cells.put_constant("phase_kind", _FLOW_PHASES[group.phase or ""])
+        cells.put_own("flow_id", "id")
+        return "flow", cells.batch()
+
+    def _track_labels(self, group: Group) -> Batch:
+        cells = Cells(group, TRACK_LABEL, self.report)
+        cells.put_text("label_kind", group.fields["name"])
+        cells.put_args({"value": arg("name", "labels", "sort_index", convert=_label)})
+        return "track_label", cells.batch()
+
+    def _counters(self, group: Group) -> Iterator[Batch]:
+        """A counter event holds one value for each of its series: one row each."""
+        given = {key: [not _is_null(v) for v in column] for key, column in group.args.items()}
+        for key, has in given.items():
+            for is_given, part in split(group, has):
+                if is_given:
+                    yield self._counter(part, key)
+        bare = [not any(has) for has in zip(*given.values(), strict=True)] or [True] * len(group)
+        for is_bare, part in split(group, bare):
+            if is_bare:
+                yield self._counter(part, None)
+
+    def _counter(self, group: Group, series: str | None) -> Batch:
+        values = [raw_text(value) for value in group.args[series]] if series else None
+        part = replace(group, args={})
+        cells = Cells(part, COUNTER, self.report)
+        cells.put("time_ns", group.start_ns)
+        cells.put_text("event_name", group.fields["name"])
+        if series is not None and values is not None:
+            cells.put_constant("series_name", series)
+            cells.put_text("value_raw", values)
+            cells.put("value", pa.array([real(value) for value in values], pa.float64()))
+            cells.put_constant("status_kind", "ok")
+        return "counter", cells.batch()
+
+    def skip(self, group: Group) -> None:
+        """Count events that give no row."""
+        if (
+            group.phase is None
+            and group.category is None
+            and all(column.count(None) == len(column) for column in group.fields.values())
+        ):
+            code, what = (
+                "empty_event",
+                "members of the list of events that are empty, or no objects,",
+            )
+        else:
+            code, what = "unknown_phase", f"events of phase {group.phase!r}, which no table takes,"
+        self.report.issue(
+            Issue(
+                code,
+                "warning",
+                "import",
+                f"{what} have no row",
+                occurrence_count=len(group),
+                skipped_event_count=len(group),
+            )
+        )
+
+
+def _label(value: Any) -> str | None:
+    return raw_text(value)
+
+
+def _is_null(value: Any) -> bool:
+    return value is None or (isinstance(value, msgspec.Raw) and bytes(value).strip() == b"null")
+
+
+def raw_text(value: Any) -> str | None:
+    """A value kept as JSON text, as plain text."""
+    if isinstance(value, msgspec.Raw):
+        value = msgspec.json.decode(value) if bytes(value)[:1] == b'"' else bytes(value).decode()
+    return text(value)
+
+
+def _merged(begun: str | None, ended: str | None) -> str | None:
+    """The arguments of a begin and its end; where they differ, those of the end as ``end.KEY``."""
+    if begun is None or ended is None:
+        return begun or ended
+    both, later = (msgspec.json.decode(t, type=dict[str, msgspec.Raw]) for t in (begun, ended))
+    for key, value in later.items():
+        is_other = key in both and bytes(both[key]) != bytes(value)
+        both[f"end.{key}" if is_other else key] = value
+    return msgspec.json.encode(both).decode()
+
+
+def split(group: Group, marks: Sequence[bool]) -> Iterator[tuple[bool, Group]]:
+    """The marked rows of a group and the others."""
+    if all(marks) or not any(marks):
+        yield bool(marks and marks[0]), group
+        return
+    for wanted in (True, False):
+        places = [i for i, mark in enumerate(marks) if bool(mark) == wanted]
+        yield wanted, group.take(places)
+
+
+def refuse_nothing(source: Source, top_level: Mapping[str, bytes], report: Report) -> None:
+    """Raise FormatError where no event of the trace gave a row and nothing else is known of it."""
+    if report.event_count == report.skipped_event_count and not top_level:
+        found = "; ".join(issue.message for issue in report.issues.values())
+        raise FormatError(
+            f"{source.path}: no trace event in it gives a row{f' ({found})' if found else ''}; "
+            "there is nothing to ingest"
+        )
+
+
+def is_sound(report: Report) -> bool:
+    """Whether nothing of the trace was lost or mended."""
+    return not any(
+        issue.severity_kind == "error" or issue.code == "repaired_event"
+        for issue in report.issues.values()
+    )
+
+
+def metadata(top_level: Mapping[str, bytes]) -> dict[str, Any]:
+    """The same as Python values; a number that neither float64 nor 64 bits hold is None."""
+    return {key: _loosely(value) for key, value in top_level.items()}
+
+
+def _loosely(value: bytes) -> Any:
+    try:
+        return msgspec.json.decode(value)
+    except msgspec.ValidationError:
+        text = value.decode("utf-8", "replace")
+        return json.loads(text, parse_float=_finite, parse_int=decimals.whole)
+
+
+def _finite(number: str) -> float | None:
+    value = float(number)
+    return value if math.isfinite(value) else None
+
+
+def metadata_json(top_level: Mapping[str, bytes]) -> str | None:
+    """What the trace says beside its events, as `source_file.metadata_json`."""
+    if not top_level:
+        return None
+    return msgspec.json.encode(
+        {key: msgspec.Raw(value) for key, value in top_level.items()}
+    ).decode()

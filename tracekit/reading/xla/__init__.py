@@ -1,0 +1,1 @@
+"""What XLA and TensorFlow write in every format of their profilers: names, details, operators."""

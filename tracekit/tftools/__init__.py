@@ -1,1 +1,0 @@
-"""The dumps of TensorFlow's profiler plugin, a file for each of its tools."""

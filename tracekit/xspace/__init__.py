@@ -1,1 +1,0 @@
-"""Profiles of TensorFlow and JAX: XSpace, and what is written in its terms."""
