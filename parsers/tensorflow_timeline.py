@@ -42,7 +42,25 @@ _ABSOLUTE_FROM_NS = 10**17  # 1973 in Unix time: no time since the start of some
 _TYPED_KEYS = frozenset(("name", "op"))
 _LAYOUTS = {"Op": ("name", "op"), "DataFlow": ()}
 
+# What TensorFlow 1 calls the devices of a timeline.
+_TIMELINE_PROCESS = re.compile(
+    rb'"name"\s*:\s*"(/[^"\s]{0,200}(?:[cg]pu|CPU|GPU):\d+[^"\s]{0,80} (?:Compute|Tensors))"'
+)
+
 Key = tuple[Hashable, ...]
+
+
+def _match(survey: Survey) -> Match | None:
+    """Whether TensorFlow 1 wrote it, as a timeline: less sure than what names its writer."""
+    if not survey.root:
+        return None
+    processes = sorted(set(_TIMELINE_PROCESS.findall(survey.head)))
+    if processes and (survey.phases or "traceEvents" in survey.keys):
+        names = ", ".join(process.decode("utf-8", "replace") for process in processes[:2])
+        return Match(0.85, f"processes named as a timeline of TensorFlow 1 names them ({names})")
+    if {"Op", "DataFlow"} & survey.categories:
+        return Match(0.7, "events of a timeline's categories (Op, DataFlow)")
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +360,7 @@ class TensorflowTimelineParser:
 
     def sniff(self, head: bytes) -> Match | None:
         """By the names of processes, or the categories that only a timeline has."""
-        return Survey.of(head).tensorflow_timeline_match()
+        return _match(Survey.of(head))
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a timeline."""

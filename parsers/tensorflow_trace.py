@@ -63,6 +63,26 @@ _KERNEL_STREAM = re.compile(r"\(.*\b(?:Kernel|Compute)\b.*\)")
 _CUSTOM_CALL = "custom-call"
 
 
+# What TensorFlow and JAX call the planes of a profile.
+_PLANE = re.compile(rb'"name"\s*:\s*"(/(?:host:CPU|device:(?:TPU|GPU):\d+))"')
+
+
+def _match(survey: Survey) -> Match | None:
+    """Whether the trace viewer of TensorFlow's and JAX's profiler wrote it.
+
+    JAX's perfetto_trace.json.gz is the same without the head that tells it.
+    """
+    if not survey.root:
+        return None
+    if b'"highres-ticks"' in survey.head[:4096]:
+        return Match(0.95, "the head of a trace viewer's file (highres-ticks)")
+    planes = sorted(set(_PLANE.findall(survey.head)))
+    if planes and "M" in survey.phases and not survey.categories:
+        names = ", ".join(plane.decode("utf-8", "replace") for plane in planes[:3])
+        return Match(0.75, f"processes named as the planes of a profile ({names})")
+    return None
+
+
 def _context(value: Any) -> int | None:
     match = _CONTEXT.fullmatch(str(value))
     return int(match[1]) if match else None
@@ -602,7 +622,7 @@ class TensorflowTraceParser:
 
     def sniff(self, head: bytes) -> Match | None:
         """By the head that only this writer writes, or by the names of planes."""
-        return Survey.of(head).tensorflow_trace_match()
+        return _match(Survey.of(head))
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a trace; the file is read twice, for names may stand anywhere."""

@@ -87,6 +87,40 @@ _ABSOLUTE_FROM_NS = 10**17
 _BIG_ENOUGH_TO_SPLIT = 16 << 20
 
 
+# -- whether it is one ----------------------------------------------------------------------------
+
+_CATEGORIES = frozenset((
+    "cpu_op", "user_annotation", "gpu_user_annotation", "gpu_memcpy", "gpu_memset", "kernel",
+    "cuda_runtime", "cuda_driver", "python_function", "cpu_instant_event", "ac2g", "fwdbwd",
+    "async_cpu_to_gpu", "forward_backward", "async_gpu", "Operator", "Kernel", "Runtime", "Memcpy",
+    "Memset", "xpu_runtime", "mtia_runtime", "mtia_ccp_events", "cuda_sync", "overhead", "hpu_op",
+    "async_npu", "HostToDevice", "enqueue", "dequeue", "async_task_queue", "privateuse1_runtime",
+    "cuda_profiler_range", "collective_comm", "glow_runtime", "Trace",
+))  # fmt: skip
+_KEYS = frozenset((
+    "schemaVersion", "deviceProperties", "computeProperties", "distributedInfo",
+    "baseTimeNanoseconds", "traceName", "cupti_version", "roctracer_version", "record_shapes",
+    "with_stack", "profile_memory",
+))  # fmt: skip
+_STRONG_KEYS = frozenset(("deviceProperties", "distributedInfo", "baseTimeNanoseconds",
+                          "computeProperties", "cupti_version", "roctracer_version"))  # fmt: skip
+
+
+def _match(survey: Survey) -> Match | None:
+    """Whether torch's profiler wrote it: its categories say so, less surely keys of its own."""
+    if not survey.root:
+        return None
+    categories = sorted(survey.categories & _CATEGORIES)
+    keys = sorted(survey.keys & _KEYS)
+    if categories and (survey.phases or keys):
+        return Match(0.9, f"trace events of torch's categories ({', '.join(categories[:4])})")
+    if survey.keys & _STRONG_KEYS or (keys and "traceEvents" in survey.keys):
+        return Match(0.65, f"top-level keys of torch's profiler ({', '.join(keys[:4])})")
+    if survey.root == "[" and "attr" in survey.keys and {"B"} <= survey.phases:
+        return Match(0.5, "a list of begin and end events with attributes (AIU)")
+    return None
+
+
 # -- which argument fills which column ------------------------------------------------------------
 
 
@@ -364,7 +398,7 @@ class TorchProfilerParser:
 
     def sniff(self, head: bytes) -> Match | None:
         """By the keys and categories that only torch's profiler writes."""
-        return Survey.of(head).torch_match()
+        return _match(Survey.of(head))
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a trace; see the module."""

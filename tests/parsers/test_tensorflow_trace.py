@@ -296,7 +296,7 @@ def test_it_is_told_by_its_head_and_by_names_of_planes(tmp_path: Path) -> None:
     del content["metadata"]  # as JAX's perfetto_trace.json.gz has it
     path.write_text(json.dumps(content))
     found = detect(Source.at(path))
-    assert (found.parser.name, found.match.certainty) == ("tensorflow-trace", 0.7)
+    assert (found.parser.name, found.match.certainty) == ("tensorflow-trace", 0.75)
     assert "/device:GPU:1" in found.match.reason
 
 
