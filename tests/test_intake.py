@@ -22,10 +22,10 @@ import pyarrow as pa
 import pytest
 import zstandard
 
-from tracekit import intake, registry
+from tracekit import registry
 from tracekit.engine import Database
 from tracekit.errors import FormatError, StrictError, TracekitError, UsageError
-from tracekit.intake import Listener, Options, Outcome, ingest
+from tracekit.intake import Listener, Options, Outcome, ingest, processes
 from tracekit.parser import Batch, Issue, Match, PartMismatch, Report
 from tracekit.parsers import torch_profiler
 from tracekit.registry import ParserError
@@ -115,7 +115,7 @@ def compressed(path: Path, how: str, folder: Path) -> Path:
 @pytest.fixture
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """However small a file is, it is worth several processes."""
-    monkeypatch.setattr(intake, "_WORTH_A_PROCESS_BYTES", 0)
+    monkeypatch.setattr("tracekit.intake._WORTH_A_PROCESS_BYTES", 0)
     monkeypatch.setattr(torch_profiler, "_BIG_ENOUGH_TO_SPLIT", 0)
 
 
@@ -476,7 +476,7 @@ class Here:
 
     def __init__(self, workers: int, *, initargs: tuple[Any, ...], **_: Any) -> None:
         self.seen_workers.append(workers)
-        intake._read_counter = initargs[0]
+        processes._read_counter = initargs[0]
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -495,8 +495,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Work in parts in this process; returns how many workers were wanted, each time."""
     wanted: list[int] = []
     monkeypatch.setattr(Here, "seen_workers", wanted, raising=False)
-    monkeypatch.setattr(intake, "ProcessPoolExecutor", Here)
-    monkeypatch.setattr(intake, "_WORTH_A_PROCESS_BYTES", 0)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr("tracekit.intake._WORTH_A_PROCESS_BYTES", 0)
     return wanted
 
 
@@ -727,7 +727,7 @@ def test_ctrl_c_waits_while_workers_start() -> None:
     end, reached = threading.Event(), []
 
     def held() -> None:
-        with intake._interrupts_held():
+        with processes._interrupts_held():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.05)
             reached.append(True)

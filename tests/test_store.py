@@ -391,7 +391,7 @@ def test_another_value_of_a_label_is_refused_before_anything_is_read(
     store = tmp_path / "S"
     bring_in(store, gpu_trace, run_name="r", labels={"batch": "32", "lr": "1"})
     before = tree(store)
-    monkeypatch.setattr("tracekit.intake.identify", None)  # nothing may be read
+    monkeypatch.setattr("tracekit.intake.job.identify", None)  # nothing may be read
     with pytest.raises(UsageError, match=r"'r' has the label batch=32, and batch=64 is asked for"):
         bring_in(store, cpu_trace, run_name="r", labels={"lr": "1", "batch": "64"})
     assert tree(store) == before

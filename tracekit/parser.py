@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import pyarrow as pa
@@ -161,6 +162,31 @@ class CountingParser(Parser, Protocol):
         Raises:
             UsageError: the profiler knows no device of that capability.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """What of some files belongs together.
+
+    ``of_file`` has for each file of a run of several the folder of that run, whose name the run
+    takes; ``left_out`` the files that are not to be read beside the others, and why.
+    """
+
+    of_file: Mapping[Path, Path] = field(default_factory=dict)
+    left_out: Mapping[Path, str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class GroupingParser(Parser, Protocol):
+    """A parser whose profiler writes a run as several files, in a folder of their own."""
+
+    def expects(self, file: Path) -> bool:
+        """Whether a file is the profiler's by its name: it is told, not passed over, if broken."""
+        ...
+
+    def groups(self, files: Sequence[Path]) -> Groups:
+        """What of `files`, which some parsers claim, belongs together."""
         ...
 
 

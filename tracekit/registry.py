@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from tracekit.errors import FormatError, TracekitError, UsageError
-from tracekit.parser import Match, Parser, PartMismatch
+from tracekit.parser import GroupingParser, Groups, Match, Parser, PartMismatch
 from tracekit.reading.chrome.sniffing import Survey
 from tracekit.source import Source
 
@@ -159,6 +159,26 @@ def claims(head: bytes) -> list[tuple[Parser, Match]]:
     return sorted(found, key=lambda claim: -claim[1].certainty)
 
 
+def grouped(files: Sequence[Path]) -> Groups:
+    """What of some files belongs together, by the parsers that know."""
+    of_file: dict[Path, Path] = {}
+    left_out: dict[Path, str] = {}
+    for parser in parsers().values():
+        if isinstance(parser, GroupingParser):
+            with blamed(parser):
+                found = parser.groups(files)
+            of_file.update(found.of_file)
+            left_out.update(found.left_out)
+    return Groups(of_file, left_out)
+
+
+def is_expected(file: Path) -> bool:
+    """Whether a file that no parser claims is one of a profiler by its name."""
+    return any(
+        isinstance(parser, GroupingParser) and parser.expects(file) for parser in parsers().values()
+    )
+
+
 def head_of(source: Source) -> bytes:
     """The start of the content; raises FormatError when it cannot be read."""
     try:
@@ -172,7 +192,11 @@ def detect(source: Source, format_name: str | None = None) -> Detection:
     if format_name is not None:
         return Detection(parser_named(format_name), Match(1.0, "named with --format"))
     head = head_of(source)
-    found = claims(head)
+    return chosen(source, head, claims(head))
+
+
+def chosen(source: Source, head: bytes, found: Sequence[tuple[Parser, Match]]) -> Detection:
+    """The surest claim on `source`; raises FormatError where there is none, or several."""
     if not found:
         raise FormatError(_nothing_fits(source, head))
     best = [claim for claim in found if claim[1].certainty == found[0][1].certainty]

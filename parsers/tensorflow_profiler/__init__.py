@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Groups, Issue, Match, Recipe, Report
 from tracekit.parsers.tensorflow_profiler.advice import Advice, wants
 from tracekit.parsers.tensorflow_profiler.events import Events, read_events, read_times
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.hosted import HostedOps
+from tracekit.parsers.tensorflow_profiler.logdir import groups_of, is_dump_of_run
 from tracekit.parsers.tensorflow_profiler.oprows import Instruction, Known, op_rows
 from tracekit.parsers.tensorflow_profiler.opsums import OpSums
 from tracekit.parsers.tensorflow_profiler.planes import (
@@ -124,6 +125,14 @@ class TensorflowProfilerParser:
     def __init__(self, asking: Asking = asking) -> None:
         """`asking` asks xprof about a dump: tests read without it."""
         self._asking = asking
+
+    def expects(self, file: Path) -> bool:
+        """A dump in the folder of a run."""
+        return is_dump_of_run(file)
+
+    def groups(self, files: Sequence[Path]) -> Groups:
+        """The dumps of all hosts of a run."""
+        return groups_of(files)
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a dump; see the module."""

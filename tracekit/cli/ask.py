@@ -203,7 +203,7 @@ def queries(
     import pyarrow as pa
 
     from tracekit.catalog import catalog
-    from tracekit.intake import keep_pandas_out
+    from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
     database = _opened(store) if _is_there(store) else None

@@ -167,7 +167,7 @@ def chart(
 
 
 def _chart(store: Path, name: str, runs: list[str], asked: Request) -> AnyChart:
-    from tracekit.intake import keep_pandas_out
+    from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
     from tracekit.session import Session

@@ -93,8 +93,9 @@ def ingest(
     before it stay in the store.
     """
     from tracekit.cli.telling import Teller, progress_bar, tell
-    from tracekit.intake import Options, keep_pandas_out
+    from tracekit.intake import Options
     from tracekit.intake import ingest as bring_in
+    from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
     paths, roles = _columns(paths, columns or [])
@@ -233,8 +234,8 @@ def formats(
 
     import pyarrow as pa
 
-    from tracekit.intake import keep_pandas_out
     from tracekit.registry import broken_parsers, parsers
+    from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
     known = parsers().values()
@@ -262,7 +263,7 @@ def devices(
 ) -> int:
     """List the devices whose peaks are known, or what one of them can do at most."""
     from tracekit.cli.peaks import all_devices, one_device
-    from tracekit.intake import keep_pandas_out
+    from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
     result = all_devices(peaks) if name is None else one_device(name, peaks)

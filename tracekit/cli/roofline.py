@@ -115,7 +115,7 @@ def roofline(
 
 
 def _chart(store: Path, runs: list[str], asked: Request) -> Chart:
-    from tracekit.intake import keep_pandas_out
+    from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
     from tracekit.session import Session

@@ -1,0 +1,55 @@
+"""Folders that TensorFlow's and JAX's profilers write: ``plugins/profile/<run>/<host>.…``.
+
+Layout: the profiler plugin's documentation, docs/profile_plugin of OpenXLA's xprof. A run has one
+dump (`*.xplane.pb`) for each host; what else there is of that host was made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from tracekit.parser import Groups
+
+_DUMP = ".xplane.pb"
+_OF_ALL_HOSTS = ("ALL_HOSTS", "perfetto_trace")
+_MADE_OF_IT = f"was made of the dump beside it (*{_DUMP}), which is read"
+
+
+def groups_of(files: Iterable[Path]) -> Groups:
+    """The runs among some files, without what was made of their dumps."""
+    runs: dict[Path, list[Path]] = {}
+    for file in files:
+        folder = file.resolve().parent
+        if _is_run(folder):
+            runs.setdefault(folder, []).append(file)
+    derived = {
+        file for members in runs.values()
+        for file in members if not _is_dump(file) and _is_made_of(file, members)
+    }  # fmt: skip
+    of_file = {
+        file: run for run, members in runs.items() for file in members if file not in derived
+    }
+    return Groups(of_file, dict.fromkeys(derived, _MADE_OF_IT))
+
+
+def is_dump_of_run(file: Path) -> bool:
+    """Whether a file is a host's dump, by its name and where it lies."""
+    return _is_dump(file) and _is_run(file.resolve().parent)
+
+
+def _is_made_of(file: Path, members: list[Path]) -> bool:
+    """Whether a file was made of a dump beside it: of its host's, or of all of them."""
+    dumps = [member.name.partition(_DUMP)[0] for member in members if _is_dump(member)]
+    return bool(dumps) and (
+        file.name.startswith(_OF_ALL_HOSTS) or any(file.name.startswith(f"{h}.") for h in dumps)
+    )
+
+
+def _is_run(folder: Path) -> bool:
+    return folder.parent.name == "profile" and folder.parent.parent.name == "plugins"
+
+
+def _is_dump(file: Path) -> bool:
+    """It can be compressed."""
+    return file.name.removesuffix(".gz").removesuffix(".zst").endswith(_DUMP)

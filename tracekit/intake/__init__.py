@@ -1,0 +1,124 @@
+"""From files to a store: find the parser, run it (in parts, side by side), commit."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from tracekit.errors import UsageError
+from tracekit.events import rules
+from tracekit.intake.committing import already_in, commit
+from tracekit.intake.files import jobs_of, source_at
+from tracekit.intake.job import Job, Listener, Outcome, content_guess
+from tracekit.intake.options import Options, checked
+from tracekit.intake.processes import side_by_side
+from tracekit.intake.reading import parse_whole, watched
+from tracekit.parser import Report
+from tracekit.peaks import assumptions
+from tracekit.schema import ASSUMPTION, EVENT_RULE, batch_of_rows
+from tracekit.store import Ingest, Store, create_store, run_id_of
+
+_WORTH_A_PROCESS_BYTES = 24 << 20
+_FEW = 4
+
+__all__ = ["Listener", "Options", "Outcome", "ingest", "source_at"]
+
+
+def ingest(
+    paths: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
+    store: str | os.PathLike[str],
+    options: Options | None = None,
+    listener: Listener | None = None,
+) -> list[Outcome]:
+    """Bring files (or folders of files) into the store, each wholly or not at all.
+
+    A file that is missing or of no known format stops everything before any is read. What goes
+    wrong later, with the content of one file, stops the ingest there: files that came in before
+    it stay (`listener` was told of each). Raises FormatError, StoreError, UsageError.
+    """
+    options, listener = checked(options or Options()), listener or Listener()
+    assumed = _assumed(options)
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    jobs = jobs_of(given, options.format_name, listener)
+    _refuse_mixed(jobs, options)
+    for job in jobs:
+        job.assumed = assumed
+    home = create_store(store)
+    replacing = _refuse_others(home, jobs, options)
+    outcomes: list[Outcome] = []
+    with (
+        home.begin(replacing) as under_way,
+        contextlib.closing(_run(jobs, under_way, options, listener)) as finished,
+    ):
+        scratch = under_way.scratch
+        for job in jobs:
+            job.source = replace(job.source, scratch=scratch, columns=options.columns)
+        for outcome in finished:
+            listener.finished(outcome)
+            outcomes.append(outcome)
+    return outcomes
+
+
+def _refuse_mixed(jobs: list[Job], options: Options) -> None:
+    """A run is one profile: two of them are two runs."""
+    profiles = sorted({job.group for job in jobs if job.group is not None})
+    if options.run_name is not None and len(profiles) > 1:
+        folders = ", ".join(str(profile) for profile in profiles[:_FEW])
+        raise UsageError(
+            f"--run {options.run_name}: there are {len(profiles)} profiles, each a run of its own: "
+            f"{folders}; name the folder of one of them, or leave --run out"
+        )
+
+
+def _assumed(options: Options) -> dict[str, pa.RecordBatch]:
+    """The rows of what the user says of the device and its events."""
+    said = assumptions(options.device_name, [Path(path) for path in options.peaks])
+    events = rules([Path(path) for path in options.events])
+    return {
+        ASSUMPTION.name: batch_of_rows(ASSUMPTION, said),
+        EVENT_RULE.name: batch_of_rows(EVENT_RULE, events),
+    }
+
+
+def _refuse_others(home: Store, jobs: list[Job], options: Options) -> set[str]:
+    """Before anything is read: a run cannot have two values of one label or metric.
+
+    Returns the sources that are going to be replaced, as far as that had to be found out.
+    """
+    if options.run_name is None or not options.said:
+        return set()
+    replacing = {job.known_identity().source_id for job in jobs} if options.replaces else set()
+    home.refuse_others(run_id_of(options.run_name), options.said, replacing)
+    return replacing
+
+
+def _run(
+    jobs: list[Job], under_way: Ingest, options: Options, listener: Listener
+) -> Generator[Outcome]:
+    expected = sum(content_guess(job.source) for job in jobs)
+    if options.workers > 1 and expected >= _WORTH_A_PROCESS_BYTES:
+        yield from side_by_side(jobs, under_way, options, listener)
+        return
+    done = 0
+
+    def tell(read: int) -> None:
+        listener.progress(done + read, expected)
+
+    for job in jobs:
+        report = Report()
+        with watched(report, tell):
+            outcome = _alone(job, under_way, options, report)
+        done += report.read_bytes
+        yield outcome
+
+
+def _alone(job: Job, under_way: Ingest, options: Options, report: Report) -> Outcome:
+    if known := already_in(job, under_way.store, options):
+        return known
+    job.results = [parse_whole(job, under_way, report)]
+    return commit(job, under_way, options)

@@ -1,0 +1,109 @@
+"""One source on its way into the store, and what became of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tracekit.errors import FormatError
+from tracekit.parser import Issue, Report
+from tracekit.registry import Detection, blamed
+from tracekit.source import Identity, Source, identify
+
+_COMPRESSION_GUESS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one source.
+
+    ``rows`` counts the parser's rows by table. ``already_in`` is the run that held the same content
+    already: nothing was written then. ``undone_count`` joins went with the ingest it replaces.
+    """
+
+    path: Path
+    source_id: str
+    run_id: str
+    format_name: str
+    rows: Mapping[str, int]
+    issues: Sequence[Issue]
+    event_count: int
+    is_complete: bool
+    already_in: str | None = None
+    undone_count: int = 0
+
+
+class Listener:
+    """What an ingest tells while it runs; override what is of interest."""
+
+    def passed_over(self, folder: Path, count: int) -> None:
+        """`count` files in `folder` are none that any parser reads."""
+
+    def left_out(self, file: Path, reason: str) -> None:
+        """A file in a folder is not read, although its name says that it could be."""
+
+    def progress(self, read: int, expected: int) -> None:
+        """`read` bytes of content are read, of about `expected`."""
+
+    def finished(self, outcome: Outcome) -> None:
+        """A source is done: committed, or found to be in the store already."""
+
+
+@dataclass(slots=True)
+class PartResult:
+    """What a part of a source gave: its report, and the rows written by table."""
+
+    report: Report
+    rows: dict[str, int]
+
+
+@dataclass(slots=True)
+class Job:
+    """One source on its way in; `stamp` is what the file looked like before it was read.
+
+    `group` is the folder of the profiler's run that it belongs to, with the jobs `of_group`.
+    """
+
+    number: int
+    source: Source
+    detection: Detection
+    stamp: tuple[int, int]
+    parts: Sequence[Any] = ()
+    results: list[PartResult] = field(default_factory=list)
+    identity: Identity | None = None
+    group: Path | None = None
+    of_group: Sequence[Job] = ()
+    assumed: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+
+    def known_identity(self) -> Identity:
+        """The hash of the content, worked out once."""
+        if self.identity is None:
+            with blamed(self.detection.parser, self.source.path):
+                self.identity = identify(self.source)
+        return self.identity
+
+
+def status_of(path: Path) -> os.stat_result:
+    """The status of a file; raises FormatError where there is none."""
+    try:
+        return path.stat()
+    except OSError as error:
+        raise FormatError(
+            f"{path}: cannot be read: {error.strerror or error}; check the name and the rights"
+        ) from error
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """What a file looks like from outside: its size, and when it was written."""
+    status = status_of(path)
+    return status.st_size, status.st_mtime_ns
+
+
+def content_guess(source: Source) -> int:
+    """About how many bytes the content has, decompressed."""
+    return source.size_bytes * (1 if source.is_seekable else _COMPRESSION_GUESS)
