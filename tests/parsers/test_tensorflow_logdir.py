@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.parsers.xspaces import Plane, Stat, space
 from tracekit.engine import Database
 from tracekit.errors import FormatError, UsageError
@@ -119,7 +120,7 @@ def test_a_host_that_comes_in_later_joins_the_others(tmp_path: Path) -> None:
 
 
 def test_the_only_trace_of_a_host_is_read(tmp_path: Path) -> None:
-    recorded = Path(__file__).resolve().parent.parent / "fixtures/tensorflow_profiler/jax-cpu"
+    recorded = ROOT / "fixtures/tensorflow_profiler/jax-cpu"
     trace = gzip.decompress((recorded / "trace.json.gz").read_bytes())
     folder = profile(tmp_path / "log", "r", a_xplane_pb=dump(1000), b_xplane_pb=b"")
     (folder / "b.trace.json").write_bytes(trace)
