@@ -51,11 +51,12 @@ def test_each_package_has_an_init(project: dict[str, Any]) -> None:
 
 
 def test_data_files_are_covered(project: dict[str, Any]) -> None:
-    patterns = project["tool"]["setuptools"]["package-data"]
+    mapping = project["tool"]["setuptools"]["package-dir"]
     shipped = set((ROOT / "queries").glob("**/*.py"))
-    for package, folder in (("tracekit", "tracekit"), ("tracekit.queries", "queries")):
-        for pattern in patterns[package]:
-            shipped.update((ROOT / folder).glob(pattern))
+    for package, patterns in project["tool"]["setuptools"]["package-data"].items():
+        for pattern in patterns:
+            folder = ROOT / mapping.get(package, package.replace(".", "/"))
+            shipped.update(folder.glob(pattern))
     assert ROOT / "tracekit" / "py.typed" in shipped
     on_disk = {path for path in (ROOT / "queries").rglob("*.*") if "__pycache__" not in path.parts}
     assert on_disk <= shipped

@@ -15,7 +15,6 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from tracekit import peaks
 from tracekit.errors import UsageError
 from tracekit.events import family_named
 from tracekit.peaks import (
@@ -29,11 +28,13 @@ from tracekit.peaks import (
     assumptions,
     device_key,
     device_named,
+    devices,
     model_named,
     models,
     nearest,
     read_peaks,
 )
+from tracekit.peaks.ceilings import Kind
 
 ALL = [pytest.param(model, id=model.name) for model in models()]
 COMPUTED = [
@@ -565,7 +566,7 @@ def test_a_flat_file_gives_ceilings(given: Read, text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_a_flat_file_takes_every_ceiling(given: Read, kind: peaks.Kind) -> None:
+def test_a_flat_file_takes_every_ceiling(given: Read, kind: Kind) -> None:
     suffix = "_ns" if kind == "launch_overhead" else ""
     text = "".join(f"{name}{suffix} = 5e9\n" for name in NAMES[kind])
     ceilings = given(f"[ceilings]\n{text}").ceilings
@@ -600,7 +601,7 @@ def test_a_file_may_give_both(given: Read) -> None:
 
 
 def test_our_own_file_is_one_that_a_user_can_give(given: Read) -> None:
-    ours = (Path(peaks.__file__).parent / "devices.toml").read_text("utf-8")
+    ours = (Path(devices.__file__).parent / "devices.toml").read_text("utf-8")
     assert given(ours).models == models()
     assert len(tomllib.loads(ours)["device"]) == len(models())
 
@@ -1083,12 +1084,12 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
 @pytest.fixture
 def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A file in place of ours."""
-    monkeypatch.setattr(peaks, "files", lambda _: tmp_path)
+    monkeypatch.setattr(devices, "files", lambda _: tmp_path)
     models.cache_clear()
-    peaks._by_key.cache_clear()
+    devices._by_key.cache_clear()
     yield tmp_path / "devices.toml"
     models.cache_clear()
-    peaks._by_key.cache_clear()
+    devices._by_key.cache_clear()
 
 
 CITED = ceiling_toml(origin="'datasheet'", source="'s'", date="'2020-05'")

@@ -1,0 +1,38 @@
+"""Peaks: what a device can do at most, from our own data file or from a file of the user's.
+
+Every figure is a named ceiling in base units (FLOP/s, bytes/s, ns) with its source. Devices are
+found by the names that profilers print; a name that fits none has no peaks, never a guess.
+"""
+
+from __future__ import annotations
+
+from tracekit.peaks.assumed import assumptions
+from tracekit.peaks.ceilings import NAMES, UNITS, Ceiling
+from tracekit.peaks.devices import (
+    DEVICE_KEY_PATTERN,
+    DeviceModel,
+    device_key,
+    device_named,
+    model_named,
+    models,
+    nearest,
+)
+from tracekit.peaks.processors import Processor
+from tracekit.peaks.user_files import UserPeaks, read_peaks
+
+__all__ = [
+    "DEVICE_KEY_PATTERN",
+    "NAMES",
+    "UNITS",
+    "Ceiling",
+    "DeviceModel",
+    "Processor",
+    "UserPeaks",
+    "assumptions",
+    "device_key",
+    "device_named",
+    "model_named",
+    "models",
+    "nearest",
+    "read_peaks",
+]

@@ -1,0 +1,93 @@
+"""What the Empirical Roofline Toolkit (ERT) measured: its ``sum``, or ``roofline.json``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tracekit import toml_file
+from tracekit.peaks.ceilings import (
+    LAYOUTS,
+    NAMES,
+    PLAIN,
+    Ceiling,
+    Kind,
+    best_of,
+    given,
+    number_of,
+    value_of,
+)
+from tracekit.toml_file import quoted, shortened
+
+_ERT_LINE = re.compile(r"^\s*(\S+)\s+((?:\w+\s+)?GFLOPs|DRAM|L\d+)\s*$")
+ERT_MARK = re.compile(r"^META_DATA[ \t]*\r?$|^[ \t]*[\d.]+[ \t]+(\w+[ \t]+)?GFLOPs\b", re.M)
+_ERT_PRECISION = re.compile(r"ERT_(?:PRECISION\W+)?(FP64|FP32|FP16)\b")
+_ERT_VERSION = re.compile(r"ERT_VERSION\W+([\d.]+)")
+
+
+def ert_text(text: str, file: str) -> tuple[Ceiling, ...]:
+    """The ceilings of a ``sum``; raises ValueError for raw output."""
+    rows = [
+        (f"{file}, line {number}", match[2], match[1])
+        for number, line in enumerate(text.split("\n"), 1)
+        if (match := _ERT_LINE.match(line))
+    ]
+    if not rows:
+        raise ValueError("is raw output of ERT; give the file called sum, or roofline.json")
+    return best_of(_ert_ceiling(*row, text) for row in rows)
+
+
+def ert_json(text: str, file: str) -> tuple[Ceiling, ...]:
+    """The ceilings of a ``roofline.json``; raises ValueError where it is none."""
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"is no JSON: {shortened(str(error))}; give {LAYOUTS}") from error
+    empirical = toml_file.table(toml_file.table(document, "the file").get("empirical"), "empirical")
+    rows = list(_ert_rows(empirical, file))
+    if not rows:
+        raise ValueError("empirical: ERT's database has no figure; run ERT to its end")
+    return best_of(_ert_ceiling(*row, text) for row in rows)
+
+
+def _ert_rows(empirical: dict[str, Any], file: str) -> Iterator[tuple[str, str, object]]:
+    for group in ("gflops", "gbytes"):
+        place = f"empirical.{group}"
+        data = toml_file.table(empirical.get(group), place).get("data")
+        if not isinstance(data, list):
+            raise ValueError(f"{place}.data: is to be a list of [label, figure]")
+        for row in data:
+            if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
+                raise ValueError(f"{place}.data: {quoted(row)} is not [label, figure]")
+            yield f"{file}, {place}", row[0], row[1]
+
+
+def _ert_ceiling(place: str, label: str, figure: object, text: str) -> Ceiling:
+    """One line of ERT's: GFLOP/s of a precision, or GB/s of a level; both are decimal."""
+    if label.endswith("GFLOPs"):
+        kind: Kind = "compute"
+        name, remark = _ert_precision(label, text, place)
+    else:
+        kind, name, remark = "bandwidth", label.lower(), ""
+    name = toml_file.one_of(name, NAMES[kind], place)
+    number = number_of(figure, f"{place}: {label}")
+    source = f"{place}: ERT, {number:.10g} {label}{remark}"
+    return given(kind, name, value_of(number * 1e9, kind, place), "measured", source)
+
+
+def _ert_precision(label: str, text: str, place: str) -> tuple[str, str]:
+    """The precision of a GFLOP/s figure, and what is to be said of how it is known."""
+    if stated := label.removesuffix("GFLOPs").strip():
+        return toml_file.one_of(stated.lower(), PLAIN, place), ""
+    settings = set(_ERT_PRECISION.findall(text))
+    if len(settings) == 1:
+        return settings.pop().lower(), ""
+    version = _ERT_VERSION.search(text)
+    if not settings and version and version[1].startswith(("1.0", "1.1")):
+        return "fp64", f"; taken as fp64: the kernels of ERT {version[1]} compute in double"
+    raise ValueError(
+        f"{place}: ERT does not say of which precision these GFLOPs are; write them in a TOML, "
+        "e.g. [ceilings] fp32 = 15.16e12"
+    )
