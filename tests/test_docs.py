@@ -21,9 +21,8 @@ from tracekit.engine import Database
 from tracekit.events import rules
 from tracekit.intake import Options, ingest
 from tracekit.opmodels import Model, OpCall, Unknown
-from tracekit.parsers import torch_profiler
+from tracekit.parsers import BUILT_IN, torch_profiler
 from tracekit.reading.chrome import rows as chrome_rows
-from tracekit.registry import BUILT_IN
 from tracekit.schema import TABLES
 from tracekit.store import open_store
 

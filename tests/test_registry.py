@@ -18,8 +18,8 @@ from tracekit import registry
 from tracekit.cli.app import run
 from tracekit.errors import FormatError, UsageError
 from tracekit.parser import Match, Parser
+from tracekit.parsers import BUILT_IN
 from tracekit.registry import (
-    BUILT_IN,
     ParserError,
     broken_parsers,
     claims,

@@ -6,50 +6,15 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 
 from tracekit.errors import FormatError, TracekitError, UsageError
 from tracekit.parser import GroupingParser, Groups, Match, Parser, PartMismatch
+from tracekit.parsers import BUILT_IN, GROUP
+from tracekit.plugins import entries, loaded
 from tracekit.reading.chrome.sniffing import Survey
 from tracekit.source import Source
-
-GROUP = "tracekit.parsers"
-
-#: Our own parsers load the way third parties' do.
-BUILT_IN = (
-    EntryPoint("torch-profiler", "tracekit.parsers.torch_profiler:TorchProfilerParser", GROUP),
-    EntryPoint("nsight-compute", "tracekit.parsers.nsight_compute:NsightComputeParser", GROUP),
-    EntryPoint("nvprof", "tracekit.parsers.nvprof:NvprofParser", GROUP),
-    EntryPoint(
-        "tensorflow-profiler",
-        "tracekit.parsers.tensorflow_profiler:TensorflowProfilerParser",
-        GROUP,
-    ),
-    EntryPoint("perf-stat", "tracekit.parsers.perf_stat:PerfStatParser", GROUP),
-    EntryPoint("caffe-time", "tracekit.parsers.caffe_time:CaffeTimeParser", GROUP),
-    EntryPoint(
-        "tensorflow-tools", "tracekit.parsers.tensorflow_tools:TensorflowToolsParser", GROUP
-    ),
-    EntryPoint(
-        "tensorflow-trace", "tracekit.parsers.tensorflow_trace:TensorflowTraceParser", GROUP
-    ),
-    EntryPoint(
-        "tensorflow-timeline",
-        "tracekit.parsers.tensorflow_timeline:TensorflowTimelineParser",
-        GROUP,
-    ),
-    EntryPoint(
-        "google-benchmark", "tracekit.parsers.google_benchmark:GoogleBenchmarkParser", GROUP
-    ),
-    EntryPoint(
-        "pytest-benchmark", "tracekit.parsers.pytest_benchmark:PytestBenchmarkParser", GROUP
-    ),
-    EntryPoint("hyperfine", "tracekit.parsers.hyperfine:HyperfineParser", GROUP),
-    EntryPoint("mlperf", "tracekit.parsers.mlperf:MlperfParser", GROUP),
-    EntryPoint("results-table", "tracekit.parsers.results_table:ResultsTableParser", GROUP),
-)
-
 
 #: What is claimed less surely (any table is a table of results) has to be named: a folder's files
 #: are passed over.
@@ -108,9 +73,9 @@ def broken_parsers() -> dict[str, str]:
 @cache
 def _known() -> Known:
     found = Known({}, {})
-    for entry in (*BUILT_IN, *sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value))):
+    for entry in entries(GROUP, BUILT_IN):
         try:
-            parser = _loaded(entry)
+            parser = loaded(entry, "parser", _made)
         except UsageError as error:
             found.broken[entry.name] = str(error)
             continue
@@ -124,17 +89,11 @@ def _known() -> Known:
     return found
 
 
-def _loaded(entry: EntryPoint) -> Parser:
-    try:
-        parser: object = entry.load()()
-        if not isinstance(parser, Parser) or not isinstance(parser.name, str):
-            raise TypeError("it is no parser: it lacks name, title, sniff or parse")
-    except (Exception, SystemExit) as error:  # a plug-in may fail in any way
-        raise UsageError(
-            f"the parser {entry.name!r} ({entry.value}) cannot be loaded: "
-            f"{type(error).__name__}: {error}; update or uninstall the package that provides it"
-        ) from error
-    return parser
+def _made(kind: Any) -> Parser:
+    made: object = kind()
+    if not isinstance(made, Parser) or not isinstance(made.name, str):
+        raise TypeError("it is no parser: it lacks name, title, sniff or parse")
+    return made
 
 
 def parser_named(name: str) -> Parser:

@@ -20,7 +20,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tracekit.registry import BUILT_IN, parsers
+from tracekit.parsers import BUILT_IN
+from tracekit.registry import parsers
 
 Tracekit = Callable[..., Any]
 Sees = Callable[[Path], list[tuple[str, int, int]]]

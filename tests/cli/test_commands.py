@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tracekit.catalog import catalog
-from tracekit.registry import BUILT_IN
+from tracekit.parsers import BUILT_IN
 
 Tracekit = Callable[..., Any]
 

@@ -13,7 +13,8 @@ import pytest
 
 from tracekit import registry
 from tracekit.parser import Match, Recipe, RecordableParser
-from tracekit.registry import BUILT_IN, parser_named
+from tracekit.parsers import BUILT_IN
+from tracekit.registry import parser_named
 
 Tracekit = Callable[..., Any]
 OURS = [entry.name for entry in BUILT_IN]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tracekit.errors import UsageError
+from tracekit.plugins import by_name, loaded
 
 if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
@@ -82,32 +83,20 @@ def rows_of(store: Store, report: str, runs: Mapping[str, str]) -> list[dict[str
 
 def chart_names() -> list[str]:
     """The charts there are: ours, then those of installed packages."""
-    return list(_entries())
+    return list(by_name(GROUP, BUILT_IN))
 
 
 def chart_named(name: str) -> ChartKind:
     """The chart called `name`; raises UsageError if there is none or it cannot be loaded."""
-    entry = _entries().get(name)
+    entry = by_name(GROUP, BUILT_IN).get(name)
     if entry is None:
         known = ", ".join(chart_names())
         raise UsageError(f"there is no chart called {name!r}; known: {known}")
-    try:
-        loaded: object = entry.load()()
-    except Exception as error:  # a plug-in may fail in any way
-        raise UsageError(
-            f"the chart {name!r} ({entry.value}) cannot be loaded: {error}; update or uninstall "
-            "the package that provides it"
-        ) from error
-    if not isinstance(loaded, ChartKind):
-        raise UsageError(
-            f"{entry.value} is no chart: it lacks name, title, table, options or build"
-        )
-    return loaded
+    return loaded(entry, "chart", _made)
 
 
-def _entries() -> dict[str, EntryPoint]:
-    """Where each chart is found; a name that is taken is not replaced."""
-    entries = {entry.name: entry for entry in BUILT_IN}
-    for entry in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
-        entries.setdefault(entry.name, entry)
-    return entries
+def _made(kind: Any) -> ChartKind:
+    made: object = kind()
+    if not isinstance(made, ChartKind):
+        raise TypeError("it is no chart: it lacks name, title, table, options or build")
+    return made

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import NamedTuple
 
+from tracekit.errors import UsageError
 from tracekit.opmodels.call import OpCall, Tensor, Unknown
 from tracekit.opmodels.model import HEAVY, Model, Work, model
+from tracekit.plugins import entries, in_short, loaded
 
 __all__ = ["Figures", "Model", "OpCall", "Tensor", "Unknown", "Work", "figures", "model"]
 
@@ -80,7 +82,7 @@ def _figures(name: str | None, *columns: str | None) -> Figures:
     except Unknown as unknown:
         return family._replace(reason=str(unknown))
     except Exception as error:  # noqa: BLE001 - a plug-in may fail in any way
-        failure = f"the model of {name} in {origin} failed: {_in_short(error)}"
+        failure = f"the model of {name} in {origin} failed: {in_short(error)}"
         return family._replace(reason=failure)
 
 
@@ -140,14 +142,11 @@ def _precision(work: Work) -> str | None:
 def _known() -> _Known:
     """Every model: ours, then those of installed packages. A name that is taken stays."""
     known = _Known()
-    others = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
-    for entry in (*BUILT_IN, *others):
+    for entry in entries(GROUP, BUILT_IN):
         try:
-            found = [one for one in vars(entry.load()).values() if isinstance(one, Model)]
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may fail in any way
-            known.broken.append(
-                f"the models {entry.name!r} ({entry.value}) cannot be loaded: {_in_short(error)}"
-            )
+            found = loaded(entry, "models", _models)
+        except UsageError as error:
+            known.broken.append(str(error))
             continue
         for one in found:
             for name in one.names:
@@ -155,5 +154,5 @@ def _known() -> _Known:
     return known
 
 
-def _in_short(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:200]
+def _models(module: object) -> list[Model]:
+    return [one for one in vars(module).values() if isinstance(one, Model)]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol, runtime_checkable
+from importlib.metadata import EntryPoint
+from typing import Any, Protocol, runtime_checkable
 
 from tracekit.errors import UsageError
+from tracekit.plugins import by_name, loaded
 from tracekit.render.text import inert
 from tracekit.result import Result
 
@@ -57,30 +58,20 @@ class Renderer(Protocol):
 
 def renderer_names() -> list[str]:
     """The outputs there are: ours, then those of installed packages."""
-    return list(_entries())
+    return list(by_name(GROUP, BUILT_IN))
 
 
 def renderer(name: str) -> Renderer:
     """The output called `name`; raises UsageError if there is none or it cannot be loaded."""
-    entry = _entries().get(name)
+    entry = by_name(GROUP, BUILT_IN).get(name)
     if entry is None:
         known = ", ".join(inert(known) for known in renderer_names())
         raise UsageError(f"there is no output format called '{inert(name)}'; known: {known}")
-    try:
-        loaded = entry.load()()
-    except Exception as error:  # a plug-in may fail in any way
-        raise UsageError(
-            f"the output format '{inert(name)}' ({inert(entry.value)}) cannot be loaded: "
-            f"{inert(str(error))}; update or uninstall the package that provides it"
-        ) from error
-    if not isinstance(loaded, Renderer):
-        raise UsageError(f"{inert(entry.value)} is no renderer: it lacks name, is_binary or render")
-    return loaded
+    return loaded(entry, "output format", _made)
 
 
-def _entries() -> dict[str, EntryPoint]:
-    """Where each output is found; a name that is taken is not replaced."""
-    entries = {entry.name: entry for entry in BUILT_IN}
-    for entry in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
-        entries.setdefault(entry.name, entry)
-    return entries
+def _made(kind: Any) -> Renderer:
+    made: object = kind()
+    if not isinstance(made, Renderer):
+        raise TypeError("it is no renderer: it lacks name, is_binary or render")
+    return made

@@ -1,0 +1,45 @@
+"""Plug-ins: what installed packages add under an entry-point group, loaded the way our own is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
+
+from tracekit.errors import UsageError
+
+_Made = TypeVar("_Made")
+
+
+def entries(group: str, built_in: Sequence[EntryPoint]) -> list[EntryPoint]:
+    """Ours, then those of installed packages by their names."""
+    others = sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value))
+    return [*built_in, *others]
+
+
+def by_name(group: str, built_in: Sequence[EntryPoint]) -> dict[str, EntryPoint]:
+    """The same by name; a name that is taken is not replaced."""
+    found: dict[str, EntryPoint] = {}
+    for entry in entries(group, built_in):
+        found.setdefault(entry.name, entry)
+    return found
+
+
+def loaded(entry: EntryPoint, what: str, made: Callable[[object], _Made]) -> _Made:
+    """What `made` makes of the object that an entry point names; `what` it is, in words.
+
+    Raises:
+        UsageError: the object cannot be imported, or `made` fails: a plug-in may fail in any way.
+    """
+    try:
+        return made(entry.load())
+    except (Exception, SystemExit) as error:
+        raise UsageError(
+            f"the {what} {entry.name!r} ({entry.value}) cannot be loaded: {in_short(error)}; "
+            "update or uninstall the package that provides it"
+        ) from error
+
+
+def in_short(error: BaseException) -> str:
+    """Kind and message of an error, as much as fits into a sentence."""
+    return f"{type(error).__name__}: {error}"[:200]
