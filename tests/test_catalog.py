@@ -159,6 +159,18 @@ def test_it_never_divides_without_ratio(name: str) -> None:
     assert name == "ratio" or not re.search(r"[^/]/[^/]", without_texts)
 
 
+#: What is asked of the table itself is no name: peaks that a profiler reports, kinds, ranks.
+READS_DEVICE = {"device_known", "device_ceiling", "device_rank", "comparison_runs", "infeed"}
+
+
+def test_a_device_is_what_device_known_says() -> None:
+    """That counts the user's word; the table has what the file says."""
+    reads = re.compile(r"\b(?:FROM|JOIN) device\b")
+    assert {name for name, query in catalog().items() if reads.search(query.sql)} == READS_DEVICE
+    for name in READS_DEVICE - {"device_known"}:
+        assert not re.search(r"\bdevice\.name\b", catalog()[name].sql)
+
+
 @pytest.mark.parametrize("name", REPORTS)
 def test_an_empty_store_gives_no_rows(empty: Database, name: str) -> None:
     query = catalog()[name]

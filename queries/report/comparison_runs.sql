@@ -1,7 +1,7 @@
 -- purpose = "What a comparison of two runs is about: their devices, sources and steps, and the device time that is left out."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
--- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share"]
+-- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share", "device_known"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run A, the base"}
 -- other_run_id = {type = "VARCHAR", doc = "run B"}
@@ -69,10 +69,12 @@ shares AS (
     GROUP BY run_id
 ),
 devices AS (
-    SELECT run_id, string_agg(DISTINCT name, ', ' ORDER BY name) AS device_names
-    FROM device
-    WHERE run_id IN ($run_id, $other_run_id) AND device_kind IS DISTINCT FROM 'cpu'
-    GROUP BY run_id
+    SELECT known.run_id, string_agg(DISTINCT device_name, ', ' ORDER BY device_name) AS device_names
+    FROM (FROM device_known WHERE run_id IN ($run_id, $other_run_id)) AS known
+    LEFT JOIN device
+        ON device.run_id = known.run_id AND device.source_id = known.source_id AND device.device_id IS NOT DISTINCT FROM known.device_id
+    WHERE device_kind IS DISTINCT FROM 'cpu'
+    GROUP BY known.run_id
 )
 SELECT
     upper(sides.side) AS side_kind, sides.title AS run_name, devices.device_names,
