@@ -157,7 +157,18 @@ def slug(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
-@pytest.mark.parametrize("page", PAGES)
+def test_contributing_names_every_room_and_its_tests() -> None:
+    text = prose_of("CONTRIBUTING.md")
+    ours = {path.name for path in (ROOT / "tracekit").iterdir()} - {
+        "__init__.py", "__main__.py", "_version.py", "__pycache__", "py.typed",
+        "events.toml", "opclasses.toml", "parsers", "queries",
+    }  # fmt: skip
+    assert {name for name in ours if f"`{name}`" not in text.replace("tracekit/", "")} == set()
+    for path in re.findall(r"`((?:tests|parsers|queries|fixtures|tracekit)/[\w./]*)`", text):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", *PAGES])
 def test_links_lead_somewhere(page: str) -> None:
     for link in LINK.findall(prose_of(page)):
         if link.startswith(("https://", "http://")):
