@@ -1,7 +1,7 @@
 """Keeps README.md and the pages of docs/ in step with the code.
 
 ``python docs/generate.py`` rewrites the generated parts in place, with ``--check`` it shows what
-would change and ends with 1. Generated are:
+would change and exits with status 1. Generated are:
 
 - what stands between ``<!-- generated: NAME -->`` and ``<!-- end of NAME -->``;
 - the output in ``console`` blocks: lines that begin with ``$ `` are run, in order;

@@ -63,8 +63,8 @@ def test_a_good_file_is_read(file: Path) -> None:
         (GOOD + GOOD.replace('name = "matmul"', 'name = "x"'), r"type 'matmul' is 'matmul'"),
         (GOOD + "[refined]\ntype = [\"dot\"]\n", r"refined: type 'dot' is of no class"),
         (GOOD + "kind = 1\n", r"there is no key 'kind'"),
-        (GOOD.replace('name = "matmul"\n', ""), r"class 0: name: is to be a text"),
-        ("", r"class: is to be a list of tables"),
+        (GOOD.replace('name = "matmul"\n', ""), r"class 0: name: must be a string"),
+        ("", r"class: must be a list of tables"),
     ],
 )  # fmt: skip
 def test_a_wrong_file_is_refused(file: Path, text: str, message: str) -> None:

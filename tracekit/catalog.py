@@ -184,14 +184,14 @@ def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:
 def _text(entries: dict[str, Any], key: str) -> str:
     value = entries.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{key}: is to be a text")
+        raise ValueError(f"{key}: must be a string")
     return value
 
 
 def _names(header: dict[str, Any], key: str) -> tuple[str, ...]:
     values = header.get(key, [])
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"{key}: is to be a list of names")
+        raise ValueError(f"{key}: must be a list of names")
     if len(set(values)) < len(values):
         raise ValueError(f"{key}: a name is there twice")
     return tuple(values)
@@ -200,31 +200,31 @@ def _names(header: dict[str, Any], key: str) -> tuple[str, ...]:
 def _fields(header: dict[str, Any], key: str) -> tuple[Field, ...]:
     entries = header.get(key, {})
     if not isinstance(entries, dict):
-        raise ValueError(f"{key}: is to be a table")
+        raise ValueError(f"{key}: must be a table")
     return tuple(_field(f"{key}.{name}", name, entry) for name, entry in entries.items())
 
 
 def _parameters(header: dict[str, Any]) -> tuple[Parameter, ...]:
     entries = header.get("parameters", {})
     if not isinstance(entries, dict):
-        raise ValueError("parameters: is to be a table")
+        raise ValueError("parameters: must be a table")
     return tuple(_parameter(f"parameters.{name}", name, entry) for name, entry in entries.items())
 
 
 def _parameter(place: str, name: str, entry: Any) -> Parameter:
     if not isinstance(entry, dict):
-        raise ValueError(f'{place}: is to be {{type = "…", doc = "…"}}')
+        raise ValueError(f'{place}: must be {{type = "…", doc = "…"}}')
     own = {key: value for key, value in entry.items() if key in _OF_PARAMETERS}
     field = _field(place, name, {key: entry[key] for key in entry if key not in own})
     choices, default = own.get("choices", []), own.get("default")
     if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
-        raise ValueError(f"{place}: choices: is to be a list of texts")
+        raise ValueError(f"{place}: choices: must be a list of strings")
     if default is not None and type(default) not in _VALUES[field.type]:
         raise ValueError(f"{place}: the default {default!r} is no {field.type}")
     if choices and default is not None and default not in choices:
         raise ValueError(f"{place}: the default {default!r} is none of the choices")
     if not isinstance(is_optional := own.get("optional", False), bool):
-        raise ValueError(f"{place}: optional: is to be true or false")
+        raise ValueError(f"{place}: optional: must be true or false")
     chosen_by = _text(own, "chosen_by") if "chosen_by" in own else None
     is_required = default is None and not is_optional
     return Parameter(
@@ -234,7 +234,7 @@ def _parameter(place: str, name: str, entry: Any) -> Parameter:
 
 def _field(place: str, name: str, entry: Any) -> Field:
     if not isinstance(entry, dict) or set(entry) != {"type", "doc"}:
-        raise ValueError(f'{place}: is to be {{type = "…", doc = "…"}}')
+        raise ValueError(f'{place}: must be {{type = "…", doc = "…"}}')
     if entry["type"] not in _VALUES:
-        raise ValueError(f"{place}: the type is to be one of {', '.join(sorted(_VALUES))}")
+        raise ValueError(f"{place}: the type must be one of {', '.join(sorted(_VALUES))}")
     return Field(name, entry["type"], _text(entry, "doc"))

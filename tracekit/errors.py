@@ -15,7 +15,7 @@ class TracekitError(Exception):
 
 
 class UsageError(TracekitError):
-    """The request cannot be meant: an unknown name, a contradiction, an output in the way."""
+    """Invalid request: an unknown name, a contradiction, an output in the way."""
 
     exit_code = 2
 

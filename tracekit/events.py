@@ -311,7 +311,7 @@ def _amount(value: object, place: str) -> float:
     amount = toml_file.positive(value, f"{place}: amount")
     if amount > _LARGEST_AMOUNT:
         raise ValueError(
-            f"{place}: amount: {amount:g} cannot be meant; it is what one count stands for, "
+            f"{place}: amount: {amount:g} is not plausible; it is what one count stands for, "
             "e.g. 8 operations or 64 bytes"
         )
     return amount

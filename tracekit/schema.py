@@ -238,8 +238,8 @@ MATCH_COUNTER = Table(
     (
         Column("match_index", INT, "see `kernel_match`"),
         Column("counter_source_id", TEXT, "the launch under counters: `kernel_counter.source_id`"),
-        Column("device_name", TEXT, "its device; NULL where nobody says"),
-        Column("compute_capability", TEXT, "of that device; NULL where nobody says"),
+        Column("device_name", TEXT, "its device; NULL if unknown"),
+        Column("compute_capability", TEXT, "of that device; NULL if unknown"),
         *KERNEL_COUNTER.columns,
     ),
 )

@@ -129,7 +129,7 @@ def _overlap(of: _Asked) -> Iterator[Line]:
     rows = of.rows("overlap")
     shares = _shares(rows, "work_class", "exposed_ns")
     if shares:
-        yield "time", f"{shares}, each without what others hide"
+        yield "time", f"{shares}, exposed time only"
 
 
 def _gaps(of: _Asked) -> Iterator[Line]:
@@ -381,7 +381,7 @@ def _quality(of: _Asked) -> Iterator[Line]:
         yield "data", f"damaged: {counted(len(broken), 'source')} left out; see tracekit check"
         return
     if not troubles:
-        yield "data", "whole: every event of every file has its row"
+        yield "data", "complete: no events lost"
         return
     first = troubles[0]
     more = f" … and {len(troubles) - 1} more" if len(troubles) > 1 else ""

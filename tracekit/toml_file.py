@@ -79,7 +79,7 @@ def shortened(text: str) -> str:
 def tables(value: object, place: str) -> list[dict[str, Any]]:
     """A list of tables, each begun with [[place]]."""
     if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
-        raise ValueError(f"{place}: is to be a list of tables, each begun with [[{place}]]")
+        raise ValueError(f"{place}: must be a list of tables, each begun with [[{place}]]")
     return value
 
 
@@ -94,14 +94,14 @@ def no_others(table: dict[str, Any], known: Iterable[str], place: str) -> None:
 def table(value: object, place: str) -> dict[str, Any]:
     """One table."""
     if not isinstance(value, dict):
-        raise ValueError(f"{place}: is to be a table")
+        raise ValueError(f"{place}: must be a table")
     return value
 
 
 def text(value: object, place: str) -> str:
     """A text that says something."""
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{place}: is to be a text")
+        raise ValueError(f"{place}: must be a string")
     return value
 
 
@@ -113,7 +113,7 @@ def optional_text(table: dict[str, Any], key: str, place: str) -> str | None:
 def texts(value: object, place: str) -> tuple[str, ...]:
     """A list of texts."""
     if not isinstance(value, list):
-        raise ValueError(f"{place}: is to be a list of texts")
+        raise ValueError(f"{place}: must be a list of strings")
     return tuple(text(entry, place) for entry in value)
 
 

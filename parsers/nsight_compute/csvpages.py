@@ -1,4 +1,4 @@
-"""The CSV pages: details (a row a metric or rule) and raw (a row a launch, with a row of units)."""
+"""The CSV pages: details (one row per metric or rule), raw (one per launch, and one of units)."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@
 -- source_id = {type = "VARCHAR", doc = "source of the table"}
 -- event_id = {type = "BIGINT", doc = "row of the table"}
 -- name = {type = "VARCHAR", doc = "its labels in one text, if the file has them so"}
--- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- total_ns = {type = "DOUBLE", doc = "the time that a metric says; NULL: none is asked for"}
 -- known_ns = {type = "DOUBLE", doc = "that time, else one second; NULL where the figures are not known"}
 -- known_flop = {type = "DOUBLE", doc = "operations in it"}
@@ -34,7 +34,7 @@ chosen AS MATERIALIZED (
     LEFT JOIN (FROM op_machine(wanted_run, wanted_ceiling) WHERE device_id IS NULL) AS machine
         ON machine.run_id = metrics.run_id AND machine.source_id = metrics.source_id
 ),
--- a row a part: with one condition for all parts DuckDB compares each value with each table
+-- one row per part: with one condition for all parts DuckDB compares each value with each table
 parts AS (
     SELECT run_id, source_id, base_id, unnest([rate_name, moved_name, weight_name]) AS column_name, unnest([1, 2, 3]) AS part
     FROM chosen

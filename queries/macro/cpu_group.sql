@@ -15,7 +15,7 @@
 -- title = {type = "VARCHAR", doc = "name of the run"}
 -- file_name = {type = "VARCHAR", doc = "name of the file; NULL for a run"}
 -- target_name = {type = "VARCHAR", doc = "what was measured, where a row is of one measurement"}
--- device_name = {type = "VARCHAR", doc = "processor; NULL where nobody says, or files have different ones"}
+-- device_name = {type = "VARCHAR", doc = "processor; NULL if unknown, or files have different ones"}
 -- source_count = {type = "BIGINT", doc = "files"}
 -- node_count = {type = "DOUBLE", doc = "files / the run's label ranks_per_node"}
 -- end_ns = {type = "BIGINT", doc = "of an interval: its end, after the start of the measurement"}

@@ -5,8 +5,8 @@
 -- mul_inst = {type = "DOUBLE", doc = "FP16 multiply instructions"}
 -- fma_inst = {type = "DOUBLE", doc = "FP16 FMA instructions"}
 -- fp32_inst = {type = "DOUBLE", doc = "FP32 add, multiply and FMA instructions"}
--- thread_count = {type = "DOUBLE", doc = "threads of the launch; NULL where nobody says"}
--- generation = {type = "BIGINT", doc = "major compute capability; NULL where nobody says"}
+-- thread_count = {type = "DOUBLE", doc = "threads of the launch; NULL if unknown"}
+-- generation = {type = "BIGINT", doc = "major compute capability; NULL if unknown"}
 CASE
     -- neither moves nor conversions multiply
     WHEN mul_inst > 0 THEN 'work'

@@ -13,7 +13,7 @@
 -- layer_rank = {type = "BIGINT", doc = "place in the net, or in the order of first forward work, from 1; what no layer has is last"}
 -- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (no layer) or (no module): the rest"}
 -- group_path = {type = "VARCHAR", doc = "layer_path; NULL of the rest"}
--- layer_type = {type = "VARCHAR", doc = "its type; NULL where nobody says, or of several together"}
+-- layer_type = {type = "VARCHAR", doc = "its type; NULL if unknown, or of several together"}
 -- forward_ns = {type = "BIGINT", doc = "time of the forward pass; caffe time: of an iteration"}
 -- backward_ns = {type = "BIGINT", doc = "time of the backward pass, likewise"}
 -- other_ns = {type = "BIGINT", doc = "time of neither, likewise: optimizer, data, not known"}
@@ -86,7 +86,7 @@ placed AS (
         *,
         CASE
             WHEN wanted_depth IS NULL THEN layer_path
-            WHEN wanted_depth < 1 THEN error('depth is to be 1 or more')
+            WHEN wanted_depth < 1 THEN error('depth must be 1 or more')
             ELSE array_to_string(string_split(layer_path, '/')[1:wanted_depth], '/')
         END AS group_path
     FROM every

@@ -2,7 +2,7 @@
 -- source = "docs/metrics.md, section Work; names as of Nsight Compute 2025.3 and nvprof"
 -- depends = ["tensor_metrics"]
 -- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability; NULL where nobody says"}
+-- capability = {type = "VARCHAR", doc = "compute capability; NULL if unknown"}
 -- generation = {type = "BIGINT", doc = "major compute capability; below 7 it is nvprof that counts"}
 -- lacks_fp64 = {type = "BOOLEAN", doc = "FP64 was not collected"}
 -- lacks_fp32 = {type = "BOOLEAN", doc = "FP32 was not collected"}

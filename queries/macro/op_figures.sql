@@ -13,7 +13,7 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source; NULL where they are added up"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where they are added up"}
--- device_name = {type = "VARCHAR", doc = "its name; NULL where nobody says, or for several"}
+-- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown, or for several"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
 -- group_name = {type = "VARCHAR", doc = "operator, type, class or category; NULL of a run"}
 -- program_name = {type = "VARCHAR", doc = "of an operator: compiled program"}

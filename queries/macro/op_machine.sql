@@ -9,7 +9,7 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the dump adds devices up"}
--- device_name = {type = "VARCHAR", doc = "its name; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown"}
 -- model_name = {type = "VARCHAR", doc = "the known device of that name"}
 -- scope_kind = {type = "VARCHAR", doc = "what its known figures are of: core, gcd, package or board"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}

@@ -48,7 +48,7 @@ pieces AS (
             WHEN 'family' THEN CASE WHEN name IS NOT NULL THEN coalesce(family_name, '(no model)') END
             WHEN 'module' THEN CASE
                 WHEN wanted_depth IS NULL THEN module_path
-                WHEN wanted_depth < 1 THEN error('depth is to be 1 or more')
+                WHEN wanted_depth < 1 THEN error('depth must be 1 or more')
                 ELSE array_to_string(string_split(module_path, '/')[1:wanted_depth], '/')
             END
             ELSE name

@@ -30,7 +30,7 @@
 -- is_known = {type = "BOOLEAN", doc = "both are known"}
 -- provenance_kind = {type = "VARCHAR", doc = "measured or modelled; NULL where neither is known"}
 -- reason = {type = "VARCHAR", doc = "why one of them is not known, or not of all kernels"}
--- device_name = {type = "VARCHAR", doc = "device it ran on; NULL where nobody says, or of several names"}
+-- device_name = {type = "VARCHAR", doc = "device it ran on; NULL if unknown, or of several names"}
 -- ceiling_name = {type = "VARCHAR", doc = "compute peak, by what it computes in"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "the peak; NULL where it is not known, or not that of all devices it ran on"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}

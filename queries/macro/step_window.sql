@@ -42,7 +42,7 @@ numbers AS (
         CASE
             WHEN wanted_phase IN ('all', 'stable') THEN NULL
             WHEN NOT regexp_full_match(wanted_phase, '\d{1,18}\.\.\d{1,18}')
-            THEN error('there is no phase "' || wanted_phase || '": phase is to be all, stable or N..M, e.g. 3..7')
+            THEN error('there is no phase "' || wanted_phase || '": phase must be all, stable or N..M, e.g. 3..7')
             WHEN CAST(split_part(wanted_phase, '..', 1) AS BIGINT) > CAST(split_part(wanted_phase, '..', 2) AS BIGINT)
             THEN error('phase ' || wanted_phase || ' ends before it begins: write the smaller number first')
             ELSE CAST(split_part(wanted_phase, '..', 1) AS BIGINT)

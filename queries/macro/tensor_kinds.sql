@@ -1,7 +1,7 @@
 -- purpose = "The types on which tensor cores of a compute capability compute in floating point: whose operations have all to be counted for a sum that is 0."
 -- source = "NVIDIA Nsight Compute, section SpeedOfLight_HierarchicalTensorRooflineChart; docs/metrics.md, section Work"
 -- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability, e.g. 9.0; NULL where nobody says"}
+-- capability = {type = "VARCHAR", doc = "compute capability, e.g. 9.0; NULL if unknown"}
 -- generation = {type = "BIGINT", doc = "its major number"}
 CASE
     WHEN generation < 7 THEN []

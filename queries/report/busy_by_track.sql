@@ -13,7 +13,7 @@
 -- busy_ns = {type = "BIGINT", doc = "time with at least one of them (union)"}
 -- sum_ns = {type = "BIGINT", doc = "sum of their durations in that time"}
 -- interval_count = {type = "BIGINT", doc = "intervals"}
--- meaning = {type = "VARCHAR", doc = "what is busy then; NULL where nobody says"}
+-- meaning = {type = "VARCHAR", doc = "what is busy then; NULL if unknown"}
 -- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to the last end of work on any device of the source"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 WITH

@@ -25,7 +25,7 @@
 -- launch_ns = {type = "DOUBLE", doc = "NULL: no launch is known"}
 -- reason = {type = "VARCHAR", doc = "why the figures are not known"}
 -- byte_definition = {type = "VARCHAR", doc = "table: as the table of results says"}
--- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- source_id = {type = "VARCHAR", doc = "source of the table"}
 -- event_id = {type = "BIGINT", doc = "row of the table"}
 -- zero_launch_count = {type = "BIGINT", doc = "1 where it is known that there was no operation, else 0"}

@@ -6,7 +6,7 @@
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- device_name = {type = "VARCHAR", doc = "processor; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "processor; NULL if unknown"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32_avx2, dram"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations; NULL where work was done and no peak is known"}

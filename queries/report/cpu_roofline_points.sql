@@ -23,7 +23,7 @@
 -- launch_ns = {type = "DOUBLE", doc = "NULL: processors launch no kernels"}
 -- reason = {type = "VARCHAR", doc = "why the point is not known"}
 -- byte_definition = {type = "VARCHAR", doc = "NULL: of DRAM there is one"}
--- device_name = {type = "VARCHAR", doc = "processor; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "processor; NULL if unknown"}
 -- source_id = {type = "VARCHAR", doc = "of a measurement, interval or scope: source"}
 -- event_id = {type = "BIGINT", doc = "of a measurement its place in the source, of an interval its number"}
 -- zero_launch_count = {type = "BIGINT", doc = "of the known ones those without an operation"}

@@ -16,7 +16,7 @@
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), where they are known"}
 -- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth or compute; NULL without operations"}
 -- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time: 1 is on the roof"}
--- layer_type = {type = "VARCHAR", doc = "its type; NULL where nobody says, or of several together"}
+-- layer_type = {type = "VARCHAR", doc = "its type; NULL if unknown, or of several together"}
 -- other_ns = {type = "BIGINT", doc = "time of neither: optimizer, data, not known"}
 -- step_count = {type = "BIGINT", doc = "steps, of each source its own; caffe time: iterations of the mean"}
 -- kernel_count = {type = "BIGINT", doc = "kernels; NULL unless basis is kernels"}

@@ -7,7 +7,7 @@
 -- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; if not given, that of 16-bit matrix operations, else the profiler's own, else fp32", optional = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. tensor_bf16, dram"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations"}

@@ -24,7 +24,7 @@
 -- launch_ns = {type = "DOUBLE", doc = "NULL: the program launches its operators"}
 -- reason = {type = "VARCHAR", doc = "why operators are left out"}
 -- byte_definition = {type = "VARCHAR", doc = "dram (device memory), accessed (all memories), rate (x time) or mixed"}
--- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- source_id = {type = "VARCHAR", doc = "NULL: a point is of all sources"}
 -- event_id = {type = "BIGINT", doc = "NULL"}
 -- zero_launch_count = {type = "BIGINT", doc = "of the known ones those without an operation"}

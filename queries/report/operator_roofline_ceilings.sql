@@ -7,7 +7,7 @@
 -- provenance = {type = "VARCHAR", doc = "measured (counters that were joined), modelled or best: measured where there are counters", default = "best", choices = ["best", "measured", "modelled"]}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. tensor_bf16, dram"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations"}

@@ -24,7 +24,7 @@
 -- launch_ns = {type = "DOUBLE", doc = "NULL: a call can launch several kernels"}
 -- reason = {type = "VARCHAR", doc = "why calls, or kernels of them, are left out"}
 -- byte_definition = {type = "VARCHAR", doc = "measured: of device memory; modelled: each input and each result once; or mixed"}
--- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says, or of several names"}
+-- device_name = {type = "VARCHAR", doc = "device; NULL if unknown, or of several names"}
 -- source_id = {type = "VARCHAR", doc = "NULL: a point is of all sources"}
 -- event_id = {type = "BIGINT", doc = "NULL"}
 -- zero_launch_count = {type = "BIGINT", doc = "of the known ones those without an operation"}

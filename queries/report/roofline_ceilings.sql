@@ -7,7 +7,7 @@
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed", "scalar"]}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- device_name = {type = "VARCHAR", doc = "device; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute, bandwidth or launch_overhead"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations; of several devices of one name, and of the launches of a report, the largest; NULL where work was done and no peak is known"}

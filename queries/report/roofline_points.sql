@@ -5,7 +5,7 @@
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of operators), phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class", "phase", "run"]}
--- level = {type = "VARCHAR", doc = "level of memory; all: a row a level", default = "dram", choices = ["all", "dram", "l2", "l1"]}
+-- level = {type = "VARCHAR", doc = "level of memory; all: one row per level", default = "dram", choices = ["all", "dram", "l2", "l1"]}
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed", "scalar"]}
 -- timed = {type = "BOOLEAN", doc = "only of launches whose duration is known; operations and bytes need none", default = true}
 -- [columns]
@@ -26,7 +26,7 @@
 -- launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL where it is not known"}
 -- reason = {type = "VARCHAR", doc = "why launches are left out; that of the longest of them"}
 -- byte_definition = {type = "VARCHAR", doc = "paper or vendor: which bytes of L2 and L1 these are"}
--- device_name = {type = "VARCHAR", doc = "device; a group on several has a row for each; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "device; a group on several has a row for each; NULL if unknown"}
 -- source_id = {type = "VARCHAR", doc = "with by=launch: source"}
 -- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}
 -- zero_launch_count = {type = "BIGINT", doc = "of the known launches those that did no operation"}

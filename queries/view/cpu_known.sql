@@ -5,7 +5,7 @@
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- device_name = {type = "VARCHAR", doc = "name; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "name; NULL if unknown"}
 -- model_name = {type = "VARCHAR", doc = "the known processor of that name; NULL if there is none, or if a GPU has that name"}
 -- vendor_name = {type = "VARCHAR", doc = "whose events it has: that of its architecture (Arm for a core of Arm's, whoever makes the processor), else by the user's word, else that of the known processor"}
 -- architecture_name = {type = "VARCHAR", doc = "e.g. skylake-server; by the user's word, else that of the known processor"}
@@ -31,6 +31,6 @@ LEFT JOIN said USING (run_id, source_id)
 LEFT JOIN device_model
     ON device_model.model_key = device_key(said.device_name)
     AND device_model.core_count IS NOT NULL
--- a row a set of the family
+-- one row per set of the family
 LEFT JOIN cpu_family
     ON cpu_family.architecture_name = coalesce(said.architecture_name, device_model.architecture_name)

@@ -11,8 +11,8 @@
 -- launch_count = {type = "BIGINT", doc = "launches the row stands for"}
 -- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch; NULL of a timeline"}
 -- device_id = {type = "BIGINT", doc = "device"}
--- device_name = {type = "VARCHAR", doc = "of the device; NULL where nobody says"}
--- compute_capability = {type = "VARCHAR", doc = "of the device; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
+-- compute_capability = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
 -- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters; NULL where a launch of a timeline has none"}
 -- match_kind = {type = "VARCHAR", doc = "what the match rests on: sequence, shape or name; of several counter runs the weakest; NULL: no counters"}
 -- fit_count = {type = "BIGINT", doc = "counter launches whose mean this is: 1 where order decides"}

@@ -10,8 +10,8 @@
 -- launch_count = {type = "BIGINT", doc = "launches the row stands for"}
 -- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch"}
 -- device_id = {type = "BIGINT", doc = "device"}
--- device_name = {type = "VARCHAR", doc = "of the device; NULL where nobody says"}
--- compute_capability = {type = "VARCHAR", doc = "of the device; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
+-- compute_capability = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
 -- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters"}
 -- dur_ns = {type = "BIGINT", doc = "duration, as counted or cycles / clock"}
 -- dur_reason = {type = "VARCHAR", doc = "why the duration is NULL"}

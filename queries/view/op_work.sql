@@ -9,7 +9,7 @@
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework: the same time under both"}
 -- side_kind = {type = "VARCHAR", doc = "device or host"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the dump adds devices up"}
--- device_name = {type = "VARCHAR", doc = "its name; NULL where nobody says"}
+-- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown"}
 -- name = {type = "VARCHAR", doc = "operator"}
 -- type_name = {type = "VARCHAR", doc = "its type"}
 -- category_name = {type = "VARCHAR", doc = "its category, as the profiler has it"}

@@ -220,7 +220,7 @@ def test_ranks_of_a_trace(tracekit: Tracekit, here: Path, filled: Path) -> None:
     done = tracekit("chart", "ranks", "gpu", "--store", filled)
     assert "█ compute" in done.text
     done = tracekit("chart", "ranks", "gpu", "--store", filled, "--phase", "some")
-    assert (done.code, "phase is to be all, stable or N..M" in done.error) == (5, True)
+    assert (done.code, "phase must be all, stable or N..M" in done.error) == (5, True)
 
 
 def test_a_name_that_means_harm(tracekit: Tracekit, here: Path, measured: Path) -> None:

@@ -232,7 +232,7 @@ def test_without_a_device_operators_are_compared(tracekit: Tracekit, store: Path
         (["fast", "slow", "--fail-on", "5"], 2, "--fail-on '5': write a percentage, e.g. 5%"),
         (["fast", "slow", "--fail-on", "-5%"], 2, "--fail-on '-5%': write a percentage"),
         (["fast", "slow", "--by", "colour"], 5, "by cannot be 'colour'"),
-        (["fast", "slow", "--phase", "x"], 5, "phase is to be all, stable or N..M"),
+        (["fast", "slow", "--phase", "x"], 5, "phase must be all, stable or N..M"),
         (["fast"], 2, "Missing argument 'B'"),
     ],
 )

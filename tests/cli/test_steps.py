@@ -63,7 +63,7 @@ def test_kernels_of_steps_by_number(tracekit: Tracekit, store: Path) -> None:
     [
         (["--run", "train", "--phase", "7..8"], 5,
          "the run has no steps 7..8. The report steps lists those that it has. Ask for phase all"),
-        (["--run", "train", "--phase", "warm"], 5, "phase is to be all, stable or N..M, e.g. 3..7"),
+        (["--run", "train", "--phase", "warm"], 5, "phase must be all, stable or N..M, e.g. 3..7"),
         (["--run", "train", "--phase", "stable", "--ceiling", "fp32"], 2,
          "--phase restricts times, and --ceiling is of counters; leave one out"),
         (["--run", "ncu", "--phase", "stable"], 2,

@@ -35,7 +35,7 @@ def test_a_run_with_kernels(tracekit: Tracekit, filled: Path) -> None:
     assert lines["kernel 1"].startswith("18.4 %, 360.0 µs: 3 \u00d7 ncclDevKernel_AllR")
     assert "kernel 5" in lines
     assert "kernel 6" not in lines
-    assert lines["data"] == "whole: every event of every file has its row"
+    assert lines["data"] == "complete: no events lost"
 
 
 def test_what_is_not_there_has_a_reason(tracekit: Tracekit, filled: Path) -> None:

@@ -32,7 +32,7 @@ def _kernel(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in ("step_index", "work_kind")}
 
 
-FORM = 'there is no phase "{}": phase is to be all, stable or N..M, e.g. 3..7'
+FORM = 'there is no phase "{}": phase must be all, stable or N..M, e.g. 3..7'
 BACKWARDS = "phase {} ends before it begins: write the smaller number first"
 NONE = "the run has no steps {}. The report steps lists those that it has. Ask for phase all"
 UNSTABLE = (

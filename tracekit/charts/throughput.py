@@ -125,7 +125,7 @@ def _metric(store: Store, runs: Mapping[str, str], asked: Request) -> str:
     if baseline is not None and names.count(baseline) != 1:
         raise UsageError(
             f"--baseline {baseline}: {names.count(baseline)} runs of this name have the metric "
-            f"{metric}, and it is to be one; runs that have it: {', '.join(names[:20])}"
+            f"{metric}, and it must be one; runs that have it: {', '.join(names[:20])}"
         )
     return metric
 

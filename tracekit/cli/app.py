@@ -20,6 +20,7 @@ app = typer.Typer(
     name="tracekit",
     help="Profiler traces into Parquet; answers with SQL.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

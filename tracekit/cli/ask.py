@@ -91,14 +91,14 @@ def issues(
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """List what the ingests met: damage, loss, oddities."""
+    """List problems found during ingest."""
     database = _opened(store)
     run_id = None if run is None else database.run_id(run)
     database.verify(run_id)
     result = replace(database.query("issues", {"run_id": run_id}), notes=())
     emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
     if not len(result):
-        say("no issues: every event of every file has its row")
+        say("no issues: no events lost")
     return 0
 
 
@@ -106,7 +106,9 @@ def kernels(
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many rows.")] = 20,
-    by: Annotated[str, typer.Option("--by", help="A row a kernel (name) or a launch.")] = "name",
+    by: Annotated[
+        str, typer.Option("--by", help="One row per kernel (name) or per launch.")
+    ] = "name",
     ceiling: Annotated[
         str | None,
         typer.Option("--ceiling", help="Peak of the utilization: own (of most work), fp32 …"),

@@ -40,7 +40,7 @@ def check(
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
-    """Look whether the files of the store are as they were written; 9 if not.
+    """Check that the files of the store are as they were written.
 
     Every file that an ingest wrote must be there, with its size and its rows; with --deep its
     content, too. What belongs to no ingest is named as well.

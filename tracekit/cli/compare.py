@@ -46,7 +46,7 @@ def compare(
     store: StoreOption = DEFAULT_STORE,
     by: Annotated[
         str | None,
-        typer.Option("--by", help="A row a kernel, op, layer, phase or category."),
+        typer.Option("--by", help="One row per kernel, op, layer, phase or category."),
     ] = None,
     phase: Annotated[
         str | None,
@@ -70,8 +70,8 @@ def compare(
     """What got slower from run A to run B: by kernel, operator or layer, with what is noise.
 
     Times are those of a step where both runs have steps, else of the whole recording. With
-    --fail-on the command ends with 8 if the step (else all work) takes longer by more than that
-    and by more than noise; where the noise is not known, by more than that.
+    --fail-on the command exits with status 8 if the step (else all work) takes longer by more than
+    that and by more than noise; where the noise is not known, by more than that.
     """
     from tracekit.comparison import compare
     from tracekit.engine import Database

@@ -142,7 +142,7 @@ def _columns(paths: list[str], given: Sequence[str]) -> tuple[list[str], dict[st
             raise UsageError(f"--columns {kind}=…: there are labels=… and metrics=…")
         for name in filter(None, map(str.strip, names.split(","))):
             if roles.setdefault(name, _COLUMNS[kind]) != _COLUMNS[kind]:
-                raise UsageError(f"--columns: {name!r} is to be a label or a metric, not both")
+                raise UsageError(f"--columns: {name!r} must be a label or a metric, not both")
     return [path for path in paths if path not in more], roles
 
 
@@ -171,7 +171,7 @@ def remove(
         str | None, typer.Option("--source", help="Only this source of the run, by id.")
     ] = None,
 ) -> int:
-    """Take a run, or one of its sources, out of the store."""
+    """Remove a run, or one of its sources, from the store."""
     from tracekit.cli.telling import counted
     from tracekit.engine import Database
     from tracekit.joins import joins_with

@@ -35,7 +35,7 @@ _DOCS = {
 
 
 def all_devices(peaks: Path | None) -> Result:
-    """A row a device, with the ceilings that are asked for most."""
+    """One row per device, with the ceilings that are asked for most."""
     rows = [
         {
             "device_name": model.name,
@@ -51,7 +51,7 @@ def all_devices(peaks: Path | None) -> Result:
 
 
 def one_device(name: str, peaks: Path | None) -> Result:
-    """A row a ceiling of one device ("2x NAME": two); raises UsageError where nobody knows it."""
+    """One row per ceiling of a device ("2x NAME": two); raises UsageError where nobody knows it."""
     model = device_named(name, _known(peaks) if peaks else ())
     if model is None:
         close = ", ".join(nearest(name)) or "none; `tracekit devices` lists all"

@@ -33,7 +33,7 @@ def summary(
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
-    """One screen about a run: how busy, how long a step, which kernels, how whole the data."""
+    """One screen about a run: how busy, how long a step, which kernels, data completeness."""
     from tracekit.engine import Database
     from tracekit.summary import summarize
 

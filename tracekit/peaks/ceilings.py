@@ -117,7 +117,7 @@ def value_of(value: object, kind: Kind, place: str) -> float:
     number = toml_file.positive(value, place)
     if kind != "launch_overhead" and number < _LEAST_RATE:
         raise ValueError(
-            f"{place}: {number:g} {UNITS[kind]} cannot be meant; figures are in {UNITS[kind]}, "
+            f"{place}: {number:g} {UNITS[kind]} is not plausible; figures are in {UNITS[kind]}, "
             "e.g. 15.16e12 for 15.16 TFLOP/s, 828.8e9 for 828.8 GB/s"
         )
     return number

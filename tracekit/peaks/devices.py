@@ -182,7 +182,7 @@ def devices_of(entries: object, user_file: str | None) -> tuple[DeviceModel, ...
     `user_file` is the name of a user's file, whose ceilings may leave out where they come from.
     """
     if not isinstance(entries, list) or not entries:
-        raise ValueError("device: is to be a list of tables, each begun with [[device]]")
+        raise ValueError("device: must be a list of tables, each begun with [[device]]")
     found = tuple(
         _device(entry, f"device {number}", user_file) for number, entry in enumerate(entries, 1)
     )
@@ -233,13 +233,13 @@ def device_name_of(value: object, place: str) -> str:
 def _aliases(table: dict[str, Any], place: str) -> tuple[str, ...]:
     values = table.get("aliases", [])
     if not isinstance(values, list):
-        raise ValueError(f"{place}: aliases: is to be a list of names")
+        raise ValueError(f"{place}: aliases: must be a list of names")
     return tuple(device_name_of(value, f"{place}: aliases") for value in values)
 
 
 def _ceilings(entries: object, place: str, user_file: str | None) -> tuple[Ceiling, ...]:
     if not isinstance(entries, list) or not entries:
-        raise ValueError(f"{place}: ceiling: is to be a list of tables, with at least one")
+        raise ValueError(f"{place}: ceiling: must be a list of tables, with at least one")
     found = tuple(
         _ceiling(entry, f"{place}: ceiling {number}", user_file)
         for number, entry in enumerate(entries, 1)

@@ -57,7 +57,7 @@ def _ert_rows(empirical: dict[str, Any], file: str) -> Iterator[tuple[str, str, 
         place = f"empirical.{group}"
         data = toml_file.table(empirical.get(group), place).get("data")
         if not isinstance(data, list):
-            raise ValueError(f"{place}.data: is to be a list of [label, figure]")
+            raise ValueError(f"{place}.data: must be a list of [label, figure]")
         for row in data:
             if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
                 raise ValueError(f"{place}.data: {quoted(row)} is not [label, figure]")

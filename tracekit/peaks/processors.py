@@ -117,16 +117,16 @@ def _many(count: int, what: str) -> str:
 
 
 def _rates(rates: dict[str, Any], place: str) -> tuple[float, int, bool]:
-    """Clock, units and whether they have FMA; each is to be there."""
+    """Clock, units and whether they have FMA; each must be there."""
     units = _present(rates, "units", place)
     clock = clock_of(rates, "clock_hz", place)
     if clock is None:
         raise ValueError(f"{place}: clock_hz: is missing; give it here or in [cpu]")
     if clock < _LEAST_CLOCK:
-        raise ValueError(f"{place}: clock_hz: {clock:g} Hz cannot be meant; 3.7 GHz is 3.7e9")
+        raise ValueError(f"{place}: clock_hz: {clock:g} Hz is not plausible; 3.7 GHz is 3.7e9")
     has_fma = rates.get("has_fma")
     if not isinstance(has_fma, bool):
-        raise ValueError(f"{place}: has_fma: is to be true or false, here or in [cpu]")
+        raise ValueError(f"{place}: has_fma: must be true or false, here or in [cpu]")
     return clock, units, has_fma
 
 

@@ -23,7 +23,7 @@ class JsonRenderer:
     is_binary = False
 
     def render(self, result: Result, options: RenderOptions) -> bytes:  # noqa: ARG002
-        """`result` as JSON in UTF-8, a row a line."""
+        """`result` as JSON in UTF-8, one row per line."""
         columns = columns_of(result)
         described = [{"name": c.name, "unit": c.unit, "doc": c.doc} for c in columns]
         names = [column.name for column in columns]

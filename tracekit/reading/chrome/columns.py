@@ -31,7 +31,7 @@ class Arg:
     """Which argument fills a column: its name and older spellings, and how to convert a value.
 
     Values in ``none`` are how the profiler says "none": they become NULL. ``convert`` gets a
-    Python value and returns one of the column's type, or None where the value cannot be meant;
+    Python value and returns one of the column's type, or None where the value is not plausible;
     the value then stays in ``args_json``. Without ``convert`` the value is taken as it is.
     """
 
