@@ -361,7 +361,7 @@ WRONG = {
     "columns a list": ("-- purpose = 'p'\n-- source = 's'\n-- columns = ['a']\nSELECT 1",
                        "columns: must be a table"),
     "a column of text": (f"{GOOD}-- b = 'BIGINT'\nSELECT 1", r"columns\.b: must be"),
-    "a column without doc": (f"{GOOD}-- b = {{type = 'BIGINT'}}\nSELECT 1", r"columns\.b: is to"),
+    "a column without doc": (f"{GOOD}-- b = {{type = 'BIGINT'}}\nSELECT 1", r"columns\.b: must be"),
     "a column with more": (f"{GOOD}-- b = {{type = 'BIGINT', doc = 'd', unit = 'ns'}}\nSELECT 1",
                            r"columns\.b: must be"),
     "an unknown type": (f"{GOOD}-- b = {{type = 'INT', doc = 'd'}}\nSELECT 1", "type must be one"),

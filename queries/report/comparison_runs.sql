@@ -70,8 +70,9 @@ shares AS (
 ),
 devices AS (
     SELECT known.run_id, string_agg(DISTINCT device_name, ', ' ORDER BY device_name) AS device_names
-    FROM (FROM device_known WHERE run_id IN ($run_id, $other_run_id)) AS known
-    LEFT JOIN device
+    -- run by run: a view filtered by IN reads the files of all runs
+    FROM (FROM device_known WHERE run_id = $run_id UNION FROM device_known WHERE run_id = $other_run_id) AS known
+    LEFT JOIN (FROM device WHERE run_id IN ($run_id, $other_run_id)) AS device
         ON device.run_id = known.run_id AND device.source_id = known.source_id AND device.device_id IS NOT DISTINCT FROM known.device_id
     WHERE device_kind IS DISTINCT FROM 'cpu'
     GROUP BY known.run_id
