@@ -53,6 +53,7 @@ test: lint pytest smoke  ## all that CI runs, up to the first failure
 lint: $(DEV_STAMP)  ## style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/sqlfmt --check --quiet queries
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 

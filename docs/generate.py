@@ -359,42 +359,77 @@ _LSTM = "fixtures/h100/lstm"
 _JAVED = "fixtures/javed2019/alexnet-ps4-vanilla-64"
 _SQL = '"SELECT stream_id, count(*) AS launches FROM kernel GROUP BY ALL ORDER BY ALL"'
 _COMMAND_EXAMPLES = {
-    "ingest": [f"tracekit ingest {_GPU} --run gpu --label batch=32 --store S",
-               f"tracekit ingest {_GPU} --store S",
-               f"tracekit ingest {_CUT} --store S --strict", "echo $?"],
+    "ingest": [
+        f"tracekit ingest {_GPU} --run gpu --label batch=32 --store S",
+        f"tracekit ingest {_GPU} --store S",
+        f"tracekit ingest {_CUT} --store S --strict",
+        "echo $?",
+    ],
     "runs": ["tracekit runs --store S"],
     "issues": [f"tracekit ingest {_CUT} --run cut --store S", "tracekit issues --store S"],
-    "formats": ["tracekit formats", f"tracekit formats --explain {_GPU}",
-                "tracekit formats perf-stat --events zen4"],
+    "formats": [
+        "tracekit formats",
+        f"tracekit formats --explain {_GPU}",
+        "tracekit formats perf-stat --events zen4",
+    ],
     "devices": ['tracekit devices "Tesla V100-SXM2-16GB"'],
-    "compare": [f"tracekit ingest {_LATER} --run later --store S",
-                "tracekit compare gpu later --store S --top 3 --fail-on 4%", "echo $?"],
-    "kernels": ["tracekit kernels --run gpu --store S --top 3",
-                f"tracekit ingest {_COUNTERS} --run counters --device 'TITAN V' --store S",
-                "tracekit kernels --run counters --store S --below-average --top 5"],
-    "join": [f"tracekit ingest {_LSTM}/trace.json.gz --run lstm --store J",
-             f"tracekit ingest {_LSTM}/raw.csv.gz --run lstm-ncu --store J",
-             "tracekit join lstm lstm-ncu --store J"],
+    "compare": [
+        f"tracekit ingest {_LATER} --run later --store S",
+        "tracekit compare gpu later --store S --top 3 --fail-on 4%",
+        "echo $?",
+    ],
+    "kernels": [
+        "tracekit kernels --run gpu --store S --top 3",
+        f"tracekit ingest {_COUNTERS} --run counters --device 'TITAN V' --store S",
+        "tracekit kernels --run counters --store S --below-average --top 5",
+    ],
+    "join": [
+        f"tracekit ingest {_LSTM}/trace.json.gz --run lstm --store J",
+        f"tracekit ingest {_LSTM}/raw.csv.gz --run lstm-ncu --store J",
+        "tracekit join lstm lstm-ncu --store J",
+    ],
     "joins": ["tracekit joins --store J", "tracekit joins lstm --remove lstm-ncu --store J"],
-    "roofline": [f"tracekit ingest {_ROOFLINE} --run lstm --device {_PAPER} --store S",
-                 "tracekit roofline lstm --store S",
-                 "tracekit roofline lstm --by run --model 4d --store S -o lstm.svg"],
-    "chart": [f"tracekit ingest {_JAVED}-{nodes} --run alexnet{nodes} --label nodes={nodes} "
-              f"--metric images_per_s={images} --device '2x Xeon Gold 6126' --store P"
-              for nodes, images in ((1, 101), (8, 299))]
-             + ["tracekit chart throughput --store P",
-                "tracekit chart oi_breakdown --over nodes --store P -o fig9.svg"],
+    "roofline": [
+        f"tracekit ingest {_ROOFLINE} --run lstm --device {_PAPER} --store S",
+        "tracekit roofline lstm --store S",
+        "tracekit roofline lstm --by run --model 4d --store S -o lstm.svg",
+    ],
+    "chart": [
+        f"tracekit ingest {_JAVED}-{nodes} --run alexnet{nodes} --label nodes={nodes} "
+        f"--metric images_per_s={images} --device '2x Xeon Gold 6126' --store P"
+        for nodes, images in ((1, 101), (8, 299))
+    ]
+    + [
+        "tracekit chart throughput --store P",
+        "tracekit chart oi_breakdown --over nodes --store P -o fig9.svg",
+    ],
     "queries": ["tracekit queries --store S"],
     "query": ["tracekit query gpu_utilization --run gpu --store S --format csv"],
     "sql": [f"tracekit sql --store S --format markdown {_SQL}"],
     "summary": ["tracekit summary gpu --store S"],
     "remove": ["tracekit remove cut --store S"],
     "check": ["tracekit check --store S"],
-}  # fmt: skip
+}
 #: The order in which a reader meets them; others come after.
-_ORDER = ("ingest", "runs", "issues", "formats", "devices", "summary", "kernels", "join", "joins",
-          "compare",
-          "roofline", "chart", "queries", "query", "sql", "remove", "check")  # fmt: skip
+_ORDER = (
+    "ingest",
+    "runs",
+    "issues",
+    "formats",
+    "devices",
+    "summary",
+    "kernels",
+    "join",
+    "joins",
+    "compare",
+    "roofline",
+    "chart",
+    "queries",
+    "query",
+    "sql",
+    "remove",
+    "check",
+)
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 
 
@@ -466,8 +501,11 @@ def _first_line(thing: object) -> str:
 
 def _error_kinds() -> list[type[errors.TracekitError]]:
     """Every kind of error, those that others derive from first."""
-    kinds = [k for _, k in inspect.getmembers(errors, inspect.isclass)
-             if issubclass(k, errors.TracekitError)]  # fmt: skip
+    kinds = [
+        k
+        for _, k in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(k, errors.TracekitError)
+    ]
     return sorted(kinds, key=lambda kind: (len(kind.mro()), kind.__name__))
 
 

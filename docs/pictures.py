@@ -122,9 +122,14 @@ def javed_store(folder: Path) -> Session:
         for run in csv.DictReader(runs):
             name, images = run.pop("run"), float(run.pop("images_per_s"))
             tracekit.ingest(
-                [JAVED / name], store, run_name=name, labels=run, metrics={"images_per_s": images},
-                device_name="2x Xeon Gold 6126", peaks=[JAVED / "stream.log"],
-            )  # fmt: skip
+                [JAVED / name],
+                store,
+                run_name=name,
+                labels=run,
+                metrics={"images_per_s": images},
+                device_name="2x Xeon Gold 6126",
+                peaks=[JAVED / "stream.log"],
+            )
     return tracekit.open(store)
 
 
@@ -132,10 +137,7 @@ def javed_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     """The figures of the paper that its text says enough of."""
     alexnet = ("alexnet-ps4-vanilla*", "alexnet-horovod-vanilla*")
     vgg16 = ("vgg16*vanilla-64-1", "vgg16*mkl*")
-    yield (
-        "fig6-alexnet",
-        session.roofline(*alexnet, trajectory="nodes", series=("updates",)),
-    )
+    yield ("fig6-alexnet", session.roofline(*alexnet, trajectory="nodes", series=("updates",)))
     yield "fig7-alexnet", session.draw("throughput", *alexnet, over="nodes", series="updates")
     yield "fig9-vgg16", session.draw("oi_breakdown", *vgg16)
     yield "fig10-vgg16", session.draw("fp_width_mix", *vgg16)
@@ -148,8 +150,9 @@ def awan_store(folder: Path) -> Session:
         for row in csv.DictReader(runs):
             run = {name: value for name, value in row.items() if value}
             name = run.pop("run")
-            metrics = {key: float(run.pop(key)) for key in ("iteration_s", "images_per_s")
-                       if key in run}  # fmt: skip
+            metrics = {
+                key: float(run.pop(key)) for key in ("iteration_s", "images_per_s") if key in run
+            }
             tracekit.ingest(
                 [AWAN / f"{name}.log"], store, run_name=name, labels=run, metrics=metrics
             )
@@ -171,14 +174,20 @@ def paradnn_store(folder: Path) -> Session:
     store = folder / "W"
     for name, table, platform in (("tpu", "tpu_fc", "tpu-v2"), ("v100", "gpu_fc", "v100")):
         tracekit.ingest(
-            [PARADNN / f"{table}.json.gz"], store, run_name=name, labels={"platform": platform},
+            [PARADNN / f"{table}.json.gz"],
+            store,
+            run_name=name,
+            labels={"platform": platform},
             columns={"flops:GFLOP/s": "metric"},
-        )  # fmt: skip
+        )
     for name, table in (("traced", "fc_trace_10sec"), ("operators", "fc_trace_10sec_opbreakdown")):
         tracekit.ingest(
-            [PARADNN / f"{table}.json.gz"], store, run_name=name, device_name="TPU v2 board",
+            [PARADNN / f"{table}.json.gz"],
+            store,
+            run_name=name,
+            device_name="TPU v2 board",
             columns={"flops_perc:%": "metric", "intensity:FLOP/byte": "metric"},
-        )  # fmt: skip
+        )
     return tracekit.open(store)
 
 
@@ -193,10 +202,16 @@ def paradnn_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     yield (
         "fig8b",
         session.draw(
-            "speedup", "tpu", "v100", over="platform", baseline="v100", metric="example_per_sec",
-            x="params", color="bs",
+            "speedup",
+            "tpu",
+            "v100",
+            over="platform",
+            baseline="v100",
+            metric="example_per_sec",
+            x="params",
+            color="bs",
         ),
-    )  # fmt: skip
+    )
 
 
 def main() -> None:

@@ -21,17 +21,38 @@ from tracekit.source import Source
 
 _LIST = "benchmarks"
 #: Members of a run that are no counters of the user's.
-_PLAIN = frozenset((
-    "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
-    "repetition_index", "threads", "aggregate_name", "aggregate_unit", "error_occurred",
-    "error_message", "skipped", "skip_message", "time_unit", "label", "big_o",
-))  # fmt: skip
+_PLAIN = frozenset(
+    (
+        "name",
+        "run_name",
+        "run_type",
+        "family_index",
+        "per_family_instance_index",
+        "repetitions",
+        "repetition_index",
+        "threads",
+        "aggregate_name",
+        "aggregate_unit",
+        "error_occurred",
+        "error_message",
+        "skipped",
+        "skip_message",
+        "time_unit",
+        "label",
+        "big_o",
+    )
+)
 _TIMES = frozenset(("real_time", "cpu_time", "cpu_coefficient", "real_coefficient"))
 _POWERS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 #: What a part of a name sets that is no argument.
 _CLOCKS = ("process_time", "real_time", "manual_time")
-_SET = {"iterations": "iterations_set", "repeats": "repetitions", "threads": "threads",
-        "min_time": "min_time", "min_warmup_time": "min_warmup_time"}  # fmt: skip
+_SET = {
+    "iterations": "iterations_set",
+    "repeats": "repetitions",
+    "threads": "threads",
+    "min_time": "min_time",
+    "min_warmup_time": "min_warmup_time",
+}
 _FITTED = ("BigO", "RMS")
 # Before 1.5 only the name says that a row is an aggregate.
 _AGGREGATE = re.compile(r"(.+)_(mean|median|stddev|cv|BigO|RMS)")
@@ -93,16 +114,26 @@ class GoogleBenchmarkParser:
 def _tell_context(context: Mapping[str, Any], report: Report) -> None:
     """What Google Benchmark warns of on the console."""
     if context.get("cpu_scaling_enabled") is True:
-        report.issue(Issue(
-            "cpu_scaling", "warning", "recording", "the processor's clock changed as it liked",
-            "real times vary with it; measure again with a fixed clock (cpupower frequency-set "
-            "--governor performance)",
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "cpu_scaling",
+                "warning",
+                "recording",
+                "the processor's clock changed as it liked",
+                "real times vary with it; measure again with a fixed clock (cpupower frequency-set "
+                "--governor performance)",
+            )
+        )
     if context.get("library_build_type") == "debug":
-        report.issue(Issue(
-            "debug_build", "warning", "recording", "the library was built without optimization",
-            "short times may be too long; link a release build of Google Benchmark",
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "debug_build",
+                "warning",
+                "recording",
+                "the library was built without optimization",
+                "short times may be too long; link a release build of Google Benchmark",
+            )
+        )
 
 
 @dataclass(slots=True)
@@ -116,20 +147,31 @@ class _Reading:
     def take(self, entry: Any) -> None:
         """One member of the list of benchmarks."""
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            self.rows.skip(Issue(
-                "damaged_row", "error", "recording", "benchmarks without a name are left out",
-                "the file is damaged: get it once more", skipped_event_count=1,
-            ))  # fmt: skip
+            self.rows.skip(
+                Issue(
+                    "damaged_row",
+                    "error",
+                    "recording",
+                    "benchmarks without a name are left out",
+                    "the file is damaged: get it once more",
+                    skipped_event_count=1,
+                )
+            )
             return
         run_name, aggregate = _run_of(entry)
         if aggregate is None:
             self.measured.add(run_name)
         elif aggregate not in _FITTED and run_name in self.measured:
-            self.rows.skip(Issue(
-                "aggregate", "info", "import",
-                "means and the like over repetitions that are in the file, left out",
-                "the reports work them out of the repetitions", skipped_event_count=1,
-            ))  # fmt: skip
+            self.rows.skip(
+                Issue(
+                    "aggregate",
+                    "info",
+                    "import",
+                    "means and the like over repetitions that are in the file, left out",
+                    "the reports work them out of the repetitions",
+                    skipped_event_count=1,
+                )
+            )
             return
         self._add(entry, run_name, aggregate)
 
@@ -168,8 +210,9 @@ def _is_repeated(entry: Mapping[str, Any]) -> bool:
 def _failure_of(entry: Mapping[str, Any]) -> str | None:
     """Why a benchmark gave up; its times are 0 then."""
     for flag, message, otherwise in (
-        ("error_occurred", "error_message", "error"), ("skipped", "skip_message", "skipped"),
-    ):  # fmt: skip
+        ("error_occurred", "error_message", "error"),
+        ("skipped", "skip_message", "skipped"),
+    ):
         if entry.get(flag) is True:
             said = entry.get(message)
             return said if isinstance(said, str) and said.strip() else otherwise

@@ -62,10 +62,16 @@ class HyperfineParser:
             if _is_result(entry):
                 _add(rows, entry, report, has_command=not is_told)
             else:
-                rows.skip(Issue(
-                    "damaged_row", "error", "recording", "results without a command are left out",
-                    "the file is damaged: get it once more", skipped_event_count=1,
-                ))  # fmt: skip
+                rows.skip(
+                    Issue(
+                        "damaged_row",
+                        "error",
+                        "recording",
+                        "results without a command are left out",
+                        "the file is damaged: get it once more",
+                        skipped_event_count=1,
+                    )
+                )
             yield from rows.batches()
         yield from rows.batches(is_last=True)
         if not report.event_count:
@@ -104,14 +110,21 @@ def _add(
     times = entry.get("times")
     if isinstance(times, list):
         metrics["runs"] = Measured(Number(len(times)))
-        report.issue(Issue(
-            "single_times", "info", "import",
-            "times of single runs, left out", "their statistics are kept",
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "single_times",
+                "info",
+                "import",
+                "times of single runs, left out",
+                "their statistics are kept",
+            )
+        )
     rows.add(
-        entry["command"], {**command, **_parameters(entry)}, metrics | _memory(entry),
+        entry["command"],
+        {**command, **_parameters(entry)},
+        metrics | _memory(entry),
         _exit_codes(entry.get("exit_codes"), report),
-    )  # fmt: skip
+    )
 
 
 def _memory(entry: Mapping[str, Any]) -> dict[str, Measured]:
@@ -130,10 +143,16 @@ def _exit_codes(codes: Any, report: Report) -> str | None:
     odd = Counter(text_of(code) or "none (killed)" for code in codes if code != "0")
     if not odd:
         return None
-    report.issue(Issue(
-        "exit_code", "warning", "recording", "commands that ended with an exit code other than 0",
-        "their times are kept, as hyperfine was told to ignore it: see configuration.status_text",
-    ))  # fmt: skip
+    report.issue(
+        Issue(
+            "exit_code",
+            "warning",
+            "recording",
+            "commands that ended with an exit code other than 0",
+            "their times are kept, as hyperfine was told to ignore it: "
+            "see configuration.status_text",
+        )
+    )
     named = ", ".join(f"{code}: {count}" for code, count in odd.most_common(_MOST_CODES))
     more = ", …" if len(odd) > _MOST_CODES else ""
     return f"exit code {named}{more} of {len(codes)} runs"

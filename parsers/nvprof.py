@@ -231,21 +231,32 @@ def _lines(stream: ContentStream, encoding: str, report: Report) -> Iterator[_Li
 
 
 def _tell_long_line(report: Report, place: int, size: int) -> None:
-    report.issue(Issue(
-        "long_line", "error", "import",
-        f"lines longer than {_LONGEST_LINE >> 20} MiB are left out",
-        "nvprof writes no such line: look at the file at this offset",
-        lost_bytes=size, first_offset_bytes=place,
-    ))  # fmt: skip
+    report.issue(
+        Issue(
+            "long_line",
+            "error",
+            "import",
+            f"lines longer than {_LONGEST_LINE >> 20} MiB are left out",
+            "nvprof writes no such line: look at the file at this offset",
+            lost_bytes=size,
+            first_offset_bytes=place,
+        )
+    )
 
 
 # -- tables ---------------------------------------------------------------------------------------
 
 _KEYS = {
-    "registers per thread": "regs", "static smem": "ssmem", "dynamic smem": "dsmem",
-    "metric name": "metric", "event name": "metric", "metric description": "label",
-    "kernel": "name", "correlation_id": "correlation", "correlation id": "correlation",
-}  # fmt: skip
+    "registers per thread": "regs",
+    "static smem": "ssmem",
+    "dynamic smem": "dsmem",
+    "metric name": "metric",
+    "event name": "metric",
+    "metric description": "label",
+    "kernel": "name",
+    "correlation_id": "correlation",
+    "correlation id": "correlation",
+}
 _KINDS = (
     ("metrics", {"invocations", "metric", "avg"}),
     ("unified", {"count", "total size", "name"}),
@@ -260,15 +271,34 @@ _SIZES = {
     "size_bytes": ("size",),
     "reported_bytes_per_s": ("throughput",),
 }
-_TRACE_KEYS = frozenset((
-    "start", "duration", "device", "name", "correlation", "grid size", "block size", *_NUMBERED,
-    *(f"{what} {axis}" for what in ("grid", "block") for axis in "xyz"),
-    *(key for keys in _SIZES.values() for key in keys),
-))  # fmt: skip
-_ARGUMENT_KEYS = frozenset((
-    "srcmemtype", "dstmemtype", "src dev", "src ctx", "dst dev", "dst ctx", "unified memory",
-    "virtual address", "process", "thread",
-))  # fmt: skip
+_TRACE_KEYS = frozenset(
+    (
+        "start",
+        "duration",
+        "device",
+        "name",
+        "correlation",
+        "grid size",
+        "block size",
+        *_NUMBERED,
+        *(f"{what} {axis}" for what in ("grid", "block") for axis in "xyz"),
+        *(key for keys in _SIZES.values() for key in keys),
+    )
+)
+_ARGUMENT_KEYS = frozenset(
+    (
+        "srcmemtype",
+        "dstmemtype",
+        "src dev",
+        "src ctx",
+        "dst dev",
+        "dst ctx",
+        "unified memory",
+        "virtual address",
+        "process",
+        "thread",
+    )
+)
 _HEADER = re.compile(r'"?(?:Type|Time\(%\)|Start|Invocations|Device|Count)"? *(?:,|  )')
 _HEADER_WORDS = ("Duration", "Time(%)", "Invocations", "Total Size", "Context")
 _HEADER_TRIES = 8
@@ -425,10 +455,14 @@ def _layout(names: list[str], *, is_csv: bool) -> _Layout | None:
         free = "metric"
     pairs = dict(zip(keys, names, strict=True))
     return _Layout(
-        kind, tuple(names), tuple(keys), is_csv, keys.index(free),
+        kind,
+        tuple(names),
+        tuple(keys),
+        is_csv,
+        keys.index(free),
         arguments={key: pairs[key] for key in sorted(_ARGUMENT_KEYS & pairs.keys())},
         metrics={k: n for k, n in pairs.items() if k not in _TRACE_KEYS | _ARGUMENT_KEYS},
-    )  # fmt: skip
+    )
 
 
 # -- counters of a kernel -------------------------------------------------------------------------
@@ -445,11 +479,17 @@ _COUNTERS = {
     "dram_write_bytes": "dram_write_bytes",
 }
 _PARTS = {
-    "flop_count_sp": {"flop_count_sp_add": "fadd_inst", "flop_count_sp_mul": "fmul_inst",
-                      "flop_count_sp_fma": "ffma_inst"},
-    "flop_count_dp": {"flop_count_dp_add": "dadd_inst", "flop_count_dp_mul": "dmul_inst",
-                      "flop_count_dp_fma": "dfma_inst"},
-}  # fmt: skip
+    "flop_count_sp": {
+        "flop_count_sp_add": "fadd_inst",
+        "flop_count_sp_mul": "fmul_inst",
+        "flop_count_sp_fma": "ffma_inst",
+    },
+    "flop_count_dp": {
+        "flop_count_dp_add": "dadd_inst",
+        "flop_count_dp_mul": "dmul_inst",
+        "flop_count_dp_fma": "dfma_inst",
+    },
+}
 # What the caches above ask of L2, in sectors of 32 bytes. Atomics are in neither of them.
 _L2_SECTORS = ("l2_read_transactions", "l2_write_transactions")
 _OCCUPANCY = "achieved_occupancy"
@@ -718,23 +758,32 @@ class _Reading:
         self.messages.add(text)
         if kind == "Warning" or "returned non-zero code" in text:
             self._tell(
-                "profiler_warning", "warning", "recording", f"nvprof warns: {text}",
+                "profiler_warning",
+                "warning",
+                "recording",
+                f"nvprof warns: {text}",
                 first_offset_bytes=line.offset,
-            )  # fmt: skip
+            )
             return
         self._tell(
-            "profiler_error", "error", "recording", f"nvprof failed: {text}",
+            "profiler_error",
+            "error",
+            "recording",
+            f"nvprof failed: {text}",
             "what it could not record is not in the file",
             first_offset_bytes=line.offset,
-        )  # fmt: skip
+        )
 
     def _note_nothing(self, text: str, line: _Line) -> None:
         if text not in self.nothing:
             self.nothing.append(text)
         self._tell(
-            "nothing_profiled", "warning", "recording", f"nvprof says: {text}",
+            "nothing_profiled",
+            "warning",
+            "recording",
+            f"nvprof says: {text}",
             first_offset_bytes=line.offset,
-        )  # fmt: skip
+        )
 
     # -- rows ---------------------------------------------------------------------------------
 
@@ -928,8 +977,10 @@ class _Reading:
         self.kilo = self.kilo or _DEFAULT_KILO
         for column in _SIZES:
             if column in row:
-                parts = [v.in_base(self.kilo)[0] or Decimal() if v.number else Decimal()
-                         for v in row[column]]  # fmt: skip
+                parts = [
+                    v.in_base(self.kilo)[0] or Decimal() if v.number else Decimal()
+                    for v in row[column]
+                ]
                 total = sum(parts, Decimal()) if parts else None
                 is_rate = column == "reported_bytes_per_s"
                 row[column] = _real(total) if is_rate else _whole(total)
@@ -949,10 +1000,18 @@ class _Reading:
             raise _DamagedRow
         self.kinds.add("summary")
         if not is_gpu or name.startswith("["):
-            self._total(line, kind if not is_gpu else "GPU copies and sets", {
-                "name": name, "call_count": calls, "total_ns": time,
-                **{f"{k}_ns": self._time(cells, k) for k in ("avg", "min", "max") if k in cells},
-            })  # fmt: skip
+            self._total(
+                line,
+                kind if not is_gpu else "GPU copies and sets",
+                {
+                    "name": name,
+                    "call_count": calls,
+                    "total_ns": time,
+                    **{
+                        f"{k}_ns": self._time(cells, k) for k in ("avg", "min", "max") if k in cells
+                    },
+                },
+            )
             return
         kernel = self._kernel_of(line, (self.pid, self._device_text(cells), name), ("", "Time"))
         kernel.row |= {"launch_count": calls, "dur_ns": time}
@@ -973,11 +1032,14 @@ class _Reading:
         where = "source_file.metadata_json has them" if is_kept else "they are too many to be kept"
         self.report.event_count += 1
         self._tell(
-            "totals_only", "info", "recording",
+            "totals_only",
+            "info",
+            "recording",
             f"{kind}: given as totals only, which no table takes; {where}",
             "record with --print-gpu-trace or --print-api-trace to have each of them",
-            skipped_event_count=1, first_offset_bytes=line.offset,
-        )  # fmt: skip
+            skipped_event_count=1,
+            first_offset_bytes=line.offset,
+        )
 
     # -- metrics and events -------------------------------------------------------------------
 
@@ -1031,10 +1093,14 @@ class _Reading:
             if len(self.kernels) >= _MOST_KERNELS:
                 self._close_all()
             device_id = self._device(key[1], line.offset)
-            kernel = self.kernels[key] = _Kernel({
-                "event_id": line.offset, "name": key[2], "process_id": key[0],
-                "device_id": device_id,
-            })  # fmt: skip
+            kernel = self.kernels[key] = _Kernel(
+                {
+                    "event_id": line.offset,
+                    "name": key[2],
+                    "process_id": key[0],
+                    "device_id": device_id,
+                }
+            )
             self.report.event_count += 1
         kernel.seen.add(mark)
         return kernel
@@ -1049,14 +1115,24 @@ class _Reading:
             number = self._exact_mean(number, cells)
         extremes = {
             f"{which}_value": _extreme(cells[which], self.units.get(which, ""), kilo)
-            for which in ("min", "max") if which in cells
-        }  # fmt: skip
-        self._put("kernel_metric", {
-            "event_id": kernel.row["event_id"], "metric_name": name, "value": _real(number),
-            "unit": unit, "value_raw": raw, "unit_raw": value.unit or None,
-            "section_name": self._counter_section() if "metric" in cells else None,
-            "status_kind": value.status, "label_name": cells.get("label"), **extremes,
-        })  # fmt: skip
+            for which in ("min", "max")
+            if which in cells
+        }
+        self._put(
+            "kernel_metric",
+            {
+                "event_id": kernel.row["event_id"],
+                "metric_name": name,
+                "value": _real(number),
+                "unit": unit,
+                "value_raw": raw,
+                "unit_raw": value.unit or None,
+                "section_name": self._counter_section() if "metric" in cells else None,
+                "status_kind": value.status,
+                "label_name": cells.get("label"),
+                **extremes,
+            },
+        )
         return number
 
     def _exact_mean(self, mean: Decimal, cells: Cells) -> Decimal:
@@ -1066,9 +1142,12 @@ class _Reading:
         if abs(exact - mean) <= 1:
             return exact
         self._tell(
-            "contradictory_metric", "warning", "recording",
-            "the total of a counter is not its mean times the launches", "its mean is taken",
-        )  # fmt: skip
+            "contradictory_metric",
+            "warning",
+            "recording",
+            "the total of a counter is not its mean times the launches",
+            "its mean is taken",
+        )
         return mean
 
     def _close(self, kernel: _Kernel) -> None:
@@ -1095,11 +1174,15 @@ class _Reading:
         """The rows of kernels still open, and the devices."""
         self._close_all()
         for device_id, names in sorted(self.device_names.items()):
-            self._put("device", {
-                "device_id": device_id, "name": names[0] if len(names) == 1 else None,
-                "is_described": True,
-                "properties_json": _json({"names": names} if len(names) > 1 else {}),
-            })  # fmt: skip
+            self._put(
+                "device",
+                {
+                    "device_id": device_id,
+                    "name": names[0] if len(names) == 1 else None,
+                    "is_described": True,
+                    "properties_json": _json({"names": names} if len(names) > 1 else {}),
+                },
+            )
         for text in sorted(self.cut_devices):
             self._put("device", {"is_described": True, "properties_json": _json({"Device": text})})
         yield from self.batches()
@@ -1107,19 +1190,28 @@ class _Reading:
     # -- issues -------------------------------------------------------------------------------
 
     def _tell(
-        self, code: str, severity: Severity, origin: Origin, message: str, advice: str = "",
+        self,
+        code: str,
+        severity: Severity,
+        origin: Origin,
+        message: str,
+        advice: str = "",
         **counts: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.report.issue(Issue(code, severity, origin, message, advice, **counts))
 
     def _tell_damaged(self, line: _Line) -> None:
         self.report.event_count += 1
         self._tell(
-            "damaged_event", "error", "import",
+            "damaged_event",
+            "error",
+            "import",
             "rows of nvprof's tables that cannot be read, or only by guessing, are left out",
             "look at the file at this offset",
-            skipped_event_count=1, lost_bytes=line.size_bytes, first_offset_bytes=line.offset,
-        )  # fmt: skip
+            skipped_event_count=1,
+            lost_bytes=line.size_bytes,
+            first_offset_bytes=line.offset,
+        )
 
     def _tell_other(
         self, line: _Line, what: str = "lines that are no rows: taken for what the program wrote"
@@ -1128,47 +1220,60 @@ class _Reading:
 
     def _tell_unread(self, line: _Line, skipped: int) -> None:
         self._tell(
-            "unread_section", "info", "import",
+            "unread_section",
+            "info",
+            "import",
             f"what stands under {self.title or 'this header'!r} has no table here",
-            skipped_event_count=skipped, first_offset_bytes=line.offset,
-        )  # fmt: skip
+            skipped_event_count=skipped,
+            first_offset_bytes=line.offset,
+        )
 
     def _tell_unnamed(self, line: _Line) -> None:
         self._tell(
-            "unnamed_kernel", "error", "import",
+            "unnamed_kernel",
+            "error",
+            "import",
             "metrics of kernels whose name cannot be told, since the line with it is damaged",
             "their kernel.name is NULL",
             first_offset_bytes=line.offset,
-        )  # fmt: skip
+        )
 
     def _tell_no_unit(self) -> None:
         self._tell(
-            "no_time", "warning", "recording",
+            "no_time",
+            "warning",
+            "recording",
             "times without a unit, since the row of units is not there",
             "their start_ns or dur_ns is NULL",
-        )  # fmt: skip
+        )
 
     def _tell_negative(self) -> None:
         self._tell(
-            "negative_duration", "warning", "recording",
+            "negative_duration",
+            "warning",
+            "recording",
             "durations below zero",
             "their dur_ns is NULL",
-        )  # fmt: skip
+        )
 
     def _tell_odd(self, count: int) -> None:
         self._tell(
-            "odd_value", "info", "import",
+            "odd_value",
+            "info",
+            "import",
             "values that do not fit their column are kept in args_json only",
             occurrence_count=count,
-        )  # fmt: skip
+        )
 
     def _tell_scale(self, offset: int) -> None:
         self._tell(
-            "odd_scale", "warning", "recording",
+            "odd_scale",
+            "warning",
+            "recording",
             f"copies whose throughput does not fit that a KB is {self.kilo:,} bytes in the file",
             "their size_bytes and reported_bytes_per_s may be 2 to 7 percent off",
             first_offset_bytes=offset,
-        )  # fmt: skip
+        )
 
 
 # -- the parser -----------------------------------------------------------------------------------
@@ -1291,28 +1396,43 @@ def _tell_end(reading: _Reading, damage: str | None, last: _Line | None) -> None
     else:
         return
     reading.is_cut = True
-    reading.report.issue(Issue(
-        "cut_content", severity, "recording", what, "copy the file again, or record again",
-        first_offset_bytes=None if last is None else last.offset,
-    ))  # fmt: skip
+    reading.report.issue(
+        Issue(
+            "cut_content",
+            severity,
+            "recording",
+            what,
+            "copy the file again, or record again",
+            first_offset_bytes=None if last is None else last.offset,
+        )
+    )
 
 
 def _tell_coarseness(reading: _Reading) -> None:
     step = reading.coarsest_ns
     if step > 1:
-        reading.report.issue(Issue(
-            "rounded_times", "info", "recording",
-            f"nvprof rounded start times to {step.normalize():f} ns at the coarsest: order, gaps "
-            "and overlap below that are not real",
-            "record with --csv --normalized-time-unit us",
-        ))  # fmt: skip
+        reading.report.issue(
+            Issue(
+                "rounded_times",
+                "info",
+                "recording",
+                f"nvprof rounded start times to {step.normalize():f} ns at the coarsest: "
+                f"order, gaps "
+                "and overlap below that are not real",
+                "record with --csv --normalized-time-unit us",
+            )
+        )
 
 
 def _tell_cut_devices(reading: _Reading) -> None:
     for text, offset in sorted(reading.cut_devices.items()):
-        reading.report.issue(Issue(
-            "cut_device_name", "info", "recording",
-            f"the device is called {text!r}, cut before its number: device_id is NULL",
-            "record with --csv, which has names and numbers in full",
-            first_offset_bytes=offset,
-        ))  # fmt: skip
+        reading.report.issue(
+            Issue(
+                "cut_device_name",
+                "info",
+                "recording",
+                f"the device is called {text!r}, cut before its number: device_id is NULL",
+                "record with --csv, which has names and numbers in full",
+                first_offset_bytes=offset,
+            )
+        )

@@ -24,8 +24,9 @@ from tracekit.source import Source
 _LIST = "benchmarks"
 _TOP_LEVEL = (_LIST, "machine_info", "commit_info", "datetime", "version")
 _OBJECT = "UNSERIALIZABLE["
-_SECONDS = frozenset(("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr",
-                      "hd15iqr", "total"))  # fmt: skip
+_SECONDS = frozenset(
+    ("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr", "hd15iqr", "total")
+)
 
 
 _RECORD = (
@@ -68,11 +69,16 @@ class PytestBenchmarkParser:
             if _is_benchmark(entry):
                 _add(rows, entry, roles, differing, report)
             else:
-                rows.skip(Issue(
-                    "damaged_row", "error", "recording",
-                    "benchmarks without a name or statistics are left out",
-                    "the file is damaged: get it once more", skipped_event_count=1,
-                ))  # fmt: skip
+                rows.skip(
+                    Issue(
+                        "damaged_row",
+                        "error",
+                        "recording",
+                        "benchmarks without a name or statistics are left out",
+                        "the file is damaged: get it once more",
+                        skipped_event_count=1,
+                    )
+                )
             yield from rows.batches()
         yield from rows.batches(is_last=True)
         if not report.event_count:
@@ -123,9 +129,12 @@ def _differing(entries: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _add(
-    rows: ConfigurationRows, entry: Mapping[str, Any], roles: Mapping[str, str],
-    differing: Sequence[str], report: Report,
-) -> None:  # fmt: skip
+    rows: ConfigurationRows,
+    entry: Mapping[str, Any],
+    roles: Mapping[str, str],
+    differing: Sequence[str],
+    report: Report,
+) -> None:
     extra = {
         name: (value, roles.get(name)) for name, value in _members(entry, "extra_info").items()
     }
@@ -138,8 +147,9 @@ def _add(
     metrics = measured({name: v for name, (v, role) in extra.items() if role == "metric"})
     rows.add(
         entry.get("fullname") if isinstance(entry.get("fullname"), str) else entry["name"],
-        labels, metrics | _statistics(entry["stats"], report),
-    )  # fmt: skip
+        labels,
+        metrics | _statistics(entry["stats"], report),
+    )
 
 
 def _named(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,10 +179,18 @@ def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _statistics(stats: Mapping[str, Any], report: Report) -> dict[str, Measured]:
     if isinstance(stats.get("data"), list):
-        report.issue(Issue(
-            "single_times", "info", "import",
-            "times of single rounds, left out", "their statistics are kept",
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "single_times",
+                "info",
+                "import",
+                "times of single rounds, left out",
+                "their statistics are kept",
+            )
+        )
     units = dict.fromkeys(_SECONDS, "s") | {"ops": "1/s"}
-    return {name: Measured(value, units.get(name))
-            for name, value in stats.items() if isinstance(value, Number)}  # fmt: skip
+    return {
+        name: Measured(value, units.get(name))
+        for name, value in stats.items()
+        if isinstance(value, Number)
+    }

@@ -182,9 +182,13 @@ class _Outline:
 def _keys(group: Group, on: Sequence[_Place]) -> list[Key]:
     """What an event and its repetition have in common; the last is its node in the graph."""
     columns = zip(
-        on, group.start_ns.to_pylist(), group.dur_ns.to_pylist(), _texts(group.fields["name"]),
-        _column(group, "name"), strict=True,
-    )  # fmt: skip
+        on,
+        group.start_ns.to_pylist(),
+        group.dur_ns.to_pylist(),
+        _texts(group.fields["name"]),
+        _column(group, "name"),
+        strict=True,
+    )
     return [(place.device_id, *said) for place, *said in columns]
 
 
@@ -278,18 +282,26 @@ class _Reading(EventRows):
     def _add(self, group: Group, on: Sequence[_Place], *, is_host: bool) -> None:
         """Add operators up; what the executor saw of a GPU is the host's time."""
         said = zip(
-            on, _texts(group.fields["name"]), _column(group, "name"), _column(group, "op"),
+            on,
+            _texts(group.fields["name"]),
+            _column(group, "name"),
+            _column(group, "op"),
             strict=True,
-        )  # fmt: skip
+        )
         ops = [
-            Op("host" if is_host else "device", None if is_host else place.device_id, name,
-               op_name=f"{node}:{op or ''}")
-            if node else None
+            Op(
+                "host" if is_host else "device",
+                None if is_host else place.device_id,
+                name,
+                op_name=f"{node}:{op or ''}",
+            )
+            if node
+            else None
             for place, name, node, op in said
-        ]  # fmt: skip
-        self.totals.add_lines(tracks(group), OpEvents(
-            ops, group.start_ns.to_pylist(), group.dur_ns.to_pylist()
-        ))  # fmt: skip
+        ]
+        self.totals.add_lines(
+            tracks(group), OpEvents(ops, group.start_ns.to_pylist(), group.dur_ns.to_pylist())
+        )
 
     def skip(self, group: Group) -> None:
         """The life of tensors is for a viewer to draw; the counters have the memory they take."""

@@ -91,21 +91,43 @@ def _context(value: Any) -> int | None:
 _LINKS = {"correlation_id": arg("correlation_id")}
 _ON_STREAM: dict[str, Arg] = _LINKS | {"context_id": arg("context_id", convert=_context)}
 _KERNEL_ARGS: dict[str, Arg] = _ON_STREAM | {
-    "hlo_op_name": arg("hlo_op"), **{column: arg(key) for column, key in GRAPH_STATS.items()},
-}  # fmt: skip
-_TPU_ARGS = {"op_name": arg("tf_op"), "category_name": arg("hlo_category")}
-_MEMORY_ARGS = {
-    "address": arg("addr", "address"),
-    "total_allocated_bytes": arg("bytes_allocated"),
+    "hlo_op_name": arg("hlo_op"),
+    **{column: arg(key) for column, key in GRAPH_STATS.items()},
 }
+_TPU_ARGS = {"op_name": arg("tf_op"), "category_name": arg("hlo_category")}
+_MEMORY_ARGS = {"address": arg("addr", "address"), "total_allocated_bytes": arg("bytes_allocated")}
 #: Read as Python values; every other argument is kept as it stands.
-_TYPED_KEYS = frozenset((
-    "correlation_id", "context_id", "kernel_details", *chain(*TRANSFER_DETAILS.values()),
-    "hlo_op", "hlo_module", "program_id", "tf_op", "name", "annotation", "long_name",
-    "hlo_category", "shape_with_layout", "source", "device_offset_ps", "device_duration_ps",
-    "model_flops", "flops", "bytes_accessed", "step_num", "group_id", "addr", "address",
-    "bytes_allocated", "allocation_bytes", "allocator_name", *GRAPH_STATS.values(),
-))  # fmt: skip
+_TYPED_KEYS = frozenset(
+    (
+        "correlation_id",
+        "context_id",
+        "kernel_details",
+        *chain(*TRANSFER_DETAILS.values()),
+        "hlo_op",
+        "hlo_module",
+        "program_id",
+        "tf_op",
+        "name",
+        "annotation",
+        "long_name",
+        "hlo_category",
+        "shape_with_layout",
+        "source",
+        "device_offset_ps",
+        "device_duration_ps",
+        "model_flops",
+        "flops",
+        "bytes_accessed",
+        "step_num",
+        "group_id",
+        "addr",
+        "address",
+        "bytes_allocated",
+        "allocation_bytes",
+        "allocator_name",
+        *GRAPH_STATS.values(),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +173,12 @@ class _Outline:
         """Keep the events of lines that have programs, or may yet turn out to."""
         known = self.names.threads
         rows = zip(
-            tracks(group), group.fields["name"], group.start_ns.to_pylist(),
-            group.dur_ns.to_pylist(), strict=True,
-        )  # fmt: skip
+            tracks(group),
+            group.fields["name"],
+            group.start_ns.to_pylist(),
+            group.dur_ns.to_pylist(),
+            strict=True,
+        )
         for track, name, start, dur in rows:
             is_run = start is not None and dur is not None and dur >= 0 and isinstance(name, str)
             if is_run and "Modules" in known.get(track, "Modules"):
@@ -166,9 +191,13 @@ class _Outline:
             device = device_of(plane or "")
             track_name = " ".join(name for name in (plane, line) if name) or None
             self.lines[track] = _Line(
-                role(plane or "", line or ""), plane, line, device[1] if device else None,
-                stream_of(line or ""), track_name,
-            )  # fmt: skip
+                role(plane or "", line or ""),
+                plane,
+                line,
+                device[1] if device else None,
+                stream_of(line or ""),
+                track_name,
+            )
         return self.lines[track]
 
 
@@ -239,9 +268,15 @@ class _Reading(EventRows):
             yield from self._rows_for(target, part, [on[i] for i in places])
 
     def _targets(self, group: Group, on: Sequence[_Line]) -> list[str]:
-        columns = [_column(group, *keys) for keys in (
-            ("kernel_details",), *TRANSFER_DETAILS.values(), ("hlo_category",), ("long_name",),
-        )]  # fmt: skip
+        columns = [
+            _column(group, *keys)
+            for keys in (
+                ("kernel_details",),
+                *TRANSFER_DETAILS.values(),
+                ("hlo_category",),
+                ("long_name",),
+            )
+        ]
         return [
             _target(line, name if isinstance(name, str) else "", *said)
             for line, name, *said in zip(on, group.fields["name"], *columns, strict=True)
@@ -352,12 +387,19 @@ class _Reading(EventRows):
     def _add(self, group: Group, ops: Sequence[Op | None], exact: pa.Array | None = None) -> None:
         """Add operators up, line by line."""
         dur_ns = group.dur_ns if exact is None else exact
-        self.totals.add_lines(tracks(group), OpEvents(
-            ops, group.start_ns.to_pylist(), dur_ns.to_pylist(),
-            _whole(group, "device_offset_ps"), _whole(group, "device_duration_ps"),
-            _operations(group, "model_flops", "flops"), _operations(group, "flops"),
-            _whole(group, "bytes_accessed"),
-        ))  # fmt: skip
+        self.totals.add_lines(
+            tracks(group),
+            OpEvents(
+                ops,
+                group.start_ns.to_pylist(),
+                dur_ns.to_pylist(),
+                _whole(group, "device_offset_ps"),
+                _whole(group, "device_duration_ps"),
+                _operations(group, "model_flops", "flops"),
+                _operations(group, "flops"),
+                _whole(group, "bytes_accessed"),
+            ),
+        )
 
     # -- slices -------------------------------------------------------------------------------
 
@@ -460,10 +502,7 @@ def _put_category(cells: Cells, on: Sequence[_Line]) -> None:
 
 
 def _put_described(
-    cells: Cells,
-    keys: Sequence[str],
-    columns: Any,
-    read: Callable[[str, str], dict[str, Any]],
+    cells: Cells, keys: Sequence[str], columns: Any, read: Callable[[str, str], dict[str, Any]]
 ) -> None:
     """Columns that are written as one text; the text stays in ``args_json``."""
     texts = [text or "" for text in _column(cells.group, *keys)]
@@ -487,9 +526,11 @@ def _op_names(group: Group) -> list[str | None]:
 def _hlo_ops(group: Group) -> list[str | None]:
     """The instruction of each event: of one that a graph launched what its own name tells."""
     said = zip(
-        _column(group, "hlo_op"), _column(group, GRAPH_STATS["graph_node_id"]),
-        _texts(group.fields["name"]), strict=True,
-    )  # fmt: skip
+        _column(group, "hlo_op"),
+        _column(group, GRAPH_STATS["graph_node_id"]),
+        _texts(group.fields["name"]),
+        strict=True,
+    )
     return [
         compiled(name or "") or hlo_op if replays(hlo_op, node) else hlo_op
         for hlo_op, node, name in said
@@ -503,14 +544,12 @@ def _program_names(group: Group) -> list[str | None]:
 
 
 def _tpu_ops(
-    group: Group,
-    on: Sequence[_Line],
-    names: Sequence[str | None],
-    programs: Sequence[str | None],
+    group: Group, on: Sequence[_Line], names: Sequence[str | None], programs: Sequence[str | None]
 ) -> list[Op | None]:
-    said = (_column(group, key) for key in (
-        "tf_op", "hlo_category", "shape_with_layout", "source", "long_name",
-    ))  # fmt: skip
+    said = (
+        _column(group, key)
+        for key in ("tf_op", "hlo_category", "shape_with_layout", "source", "long_name")
+    )
     return [
         Op("device", line.device_id, None, name, program, *texts)
         for line, name, program, *texts in zip(on, names, programs, *said, strict=True)
@@ -520,9 +559,13 @@ def _tpu_ops(
 def _host_ops(group: Group, on: Sequence[_Line]) -> list[Op | None]:
     """Operators that ran on the host: instructions of XLA's CPU programs, TensorFlow's kernels."""
     said = zip(
-        on, _texts(group.fields["name"]), _column(group, "hlo_op"), _program_names(group),
-        _column(group, "long_name"), strict=True,
-    )  # fmt: skip
+        on,
+        _texts(group.fields["name"]),
+        _column(group, "hlo_op"),
+        _program_names(group),
+        _column(group, "long_name"),
+        strict=True,
+    )
     return [_host_op(*row) for row in said]
 
 
@@ -569,9 +612,10 @@ def _steps(group: Group, on: Sequence[_Line], slices: pa.RecordBatch) -> Iterato
     marks = _whole(group, "step_num")
     groups = _whole(group, "group_id")
     places = [
-        i for i, line in enumerate(on)
+        i
+        for i, line in enumerate(on)
         if line.role is Role.STEPS or (marks[i] is not None and line.role is Role.HOST)
-    ]  # fmt: skip
+    ]
     for i, row in zip(places, slices.take(pa.array(places, INT)).to_pylist(), strict=True):
         is_device = on[i].role is Role.STEPS
         number = marks[i]
@@ -579,9 +623,17 @@ def _steps(group: Group, on: Sequence[_Line], slices: pa.RecordBatch) -> Iterato
             called = step_number(row["name"])
             number = groups[i] if called is None else called
         if number is not None:
-            yield {key: row[key] for key in (
-                "event_id", "start_ns", "dur_ns", "device_id", "process_id", "thread_id",
-            )} | {"step_index": number, "step_kind": "device" if is_device else "host"}  # fmt: skip
+            yield {
+                key: row[key]
+                for key in (
+                    "event_id",
+                    "start_ns",
+                    "dur_ns",
+                    "device_id",
+                    "process_id",
+                    "thread_id",
+                )
+            } | {"step_index": number, "step_kind": "device" if is_device else "host"}
 
 
 # -- the parser ------------------------------------------------------------------------------------

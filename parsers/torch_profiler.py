@@ -37,15 +37,7 @@ from tracekit.reading.chrome.rows import (
     split,
 )
 from tracekit.reading.chrome.sniffing import Survey
-from tracekit.schema import (
-    DEVICE_TABLE,
-    INT,
-    KERNEL,
-    MEMORY_EVENT,
-    STEP,
-    TRANSFER,
-    batch_of_rows,
-)
+from tracekit.schema import DEVICE_TABLE, INT, KERNEL, MEMORY_EVENT, STEP, TRANSFER, batch_of_rows
 from tracekit.source import Source
 
 # -- what the categories mean ---------------------------------------------------------------------
@@ -53,27 +45,64 @@ from tracekit.source import Source
 _KERNEL = frozenset(("kernel", "Kernel"))
 _TRANSFER = {"gpu_memcpy": "memcpy", "Memcpy": "memcpy", "gpu_memset": "memset", "Memset": "memset"}
 _SLICE_KINDS = {
-    "cpu_op": "op", "Operator": "op", "hpu_op": "op",
-    "cuda_runtime": "runtime", "Runtime": "runtime", "xpu_runtime": "runtime",
-    "mtia_runtime": "runtime", "glow_runtime": "runtime", "privateuse1_runtime": "runtime",
-    "cuda_driver": "driver", "xpu_driver": "driver", "privateuse1_driver": "driver",
+    "cpu_op": "op",
+    "Operator": "op",
+    "hpu_op": "op",
+    "cuda_runtime": "runtime",
+    "Runtime": "runtime",
+    "xpu_runtime": "runtime",
+    "mtia_runtime": "runtime",
+    "glow_runtime": "runtime",
+    "privateuse1_runtime": "runtime",
+    "cuda_driver": "driver",
+    "xpu_driver": "driver",
+    "privateuse1_driver": "driver",
     "python_function": "python",
-    "user_annotation": "annotation", "gpu_user_annotation": "device_annotation",
-    "cuda_sync": "sync", "cuda_event": "sync", "xpu_sync": "sync",
-    "overhead": "overhead", "Trace": "span",
-    "mtia_ccp_events": "device", "collective_comm": "device", "cuda_profiler_range": "device",
-}  # fmt: skip
+    "user_annotation": "annotation",
+    "gpu_user_annotation": "device_annotation",
+    "cuda_sync": "sync",
+    "cuda_event": "sync",
+    "xpu_sync": "sync",
+    "overhead": "overhead",
+    "Trace": "span",
+    "mtia_ccp_events": "device",
+    "collective_comm": "device",
+    "cuda_profiler_range": "device",
+}
 _FLOW_KINDS = {
-    "ac2g": "launch", "async_cpu_to_gpu": "launch", "async_gpu": "launch", "async": "launch",
-    "HostToDevice": "launch", "async_npu": "launch",
-    "fwdbwd": "forward_backward", "forward_backward": "forward_backward",
-}  # fmt: skip
+    "ac2g": "launch",
+    "async_cpu_to_gpu": "launch",
+    "async_gpu": "launch",
+    "async": "launch",
+    "HostToDevice": "launch",
+    "async_npu": "launch",
+    "fwdbwd": "forward_backward",
+    "forward_backward": "forward_backward",
+}
 # c10::DeviceType, c10/core/DeviceType.h
 _DEVICE_TYPES = {
-    0: "cpu", 1: "cuda", 2: "mkldnn", 3: "opengl", 4: "opencl", 5: "ideep", 6: "hip", 7: "fpga",
-    8: "maia", 9: "xla", 10: "vulkan", 11: "metal", 12: "xpu", 13: "mps", 14: "meta", 15: "hpu",
-    16: "ve", 17: "lazy", 18: "ipu", 19: "mtia", 20: "privateuse1",
-}  # fmt: skip
+    0: "cpu",
+    1: "cuda",
+    2: "mkldnn",
+    3: "opengl",
+    4: "opencl",
+    5: "ideep",
+    6: "hip",
+    7: "fpga",
+    8: "maia",
+    9: "xla",
+    10: "vulkan",
+    11: "metal",
+    12: "xpu",
+    13: "mps",
+    14: "meta",
+    15: "hpu",
+    16: "ve",
+    17: "lazy",
+    18: "ipu",
+    19: "mtia",
+    20: "privateuse1",
+}
 _STEP_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation", "cpu_op", "Operator"))
 _STEP_COLUMNS = ("event_id", "start_ns", "dur_ns", "process_id", "thread_id")
 _STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
@@ -89,21 +118,71 @@ _BIG_ENOUGH_TO_SPLIT = 16 << 20
 
 # -- whether it is one ----------------------------------------------------------------------------
 
-_CATEGORIES = frozenset((
-    "cpu_op", "user_annotation", "gpu_user_annotation", "gpu_memcpy", "gpu_memset", "kernel",
-    "cuda_runtime", "cuda_driver", "python_function", "cpu_instant_event", "ac2g", "fwdbwd",
-    "async_cpu_to_gpu", "forward_backward", "async_gpu", "Operator", "Kernel", "Runtime", "Memcpy",
-    "Memset", "xpu_runtime", "mtia_runtime", "mtia_ccp_events", "cuda_sync", "overhead", "hpu_op",
-    "async_npu", "HostToDevice", "enqueue", "dequeue", "async_task_queue", "privateuse1_runtime",
-    "cuda_profiler_range", "collective_comm", "glow_runtime", "Trace",
-))  # fmt: skip
-_KEYS = frozenset((
-    "schemaVersion", "deviceProperties", "computeProperties", "distributedInfo",
-    "baseTimeNanoseconds", "traceName", "cupti_version", "roctracer_version", "record_shapes",
-    "with_stack", "profile_memory",
-))  # fmt: skip
-_STRONG_KEYS = frozenset(("deviceProperties", "distributedInfo", "baseTimeNanoseconds",
-                          "computeProperties", "cupti_version", "roctracer_version"))  # fmt: skip
+_CATEGORIES = frozenset(
+    (
+        "cpu_op",
+        "user_annotation",
+        "gpu_user_annotation",
+        "gpu_memcpy",
+        "gpu_memset",
+        "kernel",
+        "cuda_runtime",
+        "cuda_driver",
+        "python_function",
+        "cpu_instant_event",
+        "ac2g",
+        "fwdbwd",
+        "async_cpu_to_gpu",
+        "forward_backward",
+        "async_gpu",
+        "Operator",
+        "Kernel",
+        "Runtime",
+        "Memcpy",
+        "Memset",
+        "xpu_runtime",
+        "mtia_runtime",
+        "mtia_ccp_events",
+        "cuda_sync",
+        "overhead",
+        "hpu_op",
+        "async_npu",
+        "HostToDevice",
+        "enqueue",
+        "dequeue",
+        "async_task_queue",
+        "privateuse1_runtime",
+        "cuda_profiler_range",
+        "collective_comm",
+        "glow_runtime",
+        "Trace",
+    )
+)
+_KEYS = frozenset(
+    (
+        "schemaVersion",
+        "deviceProperties",
+        "computeProperties",
+        "distributedInfo",
+        "baseTimeNanoseconds",
+        "traceName",
+        "cupti_version",
+        "roctracer_version",
+        "record_shapes",
+        "with_stack",
+        "profile_memory",
+    )
+)
+_STRONG_KEYS = frozenset(
+    (
+        "deviceProperties",
+        "distributedInfo",
+        "baseTimeNanoseconds",
+        "computeProperties",
+        "cupti_version",
+        "roctracer_version",
+    )
+)
 
 
 def _match(survey: Survey) -> Match | None:
@@ -137,41 +216,56 @@ _ON_DEVICE = {
     "device_id": arg("device"),
     "stream_id": arg("stream", "Stream Id", none=(-1, _NO_STREAM)),
 }
-_KERNEL_ARGS = _LINKS | _ON_DEVICE | {
-    "context_id": arg("context"),
-    **{f"{what}_{axis}": component(what, i)
-       for what in ("grid", "block") for i, axis in enumerate("xyz")},
-    "registers_per_thread_count": arg("registers per thread"),
-    "shared_memory_bytes": arg("shared memory"),
-    "blocks_per_sm_count": arg("blocks per SM"),
-    "warps_per_sm_count": arg("warps per SM"),
-    "occupancy_ratio": arg("est. achieved occupancy %", convert=scaled(over=100)),
-    "queued_ns": arg("queued"),
-    "graph_id": arg("graph id"),
-    "graph_node_id": arg("graph node id"),
-    "collective_name": arg("Collective name"),
-}  # fmt: skip
-_TRANSFER_ARGS = _LINKS | _ON_DEVICE | {
-    "context_id": arg("context"),
-    "size_bytes": arg("bytes"),
-    "reported_bytes_per_s": arg("memory bandwidth (GB/s)", convert=scaled(1e9)),
-}  # fmt: skip
-_SLICE_ARGS = _LINKS | _ON_DEVICE | {
-    "event_index": arg("Ev Idx"),
-    "record_function_id": arg("Record function id"),
-    "sequence_id": arg("Sequence number"),
-    "forward_thread_id": arg("Fwd thread id"),
-    "python_id": arg("Python id"),
-    "python_parent_id": arg("Python parent id"),
-    "python_module_id": arg("Python module id"),
-    "callback_id": arg("cbid", "cid"),
-    "input_dims": arg("Input Dims", "Input dims"),
-    "input_types": arg("Input type"),
-    "input_strides": arg("Input Strides"),
-    "concrete_inputs": arg("Concrete Inputs"),
-    "call_stack": arg("Call stack"),
-    "module_hierarchy": arg("Module Hierarchy"),
-}  # fmt: skip
+_KERNEL_ARGS = (
+    _LINKS
+    | _ON_DEVICE
+    | {
+        "context_id": arg("context"),
+        **{
+            f"{what}_{axis}": component(what, i)
+            for what in ("grid", "block")
+            for i, axis in enumerate("xyz")
+        },
+        "registers_per_thread_count": arg("registers per thread"),
+        "shared_memory_bytes": arg("shared memory"),
+        "blocks_per_sm_count": arg("blocks per SM"),
+        "warps_per_sm_count": arg("warps per SM"),
+        "occupancy_ratio": arg("est. achieved occupancy %", convert=scaled(over=100)),
+        "queued_ns": arg("queued"),
+        "graph_id": arg("graph id"),
+        "graph_node_id": arg("graph node id"),
+        "collective_name": arg("Collective name"),
+    }
+)
+_TRANSFER_ARGS = (
+    _LINKS
+    | _ON_DEVICE
+    | {
+        "context_id": arg("context"),
+        "size_bytes": arg("bytes"),
+        "reported_bytes_per_s": arg("memory bandwidth (GB/s)", convert=scaled(1e9)),
+    }
+)
+_SLICE_ARGS = (
+    _LINKS
+    | _ON_DEVICE
+    | {
+        "event_index": arg("Ev Idx"),
+        "record_function_id": arg("Record function id"),
+        "sequence_id": arg("Sequence number"),
+        "forward_thread_id": arg("Fwd thread id"),
+        "python_id": arg("Python id"),
+        "python_parent_id": arg("Python parent id"),
+        "python_module_id": arg("Python module id"),
+        "callback_id": arg("cbid", "cid"),
+        "input_dims": arg("Input Dims", "Input dims"),
+        "input_types": arg("Input type"),
+        "input_strides": arg("Input Strides"),
+        "concrete_inputs": arg("Concrete Inputs"),
+        "call_stack": arg("Call stack"),
+        "module_hierarchy": arg("Module Hierarchy"),
+    }
+)
 _MEMORY_ARGS = {
     "size_bytes": arg("Bytes"),
     "address": arg("Addr"),
@@ -181,34 +275,75 @@ _MEMORY_ARGS = {
     "device_id": arg("Device Id", none=(-1,)),
     "event_index": arg("Ev Idx"),
 }
-_JSON_COLUMNS = ("input_dims", "input_types", "input_strides", "concrete_inputs", "call_stack",
-                 "module_hierarchy")  # fmt: skip
+_JSON_COLUMNS = (
+    "input_dims",
+    "input_types",
+    "input_strides",
+    "concrete_inputs",
+    "call_stack",
+    "module_hierarchy",
+)
 _TEXT_KEYS = frozenset(key for column in _JSON_COLUMNS for key in _SLICE_ARGS[column].keys)
-_TYPED_KEYS = frozenset(
-    key for table in (_KERNEL_ARGS, _TRANSFER_ARGS, _SLICE_ARGS, _MEMORY_ARGS)
-    for source in table.values() for key in source.keys
-) - _TEXT_KEYS  # fmt: skip
+_TYPED_KEYS = (
+    frozenset(
+        key
+        for table in (_KERNEL_ARGS, _TRANSFER_ARGS, _SLICE_ARGS, _MEMORY_ARGS)
+        for source in table.values()
+        for key in source.keys
+    )
+    - _TEXT_KEYS
+)
 
 # The arguments a current trace has, so that its first block decodes at once.
 _LINK_KEYS = ("External id", "correlation")
 _LAYOUTS: dict[str, Sequence[str]] = {
-    "cpu_op": ("External id", "Record function id", "Concrete Inputs", "Input type",
-               "Input Strides", "Input Dims", "Ev Idx", "Sequence number", "Fwd thread id"),
+    "cpu_op": (
+        "External id",
+        "Record function id",
+        "Concrete Inputs",
+        "Input type",
+        "Input Strides",
+        "Input Dims",
+        "Ev Idx",
+        "Sequence number",
+        "Fwd thread id",
+    ),
     "python_function": ("Python id", "Python parent id", "Python module id", "Ev Idx"),
     "user_annotation": ("External id", "Record function id", "Ev Idx"),
     "gpu_user_annotation": ("External id",),
     "cuda_runtime": (*_LINK_KEYS, "cbid"),
     "cuda_driver": (*_LINK_KEYS, "cbid"),
-    "kernel": (*_LINK_KEYS, "queued", "device", "context", "stream", "registers per thread",
-               "shared memory", "blocks per SM", "warps per SM", "grid", "block",
-               "est. achieved occupancy %"),
+    "kernel": (
+        *_LINK_KEYS,
+        "queued",
+        "device",
+        "context",
+        "stream",
+        "registers per thread",
+        "shared memory",
+        "blocks per SM",
+        "warps per SM",
+        "grid",
+        "block",
+        "est. achieved occupancy %",
+    ),
     "gpu_memcpy": (*_LINK_KEYS, "device", "context", "stream", "bytes", "memory bandwidth (GB/s)"),
     "gpu_memset": (*_LINK_KEYS, "device", "context", "stream", "bytes", "memory bandwidth (GB/s)"),
-    "cpu_instant_event": ("Total Reserved", "Total Allocated", "Bytes", "Addr", "Device Id",
-                          "Device Type", "Ev Idx"),
-    "ac2g": (), "fwdbwd": (), "Trace": ("Op count",),
-    "overhead": (), "cuda_sync": (),
-}  # fmt: skip
+    "cpu_instant_event": (
+        "Total Reserved",
+        "Total Allocated",
+        "Bytes",
+        "Addr",
+        "Device Id",
+        "Device Type",
+        "Ev Idx",
+    ),
+    "ac2g": (),
+    "fwdbwd": (),
+    "Trace": ("Op count",),
+    "overhead": (),
+    "cuda_sync": (),
+}
 
 
 #: A device, the process that the file files it under, and the rank that an event of it tells.
@@ -315,16 +450,35 @@ def _direction(name: str | None) -> str | None:
 # differ by version in case and spelling.
 _ASCEND_CALL = re.compile(r"(?:AscendCL|Node|Model|Runtime|HCCL|Communication)@")
 _ASCEND_TASK = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # no operator is called so
-_ASCEND_COPIES = frozenset((
-    "MEMCPYASYNC", "MEMCOPYASYNC", "MEMCPY", "SDMA", "SDMASQE", "PCIEDMASQE",
-    "MEMCPYASYNCWITHOUTSDMA",
-))  # fmt: skip
+_ASCEND_COPIES = frozenset(
+    (
+        "MEMCPYASYNC",
+        "MEMCOPYASYNC",
+        "MEMCPY",
+        "SDMA",
+        "SDMASQE",
+        "PCIEDMASQE",
+        "MEMCPYASYNCWITHOUTSDMA",
+    )
+)
 _ASCEND_SETS = frozenset(("MEMSETASYNC",))
 #: What marks, waits and orders, or is a part of a collective that has a row of its own.
 _ASCEND_NO_WORK = (
-    "EVENT", "NOTIFY", "WAIT", "RECORD", "REDUCEASYNC", "PLACEHOLDER", "WRITEVALUE", "PROFILING",
-    "MODELMAINT", "MODELEXECUTE", "LABEL", "BARRIER", "FLIP", "CMO",
-)  # fmt: skip
+    "EVENT",
+    "NOTIFY",
+    "WAIT",
+    "RECORD",
+    "REDUCEASYNC",
+    "PLACEHOLDER",
+    "WRITEVALUE",
+    "PROFILING",
+    "MODELMAINT",
+    "MODELEXECUTE",
+    "LABEL",
+    "BARRIER",
+    "FLIP",
+    "CMO",
+)
 
 
 def _ascend_parts(group: Group) -> Iterator[tuple[Group, str]]:
@@ -490,11 +644,13 @@ def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
             told = ", ".join(map(str, sorted(ranks[device])))
             report.issue(
                 Issue(
-                    "merged_ranks", "warning", "recording",
+                    "merged_ranks",
+                    "warning",
+                    "recording",
                     f"ranks {told} all have a device {device}: their work is added up as that of "
                     "one device; ingest the file of each rank",
                 )
-            )  # fmt: skip
+            )
     return {device: rank for device, (rank, *more) in ranks.items() if not more}
 
 

@@ -14,10 +14,17 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 def operator(name: str, category: str, dur_ns: int, flop: int | None, moved: int) -> dict[str, Any]:
     """A row of `op_stat`: an HLO instruction that ran once on device 0."""
     return {
-        "op_kind": "hlo", "side_kind": "device", "device_id": 0, "name": name,
-        "category_name": category, "occurrence_count": 1, "dur_ns": dur_ns, "self_ns": dur_ns,
-        "flop_count": flop, "dram_bytes": moved,
-    }  # fmt: skip
+        "op_kind": "hlo",
+        "side_kind": "device",
+        "device_id": 0,
+        "name": name,
+        "category_name": category,
+        "occurrence_count": 1,
+        "dur_ns": dur_ns,
+        "self_ns": dur_ns,
+        "flop_count": flop,
+        "dram_bytes": moved,
+    }
 
 
 #: Of a core of TPU v2, whose ridge is at 23e12 / 350e9 = 65.7 FLOP/byte.
@@ -31,11 +38,27 @@ OPERATORS: Rows = {
         operator("custom-call.5", "custom-call", 100, None, 7_000),
     ],
     "kernel": [{"event_id": 1, "device_id": 0, "name": "fusion.2", "start_ns": 10, "dur_ns": 90}],
-    "step": [{"event_id": 2, "device_id": 0, "step_index": 1, "step_kind": "device",
-              "start_ns": 0, "dur_ns": 100}],
-    "step_part": [{"event_id": 2, "device_id": 0, "step_index": 1, "part_name": "Input",
-                   "part_kind": "infeed", "dur_ns": 10}],
-}  # fmt: skip
+    "step": [
+        {
+            "event_id": 2,
+            "device_id": 0,
+            "step_index": 1,
+            "step_kind": "device",
+            "start_ns": 0,
+            "dur_ns": 100,
+        }
+    ],
+    "step_part": [
+        {
+            "event_id": 2,
+            "device_id": 0,
+            "step_index": 1,
+            "part_name": "Input",
+            "part_kind": "infeed",
+            "dur_ns": 10,
+        }
+    ],
+}
 
 
 def add_operators(store: Store, run_id: str, run_name: str, tables: Rows = OPERATORS) -> None:
@@ -50,7 +73,9 @@ def add_operators(store: Store, run_id: str, run_name: str, tables: Rows = OPERA
             "source_file": {"file_name": "hand-made"},
         }
         ingest.commit(
-            0, Commit(run_id, f"operators-of-{run_id}", ingest.ingest_id),
+            0,
+            Commit(run_id, f"operators-of-{run_id}", ingest.ingest_id),
             {name: batch_of_rows(TABLES[name], [dict(row)]) for name, row in last.items()},
-            said=Said(), replaces=False,
-        )  # fmt: skip
+            said=Said(),
+            replaces=False,
+        )

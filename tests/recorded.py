@@ -22,16 +22,29 @@ Shape = tuple[int, int, int]
 _SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 _WEIGHTS = (("add", 1), ("mul", 1), ("fma", 2))
 _SCALES = {"": 1, "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "ns": 1, "us": 1e3}
-_IDENTITY = ("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
-             "Block Size", "Grid Size", "Device", "CC")  # fmt: skip
+_IDENTITY = (
+    "ID",
+    "Process ID",
+    "Process Name",
+    "Host Name",
+    "Kernel Name",
+    "Context",
+    "Stream",
+    "Block Size",
+    "Grid Size",
+    "Device",
+    "CC",
+)
 BYTES = "dram__bytes.sum"
 DURATION = "gpu__time_duration.sum"
 
 #: Every counter that all operations need; 0 unless a launch says other.
 COUNTERS = {
     **{_SASS.format(f"{kind}{op}"): "inst" for kind in "dfh" for op, _ in _WEIGHTS},
-    "sm__inst_executed_pipe_tensor.sum": "inst", BYTES: "byte", DURATION: "ns",
-}  # fmt: skip
+    "sm__inst_executed_pipe_tensor.sum": "inst",
+    BYTES: "byte",
+    DURATION: "ns",
+}
 
 
 # -- files that profilers wrote --------------------------------------------------------------------
@@ -130,19 +143,48 @@ def trace(path: Path, launches: Sequence[Kernel], *, rank: int | None = None) ->
     for place, one in enumerate(launches):
         start = 1_000_000 + 100 * place
         events += [
-            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 42, "tid": 42,
-             "ts": start, "dur": 2, "args": {"cbid": 211, "correlation": place + 1}},
-            {"ph": "X", "cat": "kernel", "name": one.name, "pid": 0, "tid": one.stream,
-             "ts": start + 5, "dur": one.us,
-             "args": {"device": 0, "context": 1, "stream": one.stream, "correlation": place + 1,
-                      "grid": [one.grid, 1, 1], "block": [128, 1, 1]}},
-        ]  # fmt: skip
+            {
+                "ph": "X",
+                "cat": "cuda_runtime",
+                "name": "cudaLaunchKernel",
+                "pid": 42,
+                "tid": 42,
+                "ts": start,
+                "dur": 2,
+                "args": {"cbid": 211, "correlation": place + 1},
+            },
+            {
+                "ph": "X",
+                "cat": "kernel",
+                "name": one.name,
+                "pid": 0,
+                "tid": one.stream,
+                "ts": start + 5,
+                "dur": one.us,
+                "args": {
+                    "device": 0,
+                    "context": 1,
+                    "stream": one.stream,
+                    "correlation": place + 1,
+                    "grid": [one.grid, 1, 1],
+                    "block": [128, 1, 1],
+                },
+            },
+        ]
     whole: dict[str, Any] = {
         "schemaVersion": 1,
-        "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "computeMajor": 9,
-                              "computeMinor": 0, "numSms": 132}],
-        "baseTimeNanoseconds": 1759300074000000000, "displayTimeUnit": "ms",
-    }  # fmt: skip
+        "deviceProperties": [
+            {
+                "id": 0,
+                "name": "NVIDIA H100 80GB HBM3",
+                "computeMajor": 9,
+                "computeMinor": 0,
+                "numSms": 132,
+            }
+        ],
+        "baseTimeNanoseconds": 1759300074000000000,
+        "displayTimeUnit": "ms",
+    }
     if rank is not None:
         whole["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": 2}
     path.write_text(json.dumps(whole | {"traceEvents": events}), encoding="utf-8")
@@ -159,7 +201,8 @@ def raw_page(path: Path, launches: Iterable[Kernel]) -> Path:
         did = {_SASS.format("ffma"): one.fma, BYTES: one.moved, DURATION: round(1000 * one.us)}
         found = dict.fromkeys(COUNTERS, 0) | did
         shape = ("(128, 1, 1)", f"({one.grid}, 1, 1)")
-        writer.writerow([place, 7, "python", "here", one.name, 1, one.stream, *shape, 0, "9.0",
-                         *found.values()])  # fmt: skip
+        writer.writerow(
+            [place, 7, "python", "here", one.name, 1, one.stream, *shape, 0, "9.0", *found.values()]
+        )
     path.write_text(text.getvalue(), encoding="utf-8", newline="")
     return path

@@ -32,9 +32,7 @@ source = "mine"
 ALL = sorted(catalog())
 WITH_COLUMNS = [name for name in ALL if catalog()[name].kind != "macro"]
 REPORTS = [name for name in ALL if catalog()[name].kind == "report"]
-OF_A_RUN = [
-    name for name in REPORTS if any(p.name == "run_id" for p in catalog()[name].parameters)
-]  # fmt: skip
+OF_A_RUN = [name for name in REPORTS if any(p.name == "run_id" for p in catalog()[name].parameters)]
 PARSER = duckdb.connect()
 
 
@@ -51,9 +49,12 @@ def _measure_a_processor(store: Path, fixtures: Path, folder: Path) -> None:
     events = folder / "events.toml"
     events.write_text(EVENTS)
     processor = Options(
-        run_name="cpu", labels={"nodes": "1"}, metrics={"images_per_s": 8.2}, events=[events],
+        run_name="cpu",
+        labels={"nodes": "1"},
+        metrics={"images_per_s": 8.2},
+        events=[events],
         device_name="2x Xeon Gold 6126",
-    )  # fmt: skip
+    )
     ingest(fixtures / "intel_trio" / "stat.csv", store, processor)
 
 
@@ -159,13 +160,20 @@ def test_it_never_divides_without_ratio(name: str) -> None:
     assert name == "ratio" or not re.search(r"[^/]/[^/]", without_texts)
 
 
+@pytest.mark.parametrize("name", catalog())
+def test_it_has_no_operator_that_the_formatter_reads_wrongly(name: str) -> None:
+    """It takes what follows // for a comment, and ** for two signs: pow() and divide() do both."""
+    without_texts = re.sub(r"'[^']*'|--.*", "", catalog()[name].sql)
+    assert not re.search(r"//|\*\s*\*", without_texts)
+
+
 #: What is asked of the table itself is no name: peaks that a profiler reports, kinds, ranks.
 READS_DEVICE = {"device_known", "device_ceiling", "device_rank", "comparison_runs", "infeed"}
 
 
 def test_a_device_is_what_device_known_says() -> None:
     """That counts the user's word; the table has what the file says."""
-    reads = re.compile(r"\b(?:FROM|JOIN) device\b")
+    reads = re.compile(r"\b(?:from|join) device\b")
     assert {name for name, query in catalog().items() if reads.search(query.sql)} == READS_DEVICE
     for name in READS_DEVICE - {"device_known"}:
         assert not re.search(r"\bdevice\.name\b", catalog()[name].sql)
@@ -216,11 +224,13 @@ def _asked_of_the_store(query: Query) -> dict[str, str]:
     if query.name in ASKED_OF_A_SWEEP:
         return ASKED_OF_A_SWEEP[query.name] | {"runs": "sweep"}
     runs = (
-        ("cut", query.name == "issues"), ("cpu", "measurement" in query.needs),
+        ("cut", query.name == "issues"),
+        ("cpu", "measurement" in query.needs),
         ("net", query.name == "layers"),
         ("sweep", query.name.startswith("configuration")),
-        ("ops", {"op_stat", "step", "step_part"} & set(query.needs)), ("gpu", True),
-    )  # fmt: skip
+        ("ops", {"op_stat", "step", "step_part"} & set(query.needs)),
+        ("gpu", True),
+    )
     run = next(run for run, is_its in runs if is_its)
     return {p.name: run for p in query.parameters if p.name in ("run_id", "other_run_id")}
 
@@ -311,9 +321,16 @@ def test_a_default_is_what_the_query_gets(folder: Path, tmp_path: Path) -> None:
     put(folder, f"{GOOD}{OPTIONS}SELECT {', '.join(f'${name} AS {name}' for name in names)}")
     database = Database(create_store(tmp_path / "store" / "S"))
     assert database.query("mine", {"run_id": "r", "by": "run", "top": 3}).rows() == [
-        {"run_id": "r", "label": None, "by": "run", "top": 3, "least": 0.5, "scale": 2,
-         "whole": False}
-    ]  # fmt: skip
+        {
+            "run_id": "r",
+            "label": None,
+            "by": "run",
+            "top": 3,
+            "least": 0.5,
+            "scale": 2,
+            "whole": False,
+        }
+    ]
 
 
 def parameter(text: str) -> str:
@@ -324,30 +341,51 @@ def parameter(text: str) -> str:
 WRONG = {
     "a parameter of text": (parameter("'VARCHAR'"), r"parameters\.p: must be"),
     "a parameter without doc": (parameter("{type = 'VARCHAR'}"), r"parameters\.p: must be"),
-    "a parameter with more": (parameter("{type = 'VARCHAR', doc = 'd', unit = 'ns'}"),
-                              r"parameters\.p: must be"),
+    "a parameter with more": (
+        parameter("{type = 'VARCHAR', doc = 'd', unit = 'ns'}"),
+        r"parameters\.p: must be",
+    ),
     "a parameter's type": (parameter("{type = 'TEXT', doc = 'd'}"), r"p: the type must be one"),
-    "parameters a list": (GOOD.replace("-- [columns]", "-- parameters = ['p']\n-- [columns]")
-                          + "SELECT 1", "parameters: must be a table"),
-    "choices a text": (parameter("{type = 'VARCHAR', doc = 'd', choices = 'a'}"),
-                       r"parameters\.p: choices: must be a list of strings"),
-    "choices of numbers": (parameter("{type = 'VARCHAR', doc = 'd', choices = [1]}"),
-                           r"parameters\.p: choices: must be a list of strings"),
+    "parameters a list": (
+        GOOD.replace("-- [columns]", "-- parameters = ['p']\n-- [columns]") + "SELECT 1",
+        "parameters: must be a table",
+    ),
+    "choices a text": (
+        parameter("{type = 'VARCHAR', doc = 'd', choices = 'a'}"),
+        r"parameters\.p: choices: must be a list of strings",
+    ),
+    "choices of numbers": (
+        parameter("{type = 'VARCHAR', doc = 'd', choices = [1]}"),
+        r"parameters\.p: choices: must be a list of strings",
+    ),
     "a default of no choice": (
         parameter("{type = 'VARCHAR', doc = 'd', default = 'c', choices = ['a', 'b']}"),
-        r"parameters\.p: the default 'c' is none of the choices"),
-    "a default of another type": (parameter("{type = 'BIGINT', doc = 'd', default = '5'}"),
-                                  r"parameters\.p: the default '5' is no BIGINT"),
-    "a default of no whole number": (parameter("{type = 'BIGINT', doc = 'd', default = 5.5}"),
-                                     r"parameters\.p: the default 5\.5 is no BIGINT"),
-    "a default like a flag": (parameter("{type = 'BIGINT', doc = 'd', default = true}"),
-                              r"parameters\.p: the default True is no BIGINT"),
-    "a default of text": (parameter("{type = 'VARCHAR', doc = 'd', default = 5}"),
-                          r"parameters\.p: the default 5 is no VARCHAR"),
-    "a default list": (parameter("{type = 'VARCHAR', doc = 'd', default = ['a']}"),
-                       r"parameters\.p: the default \['a'\] is no VARCHAR"),
-    "optional a text": (parameter("{type = 'VARCHAR', doc = 'd', optional = 'no'}"),
-                        r"parameters\.p: optional: must be true or false"),
+        r"parameters\.p: the default 'c' is none of the choices",
+    ),
+    "a default of another type": (
+        parameter("{type = 'BIGINT', doc = 'd', default = '5'}"),
+        r"parameters\.p: the default '5' is no BIGINT",
+    ),
+    "a default of no whole number": (
+        parameter("{type = 'BIGINT', doc = 'd', default = 5.5}"),
+        r"parameters\.p: the default 5\.5 is no BIGINT",
+    ),
+    "a default like a flag": (
+        parameter("{type = 'BIGINT', doc = 'd', default = true}"),
+        r"parameters\.p: the default True is no BIGINT",
+    ),
+    "a default of text": (
+        parameter("{type = 'VARCHAR', doc = 'd', default = 5}"),
+        r"parameters\.p: the default 5 is no VARCHAR",
+    ),
+    "a default list": (
+        parameter("{type = 'VARCHAR', doc = 'd', default = ['a']}"),
+        r"parameters\.p: the default \['a'\] is no VARCHAR",
+    ),
+    "optional a text": (
+        parameter("{type = 'VARCHAR', doc = 'd', optional = 'no'}"),
+        r"parameters\.p: optional: must be true or false",
+    ),
     "no TOML": ("-- purpose = p", "header is wrong: Invalid value"),
     "an unknown key": ("-- purpos = 'p'", "unknown keys: purpos"),
     "no purpose": ("-- source = 's'\nSELECT 1", "purpose: must be a string"),
@@ -358,12 +396,16 @@ WRONG = {
     "needs no table": (f"-- needs = ['kernels']\n{GOOD}SELECT 1", "there is no table kernels"),
     "needs twice": (f"-- needs = ['kernel', 'kernel']\n{GOOD}SELECT 1", "needs: a name is there"),
     "depends a text": (f"-- depends = 'v'\n{GOOD}SELECT 1", "depends: must be a list"),
-    "columns a list": ("-- purpose = 'p'\n-- source = 's'\n-- columns = ['a']\nSELECT 1",
-                       "columns: must be a table"),
+    "columns a list": (
+        "-- purpose = 'p'\n-- source = 's'\n-- columns = ['a']\nSELECT 1",
+        "columns: must be a table",
+    ),
     "a column of text": (f"{GOOD}-- b = 'BIGINT'\nSELECT 1", r"columns\.b: must be"),
     "a column without doc": (f"{GOOD}-- b = {{type = 'BIGINT'}}\nSELECT 1", r"columns\.b: must be"),
-    "a column with more": (f"{GOOD}-- b = {{type = 'BIGINT', doc = 'd', unit = 'ns'}}\nSELECT 1",
-                           r"columns\.b: must be"),
+    "a column with more": (
+        f"{GOOD}-- b = {{type = 'BIGINT', doc = 'd', unit = 'ns'}}\nSELECT 1",
+        r"columns\.b: must be",
+    ),
     "an unknown type": (f"{GOOD}-- b = {{type = 'INT', doc = 'd'}}\nSELECT 1", "type must be one"),
     "an empty doc": (f"{GOOD}-- b = {{type = 'BIGINT', doc = ''}}\nSELECT 1", "doc: must be"),
     "a column twice": (f"{GOOD}-- a = {{type = 'BIGINT', doc = 'd'}}\nSELECT 1", "header is wrong"),
@@ -371,7 +413,7 @@ WRONG = {
     "only a semicolon": (f"{GOOD};\n", "there is no SQL"),
     "no header": ("SELECT 1", "purpose: must be a string"),
     "nothing": ("", "there is no SQL"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", WRONG)

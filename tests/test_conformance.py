@@ -498,9 +498,16 @@ def test_the_same_seed_gives_the_same_variants() -> None:
 def test_variants_are_many_and_of_every_kind() -> None:
     names = [variant.name for variant in variants(SAMPLE, effort=30)]
     for part in (
-        "an empty file", "utf-16-le with a BOM", "the content twice", "CR LF for each LF",
-        "gzip cut after", "zstd with byte", "the first ", " xor ", "in place of",
-    ):  # fmt: skip
+        "an empty file",
+        "utf-16-le with a BOM",
+        "the content twice",
+        "CR LF for each LF",
+        "gzip cut after",
+        "zstd with byte",
+        "the first ",
+        " xor ",
+        "in place of",
+    ):
         assert any(part in name for name in names), part
 
 

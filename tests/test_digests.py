@@ -22,14 +22,31 @@ EXPECTED = Path(__file__).parent / "digests"
 FIXTURES = ROOT / "fixtures"
 #: Each group fits into a minute or so. Of fixtures, those of formats.
 GROUPS = {
-    **{f"corpus-{name}": CORPUS / name
-       for name in ("extra", "h100", "ncu", "oracles", "paradnn", "perf", "tf", "torch")},
-    **{name: FIXTURES / name
-       for name in ("caffe_time", "google_benchmark", "h100", "hyperfine", "mlperf",
-                    "nsight_compute", "nvprof", "perf_stat", "pytest_benchmark", "results_table",
-                    "tensorflow_profiler", "tensorflow_timeline", "tensorflow_tools",
-                    "tensorflow_trace", "torch_profiler")},
-}  # fmt: skip
+    **{
+        f"corpus-{name}": CORPUS / name
+        for name in ("extra", "h100", "ncu", "oracles", "paradnn", "perf", "tf", "torch")
+    },
+    **{
+        name: FIXTURES / name
+        for name in (
+            "caffe_time",
+            "google_benchmark",
+            "h100",
+            "hyperfine",
+            "mlperf",
+            "nsight_compute",
+            "nvprof",
+            "perf_stat",
+            "pytest_benchmark",
+            "results_table",
+            "tensorflow_profiler",
+            "tensorflow_timeline",
+            "tensorflow_tools",
+            "tensorflow_trace",
+            "torch_profiler",
+        )
+    },
+}
 Digest = tuple[str, str, str, str]
 
 

@@ -147,9 +147,16 @@ def test_every_python_example_is_used(page: str) -> None:
     for kind, body in FENCE.findall(text_of(page)):
         assert kind != "python" or body in named, f"{page}: this example is not run:\n{body}"
     assert {name for name, _ in NAMED_FILE.findall(text_of(page))} <= {
-        "tracekit_marks.py", "tracekit_swiglu.py", "tracekit_tsv.py", "test_marks.py",
-        "pyproject.toml", "day.txt", "stream_time.sql", "other.json", "my.toml",
-    }  # fmt: skip
+        "tracekit_marks.py",
+        "tracekit_swiglu.py",
+        "tracekit_tsv.py",
+        "test_marks.py",
+        "pyproject.toml",
+        "day.txt",
+        "stream_time.sql",
+        "other.json",
+        "my.toml",
+    }
 
 
 def slug(heading: str) -> str:
@@ -160,9 +167,16 @@ def slug(heading: str) -> str:
 def test_contributing_names_every_room_and_its_tests() -> None:
     text = prose_of("CONTRIBUTING.md")
     ours = {path.name for path in (ROOT / "tracekit").iterdir()} - {
-        "__init__.py", "__main__.py", "_version.py", "__pycache__", "py.typed",
-        "events.toml", "opclasses.toml", "parsers", "queries",
-    }  # fmt: skip
+        "__init__.py",
+        "__main__.py",
+        "_version.py",
+        "__pycache__",
+        "py.typed",
+        "events.toml",
+        "opclasses.toml",
+        "parsers",
+        "queries",
+    }
     assert {name for name in ours if f"`{name}`" not in text.replace("tracekit/", "")} == set()
     for path in re.findall(r"`((?:tests|parsers|queries|fixtures|tracekit)/[\w./]*)`", text):
         assert (ROOT / path).exists(), path
@@ -268,8 +282,9 @@ def test_every_format_is_described() -> None:
 
 
 def formats_row(*words: str) -> bool:
-    return any(all(f"`{word}`" in " ".join(row) for word in words)
-               for row in rows_of("docs/formats.md"))  # fmt: skip
+    return any(
+        all(f"`{word}`" in " ".join(row) for word in words) for row in rows_of("docs/formats.md")
+    )
 
 
 def test_every_category_is_described() -> None:
@@ -415,6 +430,8 @@ def test_example_event_says_what_it_counts(tmp_path: Path) -> None:
     file.write_text(dict(NAMED_FILE.findall(text_of("docs/extending.md")))["my.toml"], "utf-8")
     (rule,) = rules([file])
     assert (rule["event_key"], rule["quantity_kind"], rule["precision_name"]) == (
-        "my_vector_flops", "flop", "fp32",
-    )  # fmt: skip
+        "my_vector_flops",
+        "flop",
+        "fp32",
+    )
     assert rule["amount"] == 8

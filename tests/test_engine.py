@@ -47,8 +47,15 @@ def store(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path) -> Store:
     (base / "S" / "folder").symlink_to(base)
     (base / "S" / "inside").symlink_to(base / "S" / "kernel")
     (base / "S" / "hard.csv").hardlink_to(base / "canary.csv")
-    for name in ("main.csv", "memory.csv", "memory.main.csv", "main.main.csv", "temp.csv",
-                 "information_schema.csv", "MAIN.CSV"):  # fmt: skip
+    for name in (
+        "main.csv",
+        "memory.csv",
+        "memory.main.csv",
+        "main.main.csv",
+        "temp.csv",
+        "information_schema.csv",
+        "MAIN.CSV",
+    ):
         (base / "S" / name).write_bytes((base / "canary.csv").read_bytes())
     (base / "S" / "main.json").write_text(f'{{"a": "{CANARY}"}}')
     pq.write_table(pa.table({"a": [CANARY]}), base / "S" / "pg_catalog.parquet")
@@ -73,33 +80,86 @@ def scalar(database: Database, sql: str) -> Any:
 
 #: {B} is the folder around the store, {S} the store, {F} a file of the table kernel.
 STATEMENTS = [
-    "COPY kernel TO '{B}/out.csv'", "COPY kernel TO '{S}/out.csv'",
-    "COPY (SELECT 1) TO '{F}' (FORMAT parquet)", "COPY kernel FROM '{B}/canary.csv'",
-    "COPY FROM DATABASE memory TO x", "ATTACH '{B}/x.db'", "ATTACH '{S}/x.db' AS y",
-    "DETACH memory", "USE memory", "INSTALL httpfs", "FORCE INSTALL httpfs", "LOAD httpfs",
-    "UPDATE EXTENSIONS", "PRAGMA version", "PRAGMA table_info('kernel')", "SET threads = 1",
-    "SET enable_external_access = true", "SET GLOBAL lock_configuration = false",
-    "RESET allowed_directories", "SET VARIABLE x = 1", "CREATE TABLE t (a INT)",
-    "CREATE TEMP TABLE t AS SELECT 1", "CREATE OR REPLACE VIEW kernel AS SELECT 1",
-    "CREATE MACRO m(a) AS a", "CREATE SECRET s (TYPE s3)", "CREATE TYPE t AS ENUM ('a')",
-    "CREATE SCHEMA s", "CREATE SEQUENCE s", "INSERT INTO kernel VALUES (1)",
-    "UPDATE kernel SET name = 'x'", "DELETE FROM kernel", "TRUNCATE kernel",
-    "MERGE INTO kernel USING run ON true WHEN MATCHED THEN DELETE", "DROP VIEW kernel",
-    "DROP SCHEMA main CASCADE", "ALTER VIEW kernel RENAME TO k", "COMMENT ON VIEW kernel IS 'x'",
-    "EXPORT DATABASE '{B}/out'", "IMPORT DATABASE '{B}/out'", "CALL pragma_version()",
-    "CALL force_checkpoint()", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1",
-    "EXPLAIN ANALYZE COPY (SELECT 1) TO '{B}/out.csv'", "PREPARE p AS SELECT 1",
-    "PREPARE p AS COPY (SELECT 1) TO '{S}/out.csv'", "EXECUTE p", "DEALLOCATE p",
-    "BEGIN", "COMMIT", "ROLLBACK", "CHECKPOINT", "VACUUM", "ANALYZE",
-    "SELECT 1; SELECT 2", "SELECT 1; DROP VIEW kernel", "SELECT 1;; COPY kernel TO '{S}/out.csv'",
-    "/* SELECT */ COPY kernel TO '{B}/out.csv'", "-- SELECT 1\nCOPY kernel TO '{B}/out.csv'",
-    "SELECT 1 -- ;\n; COPY kernel TO '{B}/out.csv'", "SELECT '/*'; DROP VIEW kernel -- */",
-    "SELECT $$;$$; DROP VIEW kernel", "SELECT 1\x00; DROP VIEW kernel",
-    "(COPY kernel TO '{B}/out.csv')", "SELECT * FROM (COPY kernel TO '{B}/out.csv')",
-    "PIVOT kernel ON name USING sum(dur_ns)", "SELECT * FROM (PIVOT kernel ON name USING count(*))",
-    "SELECT 1 INTO t", "SELECT", "nonsense", "SELECT 'open", "SELECT ((1)", "SELECT ?",
-    "SELECT $x", "", " ", "-- only this", "/* open", ";",
-]  # fmt: skip
+    "COPY kernel TO '{B}/out.csv'",
+    "COPY kernel TO '{S}/out.csv'",
+    "COPY (SELECT 1) TO '{F}' (FORMAT parquet)",
+    "COPY kernel FROM '{B}/canary.csv'",
+    "COPY FROM DATABASE memory TO x",
+    "ATTACH '{B}/x.db'",
+    "ATTACH '{S}/x.db' AS y",
+    "DETACH memory",
+    "USE memory",
+    "INSTALL httpfs",
+    "FORCE INSTALL httpfs",
+    "LOAD httpfs",
+    "UPDATE EXTENSIONS",
+    "PRAGMA version",
+    "PRAGMA table_info('kernel')",
+    "SET threads = 1",
+    "SET enable_external_access = true",
+    "SET GLOBAL lock_configuration = false",
+    "RESET allowed_directories",
+    "SET VARIABLE x = 1",
+    "CREATE TABLE t (a INT)",
+    "CREATE TEMP TABLE t AS SELECT 1",
+    "CREATE OR REPLACE VIEW kernel AS SELECT 1",
+    "CREATE MACRO m(a) AS a",
+    "CREATE SECRET s (TYPE s3)",
+    "CREATE TYPE t AS ENUM ('a')",
+    "CREATE SCHEMA s",
+    "CREATE SEQUENCE s",
+    "INSERT INTO kernel VALUES (1)",
+    "UPDATE kernel SET name = 'x'",
+    "DELETE FROM kernel",
+    "TRUNCATE kernel",
+    "MERGE INTO kernel USING run ON true WHEN MATCHED THEN DELETE",
+    "DROP VIEW kernel",
+    "DROP SCHEMA main CASCADE",
+    "ALTER VIEW kernel RENAME TO k",
+    "COMMENT ON VIEW kernel IS 'x'",
+    "EXPORT DATABASE '{B}/out'",
+    "IMPORT DATABASE '{B}/out'",
+    "CALL pragma_version()",
+    "CALL force_checkpoint()",
+    "EXPLAIN SELECT 1",
+    "EXPLAIN ANALYZE SELECT 1",
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO '{B}/out.csv'",
+    "PREPARE p AS SELECT 1",
+    "PREPARE p AS COPY (SELECT 1) TO '{S}/out.csv'",
+    "EXECUTE p",
+    "DEALLOCATE p",
+    "BEGIN",
+    "COMMIT",
+    "ROLLBACK",
+    "CHECKPOINT",
+    "VACUUM",
+    "ANALYZE",
+    "SELECT 1; SELECT 2",
+    "SELECT 1; DROP VIEW kernel",
+    "SELECT 1;; COPY kernel TO '{S}/out.csv'",
+    "/* SELECT */ COPY kernel TO '{B}/out.csv'",
+    "-- SELECT 1\nCOPY kernel TO '{B}/out.csv'",
+    "SELECT 1 -- ;\n; COPY kernel TO '{B}/out.csv'",
+    "SELECT '/*'; DROP VIEW kernel -- */",
+    "SELECT $$;$$; DROP VIEW kernel",
+    "SELECT 1\x00; DROP VIEW kernel",
+    "(COPY kernel TO '{B}/out.csv')",
+    "SELECT * FROM (COPY kernel TO '{B}/out.csv')",
+    "PIVOT kernel ON name USING sum(dur_ns)",
+    "SELECT * FROM (PIVOT kernel ON name USING count(*))",
+    "SELECT 1 INTO t",
+    "SELECT",
+    "nonsense",
+    "SELECT 'open",
+    "SELECT ((1)",
+    "SELECT ?",
+    "SELECT $x",
+    "",
+    " ",
+    "-- only this",
+    "/* open",
+    ";",
+]
 
 #: Statements that write, inside of a SELECT; {Q} is such a SELECT as data.
 IN_A_SELECT = [
@@ -121,44 +181,108 @@ IN_A_SELECT = [
 
 #: Functions that read files, run texts or change the engine, spelled in several ways.
 FUNCTIONS = [
-    "read_csv('{B}/canary.csv')", "read_csv('{S}/link.csv')", "read_csv('{S}/../canary.csv')",
-    "read_csv('{S}/folder/canary.csv')", "read_csv('{S}/tracekit.json')", "read_csv('/etc/passwd')",
-    "read_csv('http://127.0.0.1:9/canary.csv')", "read_csv_auto('{B}/canary.csv')",
-    "read_csv(['{F}', '{B}/canary.csv'])", "READ_CSV('{B}/canary.csv')",
-    '"read_csv"(\'{B}/canary.csv\')', "main.read_csv('{B}/canary.csv')",
-    "system.main.read_csv('{B}/canary.csv')", "read_csv('{B}/canary.csv') TABLESAMPLE 1 ROWS",
-    "range(1), read_csv('{B}/canary.csv')", "read_parquet('{B}/canary.parquet')",
-    "parquet_scan('{B}/canary.parquet')", "parquet_metadata('{B}/canary.parquet')",
-    "parquet_schema('{B}/canary.parquet')", "read_text('{B}/canary.csv')",
-    "read_blob('{B}/canary.csv')", "read_json('{B}/canary.csv')", "sniff_csv('{B}/canary.csv')",
-    "read_duckdb('{B}/x.db')", "glob('{B}/*')", "glob('/etc/*')", "glob('{S}/*')",
-    "query('SELECT 1')", "query('SELECT * FROM read_csv(''{B}/canary.csv'')')",
-    "query_table('{B}/canary.csv')", "query_table(['kernel'])",
-    "json_execute_serialized_sql(json_serialize_sql('SELECT 1'))", "enable_logging()",
-    "enable_profiling(save_location = '{B}/out')", "checkpoint()", "truncate_duckdb_logs()",
-    "duckdb_secrets()", "pandas_scan(1)", "arrow_scan(1, 2, 3)", "seq_scan('kernel')",
-    "create_external_resource('x')", "which_secret('x', 's3')", "no_such_function(1)",
-]  # fmt: skip
+    "read_csv('{B}/canary.csv')",
+    "read_csv('{S}/link.csv')",
+    "read_csv('{S}/../canary.csv')",
+    "read_csv('{S}/folder/canary.csv')",
+    "read_csv('{S}/tracekit.json')",
+    "read_csv('/etc/passwd')",
+    "read_csv('http://127.0.0.1:9/canary.csv')",
+    "read_csv_auto('{B}/canary.csv')",
+    "read_csv(['{F}', '{B}/canary.csv'])",
+    "READ_CSV('{B}/canary.csv')",
+    "\"read_csv\"('{B}/canary.csv')",
+    "main.read_csv('{B}/canary.csv')",
+    "system.main.read_csv('{B}/canary.csv')",
+    "read_csv('{B}/canary.csv') TABLESAMPLE 1 ROWS",
+    "range(1), read_csv('{B}/canary.csv')",
+    "read_parquet('{B}/canary.parquet')",
+    "parquet_scan('{B}/canary.parquet')",
+    "parquet_metadata('{B}/canary.parquet')",
+    "parquet_schema('{B}/canary.parquet')",
+    "read_text('{B}/canary.csv')",
+    "read_blob('{B}/canary.csv')",
+    "read_json('{B}/canary.csv')",
+    "sniff_csv('{B}/canary.csv')",
+    "read_duckdb('{B}/x.db')",
+    "glob('{B}/*')",
+    "glob('/etc/*')",
+    "glob('{S}/*')",
+    "query('SELECT 1')",
+    "query('SELECT * FROM read_csv(''{B}/canary.csv'')')",
+    "query_table('{B}/canary.csv')",
+    "query_table(['kernel'])",
+    "json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
+    "enable_logging()",
+    "enable_profiling(save_location = '{B}/out')",
+    "checkpoint()",
+    "truncate_duckdb_logs()",
+    "duckdb_secrets()",
+    "pandas_scan(1)",
+    "arrow_scan(1, 2, 3)",
+    "seq_scan('kernel')",
+    "create_external_resource('x')",
+    "which_secret('x', 's3')",
+    "no_such_function(1)",
+]
 
 #: Paths and Python variables where a table is expected.
 REPLACEMENTS = [
-    "'{B}/canary.csv'", "'{B}/canary.parquet'", '"{B}/canary.parquet"', "'{B}/*.parquet'",
-    "'{S}/../canary.csv'", "'{S}/./.././canary.csv'", "'{S}//../canary.parquet'",
-    "'{S}/link.csv'", "'{S}/link.parquet'", "'{S}/folder/canary.csv'", "'{S}/*.parquet'",
-    "'file:{B}/canary.csv'", "'file://{B}/canary.csv'", "'http://127.0.0.1:9/canary.csv'",
-    "'s3://bucket/canary.parquet'", "'/etc/passwd'", "'/dev/stdin'", "variable", "pa_table",
-    "'canary.csv'", "'../canary.csv'", "duckdb_logs_parsed('x')",
-    "'{S}/folder/../canary.csv'", "'{S}/inside/../canary.csv'", "'{S}/hard.csv'", "hard.csv",
-    '"hard.csv"', "main.\"hard.csv\"", "memory.hard.csv", "'{S}/hard.csv' AS t",
-    "'{F}'", "run, '{S}/hard.csv'", "run JOIN '{S}/hard.csv' ON true", "'~/canary.csv'",
-    "(SELECT * FROM (DESCRIBE '{S}/hard.csv'))", "(SUMMARIZE '{S}/hard.csv')",
-    "(PIVOT '{S}/hard.csv' ON a IN ('x') USING sum(b))", "run WHERE EXISTS (FROM '{S}/hard.csv')",
-    "(WITH a AS (WITH \"hard.csv\" AS (SELECT 1) FROM run) FROM \"hard.csv\")",
-    "'kernel.parquet/../hard.csv'", "'tracekit.json'", "main.csv", "MAIN.CSV", "main.json",
-    "memory.csv", "memory.main.csv", "main.main.csv", "temp.csv", "information_schema.csv",
-    "pg_catalog.parquet", "(SUMMARIZE main.csv)", "(WITH x AS (FROM main.csv) FROM x)",
-    '"main"."csv"', "(PIVOT main.csv ON a IN ('x') USING sum(b))",
-]  # fmt: skip
+    "'{B}/canary.csv'",
+    "'{B}/canary.parquet'",
+    '"{B}/canary.parquet"',
+    "'{B}/*.parquet'",
+    "'{S}/../canary.csv'",
+    "'{S}/./.././canary.csv'",
+    "'{S}//../canary.parquet'",
+    "'{S}/link.csv'",
+    "'{S}/link.parquet'",
+    "'{S}/folder/canary.csv'",
+    "'{S}/*.parquet'",
+    "'file:{B}/canary.csv'",
+    "'file://{B}/canary.csv'",
+    "'http://127.0.0.1:9/canary.csv'",
+    "'s3://bucket/canary.parquet'",
+    "'/etc/passwd'",
+    "'/dev/stdin'",
+    "variable",
+    "pa_table",
+    "'canary.csv'",
+    "'../canary.csv'",
+    "duckdb_logs_parsed('x')",
+    "'{S}/folder/../canary.csv'",
+    "'{S}/inside/../canary.csv'",
+    "'{S}/hard.csv'",
+    "hard.csv",
+    '"hard.csv"',
+    'main."hard.csv"',
+    "memory.hard.csv",
+    "'{S}/hard.csv' AS t",
+    "'{F}'",
+    "run, '{S}/hard.csv'",
+    "run JOIN '{S}/hard.csv' ON true",
+    "'~/canary.csv'",
+    "(SELECT * FROM (DESCRIBE '{S}/hard.csv'))",
+    "(SUMMARIZE '{S}/hard.csv')",
+    "(PIVOT '{S}/hard.csv' ON a IN ('x') USING sum(b))",
+    "run WHERE EXISTS (FROM '{S}/hard.csv')",
+    '(WITH a AS (WITH "hard.csv" AS (SELECT 1) FROM run) FROM "hard.csv")',
+    "'kernel.parquet/../hard.csv'",
+    "'tracekit.json'",
+    "main.csv",
+    "MAIN.CSV",
+    "main.json",
+    "memory.csv",
+    "memory.main.csv",
+    "main.main.csv",
+    "temp.csv",
+    "information_schema.csv",
+    "pg_catalog.parquet",
+    "(SUMMARIZE main.csv)",
+    "(WITH x AS (FROM main.csv) FROM x)",
+    '"main"."csv"',
+    "(PIVOT main.csv ON a IN ('x') USING sum(b))",
+]
 
 
 kept_open = cache(Database)
@@ -285,8 +409,10 @@ ALLOWED = [
     ("FROM range(2)", [(0,), (1,)]),
     ("FROM kernel SELECT count(*)", [(KERNELS,)]),
     ("WITH x AS (SELECT 1 AS a) SELECT a FROM x", [(1,)]),
-    ("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3) FROM t",
-     [(1,), (2,), (3,)]),
+    (
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3) FROM t",
+        [(1,), (2,), (3,)],
+    ),
     ("SELECT unnest([1, 2])", [(1,), (2,)]),
     ("SELECT list_transform([1, 2], lambda x: x + 1)", [([2, 3],)]),
     ("SELECT 1 UNION ALL SELECT 2 ORDER BY 1 DESC", [(2,), (1,)]),
@@ -302,12 +428,12 @@ ALLOWED = [
     ("SELECT count(*) > 20 FROM pg_catalog.pg_views", [(True,)]),
     ("SELECT count(*) FROM main.op_class WHERE false", [(0,)]),
     ("SELECT count(*) FROM MAIN.Kernel", [(KERNELS,)]),
-    ("SELECT '\"type\":\"BASE_TABLE\",\"schema_name\":\"a\"' = 'x.csv'", [(False,)]),
+    ('SELECT \'"type":"BASE_TABLE","schema_name":"a"\' = \'x.csv\'', [(False,)]),
     ("SELECT '\x00'", [("\x00",)]),
     ("SELECT " + " + ".join(["1"] * 300), [(300,)]),
     ("SELECT 1 WHERE " + " OR ".join(["true"] * 5_000), [(1,)]),
     (f"SELECT length('{'x' * 1_000_000}')", [(1_000_000,)]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("sql", "rows"), ALLOWED, ids=lambda value: str(value)[:40])
@@ -327,8 +453,11 @@ def test_a_thousand_columns_of_one_name_have_names_of_their_own(database: Databa
 
 
 def test_sql_that_is_nested_beyond_reason_is_refused(database: Database) -> None:
-    for sql in ("SELECT " + "(" * 100_000 + "1" + ")" * 100_000, "SELECT " + "-" * 50_000 + "1",
-                "SELECT " + "[" * 50_000):  # fmt: skip
+    for sql in (
+        "SELECT " + "(" * 100_000 + "1" + ")" * 100_000,
+        "SELECT " + "-" * 50_000 + "1",
+        "SELECT " + "[" * 50_000,
+    ):
         with pytest.raises(QueryError):
             database.sql(sql)
 
@@ -369,12 +498,24 @@ AS_TEXT = {
     "[{'a': [DATE '2026-01-05']}]": "[{'a': [datetime.date(2026, 1, 5)]}]",
 }
 REFUSED = [
-    "340282366920938463463374607431768211455::UHUGEINT", "[1::UHUGEINT]", "{'a': 1::UHUGEINT}",
-    "MAP {1::UHUGEINT: 1}", "union_value(a := 1::UHUGEINT)", "TIMETZ '12:00:00+02'",
-    "'12:00:00.123456789'::TIME_NS", "1::BIGNUM", "'0101'::BIT", "TIMESTAMP '290000-01-01'",
-    "TIMESTAMP 'infinity'", "TIMESTAMP '4000-01-01 (BC)'", "TIMESTAMPTZ '290000-01-01 00:00:00+00'",
-    "DATE '99999-01-01'", "DATE 'infinity'", "[DATE '-infinity']", "{'a': [TIMESTAMP 'infinity']}",
-]  # fmt: skip
+    "340282366920938463463374607431768211455::UHUGEINT",
+    "[1::UHUGEINT]",
+    "{'a': 1::UHUGEINT}",
+    "MAP {1::UHUGEINT: 1}",
+    "union_value(a := 1::UHUGEINT)",
+    "TIMETZ '12:00:00+02'",
+    "'12:00:00.123456789'::TIME_NS",
+    "1::BIGNUM",
+    "'0101'::BIT",
+    "TIMESTAMP '290000-01-01'",
+    "TIMESTAMP 'infinity'",
+    "TIMESTAMP '4000-01-01 (BC)'",
+    "TIMESTAMPTZ '290000-01-01 00:00:00+00'",
+    "DATE '99999-01-01'",
+    "DATE 'infinity'",
+    "[DATE '-infinity']",
+    "{'a': [TIMESTAMP 'infinity']}",
+]
 
 
 def assert_rendered(database: Database, value: str) -> None:
@@ -530,26 +671,47 @@ def test_known_devices_are_tables_of_every_store(counters: Database, tmp_path: P
         found = database.sql("SELECT * FROM model_ceiling").rows()
         assert {(r["model_name"], r["ceiling_kind"], r["ceiling_name"]): r for r in found} == {
             (model.name, c.kind, c.name): {
-                "model_name": model.name, "ceiling_kind": c.kind, "ceiling_name": c.name,
-                "value": c.value, "unit": c.unit, "origin_kind": c.origin,
-                "source_text": c.source, "date": c.date,
+                "model_name": model.name,
+                "ceiling_kind": c.kind,
+                "ceiling_name": c.name,
+                "value": c.value,
+                "unit": c.unit,
+                "origin_kind": c.origin,
+                "source_text": c.source,
+                "date": c.date,
             }
-            for model in models() for c in model.ceilings
-        }  # fmt: skip
+            for model in models()
+            for c in model.ceilings
+        }
         assert len(found) == sum(len(model.ceilings) for model in models())
     (p4000,) = counters.sql("SELECT * FROM device_model WHERE model_key = 'quadrop4000'").rows()
     assert p4000 == {
-        "model_key": "quadrop4000", "model_name": "Quadro P4000", "vendor_name": "NVIDIA",
-        "scope_kind": "board", "compute_capability": "6.1", "architecture_name": None,
-        "core_count": None, "sm_count": 14, "boost_clock_hz": 1.48e9, "memory_bytes": 8 * 2**30,
-    }  # fmt: skip
+        "model_key": "quadrop4000",
+        "model_name": "Quadro P4000",
+        "vendor_name": "NVIDIA",
+        "scope_kind": "board",
+        "compute_capability": "6.1",
+        "architecture_name": None,
+        "core_count": None,
+        "sm_count": 14,
+        "boost_clock_hz": 1.48e9,
+        "memory_bytes": 8 * 2**30,
+    }
 
 
 def test_sql_can_ask_which_tables_a_source_has_rows_in(counters: Database, tmp_path: Path) -> None:
     rows = counters.sql("SELECT * FROM stored_table").rows()
     tables = {run: {r["table_name"] for r in rows if r["run_id"] == run} for run in ("ncu", "cpu")}
-    assert tables["ncu"] >= {"run", "source_file", "device", "assumption", "kernel",
-                             "kernel_metric", "kernel_counter", "kernel_rule"}  # fmt: skip
+    assert tables["ncu"] >= {
+        "run",
+        "source_file",
+        "device",
+        "assumption",
+        "kernel",
+        "kernel_metric",
+        "kernel_counter",
+        "kernel_rule",
+    }
     assert not tables["cpu"] & {"kernel", "kernel_counter", "assumption"}
     for row in rows:
         found = scalar(
@@ -565,9 +727,12 @@ def test_sql_can_ask_which_tables_a_source_has_rows_in(counters: Database, tmp_p
 
 
 def test_no_select_changes_what_is_built_in(counters: Database) -> None:
-    for statement in ("DELETE FROM device_model", "UPDATE model_ceiling SET value = 0",
-                      "INSERT INTO stored_table VALUES ('kernel', 'r', 's')",
-                      "DROP TABLE device_model"):  # fmt: skip
+    for statement in (
+        "DELETE FROM device_model",
+        "UPDATE model_ceiling SET value = 0",
+        "INSERT INTO stored_table VALUES ('kernel', 'r', 's')",
+        "DROP TABLE device_model",
+    ):
         with pytest.raises(QueryError, match="one SELECT is allowed"):
             counters.sql(statement)
     with pytest.raises(
@@ -594,11 +759,21 @@ def test_a_parameter_can_only_be_what_there_is_a_choice_of(counters: Database) -
 
 def test_parameters_that_are_left_out_have_their_defaults(counters: Database) -> None:
     plain = counters.query("low_utilization_kernels").rows()
-    assert plain == counters.query(
-        "low_utilization_kernels",
-        {"run_id": None, "by": "name", "label": None, "ceiling": "own",
-         "fp16_convention": "arithmetic", "latency_below": 0.6, "top": 5},
-    ).rows()  # fmt: skip
+    assert (
+        plain
+        == counters.query(
+            "low_utilization_kernels",
+            {
+                "run_id": None,
+                "by": "name",
+                "label": None,
+                "ceiling": "own",
+                "fp16_convention": "arithmetic",
+                "latency_below": 0.6,
+                "top": 5,
+            },
+        ).rows()
+    )
     assert [row["ceiling_name"] for row in plain] == ["fp32", "fp16"]
     (first, *_) = plain
     assert counters.query("low_utilization_kernels", {"top": 1}).rows() == [first]
@@ -775,9 +950,11 @@ def test_files_of_an_older_version_lack_columns(changing: Store) -> None:
 
 VIEWS = sorted(query.name for query in catalog().values() if query.kind == "view")
 LISTINGS = [
-    "SELECT table_name FROM information_schema.tables", "SELECT view_name FROM duckdb_views()",
-    "SELECT name FROM (SHOW TABLES)", "SELECT name FROM sqlite_master",
-]  # fmt: skip
+    "SELECT table_name FROM information_schema.tables",
+    "SELECT view_name FROM duckdb_views()",
+    "SELECT name FROM (SHOW TABLES)",
+    "SELECT name FROM sqlite_master",
+]
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -921,9 +1098,10 @@ def test_a_report_of_one_run_reads_no_file_of_another(
         if query.kind != "report" or "run_id" not in names:
             continue
         ways = [
-            by for by in ({"by": "name"}, {"by": "label", "label": "batch"})
+            by
+            for by in ({"by": "name"}, {"by": "label", "label": "batch"})
             if by.keys() <= names.keys() and by["by"] in names["by"]
-        ]  # fmt: skip
+        ]
         first = {name: "first" for name in ("run_id", "other_run_id") if name in names}
         for way in ways or [{}]:
             result = database.query(query.name, first | way)

@@ -63,16 +63,20 @@ def test_intel_fp32_is_the_lanes_of_every_width() -> None:
     # perfmon: FlopsMultiplier 1, 4, 8, 16. 7 + 10 x 4 + 10 x 8 + 3 x 16 = 175
     prefix = "fp_arith_inst_retired."
     counts = {
-        f"{prefix}scalar_single": 7, f"{prefix}128b_packed_single": 10,
-        f"{prefix}256b_packed_single": 10, f"{prefix}512b_packed_single": 3,
-    }  # fmt: skip
+        f"{prefix}scalar_single": 7,
+        f"{prefix}128b_packed_single": 10,
+        f"{prefix}256b_packed_single": 10,
+        f"{prefix}512b_packed_single": 3,
+    }
     assert figure("intel-avx512-fp32", counts) == 175
 
 
 def test_intel_fp64_by_raw_codes() -> None:
     # umasks 01, 04, 10, 40: 1, 2, 4, 8 operations a count. 5 + 2 x 2 + 3 x 4 + 1 x 8 = 29
-    counts = {f"cpu/event=0xc7,umask={umask}/": n for umask, n in
-              (("0x1", 5), ("0x4", 2), ("0x10", 3), ("0x40", 1))}  # fmt: skip
+    counts = {
+        f"cpu/event=0xc7,umask={umask}/": n
+        for umask, n in (("0x1", 5), ("0x4", 2), ("0x10", 3), ("0x40", 1))
+    }
     assert figure("intel-avx512-fp64", counts) == 29
 
 
@@ -88,10 +92,13 @@ def test_the_merged_events_give_what_the_single_ones_give() -> None:
     }
     # 8 + 14 + 4 x 24 + 8 x 36 + 16 x 23 = 774
     assert figure("intel-avx512-merged-any", merged) == 774
-    single = dict(zip(
-        ("0x2", "0x1", "0x4", "0x8", "0x10", "0x20", "0x40", "0x80"),
-        (scalar_sp, scalar_dp, dp128, sp128, dp256, sp256, dp512, sp512), strict=True,
-    ))  # fmt: skip
+    single = dict(
+        zip(
+            ("0x2", "0x1", "0x4", "0x8", "0x10", "0x20", "0x40", "0x80"),
+            (scalar_sp, scalar_dp, dp128, sp128, dp256, sp256, dp512, sp512),
+            strict=True,
+        )
+    )
     raw = {f"cpu/event=0xc7,umask={umask}/": count for umask, count in single.items()}
     assert figure("intel-avx512-any", raw) == 774
 
@@ -106,9 +113,11 @@ def test_intel_fp16_as_perf_weighs_it() -> None:
 def test_hybrid_processors_need_both_kinds_of_core() -> None:
     prefix = "fp_arith_ops_retired."  # Arrow Lake's name of the same events
     counts = {
-        f"{prefix}scalar_single": 1, f"{prefix}128b_packed_single": 1,
-        f"{prefix}256b_packed_single": 1, "fp_flops_retired.fp32": 100,
-    }  # fmt: skip
+        f"{prefix}scalar_single": 1,
+        f"{prefix}128b_packed_single": 1,
+        f"{prefix}256b_packed_single": 1,
+        "fp_flops_retired.fp32": 100,
+    }
     assert figure("intel-hybrid-fp32", counts) == 1 + 4 + 8 + 100
     for name in ("meteorlake", "arrowlake", "lunarlake"):
         assert "intel-avx2-fp32" not in family(name).sets
@@ -118,25 +127,32 @@ def test_hybrid_processors_need_both_kinds_of_core() -> None:
     ("set_name", "counts", "expected"),
     [
         pytest.param(
-            "intel-unc-cas", {"unc_m_cas_count.rd": 1000, "unc_m_cas_count.wr": 500},
-            96_000, id="1500 CAS of 64 bytes",
+            "intel-unc-cas",
+            {"unc_m_cas_count.rd": 1000, "unc_m_cas_count.wr": 500},
+            96_000,
+            id="1500 CAS of 64 bytes",
         ),
         pytest.param(
             "intel-unc-cas-sch",
             {f"unc_m_cas_count_sch{n}.{way}": 10 for n in (0, 1) for way in ("rd", "wr")},
-            2560, id="both subchannels",
+            2560,
+            id="both subchannels",
         ),
         pytest.param(
-            "intel-unc-data", {"unc_m_rd_data": 10, "unc_m_wr_data": 5},
-            480, id="15 chunks of 32 bytes",
+            "intel-unc-data",
+            {"unc_m_rd_data": 10, "unc_m_wr_data": 5},
+            480,
+            id="15 chunks of 32 bytes",
         ),
         pytest.param("amd-umc", {"umc_cas_cmd.all": 3}, 192, id="UMC"),
         pytest.param(
-            "amd-df", {f"amd_df/dram_channel_data_controller_{n}/": 1 for n in range(8)},
-            512, id="8 channels of 64 bytes",
+            "amd-df",
+            {f"amd_df/dram_channel_data_controller_{n}/": 1 for n in range(8)},
+            512,
+            id="8 channels of 64 bytes",
         ),
     ],
-)  # fmt: skip
+)
 def test_bytes_of_dram(set_name: str, counts: dict[str, int], expected: int) -> None:
     assert figure(set_name, counts) == expected
 
@@ -180,10 +196,16 @@ def test_a_row_of_the_model() -> None:
     assert row["source_text"].startswith("Intel perfmon")
     assert row | {"source_text": ""} == {
         "event_key": "cpu/event=0xc7,umask=0x20/",
-        "event_name": "fp_arith_inst_retired.256b_packed_single", "vendor_name": "Intel",
-        "is_raw": True, "quantity_kind": "flop", "precision_name": "fp32", "width_name": "256",
-        "amount": 8.0, "is_per_128_bits": False, "source_text": "",
-    }  # fmt: skip
+        "event_name": "fp_arith_inst_retired.256b_packed_single",
+        "vendor_name": "Intel",
+        "is_raw": True,
+        "quantity_kind": "flop",
+        "precision_name": "fp32",
+        "width_name": "256",
+        "amount": 8.0,
+        "is_per_128_bits": False,
+        "source_text": "",
+    }
 
 
 def test_keys_are_spelled_as_the_parser_spells_them() -> None:
@@ -201,16 +223,24 @@ def test_what_perf_names_itself_is_of_no_vendor() -> None:
     kinds = {key: row["quantity_kind"] for (key, vendor), row in MODEL.items() if vendor is None}
     some = ("msr/mperf/", "msr/tsc/", "cpu-cycles", "inst_retired")
     assert [kinds[key] for key in some] == [
-        "active_cycle", "reference_cycle", "cycle", "instruction",
-    ]  # fmt: skip
+        "active_cycle",
+        "reference_cycle",
+        "cycle",
+        "instruction",
+    ]
     assert not {"flop", "dram", "dram_read", "dram_write"} & set(kinds.values())
     assert {row["amount"] for (_, vendor), row in MODEL.items() if vendor is None} == {1}
 
 
 def test_instructions_are_no_operations() -> None:
     keys = {key for key, _ in MODEL}
-    assert not keys & {"ase_spec", "vfp_spec", "fp_arith_inst_retired.vector",
-                       "fp_arith_dispatched.port_0", "amx_ops_retired.bf16"}  # fmt: skip
+    assert not keys & {
+        "ase_spec",
+        "vfp_spec",
+        "fp_arith_inst_retired.vector",
+        "fp_arith_dispatched.port_0",
+        "amx_ops_retired.bf16",
+    }
 
 
 # -- families -------------------------------------------------------------------------------------
@@ -237,8 +267,14 @@ def test_every_set_is_of_a_family_or_of_all() -> None:
 
 def test_avx2_sets_are_complete_only_without_avx512() -> None:
     wide = [each.name for each in knowledge().families.values() if "intel-avx512-fp32" in each.sets]
-    assert wide == ["skylake-server", "icelake", "icelake-server", "tigerlake", "sapphirerapids",
-                    "graniterapids"]  # fmt: skip
+    assert wide == [
+        "skylake-server",
+        "icelake",
+        "icelake-server",
+        "tigerlake",
+        "sapphirerapids",
+        "graniterapids",
+    ]
     assert SETS["intel-avx2-fp32"].by_family
     assert not [name for name in wide if "intel-avx2-fp32" in family(name).sets]
 
@@ -256,11 +292,17 @@ def test_processors_without_events_are_known() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("SKX", "skylake-server"), ("Cascade Lake", "skylake-server"), ("skylake", "skylake"),
-        ("emr", "sapphirerapids"), ("raptorlake", "alderlake"), ("Genoa", "zen4"), ("zen+", "zen"),
-        ("graviton3", "neoverse-v1"), ("alderlaken", "alderlake-n"),
+        ("SKX", "skylake-server"),
+        ("Cascade Lake", "skylake-server"),
+        ("skylake", "skylake"),
+        ("emr", "sapphirerapids"),
+        ("raptorlake", "alderlake"),
+        ("Genoa", "zen4"),
+        ("zen+", "zen"),
+        ("graviton3", "neoverse-v1"),
+        ("alderlaken", "alderlake-n"),
     ],
-)  # fmt: skip
+)
 def test_families_are_found_by_any_name(name: str, expected: str) -> None:
     assert family(name).name == expected
 
@@ -349,7 +391,7 @@ def test_what_may_be_left_out(tmp_path: Path) -> None:
         ("[[event]]", "[[events]]", "the file: there is no key 'events'; known: event"),
         ("amount = 8", "amount 8", "is no TOML: .*line 7.*; give a TOML with"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in GOOD
     path = written(tmp_path, GOOD.replace(old, new))
@@ -407,7 +449,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ("vector_bits = 256\n", "", "vector_bits: is missing; 'arm-any' depends on it"),
         ("counters = 4\n", "counters = 0\n", "counters: 0 is no count"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_file_of_ours_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str, message: str
 ) -> None:

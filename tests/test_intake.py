@@ -40,9 +40,14 @@ SOME = 20  # and the medium one
 MORE = 60  # and those that are compressed, which is slow
 #: What the GPU trace gives, by hand: 604 rows, as 15 events are metadata; a step is a slice too.
 ROWS = {
-    "kernel": 76, "transfer": 12, "slice": 275, "flow": 214, "memory_event": 24, "counter": 3,
+    "kernel": 76,
+    "transfer": 12,
+    "slice": 275,
+    "flow": 214,
+    "memory_event": 24,
+    "counter": 3,
     "step": 9,
-}  # fmt: skip
+}
 
 
 def bring_in(store: Path, *paths: Path, listener: Listener | None = None, **options: Any) -> Any:
@@ -141,9 +146,14 @@ OF_THE_FILE = ["file_name", "size_bytes", "compression_kind"]
 
 @pytest.mark.parametrize("how", ["plain", "gz", "gz in members", "zst"])
 def test_two_processes_give_the_rows_of_one(
-    tmp_path: Path, large_trace: Path, larger_trace: Path, contents: Contents, how: str,
-    in_parts: None, alone: Callable[[Path], Known],
-) -> None:  # fmt: skip
+    tmp_path: Path,
+    large_trace: Path,
+    larger_trace: Path,
+    contents: Contents,
+    how: str,
+    in_parts: None,
+    alone: Callable[[Path], Known],
+) -> None:
     trace = large_trace if how == "plain" else larger_trace
     one, expected = alone(trace)
     path = compressed(trace, how, tmp_path)
@@ -155,8 +165,12 @@ def test_two_processes_give_the_rows_of_one(
         dropped = OF_THE_FILE if table == "source_file" else []
         assert rows.drop_columns(dropped).equals(expected[table].drop_columns(dropped)), table
     assert (two.source_id, two.rows, two.event_count, two.is_complete, two.format_name) == (
-        one.source_id, one.rows, one.event_count, one.is_complete, one.format_name,
-    )  # fmt: skip
+        one.source_id,
+        one.rows,
+        one.event_count,
+        one.is_complete,
+        one.format_name,
+    )
     assert sorted(two.issues, key=repr) == sorted(one.issues, key=repr)
     assert workers_left() == []
 
@@ -235,8 +249,10 @@ def test_side_by_side_what_is_there_already_is_left(
     heard = Heard()
     bring_in(store, gpu_trace, medium_trace, copy, run_name="new", workers=2, listener=heard)
     assert heard.told == [
-        ("finished", gpu_trace, "old"), ("finished", medium_trace, None), ("finished", copy, "new"),
-    ]  # fmt: skip
+        ("finished", gpu_trace, "old"),
+        ("finished", medium_trace, None),
+        ("finished", copy, "new"),
+    ]
     assert contents(store)["kernel"].num_rows == 76 * (SOME + 1)
 
 
@@ -252,8 +268,15 @@ def test_what_came_in_before_a_file_that_is_broken_stays(
     (tmp_path / "bad.json").write_bytes(b"junk")
     heard = Heard()
     with pytest.raises(FormatError, match=r"bad\.json: .*there is nothing to ingest"):
-        bring_in(tmp_path / "S", small_trace, tmp_path / "bad.json", medium_trace, workers=workers,
-                 format_name="torch-profiler", listener=heard)  # fmt: skip
+        bring_in(
+            tmp_path / "S",
+            small_trace,
+            tmp_path / "bad.json",
+            medium_trace,
+            workers=workers,
+            format_name="torch-profiler",
+            listener=heard,
+        )
     assert heard.told == [("finished", small_trace, None)]
     assert contents(tmp_path / "S")["kernel"].num_rows == 3
     assert list((tmp_path / "S" / ".staging").iterdir()) == []
@@ -282,9 +305,7 @@ def test_a_listener_that_fails_stops_everything(
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        bring_in(
-            tmp_path / "S", small_trace, medium_trace, workers=workers, listener=Failing()
-        )  # fmt: skip
+        bring_in(tmp_path / "S", small_trace, medium_trace, workers=workers, listener=Failing())
     assert list((tmp_path / "S" / ".staging").iterdir()) == []
     assert workers_left() == []
 
@@ -439,9 +460,13 @@ class BadSniff(Marks):
     ],
 )
 def test_a_parser_that_breaks_the_rules_is_blamed_by_name(
-    tmp_path: Path, marks: Path, small_trace: Path, with_parser: Callable[[Any], None],
-    parser: type[Marks], found: str,
-) -> None:  # fmt: skip
+    tmp_path: Path,
+    marks: Path,
+    small_trace: Path,
+    with_parser: Callable[[Any], None],
+    parser: type[Marks],
+    found: str,
+) -> None:
     bring_in(tmp_path / "S", small_trace)
     before = files_in(tmp_path / "S")
     with_parser(parser())
@@ -567,9 +592,12 @@ def test_no_more_workers_than_there_is_work(
 
 
 def test_a_pool_that_breaks_at_once_is_told(
-    tmp_path: Path, marks: Path, here: list[int], with_parser: Callable[[Any], None],
+    tmp_path: Path,
+    marks: Path,
+    here: list[int],
+    with_parser: Callable[[Any], None],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     def broken(*_: object) -> None:
         raise BrokenProcessPool("no memory")
 
@@ -639,16 +667,22 @@ def test_the_outcome_counts_what_the_files_hold(tmp_path: Path, traces: Path) ->
 
 def test_a_run_is_called_after_its_file(tmp_path: Path, small_trace: Path) -> None:
     called = {
-        "resnet.pt.trace.json.gz": "resnet", "a.b.json": "a.b", "t.json.zst": "t", "x": "x",
-        ".json": ".json", "trace.json.tmp": "trace",
-    }  # fmt: skip
+        "resnet.pt.trace.json.gz": "resnet",
+        "a.b.json": "a.b",
+        "t.json.zst": "t",
+        "x": "x",
+        ".json": ".json",
+        "trace.json.tmp": "trace",
+    }
     event = json.loads(small_trace.read_text("utf-8"))
     for number, (file, name) in enumerate(called.items()):
         path = tmp_path / file
         path.write_text(json.dumps(event | {"number": number}))
         bring_in(tmp_path / "S", path)
-        assert name in {row["run_name"] for row in Database(open_store(tmp_path / "S"))
-                        .sql("SELECT run_name FROM run").rows()}  # fmt: skip
+        assert name in {
+            row["run_name"]
+            for row in Database(open_store(tmp_path / "S")).sql("SELECT run_name FROM run").rows()
+        }
 
 
 # -- options and events ---------------------------------------------------------------------------

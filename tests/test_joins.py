@@ -34,10 +34,15 @@ from tracekit.session import Session
 H100 = ROOT / "fixtures" / "h100"
 #: Launches of one step: the timelines have two, the counters one.
 STEPS = {
-    "lstm": 218, "micro": 36,
-    "conv2d-fp16-b16": 15, "conv2d-fp16-b32": 15, "conv2d-fp16-b64": 15,
-    "conv2d-tf32-b16": 15, "conv2d-tf32-b32": 15, "conv2d-tf32-b64": 15,
-}  # fmt: skip
+    "lstm": 218,
+    "micro": 36,
+    "conv2d-fp16-b16": 15,
+    "conv2d-fp16-b32": 15,
+    "conv2d-fp16-b64": 15,
+    "conv2d-tf32-b16": 15,
+    "conv2d-tf32-b32": 15,
+    "conv2d-tf32-b64": 15,
+}
 Row = dict[str, Any]
 
 
@@ -109,9 +114,10 @@ TRUE = {
     ),
     "gemm_int8": ("tensor_int_flop", 0.0),
     **dict.fromkeys(("gemm_fp32", "axpy_fp32", "addcmul_fp32", "mul_fp16"), ("fp32_flop", 1e-3)),
-    "conv_fp32": ("fp32_flop", 2e-3), "gemv_fp32": ("fp32_flop", 5e-3),
+    "conv_fp32": ("fp32_flop", 2e-3),
+    "gemv_fp32": ("fp32_flop", 5e-3),
     "sum_fp32": ("fp32_flop", 0.04),
-}  # fmt: skip
+}
 
 
 def by_annotation(session: Session, column: str) -> dict[str, int]:
@@ -213,16 +219,18 @@ STEP = [Kernel(name, grid) for grid, name in enumerate("abcdefgh", 1)]
     theirs=st.lists(st.tuples(st.sampled_from("abce"), st.integers(1, 2)), min_size=4, max_size=40),
 )
 def test_a_join_is_the_sum_of_its_parts(
-    ours: list[tuple[str, int]], theirs: list[tuple[str, int]],
+    ours: list[tuple[str, int]],
+    theirs: list[tuple[str, int]],
     tmp_path_factory: pytest.TempPathFactory,
-) -> None:  # fmt: skip
+) -> None:
     """Each launch once, each figure that of counters of its kernel: no two counted alike."""
     assume(set(ours) & set(theirs))
     folder = tmp_path_factory.mktemp("join")
     did = [100 + place for place in range(len(theirs))]
-    page = raw_page(folder / "c.csv", [
-        Kernel(name, grid, fma=fma) for (name, grid), fma in zip(theirs, did, strict=True)
-    ])  # fmt: skip
+    page = raw_page(
+        folder / "c.csv",
+        [Kernel(name, grid, fma=fma) for (name, grid), fma in zip(theirs, did, strict=True)],
+    )
     timeline = trace(folder / "t.json", [Kernel(*one) for one in ours])
     session, _ = joined(folder / "S", timeline, page)
     rows = launches(session)
@@ -249,8 +257,10 @@ def test_a_join_is_the_sum_of_its_parts(
 
 def test_means_and_spreads_of_what_order_does_not_decide(tmp_path: Path) -> None:
     """One kernel counted twice as it did 100 and 300; nothing else tells which launch is which."""
-    page = raw_page(tmp_path / "c.csv", [Kernel("k", fma=50, moved=10, us=4), Kernel("s", 3),
-                                         Kernel("k", fma=150, moved=30, us=6)])  # fmt: skip
+    page = raw_page(
+        tmp_path / "c.csv",
+        [Kernel("k", fma=50, moved=10, us=4), Kernel("s", 3), Kernel("k", fma=150, moved=30, us=6)],
+    )
     session, _ = joined(tmp_path / "S", trace(tmp_path / "t.json", [Kernel("k")]), page)
     (row,) = launches(session)
     assert (row["match_kind"], row["fit_count"]) == ("shape", 2)
@@ -273,14 +283,17 @@ def test_each_rank_has_the_counters_of_the_one_that_was_counted(tmp_path: Path) 
 
 def test_what_cannot_be_joined_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     ours, theirs = STEP[:3], [Kernel(name, fma=1) for name in "pqr"]
-    session = stored(tmp_path / "S", t=trace(tmp_path / "t.json", ours),
-                     c=raw_page(tmp_path / "c.csv", theirs))  # fmt: skip
+    session = stored(
+        tmp_path / "S", t=trace(tmp_path / "t.json", ours), c=raw_page(tmp_path / "c.csv", theirs)
+    )
     with pytest.raises(MatchError, match=r"from launch 1 on: a, b, c, the counters .*: p, q, r"):
         join(session, "t", "c")
     for timeline, counters, words in [
-        ("nope", "c", "no run called 'nope'"), ("t", "nope", "no run called 'nope'"),
-        ("c", "t", "'c' has no timeline"), ("t", "t", "'t' has no counters"),
-    ]:  # fmt: skip
+        ("nope", "c", "no run called 'nope'"),
+        ("t", "nope", "no run called 'nope'"),
+        ("c", "t", "'c' has no timeline"),
+        ("t", "t", "'t' has no counters"),
+    ]:
         with pytest.raises(UsageError, match=words):
             join(session, timeline, counters)
     assert opened(tmp_path / "S").query("joins").rows() == []

@@ -173,9 +173,11 @@ def test_a_command_is_held_where_the_engine_is_not(store: Store) -> None:
     code = "from tracekit.cli import main; main()"
     command = [sys.executable, "-c", code, "sql", "SELECT list_sort(range(60000000))"]
     done = subprocess.run(
-        [*command, "--memory", "100MB", "--store", str(store.path)], check=False,
-        capture_output=True, timeout=60,
-    )  # fmt: skip
+        [*command, "--memory", "100MB", "--store", str(store.path)],
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
     assert (done.returncode, done.stdout) == (5, b"")
     assert b"tracekit: Out of Memory Error" in done.stderr
     assert b"A query may take 100MB" in done.stderr
@@ -243,8 +245,9 @@ def test_ctrl_c_twice_is_ctrl_c(store: Store, pause_s: float) -> None:
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, "sql", DEAF, "--store", str(store.path)],
-        stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     while sum(psutil.Process(process.pid).cpu_times()[:2]) < 2:  # the start takes 0.5 s or so
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)

@@ -16,10 +16,24 @@ from tracekit.store import create_store
 
 #: The order that figures colour by; a new class goes behind.
 CLASSES = (
-    "matmul", "convolution", "fusion", "reduce", "elementwise", "data formatting", "collective",
-    "infeed", "outfeed", "normalisation", "random", "control flow", "custom call", "other", "idle",
-    "attention", "asynchronous copy",
-)  # fmt: skip
+    "matmul",
+    "convolution",
+    "fusion",
+    "reduce",
+    "elementwise",
+    "data formatting",
+    "collective",
+    "infeed",
+    "outfeed",
+    "normalisation",
+    "random",
+    "control flow",
+    "custom call",
+    "other",
+    "idle",
+    "attention",
+    "asynchronous copy",
+)
 
 
 def test_the_classes_are_in_the_order_of_the_colours() -> None:
@@ -51,8 +65,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_good_file_is_read(file: Path) -> None:
     file.write_text(GOOD + '[[class]]\nname = "other"\n[refined]\ntype = ["matmul"]\n')
     assert [tuple(row.values()) for row in opclasses.rows()] == [
-        ("matmul", 0, "type", "matmul", True), ("other", 1, None, None, False),
-    ]  # fmt: skip
+        ("matmul", 0, "type", "matmul", True),
+        ("other", 1, None, None, False),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -61,12 +76,12 @@ def test_a_good_file_is_read(file: Path) -> None:
         (GOOD.replace("matmul", "MatMul"), r"type: 'MatMul': patterns are in lower case"),
         (GOOD.replace('["matmul"]', '["mat?ul"]'), r"only \* stands for other letters"),
         (GOOD + GOOD.replace('name = "matmul"', 'name = "x"'), r"type 'matmul' is 'matmul'"),
-        (GOOD + "[refined]\ntype = [\"dot\"]\n", r"refined: type 'dot' is of no class"),
+        (GOOD + '[refined]\ntype = ["dot"]\n', r"refined: type 'dot' is of no class"),
         (GOOD + "kind = 1\n", r"there is no key 'kind'"),
         (GOOD.replace('name = "matmul"\n', ""), r"class 0: name: must be a string"),
         ("", r"class: must be a list of tables"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_file_is_refused(file: Path, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(UsageError, match=rf"opclasses\.toml: .*{message}"):
@@ -124,10 +139,14 @@ NAMES = [
 def test_names_that_profilers_write_are_told(tmp_path: Path) -> None:
     keys = ("op_kind", "type_name", "category_name", "name", "op_name")
     rows = [
-        {**dict(zip(keys, row, strict=False)), "side_kind": "device", "event_id": place,
-         "hlo_text": f'custom-call(), custom_call_target="{row[5]}"' if row[5] else None}
+        {
+            **dict(zip(keys, row, strict=False)),
+            "side_kind": "device",
+            "event_id": place,
+            "hlo_text": f'custom-call(), custom_call_target="{row[5]}"' if row[5] else None,
+        }
         for place, row in enumerate(NAMES)
-    ]  # fmt: skip
+    ]
     store = create_store(tmp_path / "S")
     add_operators(store, "r", "r", {"op_stat": rows})
     result = Database(store).sql("SELECT event_id, op_class, class_rank FROM op_work ORDER BY ALL")

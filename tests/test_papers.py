@@ -34,9 +34,14 @@ def javed(tmp_path_factory: pytest.TempPathFactory) -> Session:
     for run in runs():
         name, images = run.pop("run"), float(run.pop("images_per_s"))
         ingest(
-            [JAVED / name], store, run_name=name, labels=run, metrics={"images_per_s": images},
-            device_name="2x Xeon Gold 6126", peaks=[JAVED / "stream.log"],
-        )  # fmt: skip
+            [JAVED / name],
+            store,
+            run_name=name,
+            labels=run,
+            metrics={"images_per_s": images},
+            device_name="2x Xeon Gold 6126",
+            peaks=[JAVED / "stream.log"],
+        )
     return opened(store)
 
 
@@ -235,8 +240,9 @@ def test_convolutions_take_up_to_83_percent(awan: Session) -> None:
 
 def test_backward_layers_on_knl_and_p100(awan: Session) -> None:
     found = compared(awan, by="label", label="platform", runs="alexnet-*", baseline="P100")
-    factors = {layer: row["backward_factor"] for (layer, name), row in found.items()
-               if name == "KNL-Opt"}  # fmt: skip
+    factors = {
+        layer: row["backward_factor"] for (layer, name), row in found.items() if name == "KNL-Opt"
+    }
     assert all(factors[layer] > 1 for layer in ("fc6", "fc7", "conv1", "conv3"))
     assert factors["conv2"] < 1
 
@@ -270,9 +276,11 @@ def paradnn(corpus: Path) -> dict[str, dict[str, Any]]:
 def sweeps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Session:
     store = tmp_path_factory.mktemp("paradnn") / "S"
     for run, name, labels in (
-        ("tpu", "tpu_fc", {"platform": "tpu-v2"}), ("v100", "gpu_fc", {"platform": "v100"}),
-        ("traced", "fc_trace_10sec", {}), ("operators", "fc_trace_10sec_opbreakdown", {}),
-    ):  # fmt: skip
+        ("tpu", "tpu_fc", {"platform": "tpu-v2"}),
+        ("v100", "gpu_fc", {"platform": "v100"}),
+        ("traced", "fc_trace_10sec", {}),
+        ("operators", "fc_trace_10sec_opbreakdown", {}),
+    ):
         ingest([corpus / "paradnn" / f"{name}.json.gz"], store, run_name=run, labels=labels)
     return opened(store)
 
@@ -295,15 +303,22 @@ def test_flops_of_the_tpu_are_those_of_a_core(
 
 def test_flops_grow_with_batch_and_nodes(sweeps: Session) -> None:
     """Fig. 2 a: from nearly every cell of the map to the next."""
-    rows = sweeps.query("heatmap", {
-        "x": "node", "y": "bs", "metric": "flops", "runs": "tpu",
-        "fixed": "layer=32,input=2000,output=1000",
-    }).rows()  # fmt: skip
+    rows = sweeps.query(
+        "heatmap",
+        {
+            "x": "node",
+            "y": "bs",
+            "metric": "flops",
+            "runs": "tpu",
+            "fixed": "layer=32,input=2000,output=1000",
+        },
+    ).rows()
     cells = {(row["x_number"], row["y_number"]): row["metric_value"] for row in rows}
     pairs = [
-        (value, cells.get(place)) for (node, batch), value in cells.items()
+        (value, cells.get(place))
+        for (node, batch), value in cells.items()
         for place in ((2 * node, batch), (node, 2 * batch))
-    ]  # fmt: skip
+    ]
     told = [(one, next_) for one, next_ in pairs if one is not None and next_ is not None]
     grows = sum(next_ > one for one, next_ in told)
     assert (len(told), grows) == (127, 124)
@@ -329,9 +344,10 @@ def test_only_fused_matrix_products_are_compute_bound(paradnn: dict[str, dict[st
     data = paradnn["fc_trace_10sec_opbreakdown"]
     columns = (data[name] for name in ("labels", "time_perc", "flops_perc", "intensity"))
     right = [
-        text.split("-", 5)[5] for text, share, work, intensity in zip(*columns, strict=True)
+        text.split("-", 5)[5]
+        for text, share, work, intensity in zip(*columns, strict=True)
         if share > 1 and work > 0 and intensity > 75
-    ]  # fmt: skip
+    ]
     assert (len(right), {*right}) == (112, {"output fusion"})
 
 

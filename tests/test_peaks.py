@@ -216,9 +216,16 @@ def test_every_ceiling_says_where_it_comes_from(model: DeviceModel) -> None:
 
 
 SCALES = {
-    "GHz": 1e9, "MHz": 1e6, "PFLOP/s": 1e15, "TFLOP/s": 1e12, "GFLOP/s": 1e9, "POP/s": 1e15,
-    "TOP/s": 1e12, "GB/s": 1e9, "MT/s": 1e6,
-}  # fmt: skip
+    "GHz": 1e9,
+    "MHz": 1e6,
+    "PFLOP/s": 1e15,
+    "TFLOP/s": 1e12,
+    "GFLOP/s": 1e9,
+    "POP/s": 1e15,
+    "TOP/s": 1e12,
+    "GB/s": 1e9,
+    "MT/s": 1e6,
+}
 
 
 def worked_out(source: str) -> float:
@@ -366,18 +373,57 @@ SPELLINGS = {
 
 #: Each has peaks of its own, or may be one of several devices.
 STRANGERS = (
-    "", " ", "(0)", "NVIDIA", "AMD", "GPU", "CPU", "ARTEMIS", "AMD Radeon Graphics", "gfx90a",
-    "V100", "Tesla V100", "A100", "NVIDIA A100", "NVIDIA A100-SXM4", "H100", "NVIDIA H100",
-    "NVIDIA H800", "NVIDIA H20", "NVIDIA A800-SXM4-80GB", "NVIDIA A100-SXM-64GB", "NVIDIA B100",
-    "Tesla V100-SXM3-32GB", "Tesla V100-FHHL-16GB", "Tesla V100", "NVIDIA T4G", "NVIDIA T4 32GB",
-    "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "NVIDIA A10M", "RTX 6000", "NVIDIA GeForce RTX 3080 Ti",
-    "NVIDIA GeForce RTX 3080 Laptop GPU", "NVIDIA GeForce RTX 4090 D", "GeForce RTX 2080",
-    "NVIDIA GeForce RTX 4070 Ti", "NVIDIA TITAN X (Pascal)", "GeForce GTX TITAN X",
-    "AMD Instinct MI250X / MI250", "AMD Instinct MI60 / MI50", "AMD Instinct MI250X board VF",
-    "AMD Instinct MI300A Accelerator", "Nvidia GPU (Ampere)", "TPU v7", "TPU",
-    "Intel(R) Xeon(R) CPU @ 2.00GHz", "Xeon Gold 6126F", "Xeon Platinum 8480C", "A64FX", "EPYC",
+    "",
+    " ",
+    "(0)",
+    "NVIDIA",
+    "AMD",
+    "GPU",
+    "CPU",
+    "ARTEMIS",
+    "AMD Radeon Graphics",
+    "gfx90a",
+    "V100",
+    "Tesla V100",
+    "A100",
+    "NVIDIA A100",
+    "NVIDIA A100-SXM4",
+    "H100",
+    "NVIDIA H100",
+    "NVIDIA H800",
+    "NVIDIA H20",
+    "NVIDIA A800-SXM4-80GB",
+    "NVIDIA A100-SXM-64GB",
+    "NVIDIA B100",
+    "Tesla V100-SXM3-32GB",
+    "Tesla V100-FHHL-16GB",
+    "Tesla V100",
+    "NVIDIA T4G",
+    "NVIDIA T4 32GB",
+    "NVIDIA A100-SXM4-40GB MIG 1g.5gb",
+    "NVIDIA A10M",
+    "RTX 6000",
+    "NVIDIA GeForce RTX 3080 Ti",
+    "NVIDIA GeForce RTX 3080 Laptop GPU",
+    "NVIDIA GeForce RTX 4090 D",
+    "GeForce RTX 2080",
+    "NVIDIA GeForce RTX 4070 Ti",
+    "NVIDIA TITAN X (Pascal)",
+    "GeForce GTX TITAN X",
+    "AMD Instinct MI250X / MI250",
+    "AMD Instinct MI60 / MI50",
+    "AMD Instinct MI250X board VF",
+    "AMD Instinct MI300A Accelerator",
+    "Nvidia GPU (Ampere)",
+    "TPU v7",
+    "TPU",
+    "Intel(R) Xeon(R) CPU @ 2.00GHz",
+    "Xeon Gold 6126F",
+    "Xeon Platinum 8480C",
+    "A64FX",
+    "EPYC",
     "3x Xeon Gold 6126",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -452,12 +498,20 @@ def test_nothing_is_near_to_nonsense(name: str) -> None:
 
 #: What the traces of the corpus call their devices.
 IN_TRACES = {
-    "AMD Instinct MI210", "AMD Instinct MI300X", "AMD Instinct MI300X VF",
-    "NVIDIA A100 80GB PCIe", "NVIDIA A100-PCIE-40GB", "NVIDIA A100-PG509-200",
-    "NVIDIA A100-SXM4-80GB", "NVIDIA B200", "NVIDIA GeForce RTX 2080 Ti",
-    "NVIDIA GeForce RTX 3060 Ti", "NVIDIA H100 80GB HBM3", "Tesla V100-DGXS-32GB",
+    "AMD Instinct MI210",
+    "AMD Instinct MI300X",
+    "AMD Instinct MI300X VF",
+    "NVIDIA A100 80GB PCIe",
+    "NVIDIA A100-PCIE-40GB",
+    "NVIDIA A100-PG509-200",
+    "NVIDIA A100-SXM4-80GB",
+    "NVIDIA B200",
+    "NVIDIA GeForce RTX 2080 Ti",
+    "NVIDIA GeForce RTX 3060 Ti",
+    "NVIDIA H100 80GB HBM3",
+    "Tesla V100-DGXS-32GB",
     "Tesla V100-SXM2-32GB",
-}  # fmt: skip
+}
 
 
 def device_names(trace: Path) -> set[str]:
@@ -559,10 +613,15 @@ def test_a_flat_file_gives_ceilings(given: Read, text: str) -> None:
         Ceiling("compute", "fp32", 15.16e12, "flop/s", "user", "my.toml, [ceilings] fp32", None),
         Ceiling("bandwidth", "dram", 828.8e9, "bytes/s", "user", "my.toml, [ceilings] dram", None),
         Ceiling(
-            "launch_overhead", "launch_overhead", 4200, "ns", "user",
-            "my.toml, [ceilings] launch_overhead_ns", None,
+            "launch_overhead",
+            "launch_overhead",
+            4200,
+            "ns",
+            "user",
+            "my.toml, [ceilings] launch_overhead_ns",
+            None,
         ),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -845,34 +904,50 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 def test_a_known_device_is_kept_by_its_name() -> None:
     assert assumptions("2x Xeon Gold 6126", []) == [
-        {"assumption_kind": "device", "name": "2x Xeon Gold 6126 (Javed 2019)",
-         "source_text": "--device"},
-    ]  # fmt: skip
+        {
+            "assumption_kind": "device",
+            "name": "2x Xeon Gold 6126 (Javed 2019)",
+            "source_text": "--device",
+        }
+    ]
 
 
 def test_several_packages_are_kept_with_what_they_are(corpus: Path) -> None:
     """A STREAM result goes before the data sheet's bandwidth."""
     rows = assumptions("2x EPYC 7742", [corpus / "extra" / "stream-zen.log"])
     assert facts(rows) == {
-        "device": "2x EPYC 7742", "vendor": "AMD", "architecture": "zen2", "core_count": 128.0,
-    }  # fmt: skip
+        "device": "2x EPYC 7742",
+        "vendor": "AMD",
+        "architecture": "zen2",
+        "core_count": 128.0,
+    }
     assert figures(rows) == pytest.approx(
         {
             # 2 · 64 · 2.25 GHz · 2 units · 4 or 8 lanes · 2
-            "fp64_avx2": 4608e9, "fp32_avx2": 9216e9, "fp64": 4608e9, "fp32": 9216e9,
+            "fp64_avx2": 4608e9,
+            "fp32_avx2": 9216e9,
+            "fp64": 4608e9,
+            "fp32": 9216e9,
             "dram": 363208.7e6,
         }
-    )  # fmt: skip
+    )
 
 
 def test_levels_of_ert_are_kept_beside_a_data_sheet(corpus: Path) -> None:
     rows = assumptions("2x EPYC 7742", [corpus / "extra" / "ert-p100host-cpu-sum.txt"])
     assert figures(rows) == pytest.approx(
         {
-            "l1": 176.44e9, "l2": 102.18e9, "l3": 45.7e9, "l4": 22.9e9, "dram": 18.3e9,
-            "fp64": 11.03e9, "fp32": 9216e9, "fp64_avx2": 4608e9, "fp32_avx2": 9216e9,
+            "l1": 176.44e9,
+            "l2": 102.18e9,
+            "l3": 45.7e9,
+            "l4": 22.9e9,
+            "dram": 18.3e9,
+            "fp64": 11.03e9,
+            "fp32": 9216e9,
+            "fp64_avx2": 4608e9,
+            "fp32_avx2": 9216e9,
         }
-    )  # fmt: skip
+    )
 
 
 def test_a_processor_of_the_users_is_kept(tmp_path: Path) -> None:
@@ -881,9 +956,10 @@ def test_a_processor_of_the_users_is_kept(tmp_path: Path) -> None:
     rows = assumptions(None, [file])
     assert rows[0]["source_text"] == "--peaks"
     assert facts(rows) == {
-        "device": "2x Xeon Gold 6126 (Javed 2019)", "architecture": "skylake-server",
+        "device": "2x Xeon Gold 6126 (Javed 2019)",
+        "architecture": "skylake-server",
         "core_count": 24.0,
-    }  # fmt: skip
+    }
     assert figures(rows)["fp32"] == pytest.approx(710.4e9)
     rows = assumptions("EPYC 9999", [file])  # nobody knows it, but there are figures
     assert facts(rows)["device"] == "EPYC 9999"
@@ -903,8 +979,11 @@ def test_a_device_of_the_users_can_be_counted(tmp_path: Path) -> None:
     file.write_text(text, "utf-8")
     rows = assumptions("2x Mine 1", [file])
     assert facts(rows) == {
-        "device": "2x Mine 1", "vendor": "Me", "architecture": "zen3", "core_count": 16.0,
-    }  # fmt: skip
+        "device": "2x Mine 1",
+        "vendor": "Me",
+        "architecture": "zen3",
+        "core_count": 16.0,
+    }
     assert figures(rows) == {"fp32": 2e12}
 
 
@@ -966,7 +1045,10 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "device a number": ("device = [1]", "device 1: must be a table"),
     "no name": (device_toml(name=None) + LIST, "device 1: name: must be a string"),
     "a name of dots": (device_toml(name="'...'") + LIST, "has no letter or digit to find it by"),
-    "no vendor": (device_toml(vendor=None) + LIST, r"device 1 \('Mine 1'\): vendor: must be a string"),
+    "no vendor": (
+        device_toml(vendor=None) + LIST,
+        r"device 1 \('Mine 1'\): vendor: must be a string",
+    ),
     "no scope": (device_toml(scope=None) + LIST, "scope: is missing; known: board, package"),
     "cores of no device": (device_toml(core_count=0) + LIST, "core_count: 0 is no count"),
     "an unknown scope": (device_toml(scope="'rack'") + LIST, "scope: there is no 'rack'"),
@@ -990,8 +1072,10 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "a month": (ceiling_toml(date="'2020-13'"), "date: '2020-13' is not like"),
     "a day": (ceiling_toml(date="2020-05-01"), "date: must be a string"),
     "an unknown ceiling key": (ceiling_toml(unit="'GB'"), "ceiling 1: there is no key 'unit'"),
-    "a ceiling twice": (device_toml() + LIST.replace("[{", "[{kind = 'compute', name = 'fp32', "
-                        "value = 1e12}, {"), "the ceiling fp32 is there twice"),
+    "a ceiling twice": (
+        device_toml() + LIST.replace("[{", "[{kind = 'compute', name = 'fp32', value = 1e12}, {"),
+        "the ceiling fp32 is there twice",
+    ),
     "cpu a number": ("cpu = 1", r"\[cpu\]: must be a table"),
     "an unknown key of cpu": (CPU + "cores = 1", r"\[cpu\]: there is no key 'cores'; known: arch"),
     "an unknown width": (CPU + "[cpu.avx]", "there is no key 'avx'; known: architecture, avx2"),
@@ -1008,8 +1092,10 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "units of a width": (CPU + "[cpu.sse]\nunits = -1", r"\[cpu.sse\]: units: -1 is no count"),
     "FMA a number": (CPU + "[cpu.sse]\nhas_fma = 2", "has_fma: must be true or false"),
     "an endless product": (CPU.replace("3.7e9", "1e308") + "[cpu.sse]", "inf is no number above 0"),
-    "an unknown architecture": (CPU + "architecture = 'skylakes'\n[cpu.sse]",
-                                r"architecture: .*'skylakes'; is it one of: skylake.* leave it"),
+    "an unknown architecture": (
+        CPU + "architecture = 'skylakes'\n[cpu.sse]",
+        r"architecture: .*'skylakes'; is it one of: skylake.* leave it",
+    ),
     "an architecture of dots": (CPU + "architecture = '..'\n[cpu.sse]", r"'\.\.'; rather leave it"),
     "a nameless cpu": (CPU + "name = '-'\n[cpu.sse]", r"\[cpu\]: name: '-' has no letter or digit"),
     "ERT's zero": ("  0.00 FP32 GFLOPs\n", "line 1: FP32 GFLOPs: '0.00' is no number above 0"),
@@ -1037,7 +1123,7 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "STREAM's nan": (STREAM + "Triad: nan 1 1 1\n", "line 2: Triad: 'nan' is no number"),
     "STREAM's zero": (STREAM + "Triad: 0.0 1 1 1\n", "line 2: Triad: '0.0' is no number"),
     "STREAM's failure": (STREAM + "Triad: 9e4 1 1 1\nFailed Validation on array a[]", "run it ag"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", WRONG)

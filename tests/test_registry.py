@@ -19,14 +19,7 @@ from tracekit.cli.app import run
 from tracekit.errors import FormatError, UsageError
 from tracekit.parser import Match, Parser
 from tracekit.parsers import BUILT_IN
-from tracekit.registry import (
-    ParserError,
-    broken_parsers,
-    claims,
-    detect,
-    parser_named,
-    parsers,
-)
+from tracekit.registry import ParserError, broken_parsers, claims, detect, parser_named, parsers
 from tracekit.source import Source
 
 Write = Callable[[bytes | str], Source]
@@ -168,8 +161,10 @@ def test_any_table_is_one_of_results_unless_a_profiler_wrote_it(source: Write) -
 
 def test_files_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None:
     files = [path for path in (corpus / "extra").iterdir() if "caffe" not in path.name]
-    files += [corpus / "perf" / f"amd-cg-mi300a-{name}" for name in
-              ("likwid-error.txt", "uprofpcm-fp.csv")]  # fmt: skip
+    files += [
+        corpus / "perf" / f"amd-cg-mi300a-{name}"
+        for name in ("likwid-error.txt", "uprofpcm-fp.csv")
+    ]
     assert len(files) == 20
     for path in files:
         with pytest.raises(FormatError, match="none of the formats"):
@@ -177,11 +172,15 @@ def test_files_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None:
 
 
 TENSORFLOW = {
-    ".xplane.pb": "tensorflow-profiler", ".trace.json.gz": "tensorflow-trace",
-    ".pod_viewer.json": "tensorflow-tools", ".op_profile.json": "tensorflow-tools",
-    "_stats.pb": "tensorflow-tools", "_page.pb": "tensorflow-tools",
-    "_pipeline.pb": "tensorflow-tools", ".json": "tensorflow-timeline",
-}  # fmt: skip
+    ".xplane.pb": "tensorflow-profiler",
+    ".trace.json.gz": "tensorflow-trace",
+    ".pod_viewer.json": "tensorflow-tools",
+    ".op_profile.json": "tensorflow-tools",
+    "_stats.pb": "tensorflow-tools",
+    "_page.pb": "tensorflow-tools",
+    "_pipeline.pb": "tensorflow-tools",
+    ".json": "tensorflow-timeline",
+}
 
 
 def test_what_tensorflow_writes_is_told_apart(corpus: Path) -> None:

@@ -31,8 +31,12 @@ def test_two_points_a_line() -> None:
 
 def test_by_hand() -> None:
     # around their mean 2: x is -1, 0, 1 and y -1, 1, 0, so r = 1 / (2 · 2)^½
-    found = fit({"x": np.array([1.0, 2.0, 3.0])}, np.array([1.0, 3.0, 2.0]),
-                has_products=False, is_log=False)  # fmt: skip
+    found = fit(
+        {"x": np.array([1.0, 2.0, 3.0])},
+        np.array([1.0, 3.0, 2.0]),
+        has_products=False,
+        is_log=False,
+    )
     (term,) = found.terms
     assert term.weight == pytest.approx(0.5)
     # (1 - r²) / (n - 2) = 0.75 / 1, of a column with length² 3 and a metric of the same
@@ -146,9 +150,10 @@ def test_labels_that_not_every_row_has_as_a_number() -> None:
     metric = np.array([2, 1, 3]), np.array([5.0, 4.0, 7.0])
     found = fit_by_id(labels, metric, must_be_whole=True, has_products=False, is_log=False)
     assert {term.name: term.reason for term in found.terms} == {
-        "words": "its values are words", "some": "1 of 3 values are words",
+        "words": "its values are words",
+        "some": "1 of 3 values are words",
         "few": "1 of 3 configurations lack it",
-    }  # fmt: skip
+    }
     assert (found.r2_ratio, found.row_count) == (None, None)
     few = {"few": labels["few"]}
     found = fit_by_id(few, metric, must_be_whole=False, has_products=False, is_log=False)

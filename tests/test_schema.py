@@ -29,9 +29,17 @@ IDS = [f"{table.name}.{column.name}" for table, column in COLUMNS]
 
 #: What the end of a name says of the type.
 ENDINGS = {
-    "_ns": INT, "_bytes": INT, "_count": INT, "_id": INT, "_index": INT,
-    "_ratio": REAL, "_per_s": REAL, "_kind": TEXT, "_name": TEXT, "_json": TEXT,
-}  # fmt: skip
+    "_ns": INT,
+    "_bytes": INT,
+    "_count": INT,
+    "_id": INT,
+    "_index": INT,
+    "_ratio": REAL,
+    "_per_s": REAL,
+    "_kind": TEXT,
+    "_name": TEXT,
+    "_json": TEXT,
+}
 #: Time-ordered text, and averages over multiprocessors.
 OTHERWISE = {
     "ingest_id": TEXT,
@@ -44,20 +52,55 @@ OTHERWISE = {
 
 def test_the_tables_of_the_issue_are_there() -> None:
     assert list(TABLES) == [
-        "run", "run_label", "run_metric", "source_file", "device", "assumption", "event_rule",
-        "kernel", "kernel_metric", "kernel_counter", "kernel_match", "match_counter", "kernel_rule",
-        "transfer", "slice", "flow", "memory_event", "step", "step_part", "op_stat",
-        "calling_context", "op_call",
-        "configuration", "configuration_value", "attribution", "allocation", "layer_stat",
-        "measurement", "counter", "track_label", "ingest_issue",
-    ]  # fmt: skip
+        "run",
+        "run_label",
+        "run_metric",
+        "source_file",
+        "device",
+        "assumption",
+        "event_rule",
+        "kernel",
+        "kernel_metric",
+        "kernel_counter",
+        "kernel_match",
+        "match_counter",
+        "kernel_rule",
+        "transfer",
+        "slice",
+        "flow",
+        "memory_event",
+        "step",
+        "step_part",
+        "op_stat",
+        "calling_context",
+        "op_call",
+        "configuration",
+        "configuration_value",
+        "attribution",
+        "allocation",
+        "layer_stat",
+        "measurement",
+        "counter",
+        "track_label",
+        "ingest_issue",
+    ]
 
 
 def test_event_tables_are_those_whose_rows_stand_for_events() -> None:
     assert EVENT_TABLES == (
-        "kernel", "kernel_rule", "transfer", "slice", "flow", "memory_event", "step_part",
-        "op_stat", "configuration", "layer_stat", "counter", "track_label",
-    )  # fmt: skip
+        "kernel",
+        "kernel_rule",
+        "transfer",
+        "slice",
+        "flow",
+        "memory_event",
+        "step_part",
+        "op_stat",
+        "configuration",
+        "layer_stat",
+        "counter",
+        "track_label",
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,8 +187,9 @@ def test_no_rows_are_an_empty_batch() -> None:
 
 def test_an_integer_that_no_float_is_becomes_the_nearest() -> None:
     rows: list[dict[str, object]] = [
-        {"event_id": 1, "event_name": "a", "value": 10**17 + 1}, {"event_id": 2, "value": 0.5}
-    ]  # fmt: skip
+        {"event_id": 1, "event_name": "a", "value": 10**17 + 1},
+        {"event_id": 2, "value": 0.5},
+    ]
     batch = batch_of_rows(TABLES["counter"], rows)
     assert batch["value"].to_pylist() == [1e17, 0.5]
     assert batch["event_id"].to_pylist() == [1, 2]

@@ -17,15 +17,36 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
 
 #: What brings code or data in from elsewhere, or runs text.
-NOT_IMPORTED = frozenset((
-    "code", "codeop", "ctypes", "dill", "ftplib", "http", "marshal", "pickle", "poplib", "requests",
-    "runpy", "shelve", "smtplib", "socket", "socketserver", "ssl", "telnetlib", "urllib",
-    "webbrowser", "xml", "xmlrpc", "yaml",
-))  # fmt: skip
+NOT_IMPORTED = frozenset(
+    (
+        "code",
+        "codeop",
+        "ctypes",
+        "dill",
+        "ftplib",
+        "http",
+        "marshal",
+        "pickle",
+        "poplib",
+        "requests",
+        "runpy",
+        "shelve",
+        "smtplib",
+        "socket",
+        "socketserver",
+        "ssl",
+        "telnetlib",
+        "urllib",
+        "webbrowser",
+        "xml",
+        "xmlrpc",
+        "yaml",
+    )
+)
 NOT_CALLED = frozenset(("eval", "exec", "compile", "__import__", "system", "popen"))
 #: Where a rule is not held, and why that is safe.
 EXCEPTED = {
-    ("tracekit/conformance.py", "pickle"): "tests of parsers: our own bytes, as between processes",
+    ("tracekit/conformance.py", "pickle"): "tests of parsers: our own bytes, as between processes"
 }
 #: The only place that starts a program: xprof, by the interpreter that runs us.
 STARTS_PROGRAMS = {"parsers/tensorflow_profiler/xprof/ask.py"}
@@ -69,10 +90,18 @@ def called(tree: ast.Module) -> Iterator[str]:
 
 
 def test_nothing_runs_text_unpickles_or_opens_connections() -> None:
-    found = {(name, module) for name, tree in modules() for module in imported(tree)
-             if module in NOT_IMPORTED}  # fmt: skip
-    found |= {(name, function) for name, tree in modules() for function in called(tree)
-              if function in NOT_CALLED}  # fmt: skip
+    found = {
+        (name, module)
+        for name, tree in modules()
+        for module in imported(tree)
+        if module in NOT_IMPORTED
+    }
+    found |= {
+        (name, function)
+        for name, tree in modules()
+        for function in called(tree)
+        if function in NOT_CALLED
+    }
     assert found == set(EXCEPTED)
 
 
@@ -84,8 +113,10 @@ def test_one_place_starts_programs() -> None:
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("security")
-    for name, file in (("a", "h100/conv2d-tf32-b64/raw.csv.gz"),
-                       ("b", "torch_profiler/gpu-handmade/trace.json.gz")):  # fmt: skip
+    for name, file in (
+        ("a", "h100/conv2d-tf32-b64/raw.csv.gz"),
+        ("b", "torch_profiler/gpu-handmade/trace.json.gz"),
+    ):
         ingest(ROOT / "fixtures" / file, folder / "S", Options(run_name=name))
     return folder
 
@@ -94,17 +125,24 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("words", "code"),
     [
         (["ingest", str(ROOT / "fixtures/tensorflow_profiler/jax-cpu/host.xplane.pb")], 0),
-        (["summary", "b"], 0), (["kernels", "--run", "a"], 0), (["check", "--deep"], 0),
+        (["summary", "b"], 0),
+        (["kernels", "--run", "a"], 0),
+        (["check", "--deep"], 0),
         (["roofline", "a", "-o", "a.svg"], 0),
         (["sql", "FROM 'https://127.0.0.1/x.parquet'"], 5),
-        (["sql", "FROM read_csv('https://127.0.0.1/x.csv')"], 5), (["sql", "INSTALL httpfs"], 5),
+        (["sql", "FROM read_csv('https://127.0.0.1/x.csv')"], 5),
+        (["sql", "INSTALL httpfs"], 5),
     ],
-)  # fmt: skip
+)
 def test_no_command_uses_the_network(words: list[str], code: int, filled: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", HOOK, *words, "--store", "S"], check=False, cwd=filled,
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        [sys.executable, "-c", HOOK, *words, "--store", "S"],
+        check=False,
+        cwd=filled,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert "network" not in done.stderr
     assert done.returncode == code
 

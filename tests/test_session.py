@@ -21,15 +21,25 @@ from tracekit.store import create_store, open_store
 
 V100 = "Tesla V100-SXM2-16GB"
 IDS = {
-    "ID": "0", "Process ID": "77", "Process Name": "app", "Host Name": "127.0.0.1",
-    "Kernel Name": "volta_sgemm_128x64_nn", "Context": "1", "Stream": "7",
-    "Block Size": "(256, 1, 1)", "Grid Size": "(64, 1, 1)", "Device": "0", "CC": "7.0",
-}  # fmt: skip
+    "ID": "0",
+    "Process ID": "77",
+    "Process Name": "app",
+    "Host Name": "127.0.0.1",
+    "Kernel Name": "volta_sgemm_128x64_nn",
+    "Context": "1",
+    "Stream": "7",
+    "Block Size": "(256, 1, 1)",
+    "Grid Size": "(64, 1, 1)",
+    "Device": "0",
+    "CC": "7.0",
+}
 ADDS = "sm__sass_thread_inst_executed_op_fadd_pred_on.sum"
 OTHERS = [
     f"sm__sass_thread_inst_executed_op_{kind}{op}_pred_on.sum"
-    for kind in "dfh" for op in ("add", "fma", "mul") if kind + op != "fadd"
-]  # fmt: skip
+    for kind in "dfh"
+    for op in ("add", "fma", "mul")
+    if kind + op != "fadd"
+]
 
 
 def report(folder: Path, name: str, times: int, process: int) -> Path:
@@ -46,8 +56,12 @@ def report(folder: Path, name: str, times: int, process: int) -> Path:
         writer = csv.writer(out, quoting=csv.QUOTE_ALL)
         writer.writerow([*IDS, *metrics])
         writer.writerow([""] * len(IDS) + [unit for unit, _ in metrics.values()])
-        writer.writerow([*(IDS | {"Process ID": str(process)}).values(),
-                         *(value for _, value in metrics.values())])  # fmt: skip
+        writer.writerow(
+            [
+                *(IDS | {"Process ID": str(process)}).values(),
+                *(value for _, value in metrics.values()),
+            ]
+        )
     return path
 
 
@@ -100,11 +114,13 @@ def test_without_a_word_it_is_the_newest_run(session: Session) -> None:
         (["conv2d-*"], ["conv2d-b64", "conv2d-b16", "conv2d-b128"]),  # the newest first
         (["*-b16"], ["lstm-b16", "conv2d-b16"]),
         (["conv2d-b[16][26]*"], ["conv2d-b16", "conv2d-b128"]),
-        (["conv2d-b1?", "plain", "conv2d-*"],
-         ["conv2d-b16", "plain", "conv2d-b64", "conv2d-b128"]),  # each once
+        (
+            ["conv2d-b1?", "plain", "conv2d-*"],
+            ["conv2d-b16", "plain", "conv2d-b64", "conv2d-b128"],
+        ),  # each once
         (["plain", "plain"], ["plain"]),
     ],
-)  # fmt: skip
+)
 def test_runs_are_named_or_fit_a_pattern(
     session: Session, patterns: list[str], expected: list[str]
 ) -> None:
@@ -132,8 +148,9 @@ def test_a_trajectory_is_of_all_runs_with_its_label(session: Session) -> None:
     chart = session.chart(request=Request(trajectory="batch", series=("net",), model="4d"))
     (panel,) = chart.panels
     assert {series.name: series.tags for series in panel.series} == {
-        "conv2d": ["16", "64", "128"], "lstm": ["16"],
-    }  # fmt: skip
+        "conv2d": ["16", "64", "128"],
+        "lstm": ["16"],
+    }
     conv = panel.series[0]
     assert conv.x.tolist() == [9e6, 36e6, 72e6]
     assert conv.y.tolist() == [3.14e9, 12.56e9, 25.12e9]
@@ -164,9 +181,12 @@ def test_a_run_without_counters_says_how_to_get_them(session: Session) -> None:
 @pytest.mark.parametrize("by", ["name", "launch", "class", "phase", "run"])
 def test_every_granularity_has_one_point_of_one_launch(session: Session, by: str) -> None:
     expected = {
-        "name": "volta_sgemm_128x64_nn", "launch": "volta_sgemm_128x64_nn", "class": "gemm",
-        "phase": "unknown", "run": "plain",
-    }  # fmt: skip
+        "name": "volta_sgemm_128x64_nn",
+        "launch": "volta_sgemm_128x64_nn",
+        "class": "gemm",
+        "phase": "unknown",
+        "run": "plain",
+    }
     assert names(session.chart(["plain"], Request(by=by))) == [expected[by]]
 
 

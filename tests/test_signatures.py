@@ -80,8 +80,11 @@ def test_each_spelling_of_a_kernel_has_one_key(spellings: tuple[str, ...]) -> No
 #: What one kernel is instantiated with: by CUPTI, by Nsight Compute, and in both by hand.
 INSTANTIATED = [
     ("void k<float>(float*)", "k<float>(T1 *)", "float"),
-    ("k<unsigned int, 2ul, -1>(int)", "void k<unsigned int, (unsigned long)2, (int)-1>()",
-     "unsignedint,2,-1"),
+    (
+        "k<unsigned int, 2ul, -1>(int)",
+        "void k<unsigned int, (unsigned long)2, (int)-1>()",
+        "unsignedint,2,-1",
+    ),
     ("k<(ns::Mode)3, false, true>()", "k<3, 0, 1>()", "3,0,1"),
     ("k<int=4, bool=1>(int)", "k<(int)4, (bool)1>(int)", "4,1"),
     ("k<float const*, a::b::C<d::E> >(int)", "k<const float *, C<E>>(int)", "float*,C<E>"),
@@ -91,15 +94,17 @@ INSTANTIATED = [
         "k<8, at::gelu(at::B &)::[lambda() (instance 2)]::operator ()()::[lambda(T) (instance 1)]>",
         "8,gelu::#2::#1",
     ),
-    ("k<4, f<T<float> >(B&, T<float> const&)::{lambda(int)#1}>(int)",
-     "k<4, void f<T<float>>(B &, const T1 &)::[lambda(int) (instance 1)]>(int, T3)",
-     "4,f<T<float>>::#1"),
+    (
+        "k<4, f<T<float> >(B&, T<float> const&)::{lambda(int)#1}>(int)",
+        "k<4, void f<T<float>>(B &, const T1 &)::[lambda(int) (instance 1)]>(int, T3)",
+        "4,f<T<float>>::#1",
+    ),
     ("_Z1kIfLi4ELb0EEvPf", "void k<float, 4, false>(float*)", "float,4,0"),
     ("k(int)", "k", ""),
     ("void k<float, a::b<int", "_Z1kIfLi4ELb0EEvP", ""),
     ("forward/_Z1kIfLi4ELb0EEvPf.kd", "forward/k<float, 4, 0>(float*)", "float,4,0"),
     ("forward/_Z1kIfLi4ELb0EEvP", "forward/k<float, 4", ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("one", "other", "expected"), INSTANTIATED)

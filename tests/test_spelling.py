@@ -27,12 +27,24 @@ INTEL = "cpu/event=0xc7,umask=0x1/"
         ("armv8_cortex_a72/event=0x11/u", "cpu/event=0x11/", "armv8_cortex_a72", "u"),
         ("uncore_imc_3/cas_count_read/", "uncore_imc/cas_count_read/", "uncore_imc_3", None),
         ("uncore_imc/cas_count_write/", "uncore_imc/cas_count_write/", "uncore_imc", None),
-        ("uncore_imc_free_running_0/data_read/", "uncore_imc_free_running/data_read/",
-         "uncore_imc_free_running_0", None),
-        ("uncore_imc_0/event=0x04,umask=0x3,name=X/", "uncore_imc/event=0x4,umask=0x3/",
-         "uncore_imc_0", None),
-        ("UNC_M_CAS_COUNT.RD [uncore_imc_1]", "uncore_imc/unc_m_cas_count.rd/",
-         "uncore_imc_1", None),
+        (
+            "uncore_imc_free_running_0/data_read/",
+            "uncore_imc_free_running/data_read/",
+            "uncore_imc_free_running_0",
+            None,
+        ),
+        (
+            "uncore_imc_0/event=0x04,umask=0x3,name=X/",
+            "uncore_imc/event=0x4,umask=0x3/",
+            "uncore_imc_0",
+            None,
+        ),
+        (
+            "UNC_M_CAS_COUNT.RD [uncore_imc_1]",
+            "uncore_imc/unc_m_cas_count.rd/",
+            "uncore_imc_1",
+            None,
+        ),
         ("cycles [cpu_core]", "cycles", "cpu_core", None),
         ("power/energy-pkg/", "power/energy-pkg/", "power", None),
         ("r01c7", INTEL, None, None),
@@ -53,16 +65,24 @@ INTEL = "cpu/event=0xc7,umask=0x1/"
         ("r10000ff03", "cpu/event=0x103,umask=0xff/", None, None),  # AMD: event bit 8 is bit 32
         ("r10000000c7", "cpu/config=0x10000000c7/", None, None),
     ],
-)  # fmt: skip
+)
 def test_a_spelling(name: str, key: str, pmu: str | None, modifier: str | None) -> None:
     assert spelling_of(name) == Spelling(key, pmu, modifier)
 
 
 @pytest.mark.parametrize(
     ("pmu", "expected"),
-    [("cpu", True), ("cpu_atom", True), ("armv8_pmuv3_0", True), ("apple_firestorm_pmu", True),
-     ("uncore_imc_0", False), ("power", False), ("amd_df", False), ("cpum_cf", False)],
-)  # fmt: skip
+    [
+        ("cpu", True),
+        ("cpu_atom", True),
+        ("armv8_pmuv3_0", True),
+        ("apple_firestorm_pmu", True),
+        ("uncore_imc_0", False),
+        ("power", False),
+        ("amd_df", False),
+        ("cpum_cf", False),
+    ],
+)
 def test_a_core(pmu: str, expected: bool) -> None:
     assert is_core(pmu) is expected
 

@@ -306,8 +306,11 @@ def test_removing_a_run_leaves_the_others_alone(
 
 def test_removing_a_source_leaves_the_rest_of_its_run(three_sources: Path, gpu_trace: Path) -> None:
     store = open_store(three_sources)
-    gpu = next(c for c in store.commits("pair") if len(store.snapshot().files["kernel"]) and c
-               in [k for k, _ in store._files("kernel")])  # fmt: skip
+    gpu = next(
+        c
+        for c in store.commits("pair")
+        if len(store.snapshot().files["kernel"]) and c in [k for k, _ in store._files("kernel")]
+    )
     store.remove([gpu])
     assert len(store.commits("pair")) == 1
     assert scalar(three_sources, "SELECT count(*) FROM kernel WHERE run_id = 'pair'") == 0
@@ -368,8 +371,11 @@ def test_an_emptied_store_can_be_asked_and_filled(three_sources: Path, gpu_trace
 )
 def test_labels_are_typed_by_their_text(value: str, kind: str, number: float | None) -> None:
     assert label_row("x", value) == {
-        "label_name": "x", "value": value, "value_number": number, "value_kind": kind,
-    }  # fmt: skip
+        "label_name": "x",
+        "value": value,
+        "value_number": number,
+        "value_kind": kind,
+    }
 
 
 def test_labels_come_back(tmp_path: Path, gpu_trace: Path) -> None:
@@ -451,11 +457,36 @@ def test_a_label_goes_with_the_last_source_that_brought_it(
 # -- names of runs --------------------------------------------------------------------------------
 
 HOSTILE = [
-    "../../x", "/etc/passwd", "..", ".", "a/b", "a\\b", "ünï-漢字", "x" * 300, "con", "nul.txt",
-    "-rf", "a b", "a=b", "run_id=x", "'; DROP VIEW run; --", "*", "[a]", "\x1b[31mred", "a\nb",
-    "a\x00b", "trailing.", "trailing ", "~", "$HOME", "%41", "C:\\x", "\udcff", "漢" * 100,
+    "../../x",
+    "/etc/passwd",
+    "..",
+    ".",
+    "a/b",
+    "a\\b",
+    "ünï-漢字",
+    "x" * 300,
+    "con",
+    "nul.txt",
+    "-rf",
+    "a b",
+    "a=b",
+    "run_id=x",
+    "'; DROP VIEW run; --",
+    "*",
+    "[a]",
+    "\x1b[31mred",
+    "a\nb",
+    "a\x00b",
+    "trailing.",
+    "trailing ",
+    "~",
+    "$HOME",
+    "%41",
+    "C:\\x",
+    "\udcff",
+    "漢" * 100,
     "__HIVE_DEFAULT_PARTITION__",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -556,9 +587,20 @@ def test_a_store_of_a_newer_schema_is_refused(tmp_path: Path, gpu_trace: Path) -
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", "{}", "\xff", '{"schema_version": "1"}',
-             '{"schema_version": 1.5}', '{"schema_version": null}', '{"schema_version": true}'],
-)  # fmt: skip
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        "\xff",
+        '{"schema_version": "1"}',
+        '{"schema_version": 1.5}',
+        '{"schema_version": null}',
+        '{"schema_version": true}',
+    ],
+)
 def test_a_broken_description_is_told_with_its_file(
     tmp_path: Path, gpu_trace: Path, text: str
 ) -> None:
@@ -610,11 +652,32 @@ def test_a_store_may_be_reached_through_a_link(tmp_path: Path, gpu_trace: Path) 
 
 
 PLACES = [
-    "it's", 'say "x"', "a*b?[c]", "[!a]", "sp ace", "ünï-漢字", "{a,b}", "-dash", "$HOME;ls",
-    "100%", "#x", "~", "new\nline", "back\\slash", "name=resnet", "run_id=9",
-    "run_id=9/source_id=9", "dur_ns=1/start_ns=2", "(x)", "&amp;", "é" * 60, "a/./b/../c",
-    ".hidden", "s3:", "x.parquet",
-]  # fmt: skip
+    "it's",
+    'say "x"',
+    "a*b?[c]",
+    "[!a]",
+    "sp ace",
+    "ünï-漢字",
+    "{a,b}",
+    "-dash",
+    "$HOME;ls",
+    "100%",
+    "#x",
+    "~",
+    "new\nline",
+    "back\\slash",
+    "name=resnet",
+    "run_id=9",
+    "run_id=9/source_id=9",
+    "dur_ns=1/start_ns=2",
+    "(x)",
+    "&amp;",
+    "é" * 60,
+    "a/./b/../c",
+    ".hidden",
+    "s3:",
+    "x.parquet",
+]
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -676,8 +739,10 @@ def test_a_link_out_of_a_store_costs_nobody_a_file(
 
 
 def everything(folder: Path) -> dict[str, bytes | None]:
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-            for path in folder.rglob("*")}  # fmt: skip
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
 
 
 @pytest.mark.parametrize("name", ["photos", "01a2059dae56a0123456"])
@@ -721,10 +786,15 @@ def test_what_lies_behind_a_link_of_a_run_is_not_deleted(
 def test_things_that_others_leave_in_a_store_do_no_harm(tmp_path: Path, gpu_trace: Path) -> None:
     store = tmp_path / "S"
     (outcome,) = bring_in(store, gpu_trace, run_name="r")
-    for name in (".DS_Store", "kernel/.DS_Store", "kernel/run_id=x", ".staging/.DS_Store",
-                 "source_file/run_id=r/notes.txt",
-                 f"kernel/run_id=r/source_id={outcome.source_id}/x",
-                 f"source_file/run_id=r/source_id={outcome.source_id}/x.parquet"):  # fmt: skip
+    for name in (
+        ".DS_Store",
+        "kernel/.DS_Store",
+        "kernel/run_id=x",
+        ".staging/.DS_Store",
+        "source_file/run_id=r/notes.txt",
+        f"kernel/run_id=r/source_id={outcome.source_id}/x",
+        f"source_file/run_id=r/source_id={outcome.source_id}/x.parquet",
+    ):
         (store / name).write_text("not ours")
     assert scalar(store, "SELECT count(*) FROM kernel") == KERNELS
     bring_in(store, gpu_trace, replaces=True, run_name="r")

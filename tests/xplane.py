@@ -79,8 +79,10 @@ def _read(content: bytes, place: int) -> tuple[int, int]:
 
 def named(number: int, names: Mapping[int, str]) -> list[tuple[int, bytes]]:
     """Entries of a plane's map (4: kinds of events, 5: names of stats): id and name."""
-    return [(number, message((1, key), (2, message((1, key), (2, name)))))
-            for key, name in names.items()]  # fmt: skip
+    return [
+        (number, message((1, key), (2, message((1, key), (2, name)))))
+        for key, name in names.items()
+    ]
 
 
 def event(metadata_id: int, offset_ps: int, duration_ps: int, *stats: tuple[int, int]) -> bytes:

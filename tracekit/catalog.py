@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -131,7 +131,7 @@ def _read(file: Traversable, kind: Kind) -> Query:
     try:
         lines = file.read_text("utf-8").splitlines()
         comments = _leading_comments(lines)
-        header = tomllib.loads("\n".join(line.removeprefix("--").strip() for line in comments))
+        header = tomllib.loads("\n".join(_unfolded(comments)))
         sql = "\n".join(lines[len(comments) :])
         return _query(file.name.removesuffix(".sql"), kind, header, sql)
     except ValueError as error:
@@ -143,15 +143,35 @@ def _leading_comments(lines: list[str]) -> list[str]:
     return lines[:count]
 
 
+_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
+
+
+def _unfolded(comments: Iterable[str]) -> Iterator[str]:
+    """The entries of a header, one per line: the formatter folds long comments."""
+    entry = ""
+    for comment in comments:
+        entry = f"{entry} {comment.removeprefix('--').strip()}".strip()
+        outside = _STRING.sub("", entry)
+        if '"' not in outside and all(
+            outside.count(a) <= outside.count(b) for a, b in ("{}", "[]")
+        ):
+            yield entry
+            entry = ""
+    yield entry
+
+
 _KEYS = frozenset(
     ("purpose", "source", "needs", "depends", "empty_without", "parameters", "columns")
 )
 _OF_PARAMETERS = frozenset(("default", "choices", "optional", "chosen_by"))
 #: The types of columns and parameters, with those that a default in a header can have.
 _VALUES: dict[str, tuple[type, ...]] = {
-    "VARCHAR": (str,), "BIGINT": (int,), "DOUBLE": (float, int), "BOOLEAN": (bool,),
+    "VARCHAR": (str,),
+    "BIGINT": (int,),
+    "DOUBLE": (float, int),
+    "BOOLEAN": (bool,),
     "TIMESTAMP": (),
-}  # fmt: skip
+}
 
 
 def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:

@@ -12,15 +12,21 @@ from tracekit.result import Result
 
 #: What `by` can be, with the tables it has its times from: the first that both runs have is taken.
 _TABLES = (
-    ("kernel", "attribution"), ("kernel", "kernel"), ("op", "op_stat"), ("op", "op_call"),
+    ("kernel", "attribution"),
+    ("kernel", "kernel"),
+    ("op", "op_stat"),
+    ("op", "op_call"),
     ("layer", "layer_stat"),
-)  # fmt: skip
+)
 #: What the times are of, by `comparison_runs.basis_kind`; of operators' totals it is in the name.
 _BASES = {
-    "timeline": "device time", "kernels": "kernel time", "counters": "kernel time (counters)",
-    "summary": "kernel time (totals)", "layers": "time of layers",
+    "timeline": "device time",
+    "kernels": "kernel time",
+    "counters": "kernel time (counters)",
+    "summary": "kernel time (totals)",
+    "layers": "time of layers",
     "host": "time of operators on the host",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +167,10 @@ def _beside_stable(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         )
         notes.append(f"all steps: {means}; --phase all compares these")
     return notes + [
-        f"warning: {run['side_kind']}: {run['stable_warning']}" for run in runs
+        f"warning: {run['side_kind']}: {run['stable_warning']}"
+        for run in runs
         if run["stable_warning"]
-    ]  # fmt: skip
+    ]
 
 
 def _caveats(result: Result, runs: Sequence[Mapping[str, Any]], by: str) -> list[str]:

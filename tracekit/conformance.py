@@ -45,7 +45,7 @@ from tracekit.parser import (
     PartMismatch,
     Report,
     Severity,
-)  # fmt: skip
+)
 from tracekit.schema import SOURCE_FILE, TABLES, WORKED_OUT
 from tracekit.source import HEAD_BYTES, Source, zstd
 
@@ -58,10 +58,17 @@ PART_COUNTS = (2, 3, 7)
 _STORE_TABLES = frozenset(
     ("run", "run_label", "run_metric", "source_file", "assumption", "event_rule", "ingest_issue")
 )
-_FACTS = frozenset((
-    "profiler_name", "rank_index", "world_size_count", "recording_kind", "base_time_ns",
-    "is_complete", "metadata_json",
-))  # fmt: skip
+_FACTS = frozenset(
+    (
+        "profiler_name",
+        "rank_index",
+        "world_size_count",
+        "recording_kind",
+        "base_time_ns",
+        "is_complete",
+        "metadata_json",
+    )
+)
 _MOST_TEXT = 2000
 _LONG = 1 << 20
 _DEEP = 100_000
@@ -446,15 +453,57 @@ def _as_set(table: pa.Table | None) -> Counter[tuple[Any, ...]]:
 
 _ENCODINGS = ("utf-16-le", "utf-16-be", "utf-32-le")
 _TOKENS = (
-    b"-1", b"0", b"1e999", b"-1e999", b"NaN", b"Infinity", b"null", b"true", b'""', b"[]", b"{}",
-    b"99999999999999999999", b"-9223372036854775809", b"1e-400", b"0.1", b"0x1F", b"1,5", b"' '",
-    b"9" * 5000, b"0." + b"1" * 400,
-)  # fmt: skip
+    b"-1",
+    b"0",
+    b"1e999",
+    b"-1e999",
+    b"NaN",
+    b"Infinity",
+    b"null",
+    b"true",
+    b'""',
+    b"[]",
+    b"{}",
+    b"99999999999999999999",
+    b"-9223372036854775809",
+    b"1e-400",
+    b"0.1",
+    b"0x1F",
+    b"1,5",
+    b"' '",
+    b"9" * 5000,
+    b"0." + b"1" * 400,
+)
 _FRAGMENTS = (
-    b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\\", b'"', b"'", b",", b";", b":", b"{", b"}",
-    b"[", b"]", b"\n", b"\r", b"\t", b" ", b"#", b"%", b"\xe2\x80\xae", b"\x1b[31m", b"\\ud800",
-    b"\\u0000", b"1", b"-", b"<not counted>", b"\xef\xbb\xbf",
-)  # fmt: skip
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b"\xed\xa0\x80",
+    b"\\",
+    b'"',
+    b"'",
+    b",",
+    b";",
+    b":",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"\n",
+    b"\r",
+    b"\t",
+    b" ",
+    b"#",
+    b"%",
+    b"\xe2\x80\xae",
+    b"\x1b[31m",
+    b"\\ud800",
+    b"\\u0000",
+    b"1",
+    b"-",
+    b"<not counted>",
+    b"\xef\xbb\xbf",
+)
 
 
 def variants(sample: bytes, *, seed: int = 0, effort: int = 200) -> Iterator[Variant]:
@@ -537,8 +586,12 @@ def _prefixes(sample: bytes, rng: random.Random, count: int) -> Iterator[Variant
     if len(sample) <= count:
         lengths: Iterable[int] = range(len(sample))
     else:
-        lengths = sorted({rng.randrange(len(sample) * i // count, len(sample) * (i + 1) // count)
-                          for i in range(count)})  # fmt: skip
+        lengths = sorted(
+            {
+                rng.randrange(len(sample) * i // count, len(sample) * (i + 1) // count)
+                for i in range(count)
+            }
+        )
     for length in lengths:
         yield Variant(f"the first {length} bytes", sample[:length])
 

@@ -41,8 +41,12 @@ from tracekit.signatures import kernel_function
 from tracekit.statements import known_tables, require_reading
 from tracekit.store import FILE_PATTERN, Damage, Snapshot, Store
 
-_SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE",
-              pa.bool_(): "BOOLEAN"}  # fmt: skip
+_SQL_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+}
 # In the order of the report `runs`.
 _RUNS = (
     "SELECT run_id, any_value(run_name) AS run_name FROM source_file JOIN run USING (run_id) "
@@ -51,9 +55,7 @@ _RUNS = (
 _GLOB = re.compile(r"([*?\[])")
 # Types whose values come out of DuckDB changed (an offset lost, 2**127 as a negative number), as
 # bytes that only it can read, or not at all.
-_INEXACT_TYPES = frozenset((
-    "bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint",
-))  # fmt: skip
+_INEXACT_TYPES = frozenset(("bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint"))
 _OP_MODEL_RESULT = (
     "STRUCT(family_name VARCHAR, is_heavy BOOLEAN, flop_count BIGINT, read_bytes BIGINT, "
     "write_bytes BIGINT, accessed_bytes BIGINT, precision_name VARCHAR, comm_bytes BIGINT, "
@@ -88,11 +90,19 @@ _IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|pa
 _FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
 # Errors in what a user asks; files that are not as they were written can raise any other.
 _OF_QUESTIONS = (
-    duckdb.BinderException, duckdb.CatalogException, duckdb.ConnectionException,
-    duckdb.ConversionException, duckdb.InvalidTypeException, duckdb.NotImplementedException,
-    duckdb.OutOfMemoryException, duckdb.OutOfRangeException, duckdb.ParserException,
-    duckdb.PermissionException, duckdb.SyntaxException, duckdb.TypeMismatchException,
-)  # fmt: skip
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.ConnectionException,
+    duckdb.ConversionException,
+    duckdb.InvalidTypeException,
+    duckdb.NotImplementedException,
+    duckdb.OutOfMemoryException,
+    duckdb.OutOfRangeException,
+    duckdb.ParserException,
+    duckdb.PermissionException,
+    duckdb.SyntaxException,
+    duckdb.TypeMismatchException,
+)
 _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
@@ -261,8 +271,9 @@ class Database:
     def _stored_rows(self) -> list[dict[str, Any]]:
         found = {
             (name, *(part.partition("=")[2] for part in file.parts[-3:-1]))
-            for name, files in self._snapshot.files.items() for file in files
-        }  # fmt: skip
+            for name, files in self._snapshot.files.items()
+            for file in files
+        }
         return [
             {"table_name": name, "run_id": run_id, "source_id": source_id}
             for name, run_id, source_id in sorted(found)
@@ -312,9 +323,10 @@ class Database:
                 f"it has: {', '.join(p.name for p in query.parameters) or 'none'}"
             )
         missing = [
-            p.name for p in query.parameters
+            p.name
+            for p in query.parameters
             if p.is_required and p.chosen_by is None and p.name not in given
-        ]  # fmt: skip
+        ]
         if missing:
             raise QueryError(f"the report {name} needs the parameter {', '.join(missing)}")
         values = self._values(query, given)
@@ -323,9 +335,10 @@ class Database:
         if answer.table.nbytes <= _MOST_KEPT_BYTES and len(self._answers) < _MOST_KEPT_ANSWERS:
             self._answers[asked] = answer
         chosen = tuple(
-            f"{p.name} = {values[p.name]} (not given)" for p in query.parameters
+            f"{p.name} = {values[p.name]} (not given)"
+            for p in query.parameters
             if p.chosen_by and given.get(p.name) is None and values[p.name] is not None
-        )  # fmt: skip
+        )
         return replace(answer, notes=(*answer.notes, *chosen)) if chosen else answer
 
     def _values(self, query: Query, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -685,9 +698,13 @@ def _function_of_kernel(name: str | None) -> str | None:
 
 
 def _regression(
-    columns: pa.ChunkedArray, metric_ids: pa.ChunkedArray, metric: pa.ChunkedArray,
-    must_be_whole: pa.ChunkedArray, orders: pa.ChunkedArray, scales: pa.ChunkedArray,
-) -> pa.Array:  # fmt: skip
+    columns: pa.ChunkedArray,
+    metric_ids: pa.ChunkedArray,
+    metric: pa.ChunkedArray,
+    must_be_whole: pa.ChunkedArray,
+    orders: pa.ChunkedArray,
+    scales: pa.ChunkedArray,
+) -> pa.Array:
     """A regression for each row: of labels with ids of configurations and their numbers.
 
     Configurations that have the metric and all of the labels are in it.
@@ -705,14 +722,25 @@ def _regression(
         }
         target = metric_ids[row].values.to_numpy(), metric[row].values.to_numpy()
         found = fit_by_id(
-            labels, target, must_be_whole=must_be_whole[row].as_py(),
-            has_products=orders[row].as_py() == 2, is_log=scales[row].as_py() == "log",
-        )  # fmt: skip
-        rows.append([
-            {"term": term.name, "weight": term.weight, "standard_error": term.standard_error,
-             "reason": term.reason, "r2_ratio": found.r2_ratio, "row_count": found.row_count}
-            for term in found.terms
-        ])  # fmt: skip
+            labels,
+            target,
+            must_be_whole=must_be_whole[row].as_py(),
+            has_products=orders[row].as_py() == 2,
+            is_log=scales[row].as_py() == "log",
+        )
+        rows.append(
+            [
+                {
+                    "term": term.name,
+                    "weight": term.weight,
+                    "standard_error": term.standard_error,
+                    "reason": term.reason,
+                    "r2_ratio": found.r2_ratio,
+                    "row_count": found.row_count,
+                }
+                for term in found.terms
+            ]
+        )
     return pa.array(rows, _REGRESSION_ROWS)
 
 
@@ -743,29 +771,49 @@ _FUNCTIONS: dict[str, _Function] = {
 
 def _model_rows() -> list[dict[str, Any]]:
     return [
-        {"model_key": key, "model_name": model.name, "vendor_name": model.vendor,
-         "scope_kind": model.scope, "compute_capability": model.compute_capability,
-         "architecture_name": model.architecture, "core_count": model.core_count,
-         "sm_count": model.sm_count, "memory_bytes": model.memory_bytes,
-         "boost_clock_hz": model.boost_clock_hz}
-        for model in models() for key in model.keys
-    ]  # fmt: skip
+        {
+            "model_key": key,
+            "model_name": model.name,
+            "vendor_name": model.vendor,
+            "scope_kind": model.scope,
+            "compute_capability": model.compute_capability,
+            "architecture_name": model.architecture,
+            "core_count": model.core_count,
+            "sm_count": model.sm_count,
+            "memory_bytes": model.memory_bytes,
+            "boost_clock_hz": model.boost_clock_hz,
+        }
+        for model in models()
+        for key in model.keys
+    ]
 
 
 def _ceiling_rows() -> list[dict[str, Any]]:
     return [
-        {"model_name": model.name, "ceiling_kind": ceiling.kind, "ceiling_name": ceiling.name,
-         "value": float(ceiling.value), "unit": ceiling.unit, "origin_kind": ceiling.origin,
-         "source_text": ceiling.source, "date": ceiling.date}
-        for model in models() for ceiling in model.ceilings
-    ]  # fmt: skip
+        {
+            "model_name": model.name,
+            "ceiling_kind": ceiling.kind,
+            "ceiling_name": ceiling.name,
+            "value": float(ceiling.value),
+            "unit": ceiling.unit,
+            "origin_kind": ceiling.origin,
+            "source_text": ceiling.source,
+            "date": ceiling.date,
+        }
+        for model in models()
+        for ceiling in model.ceilings
+    ]
 
 
 #: Built-in tables, each with what makes its rows.
 _REFERENCES: tuple[tuple[Table, Callable[[], list[dict[str, Any]]]], ...] = (
-    (DEVICE_MODEL, _model_rows), (MODEL_CEILING, _ceiling_rows), (EVENT_MODEL, events.model_rows),
-    (EVENT_SET, events.set_rows), (CPU_FAMILY, events.family_rows), (OP_CLASS, opclasses.rows),
-)  # fmt: skip
+    (DEVICE_MODEL, _model_rows),
+    (MODEL_CEILING, _ceiling_rows),
+    (EVENT_MODEL, events.model_rows),
+    (EVENT_SET, events.set_rows),
+    (CPU_FAMILY, events.family_rows),
+    (OP_CLASS, opclasses.rows),
+)
 
 
 def _table_view(

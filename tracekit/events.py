@@ -20,14 +20,37 @@ from tracekit.errors import UsageError
 from tracekit.spelling import spelling_of
 from tracekit.toml_file import quoted
 
-_OF_PROCESSORS = ("flop", "dram_read", "dram_write", "dram", "blind", "active_cycle",
-                  "reference_cycle")  # fmt: skip
+_OF_PROCESSORS = (
+    "flop",
+    "dram_read",
+    "dram_write",
+    "dram",
+    "blind",
+    "active_cycle",
+    "reference_cycle",
+)
 _OF_PROGRAMS = (
-    "task_clock", "cpu_clock", "page_fault", "context_switch", "cycle", "instruction", "branch",
-    "branch_miss", "cache_access", "cache_miss", "l1d_access", "l1d_miss", "llc_access",
-    "llc_miss", "dtlb_access", "dtlb_miss", "topdown_retiring", "topdown_bad_speculation",
-    "topdown_frontend", "topdown_backend",
-)  # fmt: skip
+    "task_clock",
+    "cpu_clock",
+    "page_fault",
+    "context_switch",
+    "cycle",
+    "instruction",
+    "branch",
+    "branch_miss",
+    "cache_access",
+    "cache_miss",
+    "l1d_access",
+    "l1d_miss",
+    "llc_access",
+    "llc_miss",
+    "dtlb_access",
+    "dtlb_miss",
+    "topdown_retiring",
+    "topdown_bad_speculation",
+    "topdown_frontend",
+    "topdown_backend",
+)
 QUANTITIES = (*_OF_PROCESSORS, *_OF_PROGRAMS)
 PRECISIONS = ("fp64", "fp32", "fp16", "any")
 WIDTHS = ("scalar", "128", "256", "512", "scalable", "any")
@@ -127,11 +150,17 @@ def model_rows() -> list[dict[str, Any]]:
 def set_rows() -> list[dict[str, Any]]:
     """Rows of the table `event_set`: one for each event of a set."""
     return [
-        {"set_name": s.name, "vendor_name": s.vendor, "figure_name": s.figure,
-         "is_by_family": s.by_family, "set_rank": s.rank, "event_name": event}
+        {
+            "set_name": s.name,
+            "vendor_name": s.vendor,
+            "figure_name": s.figure,
+            "is_by_family": s.by_family,
+            "set_rank": s.rank,
+            "event_name": event,
+        }
         for s in knowledge().sets.values()
         for event in s.events
-    ]  # fmt: skip
+    ]
 
 
 def family_rows() -> list[dict[str, Any]]:
@@ -140,12 +169,17 @@ def family_rows() -> list[dict[str, Any]]:
     A family without a set has rows with None for it: its processors are known to count nothing.
     """
     return [
-        {"family_name": family.name, "architecture_name": name, "vendor_name": family.vendor,
-         "set_name": set_name, "vector_bits": family.vector_bits}
+        {
+            "family_name": family.name,
+            "architecture_name": name,
+            "vendor_name": family.vendor,
+            "set_name": set_name,
+            "vector_bits": family.vector_bits,
+        }
         for family in knowledge().families.values()
         for name in family.names
         for set_name in family.sets or (None,)
-    ]  # fmt: skip
+    ]
 
 
 def rules(paths: Sequence[Path]) -> list[dict[str, Any]]:
@@ -167,12 +201,17 @@ def rules(paths: Sequence[Path]) -> list[dict[str, Any]]:
 def _event_rows(event: Event) -> Iterator[dict[str, Any]]:
     for key in event.keys:
         yield {
-            "event_key": key, "event_name": event.name, "vendor_name": event.vendor,
-            "is_raw": is_raw(key), "quantity_kind": event.quantity,
-            "precision_name": event.precision, "width_name": event.width,
-            "amount": event.amount, "is_per_128_bits": event.per_128_bits,
+            "event_key": key,
+            "event_name": event.name,
+            "vendor_name": event.vendor,
+            "is_raw": is_raw(key),
+            "quantity_kind": event.quantity,
+            "precision_name": event.precision,
+            "width_name": event.width,
+            "amount": event.amount,
+            "is_per_128_bits": event.per_128_bits,
             "source_text": event.source,
-        }  # fmt: skip
+        }
 
 
 def is_raw(key: str) -> bool:

@@ -32,9 +32,10 @@ _LONG_NS, _UNLIKE, _MOST_UNLIKE = 20_000, 1.5, 0.05
 _SHAPE = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
 #: By `Lack`.
 _REASONS = (
-    "its function was not counted", "counted with other template arguments only",
+    "its function was not counted",
+    "counted with other template arguments only",
     "counted with another grid or block only",
-)  # fmt: skip
+)
 # In the order in which they were launched, each process and device by itself.
 _TIMELINE = """
 SELECT launch.source_id, launch.event_id, launch.name, launch.dur_ns, launch.launch_count,
@@ -140,18 +141,20 @@ def joins_of(
     """The joins of a run, with these counter runs or with any."""
     wanted = None if counter_run_ids is None else {_source_id(run_id, it) for it in counter_run_ids}
     return [
-        commit for commit in store.commits(run_id)
+        commit
+        for commit in store.commits(run_id)
         if commit.is_derived and (wanted is None or commit.source_id in wanted)
-    ]  # fmt: skip
+    ]
 
 
 def joins_with(store: Store, counter_run_id: str) -> list[Commit]:
     """The joins of other runs with the counters of a run: they are to go with it."""
     return [
-        commit for commit in store.commits()
+        commit
+        for commit in store.commits()
         if commit.run_id != counter_run_id
         and commit.source_id == _source_id(commit.run_id, counter_run_id)
-    ]  # fmt: skip
+    ]
 
 
 def _source_id(run_id: str, counter_run_id: str) -> str:
@@ -187,9 +190,12 @@ def _columns(table: pa.Table) -> Launches:
     shapes = np.column_stack([_numbers(table, column, NONE) for column in _SHAPE])
     shapes[(shapes < 0).any(axis=1)] = NONE
     return Launches(
-        names.dictionary.to_pylist(), names.indices.to_numpy(), shapes, _numbers(table, "track", 0),
+        names.dictionary.to_pylist(),
+        names.indices.to_numpy(),
+        shapes,
+        _numbers(table, "track", 0),
         is_ordered=bool((_numbers(table, "launch_count", 1) <= 1).all()),
-    )  # fmt: skip
+    )
 
 
 def _numbers(table: pa.Table, column: str, unknown: int) -> Ints:
@@ -206,18 +212,26 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _told(
-    database: Database, run: str, other: str, found: Alignment, launches: pa.Table,
+    database: Database,
+    run: str,
+    other: str,
+    found: Alignment,
+    launches: pa.Table,
     counted: pa.Table,
-) -> Join:  # fmt: skip
+) -> Join:
     is_matched = found.counters != NONE
     weights, times = (_numbers(launches, column, 0) for column in ("launch_count", "dur_ns"))
     return Join(
-        run, other, database.run_names()[other],
+        run,
+        other,
+        database.run_names()[other],
         float(weights[is_matched].sum() / max(1, weights.sum())),
-        _share(times, is_matched), _share(times, found.kinds == Kind.SEQUENCE),
-        float((found.serves > 0).mean()), tuple(_parts(found, launches, counted)),
+        _share(times, is_matched),
+        _share(times, found.kinds == Kind.SEQUENCE),
+        float((found.serves > 0).mean()),
+        tuple(_parts(found, launches, counted)),
         tuple(_warnings(database, run, other, found, launches, counted)),
-    )  # fmt: skip
+    )
 
 
 def _share(times: Ints, is_in: Flags) -> float | None:
@@ -238,24 +252,33 @@ def _parts(found: Alignment, launches: pa.Table, counted: pa.Table) -> Iterator[
 
 
 def _warnings(
-    database: Database, run: str, other: str, found: Alignment, launches: pa.Table,
+    database: Database,
+    run: str,
+    other: str,
+    found: Alignment,
+    launches: pa.Table,
     counted: pa.Table,
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     ours, theirs = (
         [str(row["name"]) for row in database.sql(_DEVICES.format(run=one)).rows()]
         for one in (run, other)
     )
     if ours and theirs and not set(ours) & set(theirs):
-        yield (f"counted on another device: {', '.join(theirs)}, the timeline is of "
-               f"{', '.join(ours)}")  # fmt: skip
+        yield (
+            f"counted on another device: {', '.join(theirs)}, the timeline is of {', '.join(ours)}"
+        )
     if found.has_other_inputs:
-        yield ("counted with other inputs: the same kernels have other grids or types in between; "
-               "one whose grid is the same can have done more or less")  # fmt: skip
+        yield (
+            "counted with other inputs: the same kernels have other grids or types in between; "
+            "one whose grid is the same can have done more or less"
+        )
     share = _unlike_share(found, launches, counted)
     if share > _MOST_UNLIKE:
-        yield (f"{100 * share:.3g} % of the matched kernel time is of long launches that took less "
-               f"than two thirds or more than {_UNLIKE:g} times as long under the counters: other "
-               "inputs, or other clocks (--clock-control none)")  # fmt: skip
+        yield (
+            f"{100 * share:.3g} % of the matched kernel time is of long launches that took less "
+            f"than two thirds or more than {_UNLIKE:g} times as long under the counters: other "
+            "inputs, or other clocks (--clock-control none)"
+        )
 
 
 def _unlike_share(found: Alignment, launches: pa.Table, counted: pa.Table) -> float:
@@ -294,15 +317,24 @@ def _keep(
     source = _source_id(joined.run_id, joined.counter_run_id)
     with store.begin(replacing=[source]) as under_way:
         mark = {
-            "ingest_id": under_way.ingest_id, "file_name": joined.counter_run_id,
-            "format_name": "join", "recording_kind": "join", "event_count": 0,
-            "skipped_event_count": 0, "is_complete": True, "ingested_at_ns": time.time_ns(),
-            "tracekit_version": __version__, "metadata_json": json.dumps({
-                "counter_run_name": joined.counter_run_name,
-                "counter_launch_count": counter_launch_count, "used_ratio": joined.used_ratio,
-                "warnings": joined.warnings,
-            }),
-        }  # fmt: skip
+            "ingest_id": under_way.ingest_id,
+            "file_name": joined.counter_run_id,
+            "format_name": "join",
+            "recording_kind": "join",
+            "event_count": 0,
+            "skipped_event_count": 0,
+            "is_complete": True,
+            "ingested_at_ns": time.time_ns(),
+            "tracekit_version": __version__,
+            "metadata_json": json.dumps(
+                {
+                    "counter_run_name": joined.counter_run_name,
+                    "counter_launch_count": counter_launch_count,
+                    "used_ratio": joined.used_ratio,
+                    "warnings": joined.warnings,
+                }
+            ),
+        }
         commit = Commit(joined.run_id, source, under_way.ingest_id)
         row = batch_of_rows(SOURCE_FILE, [mark])
         under_way.commit(0, commit, {**rows, SOURCE_FILE.name: row}, said=Said(), replaces=True)
@@ -315,7 +347,7 @@ def _match_indices(found: Alignment, has_shape: Flags) -> Ints:
         [found.kinds == Kind.SEQUENCE, found.kinds == Kind.SHAPE, found.kinds == Kind.NAME],
         [place, count + found.groups[place], 2 * count + 2 * found.functions[place] + has_shape],
         NONE,
-    )  # fmt: skip
+    )
 
 
 def _fits(found: Alignment, indices: Ints, counted: pa.Table) -> pa.RecordBatch:
@@ -344,10 +376,14 @@ def _fits(found: Alignment, indices: Ints, counted: pa.Table) -> pa.RecordBatch:
 def _matches(found: Alignment, indices: Ints, launches: pa.Table) -> pa.RecordBatch:
     is_matched = found.kinds != NONE
     kinds = pa.array([None, *(kind.name.lower() for kind in Kind)])
-    return batch(KERNEL_MATCH, {
-        "launch_source_id": launches["source_id"].combine_chunks(),
-        "event_id": launches["event_id"].combine_chunks(),
-        "match_kind": kinds.take(pa.array(found.kinds, mask=~is_matched)),
-        "match_index": pa.array(indices, mask=~is_matched),
-        "reason": pa.array(_REASONS).take(pa.array(found.lacks, mask=is_matched)),
-    }, len(launches))  # fmt: skip
+    return batch(
+        KERNEL_MATCH,
+        {
+            "launch_source_id": launches["source_id"].combine_chunks(),
+            "event_id": launches["event_id"].combine_chunks(),
+            "match_kind": kinds.take(pa.array(found.kinds, mask=~is_matched)),
+            "match_index": pa.array(indices, mask=~is_matched),
+            "reason": pa.array(_REASONS).take(pa.array(found.lacks, mask=is_matched)),
+        },
+        len(launches),
+    )

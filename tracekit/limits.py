@@ -66,8 +66,9 @@ class Limits:
             return found | {"temp_directory": ""}
         spill = Path(folder) / f"tracekit-{uuid.uuid4().hex}"
         return found | {
-            "temp_directory": str(spill), "max_temp_directory_size": f"{max(room_kib, 1024)}KiB",
-        }  # fmt: skip
+            "temp_directory": str(spill),
+            "max_temp_directory_size": f"{max(room_kib, 1024)}KiB",
+        }
 
     def within(
         self, cursor: _Cursor, ask: Callable[[], pa.Table], running: set[Future[pa.Table]]

@@ -193,7 +193,7 @@ _BY_FIRST_BYTES = {
 _BY_WORDS = {
     b"# To display the perf.data header info": (
         "it is text of `perf report` or `perf script`; of perf, what `perf stat` prints is read"
-    ),
+    )
 }
 
 

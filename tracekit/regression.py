@@ -81,9 +81,13 @@ def fit(labels: Mapping[str, Numbers], metric: Numbers, *, has_products: bool, i
 
 
 def fit_by_id(
-    labels: Mapping[str, Column], metric: Column, *, must_be_whole: bool, has_products: bool,
+    labels: Mapping[str, Column],
+    metric: Column,
+    *,
+    must_be_whole: bool,
+    has_products: bool,
     is_log: bool,
-) -> Fit:  # fmt: skip
+) -> Fit:
     """The same of columns in any order, by the ids of their rows: of the rows that all have.
 
     NaN in a label is a word. A label without numbers has a reason and no weight; with
@@ -111,9 +115,11 @@ def fit_by_id(
         return Fit(tuple(words), None, None)
     is_whole = ~np.isnan(sum(columns.values()))
     found = fit(
-        {name: numbers[is_whole] for name, numbers in columns.items()}, target[is_whole],
-        has_products=has_products, is_log=is_log,
-    )  # fmt: skip
+        {name: numbers[is_whole] for name, numbers in columns.items()},
+        target[is_whole],
+        has_products=has_products,
+        is_log=is_log,
+    )
     return replace(found, terms=(*found.terms, *words))
 
 
@@ -171,8 +177,9 @@ def _least_squares(
     for place in sorted(set(range(count)) - set(kept)):
         before = [other for other in kept if other < place]
         shares = np.linalg.lstsq(triangle[:, before], triangle[:, place])[0]
-        parts = [names[other] for other, share in zip(before, shares, strict=True)
-                 if abs(share) > _SHARE]  # fmt: skip
+        parts = [
+            names[other] for other, share in zip(before, shares, strict=True) if abs(share) > _SHARE
+        ]
         terms.append(Term(names[place], reason=f"is a combination of {', '.join(parts)}"))
     return terms, 1.0 - rest / float(triangle[:, -1] @ triangle[:, -1])
 

@@ -78,12 +78,28 @@ KERNEL = Table(
     "kernel",
     "One kernel launch on a device; or several of one kernel, where the tool gives only their sum.",
     (
-        PLACE, NAME, DEVICE, STREAM, CONTEXT, START, DURATION, CORRELATION, EXTERNAL,
-        Column("launch_count", INT, "launches the row stands for: 1, or more where the tool gives "
-               "only their sum (`dur_ns` and counters are sums then)"),
+        PLACE,
+        NAME,
+        DEVICE,
+        STREAM,
+        CONTEXT,
+        START,
+        DURATION,
+        CORRELATION,
+        EXTERNAL,
+        Column(
+            "launch_count",
+            INT,
+            "launches the row stands for: 1, or more where the tool gives "
+            "only their sum (`dur_ns` and counters are sums then)",
+        ),
         Column("launch_index", INT, "the profiler's own number of the launch (ncu: ID)"),
-        Column("launch_key", INT, "the same for one launch in every export of one report (hash of "
-               "process, launch number and name); NULL where nothing identifies it"),
+        Column(
+            "launch_key",
+            INT,
+            "the same for one launch in every export of one report (hash of "
+            "process, launch number and name); NULL where nothing identifies it",
+        ),
         Column("grid_x", INT, "blocks in the grid, x"),
         Column("grid_y", INT, "blocks in the grid, y"),
         Column("grid_z", INT, "blocks in the grid, z"),
@@ -99,37 +115,55 @@ KERNEL = Table(
         Column("graph_id", INT, "device graph the kernel was launched by"),
         Column("graph_node_id", INT, "node in that graph"),
         Column("collective_name", TEXT, "collective operation, for communication kernels"),
-        OP_NAME, HLO_OP, PROGRAM,
+        OP_NAME,
+        HLO_OP,
+        PROGRAM,
         Column("category_name", TEXT, "category of the instruction, as the profiler has it"),
         Column("is_tensor_core_kernel", FLAG, "the kernel uses tensor cores, by its profiler"),
         Column("is_tensor_core_op", FLAG, "its operator could use them, by its profiler"),
-        PROCESS, THREAD, TRACK, ARGS,
+        PROCESS,
+        THREAD,
+        TRACK,
+        ARGS,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 KERNEL_METRIC = Table(
     "kernel_metric",
     "One counter of one `kernel` row, as the tool gave it and in base units.",
     (
         Column("event_id", INT, "the launch: `kernel.event_id`"),
-        Column("metric_name", TEXT, "counter; the tool's internal name where it is known, else its "
-               "label"),
-        Column("value", REAL, "value in base units, per launch (the mean where the row stands for "
-               "several); NULL unless `status_kind` is ok"),
+        Column(
+            "metric_name",
+            TEXT,
+            "counter; the tool's internal name where it is known, else its label",
+        ),
+        Column(
+            "value",
+            REAL,
+            "value in base units, per launch (the mean where the row stands for "
+            "several); NULL unless `status_kind` is ok",
+        ),
         Column("unit", TEXT, "base unit of the value: ns, byte, hz, ratio (for %) …; NULL if none"),
         Column("value_raw", TEXT, "value as the tool wrote it"),
         Column("unit_raw", TEXT, "unit as the tool wrote it; NULL if none"),
         Column("section_name", TEXT, "section of the report; NULL where the page has none"),
-        Column("status_kind", TEXT, "ok, text (the value is a word), not_available (n/a), nan, "
-               "empty or unreadable"),
+        Column(
+            "status_kind",
+            TEXT,
+            "ok, text (the value is a word), not_available (n/a), nan, empty or unreadable",
+        ),
         Column("label_name", TEXT, "what the page calls the counter, where that is another name"),
         Column("min_value", REAL, "least of the launches that the row stands for"),
         Column("max_value", REAL, "largest of those"),
-        Column("item_name", TEXT, "part of the section, such as a chart's line; NULL where the "
-               "page names none"),
+        Column(
+            "item_name",
+            TEXT,
+            "part of the section, such as a chart's line; NULL where the page names none",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 def _inst(kind: str, what: str) -> tuple[Column, ...]:
@@ -151,9 +185,21 @@ def _tensor(kind: str, what: str) -> tuple[Column, ...]:
 
 
 #: Columns of `kernel` that `kernel_counter` repeats: a question about counters joins nothing.
-REPEATED = ("name", "launch_count", "launch_index", "launch_key", "device_id", "dur_ns",
-            "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
-            "occupancy_ratio")  # fmt: skip
+REPEATED = (
+    "name",
+    "launch_count",
+    "launch_index",
+    "launch_key",
+    "device_id",
+    "dur_ns",
+    "grid_x",
+    "grid_y",
+    "grid_z",
+    "block_x",
+    "block_y",
+    "block_z",
+    "occupancy_ratio",
+)
 
 KERNEL_COUNTER = Table(
     "kernel_counter",
@@ -165,19 +211,30 @@ KERNEL_COUNTER = Table(
         *(column for column in KERNEL.columns if column.name in REPEATED),
         Column("elapsed_cycles", REAL, "cycles that passed, mean over the multiprocessors"),
         Column("sm_clock_hz", REAL, "clock of the multiprocessors meanwhile"),
-        *_inst("dadd", "FP64 add"), *_inst("dmul", "FP64 multiply"), *_inst("dfma", "FP64 FMA"),
-        *_inst("fadd", "FP32 add"), *_inst("fmul", "FP32 multiply"), *_inst("ffma", "FP32 FMA"),
+        *_inst("dadd", "FP64 add"),
+        *_inst("dmul", "FP64 multiply"),
+        *_inst("dfma", "FP64 FMA"),
+        *_inst("fadd", "FP32 add"),
+        *_inst("fmul", "FP32 multiply"),
+        *_inst("ffma", "FP32 FMA"),
         *_inst("fadd2", "packed FP32 add (two in one)"),
         *_inst("fmul2", "packed FP32 multiply (two in one)"),
         *_inst("ffma2", "packed FP32 FMA (two in one)"),
-        *_inst("hadd", "FP16 add"), *_inst("hmul", "FP16 multiply"), *_inst("hfma", "FP16 FMA"),
+        *_inst("hadd", "FP16 add"),
+        *_inst("hmul", "FP16 multiply"),
+        *_inst("hfma", "FP16 FMA"),
         Column("fp64_flop", INT, "FP64 operations, where the tool gives them added up"),
         Column("fp32_flop", INT, "FP32 operations, where the tool gives them added up"),
         Column("fp16_flop", INT, "FP16 operations, where the tool gives them added up"),
         Column("tensor_inst", INT, "instructions of the tensor pipe, by warp"),
-        *_tensor("fp64", "FP64"), *_tensor("tf32", "TF32"), *_tensor("bf16", "BF16"),
-        *_tensor("fp16", "FP16"), *_tensor("fp8", "FP8"), *_tensor("fp4", "FP4 and FP6"),
-        *_tensor("mixed", "several types added up"), *_tensor("int", "integers"),
+        *_tensor("fp64", "FP64"),
+        *_tensor("tf32", "TF32"),
+        *_tensor("bf16", "BF16"),
+        *_tensor("fp16", "FP16"),
+        *_tensor("fp8", "FP8"),
+        *_tensor("fp4", "FP4 and FP6"),
+        *_tensor("mixed", "several types added up"),
+        *_tensor("int", "integers"),
         Column("dram_bytes", INT, "device memory: bytes read and written"),
         Column("dram_read_bytes", INT, "device memory: bytes read"),
         Column("dram_write_bytes", INT, "device memory: bytes written"),
@@ -204,10 +261,14 @@ KERNEL_COUNTER = Table(
         Column("compute_throughput_ratio", REAL, "the vendor's own share of peak: compute"),
         Column("memory_throughput_ratio", REAL, "the vendor's own share of peak: memory"),
         Column("dram_throughput_ratio", REAL, "the vendor's own share of peak: device memory"),
-        Column("status_json", TEXT, "why a column is NULL although the counter stands in the file: "
-               "JSON from column to status_kind; NULL if there is none"),
+        Column(
+            "status_json",
+            TEXT,
+            "why a column is NULL although the counter stands in the file: "
+            "JSON from column to status_kind; NULL if there is none",
+        ),
     ),
-)  # fmt: skip
+)
 
 KERNEL_MATCH = Table(
     "kernel_match",
@@ -258,32 +319,55 @@ KERNEL_RULE = Table(
         Column("speedup_ratio", REAL, "time to be gained, by the profiler's estimate"),
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 TRANSFER = Table(
     "transfer",
     "One memory copy or memory set on a device.",
     (
-        PLACE, NAME,
+        PLACE,
+        NAME,
         Column("transfer_kind", TEXT, "'memcpy' or 'memset'"),
         Column("direction_kind", TEXT, "e.g. 'host_to_device'; NULL where the name does not say"),
-        DEVICE, STREAM, CONTEXT, START, DURATION, CORRELATION, EXTERNAL,
+        DEVICE,
+        STREAM,
+        CONTEXT,
+        START,
+        DURATION,
+        CORRELATION,
+        EXTERNAL,
         Column("size_bytes", INT, "bytes moved or set"),
         Column("reported_bytes_per_s", REAL, "bandwidth as the profiler reports it"),
-        PROCESS, THREAD, TRACK, ARGS,
+        PROCESS,
+        THREAD,
+        TRACK,
+        ARGS,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 SLICE = Table(
     "slice",
     "One interval on a host thread or a stream: operator, runtime call, annotation, frame.",
     (
-        PLACE, NAME,
-        Column("slice_kind", TEXT, "op, runtime, driver, python, annotation, device_annotation, "
-               "sync, overhead, span, device, instant (no duration) or other"),
+        PLACE,
+        NAME,
+        Column(
+            "slice_kind",
+            TEXT,
+            "op, runtime, driver, python, annotation, device_annotation, "
+            "sync, overhead, span, device, instant (no duration) or other",
+        ),
         Column("category_name", TEXT, "category as the file has it; NULL if it has none"),
-        PROCESS, THREAD, TRACK, DEVICE, STREAM, START, DURATION, CORRELATION, EXTERNAL,
+        PROCESS,
+        THREAD,
+        TRACK,
+        DEVICE,
+        STREAM,
+        START,
+        DURATION,
+        CORRELATION,
+        EXTERNAL,
         Column("event_index", INT, "the profiler's own number of the event (Ev Idx)"),
         Column("record_function_id", INT, "record function id of an operator"),
         Column("sequence_id", INT, "autograd sequence number; ties forward to backward"),
@@ -301,27 +385,33 @@ SLICE = Table(
         ARGS,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 FLOW = Table(
     "flow",
     "One end of an arrow between two slices: launch to kernel, forward to backward.",
     (
-        PLACE, NAME,
+        PLACE,
+        NAME,
         Column("category_name", TEXT, "category as the file has it"),
         Column("flow_kind", TEXT, "launch, forward_backward or other"),
         Column("phase_kind", TEXT, "'start', 'step' or 'end'"),
         Column("flow_id", INT, "id shared by the ends of one arrow"),
-        TIME, PROCESS, THREAD, TRACK, ARGS,
+        TIME,
+        PROCESS,
+        THREAD,
+        TRACK,
+        ARGS,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 MEMORY_EVENT = Table(
     "memory_event",
     "One allocation (size_bytes > 0) or release (< 0) by a framework's allocator.",
     (
-        PLACE, TIME,
+        PLACE,
+        TIME,
         Column("size_bytes", INT, "bytes allocated; negative when released"),
         Column("address", INT, "address; NULL where the file has none"),
         Column("total_allocated_bytes", INT, "allocated on this device after the event"),
@@ -329,10 +419,13 @@ MEMORY_EVENT = Table(
         Column("device_kind", TEXT, "cpu, cuda, hip, xpu …"),
         DEVICE,
         Column("event_index", INT, "the profiler's own number of the event (Ev Idx)"),
-        PROCESS, THREAD, TRACK, ARGS,
+        PROCESS,
+        THREAD,
+        TRACK,
+        ARGS,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 COUNTER = Table(
     "counter",
@@ -340,36 +433,59 @@ COUNTER = Table(
     (
         PLACE,
         Column("event_name", TEXT, "counter, as the tool wrote it; of a metric its name"),
-        Column("record_kind", TEXT, "event (counted), time (of the whole measurement: elapsed, "
-               "user, system) or metric (worked out by the tool); NULL on a timeline"),
+        Column(
+            "record_kind",
+            TEXT,
+            "event (counted), time (of the whole measurement: elapsed, "
+            "user, system) or metric (worked out by the tool); NULL on a timeline",
+        ),
         Column("event_key", TEXT, "the event in one spelling, which `event_model` is matched with"),
         Column("pmu_name", TEXT, "unit that counted, where it is named: cpu_core, uncore_imc_3 …"),
         Column("modifier_name", TEXT, "letters behind the event: u (user), k (kernel) …"),
         Column("metric_event_name", TEXT, "of a metric: the event in whose line it stands"),
         Column("measurement_index", INT, "`measurement` of the source that it belongs to"),
-        Column("scope_name", TEXT, "what the value is of, where the tool tells it apart: S0, "
-               "S0-D0-C1, CPU3, N0, program-1234; NULL: everything"),
+        Column(
+            "scope_name",
+            TEXT,
+            "what the value is of, where the tool tells it apart: S0, "
+            "S0-D0-C1, CPU3, N0, program-1234; NULL: everything",
+        ),
         Column("scope_cpu_count", INT, "CPUs that are added up in the value, where the tool says"),
         Column("cgroup_name", TEXT, "control group that the value is of"),
         Column("interval_index", INT, "number of the interval, from 0; NULL: of the measurement"),
         Column("series_name", TEXT, "which of the counter's series"),
-        Column("time_ns", INT, "moment, in ns after `source_file.base_time_ns`; of an interval its "
-               "end, in ns after the start of the measurement"),
+        Column(
+            "time_ns",
+            INT,
+            "moment, in ns after `source_file.base_time_ns`; of an interval its "
+            "end, in ns after the start of the measurement",
+        ),
         Column("dur_ns", INT, "length of the interval"),
         Column("value", REAL, "value in base units; NULL if not counted"),
         Column("unit", TEXT, "base unit of the value; NULL for a plain count"),
         Column("value_raw", TEXT, "value as the tool wrote it"),
         Column("unit_raw", TEXT, "unit as the tool wrote it"),
-        Column("status_kind", TEXT, "ok, scaled (extrapolated: it ran for a part of the time), "
-               "not_counted, not_supported or unreadable"),
-        Column("running_ratio", REAL, "share of the time it was enabled in which the counter "
-               "really ran; 1 of a not_counted one that was enabled for no time"),
+        Column(
+            "status_kind",
+            TEXT,
+            "ok, scaled (extrapolated: it ran for a part of the time), "
+            "not_counted, not_supported or unreadable",
+        ),
+        Column(
+            "running_ratio",
+            REAL,
+            "share of the time it was enabled in which the counter "
+            "really ran; 1 of a not_counted one that was enabled for no time",
+        ),
         Column("running_ns", INT, "time the counter really ran, where the tool says"),
         Column("stddev", REAL, "standard error of the mean over repeats, in the value's unit"),
-        PROCESS, THREAD, TRACK, ARGS,
+        PROCESS,
+        THREAD,
+        TRACK,
+        ARGS,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 MEASUREMENT = Table(
     "measurement",
@@ -377,11 +493,19 @@ MEASUREMENT = Table(
     (
         PLACE,
         Column("measurement_index", INT, "number in the source, from 0"),
-        Column("target_name", TEXT, "what was measured, as the tool wrote it: a command, 'system "
-               "wide', a process; NULL where the format does not say"),
+        Column(
+            "target_name",
+            TEXT,
+            "what was measured, as the tool wrote it: a command, 'system "
+            "wide', a process; NULL where the format does not say",
+        ),
         Column("target_kind", TEXT, "command, system, process, thread or cpu; NULL if not said"),
-        Column("aggregation_kind", TEXT, "how values are told apart: total, socket, die, cluster, "
-               "cache, core, node, cpu or thread"),
+        Column(
+            "aggregation_kind",
+            TEXT,
+            "how values are told apart: total, socket, die, cluster, "
+            "cache, core, node, cpu or thread",
+        ),
         Column("started_at", TEXT, "when it began, as the tool wrote it (local time)"),
         Column("repeat_count", INT, "runs that values are the mean of"),
         Column("interval_count", INT, "intervals; NULL where there are none"),
@@ -392,7 +516,7 @@ MEASUREMENT = Table(
         Column("user_ns", INT, "CPU time in user mode"),
         Column("system_ns", INT, "CPU time in the kernel"),
     ),
-)  # fmt: skip
+)
 
 TRACK_LABEL = Table(
     "track_label",
@@ -400,43 +524,65 @@ TRACK_LABEL = Table(
     (
         PLACE,
         Column("label_kind", TEXT, "e.g. process_name, thread_name, process_sort_index"),
-        PROCESS, THREAD, TRACK,
+        PROCESS,
+        THREAD,
+        TRACK,
         Column("value", TEXT, "the name, label or index"),
         ARGS,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 STEP = Table(
     "step",
     "One profiler step (training iteration); derived from its slice, which is kept too.",
     (
-        Column("event_id", INT, "the slice: `slice.event_id`; or the place of the step's record; "
-               "NULL where another program worked the step out"),
+        Column(
+            "event_id",
+            INT,
+            "the slice: `slice.event_id`; or the place of the step's record; "
+            "NULL where another program worked the step out",
+        ),
         Column("step_index", INT, "number of the step as the profiler counts"),
-        Column("step_kind", TEXT, "'host' (the loop's own span), 'device' (its device span), "
-               "'reported' (as the profiler's own report has it) or 'detected' (kernels that "
-               "repeat, where nothing marks steps)"),
-        START, DURATION, DEVICE, PROCESS, THREAD,
+        Column(
+            "step_kind",
+            TEXT,
+            "'host' (the loop's own span), 'device' (its device span), "
+            "'reported' (as the profiler's own report has it) or 'detected' (kernels that "
+            "repeat, where nothing marks steps)",
+        ),
+        START,
+        DURATION,
+        DEVICE,
+        PROCESS,
+        THREAD,
     ),
-)  # fmt: skip
+)
 
 STEP_PART = Table(
     "step_part",
     "One part of a step's time, as its profiler breaks it down.",
     (
-        Column("event_id", INT, "place of the step's record in the source; NULL where the part is "
-               "worked out from the source's events"),
+        Column(
+            "event_id",
+            INT,
+            "place of the step's record in the source; NULL where the part is "
+            "worked out from the source's events",
+        ),
         Column("step_index", INT, "number of the step as the profiler counts"),
         DEVICE,
         Column("part_name", TEXT, "the part, as the profiler calls it"),
-        Column("part_kind", TEXT, "infeed (waiting for input, on the host or the device), "
-               "host_to_device, outfeed, compute, collective, device_to_device, host_compute, "
-               "host_prepare, compile, idle or other"),
+        Column(
+            "part_kind",
+            TEXT,
+            "infeed (waiting for input, on the host or the device), "
+            "host_to_device, outfeed, compute, collective, device_to_device, host_compute, "
+            "host_prepare, compile, idle or other",
+        ),
         DURATION,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 CALLING_CONTEXT = Table(
     "calling_context",
@@ -448,21 +594,33 @@ CALLING_CONTEXT = Table(
         Column("depth_index", INT, "members above it"),
         Column("context_kind", TEXT, "what the last member is: module, annotation or op"),
         Column("name", TEXT, "the last member: operator, module or annotation, in full"),
-        Column("module_path", TEXT, "modules from the outermost in, joined by '/'; of a backward "
-               "operator those of the forward operator it belongs to; NULL where none is known"),
+        Column(
+            "module_path",
+            TEXT,
+            "modules from the outermost in, joined by '/'; of a backward "
+            "operator those of the forward operator it belongs to; NULL where none is known",
+        ),
         Column("module_type_name", TEXT, "type of the innermost module: Conv2d …"),
-        Column("module_basis", TEXT, "what the module is known from: python (frames), annotation, "
-               "hierarchy (recorded with the operator), scope (in the kernel's operator name) or "
-               "sequence (that of its forward operator)"),
+        Column(
+            "module_basis",
+            TEXT,
+            "what the module is known from: python (frames), annotation, "
+            "hierarchy (recorded with the operator), scope (in the kernel's operator name) or "
+            "sequence (that of its forward operator)",
+        ),
         Column("phase_kind", TEXT, "forward, backward, optimizer or data; NULL where nothing says"),
-        Column("phase_basis", TEXT, "what says so: autograd (thread or operator), sequence (a "
-               "backward operator refers to it), module, annotation or scope"),
+        Column(
+            "phase_basis",
+            TEXT,
+            "what says so: autograd (thread or operator), sequence (a "
+            "backward operator refers to it), module, annotation or scope",
+        ),
         Column("input_dims", TEXT, "of an operator: `slice.input_dims`"),
         Column("input_types", TEXT, "of an operator: `slice.input_types`"),
         Column("input_strides", TEXT, "of an operator: `slice.input_strides`"),
         Column("concrete_inputs", TEXT, "of an operator: `slice.concrete_inputs`"),
     ),
-)  # fmt: skip
+)
 
 OP_CALL = Table(
     "op_call",
@@ -473,17 +631,28 @@ OP_CALL = Table(
         NAME,
         Column("context_id", INT, "`calling_context` of the call, itself its last member"),
         Column("parent_event_id", INT, "the operator it was called by: `slice.event_id`"),
-        PROCESS, THREAD, START, DURATION,
+        PROCESS,
+        THREAD,
+        START,
+        DURATION,
         Column("self_ns", INT, "dur_ns without the operators called in it"),
-        Column("step_index", INT, "step that it began in, or of detected steps that of the first "
-               "work launched in it; NULL outside of steps"),
-        Column("device_ns", INT, "sum of the durations of the kernels, copies and sets launched "
-               "in it, by the operators called in it too"),
+        Column(
+            "step_index",
+            INT,
+            "step that it began in, or of detected steps that of the first "
+            "work launched in it; NULL outside of steps",
+        ),
+        Column(
+            "device_ns",
+            INT,
+            "sum of the durations of the kernels, copies and sets launched "
+            "in it, by the operators called in it too",
+        ),
         Column("self_device_ns", INT, "those of the work that it is the innermost operator of"),
         Column("work_count", INT, "kernels, copies and sets in device_ns"),
         Column("self_work_count", INT, "kernels, copies and sets in self_device_ns"),
     ),
-)  # fmt: skip
+)
 
 ATTRIBUTION = Table(
     "attribution",
@@ -492,37 +661,62 @@ ATTRIBUTION = Table(
     (
         Column("event_id", INT, "the work: `kernel.event_id` or `transfer.event_id`"),
         Column("work_kind", TEXT, "kernel, memcpy or memset"),
-        NAME, DEVICE, STREAM, START, DURATION,
+        NAME,
+        DEVICE,
+        STREAM,
+        START,
+        DURATION,
         Column("launch_event_id", INT, "the call that launched it: `slice.event_id`"),
         Column("launch_name", TEXT, "that call"),
         Column("launch_thread_id", INT, "its thread"),
         Column("launch_start_ns", INT, "its start"),
         Column("launch_dur_ns", INT, "its duration"),
-        Column("launch_work_count", INT, "kernels, copies and sets that the call launched: more "
-               "than one of a graph"),
-        Column("capture_event_id", INT, "of work that a graph replays: the call that was captured, "
-               "`slice.event_id`; NULL where the file does not prove which"),
-        Column("op_event_id", INT, "innermost operator around the call, of a graph's work around "
-               "the captured one: `slice.event_id`"),
+        Column(
+            "launch_work_count",
+            INT,
+            "kernels, copies and sets that the call launched: more than one of a graph",
+        ),
+        Column(
+            "capture_event_id",
+            INT,
+            "of work that a graph replays: the call that was captured, "
+            "`slice.event_id`; NULL where the file does not prove which",
+        ),
+        Column(
+            "op_event_id",
+            INT,
+            "innermost operator around the call, of a graph's work around "
+            "the captured one: `slice.event_id`",
+        ),
         Column("op_name", TEXT, "that operator; or the one that the profiler names"),
         Column("context_id", INT, "`calling_context` it comes from"),
         Column("step_index", INT, "step that it was launched in; NULL outside of steps"),
-        Column("launch_reason", TEXT, "why launch_event_id is NULL: no correlation id, or launch "
-               "not in the file"),
-        Column("op_reason", TEXT, "why op_name is NULL: no launch, no operator around it, or a "
-               "graph whose capture is not known"),
+        Column(
+            "launch_reason",
+            TEXT,
+            "why launch_event_id is NULL: no correlation id, or launch not in the file",
+        ),
+        Column(
+            "op_reason",
+            TEXT,
+            "why op_name is NULL: no launch, no operator around it, or a "
+            "graph whose capture is not known",
+        ),
         Column("module_reason", TEXT, "why its context has no module_path"),
         Column("phase_reason", TEXT, "why its context has no phase_kind"),
     ),
-)  # fmt: skip
+)
 
 ALLOCATION = Table(
     "allocation",
     "One block of memory of a framework's allocator from allocation to release. Worked out from "
     "`memory_event`.",
     (
-        Column("event_id", INT, "the allocation: `memory_event.event_id`; NULL where it was before "
-               "the recording"),
+        Column(
+            "event_id",
+            INT,
+            "the allocation: `memory_event.event_id`; NULL where it was before the recording",
+        ),
         Column("release_event_id", INT, "the release; NULL where there is none in the file"),
         PROCESS,
         Column("device_kind", TEXT, "cpu, cuda, hip, xpu …"),
@@ -530,28 +724,44 @@ ALLOCATION = Table(
         Column("address", INT, "address"),
         Column("size_bytes", INT, "bytes"),
         Column("start_ns", INT, "allocation; NULL where it was before the recording"),
-        Column("dur_ns", INT, "time to the release; where that was lost, to the next allocation at "
-               "the address (the longest it can be); NULL where either end is not in the file"),
+        Column(
+            "dur_ns",
+            INT,
+            "time to the release; where that was lost, to the next allocation at "
+            "the address (the longest it can be); NULL where either end is not in the file",
+        ),
         Column("op_event_id", INT, "innermost operator that allocated it: `slice.event_id`"),
         Column("op_name", TEXT, "that operator"),
         Column("context_id", INT, "`calling_context` that allocated it"),
         Column("step_index", INT, "step it was allocated in"),
-        Column("phase_kind", TEXT, "forward, backward, optimizer or data: of its context, or of "
-               "the pass that went on; NULL between passes"),
-        Column("pass_index", INT, "passes of its process that had begun at the allocation; NULL "
-               "where the source has none. A pass is a stretch of time, of one marked step, in "
-               "which work of one phase (forward, backward or optimizer) is called"),
+        Column(
+            "phase_kind",
+            TEXT,
+            "forward, backward, optimizer or data: of its context, or of "
+            "the pass that went on; NULL between passes",
+        ),
+        Column(
+            "pass_index",
+            INT,
+            "passes of its process that had begun at the allocation; NULL "
+            "where the source has none. A pass is a stretch of time, of one marked step, in "
+            "which work of one phase (forward, backward or optimizer) is called",
+        ),
         Column("next_phase_kind", TEXT, "phase of the pass that began next; NULL after the last"),
         Column("release_op_name", TEXT, "innermost operator that released it"),
         Column("release_context_id", INT, "`calling_context` that released it"),
         Column("release_step_index", INT, "step it was released in"),
         Column("release_phase_kind", TEXT, "the same as phase_kind, at the release"),
         Column("release_pass_index", INT, "the same as pass_index, at the release"),
-        Column("is_released_in_op", FLAG, "released inside the innermost operator that allocated "
-               "it, or in one called by it; operators that only make a tensor (aten::empty, "
-               "aten::zeros, aten::resize_ …) are passed over for their callers"),
+        Column(
+            "is_released_in_op",
+            FLAG,
+            "released inside the innermost operator that allocated "
+            "it, or in one called by it; operators that only make a tensor (aten::empty, "
+            "aten::zeros, aten::resize_ …) are passed over for their callers",
+        ),
     ),
-)  # fmt: skip
+)
 
 LAYER_STAT = Table(
     "layer_stat",
@@ -560,49 +770,76 @@ LAYER_STAT = Table(
         PLACE,
         Column("net_index", INT, "which net of the source, from 0: a log can hold several"),
         Column("net_name", TEXT, "name of the net; NULL where the log does not say"),
-        Column("layer_index", INT, "place of the layer in the net, from 0; NULL of a whole pass, "
-               "and where the log does not tell"),
+        Column(
+            "layer_index",
+            INT,
+            "place of the layer in the net, from 0; NULL of a whole pass, "
+            "and where the log does not tell",
+        ),
         Column("name", TEXT, "layer, as the framework calls it; NULL: the whole pass"),
         Column("type_name", TEXT, "its type, where the framework says: Convolution …"),
         Column("phase_kind", TEXT, "forward or backward; NULL: both together"),
-        Column("statistic_kind", TEXT, "what dur_ns is: 'mean' (of an iteration), 'sum' (of all "
-               "iterations), 'single' (of one), 'min', 'max' or 'median' (of the iterations)"),
-        Column("iteration_count", INT, "iterations that dur_ns is the mean, sum … of; NULL "
-               "where the log does not say"),
+        Column(
+            "statistic_kind",
+            TEXT,
+            "what dur_ns is: 'mean' (of an iteration), 'sum' (of all "
+            "iterations), 'single' (of one), 'min', 'max' or 'median' (of the iterations)",
+        ),
+        Column(
+            "iteration_count",
+            INT,
+            "iterations that dur_ns is the mean, sum … of; NULL where the log does not say",
+        ),
         Column("iteration_index", INT, "of 'single': which iteration, as the framework counts"),
         DURATION,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 OP_STAT = Table(
     "op_stat",
     "One operator, added up: over a source, a device of it, and a program. As the profiler's own "
     "report has it, or as the events of the source add up to.",
     (
-        Column("event_id", INT, "place of the record in the source; NULL where the row is worked "
-               "out from the source's events"),
-        Column("op_kind", TEXT, "'hlo' (an instruction of a compiled program) or 'framework' (an "
-               "operator of TensorFlow, JAX …): the same time stands under both"),
+        Column(
+            "event_id",
+            INT,
+            "place of the record in the source; NULL where the row is worked "
+            "out from the source's events",
+        ),
+        Column(
+            "op_kind",
+            TEXT,
+            "'hlo' (an instruction of a compiled program) or 'framework' (an "
+            "operator of TensorFlow, JAX …): the same time stands under both",
+        ),
         Column("side_kind", TEXT, "'device' or 'host'"),
         DEVICE,
         Column("name", TEXT, "operator, as the profiler wrote it"),
         Column("type_name", TEXT, "its type: MatMul, Conv2D …; of HLO the opcode, where known"),
         Column("category_name", TEXT, "category as the profiler has it: loop fusion, copy-done …"),
-        OP_NAME, PROGRAM,
+        OP_NAME,
+        PROGRAM,
         Column("occurrence_count", INT, "how often it ran"),
         DURATION,
         Column("self_ns", INT, "dur_ns without the operators that ran inside it"),
         Column("flop_count", INT, "operations of all occurrences, by the profiler's cost model"),
-        Column("normalized_flop_count", INT, "the same in operations of the device's main type: a "
-               "cheaper type counts less"),
+        Column(
+            "normalized_flop_count",
+            INT,
+            "the same in operations of the device's main type: a cheaper type counts less",
+        ),
         Column("accessed_bytes", INT, "bytes of all occurrences, to and from every memory"),
         Column("dram_bytes", INT, "those to and from device memory (HBM)"),
         Column("reported_flop_per_s", REAL, "rate, where the profiler gives that alone"),
         Column("reported_bytes_per_s", REAL, "rate, where the profiler gives that alone"),
         Column("bound_name", TEXT, "what bounds it, in the profiler's word: Memory, HBM …"),
-        Column("work_source_name", TEXT, "where operations and bytes are from: 'dump', or the "
-               "program that worked them out, with its version; NULL where no part has any"),
+        Column(
+            "work_source_name",
+            TEXT,
+            "where operations and bytes are from: 'dump', or the "
+            "program that worked them out, with its version; NULL where no part has any",
+        ),
         Column("is_eager", FLAG, "it ran by itself, outside a compiled function"),
         Column("shape_text", TEXT, "shape of the result, as the profiler wrote it"),
         Column("source_text", TEXT, "line of the program it comes from"),
@@ -610,7 +847,7 @@ OP_STAT = Table(
         ARGS,
     ),
     is_event=True,
-)  # fmt: skip
+)
 
 CONFIGURATION = Table(
     "configuration",
@@ -696,8 +933,11 @@ SOURCE_FILE = Table(
     "counters of another. The commit mark.",
     (
         Column("ingest_id", TEXT, "which ingest wrote the rows; increases with time"),
-        Column("file_name", TEXT, "name of the file, without its folder; of a join the counter "
-               "run's id"),
+        Column(
+            "file_name",
+            TEXT,
+            "name of the file, without its folder; of a join the counter run's id",
+        ),
         Column("size_bytes", INT, "size of the file as it lay on disk"),
         Column("content_bytes", INT, "size of its content, decompressed"),
         Column("content_sha256", TEXT, "hash of its content, decompressed"),
@@ -706,10 +946,17 @@ SOURCE_FILE = Table(
         Column("profiler_name", TEXT, "what wrote it, as far as the file says"),
         Column("rank_index", INT, "rank in a distributed job"),
         Column("world_size_count", INT, "ranks in that job"),
-        Column("recording_kind", TEXT, "what the times are of: timeline (as it ran), counters "
-               "(each launch replayed by itself) or summary (totals only); join (no times)"),
-        Column("base_time_ns", INT, "Unix time that start_ns and time_ns count from; NULL if the "
-               "file does not say"),
+        Column(
+            "recording_kind",
+            TEXT,
+            "what the times are of: timeline (as it ran), counters "
+            "(each launch replayed by itself) or summary (totals only); join (no times)",
+        ),
+        Column(
+            "base_time_ns",
+            INT,
+            "Unix time that start_ns and time_ns count from; NULL if the file does not say",
+        ),
         Column("event_count", INT, "events found in the file"),
         Column("skipped_event_count", INT, "events without a row of their own; see ingest_issue"),
         Column("is_complete", FLAG, "the file ends as its profiler ends it, undamaged"),
@@ -717,7 +964,7 @@ SOURCE_FILE = Table(
         Column("tracekit_version", TEXT, "version that ingested it"),
         Column("metadata_json", TEXT, "what the file says of itself, beside its events, as JSON"),
     ),
-)  # fmt: skip
+)
 
 ASSUMPTION = Table(
     "assumption",
@@ -740,17 +987,28 @@ _EVENT_COLUMNS = (
     Column("event_key", TEXT, "spelling that `counter.event_key` is matched with"),
     Column("event_name", TEXT, "the event; several keys can be one event"),
     Column("vendor_name", TEXT, "whose processors have it"),
-    Column("is_raw", FLAG, "the key is a bare code, which stands for this event only on "
-           "processors of this vendor"),
-    Column("quantity_kind", TEXT, "what it counts: flop, dram_read, dram_write, dram (both), blind "
-           "(work whose operations nothing counts), cycle, instruction, branch_miss …"),
+    Column(
+        "is_raw",
+        FLAG,
+        "the key is a bare code, which stands for this event only on processors of this vendor",
+    ),
+    Column(
+        "quantity_kind",
+        TEXT,
+        "what it counts: flop, dram_read, dram_write, dram (both), blind "
+        "(work whose operations nothing counts), cycle, instruction, branch_miss …",
+    ),
     Column("precision_name", TEXT, "of flop: fp64, fp32, fp16 or any (not told apart)"),
     Column("width_name", TEXT, "of flop: scalar, 128, 256, 512, scalable or any"),
-    Column("amount", REAL, "operations or bytes that one count stands for; a value whose unit is "
-           "byte is taken as it is"),
+    Column(
+        "amount",
+        REAL,
+        "operations or bytes that one count stands for; a value whose unit is "
+        "byte is taken as it is",
+    ),
     Column("is_per_128_bits", FLAG, "the amount is for each 128 bits of the vector length"),
     Column("source_text", TEXT, "where this comes from"),
-)  # fmt: skip
+)
 
 EVENT_RULE = Table(
     "event_rule",
@@ -778,13 +1036,39 @@ INGEST_ISSUE = Table(
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        RUN, RUN_LABEL, RUN_METRIC, SOURCE_FILE, DEVICE_TABLE, ASSUMPTION, EVENT_RULE, KERNEL,
-        KERNEL_METRIC, KERNEL_COUNTER, KERNEL_MATCH, MATCH_COUNTER, KERNEL_RULE, TRANSFER, SLICE,
-        FLOW, MEMORY_EVENT, STEP, STEP_PART, OP_STAT, CALLING_CONTEXT, OP_CALL, CONFIGURATION,
-        CONFIGURATION_VALUE, ATTRIBUTION, ALLOCATION, LAYER_STAT, MEASUREMENT, COUNTER,
-        TRACK_LABEL, INGEST_ISSUE,
+        RUN,
+        RUN_LABEL,
+        RUN_METRIC,
+        SOURCE_FILE,
+        DEVICE_TABLE,
+        ASSUMPTION,
+        EVENT_RULE,
+        KERNEL,
+        KERNEL_METRIC,
+        KERNEL_COUNTER,
+        KERNEL_MATCH,
+        MATCH_COUNTER,
+        KERNEL_RULE,
+        TRANSFER,
+        SLICE,
+        FLOW,
+        MEMORY_EVENT,
+        STEP,
+        STEP_PART,
+        OP_STAT,
+        CALLING_CONTEXT,
+        OP_CALL,
+        CONFIGURATION,
+        CONFIGURATION_VALUE,
+        ATTRIBUTION,
+        ALLOCATION,
+        LAYER_STAT,
+        MEASUREMENT,
+        COUNTER,
+        TRACK_LABEL,
+        INGEST_ISSUE,
     )
-}  # fmt: skip
+}
 
 DEVICE_MODEL = Table(
     "device_model",
@@ -830,13 +1114,17 @@ EVENT_SET = Table(
     (
         Column("set_name", TEXT, "the set"),
         Column("vendor_name", TEXT, "whose processors have its events"),
-        Column("figure_name", TEXT, "what the sum of all its events is: fp64, fp32, fp16, any, "
-               "dram_read, dram_write, dram or blind"),
+        Column(
+            "figure_name",
+            TEXT,
+            "what the sum of all its events is: fp64, fp32, fp16, any, "
+            "dram_read, dram_write, dram or blind",
+        ),
         Column("is_by_family", FLAG, "complete only on processors whose `cpu_family` has the set"),
         Column("set_rank", INT, "which set counts where several are complete: the lowest"),
         Column("event_name", TEXT, "`event_model.event_name`; the set is the sum of all"),
     ),
-)  # fmt: skip
+)
 
 CPU_FAMILY = Table(
     "cpu_family",
@@ -854,14 +1142,18 @@ OP_CLASS = Table(
     "op_class",
     "One pattern that tells the class of an operator; built in, not stored.",
     (
-        Column("key_kind", TEXT, "what it is held against: target (of a custom call), category, "
-               "opcode (of HLO) or type; NULL of a class that nothing says"),
+        Column(
+            "key_kind",
+            TEXT,
+            "what it is held against: target (of a custom call), category, "
+            "opcode (of HLO) or type; NULL of a class that nothing says",
+        ),
         Column("pattern", TEXT, "in lower case, * for any letters"),
         Column("class_name", TEXT, "class: matmul, convolution, fusion …"),
         Column("class_rank", INT, "place of the class in a figure's colours, from 0"),
         Column("is_refined", FLAG, "the type of the operator it belongs to says more"),
     ),
-)  # fmt: skip
+)
 
 STORED_TABLE = Table(
     "stored_table",
@@ -877,10 +1169,15 @@ STORED_TABLE = Table(
 REFERENCE_TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        DEVICE_MODEL, MODEL_CEILING, EVENT_MODEL, EVENT_SET, CPU_FAMILY, OP_CLASS,
+        DEVICE_MODEL,
+        MODEL_CEILING,
+        EVENT_MODEL,
+        EVENT_SET,
+        CPU_FAMILY,
+        OP_CLASS,
         STORED_TABLE,
     )
-}  # fmt: skip
+}
 
 #: Whose rows can be worked out from others of the source, and have no place in it then.
 WORKED_OUT = (STEP.name, STEP_PART.name, OP_STAT.name)

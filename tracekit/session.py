@@ -61,7 +61,7 @@ class Session(Database):
             "by": asked.granularity,
             "level": "all" if asked.model == "hierarchical" else asked.level,
             "timed": asked.needs_time,
-        }  # fmt: skip
+        }
         convention = {"fp16_convention": asked.fp16_convention}
         modelled = [run for run in of_ops if self._is_modelled(run)]
         reported = [run for run in of_ops if run not in modelled]
@@ -92,7 +92,7 @@ class Session(Database):
         asked = replace(asked, by="configuration")
         metrics = {
             name: getattr(asked, name) for name in ("rate", "intensity", "weight", "ceiling")
-        }  # fmt: skip
+        }
         told = {"series": ",".join(asked.series) or None}
         points = self._of_runs("configuration_roofline_points", runs, metrics | told)
         ceilings = self._of_runs("configuration_roofline_ceilings", runs, metrics)
@@ -126,17 +126,24 @@ class Session(Database):
             self.run_id(None)  # which says that there is none
         chosen = self._named(runs, names) or [
             run for run in names if self.has_rows_in(kind.table, run)
-        ]  # fmt: skip
+        ]
         known = {run: names[run] for run in chosen}
         labels = Labels.of(self.query("run_labels"))
         asked = request or charts.Request()
         return kind.build(self, known if runs else by_name(known), labels, asked)
 
     def draw(
-        self, name: str, *runs: str, size: str = "page", style: str | None = None,
-        over: str | None = None, series: Sequence[str] | str = (), panels: str | None = None,
-        title: str = "", **options: str,
-    ) -> Any:  # fmt: skip
+        self,
+        name: str,
+        *runs: str,
+        size: str = "page",
+        style: str | None = None,
+        over: str | None = None,
+        series: Sequence[str] | str = (),
+        panels: str | None = None,
+        title: str = "",
+        **options: str,
+    ) -> Any:
         """Draw the chart called `name`: gives ``figure``, of matplotlib, and ``data``, a Result.
 
         `runs` as for ``comparison``; `over`, `series`, `panels` and `title` are the fields of
@@ -217,9 +224,10 @@ class Session(Database):
         if pattern in names or pattern in names.values():
             return [self.run_id(pattern)]
         found = [
-            run for run, name in names.items()
+            run
+            for run, name in names.items()
             if fnmatchcase(run, pattern) or fnmatchcase(name, pattern)
-        ]  # fmt: skip
+        ]
         if not found:
             if any(sign in pattern for sign in "*?["):
                 known = ", ".join(sorted(set(names.values()))[:20])

@@ -220,10 +220,12 @@ def _instance(bracket: Bracket) -> str:
 def _declared(words: list[list[Node]]) -> list[Node]:
     """The word of a signature that is its name: behind the return type, before anything else."""
     called = [
-        word for word in words
+        word
+        for word in words
         if any(isinstance(node, Bracket) and node.opening == "(" for node in word)
-        and isinstance(word[0], str) and word[0] != "decltype"
-    ]  # fmt: skip
+        and isinstance(word[0], str)
+        and word[0] != "decltype"
+    ]
     return called[0] if called else words[-1] if words else []
 
 

@@ -18,12 +18,31 @@ _QUERY_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECU
 _QUERY_NODE = re.compile(r'"type":"(\w+)_NODE"')
 # Functions in FROM that make rows of their arguments or tell about tables. The others read files,
 # run SQL that is in a text, or change settings.
-_TABLE_FUNCTIONS = frozenset((
-    "duckdb_columns", "duckdb_functions", "duckdb_keywords", "duckdb_settings", "duckdb_tables",
-    "duckdb_types", "duckdb_views", "generate_series", "histogram", "histogram_values",
-    "json_each", "json_tree", "pragma_table_info", "pragma_version", "range", "repeat",
-    "repeat_row", "summary", "test_all_types", "test_vector_types", "unnest",
-))  # fmt: skip
+_TABLE_FUNCTIONS = frozenset(
+    (
+        "duckdb_columns",
+        "duckdb_functions",
+        "duckdb_keywords",
+        "duckdb_settings",
+        "duckdb_tables",
+        "duckdb_types",
+        "duckdb_views",
+        "generate_series",
+        "histogram",
+        "histogram_values",
+        "json_each",
+        "json_tree",
+        "pragma_table_info",
+        "pragma_version",
+        "range",
+        "repeat",
+        "repeat_row",
+        "summary",
+        "test_all_types",
+        "test_vector_types",
+        "unnest",
+    )
+)
 _TABLE_FUNCTION = re.compile(
     r'"type":"TABLE_FUNCTION".*?"function_name":("(?:[^"\\]|\\.)*")', re.DOTALL
 )
@@ -36,10 +55,16 @@ _TABLE = re.compile(
 # looks like the path of one.
 _NOT_IN_NAMES = re.compile(r"[./\\:*?\[\]~]")
 # Of the engine's own schemas; other tables of theirs could be files called after schema and table.
-_ENGINE_TABLES = frozenset((
-    "information_schema.columns", "information_schema.schemata", "information_schema.tables",
-    "information_schema.views", "pg_catalog.pg_tables", "pg_catalog.pg_views",
-))  # fmt: skip
+_ENGINE_TABLES = frozenset(
+    (
+        "information_schema.columns",
+        "information_schema.schemata",
+        "information_schema.tables",
+        "information_schema.views",
+        "pg_catalog.pg_tables",
+        "pg_catalog.pg_views",
+    )
+)
 
 
 def require_reading(tree: str) -> None:

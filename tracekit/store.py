@@ -62,10 +62,19 @@ _COMPRESSION_LEVEL = 3
 _SLUG = re.compile(r"[a-z](?:[a-z0-9._-]{0,62}[a-z0-9_-])?")
 _NOT_TEXT = frozenset(("null", "none", "nan", "inf", "infinity", "epoch", "true", "false"))
 # Columns whose values mostly grow from row to row.
-_GROWING = frozenset((
-    "event_id", "start_ns", "time_ns", "event_index", "python_id", "python_parent_id",
-    "external_id", "correlation_id", "flow_id",
-))  # fmt: skip
+_GROWING = frozenset(
+    (
+        "event_id",
+        "start_ns",
+        "time_ns",
+        "event_index",
+        "python_id",
+        "python_parent_id",
+        "external_id",
+        "correlation_id",
+        "flow_id",
+    )
+)
 #: How the path of a table's file says which run, source and ingest its rows are of.
 FILE_PATTERN = r"run_id=([^/\\]+)[/\\]source_id=([^/\\]+)[/\\]([0-9a-f]+)-[^/\\]+\.parquet$"
 _FILE = re.compile(FILE_PATTERN)
@@ -233,11 +242,15 @@ def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """Dictionaries where values repeat, differences where they grow."""
     growing = [name for name in schema.names if name in _GROWING]
     return pq.ParquetWriter(
-        path, schema, compression="zstd", compression_level=_COMPRESSION_LEVEL,
+        path,
+        schema,
+        compression="zstd",
+        compression_level=_COMPRESSION_LEVEL,
         use_dictionary=[name for name in schema.names if name not in growing],
         column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED"),
-        dictionary_pagesize_limit=4 << 20, write_page_index=False,
-    )  # fmt: skip
+        dictionary_pagesize_limit=4 << 20,
+        write_page_index=False,
+    )
 
 
 class Store:
@@ -270,8 +283,10 @@ class Store:
             damages += own
             for table, file in () if own else self._files_of(commit, entries):
                 found.setdefault(table, []).append((place, file))
-        of_runs = {commits[place].run_id: (place, file)
-                   for place, file in sorted(found[RUN.name], reverse=True)}  # fmt: skip
+        of_runs = {
+            commits[place].run_id: (place, file)
+            for place, file in sorted(found[RUN.name], reverse=True)
+        }
         found[RUN.name] = list(of_runs.values())  # every source brings a row: the oldest counts
         return {table: [file for _, file in sorted(found[table])] for table in TABLES}, damages
 
@@ -322,10 +337,11 @@ class Store:
         """What is wrong, by content, with the sources of a run or of all that are in sight."""
         known = {damage.commit for damage in snapshot.damages}
         return [
-            damage for commit in snapshot.commits
+            damage
+            for commit in snapshot.commits
             if commit not in known and run_id in (None, commit.run_id)
             for damage in self.damages_of(commit, is_deep=True) or self._unreadable(commit)
-        ]  # fmt: skip
+        ]
 
     def check(
         self, run_id: str | None = None, *, is_deep: bool = False
@@ -379,9 +395,11 @@ class Store:
         """What was made of some sources, and goes with them; none of them is among it."""
         runs = {commit.run_id for commit in commits if not commit.is_derived}
         return [
-            commit for run_id in sorted(runs) for commit in self.commits(run_id)
+            commit
+            for run_id in sorted(runs)
+            for commit in self.commits(run_id)
             if commit.is_derived and commit not in commits
-        ]  # fmt: skip
+        ]
 
     def commit_of(self, source_id: str) -> Commit | None:
         """The committed ingest of a source, if it is here."""
@@ -415,9 +433,13 @@ class Store:
                 yield from ((row[column], row["value"]) for row in rows)
 
     def _files(
-        self, table: str, run_id: str | None = None, source_id: str | None = None, *,
+        self,
+        table: str,
+        run_id: str | None = None,
+        source_id: str | None = None,
+        *,
         with_manifests: bool = False,
-    ) -> Iterator[tuple[Commit, Path]]:  # fmt: skip
+    ) -> Iterator[tuple[Commit, Path]]:
         """The files of a table, committed or not, each with its ingest."""
         for run in _folders(f"{self.path}/{table}", "run_id=", run_id):
             for source in _folders(run, "source_id=", source_id):
@@ -532,17 +554,20 @@ class Store:
         """The ingests that were whole once: they have a manifest, and their source no other."""
         alive = {commit.source_id for commit in self.commits()}
         return {
-            commit for commit in set(orphaned)
+            commit
+            for commit in set(orphaned)
             if commit.source_id not in alive and self.manifest_of(commit).exists()
-        }  # fmt: skip
+        }
 
     def _orphans(self) -> list[tuple[Commit, Path]]:
         """The files of no committed ingest: of one under way, or what a killed one left."""
         alive = set(self.commits())
         return [
-            found for table in TABLES for found in self._files(table, with_manifests=True)
+            found
+            for table in TABLES
+            for found in self._files(table, with_manifests=True)
             if found[0] not in alive
-        ]  # fmt: skip
+        ]
 
     def folder_of(self, table: str, commit: Commit) -> Path:
         """Where the files of one ingest lie."""
@@ -653,9 +678,14 @@ class Ingest:
         return folder
 
     def commit(
-        self, number: int, commit: Commit, rows: Mapping[str, pa.RecordBatch], *,
-        said: Said, replaces: bool,
-    ) -> Commit | None:  # fmt: skip
+        self,
+        number: int,
+        commit: Commit,
+        rows: Mapping[str, pa.RecordBatch],
+        *,
+        said: Said,
+        replaces: bool,
+    ) -> Commit | None:
         """Make one source visible; returns the commit that was there already, if it stays.
 
         `rows` are the last ones of the source, those of ``source_file`` among them. Nothing is

@@ -56,10 +56,12 @@ def summarize(database: Database, run: str | None = None, phase: str = "all") ->
     database.verify(run_id)  # "whole" is to be true now, not when the file came in
     asked = _Asked(database, database.run_id(run_id), phase)
     lines = [line for part in _parts(asked) for line in part(asked)]
-    table = pa.table({
-        "about": pa.array([about for about, _ in lines], pa.string()),
-        "summary": pa.array([text for _, text in lines], pa.string()),
-    })  # fmt: skip
+    table = pa.table(
+        {
+            "about": pa.array([about for about, _ in lines], pa.string()),
+            "summary": pa.array([text for _, text in lines], pa.string()),
+        }
+    )
     columns = (
         ResultColumn("about", "", "what the line is about"),
         ResultColumn("summary", "", "what there is to say, or why there is nothing"),
@@ -111,8 +113,10 @@ def _tracks(of: _Asked) -> Iterator[Line]:
     for row in rows:
         _, busy, elapsed = total.get(row["track_kind"], ("", 0, 0))
         total[row["track_kind"]] = (
-            row["meaning"], busy + row["busy_ns"], elapsed + row["elapsed_ns"]
-        )  # fmt: skip
+            row["meaning"],
+            busy + row["busy_ns"],
+            elapsed + row["elapsed_ns"],
+        )
     parts = ", ".join(
         f"{meaning}{'' if kind == 'kernels' else f' ({kind})'} {human(busy / elapsed, 'ratio')}"
         for kind, (meaning, busy, elapsed) in total.items()
@@ -145,8 +149,9 @@ def _shares(rows: list[dict[str, Any]], kind: str, time: str) -> str:
         total[row[kind]] += row[time] or 0
     return ", ".join(
         f"{_words(name)} {human(ns / total.total(), 'ratio')}"
-        for name, ns in total.most_common(_TOP) if ns
-    )  # fmt: skip
+        for name, ns in total.most_common(_TOP)
+        if ns
+    )
 
 
 def _words(kind: str) -> str:
@@ -209,9 +214,13 @@ def _all_steps(stable: dict[str, Any], whole: dict[str, Any]) -> str:
 
 def _stalls(rows: list[dict[str, Any]], whole: dict[str, Any]) -> Iterator[Line]:
     """The steps of the source in which devices waited for more than a step."""
-    found = [row for row in rows
-             if row["source_id"] == whole["source_id"] and row["step_index"] is not None
-             and row["stall_ns"]]  # fmt: skip
+    found = [
+        row
+        for row in rows
+        if row["source_id"] == whole["source_id"]
+        and row["step_index"] is not None
+        and row["stall_ns"]
+    ]
     if found:
         worst = max(found, key=lambda row: int(row["stall_ns"]))
         yield (
@@ -230,8 +239,9 @@ def _processor(of: _Asked) -> Iterator[Line]:
     for row in rows[:_TOP]:
         figures = [
             f"{name} {human(row[column], unit)}"
-            for name, column, unit in _PROCESSOR_FIGURES if row[column] is not None
-        ]  # fmt: skip
+            for name, column, unit in _PROCESSOR_FIGURES
+            if row[column] is not None
+        ]
         what = display_names([row["name"] or "?"], _NAME_WIDTH)[0]
         part = f" ({row['part_name']})" if row["part_name"] else ""
         time = "time not known" if row["dur_ns"] is None else human(row["dur_ns"], "ns")
@@ -241,13 +251,19 @@ def _processor(of: _Asked) -> Iterator[Line]:
 
 
 _PROCESSOR_FIGURES = (
-    ("CPUs", "used_cpu_count", ""), ("clock", "clock_hz", "hz"), ("IPC", "ipc", ""),
-    ("branch misses", "branch_miss_ratio", "ratio"), ("cache misses", "cache_miss_ratio", "ratio"),
-    ("page faults", "page_fault_count", ""), ("switches", "context_switch_count", ""),
-    ("retiring", "retiring_ratio", "ratio"), ("bad speculation", "bad_speculation_ratio", "ratio"),
-    ("front end", "frontend_bound_ratio", "ratio"), ("back end", "backend_bound_ratio", "ratio"),
+    ("CPUs", "used_cpu_count", ""),
+    ("clock", "clock_hz", "hz"),
+    ("IPC", "ipc", ""),
+    ("branch misses", "branch_miss_ratio", "ratio"),
+    ("cache misses", "cache_miss_ratio", "ratio"),
+    ("page faults", "page_fault_count", ""),
+    ("switches", "context_switch_count", ""),
+    ("retiring", "retiring_ratio", "ratio"),
+    ("bad speculation", "bad_speculation_ratio", "ratio"),
+    ("front end", "frontend_bound_ratio", "ratio"),
+    ("back end", "backend_bound_ratio", "ratio"),
     ("counters ran", "running_ratio", "ratio"),
-)  # fmt: skip
+)
 
 
 def _kernels(of: _Asked) -> Iterator[Line]:
@@ -291,9 +307,10 @@ def _without_kernels(of: _Asked) -> Iterator[Line]:
 
 
 _PROVENANCES = {
-    "measured": "by the joined counters", "mixed": "partly modelled",
+    "measured": "by the joined counters",
+    "mixed": "partly modelled",
     "modelled": "modelled from shapes",
-}  # fmt: skip
+}
 
 
 def _work(of: _Asked) -> Iterator[Line]:
@@ -311,8 +328,9 @@ def _work(of: _Asked) -> Iterator[Line]:
     shares = ", ".join(
         f"{kind} {human(ns / time.total(), 'ratio')}"
         + ("" if kind == "not known" else f" (at {human(near[kind] / ns, 'ratio')})")
-        for kind, ns in time.most_common() if ns
-    )  # fmt: skip
+        for kind, ns in time.most_common()
+        if ns
+    )
     bound = f"{shares} of operators' time (at: of the roof)"
     if set(time) == {"not known"}:
         bound = f"not known: {rows[0]['reason']}"
@@ -326,8 +344,12 @@ def _reported_work(of: _Asked) -> Iterator[Line]:
     """The roofs nearest to the operators whose work the profiler reports, devices added up."""
     given = {"run_id": of.run_id, "scope": "run"}
     rows = of.database.query("op_breakdown", given).rows()
-    kinds = {"bandwidth": "memory_bound", "compute": "compute_bound", "no FLOP": "zero_flop",
-             "not known": "unknown"}  # fmt: skip
+    kinds = {
+        "bandwidth": "memory_bound",
+        "compute": "compute_bound",
+        "no FLOP": "zero_flop",
+        "not known": "unknown",
+    }
     shares = {kind: rows[0][f"{name}_ratio"] for kind, name in kinds.items()} if rows else {}
     if not any(shares.values()):
         return
@@ -352,9 +374,10 @@ def _memory(of: _Asked) -> Iterator[Line]:
     peak = max(peaks, key=lambda row: (row["device_kind"] != "cpu", row["peak_bytes"]))
     place = ("source_id", "process_id", "device_kind", "device_id")
     kinds = [
-        row for row in rows
+        row
+        for row in rows
         if not row["is_total"] and row["at_peak_bytes"] and all(row[p] == peak[p] for p in place)
-    ]  # fmt: skip
+    ]
     kinds.sort(key=lambda row: -row["at_peak_bytes"])
     parts = ", ".join(
         f"{_words(row['kind'])} {human(row['share_ratio'], 'ratio')}" for row in kinds[:_KINDS]
@@ -391,9 +414,18 @@ def _quality(of: _Asked) -> Iterator[Line]:
 
 #: In the order of the screen. A part without a line is about something that such a run cannot have.
 _PARTS: tuple[Part, ...] = (
-    _of_run, _busy, _overlap, _gaps, _launches, _steps, _kernels, _work, _memory, _coverage,
+    _of_run,
+    _busy,
+    _overlap,
+    _gaps,
+    _launches,
+    _steps,
+    _kernels,
+    _work,
+    _memory,
+    _coverage,
     _quality,
-)  # fmt: skip
+)
 _PARTS_OF_PROCESSORS: tuple[Part, ...] = (_of_run, _processor, _quality)
 
 

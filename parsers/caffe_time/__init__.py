@@ -138,12 +138,16 @@ class _Reading:
         echo, self._echo = self._echo, None
         if echo is None or not echo.is_open:
             return False
-        self._report.issue(Issue(
-            "cut_net", "info", "recording",
-            "the net at the start is cut: glog ends a message after 30,000 bytes",
-            "types of the layers behind it are NULL; no time is missing",
-            first_offset_bytes=place,
-        ))  # fmt: skip
+        self._report.issue(
+            Issue(
+                "cut_net",
+                "info",
+                "recording",
+                "the net at the start is cut: glog ends a message after 30,000 bytes",
+                "types of the layers behind it are NULL; no time is missing",
+                first_offset_bytes=place,
+            )
+        )
         return True
 
     def _is_told(self, place: int, message: Message) -> bool:
@@ -195,87 +199,145 @@ class _Reading:
         elif message.has_prefix:
             self._other_message(place, line, message)
         elif text.strip():
-            self._report.issue(Issue(
-                "other_text", "info", "recording",
-                "lines that are not of caffe, such as the output of another program",
-                "nothing is missing; caffe time … 2> FILE keeps its log apart",
-                lost_bytes=len(line), first_offset_bytes=place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "other_text",
+                    "info",
+                    "recording",
+                    "lines that are not of caffe, such as the output of another program",
+                    "nothing is missing; caffe time … 2> FILE keeps its log apart",
+                    lost_bytes=len(line),
+                    first_offset_bytes=place,
+                )
+            )
 
     def _other_message(self, place: int, line: bytes, message: Message) -> None:
         """A message of caffe that tells no time: about the net there are hundreds."""
         text = message.text.strip()
         if is_joined(text):
-            self._report.issue(Issue(
-                "joined_messages", "warning", "recording",
-                "lines that hold two messages of caffe",
-                "what the second tells is not read, such as a begin or a count of iterations",
-                lost_bytes=len(line), first_offset_bytes=place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "joined_messages",
+                    "warning",
+                    "recording",
+                    "lines that hold two messages of caffe",
+                    "what the second tells is not read, such as a begin or a count of iterations",
+                    lost_bytes=len(line),
+                    first_offset_bytes=place,
+                )
+            )
         elif message.is_of_a_benchmark or self._nets.is_inside(self._writer):
-            self._report.issue(Issue(
-                "other_message", "info", "recording", "messages of a benchmark that tell no time",
-                f"nothing of them is read; the first is {text[:_SHOWN]!r}",
-                lost_bytes=len(line), first_offset_bytes=place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "other_message",
+                    "info",
+                    "recording",
+                    "messages of a benchmark that tell no time",
+                    f"nothing of them is read; the first is {text[:_SHOWN]!r}",
+                    lost_bytes=len(line),
+                    first_offset_bytes=place,
+                )
+            )
 
     def _skip(self, place: int, line: bytes, text: str) -> None:
         """A line with a time that gives no row."""
         self._report.event_count += 1
         shown = f"left out; the first is {text.strip()[:_SHOWN]!r}"
         if is_of_other_words(text):
-            self._report.issue(Issue(
-                "other_time", "warning", "import",
-                "times in words that are not known, left out", shown,
-                skipped_event_count=1, first_offset_bytes=place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "other_time",
+                    "warning",
+                    "import",
+                    "times in words that are not known, left out",
+                    shown,
+                    skipped_event_count=1,
+                    first_offset_bytes=place,
+                )
+            )
         else:
-            self._report.issue(Issue(
-                "damaged_row", "error", "recording",
-                "a line looks like a time of caffe and cannot be read", shown,
-                skipped_event_count=1, lost_bytes=len(line), first_offset_bytes=place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "damaged_row",
+                    "error",
+                    "recording",
+                    "a line looks like a time of caffe and cannot be read",
+                    shown,
+                    skipped_event_count=1,
+                    lost_bytes=len(line),
+                    first_offset_bytes=place,
+                )
+            )
 
     def _failed(self, place: int, text: str) -> None:
-        self._report.issue(Issue(
-            "failed_run", "error", "recording", "caffe stopped with an error",
-            f"times after it are missing; the first is {text.strip()[:_SHOWN]!r}",
-            first_offset_bytes=place,
-        ))  # fmt: skip
+        self._report.issue(
+            Issue(
+                "failed_run",
+                "error",
+                "recording",
+                "caffe stopped with an error",
+                f"times after it are missing; the first is {text.strip()[:_SHOWN]!r}",
+                first_offset_bytes=place,
+            )
+        )
 
     def _ended(self, net: Net, is_told: bool) -> None:
         if not is_told:
-            self._report.issue(Issue(
-                "no_end", "warning", "recording",
-                f"a net without the line {_ENDS!r}",
-                "the log is cut, or an excerpt: layers, passes or iterations may be missing",
-                first_offset_bytes=net.begin_bytes,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "no_end",
+                    "warning",
+                    "recording",
+                    f"a net without the line {_ENDS!r}",
+                    "the log is cut, or an excerpt: layers, passes or iterations may be missing",
+                    first_offset_bytes=net.begin_bytes,
+                )
+            )
         if net.index is None:
-            self._report.issue(Issue(
-                "no_times", "warning", "recording", "a benchmark that begins, and no time follows",
-                "it was stopped, or its lines were lost", first_offset_bytes=net.begin_bytes,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "no_times",
+                    "warning",
+                    "recording",
+                    "a benchmark that begins, and no time follows",
+                    "it was stopped, or its lines were lost",
+                    first_offset_bytes=net.begin_bytes,
+                )
+            )
         if net.strange_count:
-            self._report.issue(Issue(
-                "strange_layer", "info", "recording",
-                "times of layers that the net at the start does not have", "their types are NULL",
-                occurrence_count=net.strange_count, first_offset_bytes=net.begin_bytes,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "strange_layer",
+                    "info",
+                    "recording",
+                    "times of layers that the net at the start does not have",
+                    "their types are NULL",
+                    occurrence_count=net.strange_count,
+                    first_offset_bytes=net.begin_bytes,
+                )
+            )
         if net.has_untold:
-            self._report.issue(Issue(
-                "no_heading", "warning", "recording",
-                "times of layers without the line 'Average time per layer:' before them",
-                "they are taken for means of an iteration; there are builds that log the least",
-                first_offset_bytes=net.begin_bytes,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "no_heading",
+                    "warning",
+                    "recording",
+                    "times of layers without the line 'Average time per layer:' before them",
+                    "they are taken for means of an iteration; there are builds that log the least",
+                    first_offset_bytes=net.begin_bytes,
+                )
+            )
         if net.has_sums and net.iteration_count is None:
-            self._report.issue(Issue(
-                "no_iteration_count", "warning", "recording",
-                "sums over iterations (the layout of 2014), and no line says over how many",
-                "times of an iteration are NULL; keep the line 'Testing for N iterations.'",
-                first_offset_bytes=net.begin_bytes,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "no_iteration_count",
+                    "warning",
+                    "recording",
+                    "sums over iterations (the layout of 2014), and no line says over how many",
+                    "times of an iteration are NULL; keep the line 'Testing for N iterations.'",
+                    first_offset_bytes=net.begin_bytes,
+                )
+            )
 
     def finish(self) -> None:
         """Nothing follows."""

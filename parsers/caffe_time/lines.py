@@ -18,9 +18,15 @@ _PREFIX = re.compile(
 _VALUE = r": +(\S+) (ms|milli ?seconds)\.?"
 #: What a figure of several iterations is, by the word that caffe prints before it.
 _STATISTICS = {
-    "average": "mean", "mean": "mean", "min": "min", "minimum": "min", "max": "max",
-    "maximum": "max", "median": "median", "total": "sum",
-}  # fmt: skip
+    "average": "mean",
+    "mean": "mean",
+    "min": "min",
+    "minimum": "min",
+    "max": "max",
+    "maximum": "max",
+    "median": "median",
+    "total": "sum",
+}
 _WORD = r"(?:(Average|Mean|Min|Minimum|Max|Maximum|Median) )"
 _LAYER = re.compile(rf"([^\t]*\S)\s+(forward|backward){_VALUE}")
 _PASS = re.compile(rf"{_WORD}?(Forward|Backward) pass{_VALUE}")

@@ -144,13 +144,18 @@ class Nets:
         layer = time.layer_name
         net.strange_count += layer is not None and net.echo.lacks(layer)
         return {
-            "event_id": place, "net_index": net.index, "net_name": net.echo.net_name,
-            "layer_index": net.place(time), "name": layer,
+            "event_id": place,
+            "net_index": net.index,
+            "net_name": net.echo.net_name,
+            "layer_index": net.place(time),
+            "name": layer,
             "type_name": None if layer is None else net.echo.type_of(layer),
-            "phase_kind": time.phase_kind, "statistic_kind": time.statistic_kind,
+            "phase_kind": time.phase_kind,
+            "statistic_kind": time.statistic_kind,
             "iteration_count": net.iteration_count if time.iteration_index is None else None,
-            "iteration_index": time.iteration_index, "dur_ns": time.dur_ns,
-        }  # fmt: skip
+            "iteration_index": time.iteration_index,
+            "dur_ns": time.dur_ns,
+        }
 
     def end(self, writer: str | None, is_told: bool = False) -> None:
         """The open net of `writer` ends; `is_told` where the log says so."""

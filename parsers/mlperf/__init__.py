@@ -138,11 +138,17 @@ class _Reading:
             log.end()
 
     def _tell_damage(self, place: int, length: int) -> None:
-        self._report.issue(Issue(
-            "damaged_row", "error", "recording", "a line of MLPerf's logger cannot be read",
-            "it is left out; the file is cut or damaged, or two programs wrote to it at once",
-            lost_bytes=length, first_offset_bytes=place,
-        ))  # fmt: skip
+        self._report.issue(
+            Issue(
+                "damaged_row",
+                "error",
+                "recording",
+                "a line of MLPerf's logger cannot be read",
+                "it is left out; the file is cut or damaged, or two programs wrote to it at once",
+                lost_bytes=length,
+                first_offset_bytes=place,
+            )
+        )
 
 
 def _event_of(text: str) -> dict[str, Any] | None:

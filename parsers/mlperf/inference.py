@@ -49,8 +49,13 @@ class _Test:
         elif self.validity != "VALID":
             why = ", ".join(dict.fromkeys(self.reasons[:_MOST_REASONS]))
             failure = f"{self.validity}: {why}" if why else self.validity
-        rows.add(name if isinstance(name, str) else None, self.labels, self.metrics,
-                 failure, has_failed=failure is not None)  # fmt: skip
+        rows.add(
+            name if isinstance(name, str) else None,
+            self.labels,
+            self.metrics,
+            failure,
+            has_failed=failure is not None,
+        )
 
 
 class DetailLog:
@@ -86,13 +91,21 @@ class DetailLog:
         said = metadata if isinstance(metadata, dict) else {}
         first = f"the first is {event['key']}: {event.get('value')}"[:_SHOWN]
         if said.get("is_error") is True:
-            self._report.issue(Issue(
-                "profiler_error", "warning", "recording", "LoadGen met errors in the test", first
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "profiler_error",
+                    "warning",
+                    "recording",
+                    "LoadGen met errors in the test",
+                    first,
+                )
+            )
         elif said.get("is_warning") is True:
-            self._report.issue(Issue(
-                "profiler_warning", "warning", "recording", "LoadGen warns of the test", first
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "profiler_warning", "warning", "recording", "LoadGen warns of the test", first
+                )
+            )
 
 
 def _settle(test: _Test, key: str, value: Any) -> None:

@@ -17,8 +17,9 @@ from tracekit.reading.text.json_values import Number
 _START, _STOP = "run_start", "run_stop"
 _BEFORE_A_RUN = ("cache_clear", "init_start")
 #: Set, wherever in the run they are logged; so is what begins with these words.
-_SET = frozenset(("seed", "global_batch_size", "gradient_accumulation_steps", "train_samples",
-                  "eval_samples"))  # fmt: skip
+_SET = frozenset(
+    ("seed", "global_batch_size", "gradient_accumulation_steps", "train_samples", "eval_samples")
+)
 _SET_WORDS = ("submission_", "opt_")
 #: How far a run came, beside its accuracy or at its end.
 _PROGRESS = ("epoch_num", "samples_count")
@@ -73,9 +74,12 @@ class TrainingLog:
             run.metrics["time_to_train"] = Measured(seconds, "s")
         name = run.labels.get("submission_benchmark")
         self._rows.add(
-            name if isinstance(name, str) else None, run.labels, run.metrics,
-            failure, has_failed=failure is not None,
-        )  # fmt: skip
+            name if isinstance(name, str) else None,
+            run.labels,
+            run.metrics,
+            failure,
+            has_failed=failure is not None,
+        )
 
 
 def _begins(run: _Run, key: str) -> bool:
@@ -121,8 +125,10 @@ def _outcome(run: _Run) -> tuple[Number | None, str | None]:
     if run.status != "success":
         known = isinstance(run.status, str) and run.status.strip()
         return None, run.status if known else "run_stop without a status"
-    start, stop = (decimals.number(time) if isinstance(time, Number) else None
-                   for time in (run.start_ms, run.stop_ms))  # fmt: skip
+    start, stop = (
+        decimals.number(time) if isinstance(time, Number) else None
+        for time in (run.start_ms, run.stop_ms)
+    )
     if start is None or stop is None or stop < start:
         return None, "run_start and run_stop without times that fit"
     return Number(f"{(stop - start).scaleb(-3):f}"), None

@@ -154,19 +154,28 @@ class _Reading:
         """Nothing follows."""
         self._pages.finish()
         if self._pages.text.is_orphan:
-            self.report.issue(Issue(
-                "no_launch_line", "warning", "recording",
-                "the page begins without the line that names the kernel",
-                "the launch is kept without a name; copy the page with its first lines",
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "no_launch_line",
+                    "warning",
+                    "recording",
+                    "the page begins without the line that names the kernel",
+                    "the launch is kept without a name; copy the page with its first lines",
+                )
+            )
         if "summary" in self._pages.kinds():
-            self.report.issue(Issue(
-                "summary_page", "info", "recording",
-                "it is a summary (--print-summary): means over the launches of a kernel",
-                "totals are mean · launches, and rates that vary between launches give no figure; "
-                "export the report without that option for each launch",
-                occurrence_count=self.sink.launch_count,
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "summary_page",
+                    "info",
+                    "recording",
+                    "it is a summary (--print-summary): means over the launches of a kernel",
+                    "totals are mean · launches, and rates that vary between launches "
+                    "give no figure; "
+                    "export the report without that option for each launch",
+                    occurrence_count=self.sink.launch_count,
+                )
+            )
 
     def refuse_both(self, source: Source) -> None:
         """Raise FormatError where a summary stands beside launches, which may be the same."""
@@ -245,11 +254,15 @@ class _Messages:
         return True
 
     def _tell_other(self, place: int) -> None:
-        self._report.issue(Issue(
-            "other_text", "info", "import",
-            "lines that are of no page: taken for what the program wrote",
-            first_offset_bytes=place,
-        ))  # fmt: skip
+        self._report.issue(
+            Issue(
+                "other_text",
+                "info",
+                "import",
+                "lines that are of no page: taken for what the program wrote",
+                first_offset_bytes=place,
+            )
+        )
 
     def _tell(self, kind: str, text: str, place: int) -> None:
         self._last = text if kind == "ERROR" or not self._last else self._last
@@ -267,8 +280,10 @@ class _Messages:
             says["replay"] = self._replay
         if self._passes:
             says["passes"] = {
-                "launches": self._launches, "min": self._passes[0], "max": self._passes[1],
-            }  # fmt: skip
+                "launches": self._launches,
+                "min": self._passes[0],
+                "max": self._passes[1],
+            }
         return says
 
     def nothing(self, source: Source) -> str:

@@ -139,8 +139,9 @@ class EvidenceSink:
     def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
         """Whether the metric counts whole things."""
         read = unit_of(unit)
-        return int(is_whole(metric_name(section, label, read.base, item), read.base)
-                   and not read.power)  # fmt: skip
+        return int(
+            is_whole(metric_name(section, label, read.base, item), read.base) and not read.power
+        )
 
     def begin(self, launch: Launch) -> None:
         """Launches say nothing."""
@@ -312,9 +313,15 @@ class Assembler:
         failed = np.bincount(rows[status == "nan"], minlength=len(launches))
         times = np.array([launch.launch_count for launch in launches], np.int64)
         cells = Cells(
-            rows, metric, raw, numbers, status, (failed == counts) & (counts > 0), times,
+            rows,
+            metric,
+            raw,
+            numbers,
+            status,
+            (failed == counts) & (counts > 0),
+            times,
             *self._extremes(cut, metric),
-        )  # fmt: skip
+        )
         self._tell_failed(launches, cells.failed)
         return cells
 
@@ -327,9 +334,10 @@ class Assembler:
         places = np.array([at for at, _ in spreads], np.int64)
         powers = pa.array(np.array([m.power for m in self._metrics])[metric[places]])
         for found, texts in zip(
-            both, zip(*((spread.least, spread.most) for _, spread in spreads), strict=True),
+            both,
+            zip(*((spread.least, spread.most) for _, spread in spreads), strict=True),
             strict=True,
-        ):  # fmt: skip
+        ):
             values = values_of(pa.array(texts, TEXT), self.notation, powers)
             found[places] = values.to_numpy(zero_copy_only=False)
         return both
@@ -343,23 +351,31 @@ class Assembler:
             kind, number = _other(text, self.notation, int(power))
             status[place], numbers[place] = kind, np.nan if number is None else number
             if kind == "unreadable":
-                self.report.issue(Issue(
-                    "unreadable_number", "warning", "import",
-                    "a number is not in the notation of the other numbers of the file",
-                    "its value is NULL, value_raw has what is written; see kernel_metric",
-                ))  # fmt: skip
+                self.report.issue(
+                    Issue(
+                        "unreadable_number",
+                        "warning",
+                        "import",
+                        "a number is not in the notation of the other numbers of the file",
+                        "its value is NULL, value_raw has what is written; see kernel_metric",
+                    )
+                )
 
     def _tell_failed(self, launches: Sequence[Launch], failed: Flags) -> None:
         """Tell of launches that failed: every counter is nan."""
         self._failed += (count := int(np.count_nonzero(failed)))
         if count:
-            self.report.issue(Issue(
-                "failed_launch", "warning", "recording",
-                "a launch has no counter with a value (nan): it failed while it was profiled",
-                "its figures are NULL; run the program without ncu first",
-                occurrence_count=count,
-                first_offset_bytes=launches[int(np.argmax(failed))].event_id,
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "failed_launch",
+                    "warning",
+                    "recording",
+                    "a launch has no counter with a value (nan): it failed while it was profiled",
+                    "its figures are NULL; run the program without ncu first",
+                    occurrence_count=count,
+                    first_offset_bytes=launches[int(np.argmax(failed))].event_id,
+                )
+            )
 
     def _metric_rows(self, launches: Sequence[Launch], cells: Cells) -> pa.RecordBatch:
         length = len(cells.raw)
@@ -451,39 +467,56 @@ class Assembler:
     # -- what to tell -------------------------------------------------------------------------
 
     def _tell_other_device(self, launch: Launch, known: str | None) -> None:
-        self.report.issue(Issue(
-            "several_devices", "warning", "recording",
-            f"device {launch.device_id} has compute capability {launch.compute_capability} here "
-            f"and {known} before: the file is of several machines",
-            "ingest the reports one by one, each with its --device",
-            first_offset_bytes=launch.event_id,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "several_devices",
+                "warning",
+                "recording",
+                f"device {launch.device_id} has compute capability "
+                f"{launch.compute_capability} here "
+                f"and {known} before: the file is of several machines",
+                "ingest the reports one by one, each with its --device",
+                first_offset_bytes=launch.event_id,
+            )
+        )
 
     def _tell_other_unit(self, metric: _Metric, count: int) -> None:
-        self.report.issue(Issue(
-            "other_unit", "warning", "recording",
-            f"{metric.name[:120]} is in {metric.unit_raw or 'no unit'!s}, not in "
-            f"{metric.target.unit if metric.target else ''}",
-            "no figure is worked out from it; it is kept in kernel_metric as it is",
-            occurrence_count=count,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "other_unit",
+                "warning",
+                "recording",
+                f"{metric.name[:120]} is in {metric.unit_raw or 'no unit'!s}, not in "
+                f"{metric.target.unit if metric.target else ''}",
+                "no figure is worked out from it; it is kept in kernel_metric as it is",
+                occurrence_count=count,
+            )
+        )
 
     def _tell_column(self, column: Column) -> None:
         """Tell why a column has no value although its counters have."""
         if column.disagreeing:
-            self.report.issue(Issue(
-                "contradictory_metric", "warning", "recording",
-                f"a counter stands there twice with different values ({column.name})",
-                "no figure is worked out from it; both are kept in kernel_metric",
-                occurrence_count=column.disagreeing,
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "contradictory_metric",
+                    "warning",
+                    "recording",
+                    f"a counter stands there twice with different values ({column.name})",
+                    "no figure is worked out from it; both are kept in kernel_metric",
+                    occurrence_count=column.disagreeing,
+                )
+            )
         if odd := list(column.reasons.values()).count("impossible"):
-            self.report.issue(Issue(
-                "impossible_value", "warning", "recording",
-                f"{column.name} would be zero, less than zero or beyond all bounds",
-                "no figure is worked out from it; it is kept in kernel_metric as it is",
-                occurrence_count=odd,
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "impossible_value",
+                    "warning",
+                    "recording",
+                    f"{column.name} would be zero, less than zero or beyond all bounds",
+                    "no figure is worked out from it; it is kept in kernel_metric as it is",
+                    occurrence_count=odd,
+                )
+            )
 
     def _tell_missing(self) -> None:
         """Tell of counters that some launches have, or should have, and others have not."""
@@ -494,21 +527,31 @@ class Assembler:
             absent = missing - why.total()
             told = [f"{count} {reason}" for reason, count in sorted(why.items())]
             told += [f"{absent} without the counter"] if absent else []
-            self.report.issue(Issue(
-                "missing_counter", "warning", "recording",
-                f"{column} is not known for all launches ({', '.join(told)})",
-                "figures from it are NULL there; kernel_counter.status_json has why",
-                occurrence_count=missing,
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "missing_counter",
+                    "warning",
+                    "recording",
+                    f"{column} is not known for all launches ({', '.join(told)})",
+                    "figures from it are NULL there; kernel_counter.status_json has why",
+                    occurrence_count=missing,
+                )
+            )
 
 
 def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
     read = unit_of(unit)
     name = metric_name(section, label, read.base, item)
     return _Metric(
-        name, section, item or None, None if name == label else label, unit.strip() or None,
-        read.base, read.power, target_of(name),
-    )  # fmt: skip
+        name,
+        section,
+        item or None,
+        None if name == label else label,
+        unit.strip() or None,
+        read.base,
+        read.power,
+        target_of(name),
+    )
 
 
 def _of_device(column: str, cells: Cells, place: int) -> str | int | None:
@@ -519,8 +562,16 @@ def _of_device(column: str, cells: Cells, place: int) -> str | int | None:
     return int(number) if 0 < number < _MOST_DEVICE_UNITS else None
 
 
-_MISSING = {"n/a": "not_available", "(!) n/a": "not_available", "no data": "not_available",
-            "nan": "nan", "-nan": "nan", "inf": "nan", "-inf": "nan", "": "empty"}  # fmt: skip
+_MISSING = {
+    "n/a": "not_available",
+    "(!) n/a": "not_available",
+    "no data": "not_available",
+    "nan": "nan",
+    "-nan": "nan",
+    "inf": "nan",
+    "-inf": "nan",
+    "": "empty",
+}
 _LIKE_A_NUMBER = re.compile(r"[+-]?\d[\d.,' \u00a0\u202f\u2009\u2019]*(?:[eE][+-]?\d+)?")
 _WITH_INSTANCES = re.compile(r"([^()]+) \(.*\)", re.DOTALL)
 
@@ -570,9 +621,19 @@ def _counters(kernels: pa.RecordBatch, columns: Mapping[str, pa.Array]) -> pa.Re
 
 
 def _rule_rows(rules: Sequence[tuple[int, Rule]]) -> pa.RecordBatch:
-    names = ("event_id", "section_name", "rule_name", "rule_kind", "message", "speedup_kind",
-             "speedup_ratio")  # fmt: skip
-    return batch_of_rows(KERNEL_RULE, [
-        {"launch_event_id": launch, **{name: getattr(rule, name) for name in names}}
-        for launch, rule in rules
-    ])  # fmt: skip
+    names = (
+        "event_id",
+        "section_name",
+        "rule_name",
+        "rule_kind",
+        "message",
+        "speedup_kind",
+        "speedup_ratio",
+    )
+    return batch_of_rows(
+        KERNEL_RULE,
+        [
+            {"launch_event_id": launch, **{name: getattr(rule, name) for name in names}}
+            for launch, rule in rules
+        ],
+    )

@@ -22,13 +22,24 @@ _AGREES = 0.01  # two counters of one thing, collected in two passes, are not qu
 _INT_FROM = 2.0**63
 _NO_RANK = 99
 #: What no launch has none of.
-_POSITIVE = frozenset((
-    "dur_ns", "elapsed_cycles", "sm_clock_hz", "grid_x", "grid_y", "grid_z", "block_x", "block_y",
-    "block_z",
-))  # fmt: skip
+_POSITIVE = frozenset(
+    (
+        "dur_ns",
+        "elapsed_cycles",
+        "sm_clock_hz",
+        "grid_x",
+        "grid_y",
+        "grid_z",
+        "block_x",
+        "block_y",
+        "block_z",
+    )
+)
 #: What a row of several launches has the sum of; of all other columns it has the mean.
-_SUMS = re.compile(r"dur_ns|elapsed_cycles|\w+_(?:inst|flop|sector_count|cycle_count)|"
-                   r"(?:dram|dram_read|dram_write|l2_t|l1_t)_bytes")  # fmt: skip
+_SUMS = re.compile(
+    r"dur_ns|elapsed_cycles|\w+_(?:inst|flop|sector_count|cycle_count)|"
+    r"(?:dram|dram_read|dram_write|l2_t|l1_t)_bytes"
+)
 #: Of what may differ between launches a mean is told; of all else it would stand for none of them.
 _MEANS = re.compile(r"\w+_(?:ratio|clock_hz|peak_per_cycle|peak_bytes_per_cycle)")
 #: Columns that are a sum of so many counters, each of which has to be known.

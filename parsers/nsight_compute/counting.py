@@ -17,10 +17,17 @@ _CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
 _TIME = ("dur_ns", "elapsed_cycles", "sm_clock_hz")
 _DRAM = ("dram_bytes", "dram_peak_bytes_per_cycle", "dram_clock_hz")
 _CACHES = (
-    "l2_t_bytes", "l2_t_peak_bytes_per_cycle", "l2_xbar_cycle_count", "l2_xbar_peak_per_cycle",
-    "l2_clock_hz", "l1_t_bytes", "l1_t_peak_bytes_per_cycle", "l1_writeback_cycle_count",
-    "l1_writeback_peak_per_cycle", "l1_clock_hz",
-)  # fmt: skip
+    "l2_t_bytes",
+    "l2_t_peak_bytes_per_cycle",
+    "l2_xbar_cycle_count",
+    "l2_xbar_peak_per_cycle",
+    "l2_clock_hz",
+    "l1_t_bytes",
+    "l1_t_peak_bytes_per_cycle",
+    "l1_writeback_cycle_count",
+    "l1_writeback_peak_per_cycle",
+    "l1_clock_hz",
+)
 _PEAKS = ("dfma_peak_per_cycle", "ffma_peak_per_cycle", "hfma_peak_per_cycle")
 _BUSY = ("occupancy_ratio", "compute_throughput_ratio", "memory_throughput_ratio")
 _DRAM_BUSY = ("dram_throughput_ratio",)

@@ -14,17 +14,40 @@ from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
 from tracekit.parsers.nsight_compute.metrics import section_name
 
 #: Columns that say which launch a row is of; the NVTX ones are told by their ends.
-_LAUNCH_COLUMNS = frozenset((
-    "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",
-    "Stream", "Block Size", "Grid Size", "Device", "CC", "Invocations",
-))  # fmt: skip
+_LAUNCH_COLUMNS = frozenset(
+    (
+        "ID",
+        "Process ID",
+        "Process Name",
+        "Host Name",
+        "Kernel Name",
+        "Kernel Time",
+        "Context",
+        "Stream",
+        "Block Size",
+        "Grid Size",
+        "Device",
+        "CC",
+        "Invocations",
+    )
+)
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
 #: Of these the label is not there where only the header of each section was asked for.
 _DETAIL_COLUMNS = ("Section Name", "Body Item Label", "Metric Name", "Metric Unit", "Metric Value")
 _MEAN, _LEAST, _MOST = "Average", "Minimum", "Maximum"
 _OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
-_LAUNCH_CELLS = ("Kernel Name", "ID", "Process ID", "Context", "Stream", "Device", "Grid Size",
-                 "Block Size", "CC", "Invocations")  # fmt: skip
+_LAUNCH_CELLS = (
+    "Kernel Name",
+    "ID",
+    "Process ID",
+    "Context",
+    "Stream",
+    "Device",
+    "Grid Size",
+    "Block Size",
+    "CC",
+    "Invocations",
+)
 
 #: The header of a page; another program that wrote it again may have put other marks between.
 HEADER = re.compile(rb'"?ID"?([,;\t])"?Process ID"?\1"?Process Name"?\1')
@@ -408,12 +431,16 @@ class CsvPage:
     def _look_for_repeat(self, place: int, launch: int) -> None:
         """Tell where the rows of a launch do not stand together, as ncu writes them."""
         if launch in self._seen:
-            self.report.issue(Issue(
-                "split_launch", "warning", "import",
-                "rows of one launch stand apart: each part is told as a launch of its own",
-                "export the report again; if another program sorted its rows, sort them by ID",
-                first_offset_bytes=place,
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "split_launch",
+                    "warning",
+                    "import",
+                    "rows of one launch stand apart: each part is told as a launch of its own",
+                    "export the report again; if another program sorted its rows, sort them by ID",
+                    first_offset_bytes=place,
+                )
+            )
         if len(self._seen) < _MOST_SEEN:
             self._seen.add(launch)
 
@@ -450,33 +477,55 @@ class CsvPage:
     # -- what to tell ---------------------------------------------------------------------------
 
     def _tell_no_units(self, place: int) -> None:
-        self.report.issue(Issue(
-            "no_units", "warning", "recording", "the row of units below the header is missing",
-            "times and bytes are not worked out; export again with --page raw --csv",
-            first_offset_bytes=place,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "no_units",
+                "warning",
+                "recording",
+                "the row of units below the header is missing",
+                "times and bytes are not worked out; export again with --page raw --csv",
+                first_offset_bytes=place,
+            )
+        )
 
     def _tell_cut_header(self, place: int) -> None:
-        self.report.issue(Issue(
-            "damaged_row", "error", "recording", "the header of a page is cut short",
-            "counters behind the cut are left out; export the report again",
-            first_offset_bytes=place,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "damaged_row",
+                "error",
+                "recording",
+                "the header of a page is cut short",
+                "counters behind the cut are left out; export the report again",
+                first_offset_bytes=place,
+            )
+        )
 
     def _tell_no_metric(self, place: int) -> None:
-        self.report.issue(Issue(
-            "no_metric", "info", "recording", "a row of a summary ends before its metric",
-            "ncu writes so where it has no value of one; nothing is missing but that",
-            first_offset_bytes=place,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "no_metric",
+                "info",
+                "recording",
+                "a row of a summary ends before its metric",
+                "ncu writes so where it has no value of one; nothing is missing but that",
+                first_offset_bytes=place,
+            )
+        )
 
     def _tell_damage(self, place: int, length: int, what: str) -> None:
         self.report.event_count += 1
-        self.report.issue(Issue(
-            "damaged_row", "error", "recording", f"a row of the table {what}",
-            "it was left out; export the report again", skipped_event_count=1,
-            lost_bytes=length, first_offset_bytes=place,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "damaged_row",
+                "error",
+                "recording",
+                f"a row of the table {what}",
+                "it was left out; export the report again",
+                skipped_event_count=1,
+                lost_bytes=length,
+                first_offset_bytes=place,
+            )
+        )
 
 
 def _split(text: bytes, delimiter: str) -> list[str]:
@@ -519,9 +568,14 @@ def _header(line: bytes, delimiter: str) -> _Header | None:
             metrics.append((name, place))
     wanted = (*_LAUNCH_CELLS, *_OTHER_ARGS, *nvtx)
     return _Header(
-        places, tuple(nvtx), tuple(metrics), delimiter, is_quoted, len(names),
+        places,
+        tuple(nvtx),
+        tuple(metrics),
+        delimiter,
+        is_quoted,
+        len(names),
         tuple(places.get(name, len(names)) for name in wanted),
-    )  # fmt: skip
+    )
 
 
 def _prefix(row: bytes, column: int) -> bytes:
@@ -542,10 +596,19 @@ def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Lau
     """A launch from the cells of _LAUNCH_CELLS, then those of `arg_names`."""
     name, index, process, context, stream, device, grid, block, capability, count = cells[:10]
     return Launch(
-        place, name or None, number(index), number(count) or 1, number(process), number(context),
-        number(stream), number(device), sizes(grid), sizes(block),
-        capability.replace(",", ".") or None, _json(arg_names, tuple(cells[10:])),
-    )  # fmt: skip
+        place,
+        name or None,
+        number(index),
+        number(count) or 1,
+        number(process),
+        number(context),
+        number(stream),
+        number(device),
+        sizes(grid),
+        sizes(block),
+        capability.replace(",", ".") or None,
+        _json(arg_names, tuple(cells[10:])),
+    )
 
 
 @lru_cache(maxsize=256)
@@ -573,10 +636,14 @@ def sizes(text: str) -> tuple[int, ...] | None:
 def _rule(place: int, get: Callable[[str], str]) -> Rule:
     speedup = percent(get("Estimated Speedup"))
     return Rule(
-        place, section_name(get("Section Name")), get("Rule Name") or None,
-        get("Rule Type") or None, get("Rule Description").strip() or None,
-        get("Estimated Speedup Type") or None, speedup,
-    )  # fmt: skip
+        place,
+        section_name(get("Section Name")),
+        get("Rule Name") or None,
+        get("Rule Type") or None,
+        get("Rule Description").strip() or None,
+        get("Estimated Speedup Type") or None,
+        speedup,
+    )
 
 
 def percent(text: str) -> float | None:

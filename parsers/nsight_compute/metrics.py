@@ -52,11 +52,13 @@ _LABELS: dict[str, dict[str, str]] = {
     },
     "Warp State Statistics": {
         "Warp Cycles Per Issued Instruction": "smsp__average_warp_latency_per_inst_issued.ratio",
-        "Warp Cycles Per Executed Instruction":
-            "smsp__average_warps_active_per_inst_executed.ratio",
+        "Warp Cycles Per Executed Instruction": (
+            "smsp__average_warps_active_per_inst_executed.ratio"
+        ),
         "Avg. Active Threads Per Warp": "smsp__thread_inst_executed_per_inst_executed.ratio",
-        "Avg. Not Predicated Off Threads Per Warp":
-            "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
+        "Avg. Not Predicated Off Threads Per Warp": (
+            "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"
+        ),
     },
     "Scheduler Statistics": {
         "Active Warps Per Scheduler": "smsp__warps_active.avg.per_cycle_active",
@@ -114,11 +116,17 @@ _LABELS: dict[str, dict[str, str]] = {
     },
     "GPU and Memory Workload Distribution": {
         f"{statistic} {label} {state} Cycles": f"{unit}__cycles_{state.lower()}.{rollup}"
-        for label, unit in (("SM", "sm"), ("SMSP", "smsp"), ("L1", "l1tex"), ("L2", "lts"),
-                            ("DRAM", "dram"), ("MC Channel", "mcc"))
+        for label, unit in (
+            ("SM", "sm"),
+            ("SMSP", "smsp"),
+            ("L1", "l1tex"),
+            ("L2", "lts"),
+            ("DRAM", "dram"),
+            ("MC Channel", "mcc"),
+        )
         for statistic, state, rollup in (("Average", "Active", "avg"), ("Total", "Elapsed", "sum"))
     },
-}  # fmt: skip
+}
 #: What rule rows call a section, and what metric rows call it.
 _SECTIONS = {
     "SpeedOfLight": "GPU Speed Of Light Throughput",
@@ -135,11 +143,16 @@ _SECTIONS = {
     "SourceCounters": "Source Counters",
     "WorkloadDistribution": "GPU and Memory Workload Distribution",
 } | {
-    f"SpeedOfLight_Hierarchical{short}RooflineChart":
+    f"SpeedOfLight_Hierarchical{short}RooflineChart": (
         f"GPU Speed Of Light Hierarchical Roofline Chart ({long})"
-    for short, long in (("Single", "Single Precision"), ("Double", "Double Precision"),
-                        ("Half", "Half Precision"), ("Tensor", "Tensor Core"))
-}  # fmt: skip
+    )
+    for short, long in (
+        ("Single", "Single Precision"),
+        ("Double", "Double Precision"),
+        ("Half", "Half Precision"),
+        ("Tensor", "Tensor Core"),
+    )
+}
 _SOL = "GPU Speed Of Light"
 _ROOFLINE = re.compile(r"GPU Speed Of Light (?:Hierarchical )?Roofline Chart\b")
 _CLOCKS = {"DRAM": "dram", "L2 Cache": "lts", "L1/TEX Cache": "l1tex"}
@@ -152,20 +165,28 @@ _ROOFLINE_LABELS: dict[tuple[str, str | None], str] = {
     ("L2 peak writeback cycles", None): "lts__lts2xbar_cycles_active.sum.peak_sustained",
     ("L2 Cache Bandwidth", "byte"): "derived__lts__lts2xbar_bytes.sum.per_second",
     ("L2 Cache Bandwidth", "byte/s"): "l1tex__m_xbar2l1tex_read_bytes.sum.per_second",
-    ("Theoretical L2 Cache Bytes Accessible", "byte"):
-        "derived__lts__lts2xbar_bytes.sum.peak_sustained",
-    ("Theoretical L2 Cache Bytes Accessible", "byte/cycle"):
-        "l1tex__m_xbar2l1tex_read_bytes.sum.peak_sustained",
+    (
+        "Theoretical L2 Cache Bytes Accessible",
+        "byte",
+    ): "derived__lts__lts2xbar_bytes.sum.peak_sustained",
+    (
+        "Theoretical L2 Cache Bytes Accessible",
+        "byte/cycle",
+    ): "l1tex__m_xbar2l1tex_read_bytes.sum.peak_sustained",
     ("Tensor Operations Per Cycle", None): "per_cycle_elapsed",
     ("Theoretical Tensor Operations", None): "peak_sustained",
 } | {
     (f"{label} Frequency", "hz"): f"{unit}__cycles_elapsed.avg.per_second"
     for label, unit in _CLOCKS.items()
-}  # fmt: skip
-_RATE = re.compile(r"Predicated-On ([DFH](?:ADD|MUL|FMA)2?) "
-                   r"(Thread Instructions Executed|Operations) Per Cycle")  # fmt: skip
-_PEAK = re.compile(r"Theoretical Predicated-On ([DFH]FMA) "
-                   r"(Thread Instructions Executed|Operations)")  # fmt: skip
+}
+_RATE = re.compile(
+    r"Predicated-On ([DFH](?:ADD|MUL|FMA)2?) "
+    r"(Thread Instructions Executed|Operations) Per Cycle"
+)
+_PEAK = re.compile(
+    r"Theoretical Predicated-On ([DFH]FMA) "
+    r"(Thread Instructions Executed|Operations)"
+)
 _OPERANDS = re.compile(r".*\(((?:Op:\w+ )?Src:[\w: ]+)\)")
 _NO_SECTION = "Command line profiler metrics"
 
@@ -252,8 +273,20 @@ def _arithmetic() -> dict[str, Target]:
     """Thread-level instructions; `derived__` ones are multiplied by the operations in each."""
     found = {}
     for rank, unit in enumerate(("sm", "smsp")):
-        for kind in ("dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "fadd2", "fmul2", "ffma2",
-                     "hadd", "hmul", "hfma"):  # fmt: skip
+        for kind in (
+            "dadd",
+            "dmul",
+            "dfma",
+            "fadd",
+            "fmul",
+            "ffma",
+            "fadd2",
+            "fmul2",
+            "ffma2",
+            "hadd",
+            "hmul",
+            "hfma",
+        ):
             name = f"{unit}__sass_thread_inst_executed_op_{kind}_pred_on"
             found[f"{name}.sum"] = _counter(f"{kind}_inst", "inst", rank=rank)
             found[f"{name}.sum.per_cycle_elapsed"] = _counter(
@@ -325,8 +358,11 @@ def _l1_labels() -> dict[str, Target]:
 
 def _rates(name: str, column: str, factor: float, rank: int) -> dict[str, Target]:
     """Count, rate and peak rate of one event, `factor` being events per what is counted."""
-    ways = (("sum", "cycle_count"), ("sum.per_second", "per_s"), ("sum.peak_sustained",
-            "peak_per_cycle"))  # fmt: skip
+    ways = (
+        ("sum", "cycle_count"),
+        ("sum.per_second", "per_s"),
+        ("sum.peak_sustained", "peak_per_cycle"),
+    )
     return {
         f"{name}.{rollup}": Target(
             "kernel_counter", f"{column}_{what}", None, factor, rank, event=column
@@ -340,20 +376,23 @@ def _others() -> dict[str, Target]:
         "gpu__time_duration.sum": Target("kernel", "dur_ns", "ns"),
         "gpc__cycles_elapsed.avg.per_second": _counter("sm_clock_hz", "hz", rank=2),
         f"sm__throughput.{_PCT_ELAPSED}": _counter("compute_throughput_ratio", "ratio"),
-        f"gpu__compute_memory_throughput.{_PCT_ELAPSED}":
-            _counter("memory_throughput_ratio", "ratio"),
+        f"gpu__compute_memory_throughput.{_PCT_ELAPSED}": _counter(
+            "memory_throughput_ratio", "ratio"
+        ),
         f"gpu__dram_throughput.{_PCT_ELAPSED}": _counter("dram_throughput_ratio", "ratio"),
         f"dram__throughput.{_PCT_ELAPSED}": _counter("dram_throughput_ratio", "ratio", rank=1),
         f"sm__warps_active.{_PCT_ACTIVE}": Target("kernel", "occupancy_ratio", "ratio"),
         "launch__registers_per_thread": Target("kernel", "registers_per_thread_count", None),
-        "launch__shared_mem_per_block_static":
-            Target("kernel", "shared_memory_bytes", "byte/block", path=("static",)),
-        "launch__shared_mem_per_block_dynamic":
-            Target("kernel", "shared_memory_bytes", "byte/block", path=("dynamic",)),
+        "launch__shared_mem_per_block_static": Target(
+            "kernel", "shared_memory_bytes", "byte/block", path=("static",)
+        ),
+        "launch__shared_mem_per_block_dynamic": Target(
+            "kernel", "shared_memory_bytes", "byte/block", path=("dynamic",)
+        ),
         "launch__sm_count": Target("device", "sm_count", None),
         "device__attribute_multiprocessor_count": Target("device", "sm_count", None, rank=1),
         "device__attribute_display_name": Target("device", "name", None),
-    }  # fmt: skip
+    }
     for rank, unit in enumerate(("sm", "smsp")):
         found[f"{unit}__cycles_elapsed.avg"] = _counter("elapsed_cycles", "cycle", rank=rank)
         found[f"{unit}__cycles_elapsed.avg.per_second"] = _counter("sm_clock_hz", "hz", rank=rank)
@@ -372,12 +411,22 @@ _TENSOR = re.compile(
 )
 # "fp16_bf16_tf32" is what Turing's counters are called, which has FP16 alone.
 _TENSOR_KINDS = (
-    ("fp64", "fp64"), ("tf32", "tf32"), ("bf16", "bf16"), ("fp16_bf16_tf32", "fp16"),
-    ("fp4_fp6_fp8", "mixed"), ("fp16", "fp16"), ("fp8", "fp8"), ("fp4", "fp4"), ("fp6", "fp4"),
+    ("fp64", "fp64"),
+    ("tf32", "tf32"),
+    ("bf16", "bf16"),
+    ("fp16_bf16_tf32", "fp16"),
+    ("fp4_fp6_fp8", "mixed"),
+    ("fp16", "fp16"),
+    ("fp8", "fp8"),
+    ("fp4", "fp4"),
+    ("fp6", "fp4"),
     ("int", "int"),
-)  # fmt: skip
-_TENSOR_COLUMNS = {None: ("flop", None), "per_cycle_elapsed": ("per_cycle", None),
-                   "peak_sustained": ("peak_per_cycle", None)}  # fmt: skip
+)
+_TENSOR_COLUMNS = {
+    None: ("flop", None),
+    "per_cycle_elapsed": ("per_cycle", None),
+    "peak_sustained": ("peak_per_cycle", None),
+}
 
 
 @lru_cache(maxsize=65536)

@@ -86,15 +86,18 @@ class TextPage:
         text = line.decode("utf-8", "replace").rstrip()
         if text.startswith("\t"):  # a table below a table
             text = "    " + text[1:].lstrip()
-        is_ours = self._launch(place, text) or (len(text) <= _MOST_LINE and (
-            self._summarized(place, text)
-            or self._header(place, text)
-            or self._goes_on(text)
-            or self._ranges(text)
-            or self._warning(place, text)
-            or self._table(place, text)
-            or self._advice(place, text)
-        ))  # fmt: skip
+        is_ours = self._launch(place, text) or (
+            len(text) <= _MOST_LINE
+            and (
+                self._summarized(place, text)
+                or self._header(place, text)
+                or self._goes_on(text)
+                or self._ranges(text)
+                or self._warning(place, text)
+                or self._table(place, text)
+                or self._advice(place, text)
+            )
+        )
         if is_ours:
             self._name = []
         else:
@@ -105,11 +108,15 @@ class TextPage:
         """Nothing follows."""
         is_open = self._spans or (self.summary.has_table and self.summary.has_end)
         if is_open or (self._rule_kind and self.is_last_line):
-            self.report.issue(Issue(
-                "cut_page", "warning", "recording",
-                "the page ends inside a table or a line",
-                "the counters and sections after that are missing; copy the page as a whole",
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "cut_page",
+                    "warning",
+                    "recording",
+                    "the page ends inside a table or a line",
+                    "the counters and sections after that are missing; copy the page as a whole",
+                )
+            )
         self._end_rule()
 
     # -- launches and sections ------------------------------------------------------------------
@@ -211,10 +218,16 @@ class TextPage:
         """What ncu says of the launch as a whole."""
         warning = _WARNING.fullmatch(text) if self._has_launch and not self._spans else None
         if warning:
-            self.report.issue(Issue(
-                "profiler_warning", "info", "recording", f"ncu says: {warning[1][:_MOST_WARNING]}",
-                "see the tool's documentation", first_offset_bytes=place,
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "profiler_warning",
+                    "info",
+                    "recording",
+                    f"ncu says: {warning[1][:_MOST_WARNING]}",
+                    "see the tool's documentation",
+                    first_offset_bytes=place,
+                )
+            )
         return bool(warning)
 
     # -- tables ---------------------------------------------------------------------------------
@@ -252,11 +265,18 @@ class TextPage:
 
     def _tell_cut(self, place: int, length: int, what: str) -> None:
         self.report.event_count += 1
-        self.report.issue(Issue(
-            "damaged_row", "error", "recording", f"{what} is cut short, or another goes on in it",
-            "it was left out; export the report again", skipped_event_count=1,
-            lost_bytes=length, first_offset_bytes=place,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "damaged_row",
+                "error",
+                "recording",
+                f"{what} is cut short, or another goes on in it",
+                "it was left out; export the report again",
+                skipped_event_count=1,
+                lost_bytes=length,
+                first_offset_bytes=place,
+            )
+        )
 
     # -- advice ---------------------------------------------------------------------------------
 
@@ -280,10 +300,17 @@ class TextPage:
         speedup = _SPEEDUP.fullmatch(self._rule[0])
         message = " ".join(self._rule[1:] if speedup else self._rule)
         kind = ("local" if speedup[1] else "global") if speedup else None
-        self.sink.rule(Rule(
-            self._rule_at, self._section, None, self._rule_kind, message or None, kind,
-            percent(speedup[2]) if speedup else None,
-        ))  # fmt: skip
+        self.sink.rule(
+            Rule(
+                self._rule_at,
+                self._section,
+                None,
+                self._rule_kind,
+                message or None,
+                kind,
+                percent(speedup[2]) if speedup else None,
+            )
+        )
         self._rule_kind, self._rule = "", []
 
 

@@ -69,17 +69,19 @@ class TextSummary:
         if (grid := get("grid", "")).isdigit():  # blocks and threads, in whatever shape
             args |= {"Grid Size": grid, "Block Size": get("block", "")}
         known = {name: value for name, value in args.items() if value}
-        self.sink.begin(Launch(
-            event_id=place,
-            name=get("name") or None,
-            launch_count=int(get("count", "1")),
-            process_id=process_id,
-            device_id=number(get("device") or self._device[0]),
-            grid=sizes(grid),
-            block=sizes(get("block", "")),
-            compute_capability=get("cc") or self._device[1] or None,
-            args_json=json.dumps(known, ensure_ascii=False) if known else None,
-        ))  # fmt: skip
+        self.sink.begin(
+            Launch(
+                event_id=place,
+                name=get("name") or None,
+                launch_count=int(get("count", "1")),
+                process_id=process_id,
+                device_id=number(get("device") or self._device[0]),
+                grid=sizes(grid),
+                block=sizes(get("block", "")),
+                compute_capability=get("cc") or self._device[1] or None,
+                args_json=json.dumps(known, ensure_ascii=False) if known else None,
+            )
+        )
         self.launch_count += 1
         self.is_open, self.has_table, self._section = True, False, None
 

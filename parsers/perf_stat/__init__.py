@@ -235,27 +235,43 @@ class _Reading:
             )
         if self._is_damaged(text):
             self._report.event_count += 1
-            self._report.issue(Issue(
-                "damaged_row", "error", "recording",
-                "a line looks like a row of perf stat and cannot be read",
-                f"it is left out; the first is {text.strip()[:_SHOWN]!r}"[:200],
-                skipped_event_count=1, lost_bytes=len(line), first_offset_bytes=place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "damaged_row",
+                    "error",
+                    "recording",
+                    "a line looks like a row of perf stat and cannot be read",
+                    f"it is left out; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                    skipped_event_count=1,
+                    lost_bytes=len(line),
+                    first_offset_bytes=place,
+                )
+            )
             return
         if self.text.is_in_block:
-            self._report.issue(Issue(
-                "unknown_line", "warning", "recording",
-                "a line between the title and the times of a block is none that perf writes",
-                f"see whether a count is in it; the first is {text.strip()[:_SHOWN]!r}"[:200],
-                lost_bytes=len(line), first_offset_bytes=place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "unknown_line",
+                    "warning",
+                    "recording",
+                    "a line between the title and the times of a block is none that perf writes",
+                    f"see whether a count is in it; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                    lost_bytes=len(line),
+                    first_offset_bytes=place,
+                )
+            )
             return
-        self._report.issue(Issue(
-            "other_text", "info", "recording",
-            "lines that are not of perf stat, such as the output of the program",
-            "nothing is missing; perf stat -o FILE keeps its output apart",
-            lost_bytes=len(line), first_offset_bytes=place,
-        ))  # fmt: skip
+        self._report.issue(
+            Issue(
+                "other_text",
+                "info",
+                "recording",
+                "lines that are not of perf stat, such as the output of the program",
+                "nothing is missing; perf stat -o FILE keeps its output apart",
+                lost_bytes=len(line),
+                first_offset_bytes=place,
+            )
+        )
 
     def _is_damaged(self, text: str) -> bool:
         start = text.lstrip()[:1]
@@ -270,11 +286,15 @@ class _Reading:
         self.csv.finish()
         self._measurements.finish()
         if self._is_cut:
-            self._report.issue(Issue(
-                "cut_row", "warning", "recording",
-                "the last line is a row without a line feed: it may be cut",
-                "compare it with the rows before; let perf stat end, and copy the whole file",
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "cut_row",
+                    "warning",
+                    "recording",
+                    "the last line is a row without a line feed: it may be cut",
+                    "compare it with the rows before; let perf stat end, and copy the whole file",
+                )
+            )
 
     def facts(self) -> dict[str, Any]:
         """What the file says of itself."""

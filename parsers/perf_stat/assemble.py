@@ -24,9 +24,16 @@ _MOST_SERIES = 1 << 18
 _MOST_METRICS = 64  # of one event
 #: What text leaves out: the share of an event that ran whenever it was enabled, and no spread.
 ALWAYS, NEVER = "100", "0"
-_STATUS = {"<not counted>": "not_counted", "<not supported>": "not_supported",
-           "none": "not_counted", "": "not_counted", "nan": "not_counted",
-           "-nan": "not_counted", "inf": "not_counted", "-inf": "not_counted"}  # fmt: skip
+_STATUS = {
+    "<not counted>": "not_counted",
+    "<not supported>": "not_supported",
+    "none": "not_counted",
+    "": "not_counted",
+    "nan": "not_counted",
+    "-nan": "not_counted",
+    "inf": "not_counted",
+    "-inf": "not_counted",
+}
 _KINDS = ("ok", "scaled", "not_counted", "not_supported", "unreadable")
 _OK, _SCALED, _NOT_SUPPORTED = 0, 1, 3
 
@@ -67,9 +74,9 @@ class Moment:
 
 
 #: Rows as they are read: the number of a series, and cells as they are written.
-ROWS = pa.schema([
-    ("series", INT), ("value", TEXT), ("percent", TEXT), ("running", TEXT), ("noise", TEXT),
-])  # fmt: skip
+ROWS = pa.schema(
+    [("series", INT), ("value", TEXT), ("percent", TEXT), ("running", TEXT), ("noise", TEXT)]
+)
 Row = tuple[int, str, str | None, str | None, str | None]
 
 
@@ -250,8 +257,9 @@ class Assembler(Sink):
             self._forget(kept)
         while self._measurements and (is_last or len(self._measurements) >= BATCH_ROWS):
             rows, self._measurements = (
-                self._measurements[:BATCH_ROWS], self._measurements[BATCH_ROWS:],
-            )  # fmt: skip
+                self._measurements[:BATCH_ROWS],
+                self._measurements[BATCH_ROWS:],
+            )
             yield MEASUREMENT.name, batch_of_rows(MEASUREMENT, rows)
 
     def _batch(self, rows: pa.Table, start: int) -> pa.RecordBatch:
@@ -266,14 +274,15 @@ class Assembler(Sink):
         ratio[status == _NOT_SUPPORTED] = np.nan  # perf prints 100.00 where no time passed
         columns = {
             "event_id": pa.array(self._spread(self._places, start, end, counts_up=True), INT),
-            "value": _nullable(values), "value_raw": raw,
+            "value": _nullable(values),
+            "value_raw": raw,
             "status_kind": pa.array(_KINDS, TEXT).take(pa.array(status)),
             "running_ratio": _nullable(ratio),
             "running_ns": _whole(self._numbers(running)),
             "stddev": _nullable(np.abs(values) * self._ratios(noise)),
             **{name: known.columns[name].take(numbers) for name in known.columns},
             **self._of_moments(start, end),
-        }  # fmt: skip
+        }
         return batch(COUNTER, columns, len(rows))
 
     def _known_series(self) -> _Columns:
@@ -383,9 +392,10 @@ class _Columns:
         """These, and others behind them."""
         return _Columns(
             {n: pa.concat_arrays([c, other.columns[n]]) for n, c in self.columns.items()},
-            np.append(self.powers, other.powers), np.append(self.factors, other.factors),
+            np.append(self.powers, other.powers),
+            np.append(self.factors, other.factors),
             np.append(self.are_cut, other.are_cut),
-        )  # fmt: skip
+        )
 
 
 def _columns_of(series: list[Series]) -> _Columns:
@@ -398,17 +408,24 @@ def _columns_of(series: list[Series]) -> _Columns:
         "unit": [s.scale.unit for s in series],
         **{
             name: [getattr(s, name) for s in series]
-            for name in ("record_kind", "metric_event_name", "scope_name", "cgroup_name",
-                         "unit_raw", "args_json")
+            for name in (
+                "record_kind",
+                "metric_event_name",
+                "scope_name",
+                "cgroup_name",
+                "unit_raw",
+                "args_json",
+            )
         },
-    }  # fmt: skip
+    }
     columns = {name: pa.array(cells, TEXT) for name, cells in texts.items()}
     columns["scope_cpu_count"] = pa.array([s.scope_cpu_count for s in series], INT)
     return _Columns(
-        columns, np.array([s.scale.power for s in series], np.int64),
+        columns,
+        np.array([s.scale.power for s in series], np.int64),
         np.array([s.scale.factor for s in series], np.float64),
         np.array([s.is_cut for s in series], np.bool_),
-    )  # fmt: skip
+    )
 
 
 def _tuples(rows: pa.Table) -> list[Row]:

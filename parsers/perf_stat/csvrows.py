@@ -46,8 +46,18 @@ _FIRST = re.compile(r" *(?:summary|<not \w+>|[\w.\-]+)([^\w.<>%\"'\s/+-]+|[ \t])
 _LEAST_FIELDS = 4
 #: A share of the time with a decimal comma, where a comma separates the fields too.
 _TWO_COMMAS = re.compile(r"[ \w.<>,-]*,[A-Za-z_][^,]*(?:,\d+,\d\d%)?,\d+,\d{1,3},\d\d(?:,.*)?")
-_HEADER_WORDS = {"time", "cpu", "socket", "die", "cluster", "cache", "core", "node", "cpus",
-                 "comm-pid"}  # fmt: skip
+_HEADER_WORDS = {
+    "time",
+    "cpu",
+    "socket",
+    "die",
+    "cluster",
+    "cache",
+    "core",
+    "node",
+    "cpus",
+    "comm-pid",
+}
 _USUAL_SEPARATORS = (",", ";", "|", "\t", ":", "@", "!", "#", "^", "~", "&", "$", " ")
 
 
@@ -282,9 +292,9 @@ class CsvReader:
         }
         number = self._sink.number_of(series)
         if says_its_unit(series.key, series.unit_raw):
-            self.known.learn(fields, _layout(line), (
-                number, *(metrics.get(at, BLANK) for at in line.metrics),
-            ))  # fmt: skip
+            self.known.learn(
+                fields, _layout(line), (number, *(metrics.get(at, BLANK) for at in line.metrics))
+            )
         self._add(fields, line, number, metrics)
         return True
 
@@ -294,9 +304,12 @@ class CsvReader:
         error = None if line.error is None else fields[line.error][:-1]
         self._measurements.counted(number, value, error)
         sink.add(
-            number, value, None if line.share is None else fields[line.share],
-            None if line.run is None else fields[line.run], error,
-        )  # fmt: skip
+            number,
+            value,
+            None if line.share is None else fields[line.share],
+            None if line.run is None else fields[line.run],
+            error,
+        )
         self.passed(sink.series[number])
         for at, metric in metrics.items():
             self._measurements.worked_out(sink.series[metric], fields[at])
@@ -307,12 +320,16 @@ class CsvReader:
         most = tuple(map(any, zip(*self._shapes, strict=True)))
         count = sum(count for shape, count in self._shapes.items() if shape != most)
         if count:
-            self._report.issue(Issue(
-                "short_row", "warning", "recording",
-                "a row has fewer fields than others: it may be cut",
-                "what it has is kept; compare it with the rows before and behind",
-                occurrence_count=count,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "short_row",
+                    "warning",
+                    "recording",
+                    "a row has fewer fields than others: it may be cut",
+                    "what it has is kept; compare it with the rows before and behind",
+                    occurrence_count=count,
+                )
+            )
 
     def _at(self, text: str) -> bool:
         """Rows to come are of this interval, or of the summary."""
@@ -329,12 +346,15 @@ class CsvReader:
         unit = (fields[line.unit] or None) if line.unit is not None else None
         spelling = spelling_of(name)
         return Series(
-            "time" if spelling.key in TOOL_EVENTS else "event", name,
-            event_scale(spelling.key, unit, fields[line.value or 0]), unit, spelling,
+            "time" if spelling.key in TOOL_EVENTS else "event",
+            name,
+            event_scale(spelling.key, unit, fields[line.value or 0]),
+            unit,
+            spelling,
             scope_name=None if line.scope is None else fields[line.scope].strip(),
             scope_cpu_count=None if line.cpus is None else _small(fields[line.cpus]),
             cgroup_name=(fields[line.cgroup] or None) if line.cgroup is not None else None,
-        )  # fmt: skip
+        )
 
     def _metric(self, event: Series, label: str) -> int:
         is_cut = self._measurements.notation == "comma"  # print_metric_csv stops at the comma
@@ -354,13 +374,18 @@ class CsvReader:
         event = self._last if self._last is not None and self._last.scope_name == scope else None
         cpus = None if line.cpus is None else _small(fields[line.cpus])
         numbers = [
-            self._sink.number_of(metric_series(
-                fields[at + 1], event, scope_name=scope, scope_cpu_count=cpus,
-                group=self._group if event is None else None,
-                is_cut=self._measurements.notation == "comma",
-            ))
+            self._sink.number_of(
+                metric_series(
+                    fields[at + 1],
+                    event,
+                    scope_name=scope,
+                    scope_cpu_count=cpus,
+                    group=self._group if event is None else None,
+                    is_cut=self._measurements.notation == "comma",
+                )
+            )
             for at in line.metrics
-        ]  # fmt: skip
+        ]
         varying = {line.time, line.run, line.share, *line.metrics}
         others = itemgetter(*(at for at in range(len(fields)) if at not in varying))
         if (known := self._mores.get(len(fields))) is None or known.line != line:
@@ -377,9 +402,11 @@ class CsvReader:
         numbers = known.series.get((known.others(fields), self._last, self._group))
         if numbers is None or not all(_REAL.fullmatch(fields[at]) for at in line.metrics):
             return False
-        if line.run is not None and line.share is not None and not (
-            _COUNT.fullmatch(fields[line.run]) and _SHARE.fullmatch(fields[line.share])
-        ):  # fmt: skip
+        if (
+            line.run is not None
+            and line.share is not None
+            and not (_COUNT.fullmatch(fields[line.run]) and _SHARE.fullmatch(fields[line.share]))
+        ):
             return False
         if line.time is not None and not self._at(fields[line.time]):
             return False
@@ -444,7 +471,9 @@ def _layout(line: Line) -> Layout:
 
     return Layout(
         Cell(line.value or 0, VALUE),
-        cell(line.time, _TIME.pattern), cell(line.share, r"\d{1,3}[.,]\d\d"),
-        cell(line.run, r"\d+"), cell(line.error, rf"({NUMBER})%"),
+        cell(line.time, _TIME.pattern),
+        cell(line.share, r"\d{1,3}[.,]\d\d"),
+        cell(line.run, r"\d+"),
+        cell(line.error, rf"({NUMBER})%"),
         tuple(Cell(at, f"(?:{NUMBER})?") for at in line.metrics),
-    )  # fmt: skip
+    )

@@ -33,9 +33,22 @@ _PAIR = re.compile(
     r'"([^"\\]{1,200})" *: *(?:"((?:[^"\\]|\\.)*)"|([^\s",{}][^"{}]*?)) *(?=,? *"|,? *[{}]|,? *$)'
 )
 _SCOPES = ("core", "cache", "cluster", "die", "socket", "node", "thread", "cpu")
-_OWN = {"counter-value", "unit", "event", "event-runtime", "pcnt-running", "variance", "cgroup",
-        "metric-value", "metric-unit", "metric-threshold", "metricgroup", "interval",
-        "aggregate-number", *_SCOPES}  # fmt: skip
+_OWN = {
+    "counter-value",
+    "unit",
+    "event",
+    "event-runtime",
+    "pcnt-running",
+    "variance",
+    "cgroup",
+    "metric-value",
+    "metric-unit",
+    "metric-threshold",
+    "metricgroup",
+    "interval",
+    "aggregate-number",
+    *_SCOPES,
+}
 _START = re.compile(rf'\{{ *"(?:{"|".join(sorted(_OWN))})" *:')
 _OBJECTS = re.compile(r'(?<=\})\s*(?=\{[^{}]*"counter-value" *:)')
 _TIME = re.compile(r"\d{1,9}[.,]\d{1,9}")
@@ -90,12 +103,16 @@ class JsonReader:
         if not line.endswith("}"):
             self._tell_cut(line[-80:])
         if not _is_valid(line):
-            self._report.issue(Issue(
-                "broken_json", "warning", "recording",
-                "a line is not valid JSON, as some versions of perf write it",
-                "what can be read of it is kept; record with a newer perf, or with -x\\;",
-                first_offset_bytes=self._sink.place - 1,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "broken_json",
+                    "warning",
+                    "recording",
+                    "a line is not valid JSON, as some versions of perf write it",
+                    "what can be read of it is kept; record with a newer perf, or with -x\\;",
+                    first_offset_bytes=self._sink.place - 1,
+                )
+            )
         elif series and line == text and "\\" not in text:
             fields = text.split('"')
             self.known.learn(fields, _layout(text, fields, matches), series)
@@ -129,9 +146,12 @@ class JsonReader:
         number = self._number_of(says)
         self._measurements.counted(number, says["counter-value"], variance)
         self._sink.add(
-            number, says["counter-value"], says.get("pcnt-running"), says.get("event-runtime"),
+            number,
+            says["counter-value"],
+            says.get("pcnt-running"),
+            says.get("event-runtime"),
             variance,
-        )  # fmt: skip
+        )
         self.passed(self._sink.series[number])
         return number
 
@@ -141,12 +161,18 @@ class JsonReader:
             name = says["event"].strip()
             spelling, unit = spelling_of(name), says.get("unit") or None
             scope, cpus = _scope(says)
-            number = self._sink.number_of(Series(
-                "time" if spelling.key in TOOL_EVENTS else "event", name,
-                event_scale(spelling.key, unit, says["counter-value"]), unit,
-                spelling, scope_name=scope, scope_cpu_count=cpus,
-                cgroup_name=says.get("cgroup") or None,
-            ))  # fmt: skip
+            number = self._sink.number_of(
+                Series(
+                    "time" if spelling.key in TOOL_EVENTS else "event",
+                    name,
+                    event_scale(spelling.key, unit, says["counter-value"]),
+                    unit,
+                    spelling,
+                    scope_name=scope,
+                    scope_cpu_count=cpus,
+                    cgroup_name=says.get("cgroup") or None,
+                )
+            )
             if says_its_unit(spelling.key, unit):
                 self._known[texts] = number
         return number
@@ -193,11 +219,17 @@ class JsonReader:
             if name.strip() and not _VALUE.fullmatch(value):
                 number = UNKNOWN
             elif name.strip():
-                series = self._add(metric_series(
-                    name, event, scope_name=scope, scope_cpu_count=cpus,
-                    cgroup_name=says.get("cgroup") or None,
-                    group=self._group if event is None and key == "metric-value" else None,
-                ), value)  # fmt: skip
+                series = self._add(
+                    metric_series(
+                        name,
+                        event,
+                        scope_name=scope,
+                        scope_cpu_count=cpus,
+                        cgroup_name=says.get("cgroup") or None,
+                        group=self._group if event is None and key == "metric-value" else None,
+                    ),
+                    value,
+                )
                 number = series if number == IGNORED else number
                 if event is None:
                     self._measurements.told(scope, cpus)
@@ -206,12 +238,16 @@ class JsonReader:
 
     def _tell_cut(self, text: str) -> None:
         """A line ends early, or a metric has lost its name or its value."""
-        self._report.issue(Issue(
-            "cut_line", "warning", "recording",
-            "a line is cut, or a metric has no name or no value",
-            f"what is not there is left out; see {text[:80]!r}",
-            first_offset_bytes=self._sink.place,
-        ))  # fmt: skip
+        self._report.issue(
+            Issue(
+                "cut_line",
+                "warning",
+                "recording",
+                "a line is cut, or a metric has no name or no value",
+                f"what is not there is left out; see {text[:80]!r}",
+                first_offset_bytes=self._sink.place,
+            )
+        )
 
     def _add(self, series: Series, value: str) -> int:
         number = self._sink.number_of(series)
@@ -243,10 +279,13 @@ def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> Layou
     value = cell(first["counter-value"], VALUE)
     assert value is not None
     return Layout(
-        value, cell(first.get("interval"), r"\d{1,9}\.\d{1,9}"),
-        cell(first.get("pcnt-running"), NUMBER), cell(first.get("event-runtime"), NUMBER),
-        cell(first.get("variance"), NUMBER), tuple(m for m in metrics if m is not None),
-    )  # fmt: skip
+        value,
+        cell(first.get("interval"), r"\d{1,9}\.\d{1,9}"),
+        cell(first.get("pcnt-running"), NUMBER),
+        cell(first.get("event-runtime"), NUMBER),
+        cell(first.get("variance"), NUMBER),
+        tuple(m for m in metrics if m is not None),
+    )
 
 
 def _text(quoted: str, bare: str) -> str:

@@ -120,9 +120,13 @@ class Known:
     """Lines of one format that were learned; `cut` makes fields of lines."""
 
     def __init__(
-        self, sink: Sink, measurements: Measurements, cut: Callable[[pa.Array], pa.Array],
-        *, is_text: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        sink: Sink,
+        measurements: Measurements,
+        cut: Callable[[pa.Array], pa.Array],
+        *,
+        is_text: bool = False,
+    ) -> None:
         self._sink = sink
         self._measurements = measurements
         self._cut = cut
@@ -165,9 +169,8 @@ class Known:
         return _found(parts, times) if parts else None
 
     def _parts(
-        self, layout: Layout, lines: Ints, series: Ints, values: pa.Array, starts: Ints,
-        times: Ints,
-    ) -> Iterator[_Part]:  # fmt: skip
+        self, layout: Layout, lines: Ints, series: Ints, values: pa.Array, starts: Ints, times: Ints
+    ) -> Iterator[_Part]:
         """The rows of `lines`, which are like learned ones; fills in `times`.
 
         Fields of line i begin in `values` at ``starts[i]``.

@@ -78,11 +78,15 @@ class Measurements:
         """A line ``# started on``: the next row is of another measurement."""
         self.finish()
         if self._started_at is not None:
-            self._report.issue(Issue(
-                "nothing_counted", "info", "recording",
-                "a measurement that was started has no counts",
-                "the program may have failed before it was measured",
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "nothing_counted",
+                    "info",
+                    "recording",
+                    "a measurement that was started has no counts",
+                    "the program may have failed before it was measured",
+                )
+            )
         self._started_at = at
 
     def titled(self, says: dict[str, Any]) -> None:
@@ -156,9 +160,7 @@ class Measurements:
         if self._open is not None:
             self._open.line_count += count
 
-    def counted(
-        self, number: int, value: str, noise: str | None, *, is_met: bool = False
-    ) -> None:  # fmt: skip
+    def counted(self, number: int, value: str, noise: str | None, *, is_met: bool = False) -> None:
         """An event is about to become a row: see whose it is, and what it says of the time.
 
         `is_met`: its line is in `met`.
@@ -174,12 +176,16 @@ class Measurements:
             at.last = series
         at.first = at.first or series
         if number not in self.noted and (whole := whole_of_cut(series.key)) is not None:
-            self._report.issue(Issue(
-                "cut_name", "warning", "recording",
-                "the name of an event is not known, and the beginning of another",
-                f"its line may be cut: {series.name[:_SHOWN]!r} may be {whole}"[:200],
-                first_offset_bytes=self._sink.place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "cut_name",
+                    "warning",
+                    "recording",
+                    "the name of an event is not known, and the beginning of another",
+                    f"its line may be cut: {series.name[:_SHOWN]!r} may be {whole}"[:200],
+                    first_offset_bytes=self._sink.place,
+                )
+            )
         self.noted[number] = None
         at.has_repeats |= noise is not None
         if series.scope_name is not None:
@@ -290,28 +296,41 @@ class Measurements:
         row = self._row(at)
         self._end_interval(at)
         if at.uneven_count and "thread" not in at.scope_kinds:  # threads come and go
-            self._report.issue(Issue(
-                "uneven_intervals", "warning", "recording",
-                "an interval has fewer events than others: the file is cut or was edited",
-                "its counts are kept, and no figure of the whole measurement is of it",
-                occurrence_count=at.uneven_count, first_offset_bytes=at.place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "uneven_intervals",
+                    "warning",
+                    "recording",
+                    "an interval has fewer events than others: the file is cut or was edited",
+                    "its counts are kept, and no figure of the whole measurement is of it",
+                    occurrence_count=at.uneven_count,
+                    first_offset_bytes=at.place,
+                )
+            )
         if at.has_title and "dur_ns" not in at.says:
             self.is_complete = False
         if row["dur_ns"] is None:
-            self._report.issue(Issue(
-                "no_elapsed_time", "info", "recording",
-                "a measurement does not say how long it took",
-                "rates from it are NULL; record with -e duration_time beside the other events",
-                first_offset_bytes=at.place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "no_elapsed_time",
+                    "info",
+                    "recording",
+                    "a measurement does not say how long it took",
+                    "rates from it are NULL; record with -e duration_time beside the other events",
+                    first_offset_bytes=at.place,
+                )
+            )
         elif _contradicts(at, row):
-            self._report.issue(Issue(
-                "clock_contradicts_time", "warning", "recording",
-                "task-clock or cpu-clock does not fit the elapsed time and the CPUs",
-                "how many CPUs were used is NULL for this file; see in which unit the clock is",
-                first_offset_bytes=at.place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "clock_contradicts_time",
+                    "warning",
+                    "recording",
+                    "task-clock or cpu-clock does not fit the elapsed time and the CPUs",
+                    "how many CPUs were used is NULL for this file; see in which unit the clock is",
+                    first_offset_bytes=at.place,
+                )
+            )
         if isinstance(self._sink, Assembler):
             self._sink.add_measurement(row)
 

@@ -47,8 +47,15 @@ def metric_series(
     elif group is not None and (found := _PMU_OF_GROUP.fullmatch(group)):
         pmu = found[1]
     return Series(
-        "metric", metric.name, metric.scale, metric.unit_raw, Spelling("", pmu),
-        None if event is None else event.name, scope_name, scope_cpu_count, cgroup_name,
+        "metric",
+        metric.name,
+        metric.scale,
+        metric.unit_raw,
+        Spelling("", pmu),
+        None if event is None else event.name,
+        scope_name,
+        scope_cpu_count,
+        cgroup_name,
         None if group is None else json.dumps({"metricgroup": group}, ensure_ascii=False),
         is_cut,
-    )  # fmt: skip
+    )

@@ -175,11 +175,15 @@ class TextReader:
     def _known(self, text: str) -> bool:
         """What perf says beside its rows."""
         if _REPEAT.fullmatch(text):
-            self._report.issue(Issue(
-                "unread_section", "info", "import",
-                "times of single repeats (--table) are not read",
-                "their mean and spread are",
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "unread_section",
+                    "info",
+                    "import",
+                    "times of single repeats (--table) are not read",
+                    "their mean and spread are",
+                )
+            )
             return True
         return bool(_REPEATS.fullmatch(text) or _HINTS.fullmatch(text))
 
@@ -187,11 +191,16 @@ class TextReader:
 
     def _in_title(self, text: str) -> bool:
         if self._title is not None and self._is_behind_title(text):
-            self._report.issue(Issue(
-                "cut_title", "warning", "recording", "the title of a block has no end",
-                f"what was measured is not known; it begins {self._title.strip()[:_SHOWN]!r}",
-                first_offset_bytes=self._sink.place,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "cut_title",
+                    "warning",
+                    "recording",
+                    "the title of a block has no end",
+                    f"what was measured is not known; it begins {self._title.strip()[:_SHOWN]!r}",
+                    first_offset_bytes=self._sink.place,
+                )
+            )
             self._title = None
             self._begin({})
             return self.feed(text)
@@ -263,9 +272,7 @@ class TextReader:
             self._learn(text, found, tail, (number, *metrics))
         return True
 
-    def _learn(
-        self, text: str, found: re.Match[str], tail: _Tail, series: tuple[int, ...]
-    ) -> None:  # fmt: skip
+    def _learn(self, text: str, found: re.Match[str], tail: _Tail, series: tuple[int, ...]) -> None:
         """Let lines be known that differ in their numbers only, where it is clear which is what."""
         fields = _ASCII_CUT.sub(_MARKED, text).split(_MARK)
         numbers = [note[1] for note in map(_METRIC.fullmatch, tail.notes) if note]
@@ -275,24 +282,36 @@ class TextReader:
         value = 3 if found["cpus"] is None else 5
         behind = range(value + 2, value + 2 + 2 * len(numbers), 2)
         layout = Layout(
-            Cell(value, rf"{_PLAIN}|<not counted>|<not supported>"), Cell(1, r"\d{1,9}\.\d{9}"),
+            Cell(value, rf"{_PLAIN}|<not counted>|<not supported>"),
+            Cell(1, r"\d{1,9}\.\d{9}"),
             None if tail.share is None else Cell(behind.stop, _PLAIN),
             metrics=tuple(Cell(at, _PLAIN) for at in behind),
-        )  # fmt: skip
+        )
         self.known.learn(fields, layout, series)
 
     def _series(
-        self, found: re.Match[str], unit: str | None, name: str, cgroup: str | None,
+        self,
+        found: re.Match[str],
+        unit: str | None,
+        name: str,
+        cgroup: str | None,
         notes: tuple[str, ...],
-    ) -> Series:  # fmt: skip
+    ) -> Series:
         remarks = [note.strip() for note in notes if note.strip() and not _METRIC.fullmatch(note)]
         spelling = spelling_of(name)
         return Series(
-            "event", name, event_scale(spelling.key, unit, found["value"]), unit, spelling,
-            scope_name=found["scope"], scope_cpu_count=_small(found["cpus"]), cgroup_name=cgroup,
+            "event",
+            name,
+            event_scale(spelling.key, unit, found["value"]),
+            unit,
+            spelling,
+            scope_name=found["scope"],
+            scope_cpu_count=_small(found["cpus"]),
+            cgroup_name=cgroup,
             args_json=json.dumps({"comment": " # ".join(remarks)}, ensure_ascii=False)
-            if remarks else None,
-        )  # fmt: skip
+            if remarks
+            else None,
+        )
 
     def _notes(
         self, notes: tuple[str, ...], event: Series | None, share: str | None = None, **place: Any
@@ -303,12 +322,16 @@ class TextReader:
             found = _METRIC.fullmatch(note)
             is_cut = bool(_STUMP.fullmatch(note)) if found is None else not found[4]
             if is_cut or _JOINED.search(note.strip()) or (not found and _is_metric(note)):
-                self._report.issue(Issue(
-                    "cut_line", "warning", "recording",
-                    "a metric is cut, or another line goes on in it",
-                    f"what follows the number is lost; the first is {note.strip()[:_SHOWN]!r}",
-                    first_offset_bytes=self._sink.place,
-                ))  # fmt: skip
+                self._report.issue(
+                    Issue(
+                        "cut_line",
+                        "warning",
+                        "recording",
+                        "a metric is cut, or another line goes on in it",
+                        f"what follows the number is lost; the first is {note.strip()[:_SHOWN]!r}",
+                        first_offset_bytes=self._sink.place,
+                    )
+                )
             elif found:
                 has_sign = bool(found[2] or found[3])
                 series = metric_series(found[4], event, has_sign=has_sign, **place)
@@ -346,9 +369,13 @@ class TextReader:
         if event is None and not tail.notes:
             return False
         self._notes(
-            tail.notes, event, tail.share if event is None else None, scope_name=found["scope"],
-            scope_cpu_count=_small(found["cpus"]), group=self._group if event is None else None,
-        )  # fmt: skip
+            tail.notes,
+            event,
+            tail.share if event is None else None,
+            scope_name=found["scope"],
+            scope_cpu_count=_small(found["cpus"]),
+            group=self._group if event is None else None,
+        )
         return True
 
     # -- tables of metrics (--metric-only) ----------------------------------------------------
@@ -380,9 +407,11 @@ class TextReader:
         cpus = _small(found["cpus"])
         for name, value in zip(self._names, values, strict=True):
             series = metric_series(
-                name.removeprefix("%"), has_sign=value.endswith("%") or name.startswith("%"),
-                scope_name=found["scope"], scope_cpu_count=cpus,
-            )  # fmt: skip
+                name.removeprefix("%"),
+                has_sign=value.endswith("%") or name.startswith("%"),
+                scope_name=found["scope"],
+                scope_cpu_count=cpus,
+            )
             self._sink.add(self._sink.number_of(series), value.removesuffix("%"))
         self._measurements.told(found["scope"], cpus)
         self.row_count += len(values)
@@ -436,9 +465,7 @@ def _parts(text: str) -> tuple[str, _Tail]:
     return head.rstrip(), _Tail(tuple(notes), error, share)
 
 
-def _is_of_perf(
-    found: re.Match[str], unit: str | None, name: str, cgroup: str | None
-) -> bool:  # fmt: skip
+def _is_of_perf(found: re.Match[str], unit: str | None, name: str, cgroup: str | None) -> bool:
     """Whether a line is a row of perf's wherever it stands: in its columns, an event of its own."""
     is_set = found[0].startswith("   ") and (unit in KNOWN_UNITS or len(found["gap"]) == _NO_UNIT)
     return is_set and cgroup is None and is_known(spelling_of(name).key)

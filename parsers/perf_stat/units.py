@@ -31,15 +31,30 @@ class Metric:
 _NONE = Scale()
 _RATIO = Scale("ratio", -2)
 _UNITS = {
-    "ns": Scale("ns"), "nsec": Scale("ns"), "us": Scale("ns", 3), "usec": Scale("ns", 3),
-    "ms": Scale("ns", 6), "msec": Scale("ns", 6), "s": Scale("ns", 9), "sec": Scale("ns", 9),
+    "ns": Scale("ns"),
+    "nsec": Scale("ns"),
+    "us": Scale("ns", 3),
+    "usec": Scale("ns", 3),
+    "ms": Scale("ns", 6),
+    "msec": Scale("ns", 6),
+    "s": Scale("ns", 9),
+    "sec": Scale("ns", 9),
     "seconds": Scale("ns", 9),
-    "B": Scale("byte"), "Bytes": Scale("byte"), "bytes": Scale("byte"),
-    "KiB": Scale("byte", factor=1 << 10), "MiB": Scale("byte", factor=1 << 20),
-    "GiB": Scale("byte", factor=1 << 30), "TiB": Scale("byte", factor=1 << 40),
-    "KB": Scale("byte", 3), "MB": Scale("byte", 6), "GB": Scale("byte", 9),
-    "Joules": Scale("J"), "J": Scale("J"), "Watts": Scale("W"), "W": Scale("W"),
-}  # fmt: skip
+    "B": Scale("byte"),
+    "Bytes": Scale("byte"),
+    "bytes": Scale("byte"),
+    "KiB": Scale("byte", factor=1 << 10),
+    "MiB": Scale("byte", factor=1 << 20),
+    "GiB": Scale("byte", factor=1 << 30),
+    "TiB": Scale("byte", factor=1 << 40),
+    "KB": Scale("byte", 3),
+    "MB": Scale("byte", 6),
+    "GB": Scale("byte", 9),
+    "Joules": Scale("J"),
+    "J": Scale("J"),
+    "Watts": Scale("W"),
+    "W": Scale("W"),
+}
 #: Units that stand before the name of an event; others are kept as they are.
 KNOWN_UNITS = frozenset((*_UNITS, "C", "%", "RPM", "mV", "V"))
 _PREFIXES = {"": 0, "k": 3, "m": 6, "g": 9, "t": 12}
@@ -51,12 +66,26 @@ _PER_TIME = re.compile(r"(\w+)/s(?:ec)?")
 TOOL_EVENTS = {"duration_time": "dur_ns", "user_time": "user_ns", "system_time": "system_ns"}
 _OF_ALL = re.compile(r"(?:\S+ )?of all \S+(?: \S+){0,2}")
 #: Metrics that perf prints in percent, and whose sign it leaves out in CSV and JSON.
-_PERCENTS = frozenset((
-    "frontend cycles idle", "backend cycles idle", "transactional cycles", "aborted cycles",
-    "retiring", "bad speculation", "frontend bound", "backend bound", "heavy operations",
-    "light operations", "branch mispredict", "machine clears", "fetch latency",
-    "fetch bandwidth", "memory bound", "core bound",
-))  # fmt: skip
+_PERCENTS = frozenset(
+    (
+        "frontend cycles idle",
+        "backend cycles idle",
+        "transactional cycles",
+        "aborted cycles",
+        "retiring",
+        "bad speculation",
+        "frontend bound",
+        "backend bound",
+        "heavy operations",
+        "light operations",
+        "branch mispredict",
+        "machine clears",
+        "fetch latency",
+        "fetch bandwidth",
+        "memory bound",
+        "core bound",
+    )
+)
 
 
 #: Events of time that count in ns, whatever unit perf prints them in.

@@ -204,11 +204,16 @@ def _text_lines(source: Source, report: Report) -> Iterator[str]:
 
 def _skip_row(report: Report, what: str) -> None:
     report.event_count += 1
-    report.issue(Issue(
-        "damaged_row", "error", "recording", f"{what} are left out",
-        "look at the file: a delimiter or a quote may be missing, or the file is cut",
-        skipped_event_count=1,
-    ))  # fmt: skip
+    report.issue(
+        Issue(
+            "damaged_row",
+            "error",
+            "recording",
+            f"{what} are left out",
+            "look at the file: a delimiter or a quote may be missing, or the file is cut",
+            skipped_event_count=1,
+        )
+    )
 
 
 def _by_rows(rows: Iterator[dict[str, str | None]]) -> Iterator[Columns]:
@@ -288,10 +293,15 @@ def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]
             column = pa.array([_cell(value) for value in values], pa.string())
             found.setdefault(len(values), {})[name] = column
         else:
-            report.issue(Issue(
-                "no_column", "warning", "import", f"{name!r} is no column: no list",
-                "it is left out",
-            ))  # fmt: skip
+            report.issue(
+                Issue(
+                    "no_column",
+                    "warning",
+                    "import",
+                    f"{name!r} is no column: no list",
+                    "it is left out",
+                )
+            )
         if not text.skip(",") and text.symbol() != "}":
             report.issue(cut_content("the object of columns does not end"))
             break
@@ -329,13 +339,17 @@ def _row_groups(file: pq.ParquetFile, report: Report) -> Iterator[Columns]:
     try:
         for batch in file.iter_batches(ROWS_AT_ONCE):
             left -= batch.num_rows
-            yield {name: _column_text(column) for name, column in
-                   zip(batch.schema.names, batch.columns, strict=True)}  # fmt: skip
+            yield {
+                name: _column_text(column)
+                for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            }
     except (pa.ArrowException, OSError) as error:
         report.event_count += left
-        report.issue(replace(
-            cut_content(f"rows cannot be read ({_one_line(error)})"), skipped_event_count=left
-        ))  # fmt: skip
+        report.issue(
+            replace(
+                cut_content(f"rows cannot be read ({_one_line(error)})"), skipped_event_count=left
+            )
+        )
 
 
 def _one_line(error: Exception) -> str:
@@ -347,5 +361,7 @@ def _column_text(column: pa.Array) -> pa.Array:
     try:
         return column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.array([None if v is None else json.dumps(v, default=str)
-                         for v in column.to_pylist()], pa.string())  # fmt: skip
+        return pa.array(
+            [None if v is None else json.dumps(v, default=str) for v in column.to_pylist()],
+            pa.string(),
+        )

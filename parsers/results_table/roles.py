@@ -14,8 +14,25 @@ from tracekit.reading.configurations import NUMBER, role_of_values
 
 _STATUS = frozenset(("status", "state", "states", "error", "err", "result", "outcome", "failure"))
 #: Words of a status that mean that all is well.
-FINE = frozenset(("", "ok", "pass", "passed", "success", "succeeded", "done", "finished", "true",
-                  "complete", "completed", "0", "none", "null", "valid"))  # fmt: skip
+FINE = frozenset(
+    (
+        "",
+        "ok",
+        "pass",
+        "passed",
+        "success",
+        "succeeded",
+        "done",
+        "finished",
+        "true",
+        "complete",
+        "completed",
+        "0",
+        "none",
+        "null",
+        "valid",
+    )
+)
 
 
 def role_of(name: str, texts: Sequence[str], *, has_packed: bool) -> str:

@@ -43,8 +43,11 @@ class TableRows:
 
     def _know(self, columns: Columns) -> None:
         """Decide what each column is, by the first block that has it."""
-        looked = {name: [t for t in column.slice(0, _LOOKED_AT).to_pylist() if t]
-                  for name, column in columns.items() if name not in self.roles}  # fmt: skip
+        looked = {
+            name: [t for t in column.slice(0, _LOOKED_AT).to_pylist() if t]
+            for name, column in columns.items()
+            if name not in self.roles
+        }
         first = {name: role_of(name, texts, has_packed=False) for name, texts in looked.items()}
         has_packed = "packed" in {*first.values(), *self.roles.values()}
         self.said = Said.of_columns(self.given, looked) | self.said
@@ -96,10 +99,12 @@ class TableRows:
     def _configurations(
         self, columns: Columns, ids: pa.Array, has_metric: np.ndarray
     ) -> pa.RecordBatch:
-        names = [clean(columns[n]) for n, role in self.roles.items()
-                 if role == "packed" and n in columns]  # fmt: skip
-        said = [clean(columns[n]) for n, role in self.roles.items()
-                if role == "status" and n in columns]  # fmt: skip
+        names = [
+            clean(columns[n]) for n, role in self.roles.items() if role == "packed" and n in columns
+        ]
+        said = [
+            clean(columns[n]) for n, role in self.roles.items() if role == "status" and n in columns
+        ]
         nothing = pa.nulls(len(ids), TEXT)
         status = pc.coalesce(*said) if said else nothing
         is_fine = pc.or_(
@@ -107,10 +112,14 @@ class TableRows:
         )
         is_ok = pc.and_(is_fine, pa.array(has_metric))
         return pa.RecordBatch.from_arrays(
-            [ids, pc.coalesce(*names) if names else nothing,
-             pc.if_else(is_ok, "ok", "failed"), status],
+            [
+                ids,
+                pc.coalesce(*names) if names else nothing,
+                pc.if_else(is_ok, "ok", "failed"),
+                status,
+            ],
             schema=CONFIGURATION.schema,
-        )  # fmt: skip
+        )
 
     def _values(
         self, ids: pa.Array, name: str, role: str, column: pa.Array
@@ -126,19 +135,29 @@ class TableRows:
         unit = pa.scalar(said or unit_of(name) if role == "metric" else None, TEXT)
         count = len(column)
         whole = pa.RecordBatch.from_arrays(
-            [ids, pa.repeat(pa.scalar(name, TEXT), count), pa.repeat(pa.scalar(role, TEXT), count),
-             column, numbers, pa.repeat(unit, count)],
+            [
+                ids,
+                pa.repeat(pa.scalar(name, TEXT), count),
+                pa.repeat(pa.scalar(role, TEXT), count),
+                column,
+                numbers,
+                pa.repeat(unit, count),
+            ],
             schema=CONFIGURATION_VALUE.schema,
-        )  # fmt: skip
+        )
         return whole.filter(is_there), is_finite.to_numpy(zero_copy_only=False)
 
     def _tell_nested(self, name: str, column: pa.Array) -> None:
-        self.report.issue(Issue(
-            "nested_column", "warning", "import",
-            f"the column {name!r} holds lists; it is left out",
-            "write a figure of each list, such as its mean, as a column of its own",
-            occurrence_count=len(column) - column.null_count,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "nested_column",
+                "warning",
+                "import",
+                f"the column {name!r} holds lists; it is left out",
+                "write a figure of each list, such as its mean, as a column of its own",
+                occurrence_count=len(column) - column.null_count,
+            )
+        )
 
     def _unpacked(self, ids: pa.Array, column: pa.Array) -> Iterator[pa.RecordBatch]:
         """The labels of a packed column; what follows them is the label ``name``."""

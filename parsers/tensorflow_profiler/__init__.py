@@ -139,9 +139,14 @@ class TensorflowProfilerParser:
         with laid_out(source) as (plain, damage), _content(plain) as content:
             if damage:
                 report.issue(
-                    Issue("cut_content", "error", "recording", damage,
-                          "the end of the file is missing; get the whole file")
-                )  # fmt: skip
+                    Issue(
+                        "cut_content",
+                        "error",
+                        "recording",
+                        damage,
+                        "the end of the file is missing; get the whole file",
+                    )
+                )
             yield from _Reading(source.path, plain, content, report, self._asking).batches()
 
 
@@ -285,10 +290,16 @@ class _Reading:
         if line.has_cut_event:
             self._report.event_count += 1
             self._report.issue(
-                Issue("cut_event", "error", "recording", "events that are cut",
-                      "the file is cut or damaged: get it once more",
-                      skipped_event_count=1, first_offset_bytes=line.end)
-            )  # fmt: skip
+                Issue(
+                    "cut_event",
+                    "error",
+                    "recording",
+                    "events that are cut",
+                    "the file is cut or damaged: get it once more",
+                    skipped_event_count=1,
+                    first_offset_bytes=line.end,
+                )
+            )
 
     def _sound(self, events: Events) -> Events:
         """The events that can be read; the others, and stats that are none, are told."""
@@ -299,12 +310,16 @@ class _Reading:
         count = int(events.broken.sum())
         self._report.issue(
             Issue(
-                "broken_event", "error", "import", "events that are no protobuf message",
+                "broken_event",
+                "error",
+                "import",
+                "events that are no protobuf message",
                 "the file is damaged: take it from where it was written once more",
-                occurrence_count=count, skipped_event_count=count,
+                occurrence_count=count,
+                skipped_event_count=count,
                 first_offset_bytes=int(events.ids[events.broken][0]),
             )
-        )  # fmt: skip
+        )
         return events.sound()
 
     def _add_instructions(self, events: Events, nested: Nesting, here: slice) -> NDArray[np.bool_]:
@@ -327,13 +342,15 @@ class _Reading:
         if cut:
             self._report.issue(
                 Issue(
-                    "cut_content", "error", "recording",
+                    "cut_content",
+                    "error",
+                    "recording",
                     "the file ends in the middle of a message",
                     "the end is missing, with the names of events of the plane that is cut; "
                     "get the whole file",
                     first_offset_bytes=min(d.offset_bytes for d in cut),
                 )
-            )  # fmt: skip
+            )
         for damage in self._damages:
             if damage.end_bytes != end:
                 self._report.issue(_damaged(damage, self._advice()))
@@ -347,28 +364,34 @@ class _Reading:
         if self._unknown | space.unknown_fields:
             self._report.issue(
                 Issue(
-                    "unknown_field", "info", "import",
+                    "unknown_field",
+                    "info",
+                    "import",
                     "fields that this tracekit does not know: the dump is of a newer schema",
                     "what they hold is left out",
                 )
-            )  # fmt: skip
+            )
 
     def _tell_repeated(self, space: Space) -> None:
         """Two planes of one device: its work counts twice, or is another's."""
         devices = [device_of(plane.name) for plane in space.planes if plane.lines]
-        numbers = [(device[1], plane.name) for device, plane in
-                   zip(devices, (p for p in space.planes if p.lines), strict=True)
-                   if device is not None]  # fmt: skip
+        numbers = [
+            (device[1], plane.name)
+            for device, plane in zip(devices, (p for p in space.planes if p.lines), strict=True)
+            if device is not None
+        ]
         repeated = len(numbers) - len({number for number, _ in numbers})
         if repeated > 0:
             self._report.issue(
                 Issue(
-                    "repeated_device", "warning", "recording",
+                    "repeated_device",
+                    "warning",
+                    "recording",
                     "planes of a device that another plane is of too, by number",
                     "their work stands under one device: look at track_name",
                     occurrence_count=repeated,
                 )
-            )  # fmt: skip
+            )
 
 
 def _runs_others(known: Any) -> bool:
@@ -380,28 +403,38 @@ def _runs_others(known: Any) -> bool:
 
 def _damaged_stats(count: int, place: int) -> Issue:
     return Issue(
-        "damaged_stat", "error", "import",
+        "damaged_stat",
+        "error",
+        "import",
         "facts of events that are no protobuf; they are lost, the events are not",
         "the file is damaged: take it from where it was written once more",
-        occurrence_count=count, first_offset_bytes=place,
-    )  # fmt: skip
+        occurrence_count=count,
+        first_offset_bytes=place,
+    )
 
 
 def _damaged(damage: Damage, advice: str) -> Issue:
     return Issue(
-        "damaged_message", "error", "import",
-        "messages that are no protobuf; what follows in them is lost", advice,
+        "damaged_message",
+        "error",
+        "import",
+        "messages that are no protobuf; what follows in them is lost",
+        advice,
         lost_bytes=damage.end_bytes - damage.offset_bytes,
         first_offset_bytes=damage.offset_bytes,
-    )  # fmt: skip
+    )
 
 
 # -- what the dump says of itself -----------------------------------------------------------------
 
 
 def _facts(space: Space, *, is_complete: bool) -> dict[str, Any]:
-    says = {key: value for plane in space.planes if plane.name in (_TASK, _METADATA)
-            for key, value in plane.stats.items()}  # fmt: skip
+    says = {
+        key: value
+        for plane in space.planes
+        if plane.name in (_TASK, _METADATA)
+        for key, value in plane.stats.items()
+    }
     return {
         "profiler_name": _profiler(says, space),
         "recording_kind": "timeline",

@@ -63,12 +63,14 @@ class Advice:
         if isinstance(said, Refusal):
             report.issue(
                 Issue(
-                    "xprof_refused", "info", "import",
+                    "xprof_refused",
+                    "info",
+                    "import",
                     "operations and bytes of instructions, and parts of steps, are not known: "
                     + said.reason,
                     "`pip install tensorboard-plugin-profile` brings xprof, which knows them",
                 )
-            )  # fmt: skip
+            )
             return cls()
         for remark in said.remarks:
             severity: Severity = "info" if remark.severity_kind == "info" else "warning"
@@ -102,9 +104,10 @@ class Advice:
     def _steps(self) -> list[Step]:
         """The steps of which xprof knows more than that they were idle."""
         return [
-            step for step in (self.answer.steps if self.answer else ())
+            step
+            for step in (self.answer.steps if self.answer else ())
             if not step.is_sparse_core and any(part.part_kind != "idle" for part in step.parts)
-        ]  # fmt: skip
+        ]
 
     def step_rows(self) -> list[dict[str, Any]]:
         """Rows of `step`."""

@@ -21,8 +21,13 @@ EVENTS_AT_ONCE = 1 << 16
 
 _DOUBLE, _UINT, _INT, _TEXT, _BYTES, _REF = 2, 3, 4, 5, 6, 7
 _KINDS = {
-    _DOUBLE: FIXED64, _UINT: VARINT, _INT: VARINT, _TEXT: LENGTH, _BYTES: LENGTH, _REF: VARINT,
-}  # fmt: skip
+    _DOUBLE: FIXED64,
+    _UINT: VARINT,
+    _INT: VARINT,
+    _TEXT: LENGTH,
+    _BYTES: LENGTH,
+    _REF: VARINT,
+}
 _CODES = 8  # kinds of values, in front of which a stat's key stands
 _MOST_KEYS = np.uint64(1 << 60)
 _FEW_KINDS = 1 << 18
@@ -182,13 +187,15 @@ class Events:
 
     def integers(self, *names: str) -> pa.Array:
         """A stat as int64, by the first of its names that an event has it by."""
-        return self._joined([s.integers(len(self)) for n in names for s in self.stats.get(n, ())],
-                            pa.int64())  # fmt: skip
+        return self._joined(
+            [s.integers(len(self)) for n in names for s in self.stats.get(n, ())], pa.int64()
+        )
 
     def texts(self, *names: str) -> pa.Array:
         """A stat as text, by the first of its names that an event has it by."""
-        return self._joined([s.texts(len(self)) for n in names for s in self.stats.get(n, ())],
-                            _TEXT_TYPE)  # fmt: skip
+        return self._joined(
+            [s.texts(len(self)) for n in names for s in self.stats.get(n, ())], _TEXT_TYPE
+        )
 
     def _joined(self, parts: list[pa.Array], kind: pa.DataType) -> pa.Array:
         if not parts:
@@ -197,8 +204,12 @@ class Events:
 
     def json(self, without: frozenset[str]) -> pa.Array:
         """All other stats of each event as a JSON object; NULL where there is none."""
-        left = [(name, stat) for name, found in self.stats.items() if name not in without
-                for stat in found]  # fmt: skip
+        left = [
+            (name, stat)
+            for name, found in self.stats.items()
+            if name not in without
+            for stat in found
+        ]
         if not left:
             return pa.nulls(len(self), _TEXT_TYPE)
         if len(left) > _MANY_STATS:
@@ -209,8 +220,9 @@ class Events:
         opened = opening.json(f"{{{quote(name)}:", len(self))
         if opened.null_count:
             return self._json_with_gaps(left)
-        rest = [pc.fill_null(stat.json(f",{quote(name)}:", len(self)), "")
-                for name, stat in left[1:]]  # fmt: skip
+        rest = [
+            pc.fill_null(stat.json(f",{quote(name)}:", len(self)), "") for name, stat in left[1:]
+        ]
         return pc.binary_join_element_wise(opened, *rest, "}", "")
 
     def _json_with_gaps(self, left: list[tuple[str, Stat]]) -> pa.Array:
@@ -228,8 +240,9 @@ class Events:
             for row, value in zip(stat.rows.tolist(), values, strict=True):
                 if value is not None:
                     rows[row][name] = f"{quote(name)}:{value}"
-        return pa.array([f"{{{','.join(row.values())}}}" if row else None for row in rows],
-                        _TEXT_TYPE)  # fmt: skip
+        return pa.array(
+            [f"{{{','.join(row.values())}}}" if row else None for row in rows], _TEXT_TYPE
+        )
 
     def sound(self) -> Events:
         """The events that are protobuf messages."""
@@ -242,18 +255,32 @@ class Events:
         stats = {name: [_some(s, where) for s in found] for name, found in self.stats.items()}
         kept = {n: [s for s in found if len(s.rows)] for n, found in stats.items()}
         return Events(
-            self.plane, self.line, self.ids[rows], self.metadata_ids[rows], self.offset_ps[rows],
-            self.dur_ps[rows], self.own_ps[rows], self.occurrences[rows],
+            self.plane,
+            self.line,
+            self.ids[rows],
+            self.metadata_ids[rows],
+            self.offset_ps[rows],
+            self.dur_ps[rows],
+            self.own_ps[rows],
+            self.occurrences[rows],
             {n: f for n, f in kept.items() if f},
-            self.broken[rows], self.unknown_fields, self.broken_stats,
-        )  # fmt: skip
+            self.broken[rows],
+            self.unknown_fields,
+            self.broken_stats,
+        )
 
 
 def _some(stat: Stat, where: Places) -> Stat:
     rows = where[stat.rows]
     is_kept = rows >= 0
-    return Stat(stat.kind, rows[is_kept], stat.values[is_kept], stat.places[is_kept], stat.content,
-                stat.names)  # fmt: skip
+    return Stat(
+        stat.kind,
+        rows[is_kept],
+        stat.values[is_kept],
+        stat.places[is_kept],
+        stat.content,
+        stat.names,
+    )
 
 
 def read_times(
@@ -280,10 +307,19 @@ def read_events(content: Any, plane: Plane, line: Line) -> Iterator[Events]:
         found_stats, unknown, broken_stats = _stats(buffer, piece, stats, plane)
         own_ps, dur_ps = _by_own_clock(offset_ps, dur_ps, found_stats)
         yield Events(
-            plane, line, starts, metadata_ids, offset_ps, dur_ps, own_ps, occurrences,
-            found_stats, broken,
-            (frozenset(column.number for column in found) - _EVENT_FIELDS) | unknown, broken_stats,
-        )  # fmt: skip
+            plane,
+            line,
+            starts,
+            metadata_ids,
+            offset_ps,
+            dur_ps,
+            own_ps,
+            occurrences,
+            found_stats,
+            broken,
+            (frozenset(column.number for column in found) - _EVENT_FIELDS) | unknown,
+            broken_stats,
+        )
 
 
 def _by_own_clock(

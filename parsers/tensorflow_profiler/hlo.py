@@ -18,9 +18,14 @@ from tracekit.reading.xla.graphs import KERNEL_END
 
 _METADATA = message("OpMetadata", "2 op_name text", "3 source_file text", "4 source_line int")
 _INSTRUCTION = message(
-    "HloInstruction", "1 name text", "2 opcode text", "7 metadata OpMetadata",
-    "11 fusion_kind text", "38 called uint*", of=(_METADATA,),
-)  # fmt: skip
+    "HloInstruction",
+    "1 name text",
+    "2 opcode text",
+    "7 metadata OpMetadata",
+    "11 fusion_kind text",
+    "38 called uint*",
+    of=(_METADATA,),
+)
 _COMPUTATION = message(
     "HloComputation", "2 instructions HloInstruction*", "5 id uint", of=(_INSTRUCTION,)
 )
@@ -89,10 +94,11 @@ def _by_key(content: bytes) -> dict[str, HloInstruction | None]:
     computations = Decoder(content).read(_PROTO).part("module").parts("computations")
     inner = {
         called
-        for computation in computations for one in computation.parts("instructions")
+        for computation in computations
+        for one in computation.parts("instructions")
         if one.get("opcode") not in _RUNS_OTHERS
         for called in one.get("called", ())
-    }  # fmt: skip
+    }
     found: dict[str, HloInstruction | None] = {}
     for computation in computations:
         for one in computation.parts("instructions") if computation.get("id") not in inner else ():

@@ -36,15 +36,22 @@ class HostedOps:
         rows = np.flatnonzero(is_op[places])
         if len(rows):
             eager = pc.fill_null(events.integers("is_eager"), -1).to_numpy()
-            self._parts.append((events.metadata_ids[rows], events.offset_ps[rows],
-                                events.dur_ps[rows], eager[rows]))  # fmt: skip
+            self._parts.append(
+                (
+                    events.metadata_ids[rows],
+                    events.offset_ps[rows],
+                    events.dur_ps[rows],
+                    eager[rows],
+                )
+            )
         if "hlo_op" in events.stats:
             self._see_instructions(events)
 
     def _see_instructions(self, events: Events) -> None:
         """Instructions of XLA: calls of a GPU's library say what they launch, and are none."""
-        ran = pc.and_(pc.is_valid(events.texts("hlo_op")),
-                      pc.is_null(events.integers("correlation_id")))  # fmt: skip
+        ran = pc.and_(
+            pc.is_valid(events.texts("hlo_op")), pc.is_null(events.integers("correlation_id"))
+        )
         rows = np.flatnonzero(ran.to_numpy(zero_copy_only=False))
         if len(rows):
             self._instructions.append(events.take(rows))
@@ -62,8 +69,10 @@ class HostedOps:
         kinds, kind_of = distinct(ids)
         # -1, 0 or 1 of whether it ran eagerly, beside the kind of event
         codes, places = distinct(kind_of * 3 + eager.clip(-1, 1) + 1)
-        sums = (exact_sums(places, column)
-                for column in (np.ones(len(ids), np.int64), durations, self_ps))  # fmt: skip
+        sums = (
+            exact_sums(places, column)
+            for column in (np.ones(len(ids), np.int64), durations, self_ps)
+        )
         for code, count, total, own in zip(codes.tolist(), *sums, strict=True):
             key, flag = int(kinds[code // 3]), code % 3 - 1
             known = self._plane.metadata[key]

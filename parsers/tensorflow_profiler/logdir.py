@@ -24,9 +24,11 @@ def groups_of(files: Iterable[Path]) -> Groups:
         if _is_run(folder):
             runs.setdefault(folder, []).append(file)
     derived = {
-        file for members in runs.values()
-        for file in members if not _is_dump(file) and _is_made_of(file, members)
-    }  # fmt: skip
+        file
+        for members in runs.values()
+        for file in members
+        if not _is_dump(file) and _is_made_of(file, members)
+    }
     of_file = {
         file: run for run, members in runs.items() for file in members if file not in derived
     }

@@ -88,8 +88,10 @@ def op_rows(sums: OpSums, known: Known) -> Iterator[dict[str, Any]]:
     yield from framework.rows()
     for (name, type_name, is_eager), total in sums.hosted.items():
         yield _row("framework", "host", None, total) | {
-            "name": name, "type_name": type_name, "is_eager": is_eager,
-        }  # fmt: skip
+            "name": name,
+            "type_name": type_name,
+            "is_eager": is_eager,
+        }
 
 
 def _instruction_rows(sums: OpSums) -> Iterator[tuple[Total, dict[str, Any]]]:
@@ -99,10 +101,14 @@ def _instruction_rows(sums: OpSums) -> Iterator[tuple[Total, dict[str, Any]]]:
         known = plane.metadata.get(key, Metadata())
         device = device_of(plane.name)
         found = _described(known)
-        row = _row("hlo", "device", device[1] if device else None, total) | found.columns | {
-            "name": short_name(known),
-            "program_name": plane.program(known.stats.get("program_id")),
-        }  # fmt: skip
+        row = (
+            _row("hlo", "device", device[1] if device else None, total)
+            | found.columns
+            | {
+                "name": short_name(known),
+                "program_name": plane.program(known.stats.get("program_id")),
+            }
+        )
         yield total, row | (found.costs.of_runs(total.count) if found.costs else {})
 
 
@@ -115,9 +121,11 @@ def _launched_rows(sums: OpSums, known: Known) -> Iterator[tuple[Total, dict[str
         if found is None:
             found = Instruction(op_name=op_names.get((device_id, program, name)))
         side = "host" if device_id is None else "device"
-        row = _row("hlo", side, device_id, total) | found.columns | {
-            "name": name, "program_name": program,
-        }  # fmt: skip
+        row = (
+            _row("hlo", side, device_id, total)
+            | found.columns
+            | {"name": name, "program_name": program}
+        )
         yield total, row | (found.costs.of_runs(runs) if found.costs else {})
 
 
@@ -170,8 +178,9 @@ def _dram_bytes(breakdown: Value | None, accessed_bytes: int) -> int | None:
     try:
         accesses = [
             {f.number: f.bits for f in fields(breakdown, one.start, one.end)}
-            for one in fields(breakdown, 0, len(breakdown)) if one.wire_type == LENGTH
-        ]  # fmt: skip
+            for one in fields(breakdown, 0, len(breakdown))
+            if one.wire_type == LENGTH
+        ]
     except WireError:
         return None
     if not accesses or sum(access.get(3, 0) for access in accesses) < accessed_bytes:

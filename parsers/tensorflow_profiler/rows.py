@@ -44,10 +44,19 @@ from tracekit.schema import (
     batch_of_rows,
 )
 
-_KERNEL_STATS = frozenset((
-    "kernel_details", "correlation_id", "context_id", "hlo_op", "hlo_module", "program_id",
-    "tf_op", "name", *GRAPH_STATS.values(),
-))  # fmt: skip
+_KERNEL_STATS = frozenset(
+    (
+        "kernel_details",
+        "correlation_id",
+        "context_id",
+        "hlo_op",
+        "hlo_module",
+        "program_id",
+        "tf_op",
+        "name",
+        *GRAPH_STATS.values(),
+    )
+)
 _TRANSFER_STATS = frozenset((*chain(*TRANSFER_DETAILS.values()), "correlation_id", "context_id"))
 _SLICE_STATS = frozenset(("correlation_id",))
 _MEMORY_STATS = frozenset(("allocation_bytes", "addr", "bytes_allocated"))
@@ -121,21 +130,28 @@ class Rows:
     def _tell_times(self, count: int) -> None:
         self._report.issue(
             Issue(
-                "no_time", "warning", "recording", "events without a readable time",
-                "their start_ns or time_ns is NULL", occurrence_count=count,
+                "no_time",
+                "warning",
+                "recording",
+                "events without a readable time",
+                "their start_ns or time_ns is NULL",
+                occurrence_count=count,
             )
-        )  # fmt: skip
+        )
 
     def _durations(self, events: Events) -> pa.Array:
         is_odd = events.dur_ps < 0
         if is_odd.any():
             self._report.issue(
                 Issue(
-                    "negative_duration", "warning", "recording",
-                    "intervals that end before they begin", "their dur_ns is NULL",
+                    "negative_duration",
+                    "warning",
+                    "recording",
+                    "intervals that end before they begin",
+                    "their dur_ns is NULL",
                     occurrence_count=int(is_odd.sum()),
                 )
-            )  # fmt: skip
+            )
         return pa.array(to_ns(events.dur_ps), mask=is_odd)
 
     # -- the device -----------------------------------------------------------------------------
@@ -228,8 +244,10 @@ class Rows:
     # -- the host -------------------------------------------------------------------------------
 
     def _host(self, events: Events) -> Iterator[Batch]:
-        names = [m.name if (m := events.plane.metadata.get(i)) else None
-                 for i in events.kinds[0].tolist()]  # fmt: skip
+        names = [
+            m.name if (m := events.plane.metadata.get(i)) else None
+            for i in events.kinds[0].tolist()
+        ]
         is_memory = np.array([name in MEMORY_SIGNS for name in names], bool)[events.kinds[1]]
         yield from self._some(events, is_memory, self._memory)
         yield from self._some(events, ~is_memory, self._host_slice)
@@ -402,9 +420,11 @@ def _op_names(events: Events) -> pa.Array:
 
 def program_names(events: Events) -> pa.Array:
     """``jit_f(17)``: the compiled program with its id."""
-    ids = pc.coalesce(
-        *(stat.json("", len(events)) for stat in events.stats["program_id"])
-    ) if "program_id" in events.stats else pa.nulls(len(events), TEXT)  # fmt: skip
+    ids = (
+        pc.coalesce(*(stat.json("", len(events)) for stat in events.stats["program_id"]))
+        if "program_id" in events.stats
+        else pa.nulls(len(events), TEXT)
+    )
     named = pc.binary_join_element_wise(events.texts("hlo_module"), "(", ids, ")", "")
     return pc.coalesce(named, events.texts("hlo_module"))
 

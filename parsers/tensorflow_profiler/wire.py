@@ -97,8 +97,14 @@ class Column:
 
     def some(self, rows: NDArray[np.bool_]) -> Column:
         """The column of some of its messages."""
-        return Column(self.number, self.wire_type, self.messages[rows], self.values[rows],
-                      self.places[rows], self.order)  # fmt: skip
+        return Column(
+            self.number,
+            self.wire_type,
+            self.messages[rows],
+            self.values[rows],
+            self.places[rows],
+            self.order,
+        )
 
 
 def columns(buffer: Buffer, starts: Places, ends: Places) -> tuple[list[Column], NDArray[np.bool_]]:

@@ -73,10 +73,14 @@ def _fits_kernels(root: Decoded) -> bool:
     """Reports with a name, a count and a time; most of them sound."""
     reports = root.parts("reports")
     sound = [
-        one for one in reports
-        if _is_sound(one) and one.get("name") and "total_duration_ns" in one.values
-        and len(one.get("block_dim", ())) in (0, 3) and "occurrences" in one.values
-    ]  # fmt: skip
+        one
+        for one in reports
+        if _is_sound(one)
+        and one.get("name")
+        and "total_duration_ns" in one.values
+        and len(one.get("block_dim", ())) in (0, 3)
+        and "occurrences" in one.values
+    ]
     return len(sound) * 2 > len(reports) - 1 and bool(sound) and not root.odd_count
 
 
@@ -85,8 +89,10 @@ def _fits_stats(root: Decoded) -> bool:
     tables = (root.part("with_idle"), root.part("without_idle"))
     return any(
         one.get("host_or_device") in ("Host", "Device") and "op_type" in one.values
-        for table in tables for one in table.parts("tf_stats_record") if not one.odd_count
-    )  # fmt: skip
+        for table in tables
+        for one in table.parts("tf_stats_record")
+        if not one.odd_count
+    )
 
 
 def _fits_input(root: Decoded) -> bool:
@@ -94,9 +100,10 @@ def _fits_input(root: Decoded) -> bool:
     if root.odd_count or root.part("step_time_summary").odd_count:
         return False
     anys = [
-        *root.parts("step_details"), root.part("step_time_breakdown"),
+        *root.parts("step_details"),
+        root.part("step_time_breakdown"),
         root.part("recommendation").part("bottleneck_analysis"),
-    ]  # fmt: skip
+    ]
     return _has_known(anys) or _is_device(root.get("hardware_type"))
 
 
@@ -121,46 +128,73 @@ def _is_device(name: str | None) -> bool:
 
 _PROTO_TOOLS = (
     _ProtoTool(
-        "kernel_stats", messages.KERNEL_STATS, _fits_kernels,
+        "kernel_stats",
+        messages.KERNEL_STATS,
+        _fits_kernels,
         lambda root, _, report: kernel_stats(root, report),
     ),
     _ProtoTool(
-        "tensorflow_stats", messages.TENSORFLOW_STATS, _fits_stats,
+        "tensorflow_stats",
+        messages.TENSORFLOW_STATS,
+        _fits_stats,
         lambda root, _, report: tensorflow_stats(root, report),
     ),
     _ProtoTool("input_pipeline", messages.INPUT_PIPELINE, _fits_input, input_pipeline),
     _ProtoTool("overview_page", messages.OVERVIEW_PAGE, _fits_overview, overview_page),
-)  # fmt: skip
+)
 
 
 def _pattern(*keys: str) -> re.Pattern[bytes]:
     return re.compile(rb'"(?:' + "|".join(keys).encode() + rb')"\s*:\s*[\[{]')
 
 
-_POD_KEYS = frozenset((
-    b"hloInfoMap", b"podStatsSequence", b"runEnvironment", b"deviceType", b"summary",
-    b"diagnostics", b"stepBreakdownEvents", b"topology",
-))  # fmt: skip
-_PROFILE_KEYS = frozenset((
-    b"byCategory", b"byProgram", b"deviceType", b"byCategoryExcludeIdle", b"byProgramExcludeIdle",
-    b"byProvenance", b"byProvenanceExcludeIdle", b"aggDvfsTimeScaleMultiplier",
-))  # fmt: skip
-_MEMORY_KEYS = frozenset((
-    b"memoryProfilePerAllocator", b"numHosts", b"memoryIds", b"version", b"hloModules",
-))  # fmt: skip
+_POD_KEYS = frozenset(
+    (
+        b"hloInfoMap",
+        b"podStatsSequence",
+        b"runEnvironment",
+        b"deviceType",
+        b"summary",
+        b"diagnostics",
+        b"stepBreakdownEvents",
+        b"topology",
+    )
+)
+_PROFILE_KEYS = frozenset(
+    (
+        b"byCategory",
+        b"byProgram",
+        b"deviceType",
+        b"byCategoryExcludeIdle",
+        b"byProgramExcludeIdle",
+        b"byProvenance",
+        b"byProvenanceExcludeIdle",
+        b"aggDvfsTimeScaleMultiplier",
+    )
+)
+_MEMORY_KEYS = frozenset(
+    (b"memoryProfilePerAllocator", b"numHosts", b"memoryIds", b"version", b"hloModules")
+)
 _JSON_TOOLS = (
     _JsonTool(
-        "pod_viewer", _pattern("podStatsSequence", "hloInfoMap"), _POD_KEYS, pod_viewer, pod_facts,
+        "pod_viewer", _pattern("podStatsSequence", "hloInfoMap"), _POD_KEYS, pod_viewer, pod_facts
     ),
     _JsonTool(
-        "op_profile", _pattern("by(?:Category|Program)(?:ExcludeIdle)?"), _PROFILE_KEYS, op_profile,
+        "op_profile",
+        _pattern("by(?:Category|Program)(?:ExcludeIdle)?"),
+        _PROFILE_KEYS,
+        op_profile,
         lambda root: {k: v for k, v in root.items() if not k.startswith("by")},
     ),
     _JsonTool(
-        "memory_profile", _pattern("memoryProfilePerAllocator"), _MEMORY_KEYS, memory_profile,
-        memory_facts, "timeline",
+        "memory_profile",
+        _pattern("memoryProfilePerAllocator"),
+        _MEMORY_KEYS,
+        memory_profile,
+        memory_facts,
+        "timeline",
     ),
-)  # fmt: skip
+)
 
 _FIRST_KEY = re.compile(rb'\s*\{\s*"([A-Za-z]{3,40})"\s*:')
 #: What stays of a record or of an Any where every byte above 127 was replaced.
@@ -186,9 +220,10 @@ def _proto_tool(head: bytes) -> _ProtoTool | None:
         return None
     numbers = {tool: start[0] >> 3 in tool.message.fields for tool in _PROTO_TOOLS}
     fitting = (
-        tool for tool in _PROTO_TOOLS
+        tool
+        for tool in _PROTO_TOOLS
         if numbers[tool] and tool.fits(Decoder(start).read(tool.message))
-    )  # fmt: skip
+    )
     return next(fitting, None)
 
 
@@ -277,11 +312,16 @@ def _content(source: Source, report: Report) -> bytes:
             )
         report.read(len(content))
         if stream.damage:
-            report.issue(Issue(
-                "damaged_stream", "error", "recording", f"the {stream.damage}",
-                "what could be decompressed is kept; fetch the file again",
-                first_offset_bytes=len(content),
-            ))  # fmt: skip
+            report.issue(
+                Issue(
+                    "damaged_stream",
+                    "error",
+                    "recording",
+                    f"the {stream.damage}",
+                    "what could be decompressed is kept; fetch the file again",
+                    first_offset_bytes=len(content),
+                )
+            )
     return content
 
 
@@ -323,18 +363,29 @@ def _tell_damage(name: str, decoder: Decoder, report: Report) -> None:
         code, what = "damaged_content", f"records that are no protobuf ({first})"
         if decoder.is_cut:
             code, what = "cut_content", "the content ends inside a record"
-        report.issue(Issue(
-            code, "error", "recording", what,
-            "what could be read is kept; copy the file again, in binary",
-            occurrence_count=len(decoder.errors), first_offset_bytes=first.offset_bytes,
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                code,
+                "error",
+                "recording",
+                what,
+                "what could be read is kept; copy the file again, in binary",
+                occurrence_count=len(decoder.errors),
+                first_offset_bytes=first.offset_bytes,
+            )
+        )
     if decoder.unknown_count:
-        report.issue(Issue(
-            "unknown_field", "info", "import", "fields that are not known here",
-            "a newer profiler wrote them; they are left out",
-            occurrence_count=decoder.unknown_count,
-            first_offset_bytes=decoder.first_unknown_bytes,
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "unknown_field",
+                "info",
+                "import",
+                "fields that are not known here",
+                "a newer profiler wrote them; they are left out",
+                occurrence_count=decoder.unknown_count,
+                first_offset_bytes=decoder.first_unknown_bytes,
+            )
+        )
 
 
 def _nothing_fits(name: str, content: bytes) -> str:

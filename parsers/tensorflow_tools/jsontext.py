@@ -49,10 +49,16 @@ def _as_utf8(content: bytes, report: Report) -> bytes:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        report.issue(Issue(
-            "damaged_text", "warning", "import", "bytes that are not UTF-8",
-            "they are shown as \ufffd; copy the file again", first_offset_bytes=error.start,
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "damaged_text",
+                "warning",
+                "import",
+                "bytes that are not UTF-8",
+                "they are shown as \ufffd; copy the file again",
+                first_offset_bytes=error.start,
+            )
+        )
         return content.decode("utf-8", "replace").encode()
     return content
 
@@ -70,10 +76,17 @@ def _tell(problem: str, place: int, size: int, report: Report) -> None:
         code, what = "trailing_content", "after the JSON document comes something else"
     elif _CUT in problem or size - place < _LONGEST_WORD:  # half a word, a number, an escape
         code, what = "cut_content", "the content ends inside the document"
-    report.issue(Issue(
-        code, "error", "import", what, "what is before is kept; copy the file again",
-        lost_bytes=size - place, first_offset_bytes=place,
-    ))  # fmt: skip
+    report.issue(
+        Issue(
+            code,
+            "error",
+            "import",
+            what,
+            "what is before is kept; copy the file again",
+            lost_bytes=size - place,
+            first_offset_bytes=place,
+        )
+    )
 
 
 def _closed(content: bytes) -> bytes:

@@ -75,8 +75,11 @@ class _Walk:
                 if not isinstance(activity, dict):
                     damaged(self._report)
                     continue
-                same = (str(one.get("timeOffsetPs")), str(activity.get("address")),
-                        str(activity.get("memoryActivity")))  # fmt: skip
+                same = (
+                    str(one.get("timeOffsetPs")),
+                    str(activity.get("address")),
+                    str(activity.get("memoryActivity")),
+                )
                 if same in seen and key == _SNAPSHOTS[1]:
                     self._repeated += 1
                     continue
@@ -106,7 +109,7 @@ class _Walk:
             "args_json": as_json(
                 others | {k: v for k, v in stats.items() if k != "heapAllocatedBytes"}
             ),
-        }  # fmt: skip
+        }
 
     def _summary(self, name: str, summary: Any) -> Iterator[TableRow]:
         """The peaks and the capacity of an allocator: one event."""
@@ -135,18 +138,27 @@ class _Walk:
     def finish(self) -> None:
         """Tell what the dump does not hold."""
         if self._repeated:
-            self._report.issue(Issue(
-                "repeated_record", "info", "recording",
-                "snapshots of the peak that stand in the timeline too",
-                "nothing is missing: each is counted once", occurrence_count=self._repeated,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "repeated_record",
+                    "info",
+                    "recording",
+                    "snapshots of the peak that stand in the timeline too",
+                    "nothing is missing: each is counted once",
+                    occurrence_count=self._repeated,
+                )
+            )
         if self._sampled:
             names = ", ".join(name[:_NAME_WIDTH] for name in self._sampled[:_FEW])
-            self._report.issue(Issue(
-                "sampled_events", "info", "recording",
-                f"exactly {_SAMPLED_COUNT:,} snapshots of {names}: the profiler kept samples",
-                "totals count, blocks cannot be told from them; xplane.pb has every event",
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "sampled_events",
+                    "info",
+                    "recording",
+                    f"exactly {_SAMPLED_COUNT:,} snapshots of {names}: the profiler kept samples",
+                    "totals count, blocks cannot be told from them; xplane.pb has every event",
+                )
+            )
 
 
 _ACTIVITY_COLUMNS = ("allocationBytes", "address")

@@ -40,11 +40,18 @@ def _extremes(one: Decoded, numbers: Numbers) -> Iterator[TableRow]:
     least, most = one.get("min_duration_ns"), one.get("max_duration_ns")
     count, total = one.get("occurrences", 0), one.get("total_duration_ns", 0)
     if count and (least or most):
-        yield "kernel_metric", {
-            "event_id": one.offset_bytes, "metric_name": "duration", "unit": "ns",
-            "value": numbers.real(total / count), "status_kind": "ok",
-            "min_value": numbers.real(least or 0), "max_value": numbers.real(most or 0),
-        }  # fmt: skip
+        yield (
+            "kernel_metric",
+            {
+                "event_id": one.offset_bytes,
+                "metric_name": "duration",
+                "unit": "ns",
+                "value": numbers.real(total / count),
+                "status_kind": "ok",
+                "min_value": numbers.real(least or 0),
+                "max_value": numbers.real(most or 0),
+            },
+        )
 
 
 def _kernel(one: Decoded, numbers: Numbers) -> dict[str, Any]:
@@ -81,10 +88,21 @@ _GIGA = Decimal(10**9)
 _GIBI = Decimal(1 << 30)
 _MOST_APART = 0.01
 _IDLE = "IDLE"
-_STATS_COLUMNS = frozenset((
-    "host_or_device", "op_type", "op_name", "occurrences", "total_time_in_us",
-    "total_self_time_in_us", "bound_by", "is_eager", "flops", "flops_v2", "bytes_accessed",
-))  # fmt: skip
+_STATS_COLUMNS = frozenset(
+    (
+        "host_or_device",
+        "op_type",
+        "op_name",
+        "occurrences",
+        "total_time_in_us",
+        "total_self_time_in_us",
+        "bound_by",
+        "is_eager",
+        "flops",
+        "flops_v2",
+        "bytes_accessed",
+    )
+)
 
 
 def tensorflow_stats(root: Decoded, report: Report) -> Iterator[TableRow]:
@@ -130,12 +148,17 @@ def _not_repeated(root: Decoded, report: Report) -> Iterator[Decoded]:
         else:
             yield one
     if repeated:
-        report.issue(Issue(
-            "repeated_record", "info", "recording",
-            "the table without idle time repeats the records of the one with it",
-            "nothing is missing: each is counted once", occurrence_count=repeated,
-            first_offset_bytes=root.part("without_idle").offset_bytes,
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "repeated_record",
+                "info",
+                "recording",
+                "the table without idle time repeats the records of the one with it",
+                "nothing is missing: each is counted once",
+                occurrence_count=repeated,
+                first_offset_bytes=root.part("without_idle").offset_bytes,
+            )
+        )
 
 
 def _bandwidth_scale(records: Iterable[Decoded]) -> Decimal:
@@ -246,11 +269,18 @@ class _OpWalk:
     def _tell_left_out(self, node: dict[str, Any], count: int) -> None:
         wanted = node.get("numChildren")
         if isinstance(wanted, int) and wanted > count:
-            self._report.issue(Issue(
-                "left_out_by_profiler", "warning", "recording",
-                "operators that the profiler left out of its dump: it keeps the largest of each "
-                "group", "xplane.pb has all of them", occurrence_count=wanted - count,
-            ))  # fmt: skip
+            self._report.issue(
+                Issue(
+                    "left_out_by_profiler",
+                    "warning",
+                    "recording",
+                    "operators that the profiler left out of its dump: it keeps the "
+                    "largest of each "
+                    "group",
+                    "xplane.pb has all of them",
+                    occurrence_count=wanted - count,
+                )
+            )
 
     def _row(self, node: dict[str, Any], program: str | None) -> TableRow:
         place, self._count = self._count, self._count + 1
@@ -264,18 +294,26 @@ class _OpWalk:
         sizes = [numbers.whole(one) or 0 for one in moved] if isinstance(moved, list) else []
         total = sum(sizes) if sizes else metrics.get("rawBytesAccessed")
         return "op_stat", {
-            "event_id": place, "op_kind": "hlo", "side_kind": "device", "name": name,
-            "type_name": _text(xla.get("op")), "category_name": category,
+            "event_id": place,
+            "op_kind": "hlo",
+            "side_kind": "device",
+            "name": name,
+            "type_name": _text(xla.get("op")),
+            "category_name": category,
             "op_name": _text(xla.get("provenance")),
             "program_name": program if self._is_by_program else None,
             "occurrence_count": numbers.whole(metrics.get("occurrences") or None),
-            "dur_ns": dur_ns, "self_ns": dur_ns, "flop_count": flops,
+            "dur_ns": dur_ns,
+            "self_ns": dur_ns,
+            "flop_count": flops,
             "normalized_flop_count": numbers.whole(metrics.get("bf16Flops")),
-            "accessed_bytes": numbers.whole(total), "dram_bytes": sizes[0] if sizes else None,
+            "accessed_bytes": numbers.whole(total),
+            "dram_bytes": sizes[0] if sizes else None,
             "work_source_name": None if flops is None and total is None else "dump",
             "source_text": _source(_dict(xla, "sourceInfo")),
-            "hlo_text": _text(xla.get("expression")), "args_json": as_json(_others(metrics, xla)),
-        }  # fmt: skip
+            "hlo_text": _text(xla.get("expression")),
+            "args_json": as_json(_others(metrics, xla)),
+        }
 
 
 def _text(value: Any) -> str | None:

@@ -26,13 +26,17 @@ PER_CENT = Decimal("0.01")
 _NS_IN = {"ps": Decimal("0.001"), "ns": _ONE, "us": Decimal(1000), "ms": Decimal(1_000_000)}
 #: Ends of names that say the unit: what they are in base units, and the factor.
 _UNITS = {
-    "_percent": ("%", "ratio", PER_CENT), "_percent_average": ("%", "ratio", PER_CENT),
-    "_percent_minimum": ("%", "ratio", PER_CENT), "_percent_maximum": ("%", "ratio", PER_CENT),
+    "_percent": ("%", "ratio", PER_CENT),
+    "_percent_average": ("%", "ratio", PER_CENT),
+    "_percent_minimum": ("%", "ratio", PER_CENT),
+    "_percent_maximum": ("%", "ratio", PER_CENT),
     "_ms": ("ms", "ns", _NS_IN["ms"]),
-    "_ms_average": ("ms", "ns", _NS_IN["ms"]), "_ms_avg": ("ms", "ns", _NS_IN["ms"]),
-    "_us": ("us", "ns", _NS_IN["us"]), "_ps": ("ps", "ns", _NS_IN["ps"]),
+    "_ms_average": ("ms", "ns", _NS_IN["ms"]),
+    "_ms_avg": ("ms", "ns", _NS_IN["ms"]),
+    "_us": ("us", "ns", _NS_IN["us"]),
+    "_ps": ("ps", "ns", _NS_IN["ps"]),
     "_watts": ("watt", "watt", _ONE),
-}  # fmt: skip
+}
 
 
 def as_json(value: Any) -> str | None:
@@ -94,11 +98,16 @@ class Numbers:
 
     def _tell(self, value: Any) -> None:
         if value is not None:
-            self.report.issue(Issue(
-                "impossible_value", "warning", "recording",
-                "numbers that are less than zero, too large or none at all where that cannot be",
-                f"they are NULL; the first is {str(value)[:40]!r}",
-            ))  # fmt: skip
+            self.report.issue(
+                Issue(
+                    "impossible_value",
+                    "warning",
+                    "recording",
+                    "numbers that are less than zero, too large or none at all "
+                    "where that cannot be",
+                    f"they are NULL; the first is {str(value)[:40]!r}",
+                )
+            )
 
 
 def figures(
@@ -110,29 +119,48 @@ def figures(
             continue
         end = next((end for end in _UNITS if name.endswith(end)), None)
         unit_raw, unit, factor = _UNITS[end] if end else (None, None, _ONE)
-        yield "counter", {
-            "event_id": event_id, "event_name": name, "record_kind": "metric",
-            "value": numbers.real(value, factor), "unit": unit, "value_raw": repr(value),
-            "unit_raw": unit_raw, **more,
-        }  # fmt: skip
+        yield (
+            "counter",
+            {
+                "event_id": event_id,
+                "event_name": name,
+                "record_kind": "metric",
+                "value": numbers.real(value, factor),
+                "unit": unit,
+                "value_raw": repr(value),
+                "unit_raw": unit_raw,
+                **more,
+            },
+        )
 
 
 def idle_time(event_id: int, side: str, dur_ns: int | None, **more: Any) -> TableRow:
     """The time in which no operator ran: no row of `op_stat`, where it would count as work."""
     return "counter", {
-        "event_id": event_id, "event_name": "IDLE", "record_kind": "metric", "scope_name": side,
-        "value": dur_ns, "unit": "ns", **more,
-    }  # fmt: skip
+        "event_id": event_id,
+        "event_name": "IDLE",
+        "record_kind": "metric",
+        "scope_name": side,
+        "value": dur_ns,
+        "unit": "ns",
+        **more,
+    }
 
 
 def damaged(report: Report, place: int | None = None) -> None:
     """Count a record that cannot be read."""
     report.event_count += 1
-    report.issue(Issue(
-        "damaged_event", "error", "import", "records that cannot be read to their end",
-        "they are left out; copy the file again, in binary", skipped_event_count=1,
-        first_offset_bytes=place,
-    ))  # fmt: skip
+    report.issue(
+        Issue(
+            "damaged_event",
+            "error",
+            "import",
+            "records that cannot be read to their end",
+            "they are left out; copy the file again, in binary",
+            skipped_event_count=1,
+            first_offset_bytes=place,
+        )
+    )
 
 
 def device_kind(name: str | None) -> str | None:
@@ -146,21 +174,25 @@ def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRo
     kind = device_kind(name)
     is_name = name and name.upper() not in ("GPU", "TPU", "CPU", "CPU_ONLY")
     return "device", {
-        "device_id": None, "name": name if is_name else None, "device_kind": kind,
-        "is_described": True, "properties_json": as_json(properties), **more,
-    }  # fmt: skip
+        "device_id": None,
+        "name": name if is_name else None,
+        "device_kind": kind,
+        "is_described": True,
+        "properties_json": as_json(properties),
+        **more,
+    }
 
 
 def diagnostics(report: Report, found: Mapping[str, Any]) -> None:
     """What the profiler itself complains of."""
     for text in _texts(found.get("warnings")):
-        report.issue(Issue(
-            "profiler_warning", "warning", "recording", f"the profiler says: {text}", _SEE,
-        ))  # fmt: skip
+        report.issue(
+            Issue("profiler_warning", "warning", "recording", f"the profiler says: {text}", _SEE)
+        )
     for text in _texts(found.get("errors")):
-        report.issue(Issue(
-            "profiler_error", "warning", "recording", f"the profiler says: {text}", _SEE,
-        ))  # fmt: skip
+        report.issue(
+            Issue("profiler_error", "warning", "recording", f"the profiler says: {text}", _SEE)
+        )
 
 
 def _texts(found: Any) -> list[str]:

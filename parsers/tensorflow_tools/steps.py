@@ -21,27 +21,37 @@ from tracekit.reading.protowire import Decoded, Decoder
 #: Parts of a step on any hardware, which add up to it. Those that an old version lacks are rows
 #: only where they are there.
 _GENERIC_PARTS = {
-    "unknown_time_ms": "other", "infeed_ms": "infeed", "host_wait_input_ms": "infeed",
-    "host_to_device_ms": "host_to_device", "output_ms": "outfeed", "device_compute_ms": "compute",
-    "device_to_device_ms": "device_to_device", "device_collectives_ms": "collective",
-    "host_compute_ms": "host_compute", "host_prepare_ms": "host_prepare",
+    "unknown_time_ms": "other",
+    "infeed_ms": "infeed",
+    "host_wait_input_ms": "infeed",
+    "host_to_device_ms": "host_to_device",
+    "output_ms": "outfeed",
+    "device_compute_ms": "compute",
+    "device_to_device_ms": "device_to_device",
+    "device_collectives_ms": "collective",
+    "host_compute_ms": "host_compute",
+    "host_prepare_ms": "host_prepare",
     "host_compile_ms": "compile",
-}  # fmt: skip
-_NOT_IN_EVERY_VERSION = frozenset((
-    "infeed_ms", "host_wait_input_ms", "host_to_device_ms", "device_collectives_ms",
-))  # fmt: skip
+}
+_NOT_IN_EVERY_VERSION = frozenset(
+    ("infeed_ms", "host_wait_input_ms", "host_to_device_ms", "device_collectives_ms")
+)
 #: Parts of a step on a TPU; their sum is what the profiler calls the time of the step
 #: (StepTimeMs of tpu_step_details_utils.h).
 _TPU_PARTS = {
-    "tc_compute_time_ms": "compute", "scv0_compute_time_ms": "compute",
-    "tc_infeed_time_ms": "infeed", "scv0_infeed_time_ms": "infeed",
-    "all_reduce_compute_time_ms": "collective", "all_reduce_sync_time_ms": "collective",
-    "tc_outfeed_time_ms": "outfeed", "tc_idle_time_ms": "idle",
-}  # fmt: skip
+    "tc_compute_time_ms": "compute",
+    "scv0_compute_time_ms": "compute",
+    "tc_infeed_time_ms": "infeed",
+    "scv0_infeed_time_ms": "infeed",
+    "all_reduce_compute_time_ms": "collective",
+    "all_reduce_sync_time_ms": "collective",
+    "tc_outfeed_time_ms": "outfeed",
+    "tc_idle_time_ms": "idle",
+}
 _UNIT_ENDS = ("_time_ms", "_ms")
-_BULK = frozenset((
-    "step_details", "input_op_details", "top_device_ops", "reports", "with_idle", "without_idle",
-))  # fmt: skip
+_BULK = frozenset(
+    ("step_details", "input_op_details", "top_device_ops", "reports", "with_idle", "without_idle")
+)
 
 
 # -- input_pipeline.pb ----------------------------------------------------------------------------
@@ -107,12 +117,17 @@ def _step(one: Decoded, decoder: Decoder, numbers: Numbers) -> Iterator[TableRow
         damaged(numbers.report, one.offset_bytes)
     elif kind is not GENERIC_STEP and kind is not TPU_STEP:
         numbers.report.event_count += 1
-        numbers.report.issue(Issue(
-            "unknown_record", "warning", "import",
-            f"steps of a kind that is not known: {one.get('type_url', '')[:200]!r}",
-            "a newer profiler wrote them; they are left out", skipped_event_count=1,
-            first_offset_bytes=one.offset_bytes,
-        ))  # fmt: skip
+        numbers.report.issue(
+            Issue(
+                "unknown_record",
+                "warning",
+                "import",
+                f"steps of a kind that is not known: {one.get('type_url', '')[:200]!r}",
+                "a newer profiler wrote them; they are left out",
+                skipped_event_count=1,
+                first_offset_bytes=one.offset_bytes,
+            )
+        )
     else:
         start, end = one.get("value")
         step = decoder.read(kind, start, end, one.offset_bytes)
@@ -123,28 +138,37 @@ def _step(one: Decoded, decoder: Decoder, numbers: Numbers) -> Iterator[TableRow
 
 
 def _generic(step: Decoded, numbers: Numbers) -> Iterator[TableRow]:
-    yield from _step_rows(step, numbers, step.get("step_time_ms", 0.0), {
-        name: kind for name, kind in _GENERIC_PARTS.items()
-        if name in step.values or name not in _NOT_IN_EVERY_VERSION
-    })  # fmt: skip
+    yield from _step_rows(
+        step,
+        numbers,
+        step.get("step_time_ms", 0.0),
+        {
+            name: kind
+            for name, kind in _GENERIC_PARTS.items()
+            if name in step.values or name not in _NOT_IN_EVERY_VERSION
+        },
+    )
 
 
 def _tpu(step: Decoded, numbers: Numbers) -> Iterator[TableRow]:
     total = sum(step.get(name, 0.0) for name in _TPU_PARTS)
     yield from _step_rows(step, numbers, total, _TPU_PARTS)
     others = {
-        name: value for name, value in step.values.items()
+        name: value
+        for name, value in step.values.items()
         if name not in _TPU_PARTS and isinstance(value, float)
-    }  # fmt: skip
+    }
     facts = {
         name: step.get(name) for name in ("coreid_max_infeed_time", "max_infeed_time_core_name")
     }
     if others:
         yield from figures(
-            others, numbers, step.figures_offset_bytes,
+            others,
+            numbers,
+            step.figures_offset_bytes,
             scope_name=f"step {step.get('step_number', 0)}",
             args_json=as_json({name: value for name, value in facts.items() if value is not None}),
-        )  # fmt: skip
+        )
 
 
 def _step_rows(
@@ -152,15 +176,26 @@ def _step_rows(
 ) -> Iterator[TableRow]:
     number = numbers.signed(step.get("step_number", 0))
     place = step.offset_bytes
-    yield "step", {
-        "event_id": place, "step_index": number, "step_kind": "reported",
-        "dur_ns": numbers.ns(total_ms, "ms"),
-    }  # fmt: skip
+    yield (
+        "step",
+        {
+            "event_id": place,
+            "step_index": number,
+            "step_kind": "reported",
+            "dur_ns": numbers.ns(total_ms, "ms"),
+        },
+    )
     for name, kind in parts.items():
-        yield "step_part", {
-            "event_id": place, "step_index": number, "part_name": _plain_name(name),
-            "part_kind": kind, "dur_ns": numbers.ns(step.get(name, 0.0), "ms"),
-        }  # fmt: skip
+        yield (
+            "step_part",
+            {
+                "event_id": place,
+                "step_index": number,
+                "part_name": _plain_name(name),
+                "part_kind": kind,
+                "dur_ns": numbers.ns(step.get(name, 0.0), "ms"),
+            },
+        )
 
 
 def _plain_name(name: str) -> str:
@@ -200,10 +235,16 @@ def _share(one: Decoded, numbers: Numbers) -> dict[str, Any]:
     value = one.get("self_time_fraction", 0.0)
     others = {k: v for k, v in one.values.items() if k not in ("name", "self_time_fraction")}
     return {
-        "event_id": one.offset_bytes, "event_name": "self_time_fraction", "record_kind": "metric",
-        "scope_name": "Device", "series_name": one.get("name"), "value": numbers.real(value),
-        "unit": "ratio", "value_raw": repr(value), "args_json": as_json(others),
-    }  # fmt: skip
+        "event_id": one.offset_bytes,
+        "event_name": "self_time_fraction",
+        "record_kind": "metric",
+        "scope_name": "Device",
+        "series_name": one.get("name"),
+        "value": numbers.real(value),
+        "unit": "ratio",
+        "value_raw": repr(value),
+        "args_json": as_json(others),
+    }
 
 
 def _latencies(found: Decoded, numbers: Numbers) -> Iterator[TableRow]:
@@ -243,20 +284,37 @@ def _fact(value: Any, decoder: Decoder) -> Any:
 #: What a core's step consists of, by the names of the keys (2019 to 2021) and of the parts
 #: (stepBreakdownEvents, later).
 _POD_PARTS = {
-    "highFlopsCompute": "compute", "hostInfeedDuration": "infeed", "hostOutfeedDuration": "outfeed",
-    "sendDuration": "device_to_device", "recvDuration": "device_to_device",
-    "allReduceComputeDuration": "collective", "allReduceSyncDuration": "collective",
-    "bcInfeedTransformDuration": "infeed", "bcInfeedWaitDuration": "infeed",
+    "highFlopsCompute": "compute",
+    "hostInfeedDuration": "infeed",
+    "hostOutfeedDuration": "outfeed",
+    "sendDuration": "device_to_device",
+    "recvDuration": "device_to_device",
+    "allReduceComputeDuration": "collective",
+    "allReduceSyncDuration": "collective",
+    "bcInfeedTransformDuration": "infeed",
+    "bcInfeedWaitDuration": "infeed",
     "bcOutfeedDuration": "outfeed",
-    "High flops compute": "compute", "Low flops compute": "compute", "Device compute": "compute",
-    "Device to device": "device_to_device", "Device collective communication": "collective",
-    "Host compute": "host_compute", "Kernel launch": "host_prepare", "Input": "infeed",
-    "Host infeed": "infeed", "Output": "outfeed", "Host outfeed": "outfeed",
-    "Send": "device_to_device", "Recv": "device_to_device",
-    "AllReduce compute": "collective", "AllReduce sync": "collective",
-    "All reduce compute": "collective", "All reduce sync": "collective",
-    "Compilation": "compile", "All others": "other", "Idle": "idle",
-}  # fmt: skip
+    "High flops compute": "compute",
+    "Low flops compute": "compute",
+    "Device compute": "compute",
+    "Device to device": "device_to_device",
+    "Device collective communication": "collective",
+    "Host compute": "host_compute",
+    "Kernel launch": "host_prepare",
+    "Input": "infeed",
+    "Host infeed": "infeed",
+    "Output": "outfeed",
+    "Host outfeed": "outfeed",
+    "Send": "device_to_device",
+    "Recv": "device_to_device",
+    "AllReduce compute": "collective",
+    "AllReduce sync": "collective",
+    "All reduce compute": "collective",
+    "All reduce sync": "collective",
+    "Compilation": "compile",
+    "All others": "other",
+    "Idle": "idle",
+}
 _US = "Us"
 _TOTAL = "totalDurationUs"
 _POD_BULK = frozenset(("podStatsSequence", "hloInfoMap", "stepBreakdownEvents"))
@@ -319,21 +377,21 @@ class _Pod:
             self._cores.setdefault(core, record)
             place = self._place()
             where = {
-                "event_id": place, "device_id": core,
+                "event_id": place,
+                "device_id": core,
                 "step_index": self._numbers.signed(record.get("stepNum", stats.get("stepNum", 0))),
-            }  # fmt: skip
+            }
             total = self._numbers.ns(record.get(_TOTAL), "us")
             yield "step", where | {"step_kind": "reported", "dur_ns": total}
             for name, kind, dur_ns in parts:
-                yield "step_part", where | {
-                    "part_name": name, "part_kind": kind, "dur_ns": dur_ns,
-                }  # fmt: skip
+                yield "step_part", where | {"part_name": name, "part_kind": kind, "dur_ns": dur_ns}
 
     def _parts(self, record: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]:
         named = {
-            name.removesuffix(_US): value for name, value in record.items()
+            name.removesuffix(_US): value
+            for name, value in record.items()
             if name.endswith(_US) and name != _TOTAL and not isinstance(value, dict)
-        }  # fmt: skip
+        }
         for number, value in _dict(record, "stepBreakdownUs").items():
             named[self._names.get(number, f"part {number[:20]}")] = value
         for name, value in named.items():
@@ -349,17 +407,28 @@ class _Pod:
                 total = None if mean is None or count is None else mean * count
                 said = record.get("description")
                 others = {
-                    k: v for k, v in record.items() if v and (k not in _OPERATOR_COLUMNS or
-                    (k == "description" and not isinstance(said, str)))
-                }  # fmt: skip
-                yield "op_stat", {
-                    "event_id": self._place(), "op_kind": "hlo", "side_kind": "device",
-                    "name": _operator_name(record), "category_name": category,
-                    "occurrence_count": count,
-                    "dur_ns": numbers.ns(total, "us"),
-                    "hlo_text": said if isinstance(said, str) and said else None,
-                    "args_json": as_json(others | {"stepNum": stats.get("stepNum", 0)}),
-                }  # fmt: skip
+                    k: v
+                    for k, v in record.items()
+                    if v
+                    and (
+                        k not in _OPERATOR_COLUMNS
+                        or (k == "description" and not isinstance(said, str))
+                    )
+                }
+                yield (
+                    "op_stat",
+                    {
+                        "event_id": self._place(),
+                        "op_kind": "hlo",
+                        "side_kind": "device",
+                        "name": _operator_name(record),
+                        "category_name": category,
+                        "occurrence_count": count,
+                        "dur_ns": numbers.ns(total, "us"),
+                        "hlo_text": said if isinstance(said, str) and said else None,
+                        "args_json": as_json(others | {"stepNum": stats.get("stepNum", 0)}),
+                    },
+                )
 
     def devices(self) -> Iterator[TableRow]:
         """The cores that have steps."""
@@ -371,9 +440,11 @@ class _Pod:
             host = record.get("hostName")
             properties = {key: record[key] for key in ("chipId", "nodeId") if key in record}
             yield device_row(
-                name if isinstance(name, str) else None, properties, device_id=core,
+                name if isinstance(name, str) else None,
+                properties,
+                device_id=core,
                 host_name=host if isinstance(host, str) and host else None,
-            )  # fmt: skip
+            )
 
 
 _OPERATOR_COLUMNS = ("name", "occurrences", "description")

@@ -1,10 +1,15 @@
--- purpose = "What the algorithm bandwidth of a collective is multiplied with to get its bus bandwidth; NULL for a kind without one."
--- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md, Summary; of gather and scatter src/gather.cu and src/scatter.cu"
+-- purpose = "What the algorithm bandwidth of a collective is multiplied with to get its bus
+-- bandwidth; NULL for a kind without one."
+-- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md, Summary; of gather and scatter src/gather.cu
+-- and src/scatter.cu"
 -- [parameters]
 -- collective_kind = {type = "VARCHAR", doc = "allreduce …"}
 -- rank_count = {type = "BIGINT", doc = "n: ranks in the group"}
-CASE
-    WHEN collective_kind = 'allreduce' THEN ratio(2 * (rank_count - 1), rank_count)
-    WHEN collective_kind IN ('allgather', 'reduce_scatter', 'all_to_all', 'gather', 'scatter') THEN ratio(rank_count - 1, rank_count)
-    WHEN collective_kind IN ('broadcast', 'reduce', 'sendrecv') THEN 1.0
-END
+case
+    when collective_kind = 'allreduce'
+    then ratio(2 * (rank_count - 1), rank_count)
+    when collective_kind in ('allgather', 'reduce_scatter', 'all_to_all', 'gather', 'scatter')
+    then ratio(rank_count - 1, rank_count)
+    when collective_kind in ('broadcast', 'reduce', 'sendrecv')
+    then 1.0
+end

@@ -1,10 +1,17 @@
--- purpose = "What the report itself says is busy, compute or memory; NULL where it says nothing, or that neither is."
--- source = "NVIDIA Nsight Compute, rule SOLBottleneck; docs/metrics.md, section Bound and near what"
+-- purpose = "What the report itself says is busy, compute or memory; NULL where it says nothing,
+-- or that neither is."
+-- source = "NVIDIA Nsight Compute, rule SOLBottleneck; docs/metrics.md, section Bound and near
+-- what"
 -- [parameters]
--- compute_throughput_ratio = {type = "DOUBLE", doc = "the report's own share of peak: compute; NULL where it has none"}
+-- compute_throughput_ratio = {type = "DOUBLE", doc = "the report's own share of peak: compute;
+-- NULL where it has none"}
 -- memory_throughput_ratio = {type = "DOUBLE", doc = "the same: memory, of its busiest part"}
 -- busy_from = {type = "DOUBLE", doc = "least share that is busy"}
-CASE
-    WHEN memory_throughput_ratio >= busy_from AND memory_throughput_ratio > coalesce(compute_throughput_ratio, 0) THEN 'memory throughput'
-    WHEN compute_throughput_ratio >= busy_from THEN 'compute throughput'
-END
+case
+    when
+        memory_throughput_ratio >= busy_from
+        and memory_throughput_ratio > coalesce(compute_throughput_ratio, 0)
+    then 'memory throughput'
+    when compute_throughput_ratio >= busy_from
+    then 'compute throughput'
+end

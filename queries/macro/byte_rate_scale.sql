@@ -1,7 +1,13 @@
--- purpose = "How many bytes/s a unit of traffic is: GB/s is 1e9, GiB/s 2**30. NULL of any other unit: Gb/s are bits."
+-- purpose = "How many bytes/s a unit of traffic is: GB/s is 1e9, GiB/s 2**30. NULL of any other
+-- unit: Gb/s are bits."
 -- source = "docs/metrics.md, section Sweeps"
--- parameters = {unit = {type = "VARCHAR", doc = "unit as a table of results has it, or its user says it"}}
-CASE
-    WHEN regexp_full_match(unit, '([kKMGTPE]i?)?(B|[bB]ytes?)/s(ec)?')
-    THEN pow(CASE WHEN substr(unit, 2, 1) = 'i' THEN 1024.0 ELSE 1000.0 END, strpos('KMGTPE', upper(left(unit, 1))))
-END
+-- parameters = {unit = {type = "VARCHAR", doc = "unit as a table of results has it, or its user
+-- says it"}}
+case
+    when regexp_full_match(unit, '([kKMGTPE]i?)?(B|[bB]ytes?)/s(ec)?')
+    then
+        pow(
+            case when substr(unit, 2, 1) = 'i' then 1024.0 else 1000.0 end,
+            strpos('KMGTPE', upper(left(unit, 1)))
+        )
+end

@@ -1,4 +1,5 @@
--- purpose = "The time of two runs by what they are compared by: of each source and step, with what else tells where it belongs."
+-- purpose = "The time of two runs by what they are compared by: of each source and step, with
+-- what else tells where it belongs."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["compared_source", "kernel_launch", "work_class"]
@@ -9,122 +10,236 @@
 -- [columns]
 -- side = {type = "VARCHAR", doc = "a or b"}
 -- basis_kind = {type = "VARCHAR", doc = "as of compared_source"}
--- amount_kind = {type = "VARCHAR", doc = "what the time is of: step (or outside of all steps), recording (the whole of it) or iteration (the mean)"}
--- source_id = {type = "VARCHAR", doc = "source; NULL where the launches of several are one recording"}
--- step_index = {type = "BIGINT", doc = "step; NULL outside of steps, and where the source does not tell"}
+-- amount_kind = {type = "VARCHAR", doc = "what the time is of: step (or outside of all steps),
+-- recording (the whole of it) or iteration (the mean)"}
+-- source_id = {type = "VARCHAR", doc = "source; NULL where the launches of several are one
+-- recording"}
+-- step_index = {type = "BIGINT", doc = "step; NULL outside of steps, and where the source does
+-- not tell"}
 -- name = {type = "VARCHAR", doc = "kernel, operator, layer …; NULL where nothing says"}
--- module_path = {type = "VARCHAR", doc = "of what has another name in the other run: the module it is in"}
--- owner_name = {type = "VARCHAR", doc = "likewise: a kernel's operator, or what the operator was called by"}
+-- module_path = {type = "VARCHAR", doc = "of what has another name in the other run: the module
+-- it is in"}
+-- owner_name = {type = "VARCHAR", doc = "likewise: a kernel's operator, or what the operator was
+-- called by"}
 -- owner_dims = {type = "VARCHAR", doc = "likewise: the shapes of the owner's inputs"}
 -- dur_ns = {type = "BIGINT", doc = "time; NULL where none is known"}
 -- work_count = {type = "BIGINT", doc = "launches, calls or occurrences"}
 -- unknown_count = {type = "BIGINT", doc = "those of them whose time is not known"}
-WITH
-sources AS MATERIALIZED (FROM compared_source(a_run, b_run, grouping_kind)),
-contexts AS MATERIALIZED (
-    SELECT
-        source_id, context_id, parent_context_id, context_kind, name, module_path, phase_kind,
-        -- profilers write the same shapes with other spaces
-        regexp_replace(input_dims, '\s', '', 'g') AS input_dims
-    FROM calling_context
-    WHERE run_id IN (a_run, b_run)
-),
-owned AS MATERIALIZED (
-    SELECT
-        own.source_id, own.context_id, own.module_path, own.phase_kind,
-        CASE
-            WHEN grouping_kind = 'kernel' AND own.context_kind = 'op' THEN own.name
-            WHEN grouping_kind = 'op' AND parent.context_kind = 'op' THEN parent.name
-        END AS owner_name,
-        CASE grouping_kind WHEN 'kernel' THEN own.input_dims WHEN 'op' THEN parent.input_dims END AS owner_dims
-    FROM contexts AS own
-    LEFT JOIN contexts AS parent
-        ON parent.source_id = own.source_id AND parent.context_id = own.parent_context_id
-),
-layers AS MATERIALIZED (FROM layer_stat WHERE run_id IN (a_run, b_run)),
-said AS (
-    SELECT source_id, event_id, collective_name, category_name
-    FROM kernel
-    WHERE run_id IN (a_run, b_run) AND grouping_kind = 'category' AND (collective_name IS NOT NULL OR category_name IS NOT NULL)
-),
-on_device AS (
-    SELECT
-        source_id, step_index, context_id, op_name,
-        CASE
-            WHEN grouping_kind = 'kernel' THEN name
-            WHEN grouping_kind = 'category' THEN work_class(work_kind, name, collective_name, category_name)
-        END AS own_name,
-        sum(dur_ns) AS dur_ns, count(*) AS work_count, count(*) - count(dur_ns) AS unknown_count
-    FROM (FROM attribution WHERE run_id IN (a_run, b_run)) LEFT JOIN said USING (source_id, event_id)
-    GROUP BY ALL
-),
-on_host AS (
-    SELECT
-        source_id, step_index, context_id, name AS op_name, NULL AS own_name,
-        sum(self_ns) AS dur_ns, count(*) AS work_count, count(*) - count(self_ns) AS unknown_count
-    FROM op_call
-    WHERE run_id IN (a_run, b_run) AND source_id IN (SELECT source_id FROM sources WHERE basis_kind = 'host')
-    GROUP BY ALL
-),
-works AS (
-    SELECT
-        sources.run_id, sources.basis_kind, 'step' AS amount_kind, worked.source_id, worked.step_index,
-        CASE grouping_kind
-            WHEN 'op' THEN worked.op_name
-            WHEN 'layer' THEN owned.module_path
-            WHEN 'phase' THEN owned.phase_kind
-            ELSE worked.own_name
-        END AS name,
-        owned.module_path, coalesce(owned.owner_name, CASE WHEN grouping_kind = 'kernel' THEN worked.op_name END) AS owner_name,
-        owned.owner_dims, worked.dur_ns, worked.work_count, worked.unknown_count
-    FROM (FROM on_device UNION ALL FROM on_host) AS worked
-    JOIN sources ON sources.source_id = worked.source_id
-    LEFT JOIN owned ON owned.source_id = worked.source_id AND owned.context_id = worked.context_id
-    UNION ALL
-    SELECT
-        run_id, basis.basis_kind, 'recording', NULL, NULL,
-        CASE WHEN grouping_kind = 'kernel' THEN name ELSE work_class('kernel', name, NULL, NULL) END,
-        NULL, NULL, NULL,
-        sum(dur_ns), sum(launch_count), coalesce(sum(launch_count) FILTER (WHERE dur_ns IS NULL), 0)
-    FROM (FROM kernel_launch WHERE run_id = a_run UNION ALL FROM kernel_launch WHERE run_id = b_run AND b_run <> a_run)
-    JOIN (
-        SELECT DISTINCT run_id, basis_kind FROM sources WHERE basis_kind IN ('kernels', 'counters', 'summary')
-    ) AS basis USING (run_id)
-    GROUP BY ALL
-    UNION ALL
-    SELECT
-        run_id, sources.basis_kind, 'recording', source_id, NULL,
-        CASE
-            WHEN grouping_kind = 'category' THEN coalesce(category_name, type_name)
-            WHEN op_kind = 'hlo' THEN coalesce(op_name, name)
-            ELSE name
-        END,
-        NULL, NULL, NULL,
-        sum(self_ns), sum(occurrence_count), count(*) - count(self_ns)
-    FROM (FROM op_stat WHERE run_id IN (a_run, b_run))
-    JOIN sources USING (run_id, source_id)
-    WHERE sources.basis_kind = op_kind || ' (' || side_kind || ')'
-    GROUP BY ALL
-    UNION ALL
-    SELECT
-        run_id, 'layers', 'iteration', source_id, NULL,
-        CASE
-            WHEN grouping_kind = 'phase' THEN phase_kind
-            WHEN max(net_index) OVER (PARTITION BY source_id) > 0 THEN coalesce(net_name, 'net ' || net_index) || '/' || name
-            ELSE name
-        END,
-        NULL, NULL, NULL,
-        CASE statistic_kind WHEN 'sum' THEN round(ratio(dur_ns, iteration_count)) ELSE dur_ns END,
-        1, CASE WHEN dur_ns IS NULL THEN 1 ELSE 0 END
-    FROM layers
-    WHERE
-        name IS NOT NULL AND statistic_kind IN ('mean', 'sum')
-        AND source_id IN (SELECT source_id FROM sources WHERE basis_kind = 'layers')
-),
-sides AS (SELECT 'a' AS side, a_run AS run_id UNION ALL SELECT 'b', b_run)
-SELECT
-    sides.side, works.basis_kind, works.amount_kind, works.source_id, works.step_index, works.name,
-    works.module_path, works.owner_name, works.owner_dims,
-    CAST(works.dur_ns AS BIGINT) AS dur_ns, CAST(works.work_count AS BIGINT) AS work_count,
-    CAST(works.unknown_count AS BIGINT) AS unknown_count
-FROM works JOIN sides ON sides.run_id = works.run_id
+with
+    sources as materialized(from compared_source(a_run, b_run, grouping_kind)),
+    contexts as materialized(
+        select
+            source_id,
+            context_id,
+            parent_context_id,
+            context_kind,
+            name,
+            module_path,
+            phase_kind,
+            -- profilers write the same shapes with other spaces
+            regexp_replace(input_dims, '\s', '', 'g') as input_dims
+        from calling_context
+        where run_id in (a_run, b_run)
+    ),
+    owned as materialized(
+        select
+            own.source_id,
+            own.context_id,
+            own.module_path,
+            own.phase_kind,
+            case
+                when grouping_kind = 'kernel' and own.context_kind = 'op'
+                then own.name
+                when grouping_kind = 'op' and parent.context_kind = 'op'
+                then parent.name
+            end as owner_name,
+            case
+                grouping_kind when 'kernel' then own.input_dims when 'op' then parent.input_dims
+            end as owner_dims
+        from contexts as own
+        left join
+            contexts as parent
+            on parent.source_id = own.source_id
+            and parent.context_id = own.parent_context_id
+    ),
+    layers as materialized(from layer_stat where run_id in (a_run, b_run)),
+    said as (
+        select source_id, event_id, collective_name, category_name
+        from kernel
+        where
+            run_id in (a_run, b_run)
+            and grouping_kind = 'category'
+            and (collective_name is not null or category_name is not null)
+    ),
+    on_device as (
+        select
+            source_id,
+            step_index,
+            context_id,
+            op_name,
+            case
+                when grouping_kind = 'kernel'
+                then name
+                when grouping_kind = 'category'
+                then work_class(work_kind, name, collective_name, category_name)
+            end as own_name,
+            sum(dur_ns) as dur_ns,
+            count(*) as work_count,
+            count(*) - count(dur_ns) as unknown_count
+        from (from attribution where run_id in (a_run, b_run))
+        left join said using (source_id, event_id)
+        group by all
+    ),
+    on_host as (
+        select
+            source_id,
+            step_index,
+            context_id,
+            name as op_name,
+            null as own_name,
+            sum(self_ns) as dur_ns,
+            count(*) as work_count,
+            count(*) - count(self_ns) as unknown_count
+        from op_call
+        where
+            run_id in (a_run, b_run)
+            and source_id in (select source_id from sources where basis_kind = 'host')
+        group by all
+    ),
+    works as (
+        select
+            sources.run_id,
+            sources.basis_kind,
+            'step' as amount_kind,
+            worked.source_id,
+            worked.step_index,
+            case
+                grouping_kind
+                when 'op'
+                then worked.op_name
+                when 'layer'
+                then owned.module_path
+                when 'phase'
+                then owned.phase_kind
+                else worked.own_name
+            end as name,
+            owned.module_path,
+            coalesce(
+                owned.owner_name, case when grouping_kind = 'kernel' then worked.op_name end
+            ) as owner_name,
+            owned.owner_dims,
+            worked.dur_ns,
+            worked.work_count,
+            worked.unknown_count
+        from
+            (
+                from on_device
+                union all
+                from on_host
+            ) as worked
+        join sources on sources.source_id = worked.source_id
+        left join
+            owned on owned.source_id = worked.source_id and owned.context_id = worked.context_id
+        union all
+        select
+            run_id,
+            basis.basis_kind,
+            'recording',
+            null,
+            null,
+            case
+                when grouping_kind = 'kernel' then name else work_class('kernel', name, null, null)
+            end,
+            null,
+            null,
+            null,
+            sum(dur_ns),
+            sum(launch_count),
+            coalesce(sum(launch_count) filter (where dur_ns is null), 0)
+        from
+            (
+                from kernel_launch
+                where run_id = a_run
+                union all
+                from kernel_launch
+                where run_id = b_run and b_run <> a_run
+            )
+        join
+            (
+                select distinct run_id, basis_kind
+                from sources
+                where basis_kind in ('kernels', 'counters', 'summary')
+            ) as basis using (run_id)
+        group by all
+        union all
+        select
+            run_id,
+            sources.basis_kind,
+            'recording',
+            source_id,
+            null,
+            case
+                when grouping_kind = 'category'
+                then coalesce(category_name, type_name)
+                when op_kind = 'hlo'
+                then coalesce(op_name, name)
+                else name
+            end,
+            null,
+            null,
+            null,
+            sum(self_ns),
+            sum(occurrence_count),
+            count(*) - count(self_ns)
+        from (from op_stat where run_id in (a_run, b_run))
+        join sources using (run_id, source_id)
+        where sources.basis_kind = op_kind || ' (' || side_kind || ')'
+        group by all
+        union all
+        select
+            run_id,
+            'layers',
+            'iteration',
+            source_id,
+            null,
+            case
+                when grouping_kind = 'phase'
+                then phase_kind
+                when max(net_index) over (partition by source_id) > 0
+                then coalesce(net_name, 'net ' || net_index) || '/' || name
+                else name
+            end,
+            null,
+            null,
+            null,
+            case
+                statistic_kind when 'sum' then round(ratio(dur_ns, iteration_count)) else dur_ns
+            end,
+            1,
+            case when dur_ns is null then 1 else 0 end
+        from layers
+        where
+            name is not null
+            and statistic_kind in ('mean', 'sum')
+            and source_id in (select source_id from sources where basis_kind = 'layers')
+    ),
+    sides as (
+        select 'a' as side, a_run as run_id
+        union all
+        select 'b', b_run
+    )
+select
+    sides.side,
+    works.basis_kind,
+    works.amount_kind,
+    works.source_id,
+    works.step_index,
+    works.name,
+    works.module_path,
+    works.owner_name,
+    works.owner_dims,
+    cast(works.dur_ns as bigint) as dur_ns,
+    cast(works.work_count as bigint) as work_count,
+    cast(works.unknown_count as bigint) as unknown_count
+from works
+join sides on sides.run_id = works.run_id

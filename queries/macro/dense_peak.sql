@@ -1,11 +1,18 @@
--- purpose = "Operations a cycle that tensor cores can do on dense operands, from peak_sustained of the counter of a type; NULL where it is not known which of the two peaks that is."
--- source = "NVIDIA Nsight Compute's counters: sparsity_off is dense. Those of all operands (capability 9.0) have the sparse peak, twice the dense one: 8,192 a cycle of an H100's SM for BF16, and 4,096 for op_hgmma_src_bf16_dst_fp32_sparsity_off"
+-- purpose = "Operations a cycle that tensor cores can do on dense operands, from peak_sustained
+-- of the counter of a type; NULL where it is not known which of the two peaks that is."
+-- source = "NVIDIA Nsight Compute's counters: sparsity_off is dense. Those of all operands
+-- (capability 9.0) have the sparse peak, twice the dense one: 8,192 a cycle of an H100's SM for
+-- BF16, and 4,096 for op_hgmma_src_bf16_dst_fp32_sparsity_off"
 -- [parameters]
 -- peak_per_cycle = {type = "DOUBLE", doc = "peak_sustained"}
 -- type_name = {type = "VARCHAR", doc = "of the operands: tf32, bf16, fp16, fp8, fp4 or int8"}
--- generation = {type = "BIGINT", doc = "first number of the compute capability; NULL where it is not known"}
-CASE
-    WHEN generation <= 8 THEN peak_per_cycle
-    WHEN generation = 9 AND type_name = 'fp8' THEN peak_per_cycle
-    WHEN generation = 9 THEN 0.5 * peak_per_cycle
-END
+-- generation = {type = "BIGINT", doc = "first number of the compute capability; NULL where it is
+-- not known"}
+case
+    when generation <= 8
+    then peak_per_cycle
+    when generation = 9 and type_name = 'fp8'
+    then peak_per_cycle
+    when generation = 9
+    then 0.5 * peak_per_cycle
+end

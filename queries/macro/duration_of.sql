@@ -4,4 +4,4 @@
 -- measured_ns = {type = "BIGINT", doc = "duration as measured"}
 -- cycles = {type = "DOUBLE", doc = "cycles that passed"}
 -- clock_hz = {type = "DOUBLE", doc = "clock meanwhile"}
-coalesce(measured_ns, TRY_CAST(round(ratio(cycles, clock_hz) * 1e9) AS BIGINT))
+coalesce(measured_ns, try_cast(round(ratio(cycles, clock_hz) * 1e9) as bigint))

@@ -1,4 +1,5 @@
--- purpose = "What processors counted of each event, a value a row; where the program did not run in an interval, it is 0."
+-- purpose = "What processors counted of each event, a value a row; where the program did not run
+-- in an interval, it is 0."
 -- source = "table counter; tools/perf/util/stat-display.c (print_running): 100 % of no time"
 -- needs = ["counter"]
 -- [parameters]
@@ -15,32 +16,64 @@
 -- interval_index = {type = "BIGINT", doc = "interval; NULL: of the measurement"}
 -- scope_name = {type = "VARCHAR", doc = "what the value is of; NULL: everything"}
 -- cgroup_name = {type = "VARCHAR", doc = "control group that the value is of"}
--- value = {type = "DOUBLE", doc = "value in base units; 0 if the event was enabled for no time in an interval, and counted in another or in all"}
+-- value = {type = "DOUBLE", doc = "value in base units; 0 if the event was enabled for no time in
+-- an interval, and counted in another or in all"}
 -- unit = {type = "VARCHAR", doc = "base unit of the value; NULL for a plain count"}
 -- status_kind = {type = "VARCHAR", doc = "as in `counter`; ok where the value is such a 0"}
--- running_ratio = {type = "DOUBLE", doc = "share of the time it was enabled in which it was counted; 1 of no time"}
+-- running_ratio = {type = "DOUBLE", doc = "share of the time it was enabled in which it was
+-- counted; 1 of no time"}
 -- stddev = {type = "DOUBLE", doc = "standard error of the mean over repeats"}
-WITH
--- right over the files, a window makes DuckDB 2.0 look into those of every run
-counted AS MATERIALIZED (
-    SELECT
-        run_id, source_id, measurement_index, event_id, event_key, event_name, pmu_name, modifier_name, interval_index, scope_name, cgroup_name,
-        value, unit, status_kind, running_ratio, stddev
-    FROM counter
-    WHERE record_kind = 'event' AND (wanted_run IS NULL OR run_id = wanted_run)
-)
-SELECT
-    run_id, source_id, measurement_index, event_id, event_key, event_name, pmu_name, modifier_name, interval_index, scope_name, cgroup_name,
-    CASE WHEN is_idle THEN 0 ELSE value END AS value,
+with
+    -- right over the files, a window makes DuckDB 2.0 look into those of every run
+    counted as materialized(
+        select
+            run_id,
+            source_id,
+            measurement_index,
+            event_id,
+            event_key,
+            event_name,
+            pmu_name,
+            modifier_name,
+            interval_index,
+            scope_name,
+            cgroup_name,
+            value,
+            unit,
+            status_kind,
+            running_ratio,
+            stddev
+        from counter
+        where record_kind = 'event' and (wanted_run is null or run_id = wanted_run)
+    )
+select
+    run_id,
+    source_id,
+    measurement_index,
+    event_id,
+    event_key,
+    event_name,
+    pmu_name,
+    modifier_name,
+    interval_index,
+    scope_name,
+    cgroup_name,
+    case when is_idle then 0 else value end as value,
     unit,
-    CASE WHEN is_idle THEN 'ok' ELSE status_kind END AS status_kind,
-    running_ratio, stddev
-FROM (
-    SELECT
-        *,
-        (
-            status_kind = 'not_counted' AND interval_index IS NOT NULL AND running_ratio = 1
-            AND bool_or(value IS NOT NULL) OVER (PARTITION BY run_id, source_id, measurement_index, event_key)
-        ) AS is_idle
-    FROM counted
-)
+    case when is_idle then 'ok' else status_kind end as status_kind,
+    running_ratio,
+    stddev
+from
+    (
+        select
+            *,
+            (
+                status_kind = 'not_counted'
+                and interval_index is not null
+                and running_ratio = 1
+                and bool_or(value is not null) over (
+                    partition by run_id, source_id, measurement_index, event_key
+                )
+            ) as is_idle
+        from counted
+    )

@@ -1,4 +1,5 @@
--- purpose = "What the FP16 instructions of a launch are: work, moves (the compiler loads constants with FMA) or conversions (to FP32 by add); NULL where none ran or nobody knows."
+-- purpose = "What the FP16 instructions of a launch are: work, moves (the compiler loads
+-- constants with FMA) or conversions (to FP32 by add); NULL where none ran or nobody knows."
 -- source = "docs/metrics.md, section FP16 operations on the ordinary pipes"
 -- [parameters]
 -- add_inst = {type = "DOUBLE", doc = "FP16 add instructions, by thread"}
@@ -7,13 +8,18 @@
 -- fp32_inst = {type = "DOUBLE", doc = "FP32 add, multiply and FMA instructions"}
 -- thread_count = {type = "DOUBLE", doc = "threads of the launch; NULL if unknown"}
 -- generation = {type = "BIGINT", doc = "major compute capability; NULL if unknown"}
-CASE
+case
     -- neither moves nor conversions multiply
-    WHEN mul_inst > 0 THEN 'work'
+    when mul_inst > 0
+    then 'work'
     -- constants are moved by FMA from capability 8.0 on
-    WHEN fma_inst > 0 AND generation < 8 THEN 'work'
+    when fma_inst > 0 and generation < 8
+    then 'work'
     -- so many constants a thread has no use for, unless a loop does FP32 work with them
-    WHEN fma_inst > 64 * thread_count AND fma_inst > coalesce(fp32_inst, 0) THEN 'work'
-    WHEN fma_inst > 0 AND fma_inst >= add_inst THEN 'moves'
-    WHEN add_inst > 0 THEN 'conversions'
-END
+    when fma_inst > 64 * thread_count and fma_inst > coalesce(fp32_inst, 0)
+    then 'work'
+    when fma_inst > 0 and fma_inst >= add_inst
+    then 'moves'
+    when add_inst > 0
+    then 'conversions'
+end

@@ -1,5 +1,7 @@
--- purpose = "The times in which devices were idle, parted into what they waited for: a row each part."
--- source = "HTA's breakdown of idle time into host, kernel and other waits; docs/metrics.md, section gaps"
+-- purpose = "The times in which devices were idle, parted into what they waited for: a row each
+-- part."
+-- source = "HTA's breakdown of idle time into host, kernel and other waits; docs/metrics.md,
+-- section gaps"
 -- needs = ["attribution"]
 -- depends = ["device_gap", "is_data_loading"]
 -- [parameters]
@@ -13,88 +15,128 @@
 -- gap_end_ns = {type = "BIGINT", doc = "start of the work after it, not after the steps"}
 -- window_start_ns = {type = "BIGINT", doc = "start of the steps"}
 -- elapsed_ns = {type = "BIGINT", doc = "time of the steps"}
--- previous_event_id = {type = "BIGINT", doc = "work that ended where the gap begins; NULL where nothing is before it"}
+-- previous_event_id = {type = "BIGINT", doc = "work that ended where the gap begins; NULL where
+-- nothing is before it"}
 -- next_event_id = {type = "BIGINT", doc = "work that ends the gap; NULL where there is none"}
--- gap_kind = {type = "VARCHAR", doc = "what a part of the gap waited for: data_loading, synchronisation, host, launch, graph, communication, copy, stream, queue or unknown"}
+-- gap_kind = {type = "VARCHAR", doc = "what a part of the gap waited for: data_loading,
+-- synchronisation, host, launch, graph, communication, copy, stream, queue or unknown"}
 -- part_ns = {type = "BIGINT", doc = "that part; the parts of a gap, a row each, add up to it"}
 -- reason = {type = "VARCHAR", doc = "of unknown: why"}
-WITH
-told AS MATERIALIZED (
-    SELECT * FROM device_gap(wanted_run, wanted_phase)
-),
--- what the host did meanwhile: loading data, or a call that can wait for the device
-calls AS MATERIALIZED (
-    SELECT
-        run_id, source_id, thread_id, start_ns, start_ns + dur_ns AS end_ns,
-        slice_kind IN ('annotation', 'op') AS is_loading
-    FROM slice
-    WHERE
-        (wanted_run IS NULL OR run_id = wanted_run)
-        AND (
-            slice_kind IN ('annotation', 'op') AND is_data_loading(name)
-            OR slice_kind IN ('runtime', 'driver') AND (contains(name, 'ynchronize') OR contains(name, 'emcpy'))
-        )
-        AND dur_ns > 0
-),
-loading AS (
-    SELECT
-        *,
-        max(end_ns) OVER (
-            PARTITION BY run_id, source_id, thread_id ORDER BY start_ns, end_ns
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS reach_ns
-    FROM calls
-    WHERE is_loading
-),
--- the union of these on each thread: intervals that do not overlap, with the time in those before
-loaded AS MATERIALIZED (
-    SELECT
-        run_id, source_id, thread_id, greatest(start_ns, coalesce(reach_ns, start_ns)) AS load_start_ns,
-        end_ns AS load_end_ns,
-        sum(end_ns - load_start_ns) OVER (PARTITION BY run_id, source_id, thread_id ORDER BY end_ns)
-            - (end_ns - load_start_ns) AS before_ns
-    FROM loading
-    WHERE reach_ns IS NULL OR end_ns > reach_ns
-),
-late AS (
-    SELECT
-        told.*,
-        coalesce(first.before_ns + least(told.gap_start_ns, first.load_end_ns) - first.load_start_ns, 0)
-            AS loaded_before_ns,
-        coalesce(waits.end_ns > told.gap_start_ns, false) AS is_waiting
-    FROM told
-    ASOF LEFT JOIN loaded AS first
-        ON first.run_id = told.run_id AND first.source_id = told.source_id
-        AND first.thread_id = told.launch_thread_id AND first.load_start_ns <= told.gap_start_ns
-    ASOF LEFT JOIN (SELECT * FROM calls WHERE NOT is_loading) AS waits
-        ON waits.run_id = told.run_id AND waits.source_id = told.source_id
-        AND waits.thread_id = told.launch_thread_id AND waits.start_ns <= told.gap_start_ns
-    WHERE told.host_end_ns > told.gap_start_ns
-),
-split AS MATERIALIZED (
-    SELECT
-        late.*,
-        CAST(
-            coalesce(last.before_ns + least(late.host_end_ns, last.load_end_ns) - last.load_start_ns, 0)
-            - late.loaded_before_ns AS BIGINT
-        ) AS data_loading_ns
-    FROM late
-    ASOF LEFT JOIN loaded AS last
-        ON last.run_id = late.run_id AND last.source_id = late.source_id
-        AND last.thread_id = late.launch_thread_id AND last.load_start_ns <= late.host_end_ns
-),
-parts AS (
-    SELECT * REPLACE (NULL AS reason), 'data_loading' AS gap_kind, data_loading_ns AS part_ns FROM split
-    UNION ALL BY NAME
-    SELECT
-        * REPLACE (NULL AS reason), CASE WHEN is_waiting THEN 'synchronisation' ELSE 'host' END AS gap_kind,
-        host_end_ns - gap_start_ns - data_loading_ns AS part_ns
-    FROM split
-    UNION ALL BY NAME
-    SELECT *, rest_kind AS gap_kind, gap_end_ns - host_end_ns AS part_ns FROM told
-)
-SELECT
-    run_id, source_id, device_id, gap_start_ns, gap_end_ns, window_start_ns, elapsed_ns, previous_event_id,
-    next_event_id, gap_kind, part_ns, reason
-FROM parts
-WHERE part_ns > 0
+with
+    told as materialized(select * from device_gap(wanted_run, wanted_phase)),
+    -- what the host did meanwhile: loading data, or a call that can wait for the device
+    calls as materialized(
+        select
+            run_id,
+            source_id,
+            thread_id,
+            start_ns,
+            start_ns + dur_ns as end_ns,
+            slice_kind in ('annotation', 'op') as is_loading
+        from slice
+        where
+            (wanted_run is null or run_id = wanted_run)
+            and (
+                slice_kind in ('annotation', 'op')
+                and is_data_loading(name)
+                or slice_kind in ('runtime', 'driver')
+                and (contains(name, 'ynchronize') or contains(name, 'emcpy'))
+            )
+            and dur_ns > 0
+    ),
+    loading as (
+        select
+            *,
+            max(end_ns) over (
+                partition by run_id, source_id, thread_id
+                order by start_ns, end_ns
+                rows between unbounded preceding and 1 preceding
+            ) as reach_ns
+        from calls
+        where is_loading
+    ),
+    -- the union of these on each thread: intervals that do not overlap, with the time in those
+    -- before
+    loaded as materialized(
+        select
+            run_id,
+            source_id,
+            thread_id,
+            greatest(start_ns, coalesce(reach_ns, start_ns)) as load_start_ns,
+            end_ns as load_end_ns,
+            sum(end_ns - load_start_ns) over (
+                partition by run_id, source_id, thread_id order by end_ns
+            )
+            - (end_ns - load_start_ns) as before_ns
+        from loading
+        where reach_ns is null or end_ns > reach_ns
+    ),
+    late as (
+        select
+            told.*,
+            coalesce(
+                first.before_ns + least(told.gap_start_ns, first.load_end_ns) - first.load_start_ns,
+                0
+            ) as loaded_before_ns,
+            coalesce(waits.end_ns > told.gap_start_ns, false) as is_waiting
+        from told
+        asof left join
+            loaded as first
+            on first.run_id = told.run_id
+            and first.source_id = told.source_id
+            and first.thread_id = told.launch_thread_id
+            and first.load_start_ns <= told.gap_start_ns
+        asof left join
+            (select * from calls where not is_loading) as waits
+            on waits.run_id = told.run_id
+            and waits.source_id = told.source_id
+            and waits.thread_id = told.launch_thread_id
+            and waits.start_ns <= told.gap_start_ns
+        where told.host_end_ns > told.gap_start_ns
+    ),
+    split as materialized(
+        select
+            late.*,
+            cast(
+                coalesce(
+                    last.before_ns + least(late.host_end_ns, last.load_end_ns) - last.load_start_ns,
+                    0
+                )
+                - late.loaded_before_ns as bigint
+            ) as data_loading_ns
+        from late
+        asof left join
+            loaded as last
+            on last.run_id = late.run_id
+            and last.source_id = late.source_id
+            and last.thread_id = late.launch_thread_id
+            and last.load_start_ns <= late.host_end_ns
+    ),
+    parts as (
+        select * replace (null as reason), 'data_loading' as gap_kind, data_loading_ns as part_ns
+        from split
+        union all by name
+        select
+            * replace (null as reason),
+            case when is_waiting then 'synchronisation' else 'host' end as gap_kind,
+            host_end_ns - gap_start_ns - data_loading_ns as part_ns
+        from split
+        union all by name
+        select *, rest_kind as gap_kind, gap_end_ns - host_end_ns as part_ns
+        from told
+    )
+select
+    run_id,
+    source_id,
+    device_id,
+    gap_start_ns,
+    gap_end_ns,
+    window_start_ns,
+    elapsed_ns,
+    previous_event_id,
+    next_event_id,
+    gap_kind,
+    part_ns,
+    reason
+from parts
+where part_ns > 0

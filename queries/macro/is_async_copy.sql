@@ -1,11 +1,18 @@
--- purpose = "Whether an HLO instruction starts or awaits a copy that runs beside the others: its time is that of the copy, not of work."
--- source = "OpenXLA, HLO opcodes copy-start, copy-done, async-start, async-done; docs/metrics.md, section overlap"
+-- purpose = "Whether an HLO instruction starts or awaits a copy that runs beside the others: its
+-- time is that of the copy, not of work."
+-- source = "OpenXLA, HLO opcodes copy-start, copy-done, async-start, async-done; docs/metrics.md,
+-- section overlap"
 -- [parameters]
 -- instruction_name = {type = "VARCHAR", doc = "name of the instruction: copy-done.3"}
--- category_name = {type = "VARCHAR", doc = "its category: copy-done; of an asynchronous slice async-done, which says nothing of what runs"}
+-- category_name = {type = "VARCHAR", doc = "its category: copy-done; of an asynchronous slice
+-- async-done, which says nothing of what runs"}
 coalesce(
     regexp_matches(
-        CASE WHEN starts_with(category_name, 'async-') THEN instruction_name ELSE coalesce(category_name, instruction_name) END,
+        case
+            when starts_with(category_name, 'async-')
+            then instruction_name
+            else coalesce(category_name, instruction_name)
+        end,
         '^%?(copy|slice|dynamic-slice|dynamic-update-slice)-(start|update|done)(\.|$)'
     ),
     false

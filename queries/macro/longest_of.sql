@@ -1,8 +1,12 @@
 -- purpose = "The longest of the times at peak; NULL unless operations and device memory are known."
--- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Bound and near what"
+-- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Bound and near
+-- what"
 -- [parameters]
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
 -- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
 -- l2_ns = {type = "DOUBLE", doc = "the same of L2; NULL where it is not known"}
 -- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
-CASE WHEN compute_ns IS NOT NULL AND dram_ns IS NOT NULL THEN greatest(compute_ns, dram_ns, coalesce(l2_ns, 0), coalesce(l1_ns, 0)) END
+case
+    when compute_ns is not null and dram_ns is not null
+    then greatest(compute_ns, dram_ns, coalesce(l2_ns, 0), coalesce(l1_ns, 0))
+end

@@ -1,4 +1,5 @@
--- purpose = "Which compute ceiling a launch is held to: that of most of its operations; fp32 where it did none."
+-- purpose = "Which compute ceiling a launch is held to: that of most of its operations; fp32
+-- where it did none."
 -- source = "docs/metrics.md, section low_utilization_kernels and kernel_figures"
 -- [parameters]
 -- of_fp64 = {type = "BIGINT", doc = "operations: FP64"}
@@ -10,19 +11,22 @@
 -- of_tensor_fp16 = {type = "BIGINT", doc = "the same: tensor operations on FP16"}
 -- of_tensor_fp8 = {type = "BIGINT", doc = "the same: tensor operations on FP8"}
 -- of_tensor_fp4 = {type = "BIGINT", doc = "the same: tensor operations on FP4"}
--- of_tensor_mixed = {type = "BIGINT", doc = "the same: tensor operations of several types added up"}
+-- of_tensor_mixed = {type = "BIGINT", doc = "the same: tensor operations of several types added
+-- up"}
 -- of_tensor_int8 = {type = "BIGINT", doc = "the same: tensor operations on integers"}
-list_max([
-    -- of equal numbers the first
-    {'work': coalesce(of_fp32, 0), 'rank': 11, 'name': 'fp32'},
-    {'work': coalesce(of_fp64, 0), 'rank': 10, 'name': 'fp64'},
-    {'work': coalesce(of_fp16, 0), 'rank': 9, 'name': 'fp16'},
-    {'work': coalesce(of_tensor_fp64, 0), 'rank': 8, 'name': 'tensor_fp64'},
-    {'work': coalesce(of_tensor_tf32, 0), 'rank': 7, 'name': 'tensor_tf32'},
-    {'work': coalesce(of_tensor_bf16, 0), 'rank': 6, 'name': 'tensor_bf16'},
-    {'work': coalesce(of_tensor_fp16, 0), 'rank': 5, 'name': 'tensor_fp16'},
-    {'work': coalesce(of_tensor_fp8, 0), 'rank': 4, 'name': 'tensor_fp8'},
-    {'work': coalesce(of_tensor_fp4, 0), 'rank': 3, 'name': 'tensor_fp4'},
-    {'work': coalesce(of_tensor_mixed, 0), 'rank': 2, 'name': 'tensor_mixed'},
-    {'work': coalesce(of_tensor_int8, 0), 'rank': 1, 'name': 'tensor_int8'}
-]).name
+list_max(
+    [
+        -- of equal numbers the first
+        {'work':coalesce(of_fp32, 0), 'rank':11, 'name':'fp32'},
+        {'work':coalesce(of_fp64, 0), 'rank':10, 'name':'fp64'},
+        {'work':coalesce(of_fp16, 0), 'rank':9, 'name':'fp16'},
+        {'work':coalesce(of_tensor_fp64, 0), 'rank':8, 'name':'tensor_fp64'},
+        {'work':coalesce(of_tensor_tf32, 0), 'rank':7, 'name':'tensor_tf32'},
+        {'work':coalesce(of_tensor_bf16, 0), 'rank':6, 'name':'tensor_bf16'},
+        {'work':coalesce(of_tensor_fp16, 0), 'rank':5, 'name':'tensor_fp16'},
+        {'work':coalesce(of_tensor_fp8, 0), 'rank':4, 'name':'tensor_fp8'},
+        {'work':coalesce(of_tensor_fp4, 0), 'rank':3, 'name':'tensor_fp4'},
+        {'work':coalesce(of_tensor_mixed, 0), 'rank':2, 'name':'tensor_mixed'},
+        {'work':coalesce(of_tensor_int8, 0), 'rank':1, 'name':'tensor_int8'}
+    ]
+).name

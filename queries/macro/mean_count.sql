@@ -1,4 +1,6 @@
--- purpose = "The mean of a count over launches, for one launch; NULL where the count of one of them is not known."
+-- purpose = "The mean of a count over launches, for one launch; NULL where the count of one of
+-- them is not known."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
--- parameters = {part = {type = "BIGINT", doc = "the count of a row"}, launches = {type = "BIGINT", doc = "launches that the row stands for"}}
-CASE WHEN count(part) = count(*) THEN CAST(round(ratio(sum(part), sum(launches))) AS BIGINT) END
+-- parameters = {part = {type = "BIGINT", doc = "the count of a row"}, launches = {type =
+-- "BIGINT", doc = "launches that the row stands for"}}
+case when count(part) = count(*) then cast(round(ratio(sum(part), sum(launches))) as bigint) end

@@ -1,33 +1,49 @@
--- purpose = "What to ask the profiler for so that a total is known: names of its counters, with commas between them; NULL where nothing is missing."
+-- purpose = "What to ask the profiler for so that a total is known: names of its counters, with
+-- commas between them; NULL where nothing is missing."
 -- source = "docs/metrics.md, section Work; names as of Nsight Compute 2025.3 and nvprof"
 -- depends = ["tensor_metrics"]
 -- [parameters]
 -- capability = {type = "VARCHAR", doc = "compute capability; NULL if unknown"}
--- generation = {type = "BIGINT", doc = "major compute capability; below 7 it is nvprof that counts"}
+-- generation = {type = "BIGINT", doc = "major compute capability; below 7 it is nvprof that
+-- counts"}
 -- lacks_fp64 = {type = "BOOLEAN", doc = "FP64 was not collected"}
 -- lacks_fp32 = {type = "BOOLEAN", doc = "FP32 was not collected"}
--- lacks_packed = {type = "BOOLEAN", doc = "FP32 of two in one instruction was not collected, of a device that has it"}
+-- lacks_packed = {type = "BOOLEAN", doc = "FP32 of two in one instruction was not collected, of a
+-- device that has it"}
 -- lacks_fp16 = {type = "BOOLEAN", doc = "FP16 was not collected"}
--- tensor_kinds = {type = "VARCHAR", doc = "list of the types of which tensor operations were not; NULL for none"}
-nullif(array_to_string(
-    CASE
-        WHEN generation < 7
-        THEN list_filter([
-            CASE WHEN lacks_fp64 THEN 'flop_count_dp' END,
-            CASE WHEN lacks_fp32 THEN 'flop_count_sp' END,
-            CASE WHEN lacks_fp16 THEN 'flop_count_hp' END
-        ], lambda name: name IS NOT NULL)
-        ELSE list_transform(
-            list_filter(
-                flatten([
-                    CASE WHEN lacks_fp64 THEN ['dadd', 'dmul', 'dfma'] ELSE [] END,
-                    CASE WHEN lacks_fp32 THEN ['fadd', 'fmul', 'ffma'] ELSE [] END,
-                    CASE WHEN lacks_packed THEN ['fadd2', 'fmul2', 'ffma2'] ELSE [] END,
-                    CASE WHEN lacks_fp16 THEN ['hadd', 'hmul', 'hfma'] ELSE [] END
-                ]),
-                lambda name: name IS NOT NULL
-            ),
-            lambda name: 'smsp__sass_thread_inst_executed_op_' || name || '_pred_on.sum'
-        ) || tensor_metrics(capability, generation, coalesce(tensor_kinds, []))
-    END, ','
-), '')
+-- tensor_kinds = {type = "VARCHAR", doc = "list of the types of which tensor operations were not;
+-- NULL for none"}
+nullif(
+    array_to_string(
+        case
+            when generation < 7
+            then
+                list_filter(
+                    [
+                        case when lacks_fp64 then 'flop_count_dp' end,
+                        case when lacks_fp32 then 'flop_count_sp' end,
+                        case when lacks_fp16 then 'flop_count_hp' end
+                    ],
+                    lambda name:name is not null
+                )
+            else
+                list_transform(
+                    list_filter(
+                        flatten(
+                            [
+                                case when lacks_fp64 then ['dadd', 'dmul', 'dfma'] else [] end,
+                                case when lacks_fp32 then ['fadd', 'fmul', 'ffma'] else [] end,
+                                case when lacks_packed then ['fadd2', 'fmul2', 'ffma2'] else [] end,
+                                case when lacks_fp16 then ['hadd', 'hmul', 'hfma'] else [] end
+                            ]
+                        ),
+                        lambda name:name is not null
+                    ),
+                    lambda name:'smsp__sass_thread_inst_executed_op_' || name || '_pred_on.sum'
+                )
+                || tensor_metrics(capability, generation, coalesce(tensor_kinds, []))
+        end,
+        ','
+    ),
+    ''
+)

@@ -1,14 +1,21 @@
--- purpose = "Which resource takes the longest at peak: compute, dram, l2 or l1; NULL unless operations and device memory are known."
--- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Bound and near what"
+-- purpose = "Which resource takes the longest at peak: compute, dram, l2 or l1; NULL unless
+-- operations and device memory are known."
+-- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Bound and near
+-- what"
 -- depends = ["longest_of"]
 -- [parameters]
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
 -- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
 -- l2_ns = {type = "DOUBLE", doc = "the same of L2; NULL where it is not known"}
 -- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
-CASE longest_of(compute_ns, dram_ns, l2_ns, l1_ns)
-    WHEN compute_ns THEN 'compute'
-    WHEN dram_ns THEN 'dram'
-    WHEN l2_ns THEN 'l2'
-    WHEN l1_ns THEN 'l1'
-END
+case
+    longest_of(compute_ns, dram_ns, l2_ns, l1_ns)
+    when compute_ns
+    then 'compute'
+    when dram_ns
+    then 'dram'
+    when l2_ns
+    then 'l2'
+    when l1_ns
+    then 'l1'
+end

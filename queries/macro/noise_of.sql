@@ -1,18 +1,25 @@
--- purpose = "What two means of steps can differ by though nothing changed: Student's t x the standard error of their difference. NULL where a side has fewer than two steps."
--- source = "Welch 1947 (The generalization of Student's problem); docs/metrics.md, section Comparing runs"
+-- purpose = "What two means of steps can differ by though nothing changed: Student's t x the
+-- standard error of their difference. NULL where a side has fewer than two steps."
+-- source = "Welch 1947 (The generalization of Student's problem); docs/metrics.md, section
+-- Comparing runs"
 -- depends = ["student_t"]
 -- [parameters]
 -- a_variance = {type = "DOUBLE", doc = "variance of the steps of A"}
 -- a_count = {type = "BIGINT", doc = "steps of A"}
 -- b_variance = {type = "DOUBLE", doc = "variance of the steps of B"}
 -- b_count = {type = "BIGINT", doc = "steps of B"}
-CASE
-    WHEN least(a_count, b_count) < 2 THEN NULL
-    WHEN a_variance + b_variance = 0 THEN 0.0
-    ELSE
-        student_t(ratio(
-            (ratio(a_variance, a_count) + ratio(b_variance, b_count)) ** 2,
-            ratio(ratio(a_variance, a_count) ** 2, a_count - 1) + ratio(ratio(b_variance, b_count) ** 2, b_count - 1)
-        ))
+case
+    when least(a_count, b_count) < 2
+    then null
+    when a_variance + b_variance = 0
+    then 0.0
+    else
+        student_t(
+            ratio(
+                pow(ratio(a_variance, a_count) + ratio(b_variance, b_count), 2),
+                ratio(pow(ratio(a_variance, a_count), 2), a_count - 1)
+                + ratio(pow(ratio(b_variance, b_count), 2), b_count - 1)
+            )
+        )
         * sqrt(ratio(a_variance, a_count) + ratio(b_variance, b_count))
-END
+end

@@ -1,4 +1,5 @@
--- purpose = "Of what is there for each kind of operations, that of one kind: the kinds are those of compute ceilings."
+-- purpose = "Of what is there for each kind of operations, that of one kind: the kinds are those
+-- of compute ceilings."
 -- source = "docs/metrics.md, section Ceilings"
 -- [parameters]
 -- ceiling_name = {type = "VARCHAR", doc = "fp32, tensor_fp16 …; NULL for any other"}
@@ -12,15 +13,26 @@
 -- of_tensor_fp8 = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
 -- of_tensor_fp4 = {type = "DOUBLE", doc = "the same: tensor operations on FP4"}
 -- of_tensor_int8 = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
-CASE ceiling_name
-    WHEN 'fp64' THEN of_fp64
-    WHEN 'fp32' THEN of_fp32
-    WHEN 'fp16' THEN of_fp16
-    WHEN 'tensor_fp64' THEN of_tensor_fp64
-    WHEN 'tensor_tf32' THEN of_tensor_tf32
-    WHEN 'tensor_bf16' THEN of_tensor_bf16
-    WHEN 'tensor_fp16' THEN of_tensor_fp16
-    WHEN 'tensor_fp8' THEN of_tensor_fp8
-    WHEN 'tensor_fp4' THEN of_tensor_fp4
-    WHEN 'tensor_int8' THEN of_tensor_int8
-END
+case
+    ceiling_name
+    when 'fp64'
+    then of_fp64
+    when 'fp32'
+    then of_fp32
+    when 'fp16'
+    then of_fp16
+    when 'tensor_fp64'
+    then of_tensor_fp64
+    when 'tensor_tf32'
+    then of_tensor_tf32
+    when 'tensor_bf16'
+    then of_tensor_bf16
+    when 'tensor_fp16'
+    then of_tensor_fp16
+    when 'tensor_fp8'
+    then of_tensor_fp8
+    when 'tensor_fp4'
+    then of_tensor_fp4
+    when 'tensor_int8'
+    then of_tensor_int8
+end

@@ -1,4 +1,6 @@
--- purpose = "Where figures that were added up come from: measured, modelled, or mixed; NULL where none is known."
+-- purpose = "Where figures that were added up come from: measured, modelled, or mixed; NULL where
+-- none is known."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
--- parameters = {kind = {type = "VARCHAR", doc = "measured or modelled, a row each; NULL without a figure"}}
-CASE WHEN min(kind) = max(kind) THEN min(kind) WHEN count(kind) > 0 THEN 'mixed' END
+-- parameters = {kind = {type = "VARCHAR", doc = "measured or modelled, a row each; NULL without a
+-- figure"}}
+case when min(kind) = max(kind) then min(kind) when count(kind) > 0 then 'mixed' end

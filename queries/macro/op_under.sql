@@ -1,14 +1,19 @@
--- purpose = "The work of every operator that counts, held against one compute peak of its device and its memory: intensity, rates, what bounds it."
--- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md, section Operators"
+-- purpose = "The work of every operator that counts, held against one compute peak of its device
+-- and its memory: intensity, rates, what bounds it."
+-- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
+-- section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_classed", "op_source", "op_machine", "bound_of", "longest_of", "nearest_of", "time_at_peak"]
+-- depends = ["op_classed", "op_source", "op_machine", "bound_of", "longest_of", "nearest_of",
+-- "time_at_peak"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
--- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else tensor_fp16, else what the profiler says, else fp32"}
+-- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else
+-- tensor_fp16, else what the profiler says, else fp32"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source: a host"}
--- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL where the row is worked out"}
+-- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL where the row is
+-- worked out"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework: the same time under both"}
 -- side_kind = {type = "VARCHAR", doc = "device or host"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the dump adds devices up"}
@@ -26,115 +31,214 @@
 -- total_flop = {type = "DOUBLE", doc = "operations of all occurrences; 0: it does none"}
 -- flop_basis = {type = "VARCHAR", doc = "count, or rate (x dur_ns)"}
 -- flop_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- total_bytes = {type = "DOUBLE", doc = "bytes of all occurrences, of device memory where they are told apart"}
--- bytes_basis = {type = "VARCHAR", doc = "dram (device memory), accessed (all memories) or rate (x dur_ns)"}
+-- total_bytes = {type = "DOUBLE", doc = "bytes of all occurrences, of device memory where they
+-- are told apart"}
+-- bytes_basis = {type = "VARCHAR", doc = "dram (device memory), accessed (all memories) or rate
+-- (x dur_ns)"}
 -- bytes_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- provenance_kind = {type = "VARCHAR", doc = "reported: by the cost model of the profiler or its compiler"}
+-- provenance_kind = {type = "VARCHAR", doc = "reported: by the cost model of the profiler or its
+-- compiler"}
 -- work_source_name = {type = "VARCHAR", doc = "where operations and bytes are from"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL of an operator without any of either"}
+-- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL of an operator
+-- without any of either"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / dur_ns"}
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / dur_ns"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "the peak"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
 -- ridge_flop_per_byte = {type = "DOUBLE", doc = "peak_flop_per_s / peak_bytes_per_s"}
--- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the profiler: of compute, and after a comma of memory where that is another"}
+-- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
+-- profiler: of compute, and after a comma of memory where that is another"}
 -- compute_ns = {type = "DOUBLE", doc = "operations at peak"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "bytes at peak"}
 -- utilization_ratio = {type = "DOUBLE", doc = "achieved_flop_per_s / peak_flop_per_s"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute (the intensity is above the ridge) or dram"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
+-- or compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute
+-- (the intensity is above the ridge) or dram"}
 -- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
 -- bound_reason = {type = "VARCHAR", doc = "why it is NULL"}
 -- reported_bound_name = {type = "VARCHAR", doc = "what bounds it, in the profiler's word"}
-WITH
-worked AS (
-    SELECT
-        ops.*,
-        -- what it contains is counted with the operators inside it
-        op_class = 'control flow' AND self_ns < dur_ns AS is_container,
-        -- the parser adds the instructions of a framework's operator up, and keeps no sum of some
-        ops.op_kind = 'framework' AND event_id IS NULL AND work_source_name IS NOT NULL AS is_partly_known,
-        CASE
-            WHEN is_container THEN NULL
-            WHEN flop_count IS NOT NULL THEN 'count'
-            WHEN reported_flop_per_s * dur_ns IS NOT NULL THEN 'rate'
-        END AS flop_basis,
-        CASE flop_basis WHEN 'count' THEN CAST(flop_count AS DOUBLE) WHEN 'rate' THEN reported_flop_per_s * dur_ns * 1e-9 END AS total_flop,
-        CASE
-            WHEN flop_basis IS NOT NULL THEN NULL
-            WHEN is_container THEN 'counted with the operators inside it'
-            WHEN op_class = 'idle' THEN 'no operator'
-            WHEN reported_flop_per_s IS NOT NULL THEN 'duration not known'
-            WHEN is_partly_known THEN 'not known of every instruction'
-            ELSE 'not_collected'
-        END AS flop_reason,
-        -- what begins and what ends a copy are both said to move its bytes
-        ops.op_kind = 'hlo' AND name LIKE '%-start%' AND bool_or(name LIKE '%-done%') OVER (
-            PARTITION BY ops.run_id, ops.source_id, ops.op_kind, ops.side_kind, device_id, program_name, regexp_replace(name, '-(start|done)', '')
-        ) AS is_begin,
-        CASE
-            WHEN is_container OR is_begin THEN NULL
-            WHEN dram_bytes IS NOT NULL THEN 'dram'
-            WHEN accessed_bytes IS NOT NULL THEN 'accessed'
-            WHEN reported_bytes_per_s * dur_ns IS NOT NULL THEN 'rate'
-        END AS bytes_basis,
-        CASE bytes_basis
-            WHEN 'dram' THEN CAST(dram_bytes AS DOUBLE)
-            WHEN 'accessed' THEN CAST(accessed_bytes AS DOUBLE)
-            WHEN 'rate' THEN reported_bytes_per_s * dur_ns * 1e-9
-        END AS total_bytes,
-        CASE
-            WHEN bytes_basis IS NOT NULL THEN NULL
-            WHEN is_container THEN 'counted with the operators inside it'
-            WHEN is_begin THEN 'counted with its -done'
-            WHEN op_class = 'idle' THEN 'no operator'
-            WHEN reported_bytes_per_s IS NOT NULL THEN 'duration not known'
-            WHEN is_partly_known THEN 'not known of every instruction'
-            ELSE 'not_collected'
-        END AS bytes_reason
-    FROM op_classed(wanted_run) AS ops
-    JOIN (FROM op_source WHERE wanted_run IS NULL OR run_id = wanted_run) AS op_source
-        ON op_source.run_id = ops.run_id AND op_source.source_id = ops.source_id
-        AND op_source.op_kind IS NOT DISTINCT FROM ops.op_kind AND op_source.side_kind IS NOT DISTINCT FROM ops.side_kind
-),
-held AS (
-    SELECT
-        worked.*,
-        machine.device_name, machine.ceiling_name, machine.peak_flop_per_s AS peak, machine.peak_bytes_per_s AS bandwidth,
-        machine.peak_basis,
-        time_at_peak(total_flop, peak) AS compute_ns,
-        time_at_peak(total_bytes, bandwidth) AS bandwidth_ns,
-        ratio(longest_of(compute_ns, bandwidth_ns, NULL, NULL), dur_ns) AS nearness_ratio,
-        CASE
-            WHEN total_flop IS NULL THEN 'operations: ' || flop_reason
-            WHEN total_flop = 0 THEN 'no operations'
-            WHEN total_bytes IS NULL THEN 'bytes: ' || bytes_reason
-            WHEN side_kind <> 'device' THEN 'no device'
-            WHEN (peak IS NULL OR bandwidth IS NULL) AND device_name IS NULL THEN 'device not known'
-            WHEN peak IS NULL AND wanted_ceiling IS NOT NULL THEN 'no peak ' || wanted_ceiling || ' for this device'
-            WHEN peak IS NULL THEN 'no peak for this device'
-            WHEN bandwidth IS NULL THEN 'no bandwidth for this device'
-            WHEN dur_ns IS NULL THEN 'duration not known'
-            WHEN dur_ns = 0 THEN 'duration of zero'
-        END AS bound_reason
-    FROM worked
-    LEFT JOIN op_machine(wanted_run, wanted_ceiling) AS machine
-        ON machine.run_id = worked.run_id AND machine.source_id = worked.source_id
-        AND machine.device_id IS NOT DISTINCT FROM worked.device_id AND worked.side_kind = 'device'
-)
-SELECT
-    run_id, source_id, event_id, op_kind, side_kind, device_id, device_name, name, type_name, category_name, op_name,
-    program_name, op_class, class_rank, occurrence_count, dur_ns, self_ns, total_flop, flop_basis, flop_reason,
-    total_bytes, bytes_basis, bytes_reason, 'reported' AS provenance_kind, work_source_name,
-    CASE WHEN total_flop > 0 THEN ratio(total_flop, total_bytes) END AS intensity_flop_per_byte,
-    ratio(total_flop * 1e9, dur_ns) AS achieved_flop_per_s,
-    ratio(total_bytes * 1e9, dur_ns) AS achieved_bytes_per_s,
-    ceiling_name, peak AS peak_flop_per_s, bandwidth AS peak_bytes_per_s,
-    ratio(peak, bandwidth) AS ridge_flop_per_byte, peak_basis, compute_ns, bandwidth_ns,
-    ratio(total_flop * 1e9, peak * dur_ns) AS utilization_ratio,
-    CASE WHEN bound_reason IS NULL THEN bound_of(compute_ns, bandwidth_ns, NULL, nearness_ratio, NULL, 0.6) END AS bound_kind,
-    CASE WHEN bound_reason IS NULL THEN nearest_of(compute_ns, bandwidth_ns, NULL, NULL) END AS nearest_name,
-    CASE WHEN bound_reason IS NULL THEN nearness_ratio END AS roof_ratio,
-    bound_reason, bound_name AS reported_bound_name
-FROM held
+with
+    worked as (
+        select
+            ops.*,
+            -- what it contains is counted with the operators inside it
+            op_class = 'control flow' and self_ns < dur_ns as is_container,
+            -- the parser adds the instructions of a framework's operator up, and keeps no sum of
+            -- some
+            ops.op_kind = 'framework'
+            and event_id is null
+            and work_source_name is not null as is_partly_known,
+            case
+                when is_container
+                then null
+                when flop_count is not null
+                then 'count'
+                when reported_flop_per_s * dur_ns is not null
+                then 'rate'
+            end as flop_basis,
+            case
+                flop_basis
+                when 'count'
+                then cast(flop_count as double)
+                when 'rate'
+                then reported_flop_per_s * dur_ns * 1e-9
+            end as total_flop,
+            case
+                when flop_basis is not null
+                then null
+                when is_container
+                then 'counted with the operators inside it'
+                when op_class = 'idle'
+                then 'no operator'
+                when reported_flop_per_s is not null
+                then 'duration not known'
+                when is_partly_known
+                then 'not known of every instruction'
+                else 'not_collected'
+            end as flop_reason,
+            -- what begins and what ends a copy are both said to move its bytes
+            ops.op_kind = 'hlo'
+            and name like '%-start%'
+            and bool_or(name like '%-done%') over (
+                partition by
+                    ops.run_id,
+                    ops.source_id,
+                    ops.op_kind,
+                    ops.side_kind,
+                    device_id,
+                    program_name,
+                    regexp_replace(name, '-(start|done)', '')
+            ) as is_begin,
+            case
+                when is_container or is_begin
+                then null
+                when dram_bytes is not null
+                then 'dram'
+                when accessed_bytes is not null
+                then 'accessed'
+                when reported_bytes_per_s * dur_ns is not null
+                then 'rate'
+            end as bytes_basis,
+            case
+                bytes_basis
+                when 'dram'
+                then cast(dram_bytes as double)
+                when 'accessed'
+                then cast(accessed_bytes as double)
+                when 'rate'
+                then reported_bytes_per_s * dur_ns * 1e-9
+            end as total_bytes,
+            case
+                when bytes_basis is not null
+                then null
+                when is_container
+                then 'counted with the operators inside it'
+                when is_begin
+                then 'counted with its -done'
+                when op_class = 'idle'
+                then 'no operator'
+                when reported_bytes_per_s is not null
+                then 'duration not known'
+                when is_partly_known
+                then 'not known of every instruction'
+                else 'not_collected'
+            end as bytes_reason
+        from op_classed(wanted_run) as ops
+        join
+            (from op_source where wanted_run is null or run_id = wanted_run) as op_source
+            on op_source.run_id = ops.run_id
+            and op_source.source_id = ops.source_id
+            and op_source.op_kind is not distinct from ops.op_kind
+            and op_source.side_kind is not distinct from ops.side_kind
+    ),
+    held as (
+        select
+            worked.*,
+            machine.device_name,
+            machine.ceiling_name,
+            machine.peak_flop_per_s as peak,
+            machine.peak_bytes_per_s as bandwidth,
+            machine.peak_basis,
+            time_at_peak(total_flop, peak) as compute_ns,
+            time_at_peak(total_bytes, bandwidth) as bandwidth_ns,
+            ratio(longest_of(compute_ns, bandwidth_ns, null, null), dur_ns) as nearness_ratio,
+            case
+                when total_flop is null
+                then 'operations: ' || flop_reason
+                when total_flop = 0
+                then 'no operations'
+                when total_bytes is null
+                then 'bytes: ' || bytes_reason
+                when side_kind <> 'device'
+                then 'no device'
+                when (peak is null or bandwidth is null) and device_name is null
+                then 'device not known'
+                when peak is null and wanted_ceiling is not null
+                then 'no peak ' || wanted_ceiling || ' for this device'
+                when peak is null
+                then 'no peak for this device'
+                when bandwidth is null
+                then 'no bandwidth for this device'
+                when dur_ns is null
+                then 'duration not known'
+                when dur_ns = 0
+                then 'duration of zero'
+            end as bound_reason
+        from worked
+        left join
+            op_machine(wanted_run, wanted_ceiling) as machine
+            on machine.run_id = worked.run_id
+            and machine.source_id = worked.source_id
+            and machine.device_id is not distinct from worked.device_id
+            and worked.side_kind = 'device'
+    )
+select
+    run_id,
+    source_id,
+    event_id,
+    op_kind,
+    side_kind,
+    device_id,
+    device_name,
+    name,
+    type_name,
+    category_name,
+    op_name,
+    program_name,
+    op_class,
+    class_rank,
+    occurrence_count,
+    dur_ns,
+    self_ns,
+    total_flop,
+    flop_basis,
+    flop_reason,
+    total_bytes,
+    bytes_basis,
+    bytes_reason,
+    'reported' as provenance_kind,
+    work_source_name,
+    case when total_flop > 0 then ratio(total_flop, total_bytes) end as intensity_flop_per_byte,
+    ratio(total_flop * 1e9, dur_ns) as achieved_flop_per_s,
+    ratio(total_bytes * 1e9, dur_ns) as achieved_bytes_per_s,
+    ceiling_name,
+    peak as peak_flop_per_s,
+    bandwidth as peak_bytes_per_s,
+    ratio(peak, bandwidth) as ridge_flop_per_byte,
+    peak_basis,
+    compute_ns,
+    bandwidth_ns,
+    ratio(total_flop * 1e9, peak * dur_ns) as utilization_ratio,
+    case
+        when bound_reason is null
+        then bound_of(compute_ns, bandwidth_ns, null, nearness_ratio, null, 0.6)
+    end as bound_kind,
+    case
+        when bound_reason is null then nearest_of(compute_ns, bandwidth_ns, null, null)
+    end as nearest_name,
+    case when bound_reason is null then nearness_ratio end as roof_ratio,
+    bound_reason,
+    bound_name as reported_bound_name
+from held

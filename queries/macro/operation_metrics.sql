@@ -1,4 +1,5 @@
--- purpose = "The profiler's counters of every operation of a device: names with commas between them, what missing_metrics names where nothing was counted, and operations on integers."
+-- purpose = "The profiler's counters of every operation of a device: names with commas between
+-- them, what missing_metrics names where nothing was counted, and operations on integers."
 -- source = "docs/metrics.md, section Work"
 -- depends = ["has_packed_fp32", "missing_metrics", "tensor_kinds", "tensor_metrics"]
 -- [parameters]
@@ -7,8 +8,16 @@
 concat_ws(
     ',',
     missing_metrics(
-        capability, generation, true, true, has_packed_fp32(generation), true,
+        capability,
+        generation,
+        true,
+        true,
+        has_packed_fp32(generation),
+        true,
         tensor_kinds(capability, generation)
     ),
-    CASE WHEN generation >= 7 AND capability <> '7.0' THEN array_to_string(tensor_metrics(capability, generation, ['int8']), ',') END
+    case
+        when generation >= 7 and capability <> '7.0'
+        then array_to_string(tensor_metrics(capability, generation, ['int8']), ',')
+    end
 )

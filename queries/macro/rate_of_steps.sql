@@ -1,11 +1,13 @@
--- purpose = "Steps per second: their number / the time from the start of the first to the end of the last; NULL where one between them is missing."
--- source = "Zhu 2018 (TBD), sect. 3.4, throughput; docs/metrics.md, section Steps and the stable phase"
+-- purpose = "Steps per second: their number / the time from the start of the first to the end of
+-- the last; NULL where one between them is missing."
+-- source = "Zhu 2018 (TBD), sect. 3.4, throughput; docs/metrics.md, section Steps and the stable
+-- phase"
 -- [parameters]
 -- step_number = {type = "BIGINT", doc = "number of a step"}
 -- its_elapsed_ns = {type = "BIGINT", doc = "its time"}
 -- its_start_ns = {type = "BIGINT", doc = "its start"}
 -- its_end_ns = {type = "BIGINT", doc = "its end"}
-CASE
-    WHEN count(its_elapsed_ns) = max(step_number) - min(step_number) + 1
-    THEN ratio(count(*) * 1e9, max(its_end_ns) - min(its_start_ns))
-END
+case
+    when count(its_elapsed_ns) = max(step_number) - min(step_number) + 1
+    then ratio(count(*) * 1e9, max(its_end_ns) - min(its_start_ns))
+end

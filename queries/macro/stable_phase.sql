@@ -1,5 +1,8 @@
--- purpose = "The stable phase of each source: the longest run of consecutive steps of which none takes more than 11/9 as long as another (10 % to either side of the middle) or launches 1 % more kernels."
--- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning; docs/metrics.md, section Steps and the stable phase"
+-- purpose = "The stable phase of each source: the longest run of consecutive steps of which none
+-- takes more than 11/9 as long as another (10 % to either side of the middle) or launches 1 %
+-- more kernels."
+-- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning; docs/metrics.md,
+-- section Steps and the stable phase"
 -- needs = ["attribution"]
 -- depends = ["step_span", "unlike_steps"]
 -- [parameters]
@@ -11,88 +14,127 @@
 -- last_step_index = {type = "BIGINT", doc = "last step of it"}
 -- step_count = {type = "BIGINT", doc = "steps in it; 0 where there is none"}
 -- reason = {type = "VARCHAR", doc = "why there is none"}
-WITH
-spans AS MATERIALIZED (
-    FROM step_span(wanted_run)
-),
--- parts of 256 steps: pairs of all steps would be too many where there are a hundred thousand
-numbered AS MATERIALIZED (
-    SELECT *, (row_number() OVER (PARTITION BY run_id, source_id ORDER BY step_index) - 1) // 256 AS part_index
-    FROM spans
-),
-parts AS MATERIALIZED (
-    SELECT
-        run_id, source_id, part_index,
-        min(elapsed_ns) AS least_ns, max(elapsed_ns) AS most_ns, min(kernel_count) AS least_count, max(kernel_count) AS most_count
-    FROM numbered
-    GROUP BY run_id, source_id, part_index
-),
--- where to look for the latest step that is unlike a step: in its own part, else in the latest that has one
-places AS (
-    SELECT numbered.*, part_index AS wanted_index FROM numbered
-    UNION ALL
-    SELECT later.*, max(parts.part_index)
-    FROM numbered AS later
-    JOIN parts
-        ON parts.run_id = later.run_id AND parts.source_id = later.source_id AND parts.part_index < later.part_index
-        AND (
-            unlike_steps(parts.least_ns, later.elapsed_ns, parts.least_count, later.kernel_count)
-            OR unlike_steps(parts.most_ns, later.elapsed_ns, parts.most_count, later.kernel_count)
-        )
-    GROUP BY ALL
-),
--- a pair of steps that cannot be in one phase: the later one, and the latest before it
-broken AS (
-    SELECT later.run_id, later.source_id, later.step_index, max(earlier.step_index) AS broken_index
-    FROM places AS later
-    JOIN numbered AS earlier
-        ON earlier.run_id = later.run_id AND earlier.source_id = later.source_id
-        AND earlier.part_index = later.wanted_index AND earlier.step_index < later.step_index
-        AND unlike_steps(earlier.elapsed_ns, later.elapsed_ns, earlier.kernel_count, later.kernel_count)
-    GROUP BY later.run_id, later.source_id, later.step_index
-),
--- what breaks a run at a step by itself: a step before it is not there, or its time is not known
-gaps AS (
-    SELECT
-        spans.*, broken_index,
-        CASE
-            WHEN elapsed_ns IS NULL OR elapsed_ns <= 0 THEN step_index
-            WHEN lag(step_index) OVER before IS DISTINCT FROM step_index - 1 OR lag(elapsed_ns) OVER before IS NULL
-            THEN step_index - 1
-        END AS gap_index
-    FROM spans LEFT JOIN broken USING (run_id, source_id, step_index)
-    WINDOW before AS (PARTITION BY run_id, source_id ORDER BY step_index)
-),
-runs AS (
-    SELECT
-        run_id, source_id, step_index,
-        step_index - max(greatest(broken_index, gap_index)) OVER (
-            PARTITION BY run_id, source_id ORDER BY step_index ROWS UNBOUNDED PRECEDING
-        ) AS run_length
-    FROM gaps
-),
-longest AS (
-    SELECT
-        run_id, source_id,
-        count(*) AS all_count,
-        max(run_length) AS step_count,
-        max(step_index) FILTER (WHERE run_length = most) AS last_step_index
-    FROM (SELECT *, max(run_length) OVER (PARTITION BY run_id, source_id) AS most FROM runs)
-    GROUP BY run_id, source_id
-),
-sources AS (
-    SELECT run_id, source_id FROM longest
-    UNION
-    SELECT run_id, source_id FROM attribution WHERE wanted_run IS NULL OR run_id = wanted_run
-)
-SELECT
-    run_id, source_id,
-    CASE WHEN step_count > 1 THEN last_step_index - step_count + 1 END AS first_step_index,
-    CASE WHEN step_count > 1 THEN last_step_index END AS last_step_index,
-    CASE WHEN step_count > 1 THEN step_count ELSE 0 END AS step_count,
-    CASE
-        WHEN all_count IS NULL THEN 'no steps: nothing marks them, and kernels do not repeat so that they show'
-        WHEN all_count = 1 THEN 'one step only'
-        WHEN coalesce(step_count, 0) < 2 THEN 'no two steps in a row within 10 % and with the same kernels'
-    END AS reason
-FROM sources LEFT JOIN longest USING (run_id, source_id)
+with
+    spans as materialized(from step_span(wanted_run)),
+    -- parts of 256 steps: pairs of all steps would be too many where there are a hundred thousand
+    numbered as materialized(
+        select
+            *,
+            divide(
+                row_number() over (partition by run_id, source_id order by step_index) - 1, 256
+            ) as part_index
+        from spans
+    ),
+    parts as materialized(
+        select
+            run_id,
+            source_id,
+            part_index,
+            min(elapsed_ns) as least_ns,
+            max(elapsed_ns) as most_ns,
+            min(kernel_count) as least_count,
+            max(kernel_count) as most_count
+        from numbered
+        group by run_id, source_id, part_index
+    ),
+    -- where to look for the latest step that is unlike a step: in its own part, else in the
+    -- latest that has one
+    places as (
+        select numbered.*, part_index as wanted_index
+        from numbered
+        union all
+        select later.*, max(parts.part_index)
+        from numbered as later
+        join
+            parts
+            on parts.run_id = later.run_id
+            and parts.source_id = later.source_id
+            and parts.part_index < later.part_index
+            and (
+                unlike_steps(
+                    parts.least_ns, later.elapsed_ns, parts.least_count, later.kernel_count
+                )
+                or unlike_steps(
+                    parts.most_ns, later.elapsed_ns, parts.most_count, later.kernel_count
+                )
+            )
+        group by all
+    ),
+    -- a pair of steps that cannot be in one phase: the later one, and the latest before it
+    broken as (
+        select
+            later.run_id, later.source_id, later.step_index, max(earlier.step_index) as broken_index
+        from places as later
+        join
+            numbered as earlier
+            on earlier.run_id = later.run_id
+            and earlier.source_id = later.source_id
+            and earlier.part_index = later.wanted_index
+            and earlier.step_index < later.step_index
+            and unlike_steps(
+                earlier.elapsed_ns, later.elapsed_ns, earlier.kernel_count, later.kernel_count
+            )
+        group by later.run_id, later.source_id, later.step_index
+    ),
+    -- what breaks a run at a step by itself: a step before it is not there, or its time is not
+    -- known
+    gaps as (
+        select
+            spans.*,
+            broken_index,
+            case
+                when elapsed_ns is null or elapsed_ns <= 0
+                then step_index
+                when
+                    lag(step_index) over before is distinct from step_index - 1
+                    or lag(elapsed_ns) over before is null
+                then step_index - 1
+            end as gap_index
+        from spans
+        left join broken using (run_id, source_id, step_index)
+        window before as (partition by run_id, source_id order by step_index)
+    ),
+    runs as (
+        select
+            run_id,
+            source_id,
+            step_index,
+            step_index - max(greatest(broken_index, gap_index)) over (
+                partition by run_id, source_id order by step_index rows unbounded preceding
+            ) as run_length
+        from gaps
+    ),
+    longest as (
+        select
+            run_id,
+            source_id,
+            count(*) as all_count,
+            max(run_length) as step_count,
+            max(step_index) filter (where run_length = most) as last_step_index
+        from (select *, max(run_length) over (partition by run_id, source_id) as most from runs)
+        group by run_id, source_id
+    ),
+    sources as (
+        select run_id, source_id
+        from longest
+        union
+        select run_id, source_id
+        from attribution
+        where wanted_run is null or run_id = wanted_run
+    )
+select
+    run_id,
+    source_id,
+    case when step_count > 1 then last_step_index - step_count + 1 end as first_step_index,
+    case when step_count > 1 then last_step_index end as last_step_index,
+    case when step_count > 1 then step_count else 0 end as step_count,
+    case
+        when all_count is null
+        then 'no steps: nothing marks them, and kernels do not repeat so that they show'
+        when all_count = 1
+        then 'one step only'
+        when coalesce(step_count, 0) < 2
+        then 'no two steps in a row within 10 % and with the same kernels'
+    end as reason
+from sources
+left join longest using (run_id, source_id)

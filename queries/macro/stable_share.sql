@@ -1,4 +1,5 @@
--- purpose = "How much of the steps of each source its stable phase is: beside the stable steps all of them, and a warning where the stable ones are under half."
+-- purpose = "How much of the steps of each source its stable phase is: beside the stable steps
+-- all of them, and a warning where the stable ones are under half."
 -- source = "docs/metrics.md, section Steps and the stable phase"
 -- needs = ["attribution"]
 -- depends = ["step_span", "stable_phase"]
@@ -11,19 +12,31 @@
 -- stable_count = {type = "BIGINT", doc = "those in the stable phase"}
 -- all_ns = {type = "BIGINT", doc = "time of all steps, added up"}
 -- stable_ns = {type = "BIGINT", doc = "time of the stable ones; NULL where there are none"}
--- warning = {type = "VARCHAR", doc = "that the stable steps are under half of the steps or of their time; NULL: they are not, or there are none"}
-SELECT
-    spans.run_id, spans.source_id,
-    count(*) AS all_count,
-    count(*) FILTER (WHERE is_stable) AS stable_count,
-    CAST(sum(elapsed_ns) AS BIGINT) AS all_ns,
-    CAST(sum(elapsed_ns) FILTER (WHERE is_stable) AS BIGINT) AS stable_ns,
-    CASE
-        WHEN least(2 * ratio(stable_count, all_count), 2 * ratio(stable_ns, all_ns)) < 1
-        THEN printf('stable are %d of %d steps, %.1f %% of their time', stable_count, all_count, 100 * ratio(stable_ns, all_ns))
-    END AS warning
-FROM (
-    SELECT spans.*, coalesce(step_index BETWEEN first_step_index AND last_step_index, false) AS is_stable
-    FROM step_span(wanted_run) AS spans JOIN stable_phase(wanted_run) AS phases USING (run_id, source_id)
-) AS spans
-GROUP BY spans.run_id, spans.source_id
+-- warning = {type = "VARCHAR", doc = "that the stable steps are under half of the steps or of
+-- their time; NULL: they are not, or there are none"}
+select
+    spans.run_id,
+    spans.source_id,
+    count(*) as all_count,
+    count(*) filter (where is_stable) as stable_count,
+    cast(sum(elapsed_ns) as bigint) as all_ns,
+    cast(sum(elapsed_ns) filter (where is_stable) as bigint) as stable_ns,
+    case
+        when least(2 * ratio(stable_count, all_count), 2 * ratio(stable_ns, all_ns)) < 1
+        then
+            printf(
+                'stable are %d of %d steps, %.1f %% of their time',
+                stable_count,
+                all_count,
+                100 * ratio(stable_ns, all_ns)
+            )
+    end as warning
+from
+    (
+        select
+            spans.*,
+            coalesce(step_index between first_step_index and last_step_index, false) as is_stable
+        from step_span(wanted_run) as spans
+        join stable_phase(wanted_run) as phases using (run_id, source_id)
+    ) as spans
+group by spans.run_id, spans.source_id

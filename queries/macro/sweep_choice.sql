@@ -3,67 +3,107 @@
 -- needs = ["run"]
 -- depends = ["label_value", "sweep_table"]
 -- [parameters]
--- wanted_kind = {type = "VARCHAR", doc = "metric, speed (a metric; example_per_sec if there is one), label, group (a label), platform or chips (of labels those of whole runs first; chips of numbers)"}
+-- wanted_kind = {type = "VARCHAR", doc = "metric, speed (a metric; example_per_sec if there is
+-- one), label, group (a label), platform or chips (of labels those of whole runs first; chips of
+-- numbers)"}
 -- wanted_runs = {type = "VARCHAR", doc = "names of runs, * for any letters"}
 -- wanted_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; NULL for all"}
 -- [columns]
 -- choice_name = {type = "VARCHAR", doc = "a metric, or a label with several values"}
--- is_chosen = {type = "BOOLEAN", doc = "whether it is the only one; false of a kind label, of which a report takes two"}
-WITH
-tables AS (
-    SELECT run_id, source_id
-    FROM sweep_table
-    WHERE title GLOB wanted_runs AND (wanted_ids IS NULL OR list_contains(string_split(wanted_ids, ','), run_id))
-),
-told AS (
-    SELECT
-        role_kind, column_name AS choice_name, false AS is_of_runs, bool_and(value IS NOT NULL) AS is_number,
-        min(value) AS least_number, max(value) AS most_number, min(value_text) AS first_text, max(value_text) AS last_text
-    FROM configuration_value
-    JOIN tables USING (run_id, source_id)
-    GROUP BY role_kind, column_name
-    UNION ALL
-    SELECT
-        'label', label_name, true, bool_and(label_number IS NOT NULL),
-        min(label_number), max(label_number), min(label_value), max(label_value)
-    FROM label_value
-    WHERE run_id IN (SELECT run_id FROM tables)
-    GROUP BY label_name
-    UNION ALL
-    SELECT DISTINCT 'metric', metric_name, true, true, NULL, NULL, NULL, NULL
-    FROM run_metric
-    WHERE (run_id, 'run') IN (SELECT (run_id, source_id) FROM tables)
-),
-named AS (
-    SELECT
-        role_kind, choice_name, bool_or(is_of_runs) AS is_of_runs, bool_and(is_number) AS is_number,
-        CASE WHEN bool_and(is_number) THEN min(least_number) < max(most_number) ELSE min(first_text) < max(last_text) END AS is_varied
-    FROM told
-    GROUP BY role_kind, choice_name
-),
-ranked AS (
-    SELECT
-        choice_name,
-        CASE
-            WHEN wanted_kind = 'speed' AND choice_name = 'example_per_sec' THEN 1
-            WHEN wanted_kind IN ('platform', 'chips') AND is_of_runs THEN 1
-            ELSE 2
-        END AS choice_rank
-    FROM named
-    WHERE CASE
-        WHEN wanted_kind IN ('metric', 'speed') THEN role_kind = 'metric'
-        WHEN wanted_kind = 'chips' THEN role_kind = 'label' AND is_varied AND is_number
-        ELSE role_kind = 'label' AND is_varied
-    END
-)
-SELECT
+-- is_chosen = {type = "BOOLEAN", doc = "whether it is the only one; false of a kind label, of
+-- which a report takes two"}
+with
+    tables as (
+        select run_id, source_id
+        from sweep_table
+        where
+            title glob wanted_runs
+            and (wanted_ids is null or list_contains(string_split(wanted_ids, ','), run_id))
+    ),
+    told as (
+        select
+            role_kind,
+            column_name as choice_name,
+            false as is_of_runs,
+            bool_and(value is not null) as is_number,
+            min(value) as least_number,
+            max(value) as most_number,
+            min(value_text) as first_text,
+            max(value_text) as last_text
+        from configuration_value
+        join tables using (run_id, source_id)
+        group by role_kind, column_name
+        union all
+        select
+            'label',
+            label_name,
+            true,
+            bool_and(label_number is not null),
+            min(label_number),
+            max(label_number),
+            min(label_value),
+            max(label_value)
+        from label_value
+        where run_id in (select run_id from tables)
+        group by label_name
+        union all
+        select distinct 'metric', metric_name, true, true, null, null, null, null
+        from run_metric
+        where (run_id, 'run') in (select (run_id, source_id) from tables)
+    ),
+    named as (
+        select
+            role_kind,
+            choice_name,
+            bool_or(is_of_runs) as is_of_runs,
+            bool_and(is_number) as is_number,
+            case
+                when bool_and(is_number)
+                then min(least_number) < max(most_number)
+                else min(first_text) < max(last_text)
+            end as is_varied
+        from told
+        group by role_kind, choice_name
+    ),
+    ranked as (
+        select
+            choice_name,
+            case
+                when wanted_kind = 'speed' and choice_name = 'example_per_sec'
+                then 1
+                when wanted_kind in ('platform', 'chips') and is_of_runs
+                then 1
+                else 2
+            end as choice_rank
+        from named
+        where
+            case
+                when wanted_kind in ('metric', 'speed')
+                then role_kind = 'metric'
+                when wanted_kind = 'chips'
+                then role_kind = 'label' and is_varied and is_number
+                else role_kind = 'label' and is_varied
+            end
+    )
+select
     choice_name,
-    wanted_kind <> 'label' AND choice_rank = min(choice_rank) OVER () AND count(*) OVER (PARTITION BY choice_rank) = 1 AS is_chosen
-FROM ranked
-UNION ALL
-SELECT
-    error('no configuration has ' || CASE WHEN wanted_kind IN ('metric', 'speed') THEN 'a metric' WHEN wanted_kind = 'chips' THEN 'a label with several numbers' ELSE 'a label with several values' END || '; what a column is can be said at ingest: --columns labels=NAME,metrics=NAME') AS choice_name,
+    wanted_kind <> 'label'
+    and choice_rank = min(choice_rank) over ()
+    and count(*) over (partition by choice_rank) = 1 as is_chosen
+from ranked
+union all
+select
+    error(
+        'no configuration has ' || case
+            when wanted_kind in ('metric', 'speed')
+            then 'a metric'
+            when wanted_kind = 'chips'
+            then 'a label with several numbers'
+            else 'a label with several values'
+        end
+        || '; what a column is can be said at ingest: --columns labels=NAME,metrics=NAME'
+    ) as choice_name,
     false
-FROM (SELECT count(*) AS ranked_count FROM ranked)
-WHERE ranked_count = 0 AND EXISTS (FROM tables)
-ORDER BY choice_name
+from (select count(*) as ranked_count from ranked)
+where ranked_count = 0 and exists (from tables)
+order by choice_name

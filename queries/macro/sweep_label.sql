@@ -8,6 +8,6 @@
 -- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
 -- label_value = {type = "VARCHAR", doc = "its value"}
 -- label_number = {type = "DOUBLE", doc = "that as a number; NULL if it is none"}
-SELECT configuration_id, label_value, label_number
-FROM configuration_label
-WHERE label_name = wanted_label
+select configuration_id, label_value, label_number
+from configuration_label
+where label_name = wanted_label

@@ -1,4 +1,5 @@
--- purpose = "One metric of every configuration that has a number for it and did not fail: what a failed one has, such as 0, was not measured."
+-- purpose = "One metric of every configuration that has a number for it and did not fail: what a
+-- failed one has, such as 0, was not measured."
 -- source = "tables configuration_value and run_metric; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_table"]
@@ -8,14 +9,18 @@
 -- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
 -- metric_value = {type = "DOUBLE", doc = "the metric"}
 -- unit = {type = "VARCHAR", doc = "its unit, where the file says it"}
-SELECT base_id + event_id AS configuration_id, value AS metric_value, unit
-FROM configuration_value
-JOIN sweep_table USING (run_id, source_id)
-WHERE role_kind = 'metric' AND column_name = wanted_metric AND value IS NOT NULL
-    AND (run_id, source_id, event_id) NOT IN (SELECT (run_id, source_id, event_id) FROM configuration WHERE status_kind = 'failed')
-UNION ALL
-SELECT base_id, any_value(run_metric.value), NULL
-FROM sweep_table
-JOIN run_metric USING (run_id)
-WHERE sweep_table.source_id = 'run' AND run_metric.metric_name = wanted_metric
-GROUP BY base_id
+select base_id + event_id as configuration_id, value as metric_value, unit
+from configuration_value
+join sweep_table using (run_id, source_id)
+where
+    role_kind = 'metric'
+    and column_name = wanted_metric
+    and value is not null
+    and (run_id, source_id, event_id)
+    not in (select (run_id, source_id, event_id) from configuration where status_kind = 'failed')
+union all
+select base_id, any_value(run_metric.value), null
+from sweep_table
+join run_metric using (run_id)
+where sweep_table.source_id = 'run' and run_metric.metric_name = wanted_metric
+group by base_id

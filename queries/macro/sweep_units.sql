@@ -1,4 +1,5 @@
--- purpose = "No row where a metric of a sweep has one unit; else an error that names the units and where each is."
+-- purpose = "No row where a metric of a sweep has one unit; else an error that names the units
+-- and where each is."
 -- source = "table configuration_value; docs/metrics.md, section Sweeps"
 -- depends = ["sweep_table"]
 -- [parameters]
@@ -7,15 +8,27 @@
 -- wanted_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; NULL for all"}
 -- [columns]
 -- unknown_name = {type = "VARCHAR", doc = "never there"}
-WITH units AS (
-    SELECT unit, min(title) AS title
-    FROM configuration_value
-    JOIN sweep_table USING (run_id, source_id)
-    WHERE
-        role_kind = 'metric' AND column_name = wanted_metric AND value IS NOT NULL AND title GLOB wanted_runs
-        AND (wanted_ids IS NULL OR list_contains(string_split(wanted_ids, ','), run_id))
-    GROUP BY unit
-)
-SELECT error(wanted_metric || ' has several units: ' || string_agg(coalesce(unit, 'none') || ' in ' || title, ', ' ORDER BY unit NULLS LAST) || '; ask for runs with one of them, or say at ingest what it is: --columns metrics=' || wanted_metric || ':UNIT') AS unknown_name
-FROM units
-HAVING count(*) > 1
+with
+    units as (
+        select unit, min(title) as title
+        from configuration_value
+        join sweep_table using (run_id, source_id)
+        where
+            role_kind = 'metric'
+            and column_name = wanted_metric
+            and value is not null
+            and title glob wanted_runs
+            and (wanted_ids is null or list_contains(string_split(wanted_ids, ','), run_id))
+        group by unit
+    )
+select
+    error(
+        wanted_metric
+        || ' has several units: '
+        || string_agg(coalesce(unit, 'none') || ' in ' || title, ', ' order by unit nulls last)
+        || '; ask for runs with one of them, or say at ingest what it is: --columns metrics='
+        || wanted_metric
+        || ':UNIT'
+    ) as unknown_name
+from units
+having count(*) > 1

@@ -1,4 +1,5 @@
--- purpose = "No row where a label or a metric is one that some configuration has; else an error that names those there are."
+-- purpose = "No row where a label or a metric is one that some configuration has; else an error
+-- that names those there are."
 -- source = "docs/metrics.md, section Sweeps"
 -- depends = ["sweep_column"]
 -- [parameters]
@@ -6,21 +7,48 @@
 -- wanted_name = {type = "VARCHAR", doc = "its name; NULL if none is asked for"}
 -- [columns]
 -- unknown_name = {type = "VARCHAR", doc = "never there"}
-WITH there AS (
-    SELECT
-        coalesce(list(column_name ORDER BY column_name) FILTER (WHERE role_kind LIKE wanted_role), []) AS names,
-        any_value(role_kind) FILTER (WHERE column_name = wanted_name) AS other_role
-    FROM sweep_column
-    HAVING count(*) > 0
-)
-SELECT unknown_name
-FROM (
-    SELECT
-        CASE
-            WHEN wanted_name IS NULL OR list_contains(names, wanted_name) THEN NULL
-            WHEN other_role IS NOT NULL THEN error(wanted_name || ' is a ' || other_role || ', not a ' || wanted_role || '; what a column is can be said at ingest: --columns ' || wanted_role || 's=' || wanted_name)
-            ELSE error('no configuration has the ' || CASE wanted_role WHEN '%' THEN 'label or metric' ELSE wanted_role END || ' ' || wanted_name || '; there are: ' || CASE WHEN len(names) = 0 THEN 'none' ELSE array_to_string(names, ', ') END)
-        END AS unknown_name
-    FROM there
-)
-WHERE unknown_name IS NOT NULL
+with
+    there as (
+        select
+            coalesce(
+                list(column_name order by column_name) filter (where role_kind like wanted_role), []
+            ) as names,
+            any_value(role_kind) filter (where column_name = wanted_name) as other_role
+        from sweep_column
+        having count(*) > 0
+    )
+select unknown_name
+from
+    (
+        select
+            case
+                when wanted_name is null or list_contains(names, wanted_name)
+                then null
+                when other_role is not null
+                then
+                    error(
+                        wanted_name
+                        || ' is a '
+                        || other_role
+                        || ', not a '
+                        || wanted_role
+                        || '; what a column is can be said at ingest: --columns '
+                        || wanted_role
+                        || 's='
+                        || wanted_name
+                    )
+                else
+                    error(
+                        'no configuration has the '
+                        || case wanted_role when '%' then 'label or metric' else wanted_role end
+                        || ' '
+                        || wanted_name
+                        || '; there are: '
+                        || case
+                            when len(names) = 0 then 'none' else array_to_string(names, ', ')
+                        end
+                    )
+            end as unknown_name
+        from there
+    )
+where unknown_name is not null

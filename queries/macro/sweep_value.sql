@@ -1,4 +1,5 @@
--- purpose = "The values of a label of a sweep that a report may be asked to compare with; an error where there is one only."
+-- purpose = "The values of a label of a sweep that a report may be asked to compare with; an
+-- error where there is one only."
 -- source = "docs/metrics.md, section Sweeps: what need not be said"
 -- needs = ["run"]
 -- depends = ["configuration_label", "run_title"]
@@ -9,16 +10,29 @@
 -- [columns]
 -- choice_name = {type = "VARCHAR", doc = "the value; a number always written in one way"}
 -- is_chosen = {type = "BOOLEAN", doc = "false: which of two is the baseline would be a guess"}
-WITH there AS (
-    SELECT DISTINCT label_number, coalesce(format('{:.15g}', label_number), label_value) AS choice_name
-    FROM configuration_label
-    JOIN run_title USING (run_id)
-    WHERE
-        label_name = wanted_label AND title GLOB wanted_runs
-        AND (wanted_ids IS NULL OR list_contains(string_split(wanted_ids, ','), run_id))
-)
-SELECT
-    CASE WHEN count(*) OVER () > 1 THEN choice_name ELSE error(wanted_label || ' is ' || choice_name || ' everywhere: there is nothing to compare with') END AS choice_name,
-    false AS is_chosen
-FROM there
-ORDER BY label_number NULLS LAST, choice_name
+with
+    there as (
+        select distinct
+            label_number, coalesce(format('{:.15g}', label_number), label_value) as choice_name
+        from configuration_label
+        join run_title using (run_id)
+        where
+            label_name = wanted_label
+            and title glob wanted_runs
+            and (wanted_ids is null or list_contains(string_split(wanted_ids, ','), run_id))
+    )
+select
+    case
+        when count(*) over () > 1
+        then choice_name
+        else
+            error(
+                wanted_label
+                || ' is '
+                || choice_name
+                || ' everywhere: there is nothing to compare with'
+            )
+    end as choice_name,
+    false as is_chosen
+from there
+order by label_number nulls last, choice_name

@@ -1,10 +1,12 @@
--- purpose = "Bytes of each tensor that an operator or annotation is recorded with, in order; NULL for one whose shape or type is not known."
--- source = "`slice.input_dims` and `slice.input_types`, as torch.profiler records them with record_shapes"
+-- purpose = "Bytes of each tensor that an operator or annotation is recorded with, in order; NULL
+-- for one whose shape or type is not known."
+-- source = "`slice.input_dims` and `slice.input_types`, as torch.profiler records them with
+-- record_shapes"
 -- depends = ["element_bytes"]
 -- [parameters]
 -- dims_text = {type = "VARCHAR", doc = "shapes, as JSON: [[6144], []]"}
 -- types_text = {type = "VARCHAR", doc = "their types, as JSON"}
 list_transform(
-    list_zip(TRY_CAST(dims_text AS BIGINT[][]), TRY_CAST(types_text AS VARCHAR[])),
-    lambda tensor: list_product(tensor[1]) * element_bytes(tensor[2])
+    list_zip(try_cast(dims_text as bigint[][]), try_cast(types_text as varchar[])),
+    lambda tensor:list_product(tensor[1]) * element_bytes(tensor[2])
 )

@@ -1,6 +1,7 @@
--- purpose = "The least time, in ns, that work takes at a peak: work / peak; 0 for no work, NULL where the peak is needed and not known."
+-- purpose = "The least time, in ns, that work takes at a peak: work / peak; 0 for no work, NULL
+-- where the peak is needed and not known."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: compute time and bandwidth time"
 -- [parameters]
 -- work = {type = "DOUBLE", doc = "operations or bytes"}
 -- peak = {type = "DOUBLE", doc = "operations or bytes per second"}
-CASE WHEN work = 0 THEN 0.0 ELSE ratio(work * 1e9, peak) END
+case when work = 0 then 0.0 else ratio(work * 1e9, peak) end

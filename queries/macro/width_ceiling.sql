@@ -1,4 +1,6 @@
--- purpose = "Under which ceiling of a processor work of a precision and vector width is done: that of the width, else of the next wider one that is known, else of the precision. NULL where none is known."
+-- purpose = "Under which ceiling of a processor work of a precision and vector width is done:
+-- that of the width, else of the next wider one that is known, else of the precision. NULL where
+-- none is known."
 -- source = "Javed 2019, sect. 4.1 and 5.1: Peak FLOPS 256 and 512"
 -- [parameters]
 -- precision_name = {type = "VARCHAR", doc = "fp64, fp32 or fp16"}
@@ -6,14 +8,19 @@
 -- known_names = {type = "VARCHAR", doc = "list of the ceilings that are known"}
 list_filter(
     list_transform(
-        CASE width_name
-            WHEN 'scalar' THEN ['_scalar', '_sse', '_avx2', '_avx512', '']
-            WHEN '128' THEN ['_sse', '_avx2', '_avx512', '']
-            WHEN '256' THEN ['_avx2', '_avx512', '']
-            WHEN '512' THEN ['_avx512', '']
-            ELSE ['']
-        END,
-        lambda suffix: precision_name || suffix
+        case
+            width_name
+            when 'scalar'
+            then ['_scalar', '_sse', '_avx2', '_avx512', '']
+            when '128'
+            then ['_sse', '_avx2', '_avx512', '']
+            when '256'
+            then ['_avx2', '_avx512', '']
+            when '512'
+            then ['_avx512', '']
+            else ['']
+        end,
+        lambda suffix:precision_name || suffix
     ),
-    lambda name: list_contains(known_names, name)
+    lambda name:list_contains(known_names, name)
 )[1]

@@ -1,4 +1,5 @@
--- purpose = "What device work is: compute, communication, memcpy or memset. The one rule that every report of a timeline goes by."
+-- purpose = "What device work is: compute, communication, memcpy or memset. The one rule that
+-- every report of a timeline goes by."
 -- source = "docs/metrics.md, section overlap"
 -- depends = ["is_communication", "is_async_copy"]
 -- [parameters]
@@ -6,9 +7,12 @@
 -- work_name = {type = "VARCHAR", doc = "name of the kernel"}
 -- collective_name = {type = "VARCHAR", doc = "`kernel.collective_name`"}
 -- category_name = {type = "VARCHAR", doc = "`kernel.category_name`"}
-CASE
-    WHEN work_kind <> 'kernel' THEN work_kind
-    WHEN is_communication(work_name, collective_name, category_name) THEN 'communication'
-    WHEN is_async_copy(work_name, category_name) THEN 'memcpy'
-    ELSE 'compute'
-END
+case
+    when work_kind <> 'kernel'
+    then work_kind
+    when is_communication(work_name, collective_name, category_name)
+    then 'communication'
+    when is_async_copy(work_name, category_name)
+    then 'memcpy'
+    else 'compute'
+end

@@ -1,66 +1,133 @@
--- purpose = "Every launch with its operations by a convention of FP16, and of the kind of one compute ceiling, with the peak they are held against; beside these, all columns of kernel_bound."
--- source = "Zhu 2018 (TBD), eq. 2; docs/metrics.md, sections Ceilings and FP16 operations on the ordinary pipes"
+-- purpose = "Every launch with its operations by a convention of FP16, and of the kind of one
+-- compute ceiling, with the peak they are held against; beside these, all columns of
+-- kernel_bound."
+-- source = "Zhu 2018 (TBD), eq. 2; docs/metrics.md, sections Ceilings and FP16 operations on the
+-- ordinary pipes"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_bound", "of_ceiling", "main_ceiling"]
 -- [parameters]
--- wanted_ceiling = {type = "VARCHAR", doc = "which kind: fp32, tensor_fp16 …; own: that of most of the launch's operations"}
--- convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, each two operations; packed: all of them; scalar: all, each one operation"}
+-- wanted_ceiling = {type = "VARCHAR", doc = "which kind: fp32, tensor_fp16 …; own: that of most
+-- of the launch's operations"}
+-- convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, each two
+-- operations; packed: all of them; scalar: all, each one operation"}
 -- [columns]
 -- fp16_flop = {type = "BIGINT", doc = "FP16 operations by the convention"}
 -- all_flop = {type = "BIGINT", doc = "operations of all precisions; NULL unless each was counted"}
--- other_fp16_flop = {type = "BIGINT", doc = "FP16 operations by the other convention: packed beside arithmetic, arithmetic beside the others"}
+-- other_fp16_flop = {type = "BIGINT", doc = "FP16 operations by the other convention: packed
+-- beside arithmetic, arithmetic beside the others"}
 -- other_flop = {type = "BIGINT", doc = "operations of all precisions by the other convention"}
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak, by the convention"}
--- ceiling_name = {type = "VARCHAR", doc = "which ceiling; NULL of own where not all operations are known"}
+-- ceiling_name = {type = "VARCHAR", doc = "which ceiling; NULL of own where not all operations
+-- are known"}
 -- work_flop = {type = "BIGINT", doc = "operations of that kind; NULL where they were not counted"}
 -- work_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- peak = {type = "DOUBLE", doc = "the ceiling of the device, else the launch's own [FLOP/s]; NULL where neither is known"}
-WITH
-counted AS (
-    SELECT
-        * REPLACE (CASE WHEN convention = 'arithmetic' THEN compute_ns ELSE compute_ns + fp16_beside_ns END AS compute_ns),
-        CASE convention
-            WHEN 'arithmetic' THEN fp16_arithmetic_flop
-            WHEN 'packed' THEN fp16_packed_flop
-            ELSE fp16_scalar_flop
-        END AS fp16_flop,
-        CASE convention
-            WHEN 'arithmetic' THEN total_arithmetic_flop
-            WHEN 'packed' THEN total_packed_flop
-            ELSE total_scalar_flop
-        END AS all_flop,
-        CASE convention WHEN 'arithmetic' THEN fp16_packed_flop ELSE fp16_arithmetic_flop END AS other_fp16_flop,
-        CASE convention WHEN 'arithmetic' THEN total_packed_flop ELSE total_arithmetic_flop END AS other_flop
-    FROM kernel_bound
-),
-held AS (
-    SELECT
-        *,
-        CASE
-            WHEN wanted_ceiling <> 'own' THEN CAST(wanted_ceiling AS VARCHAR)
-            WHEN all_flop IS NOT NULL
-            THEN main_ceiling(
-                fp64_flop, fp32_flop, fp16_flop, tensor_fp64_flop, tensor_tf32_flop, tensor_bf16_flop,
-                tensor_fp16_flop, tensor_fp8_flop, tensor_fp4_flop, tensor_mixed_flop, tensor_int_flop
-            )
-        END AS ceiling_name
-    FROM counted
-)
-SELECT
+-- peak = {type = "DOUBLE", doc = "the ceiling of the device, else the launch's own [FLOP/s]; NULL
+-- where neither is known"}
+with
+    counted as (
+        select
+            * replace (
+                case
+                    when convention = 'arithmetic' then compute_ns else compute_ns + fp16_beside_ns
+                end as compute_ns
+            ),
+            case
+                convention
+                when 'arithmetic'
+                then fp16_arithmetic_flop
+                when 'packed'
+                then fp16_packed_flop
+                else fp16_scalar_flop
+            end as fp16_flop,
+            case
+                convention
+                when 'arithmetic'
+                then total_arithmetic_flop
+                when 'packed'
+                then total_packed_flop
+                else total_scalar_flop
+            end as all_flop,
+            case
+                convention when 'arithmetic' then fp16_packed_flop else fp16_arithmetic_flop
+            end as other_fp16_flop,
+            case
+                convention when 'arithmetic' then total_packed_flop else total_arithmetic_flop
+            end as other_flop
+        from kernel_bound
+    ),
+    held as (
+        select
+            *,
+            case
+                when wanted_ceiling <> 'own'
+                then cast(wanted_ceiling as varchar)
+                when all_flop is not null
+                then
+                    main_ceiling(
+                        fp64_flop,
+                        fp32_flop,
+                        fp16_flop,
+                        tensor_fp64_flop,
+                        tensor_tf32_flop,
+                        tensor_bf16_flop,
+                        tensor_fp16_flop,
+                        tensor_fp8_flop,
+                        tensor_fp4_flop,
+                        tensor_mixed_flop,
+                        tensor_int_flop
+                    )
+            end as ceiling_name
+        from counted
+    )
+select
     *,
     of_ceiling(
-        ceiling_name, fp64_flop, fp32_flop, fp16_flop, tensor_fp64_flop, tensor_tf32_flop,
-        tensor_bf16_flop, tensor_fp16_flop, tensor_fp8_flop, tensor_fp4_flop, tensor_int_flop
-    ) AS work_flop,
-    CASE
-        WHEN work_flop IS NOT NULL THEN NULL
-        WHEN ceiling_name IS NULL THEN total_reason
-        WHEN ceiling_name = 'tensor_mixed' THEN 'tensor: types not told apart'
-        ELSE coalesce(CASE ceiling_name WHEN 'fp64' THEN fp64_reason WHEN 'fp32' THEN fp32_reason WHEN 'fp16' THEN fp16_reason ELSE tensor_reason END, 'not_collected')
-    END AS work_reason,
+        ceiling_name,
+        fp64_flop,
+        fp32_flop,
+        fp16_flop,
+        tensor_fp64_flop,
+        tensor_tf32_flop,
+        tensor_bf16_flop,
+        tensor_fp16_flop,
+        tensor_fp8_flop,
+        tensor_fp4_flop,
+        tensor_int_flop
+    ) as work_flop,
+    case
+        when work_flop is not null
+        then null
+        when ceiling_name is null
+        then total_reason
+        when ceiling_name = 'tensor_mixed'
+        then 'tensor: types not told apart'
+        else
+            coalesce(
+                case
+                    ceiling_name
+                    when 'fp64'
+                    then fp64_reason
+                    when 'fp32'
+                    then fp32_reason
+                    when 'fp16'
+                    then fp16_reason
+                    else tensor_reason
+                end,
+                'not_collected'
+            )
+    end as work_reason,
     of_ceiling(
-        ceiling_name, fp64_flop_per_s, fp32_flop_per_s, fp16_flop_per_s, tensor_fp64_flop_per_s,
-        tensor_tf32_flop_per_s, tensor_bf16_flop_per_s, tensor_fp16_flop_per_s,
-        tensor_fp8_flop_per_s, tensor_fp4_flop_per_s, tensor_int8_flop_per_s
-    ) * CASE WHEN ceiling_name = 'fp16' AND convention = 'scalar' THEN 0.5 ELSE 1 END AS peak
-FROM held
+        ceiling_name,
+        fp64_flop_per_s,
+        fp32_flop_per_s,
+        fp16_flop_per_s,
+        tensor_fp64_flop_per_s,
+        tensor_tf32_flop_per_s,
+        tensor_bf16_flop_per_s,
+        tensor_fp16_flop_per_s,
+        tensor_fp8_flop_per_s,
+        tensor_fp4_flop_per_s,
+        tensor_int8_flop_per_s
+    )
+    * case when ceiling_name = 'fp16' and convention = 'scalar' then 0.5 else 1 end as peak
+from held

@@ -1,16 +1,19 @@
--- purpose = "How much of the kernels' number and time is known to come from a launch, an operator, a module, a phase and a step; and why the rest is not."
+-- purpose = "How much of the kernels' number and time is known to come from a launch, an
+-- operator, a module, a phase and a step; and why the rest is not."
 -- source = "docs/metrics.md, section Attribution"
 -- needs = ["attribution"]
 -- depends = ["step_window"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps that count: all, stable or N..M (step numbers, both included)", default = "all"}
+-- phase = {type = "VARCHAR", doc = "steps that count: all, stable or N..M (step numbers, both
+-- included)", default = "all"}
 -- [columns]
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- link_kind = {type = "VARCHAR", doc = "what is known or not: launch, op, module, phase or step"}
 -- known_ratio = {type = "DOUBLE", doc = "known_count / kernel_count"}
 -- known_time_ratio = {type = "DOUBLE", doc = "known_ns / total_ns"}
--- reason = {type = "VARCHAR", doc = "why it is not known, of the rest: the reason with the most time; NULL where all is known"}
+-- reason = {type = "VARCHAR", doc = "why it is not known, of the rest: the reason with the most
+-- time; NULL where all is known"}
 -- reason_ns = {type = "BIGINT", doc = "sum of their durations"}
 -- kernel_count = {type = "BIGINT", doc = "all kernels"}
 -- known_count = {type = "BIGINT", doc = "kernels of which it is known"}
@@ -18,69 +21,96 @@
 -- known_ns = {type = "BIGINT", doc = "sum of the durations of kernels of which it is known"}
 -- reason_count = {type = "BIGINT", doc = "kernels with that reason"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
-WITH
-work AS MATERIALIZED (SELECT * FROM attribution WHERE run_id = $run_id AND work_kind = 'kernel'),
-context AS MATERIALIZED (
-    SELECT source_id, context_id, module_path, phase_kind FROM calling_context WHERE run_id = $run_id
-),
-kernels AS (
-    SELECT work.*, context.module_path, context.phase_kind
-    FROM work
-    JOIN step_window($run_id, $phase) AS chosen
-        ON chosen.source_id = work.source_id
-        AND (
-            chosen.first_step_index IS NULL
-            OR work.step_index BETWEEN chosen.first_step_index AND chosen.last_step_index
-        )
-    LEFT JOIN context ON context.source_id = work.source_id AND context.context_id = work.context_id
-),
-linked AS (
-    SELECT source_id, 1 AS place, 'launch' AS link_kind, dur_ns, launch_event_id IS NOT NULL AS is_known, launch_reason AS reason
-    FROM kernels
-    UNION ALL
-    SELECT source_id, 2, 'op', dur_ns, op_name IS NOT NULL, op_reason
-    FROM kernels
-    UNION ALL
-    SELECT source_id, 3, 'module', dur_ns, module_path IS NOT NULL, module_reason
-    FROM kernels
-    UNION ALL
-    SELECT source_id, 4, 'phase', dur_ns, phase_kind IS NOT NULL, phase_reason
-    FROM kernels
-    UNION ALL
-    SELECT
-        source_id, 5, 'step', dur_ns, step_index IS NOT NULL,
-        CASE WHEN launch_event_id IS NULL AND op_event_id IS NULL THEN launch_reason ELSE 'in no step' END
-    FROM kernels
-),
-reasons AS (
-    SELECT
-        source_id, place, reason, count(*) AS reason_count,
-        CAST(sum(dur_ns) AS BIGINT) AS reason_ns
-    FROM linked
-    WHERE NOT is_known
-    GROUP BY source_id, place, reason
-),
-main_reason AS (
-    SELECT * FROM reasons
-    QUALIFY row_number() OVER (
-        PARTITION BY source_id, place ORDER BY reason_ns DESC NULLS LAST, reason_count DESC, reason
-    ) = 1
-),
-counted AS (
-    SELECT
-        source_id, place, link_kind,
-        count(*) FILTER (WHERE is_known) AS known_count,
-        count(*) AS kernel_count,
-        CAST(coalesce(sum(dur_ns) FILTER (WHERE is_known), 0) AS BIGINT) AS known_ns,
-        CAST(sum(dur_ns) AS BIGINT) AS total_ns
-    FROM linked
-    GROUP BY source_id, place, link_kind
-)
-SELECT
+with
+    work as materialized(select * from attribution where run_id = $run_id and work_kind = 'kernel'),
+    context as materialized(
+        select source_id, context_id, module_path, phase_kind
+        from calling_context
+        where run_id = $run_id
+    ),
+    kernels as (
+        select work.*, context.module_path, context.phase_kind
+        from work
+        join
+            step_window($run_id, $phase) as chosen
+            on chosen.source_id = work.source_id
+            and (
+                chosen.first_step_index is null
+                or work.step_index between chosen.first_step_index and chosen.last_step_index
+            )
+        left join
+            context on context.source_id = work.source_id and context.context_id = work.context_id
+    ),
+    linked as (
+        select
+            source_id,
+            1 as place,
+            'launch' as link_kind,
+            dur_ns,
+            launch_event_id is not null as is_known,
+            launch_reason as reason
+        from kernels
+        union all
+        select source_id, 2, 'op', dur_ns, op_name is not null, op_reason
+        from kernels
+        union all
+        select source_id, 3, 'module', dur_ns, module_path is not null, module_reason
+        from kernels
+        union all
+        select source_id, 4, 'phase', dur_ns, phase_kind is not null, phase_reason
+        from kernels
+        union all
+        select
+            source_id,
+            5,
+            'step',
+            dur_ns,
+            step_index is not null,
+            case
+                when launch_event_id is null and op_event_id is null
+                then launch_reason
+                else 'in no step'
+            end
+        from kernels
+    ),
+    reasons as (
+        select
+            source_id,
+            place,
+            reason,
+            count(*) as reason_count,
+            cast(sum(dur_ns) as bigint) as reason_ns
+        from linked
+        where not is_known
+        group by source_id, place, reason
+    ),
+    main_reason as (
+        select *
+        from reasons
+        qualify
+            row_number() over (
+                partition by source_id, place
+                order by reason_ns desc nulls last, reason_count desc, reason
+            )
+            = 1
+    ),
+    counted as (
+        select
+            source_id,
+            place,
+            link_kind,
+            count(*) filter (where is_known) as known_count,
+            count(*) as kernel_count,
+            cast(coalesce(sum(dur_ns) filter (where is_known), 0) as bigint) as known_ns,
+            cast(sum(dur_ns) as bigint) as total_ns
+        from linked
+        group by source_id, place, link_kind
+    )
+select
     source_file.rank_index,
     counted.link_kind,
-    ratio(counted.known_count, counted.kernel_count) AS known_ratio,
-    ratio(counted.known_ns, counted.total_ns) AS known_time_ratio,
+    ratio(counted.known_count, counted.kernel_count) as known_ratio,
+    ratio(counted.known_ns, counted.total_ns) as known_time_ratio,
     main_reason.reason,
     main_reason.reason_ns,
     counted.kernel_count,
@@ -89,9 +119,8 @@ SELECT
     counted.known_ns,
     main_reason.reason_count,
     counted.source_id
-FROM counted
-LEFT JOIN main_reason
-    ON main_reason.source_id = counted.source_id AND main_reason.place = counted.place
-LEFT JOIN source_file
-    ON source_file.source_id = counted.source_id AND source_file.run_id = $run_id
-ORDER BY source_file.rank_index NULLS LAST, counted.source_id, counted.place
+from counted
+left join
+    main_reason on main_reason.source_id = counted.source_id and main_reason.place = counted.place
+left join source_file on source_file.source_id = counted.source_id and source_file.run_id = $run_id
+order by source_file.rank_index nulls last, counted.source_id, counted.place

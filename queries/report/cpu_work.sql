@@ -1,11 +1,18 @@
--- purpose = "What processors did: operations, traffic of memory, intensity, rates and utilization, by run, file, measurement, interval, scope or control group."
+-- purpose = "What processors did: operations, traffic of memory, intensity, rates and
+-- utilization, by run, file, measurement, interval, scope or control group."
 -- source = "Javed 2019, sect. 3 (eq. 1) and 4; Zhu 2018 (TBD), eq. 2"
 -- needs = ["measurement"]
 -- depends = ["cpu_group"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what a row stands for: run (its files at the same time, their measurements one after another), source (a file), measurement, interval, scope (socket, core, thread …) or cgroup", default = "run", choices = ["run", "source", "measurement", "interval", "scope", "cgroup"]}
--- ceiling = {type = "VARCHAR", doc = "compute peak of the utilization: fp32, fp64, or of a width (fp32_avx2 …). fp32 and fp64 are the widest unit's", default = "fp32", choices = ["fp32", "fp64", "fp16", "fp32_scalar", "fp32_sse", "fp32_avx2", "fp32_avx512", "fp64_scalar", "fp64_sse", "fp64_avx2", "fp64_avx512"]}
+-- by = {type = "VARCHAR", doc = "what a row stands for: run (its files at the same time, their
+-- measurements one after another), source (a file), measurement, interval, scope (socket, core,
+-- thread …) or cgroup", default = "run", choices = ["run", "source", "measurement", "interval",
+-- "scope", "cgroup"]}
+-- ceiling = {type = "VARCHAR", doc = "compute peak of the utilization: fp32, fp64, or of a width
+-- (fp32_avx2 …). fp32 and fp64 are the widest unit's", default = "fp32", choices = ["fp32",
+-- "fp64", "fp16", "fp32_scalar", "fp32_sse", "fp32_avx2", "fp32_avx512", "fp64_scalar",
+-- "fp64_sse", "fp64_avx2", "fp64_avx512"]}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "run, file, or what was measured"}
 -- part_name = {type = "VARCHAR", doc = "scope or control group"}
@@ -17,15 +24,21 @@
 -- flop_reason = {type = "VARCHAR", doc = "why operations are NULL"}
 -- bytes_reason = {type = "VARCHAR", doc = "why bytes are NULL"}
 -- dur_ns = {type = "BIGINT", doc = "elapsed time"}
--- achieved_flop_per_s = {type = "DOUBLE", doc = "total_flop / elapsed time / node_count: of a node"}
--- achieved_bytes_per_s = {type = "DOUBLE", doc = "dram_bytes / elapsed time / node_count: of a node"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations of the ceiling's precision / (its peak x elapsed time x node_count)"}
--- ceiling_name = {type = "VARCHAR", doc = "the peak: that of the processor with this name, or of its widest unit of this precision"}
+-- achieved_flop_per_s = {type = "DOUBLE", doc = "total_flop / elapsed time / node_count: of a
+-- node"}
+-- achieved_bytes_per_s = {type = "DOUBLE", doc = "dram_bytes / elapsed time / node_count: of a
+-- node"}
+-- utilization_ratio = {type = "DOUBLE", doc = "operations of the ceiling's precision / (its peak
+-- x elapsed time x node_count)"}
+-- ceiling_name = {type = "VARCHAR", doc = "the peak: that of the processor with this name, or of
+-- its widest unit of this precision"}
 -- bandwidth_ratio = {type = "DOUBLE", doc = "achieved_bytes_per_s / peak of memory"}
--- intensity_low_flop_per_byte = {type = "DOUBLE", doc = "the least it can be: counters that ran for a part of the time, and the spread of repeats"}
+-- intensity_low_flop_per_byte = {type = "DOUBLE", doc = "the least it can be: counters that ran
+-- for a part of the time, and the spread of repeats"}
 -- intensity_high_flop_per_byte = {type = "DOUBLE", doc = "the most"}
 -- time_reason = {type = "VARCHAR", doc = "why rates are NULL"}
--- utilization_reason = {type = "VARCHAR", doc = "why the utilization is NULL, where operations and time are known"}
+-- utilization_reason = {type = "VARCHAR", doc = "why the utilization is NULL, where operations
+-- and time are known"}
 -- fp64_flop = {type = "DOUBLE", doc = "FP64 operations"}
 -- fp32_flop = {type = "DOUBLE", doc = "FP32 operations"}
 -- fp16_flop = {type = "DOUBLE", doc = "FP16 operations"}
@@ -40,30 +53,49 @@
 -- dram_read_bytes = {type = "DOUBLE", doc = "bytes read from memory"}
 -- dram_write_bytes = {type = "DOUBLE", doc = "bytes written to memory"}
 -- source_count = {type = "BIGINT", doc = "files"}
--- node_count = {type = "DOUBLE", doc = "nodes that were measured: files / the run's label ranks_per_node (1 if it has none)"}
+-- node_count = {type = "DOUBLE", doc = "nodes that were measured: files / the run's label
+-- ranks_per_node (1 if it has none)"}
 -- run_id = {type = "VARCHAR", doc = "run"}
-SELECT
-    CASE $by WHEN 'run' THEN title WHEN 'source' THEN file_name ELSE coalesce(target_name, file_name) END AS name,
-    slot_name AS part_name,
-    slot_index AS interval_index,
+select
+    case
+        $by when 'run' then title when 'source' then file_name else coalesce(target_name, file_name)
+    end as name,
+    slot_name as part_name,
+    slot_index as interval_index,
     end_ns,
-    total_flop, dram_bytes,
-    ratio(total_flop, dram_bytes) AS intensity_flop_per_byte,
-    flop_reason, bytes_reason,
+    total_flop,
+    dram_bytes,
+    ratio(total_flop, dram_bytes) as intensity_flop_per_byte,
+    flop_reason,
+    bytes_reason,
     dur_ns,
-    ratio(total_flop * 1e9, node_ns) AS achieved_flop_per_s,
-    ratio(dram_bytes * 1e9, node_ns) AS achieved_bytes_per_s,
-    ratio(ceiling_ns, node_ns) AS utilization_ratio,
+    ratio(total_flop * 1e9, node_ns) as achieved_flop_per_s,
+    ratio(dram_bytes * 1e9, node_ns) as achieved_bytes_per_s,
+    ratio(ceiling_ns, node_ns) as utilization_ratio,
     ceiling_name,
-    ratio(bandwidth_ns, node_ns) AS bandwidth_ratio,
-    ratio(total_low_flop, dram_high_bytes) AS intensity_low_flop_per_byte,
-    ratio(total_high_flop, dram_low_bytes) AS intensity_high_flop_per_byte,
+    ratio(bandwidth_ns, node_ns) as bandwidth_ratio,
+    ratio(total_low_flop, dram_high_bytes) as intensity_low_flop_per_byte,
+    ratio(total_high_flop, dram_low_bytes) as intensity_high_flop_per_byte,
     time_reason,
-    CASE WHEN (flop_reason IS NULL OR ceiling_flop IS NOT NULL) AND time_reason IS NULL THEN ceiling_reason END AS utilization_reason,
-    fp64_flop, fp32_flop, fp16_flop,
-    fp64_scalar_flop, fp64_128_flop, fp64_256_flop, fp64_512_flop,
-    fp32_scalar_flop, fp32_128_flop, fp32_256_flop, fp32_512_flop,
-    dram_read_bytes, dram_write_bytes,
-    source_count, node_count, run_id
-FROM cpu_group($run_id, $by, $ceiling)
-ORDER BY title, run_id, file_name, owner_id, part_index, slot_index, slot_name
+    case
+        when (flop_reason is null or ceiling_flop is not null) and time_reason is null
+        then ceiling_reason
+    end as utilization_reason,
+    fp64_flop,
+    fp32_flop,
+    fp16_flop,
+    fp64_scalar_flop,
+    fp64_128_flop,
+    fp64_256_flop,
+    fp64_512_flop,
+    fp32_scalar_flop,
+    fp32_128_flop,
+    fp32_256_flop,
+    fp32_512_flop,
+    dram_read_bytes,
+    dram_write_bytes,
+    source_count,
+    node_count,
+    run_id
+from cpu_group($run_id, $by, $ceiling)
+order by title, run_id, file_name, owner_id, part_index, slot_index, slot_name

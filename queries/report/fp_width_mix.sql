@@ -1,85 +1,142 @@
--- purpose = "Floating-point instructions of processors by precision and vector width: how much of the work each does."
+-- purpose = "Floating-point instructions of processors by precision and vector width: how much of
+-- the work each does."
 -- source = "Javed 2019, sect. 4.2 and 5.2 (Fig. 10, 15)"
 -- needs = ["measurement"]
 -- depends = ["event_quantity", "figure_set", "run_title", "whole_sum", "first_reason"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what is added up: run, source (a file) or measurement", default = "run", choices = ["run", "source", "measurement"]}
+-- by = {type = "VARCHAR", doc = "what is added up: run, source (a file) or measurement", default
+-- = "run", choices = ["run", "source", "measurement"]}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "run, file, or what was measured"}
 -- precision_name = {type = "VARCHAR", doc = "fp64, fp32, fp16 or any (not told apart)"}
 -- width_name = {type = "VARCHAR", doc = "scalar, 128, 256, 512 bits, scalable or any"}
 -- inst_count = {type = "DOUBLE", doc = "instructions, an FMA counted as two; NULL if not counted"}
--- inst_share_ratio = {type = "DOUBLE", doc = "share of all floating-point instructions; NULL unless all were counted"}
+-- inst_share_ratio = {type = "DOUBLE", doc = "share of all floating-point instructions; NULL
+-- unless all were counted"}
 -- total_flop = {type = "DOUBLE", doc = "their operations"}
--- flop_share_ratio = {type = "DOUBLE", doc = "share of all operations; NULL unless all were counted"}
+-- flop_share_ratio = {type = "DOUBLE", doc = "share of all operations; NULL unless all were
+-- counted"}
 -- reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- run_id = {type = "VARCHAR", doc = "run"}
-WITH
-counted AS (
-    SELECT * FROM event_quantity($run_id, 'measurement', false) WHERE quantity_kind = 'flop'
-),
--- what belongs to a figure of which at least one event was counted, and was not collected
-known AS (
-    SELECT DISTINCT event_name, precision_name, width_name FROM event_model WHERE quantity_kind = 'flop'
-),
-begun AS (
-    SELECT DISTINCT counted.run_id, counted.source_id, counted.measurement_index, figure_set.set_name
-    FROM counted
-    JOIN figure_set($run_id) AS figure_set USING (run_id, source_id, event_name)
-    WHERE figure_set.figure_name IN ('fp64', 'fp32')
-    QUALIFY dense_rank() OVER (
-        PARTITION BY counted.run_id, counted.source_id, counted.measurement_index, figure_set.figure_name
-        ORDER BY figure_set.set_rank, figure_set.set_name
-    ) = 1
-),
-expected AS (
-    SELECT DISTINCT begun.run_id, begun.source_id, begun.measurement_index, known.event_name, known.precision_name, known.width_name
-    FROM begun
-    JOIN figure_set($run_id) AS figure_set USING (run_id, source_id, set_name)
-    JOIN known ON known.event_name = figure_set.event_name
-),
-every AS (
-    SELECT
-        run_id, source_id, measurement_index,
-        coalesce(counted.precision_name, expected.precision_name) AS precision_name,
-        coalesce(counted.width_name, expected.width_name) AS width_name,
-        counted.quantity, ratio(counted.quantity, counted.amount) AS inst_count,
-        CASE WHEN counted.quantity IS NULL THEN event_name || ': ' || coalesce(counted.reason, 'not_collected') END AS reason
-    FROM counted
-    FULL JOIN expected USING (run_id, source_id, measurement_index, event_name)
-),
-grouped AS (
-    SELECT
-        every.run_id,
-        CASE WHEN $by <> 'run' THEN every.source_id END AS owner_id,
-        CASE WHEN $by = 'measurement' THEN every.measurement_index END AS part_index,
-        precision_name, width_name,
-        whole_sum(inst_count) AS inst_count,
-        whole_sum(quantity) AS total_flop,
-        first_reason(reason, 'counts') AS reason
-    FROM every
-    GROUP BY ALL
-),
-shared AS (
-    SELECT
-        *,
-        CASE WHEN count(inst_count) OVER part = count(*) OVER part THEN ratio(inst_count, sum(inst_count) OVER part) END AS inst_share_ratio,
-        CASE WHEN count(total_flop) OVER part = count(*) OVER part THEN ratio(total_flop, sum(total_flop) OVER part) END AS flop_share_ratio
-    FROM grouped
-    WINDOW part AS (PARTITION BY run_id, owner_id, part_index)
-),
-file AS (
-    SELECT run_id, source_id, any_value(file_name) AS file_name FROM source_file WHERE $run_id IS NULL OR run_id = $run_id GROUP BY run_id, source_id
-)
-SELECT
-    CASE $by WHEN 'run' THEN run_title.title WHEN 'source' THEN file_name ELSE coalesce(measurement.target_name, file_name) END AS name,
-    precision_name, width_name, inst_count, inst_share_ratio, total_flop, flop_share_ratio, reason, shared.run_id
-FROM shared
-JOIN (FROM run_title WHERE $run_id IS NULL OR run_id = $run_id) AS run_title USING (run_id)
-LEFT JOIN file ON file.run_id = shared.run_id AND file.source_id = shared.owner_id
-LEFT JOIN (FROM measurement WHERE $run_id IS NULL OR run_id = $run_id) AS measurement ON measurement.run_id = shared.run_id AND measurement.source_id = shared.owner_id AND measurement.measurement_index = shared.part_index
-ORDER BY
-    run_title.title, shared.run_id, file_name, owner_id, part_index,
+with
+    counted as (
+        select * from event_quantity($run_id, 'measurement', false) where quantity_kind = 'flop'
+    ),
+    -- what belongs to a figure of which at least one event was counted, and was not collected
+    known as (
+        select distinct event_name, precision_name, width_name
+        from event_model
+        where quantity_kind = 'flop'
+    ),
+    begun as (
+        select distinct
+            counted.run_id, counted.source_id, counted.measurement_index, figure_set.set_name
+        from counted
+        join figure_set($run_id) as figure_set using (run_id, source_id, event_name)
+        where figure_set.figure_name in ('fp64', 'fp32')
+        qualify
+            dense_rank() over (
+                partition by
+                    counted.run_id,
+                    counted.source_id,
+                    counted.measurement_index,
+                    figure_set.figure_name
+                order by figure_set.set_rank, figure_set.set_name
+            )
+            = 1
+    ),
+    expected as (
+        select distinct
+            begun.run_id,
+            begun.source_id,
+            begun.measurement_index,
+            known.event_name,
+            known.precision_name,
+            known.width_name
+        from begun
+        join figure_set($run_id) as figure_set using (run_id, source_id, set_name)
+        join known on known.event_name = figure_set.event_name
+    ),
+    every as (
+        select
+            run_id,
+            source_id,
+            measurement_index,
+            coalesce(counted.precision_name, expected.precision_name) as precision_name,
+            coalesce(counted.width_name, expected.width_name) as width_name,
+            counted.quantity,
+            ratio(counted.quantity, counted.amount) as inst_count,
+            case
+                when counted.quantity is null
+                then event_name || ': ' || coalesce(counted.reason, 'not_collected')
+            end as reason
+        from counted
+        full join expected using (run_id, source_id, measurement_index, event_name)
+    ),
+    grouped as (
+        select
+            every.run_id,
+            case when $by <> 'run' then every.source_id end as owner_id,
+            case when $by = 'measurement' then every.measurement_index end as part_index,
+            precision_name,
+            width_name,
+            whole_sum(inst_count) as inst_count,
+            whole_sum(quantity) as total_flop,
+            first_reason(reason, 'counts') as reason
+        from every
+        group by all
+    ),
+    shared as (
+        select
+            *,
+            case
+                when count(inst_count) over part = count(*) over part
+                then ratio(inst_count, sum(inst_count) over part)
+            end as inst_share_ratio,
+            case
+                when count(total_flop) over part = count(*) over part
+                then ratio(total_flop, sum(total_flop) over part)
+            end as flop_share_ratio
+        from grouped
+        window part as (partition by run_id, owner_id, part_index)
+    ),
+    file as (
+        select run_id, source_id, any_value(file_name) as file_name
+        from source_file
+        where $run_id is null or run_id = $run_id
+        group by run_id, source_id
+    )
+select
+    case
+        $by
+        when 'run'
+        then run_title.title
+        when 'source'
+        then file_name
+        else coalesce(measurement.target_name, file_name)
+    end as name,
+    precision_name,
+    width_name,
+    inst_count,
+    inst_share_ratio,
+    total_flop,
+    flop_share_ratio,
+    reason,
+    shared.run_id
+from shared
+join (from run_title where $run_id is null or run_id = $run_id) as run_title using (run_id)
+left join file on file.run_id = shared.run_id and file.source_id = shared.owner_id
+left join
+    (from measurement where $run_id is null or run_id = $run_id) as measurement
+    on measurement.run_id = shared.run_id
+    and measurement.source_id = shared.owner_id
+    and measurement.measurement_index = shared.part_index
+order by
+    run_title.title,
+    shared.run_id,
+    file_name,
+    owner_id,
+    part_index,
     list_position(['fp64', 'fp32', 'fp16', 'any'], precision_name),
     list_position(['scalar', '128', '256', '512', 'scalable', 'any'], width_name)

@@ -1,5 +1,7 @@
--- purpose = "What the idle time of each device waited for: the host, data, a launch, communication, a copy, another stream."
--- source = "docs/metrics.md, section gaps; HTA's breakdown of idle time into host, kernel and other waits"
+-- purpose = "What the idle time of each device waited for: the host, data, a launch,
+-- communication, a copy, another stream."
+-- source = "docs/metrics.md, section gaps; HTA's breakdown of idle time into host, kernel and
+-- other waits"
 -- needs = ["attribution"]
 -- depends = ["gap_part", "device_rank"]
 -- [parameters]
@@ -8,37 +10,58 @@
 -- [columns]
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
--- gap_kind = {type = "VARCHAR", doc = "what was waited for: data_loading, synchronisation, host, launch, graph, communication, copy, stream, queue or unknown"}
+-- gap_kind = {type = "VARCHAR", doc = "what was waited for: data_loading, synchronisation, host,
+-- launch, graph, communication, copy, stream, queue or unknown"}
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / elapsed_ns"}
 -- idle_share_ratio = {type = "DOUBLE", doc = "total_ns / all idle time of the device"}
--- total_ns = {type = "BIGINT", doc = "idle time of this kind; adds up to the idle time of the device"}
+-- total_ns = {type = "BIGINT", doc = "idle time of this kind; adds up to the idle time of the
+-- device"}
 -- gap_count = {type = "BIGINT", doc = "gaps that have some; a gap can have several kinds"}
 -- mean_ns = {type = "DOUBLE", doc = "total_ns / gap_count"}
 -- max_ns = {type = "BIGINT", doc = "most in one gap"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to the last end of work on any device of the source"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to
+-- the last end of work on any device of the source"}
 -- reason = {type = "VARCHAR", doc = "of unknown: why"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
-WITH
-kinds AS (
-    SELECT
-        source_id, device_id, gap_kind, reason,
-        any_value(elapsed_ns) AS elapsed_ns,
-        CAST(sum(part_ns) AS BIGINT) AS total_ns,
-        count(*) AS gap_count,
-        max(part_ns) AS max_ns
-    FROM gap_part($run_id, $phase)
-    GROUP BY source_id, device_id, gap_kind, reason
-)
-SELECT
-    device_rank.rank_index, kinds.device_id, kinds.gap_kind,
-    ratio(kinds.total_ns, kinds.elapsed_ns) AS share_ratio,
-    ratio(kinds.total_ns, sum(kinds.total_ns) OVER (PARTITION BY kinds.source_id, kinds.device_id)) AS idle_share_ratio,
-    kinds.total_ns, kinds.gap_count,
-    ratio(kinds.total_ns, kinds.gap_count) AS mean_ns,
-    kinds.max_ns, kinds.elapsed_ns, kinds.reason, kinds.source_id
-FROM kinds
-LEFT JOIN device_rank
-    ON device_rank.run_id = $run_id AND device_rank.source_id = kinds.source_id AND device_rank.device_id IS NOT DISTINCT FROM kinds.device_id
-ORDER BY
-    device_rank.rank_index NULLS LAST, kinds.source_id, kinds.device_id NULLS LAST, kinds.total_ns DESC,
-    kinds.gap_kind, kinds.reason
+with
+    kinds as (
+        select
+            source_id,
+            device_id,
+            gap_kind,
+            reason,
+            any_value(elapsed_ns) as elapsed_ns,
+            cast(sum(part_ns) as bigint) as total_ns,
+            count(*) as gap_count,
+            max(part_ns) as max_ns
+        from gap_part($run_id, $phase)
+        group by source_id, device_id, gap_kind, reason
+    )
+select
+    device_rank.rank_index,
+    kinds.device_id,
+    kinds.gap_kind,
+    ratio(kinds.total_ns, kinds.elapsed_ns) as share_ratio,
+    ratio(
+        kinds.total_ns, sum(kinds.total_ns) over (partition by kinds.source_id, kinds.device_id)
+    ) as idle_share_ratio,
+    kinds.total_ns,
+    kinds.gap_count,
+    ratio(kinds.total_ns, kinds.gap_count) as mean_ns,
+    kinds.max_ns,
+    kinds.elapsed_ns,
+    kinds.reason,
+    kinds.source_id
+from kinds
+left join
+    device_rank
+    on device_rank.run_id = $run_id
+    and device_rank.source_id = kinds.source_id
+    and device_rank.device_id is not distinct from kinds.device_id
+order by
+    device_rank.rank_index nulls last,
+    kinds.source_id,
+    kinds.device_id nulls last,
+    kinds.total_ns desc,
+    kinds.gap_kind,
+    kinds.reason

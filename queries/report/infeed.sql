@@ -1,158 +1,273 @@
--- purpose = "How long the accelerator waits for input: of each device over all its steps or step by step, and how many steps are host-bound; of a table of results each configuration is a step."
--- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.4: infeed time percentage; docs/metrics.md, section Steps and input"
+-- purpose = "How long the accelerator waits for input: of each device over all its steps or step
+-- by step, and how many steps are host-bound; of a table of results each configuration is a
+-- step."
+-- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.4: infeed time percentage; docs/metrics.md,
+-- section Steps and input"
 -- needs = ["step"]
 -- depends = ["first_reason"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row stands for: device (all its steps) or step", default = "device", choices = ["device", "step"]}
--- host_bound_share = {type = "DOUBLE", doc = "share of waiting from which on a step is host-bound; TensorFlow's profiler calls it input-bound from 0.05 and highly so from 0.2 on", default = 0.2}
--- metric = {type = "VARCHAR", doc = "of a table of results: the metric that is the share of waiting", default = "infeed"}
+-- by = {type = "VARCHAR", doc = "what a row stands for: device (all its steps) or step", default
+-- = "device", choices = ["device", "step"]}
+-- host_bound_share = {type = "DOUBLE", doc = "share of waiting from which on a step is
+-- host-bound; TensorFlow's profiler calls it input-bound from 0.05 and highly so from 0.2 on",
+-- default = 0.2}
+-- metric = {type = "VARCHAR", doc = "of a table of results: the metric that is the share of
+-- waiting", default = "infeed"}
 -- [columns]
 -- source_id = {type = "VARCHAR", doc = "source (host)"}
--- device_id = {type = "BIGINT", doc = "device (of a TPU v2 or v3 a core); NULL where the profiler adds devices up"}
--- step_index = {type = "BIGINT", doc = "with by=step: number of the step; of a table of results its row"}
--- infeed_ratio = {type = "DOUBLE", doc = "infeed_ns / step_ns of the steps where both are known; of a table of results with by=step"}
--- infeed_ns = {type = "BIGINT", doc = "time that the device waits for input, copies from the host among it"}
+-- device_id = {type = "BIGINT", doc = "device (of a TPU v2 or v3 a core); NULL where the profiler
+-- adds devices up"}
+-- step_index = {type = "BIGINT", doc = "with by=step: number of the step; of a table of results
+-- its row"}
+-- infeed_ratio = {type = "DOUBLE", doc = "infeed_ns / step_ns of the steps where both are known;
+-- of a table of results with by=step"}
+-- infeed_ns = {type = "BIGINT", doc = "time that the device waits for input, copies from the host
+-- among it"}
 -- step_ns = {type = "BIGINT", doc = "time of the steps"}
 -- step_count = {type = "BIGINT", doc = "steps"}
 -- known_count = {type = "BIGINT", doc = "steps of which waiting and time are known"}
 -- host_bound_count = {type = "BIGINT", doc = "of those the host-bound ones"}
 -- min_ratio = {type = "DOUBLE", doc = "least share of a step"}
 -- max_ratio = {type = "DOUBLE", doc = "largest share of a step"}
--- basis_kind = {type = "VARCHAR", doc = "parts (as the profiler breaks steps down), timeline (infeed operations in the device's steps) or table (of results)"}
+-- basis_kind = {type = "VARCHAR", doc = "parts (as the profiler breaks steps down), timeline
+-- (infeed operations in the device's steps) or table (of results)"}
 -- reason = {type = "VARCHAR", doc = "why infeed_ratio is NULL, or not of all steps"}
-WITH
-steps AS (
-    SELECT source_id, device_id, step_kind, step_index, start_ns, dur_ns
-    FROM step
-    WHERE run_id = $run_id
-),
-part_sums AS (
-    SELECT
-        source_id, device_id, step_index,
-        CAST(sum(dur_ns) FILTER (WHERE part_kind IN ('infeed', 'host_to_device')) AS BIGINT) AS infeed_ns
-    FROM step_part
-    WHERE run_id = $run_id
-    GROUP BY source_id, device_id, step_index
-),
-broken_down AS (
-    SELECT
-        part_sums.source_id, part_sums.device_id, part_sums.step_index, 'parts' AS basis_kind, steps.dur_ns AS step_ns,
-        part_sums.infeed_ns,
-        CASE WHEN infeed_ns IS NULL THEN 'no part of the step is its input' WHEN steps.dur_ns IS NULL THEN 'duration of the step not known' END AS reason
-    FROM part_sums
-    LEFT JOIN steps
-        ON steps.source_id = part_sums.source_id AND steps.step_index = part_sums.step_index
-        AND steps.device_id IS NOT DISTINCT FROM part_sums.device_id
-    QUALIFY row_number() OVER (
-        PARTITION BY part_sums.source_id, part_sums.device_id, part_sums.step_index
-        ORDER BY list_position(['reported', 'device', 'host'], steps.step_kind)
-    ) = 1
-),
-device_steps AS (
-    SELECT steps.*, row_number() OVER () AS step_number
-    FROM steps
-    -- a breakdown of the same source says more
-    WHERE step_kind = 'device' AND source_id NOT IN (SELECT source_id FROM part_sums)
-),
-tpus AS (
-    SELECT DISTINCT source_id, device_id FROM device WHERE run_id = $run_id AND device_kind = 'tpu'
-),
-infeeds AS (
-    SELECT kernel.source_id, kernel.device_id, kernel.start_ns, kernel.start_ns + kernel.dur_ns AS end_ns
-    FROM kernel
-    JOIN op_class
-        ON op_class.class_name = 'infeed' AND op_class.key_kind = 'opcode'
-        AND lower(kernel.name) GLOB op_class.pattern
-    WHERE kernel.run_id = $run_id
-),
-seen AS (
-    SELECT DISTINCT source_id, device_id FROM kernel WHERE run_id = $run_id
-),
-waits AS (
-    SELECT
-        device_steps.step_number,
-        CAST(sum(greatest(least(end_ns, device_steps.start_ns + dur_ns) - greatest(infeeds.start_ns, device_steps.start_ns), 0)) AS BIGINT) AS wait_ns
-    FROM device_steps
-    JOIN infeeds
-        ON infeeds.source_id = device_steps.source_id AND infeeds.device_id IS NOT DISTINCT FROM device_steps.device_id
-        AND infeeds.start_ns < device_steps.start_ns + dur_ns AND end_ns > device_steps.start_ns
-    GROUP BY device_steps.step_number
-),
-watched AS (
-    SELECT
-        device_steps.source_id, device_steps.device_id, device_steps.step_index, 'timeline' AS basis_kind, dur_ns AS step_ns,
-        -- a TPU records every infeed, so none is a measured zero; other devices just idle
-        CASE WHEN wait_ns IS NOT NULL THEN wait_ns WHEN tpus.source_id IS NOT NULL AND seen.source_id IS NOT NULL AND dur_ns IS NOT NULL AND device_steps.start_ns IS NOT NULL THEN 0 END
-            AS infeed_ns,
-        CASE
-            WHEN dur_ns IS NULL OR device_steps.start_ns IS NULL THEN 'duration of the step not known'
-            WHEN infeed_ns IS NULL AND seen.source_id IS NULL THEN 'no operations of the device were recorded'
-            WHEN infeed_ns IS NULL THEN 'waiting for input is no operation of this device'
-        END AS reason
-    FROM device_steps
-    LEFT JOIN waits USING (step_number)
-    LEFT JOIN tpus ON tpus.source_id = device_steps.source_id AND tpus.device_id IS NOT DISTINCT FROM device_steps.device_id
-    LEFT JOIN seen ON seen.source_id = device_steps.source_id AND seen.device_id IS NOT DISTINCT FROM device_steps.device_id
-),
-given AS (
-    SELECT source_id, event_id, value, unit
-    FROM configuration_value
-    WHERE
-        run_id = $run_id AND role_kind = 'metric' AND column_name = $metric
-        AND (source_id, event_id) NOT IN (SELECT (source_id, event_id) FROM configuration WHERE run_id = $run_id AND status_kind = 'failed')
-),
-units AS (
-    SELECT source_id, coalesce(any_value(unit), CASE WHEN max(value) > 1 THEN '%' END) AS unit
-    FROM given
-    GROUP BY source_id
-),
-shares AS (
-    SELECT
-        configuration.source_id, configuration.event_id AS step_index, 'table' AS basis_kind, given.value,
-        CASE units.unit WHEN '%' THEN ratio(given.value, 100) WHEN 'ratio' THEN given.value END AS share,
-        coalesce(status_text, 'not measured') AS status_text
-    FROM configuration
-    JOIN units ON units.source_id = configuration.source_id
-    LEFT JOIN given ON given.source_id = configuration.source_id AND given.event_id = configuration.event_id
-    WHERE configuration.run_id = $run_id
-),
-tabled AS (
-    SELECT
-        source_id, step_index, basis_kind, CASE WHEN share BETWEEN 0 AND 1 THEN share END AS share,
-        CASE
-            WHEN value IS NULL THEN status_text
-            WHEN share IS NULL THEN 'not told whether a percentage or a share: its unit can be said at ingest (--columns metrics=' || $metric || ':%)'
-            WHEN share NOT BETWEEN 0 AND 1 THEN 'no share of a time'
-        END AS reason
-    FROM shares
-),
-timed AS (
-    SELECT *, ratio(infeed_ns, step_ns) AS share
-    FROM (FROM broken_down UNION ALL BY NAME FROM watched)
-),
-every AS (
-    SELECT *, CASE WHEN $by = 'step' THEN step_index END AS place
-    FROM (FROM timed UNION ALL BY NAME FROM tabled)
-)
-SELECT
-    source_id, device_id, place AS step_index,
-    CASE
-        WHEN any_value(basis_kind) <> 'table' THEN ratio(sum(infeed_ns) FILTER (WHERE share IS NOT NULL), sum(step_ns) FILTER (WHERE share IS NOT NULL))
-        WHEN $by = 'step' THEN any_value(share)
-    END AS infeed_ratio,
-    CAST(sum(infeed_ns) AS BIGINT) AS infeed_ns,
-    CAST(sum(step_ns) AS BIGINT) AS step_ns,
-    count(*) AS step_count,
-    count(share) AS known_count,
-    count(*) FILTER (WHERE share >= $host_bound_share) AS host_bound_count,
-    min(share) AS min_ratio,
-    max(share) AS max_ratio,
-    any_value(basis_kind) AS basis_kind,
+with
+    steps as (
+        select source_id, device_id, step_kind, step_index, start_ns, dur_ns
+        from step
+        where run_id = $run_id
+    ),
+    part_sums as (
+        select
+            source_id,
+            device_id,
+            step_index,
+            cast(
+                sum(dur_ns) filter (where part_kind in ('infeed', 'host_to_device')) as bigint
+            ) as infeed_ns
+        from step_part
+        where run_id = $run_id
+        group by source_id, device_id, step_index
+    ),
+    broken_down as (
+        select
+            part_sums.source_id,
+            part_sums.device_id,
+            part_sums.step_index,
+            'parts' as basis_kind,
+            steps.dur_ns as step_ns,
+            part_sums.infeed_ns,
+            case
+                when infeed_ns is null
+                then 'no part of the step is its input'
+                when steps.dur_ns is null
+                then 'duration of the step not known'
+            end as reason
+        from part_sums
+        left join
+            steps
+            on steps.source_id = part_sums.source_id
+            and steps.step_index = part_sums.step_index
+            and steps.device_id is not distinct from part_sums.device_id
+        qualify
+            row_number() over (
+                partition by part_sums.source_id, part_sums.device_id, part_sums.step_index
+                order by list_position(['reported', 'device', 'host'], steps.step_kind)
+            )
+            = 1
+    ),
+    device_steps as (
+        select steps.*, row_number() over () as step_number
+        from steps
+        -- a breakdown of the same source says more
+        where step_kind = 'device' and source_id not in (select source_id from part_sums)
+    ),
+    tpus as (
+        select distinct source_id, device_id
+        from device
+        where run_id = $run_id and device_kind = 'tpu'
+    ),
+    infeeds as (
+        select
+            kernel.source_id,
+            kernel.device_id,
+            kernel.start_ns,
+            kernel.start_ns + kernel.dur_ns as end_ns
+        from kernel
+        join
+            op_class
+            on op_class.class_name = 'infeed'
+            and op_class.key_kind = 'opcode'
+            and lower(kernel.name) glob op_class.pattern
+        where kernel.run_id = $run_id
+    ),
+    seen as (select distinct source_id, device_id from kernel where run_id = $run_id),
+    waits as (
+        select
+            device_steps.step_number,
+            cast(
+                sum(
+                    greatest(
+                        least(end_ns, device_steps.start_ns + dur_ns)
+                        - greatest(infeeds.start_ns, device_steps.start_ns),
+                        0
+                    )
+                ) as bigint
+            ) as wait_ns
+        from device_steps
+        join
+            infeeds
+            on infeeds.source_id = device_steps.source_id
+            and infeeds.device_id is not distinct from device_steps.device_id
+            and infeeds.start_ns < device_steps.start_ns + dur_ns
+            and end_ns > device_steps.start_ns
+        group by device_steps.step_number
+    ),
+    watched as (
+        select
+            device_steps.source_id,
+            device_steps.device_id,
+            device_steps.step_index,
+            'timeline' as basis_kind,
+            dur_ns as step_ns,
+            -- a TPU records every infeed, so none is a measured zero; other devices just idle
+            case
+                when wait_ns is not null
+                then wait_ns
+                when
+                    tpus.source_id is not null
+                    and seen.source_id is not null
+                    and dur_ns is not null
+                    and device_steps.start_ns is not null
+                then 0
+            end as infeed_ns,
+            case
+                when dur_ns is null or device_steps.start_ns is null
+                then 'duration of the step not known'
+                when infeed_ns is null and seen.source_id is null
+                then 'no operations of the device were recorded'
+                when infeed_ns is null
+                then 'waiting for input is no operation of this device'
+            end as reason
+        from device_steps
+        left join waits using (step_number)
+        left join
+            tpus
+            on tpus.source_id = device_steps.source_id
+            and tpus.device_id is not distinct from device_steps.device_id
+        left join
+            seen
+            on seen.source_id = device_steps.source_id
+            and seen.device_id is not distinct from device_steps.device_id
+    ),
+    given as (
+        select source_id, event_id, value, unit
+        from configuration_value
+        where
+            run_id = $run_id
+            and role_kind = 'metric'
+            and column_name = $metric
+            and (source_id, event_id) not in (
+                select (source_id, event_id)
+                from configuration
+                where run_id = $run_id and status_kind = 'failed'
+            )
+    ),
+    units as (
+        select source_id, coalesce(any_value(unit), case when max(value) > 1 then '%' end) as unit
+        from given
+        group by source_id
+    ),
+    shares as (
+        select
+            configuration.source_id,
+            configuration.event_id as step_index,
+            'table' as basis_kind,
+            given.value,
+            case
+                units.unit when '%' then ratio(given.value, 100) when 'ratio' then given.value
+            end as share,
+            coalesce(status_text, 'not measured') as status_text
+        from configuration
+        join units on units.source_id = configuration.source_id
+        left join
+            given
+            on given.source_id = configuration.source_id
+            and given.event_id = configuration.event_id
+        where configuration.run_id = $run_id
+    ),
+    tabled as (
+        select
+            source_id,
+            step_index,
+            basis_kind,
+            case when share between 0 and 1 then share end as share,
+            case
+                when value is null
+                then status_text
+                when share is null
+                then
+                    'not told whether a percentage or a share: its unit can be said at '
+                    || 'ingest (--columns metrics='
+                    || $metric
+                    || ':%)'
+                when share not between 0 and 1
+                then 'no share of a time'
+            end as reason
+        from shares
+    ),
+    timed as (
+        select *, ratio(infeed_ns, step_ns) as share
+        from
+            (
+                from broken_down
+                union all by name
+                from watched
+            )
+    ),
+    every as (
+        select *, case when $by = 'step' then step_index end as place
+        from
+            (
+                from timed
+                union all by name
+                from tabled
+            )
+    )
+select
+    source_id,
+    device_id,
+    place as step_index,
+    case
+        when any_value(basis_kind) <> 'table'
+        then
+            ratio(
+                sum(infeed_ns) filter (where share is not null),
+                sum(step_ns) filter (where share is not null)
+            )
+        when $by = 'step'
+        then any_value(share)
+    end as infeed_ratio,
+    cast(sum(infeed_ns) as bigint) as infeed_ns,
+    cast(sum(step_ns) as bigint) as step_ns,
+    count(*) as step_count,
+    count(share) as known_count,
+    count(*) filter (where share >= $host_bound_share) as host_bound_count,
+    min(share) as min_ratio,
+    max(share) as max_ratio,
+    any_value(basis_kind) as basis_kind,
     coalesce(
-        first_reason(CASE WHEN share IS NULL THEN coalesce(reason, 'duration of zero') END, CASE WHEN any_value(basis_kind) = 'table' THEN 'configurations' ELSE 'steps' END),
-        CASE WHEN any_value(basis_kind) = 'table' AND $by <> 'step' THEN 'configurations have no time in common: see by=step, or the report distribution' END
-    ) AS reason
-FROM every
-GROUP BY source_id, device_id, place
-ORDER BY source_id, device_id NULLS FIRST, place
+        first_reason(
+            case when share is null then coalesce(reason, 'duration of zero') end,
+            case when any_value(basis_kind) = 'table' then 'configurations' else 'steps' end
+        ),
+        case
+            when any_value(basis_kind) = 'table' and $by <> 'step'
+            then 'configurations have no time in common: see by=step, or the report distribution'
+        end
+    ) as reason
+from every
+group by source_id, device_id, place
+order by source_id, device_id nulls first, place

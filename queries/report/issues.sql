@@ -1,5 +1,6 @@
 -- purpose = "What the ingest met: damage, loss, and facts a reader of the rows must know."
--- source = "table ingest_issue; view peak_conflict: peaks of the profiler that are far from those of the data sheet"
+-- source = "table ingest_issue; view peak_conflict: peaks of the profiler that are far from those
+-- of the data sheet"
 -- needs = ["source_file"]
 -- depends = ["peak_conflict"]
 -- [parameters]
@@ -16,27 +17,47 @@
 -- advice = {type = "VARCHAR", doc = "what to do about it"}
 -- origin_kind = {type = "VARCHAR", doc = "recording (the profiler's) or import (ours)"}
 -- code = {type = "VARCHAR", doc = "short name of the issue"}
-WITH
-met AS (
-    SELECT
-        run_id, source_id, severity_kind, message, occurrence_count, skipped_event_count, lost_bytes,
-        first_offset_bytes, nullif(advice, '') AS advice, origin_kind, code
-    FROM ingest_issue
-    UNION ALL BY NAME
-    SELECT
-        run_id, source_id, 'info' AS severity_kind,
-        printf(
-            'the profiler''s own peak of %s is %.4g %s, %.2f of what is known of %s (%.4g): what is known counts',
-            CASE ceiling_kind WHEN 'compute' THEN 'compute' ELSE 'device memory' END, reported_value,
-            CASE ceiling_kind WHEN 'compute' THEN 'FLOP/s' ELSE 'B/s' END, reported_ratio, model_name, value
-        ) AS message,
-        count(*) AS occurrence_count, 0 AS skipped_event_count, 0 AS lost_bytes,
-        'if it is another device, name it with --device; if you know its peaks, give them with --peaks' AS advice,
-        'recording' AS origin_kind, 'reported_peak' AS code
-    FROM peak_conflict
-    GROUP BY run_id, source_id, model_name, ceiling_kind, value, reported_value, reported_ratio
-)
-SELECT
+with
+    met as (
+        select
+            run_id,
+            source_id,
+            severity_kind,
+            message,
+            occurrence_count,
+            skipped_event_count,
+            lost_bytes,
+            first_offset_bytes,
+            nullif(advice, '') as advice,
+            origin_kind,
+            code
+        from ingest_issue
+        union all by name
+        select
+            run_id,
+            source_id,
+            'info' as severity_kind,
+            printf(
+                'the profiler''s own peak of %s is %.4g %s, %.2f of what is known of %s '
+                || '(%.4g): what is known counts',
+                case ceiling_kind when 'compute' then 'compute' else 'device memory' end,
+                reported_value,
+                case ceiling_kind when 'compute' then 'FLOP/s' else 'B/s' end,
+                reported_ratio,
+                model_name,
+                value
+            ) as message,
+            count(*) as occurrence_count,
+            0 as skipped_event_count,
+            0 as lost_bytes,
+            'if it is another device, name it with --device; if you know its peaks, give '
+            || 'them with --peaks' as advice,
+            'recording' as origin_kind,
+            'reported_peak' as code
+        from peak_conflict
+        group by run_id, source_id, model_name, ceiling_kind, value, reported_value, reported_ratio
+    )
+select
     met.severity_kind,
     met.message,
     source_file.file_name,
@@ -48,10 +69,13 @@ SELECT
     met.advice,
     met.origin_kind,
     met.code
-FROM met
-JOIN source_file USING (run_id, source_id)
-JOIN (SELECT run_id, any_value(run_name) AS run_name FROM run GROUP BY run_id) AS run USING (run_id)
-WHERE $run_id IS NULL OR met.run_id = $run_id
-ORDER BY
+from met
+join source_file using (run_id, source_id)
+join (select run_id, any_value(run_name) as run_name from run group by run_id) as run using (run_id)
+where $run_id is null or met.run_id = $run_id
+order by
     list_position(['error', 'warning', 'info'], met.severity_kind),
-    run.run_name, source_file.file_name, met.code, met.message
+    run.run_name,
+    source_file.file_name,
+    met.code,
+    met.message

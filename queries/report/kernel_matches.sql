@@ -1,4 +1,5 @@
--- purpose = "Kernels of a timeline that was joined to counters: how many launches of each have counters, what the matches rest on, and why others have none."
+-- purpose = "Kernels of a timeline that was joined to counters: how many launches of each have
+-- counters, what the matches rest on, and why others have none."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["joined_kernel"]
@@ -10,25 +11,36 @@
 -- matched_ratio = {type = "DOUBLE", doc = "share of its launches that have counters"}
 -- total_ns = {type = "BIGINT", doc = "time in the timeline"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
--- sequence_count = {type = "BIGINT", doc = "those matched by function, grid, block and place in the order of launches"}
+-- sequence_count = {type = "BIGINT", doc = "those matched by function, grid, block and place in
+-- the order of launches"}
 -- shape_count = {type = "BIGINT", doc = "those matched by function, grid and block"}
 -- name_count = {type = "BIGINT", doc = "those matched by function alone, as one side has no grid"}
--- fit_count = {type = "BIGINT", doc = "most counter launches whose mean a launch has: 1 where order decides"}
--- flop_spread_ratio = {type = "DOUBLE", doc = "largest (most - least) / mean of the operations of those"}
+-- fit_count = {type = "BIGINT", doc = "most counter launches whose mean a launch has: 1 where
+-- order decides"}
+-- flop_spread_ratio = {type = "DOUBLE", doc = "largest (most - least) / mean of the operations of
+-- those"}
 -- dram_spread_ratio = {type = "DOUBLE", doc = "the same of the bytes of device memory"}
 -- reason = {type = "VARCHAR", doc = "why launches have no counters"}
-SELECT
+select
     name,
-    ratio(sum(dur_ns), sum(sum(dur_ns)) OVER ()) AS share_ratio,
-    ratio(coalesce(sum(launch_count) FILTER (WHERE match_kind IS NOT NULL), 0), sum(launch_count)) AS matched_ratio,
-    CAST(sum(dur_ns) AS BIGINT) AS total_ns,
-    CAST(sum(launch_count) AS BIGINT) AS launch_count,
-    CAST(coalesce(sum(launch_count) FILTER (WHERE match_kind = 'sequence'), 0) AS BIGINT) AS sequence_count,
-    CAST(coalesce(sum(launch_count) FILTER (WHERE match_kind = 'shape'), 0) AS BIGINT) AS shape_count,
-    CAST(coalesce(sum(launch_count) FILTER (WHERE match_kind = 'name'), 0) AS BIGINT) AS name_count,
-    max(fit_count) AS fit_count, max(flop_spread_ratio) AS flop_spread_ratio, max(dram_spread_ratio) AS dram_spread_ratio,
-    min(match_reason) AS reason
-FROM joined_kernel
-WHERE run_id = $run_id
-GROUP BY name
-ORDER BY matched_ratio, total_ns DESC NULLS LAST, name
+    ratio(sum(dur_ns), sum(sum(dur_ns)) over ()) as share_ratio,
+    ratio(
+        coalesce(sum(launch_count) filter (where match_kind is not null), 0), sum(launch_count)
+    ) as matched_ratio,
+    cast(sum(dur_ns) as bigint) as total_ns,
+    cast(sum(launch_count) as bigint) as launch_count,
+    cast(
+        coalesce(sum(launch_count) filter (where match_kind = 'sequence'), 0) as bigint
+    ) as sequence_count,
+    cast(
+        coalesce(sum(launch_count) filter (where match_kind = 'shape'), 0) as bigint
+    ) as shape_count,
+    cast(coalesce(sum(launch_count) filter (where match_kind = 'name'), 0) as bigint) as name_count,
+    max(fit_count) as fit_count,
+    max(flop_spread_ratio) as flop_spread_ratio,
+    max(dram_spread_ratio) as dram_spread_ratio,
+    min(match_reason) as reason
+from joined_kernel
+where run_id = $run_id
+group by name
+order by matched_ratio, total_ns desc nulls last, name

@@ -1,4 +1,5 @@
--- purpose = "The longest times in which a device was idle: when, between what, and what was waited for."
+-- purpose = "The longest times in which a device was idle: when, between what, and what was
+-- waited for."
 -- source = "docs/metrics.md, section gaps"
 -- needs = ["attribution"]
 -- depends = ["gap_part", "device_work", "device_rank"]
@@ -12,7 +13,8 @@
 -- kind_ns = {type = "BIGINT", doc = "how much of it did"}
 -- op_name = {type = "VARCHAR", doc = "operator that launched the next work"}
 -- next_name = {type = "VARCHAR", doc = "next work; NULL where there is none"}
--- previous_name = {type = "VARCHAR", doc = "work that ended where the gap begins; NULL where nothing is before it"}
+-- previous_name = {type = "VARCHAR", doc = "work that ended where the gap begins; NULL where
+-- nothing is before it"}
 -- launch_name = {type = "VARCHAR", doc = "call that launched the next work"}
 -- step_index = {type = "BIGINT", doc = "step that the next work was launched in"}
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
@@ -23,34 +25,55 @@
 -- start_ns = {type = "BIGINT", doc = "start of the gap, on the clock of the source"}
 -- reason = {type = "VARCHAR", doc = "of unknown: why"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
-WITH
-longest AS MATERIALIZED (
-    SELECT
-        source_id, device_id, gap_start_ns, window_start_ns, previous_event_id, next_event_id,
-        any_value(gap_end_ns) - gap_start_ns AS gap_ns,
-        arg_max(gap_kind, (part_ns, gap_kind)) AS gap_kind,
-        max(part_ns) AS kind_ns,
-        any_value(reason) AS reason
-    FROM gap_part($run_id, $phase)
-    GROUP BY source_id, device_id, gap_start_ns, window_start_ns, previous_event_id, next_event_id
-    ORDER BY gap_ns DESC, source_id, device_id, gap_start_ns
-    LIMIT $top
-),
-work AS (
-    SELECT * FROM device_work WHERE run_id = $run_id
-)
-SELECT
-    longest.gap_ns, longest.gap_kind, longest.kind_ns,
-    following.op_name, following.name AS next_name, previous.name AS previous_name, following.launch_name,
-    following.step_index, device_rank.rank_index, longest.device_id,
-    longest.gap_start_ns - longest.window_start_ns AS offset_ns,
-    longest.next_event_id, following.launch_event_id, longest.gap_start_ns AS start_ns, longest.reason,
+with
+    longest as materialized(
+        select
+            source_id,
+            device_id,
+            gap_start_ns,
+            window_start_ns,
+            previous_event_id,
+            next_event_id,
+            any_value(gap_end_ns) - gap_start_ns as gap_ns,
+            arg_max(gap_kind, (part_ns, gap_kind)) as gap_kind,
+            max(part_ns) as kind_ns,
+            any_value(reason) as reason
+        from gap_part($run_id, $phase)
+        group by
+            source_id, device_id, gap_start_ns, window_start_ns, previous_event_id, next_event_id
+        order by gap_ns desc, source_id, device_id, gap_start_ns
+        limit $top
+    ),
+    work as (select * from device_work where run_id = $run_id)
+select
+    longest.gap_ns,
+    longest.gap_kind,
+    longest.kind_ns,
+    following.op_name,
+    following.name as next_name,
+    previous.name as previous_name,
+    following.launch_name,
+    following.step_index,
+    device_rank.rank_index,
+    longest.device_id,
+    longest.gap_start_ns - longest.window_start_ns as offset_ns,
+    longest.next_event_id,
+    following.launch_event_id,
+    longest.gap_start_ns as start_ns,
+    longest.reason,
     longest.source_id
-FROM longest
-LEFT JOIN work AS following
-    ON following.source_id = longest.source_id AND following.event_id = longest.next_event_id
-LEFT JOIN work AS previous
-    ON previous.source_id = longest.source_id AND previous.event_id = longest.previous_event_id
-LEFT JOIN device_rank
-    ON device_rank.run_id = $run_id AND device_rank.source_id = longest.source_id AND device_rank.device_id IS NOT DISTINCT FROM longest.device_id
-ORDER BY longest.gap_ns DESC, longest.source_id, longest.device_id, longest.gap_start_ns
+from longest
+left join
+    work as following
+    on following.source_id = longest.source_id
+    and following.event_id = longest.next_event_id
+left join
+    work as previous
+    on previous.source_id = longest.source_id
+    and previous.event_id = longest.previous_event_id
+left join
+    device_rank
+    on device_rank.run_id = $run_id
+    and device_rank.source_id = longest.source_id
+    and device_rank.device_id is not distinct from longest.device_id
+order by longest.gap_ns desc, longest.source_id, longest.device_id, longest.gap_start_ns

@@ -1,4 +1,5 @@
--- purpose = "Memory by kind over time: in each of some stretches of equal length, at the moment when there was most."
+-- purpose = "Memory by kind over time: in each of some stretches of equal length, at the moment
+-- when there was most."
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank"]
@@ -10,51 +11,86 @@
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
 -- device_id = {type = "BIGINT", doc = "device; NULL for the host's memory"}
--- elapsed_ns = {type = "BIGINT", doc = "the moment, after the first memory event of the source in these steps"}
+-- elapsed_ns = {type = "BIGINT", doc = "the moment, after the first memory event of the source in
+-- these steps"}
 -- kind = {type = "VARCHAR", doc = "as memory_by_kind has it"}
 -- allocated_bytes = {type = "BIGINT", doc = "what there was of the kind at that moment"}
 -- is_peak = {type = "BOOLEAN", doc = "the moment when everything together was largest"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 -- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
 -- time_ns = {type = "BIGINT", doc = "the moment, in ns after source_file.base_time_ns"}
-WITH
-levels AS MATERIALIZED (SELECT * FROM memory_level($run_id, $phase)),
-spans AS (
-    SELECT source_id, min(time_ns) AS start_ns, max(time_ns) - min(time_ns) AS dur_ns FROM levels WHERE is_wanted GROUP BY source_id
-),
-moments AS MATERIALIZED (
-    SELECT
-        levels.pool_index, levels.place, levels.time_ns, levels.time_ns - spans.start_ns AS elapsed_ns,
-        levels.all_bytes - levels.known_bytes AS unseen_bytes,
-        levels.place = levels.peak_place AS is_peak
-    FROM levels JOIN spans USING (source_id)
-    WHERE levels.is_wanted AND levels.all_bytes IS NOT NULL
-    QUALIFY row_number() OVER (
-        PARTITION BY levels.pool_index, (levels.time_ns - spans.start_ns) * $points // (spans.dur_ns + 1)
-        ORDER BY levels.all_bytes DESC, levels.place
-    ) = 1
-),
-kinds AS (SELECT DISTINCT pool_index, kind FROM levels WHERE kind IS NOT NULL),
-asked AS (SELECT moments.*, kinds.kind FROM moments JOIN kinds USING (pool_index)),
-known AS (
-    SELECT asked.pool_index, asked.place, asked.time_ns, asked.elapsed_ns, asked.is_peak, asked.kind, coalesce(levels.kind_bytes, 0) AS allocated_bytes
-    FROM asked
-    ASOF LEFT JOIN levels
-        ON levels.pool_index = asked.pool_index AND levels.kind = asked.kind AND levels.place <= asked.place
-    UNION ALL
-    SELECT pool_index, place, time_ns, elapsed_ns, is_peak, 'unseen', unseen_bytes FROM moments WHERE unseen_bytes > 0
-),
-pools AS (
-    SELECT
-        pool_index, any_value(source_id) AS source_id, any_value(process_id) AS process_id,
-        any_value(device_kind) AS device_kind, any_value(device_id) AS device_id
-    FROM levels
-    GROUP BY pool_index
-)
-SELECT
-    source_file.rank_index, pools.device_kind, pools.device_id, known.elapsed_ns, known.kind, known.allocated_bytes, known.is_peak,
-    pools.source_id, pools.process_id, known.time_ns
-FROM known
-JOIN pools USING (pool_index)
-LEFT JOIN source_file ON source_file.source_id = pools.source_id AND source_file.run_id = $run_id
-ORDER BY source_file.rank_index NULLS LAST, pool_index, known.place, memory_kind_rank(known.kind)
+with
+    levels as materialized(select * from memory_level($run_id, $phase)),
+    spans as (
+        select source_id, min(time_ns) as start_ns, max(time_ns) - min(time_ns) as dur_ns
+        from levels
+        where is_wanted
+        group by source_id
+    ),
+    moments as materialized(
+        select
+            levels.pool_index,
+            levels.place,
+            levels.time_ns,
+            levels.time_ns - spans.start_ns as elapsed_ns,
+            levels.all_bytes - levels.known_bytes as unseen_bytes,
+            levels.place = levels.peak_place as is_peak
+        from levels
+        join spans using (source_id)
+        where levels.is_wanted and levels.all_bytes is not null
+        qualify
+            row_number() over (
+                partition by
+                    levels.pool_index,
+                    divide((levels.time_ns - spans.start_ns) * $points, spans.dur_ns + 1)
+                order by levels.all_bytes desc, levels.place
+            )
+            = 1
+    ),
+    kinds as (select distinct pool_index, kind from levels where kind is not null),
+    asked as (select moments.*, kinds.kind from moments join kinds using (pool_index)),
+    known as (
+        select
+            asked.pool_index,
+            asked.place,
+            asked.time_ns,
+            asked.elapsed_ns,
+            asked.is_peak,
+            asked.kind,
+            coalesce(levels.kind_bytes, 0) as allocated_bytes
+        from asked
+        asof left join
+            levels
+            on levels.pool_index = asked.pool_index
+            and levels.kind = asked.kind
+            and levels.place <= asked.place
+        union all
+        select pool_index, place, time_ns, elapsed_ns, is_peak, 'unseen', unseen_bytes
+        from moments
+        where unseen_bytes > 0
+    ),
+    pools as (
+        select
+            pool_index,
+            any_value(source_id) as source_id,
+            any_value(process_id) as process_id,
+            any_value(device_kind) as device_kind,
+            any_value(device_id) as device_id
+        from levels
+        group by pool_index
+    )
+select
+    source_file.rank_index,
+    pools.device_kind,
+    pools.device_id,
+    known.elapsed_ns,
+    known.kind,
+    known.allocated_bytes,
+    known.is_peak,
+    pools.source_id,
+    pools.process_id,
+    known.time_ns
+from known
+join pools using (pool_index)
+left join source_file on source_file.source_id = pools.source_id and source_file.run_id = $run_id
+order by source_file.rank_index nulls last, pool_index, known.place, memory_kind_rank(known.kind)

@@ -1,29 +1,44 @@
--- purpose = "Where the time of operators goes: share, operations, bytes, intensity, what bounds each, and the share of time in memory-bound ones."
--- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2, Fig. 3 with its tables: operations of more than 1 % of the time; docs/metrics.md, section Operators"
+-- purpose = "Where the time of operators goes: share, operations, bytes, intensity, what bounds
+-- each, and the share of time in memory-bound ones."
+-- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2, Fig. 3 with its tables: operations of more than
+-- 1 % of the time; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
 -- depends = ["op_figures"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row stands for: op (of a program), type or class", default = "op", choices = ["op", "type", "class"]}
--- op_kind = {type = "VARCHAR", doc = "hlo or framework, whose time is the same; if not given, hlo where the run has it", optional = true}
--- side = {type = "VARCHAR", doc = "device or host; if not given, device where the run has operators of one", optional = true}
--- scope = {type = "VARCHAR", doc = "what shares are of: each device, each source (host, its devices added up) or the run (everything added up)", default = "device", choices = ["device", "source", "run"]}
--- min_share = {type = "DOUBLE", doc = "share that a row has more than, but for the five with the most time; 0: all", default = 0.01}
--- zero_flop = {type = "BOOLEAN", doc = "also those without an operation, or with an unknown number", default = true}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; if not given, that of 16-bit matrix operations, else the profiler's own, else fp32", optional = true}
+-- by = {type = "VARCHAR", doc = "what a row stands for: op (of a program), type or class",
+-- default = "op", choices = ["op", "type", "class"]}
+-- op_kind = {type = "VARCHAR", doc = "hlo or framework, whose time is the same; if not given, hlo
+-- where the run has it", optional = true}
+-- side = {type = "VARCHAR", doc = "device or host; if not given, device where the run has
+-- operators of one", optional = true}
+-- scope = {type = "VARCHAR", doc = "what shares are of: each device, each source (host, its
+-- devices added up) or the run (everything added up)", default = "device", choices = ["device",
+-- "source", "run"]}
+-- min_share = {type = "DOUBLE", doc = "share that a row has more than, but for the five with the
+-- most time; 0: all", default = 0.01}
+-- zero_flop = {type = "BOOLEAN", doc = "also those without an operation, or with an unknown
+-- number", default = true}
+-- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; if not given, that of
+-- 16-bit matrix operations, else the profiler's own, else fp32", optional = true}
 -- [columns]
--- share_ratio = {type = "DOUBLE", doc = "self_ns / that of all operators of the device, source or run; idle time is in none"}
+-- share_ratio = {type = "DOUBLE", doc = "self_ns / that of all operators of the device, source or
+-- run; idle time is in none"}
 -- name = {type = "VARCHAR", doc = "operator, type or class"}
 -- op_class = {type = "VARCHAR", doc = "class; of several that with the most time"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute (the intensity is above the ridge) or dram"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
+-- or compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute
+-- (the intensity is above the ridge) or dram"}
 -- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL without operations"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x total_ns)"}
 -- self_ns = {type = "BIGINT", doc = "time without the operators inside"}
--- memory_bound_ratio = {type = "DOUBLE", doc = "of the whole: share of the time in operators that memory bounds; the same in each row"}
+-- memory_bound_ratio = {type = "DOUBLE", doc = "of the whole: share of the time in operators that
+-- memory bounds; the same in each row"}
 -- source_id = {type = "VARCHAR", doc = "source (host); NULL where they are added up"}
--- device_id = {type = "BIGINT", doc = "device; NULL where they are added up, as the dump may have done"}
+-- device_id = {type = "BIGINT", doc = "device; NULL where they are added up, as the dump may have
+-- done"}
 -- reason = {type = "VARCHAR", doc = "why bound_kind is NULL, or not of all operators in the row"}
 -- total_flop = {type = "DOUBLE", doc = "operations, as reported"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes, as reported"}
@@ -32,28 +47,65 @@
 -- occurrence_count = {type = "BIGINT", doc = "how often it ran"}
 -- op_count = {type = "BIGINT", doc = "operators in the row"}
 -- total_ns = {type = "BIGINT", doc = "time, with the operators inside"}
--- compute_bound_ratio = {type = "DOUBLE", doc = "of the whole: share of the time in operators that compute bounds"}
--- zero_flop_ratio = {type = "DOUBLE", doc = "of the whole: share in operators without an operation, such as data formatting"}
+-- compute_bound_ratio = {type = "DOUBLE", doc = "of the whole: share of the time in operators
+-- that compute bounds"}
+-- zero_flop_ratio = {type = "DOUBLE", doc = "of the whole: share in operators without an
+-- operation, such as data formatting"}
 -- unknown_ratio = {type = "DOUBLE", doc = "of the whole: share in operators of which nobody knows"}
 -- reported_bound_name = {type = "VARCHAR", doc = "what bounds it, in the profiler's word"}
 -- category_name = {type = "VARCHAR", doc = "of an operator: its category, as the profiler has it"}
 -- program_name = {type = "VARCHAR", doc = "of an operator: compiled program"}
--- bytes_basis = {type = "VARCHAR", doc = "what bytes are: dram (device memory), accessed (all memories), rate (x time) or mixed"}
+-- bytes_basis = {type = "VARCHAR", doc = "what bytes are: dram (device memory), accessed (all
+-- memories), rate (x time) or mixed"}
 -- device_name = {type = "VARCHAR", doc = "device"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "the peak"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
--- peak_basis = {type = "VARCHAR", doc = "where the peaks are from: user, datasheet, computed, measured or reported"}
+-- peak_basis = {type = "VARCHAR", doc = "where the peaks are from: user, datasheet, computed,
+-- measured or reported"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: reported by a cost model"}
-SELECT
-    share_ratio, group_name AS name, op_class, bound_kind, nearest_name, roof_ratio, intensity_flop_per_byte, utilization_ratio, self_ns,
-    memory_bound_ratio, source_id, device_id, reason, total_flop, total_bytes, achieved_flop_per_s,
-    achieved_bytes_per_s, occurrence_count, op_count, total_ns, compute_bound_ratio, zero_flop_ratio, unknown_ratio,
-    reported_bound_name, category_name, program_name, bytes_basis, device_name, ceiling_name, peak_flop_per_s,
-    peak_bytes_per_s, peak_basis, op_kind, 'reported' AS provenance_kind
-FROM op_figures($run_id, $op_kind, $side, $by, $scope, $ceiling)
-WHERE $zero_flop OR total_flop > 0
+select
+    share_ratio,
+    group_name as name,
+    op_class,
+    bound_kind,
+    nearest_name,
+    roof_ratio,
+    intensity_flop_per_byte,
+    utilization_ratio,
+    self_ns,
+    memory_bound_ratio,
+    source_id,
+    device_id,
+    reason,
+    total_flop,
+    total_bytes,
+    achieved_flop_per_s,
+    achieved_bytes_per_s,
+    occurrence_count,
+    op_count,
+    total_ns,
+    compute_bound_ratio,
+    zero_flop_ratio,
+    unknown_ratio,
+    reported_bound_name,
+    category_name,
+    program_name,
+    bytes_basis,
+    device_name,
+    ceiling_name,
+    peak_flop_per_s,
+    peak_bytes_per_s,
+    peak_basis,
+    op_kind,
+    'reported' as provenance_kind
+from op_figures($run_id, $op_kind, $side, $by, $scope, $ceiling)
+where $zero_flop or total_flop > 0
 -- never none: of many operators each can be small
-QUALIFY share_ratio > $min_share OR $min_share <= 0 OR row_number() OVER (PARTITION BY source_id, device_id ORDER BY self_ns DESC NULLS LAST, name) <= 5
-ORDER BY source_id, device_id NULLS FIRST, self_ns DESC NULLS LAST, name, program_name
+qualify
+    share_ratio > $min_share
+    or $min_share <= 0
+    or row_number() over (partition by source_id, device_id order by self_ns desc nulls last, name)
+    <= 5
+order by source_id, device_id nulls first, self_ns desc nulls last, name, program_name

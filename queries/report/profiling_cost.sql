@@ -1,4 +1,5 @@
--- purpose = "How much slower each kernel of a timeline was under the counters that were joined to it."
+-- purpose = "How much slower each kernel of a timeline was under the counters that were joined to
+-- it."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["joined_kernel"]
@@ -11,30 +12,47 @@
 -- counted_mean_ns = {type = "DOUBLE", doc = "mean time of a launch under the counters"}
 -- timeline_ns = {type = "BIGINT", doc = "time in the timeline"}
 -- counted_ns = {type = "BIGINT", doc = "time of the same launches under the counters"}
--- added_ns = {type = "BIGINT", doc = "counted_ns - timeline_ns: what a kernel table made of counters alone adds"}
+-- added_ns = {type = "BIGINT", doc = "counted_ns - timeline_ns: what a kernel table made of
+-- counters alone adds"}
 -- launch_count = {type = "BIGINT", doc = "launches that have both times"}
 -- reason = {type = "VARCHAR", doc = "why cost_factor is NULL"}
-WITH
-launches AS (
-    SELECT *, dur_ns IS NOT NULL AND counted_ns IS NOT NULL AS has_both
-    FROM joined_kernel
-    WHERE run_id = $run_id
-),
-kernels AS (
-    SELECT
-        name, grouping(name) AS is_all,
-        CAST(sum(launch_count) FILTER (WHERE has_both) AS BIGINT) AS launch_count,
-        CAST(sum(dur_ns) FILTER (WHERE has_both) AS BIGINT) AS timeline_ns,
-        CAST(sum(counted_ns) FILTER (WHERE has_both) AS BIGINT) AS counted_ns,
-        any_value(CASE WHEN has_both THEN NULL WHEN match_reason IS NOT NULL THEN match_reason WHEN dur_ns IS NULL THEN dur_reason ELSE 'no duration under the counters' END) AS reason
-    FROM launches
-    GROUP BY GROUPING SETS ((name), ())
-    HAVING count(*) > 0
-)
-SELECT
-    CASE WHEN is_all = 1 THEN '(all)' ELSE name END AS name,
-    ratio(counted_ns, timeline_ns) AS cost_factor, ratio(timeline_ns, launch_count) AS mean_ns, ratio(counted_ns, launch_count) AS counted_mean_ns,
-    timeline_ns, counted_ns, counted_ns - timeline_ns AS added_ns, coalesce(launch_count, 0) AS launch_count,
-    CASE WHEN launch_count IS NULL THEN reason END AS reason
-FROM kernels
-ORDER BY is_all DESC, counted_ns DESC NULLS LAST, name
+with
+    launches as (
+        select *, dur_ns is not null and counted_ns is not null as has_both
+        from joined_kernel
+        where run_id = $run_id
+    ),
+    kernels as (
+        select
+            name,
+            grouping(name) as is_all,
+            cast(sum(launch_count) filter (where has_both) as bigint) as launch_count,
+            cast(sum(dur_ns) filter (where has_both) as bigint) as timeline_ns,
+            cast(sum(counted_ns) filter (where has_both) as bigint) as counted_ns,
+            any_value(
+                case
+                    when has_both
+                    then null
+                    when match_reason is not null
+                    then match_reason
+                    when dur_ns is null
+                    then dur_reason
+                    else 'no duration under the counters'
+                end
+            ) as reason
+        from launches
+        group by grouping sets ((name), ())
+        having count(*) > 0
+    )
+select
+    case when is_all = 1 then '(all)' else name end as name,
+    ratio(counted_ns, timeline_ns) as cost_factor,
+    ratio(timeline_ns, launch_count) as mean_ns,
+    ratio(counted_ns, launch_count) as counted_mean_ns,
+    timeline_ns,
+    counted_ns,
+    counted_ns - timeline_ns as added_ns,
+    coalesce(launch_count, 0) as launch_count,
+    case when launch_count is null then reason end as reason
+from kernels
+order by is_all desc, counted_ns desc nulls last, name

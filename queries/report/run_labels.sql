@@ -10,7 +10,13 @@
 -- label_name = {type = "VARCHAR", doc = "e.g. batch; NULL where the run has no label"}
 -- label_value = {type = "VARCHAR", doc = "as it was given"}
 -- label_number = {type = "DOUBLE", doc = "the value where it is a number"}
-SELECT run_id, run_title.title AS run_name, label_value.label_name, label_value.label_value, label_value.label_number
-FROM run_title LEFT JOIN label_value USING (run_id)
-WHERE $run_id IS NULL OR run_id = $run_id
-ORDER BY run_name, run_id, label_name
+select
+    run_id,
+    run_title.title as run_name,
+    label_value.label_name,
+    label_value.label_value,
+    label_value.label_number
+from run_title
+left join label_value using (run_id)
+where $run_id is null or run_id = $run_id
+order by run_name, run_id, label_name

@@ -12,40 +12,46 @@
 -- is_complete = {type = "BOOLEAN", doc = "every file is whole and undamaged"}
 -- ingested_at = {type = "TIMESTAMP", doc = "when the last file came in, UTC"}
 -- run_id = {type = "VARCHAR", doc = "id, for --run where a name is not unique"}
-WITH
-sources AS (
-    SELECT
-        run_id,
-        count(*) AS source_count,
-        CAST(sum(event_count) AS BIGINT) AS event_count,
-        bool_and(is_complete) AS is_complete,
-        max(ingested_at_ns) AS ingested_at_ns
-    FROM source_file
-    WHERE recording_kind IS DISTINCT FROM 'join'
-    GROUP BY run_id
-),
-names AS (SELECT run_id, any_value(run_name) AS run_name FROM run GROUP BY run_id),
-labels AS (
-    SELECT run_id, string_agg(DISTINCT label_name || '=' || value, ' ' ORDER BY label_name || '=' || value)
-        AS labels
-    FROM run_label GROUP BY run_id
-),
-kernels AS (
-    SELECT run_id, CAST(sum(launch_count) AS BIGINT) AS n, CAST(sum(dur_ns) AS BIGINT) AS total_ns
-    FROM kernel_launch GROUP BY run_id
-)
-SELECT
+with
+    sources as (
+        select
+            run_id,
+            count(*) as source_count,
+            cast(sum(event_count) as bigint) as event_count,
+            bool_and(is_complete) as is_complete,
+            max(ingested_at_ns) as ingested_at_ns
+        from source_file
+        where recording_kind is distinct from 'join'
+        group by run_id
+    ),
+    names as (select run_id, any_value(run_name) as run_name from run group by run_id),
+    labels as (
+        select
+            run_id,
+            string_agg(
+                distinct label_name || '=' || value, ' ' order by label_name || '=' || value
+            ) as labels
+        from run_label
+        group by run_id
+    ),
+    kernels as (
+        select
+            run_id, cast(sum(launch_count) as bigint) as n, cast(sum(dur_ns) as bigint) as total_ns
+        from kernel_launch
+        group by run_id
+    )
+select
     names.run_name,
     sources.source_count,
     labels.labels,
     sources.event_count,
-    coalesce(kernels.n, 0) AS kernel_count,
-    kernels.total_ns AS kernel_ns,
+    coalesce(kernels.n, 0) as kernel_count,
+    kernels.total_ns as kernel_ns,
     sources.is_complete,
-    make_timestamp(sources.ingested_at_ns // 1000) AS ingested_at,
+    make_timestamp(divide(sources.ingested_at_ns, 1000)) as ingested_at,
     run_id
-FROM sources
-JOIN names USING (run_id)
-LEFT JOIN labels USING (run_id)
-LEFT JOIN kernels USING (run_id)
-ORDER BY sources.ingested_at_ns DESC, run_id
+from sources
+join names using (run_id)
+left join labels using (run_id)
+left join kernels using (run_id)
+order by sources.ingested_at_ns desc, run_id

@@ -1,53 +1,88 @@
--- purpose = "How much faster each configuration of a sweep is on one platform than on another: one row a configuration that either has."
--- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9: speed-up = metric(platform) / metric(baseline) of the same model; docs/metrics.md, section Sweeps"
+-- purpose = "How much faster each configuration of a sweep is on one platform than on another:
+-- one row a configuration that either has."
+-- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9: speed-up = metric(platform) /
+-- metric(baseline) of the same model; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- over = {type = "VARCHAR", doc = "label that tells platforms apart, e.g. platform; if not given, the only one in which runs differ, else in which configurations do", optional = true, chosen_by = "sweep_choice('platform', $runs, $run_ids)"}
--- baseline = {type = "VARCHAR", doc = "its value that the others are compared with, e.g. v100", chosen_by = "sweep_value($over, $runs, $run_ids)"}
--- metric = {type = "VARCHAR", doc = "metric; more is faster, unless less_is_better; if not given, example_per_sec, else the only one there is", optional = true, chosen_by = "sweep_choice('speed', $runs, $run_ids)"}
--- less_is_better = {type = "BOOLEAN", doc = "whether the metric is a time: the speed-up is baseline / platform then", default = false}
--- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between: layer=4,input=2000; if not given, all", optional = true}
--- rule = {type = "VARCHAR", doc = "of several configurations with the same labels: one (refuse them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min", "max"]}
--- x = {type = "VARCHAR", doc = "metric or label to put beside each speed-up as x_value, e.g. params", optional = true}
--- color = {type = "VARCHAR", doc = "label to put beside each speed-up as color_value, e.g. bs", optional = true}
+-- over = {type = "VARCHAR", doc = "label that tells platforms apart, e.g. platform; if not given,
+-- the only one in which runs differ, else in which configurations do", optional = true, chosen_by
+-- = "sweep_choice('platform', $runs, $run_ids)"}
+-- baseline = {type = "VARCHAR", doc = "its value that the others are compared with, e.g. v100",
+-- chosen_by = "sweep_value($over, $runs, $run_ids)"}
+-- metric = {type = "VARCHAR", doc = "metric; more is faster, unless less_is_better; if not given,
+-- example_per_sec, else the only one there is", optional = true, chosen_by =
+-- "sweep_choice('speed', $runs, $run_ids)"}
+-- less_is_better = {type = "BOOLEAN", doc = "whether the metric is a time: the speed-up is
+-- baseline / platform then", default = false}
+-- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between:
+-- layer=4,input=2000; if not given, all", optional = true}
+-- rule = {type = "VARCHAR", doc = "of several configurations with the same labels: one (refuse
+-- them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min",
+-- "max"]}
+-- x = {type = "VARCHAR", doc = "metric or label to put beside each speed-up as x_value, e.g.
+-- params", optional = true}
+-- color = {type = "VARCHAR", doc = "label to put beside each speed-up as color_value, e.g. bs",
+-- optional = true}
 -- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all", optional = true}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
+-- optional = true}
 -- [columns]
 -- platform_value = {type = "VARCHAR", doc = "the platform"}
--- configuration = {type = "VARCHAR", doc = "the labels that all platforms have, but for the platform"}
--- speedup_factor = {type = "DOUBLE", doc = "speed over the baseline; NULL where either lacks the configuration"}
+-- configuration = {type = "VARCHAR", doc = "the labels that all platforms have, but for the
+-- platform"}
+-- speedup_factor = {type = "DOUBLE", doc = "speed over the baseline; NULL where either lacks the
+-- configuration"}
 -- metric_value = {type = "DOUBLE", doc = "the metric on the platform"}
 -- baseline_value = {type = "DOUBLE", doc = "the metric on the baseline"}
 -- reason = {type = "VARCHAR", doc = "why speedup_factor is NULL: which of them lacks it, and why"}
--- x_value = {type = "DOUBLE", doc = "what x names, as the platform has it (where it lacks the configuration, as the baseline has it)"}
+-- x_value = {type = "DOUBLE", doc = "what x names, as the platform has it (where it lacks the
+-- configuration, as the baseline has it)"}
 -- color_value = {type = "VARCHAR", doc = "the label that color names"}
 -- color_number = {type = "DOUBLE", doc = "that as a number; NULL if it is none"}
 -- x_name = {type = "VARCHAR", doc = "what x_value is"}
 -- color_name = {type = "VARCHAR", doc = "what color_value is"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
 -- baseline_name = {type = "VARCHAR", doc = "the baseline"}
-WITH
-known AS (
-    FROM sweep_unknown('label', $over)
-    UNION ALL FROM sweep_unknown('metric', $metric)
-    UNION ALL FROM sweep_units($metric, $runs, $run_ids)
-    UNION ALL FROM sweep_unknown('label', $color)
-    UNION ALL FROM sweep_unknown('%', $x)
-),
-placed AS (
-    SELECT configuration_id, metric_value AS x_value FROM sweep_metric($x)
-    UNION ALL SELECT configuration_id, label_number FROM sweep_label($x)
-),
-colored AS (FROM sweep_label($color))
-SELECT
-    platform_value, configuration,
-    speedup_factor, pairs.metric_value, baseline_value, reason,
-    x_value, colored.label_value AS color_value, colored.label_number AS color_number,
-    CAST($x AS VARCHAR) AS x_name, CAST($color AS VARCHAR) AS color_name,
-    CAST($metric AS VARCHAR) AS metric_name, CAST($baseline AS VARCHAR) AS baseline_name
-FROM sweep_speedup($over, $baseline, $metric, $less_is_better, $rule, $runs, $run_ids, $fixed) AS pairs
-LEFT JOIN placed USING (configuration_id)
-LEFT JOIN colored USING (configuration_id)
-WHERE NOT EXISTS (FROM known)
-ORDER BY speedup_factor DESC NULLS LAST, platform_value, configuration
+with
+    known as (
+        from sweep_unknown('label', $over)
+        union all
+        from sweep_unknown('metric', $metric)
+        union all
+        from sweep_units($metric, $runs, $run_ids)
+        union all
+        from sweep_unknown('label', $color)
+        union all
+        from sweep_unknown('%', $x)
+    ),
+    placed as (
+        select configuration_id, metric_value as x_value
+        from sweep_metric($x)
+        union all
+        select configuration_id, label_number
+        from sweep_label($x)
+    ),
+    colored as (from sweep_label($color))
+select
+    platform_value,
+    configuration,
+    speedup_factor,
+    pairs.metric_value,
+    baseline_value,
+    reason,
+    x_value,
+    colored.label_value as color_value,
+    colored.label_number as color_number,
+    cast($x as varchar) as x_name,
+    cast($color as varchar) as color_name,
+    cast($metric as varchar) as metric_name,
+    cast($baseline as varchar) as baseline_name
+from
+    sweep_speedup(
+        $over, $baseline, $metric, $less_is_better, $rule, $runs, $run_ids, $fixed
+    ) as pairs
+left join placed using (configuration_id)
+left join colored using (configuration_id)
+where not exists (from known)
+order by speedup_factor desc nulls last, platform_value, configuration

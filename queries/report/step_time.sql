@@ -1,13 +1,17 @@
--- purpose = "How long steps take: least, mean, median and most, with the parts their profiler breaks them down into."
--- source = "steps and their parts as the profiler has them; docs/metrics.md, section Steps and input"
+-- purpose = "How long steps take: least, mean, median and most, with the parts their profiler
+-- breaks them down into."
+-- source = "steps and their parts as the profiler has them; docs/metrics.md, section Steps and
+-- input"
 -- needs = ["step"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
 -- source_id = {type = "VARCHAR", doc = "source (host)"}
 -- device_id = {type = "BIGINT", doc = "device; NULL of a host's steps"}
--- step_kind = {type = "VARCHAR", doc = "host (the loop's own span), device, or reported (by the profiler's own page)"}
--- part_name = {type = "VARCHAR", doc = "part of the steps, as the profiler calls it; NULL: the whole of them"}
+-- step_kind = {type = "VARCHAR", doc = "host (the loop's own span), device, or reported (by the
+-- profiler's own page)"}
+-- part_name = {type = "VARCHAR", doc = "part of the steps, as the profiler calls it; NULL: the
+-- whole of them"}
 -- step_count = {type = "BIGINT", doc = "steps; of a part those that have it"}
 -- mean_ns = {type = "DOUBLE", doc = "mean; of a part over the steps that have it"}
 -- median_ns = {type = "DOUBLE", doc = "median"}
@@ -18,43 +22,73 @@
 -- total_ns = {type = "BIGINT", doc = "sum"}
 -- share_ratio = {type = "DOUBLE", doc = "of a part: total_ns / time of the steps that have it"}
 -- part_kind = {type = "VARCHAR", doc = "infeed, compute, collective …"}
-WITH
-steps AS (
-    SELECT source_id, device_id, step_kind, step_index, event_id, dur_ns
-    FROM step
-    WHERE run_id = $run_id AND dur_ns IS NOT NULL
-),
--- a step can be there as host, device and reported; its parts are of the record they were read from
-parts AS (
-    SELECT
-        steps.source_id, steps.device_id, steps.step_kind, step_part.part_name, step_part.part_kind,
-        steps.dur_ns AS step_ns, step_part.dur_ns
-    FROM step_part
-    JOIN steps
-        ON steps.source_id = step_part.source_id AND steps.step_index = step_part.step_index
-        AND steps.device_id IS NOT DISTINCT FROM step_part.device_id
-    WHERE step_part.run_id = $run_id
-    QUALIFY
-        list_position(['reported', 'device', 'host'], steps.step_kind)
-        = min(list_position(['reported', 'device', 'host'], steps.step_kind)) OVER (PARTITION BY step_part.source_id, step_part.device_id, step_part.step_index)
-),
-every AS (
-    SELECT source_id, device_id, step_kind, NULL AS part_name, NULL AS part_kind, NULL AS step_ns, dur_ns FROM steps
-    UNION ALL
-    SELECT source_id, device_id, step_kind, part_name, part_kind, step_ns, dur_ns FROM parts
-)
-SELECT
-    source_id, device_id, step_kind, part_name,
-    count(dur_ns) AS step_count,
-    avg(dur_ns) AS mean_ns,
-    CAST(median(dur_ns) AS DOUBLE) AS median_ns,
-    min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns,
-    stddev_samp(dur_ns) AS stddev_ns,
-    ratio(max(dur_ns) - min(dur_ns), median(dur_ns)) AS spread_ratio,
-    CAST(sum(dur_ns) AS BIGINT) AS total_ns,
-    ratio(sum(dur_ns), sum(step_ns)) AS share_ratio,
+with
+    steps as (
+        select source_id, device_id, step_kind, step_index, event_id, dur_ns
+        from step
+        where run_id = $run_id and dur_ns is not null
+    ),
+    -- a step can be there as host, device and reported; its parts are of the record they were
+    -- read from
+    parts as (
+        select
+            steps.source_id,
+            steps.device_id,
+            steps.step_kind,
+            step_part.part_name,
+            step_part.part_kind,
+            steps.dur_ns as step_ns,
+            step_part.dur_ns
+        from step_part
+        join
+            steps
+            on steps.source_id = step_part.source_id
+            and steps.step_index = step_part.step_index
+            and steps.device_id is not distinct from step_part.device_id
+        where step_part.run_id = $run_id
+        qualify
+            list_position(
+                ['reported', 'device', 'host'],
+                steps.step_kind
+            ) = min(list_position(['reported', 'device', 'host'], steps.step_kind)) over (
+                partition by step_part.source_id, step_part.device_id, step_part.step_index
+            )
+    ),
+    every as (
+        select
+            source_id,
+            device_id,
+            step_kind,
+            null as part_name,
+            null as part_kind,
+            null as step_ns,
+            dur_ns
+        from steps
+        union all
+        select source_id, device_id, step_kind, part_name, part_kind, step_ns, dur_ns
+        from parts
+    )
+select
+    source_id,
+    device_id,
+    step_kind,
+    part_name,
+    count(dur_ns) as step_count,
+    avg(dur_ns) as mean_ns,
+    cast(median(dur_ns) as double) as median_ns,
+    min(dur_ns) as min_ns,
+    max(dur_ns) as max_ns,
+    stddev_samp(dur_ns) as stddev_ns,
+    ratio(max(dur_ns) - min(dur_ns), median(dur_ns)) as spread_ratio,
+    cast(sum(dur_ns) as bigint) as total_ns,
+    ratio(sum(dur_ns), sum(step_ns)) as share_ratio,
     part_kind
-FROM every
-GROUP BY source_id, device_id, step_kind, part_name, part_kind
-ORDER BY source_id, device_id NULLS FIRST, step_kind, part_name IS NOT NULL, total_ns DESC NULLS LAST, part_name
+from every
+group by source_id, device_id, step_kind, part_name, part_kind
+order by
+    source_id,
+    device_id nulls first,
+    step_kind,
+    part_name is not null,
+    total_ns desc nulls last,
+    part_name

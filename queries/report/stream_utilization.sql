@@ -8,95 +8,153 @@
 -- [columns]
 -- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
--- stream_id = {type = "BIGINT", doc = "stream (queue) on the device; NULL where the file does not say"}
--- work_class = {type = "VARCHAR", doc = "what takes most of its time: compute, communication, memcpy or memset"}
+-- stream_id = {type = "BIGINT", doc = "stream (queue) on the device; NULL where the file does not
+-- say"}
+-- work_class = {type = "VARCHAR", doc = "what takes most of its time: compute, communication,
+-- memcpy or memset"}
 -- busy_ratio = {type = "DOUBLE", doc = "busy_ns / elapsed_ns"}
 -- busy_ns = {type = "BIGINT", doc = "time with work running on the stream (union)"}
--- alone_ns = {type = "BIGINT", doc = "time of that in which no other stream of the device was busy"}
+-- alone_ns = {type = "BIGINT", doc = "time of that in which no other stream of the device was
+-- busy"}
 -- overlapped_ratio = {type = "DOUBLE", doc = "(busy_ns - alone_ns) / busy_ns"}
--- sum_ns = {type = "BIGINT", doc = "sum of the durations; more than busy_ns where work overlaps on the stream"}
+-- sum_ns = {type = "BIGINT", doc = "sum of the durations; more than busy_ns where work overlaps
+-- on the stream"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- transfer_count = {type = "BIGINT", doc = "copies and sets"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to the last end of work on any device of the source"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to
+-- the last end of work on any device of the source"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
-WITH
-work AS MATERIALIZED (
-    SELECT
-        source_id, device_id, stream_id, work_class, start_ns, end_ns, elapsed_ns,
-        dense_rank() OVER (PARTITION BY source_id, device_id ORDER BY stream_id) AS stream_rank,
-        max(end_ns) OVER (
-            PARTITION BY source_id, device_id, stream_id ORDER BY start_ns, end_ns
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS reach_ns
-    FROM work_in_window($run_id, $phase)
-),
--- what each adds to the union of its stream
-added AS MATERIALIZED (
-    SELECT source_id, device_id, stream_rank, greatest(start_ns, coalesce(reach_ns, start_ns)) AS start_ns, end_ns
-    FROM work
-    WHERE reach_ns IS NULL OR end_ns > reach_ns
-),
-edges AS (
-    SELECT source_id, device_id, start_ns AS time_ns, 1 AS change, stream_rank FROM added
-    UNION ALL
-    SELECT source_id, device_id, end_ns, -1, -stream_rank FROM added
-),
--- where one stream is busy, the sum of the busy streams' ranks is its own
-pieces AS (
-    SELECT
-        source_id, device_id,
-        lead(time_ns) OVER ordered - time_ns AS piece_ns,
-        sum(change) OVER ordered AS stream_count,
-        sum(stream_rank) OVER ordered AS stream_rank
-    FROM edges
-    WINDOW ordered AS (
-        PARTITION BY source_id, device_id ORDER BY time_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+with
+    work as materialized(
+        select
+            source_id,
+            device_id,
+            stream_id,
+            work_class,
+            start_ns,
+            end_ns,
+            elapsed_ns,
+            dense_rank() over (partition by source_id, device_id order by stream_id) as stream_rank,
+            max(end_ns) over (
+                partition by source_id, device_id, stream_id
+                order by start_ns, end_ns
+                rows between unbounded preceding and 1 preceding
+            ) as reach_ns
+        from work_in_window($run_id, $phase)
+    ),
+    -- what each adds to the union of its stream
+    added as materialized(
+        select
+            source_id,
+            device_id,
+            stream_rank,
+            greatest(start_ns, coalesce(reach_ns, start_ns)) as start_ns,
+            end_ns
+        from work
+        where reach_ns is null or end_ns > reach_ns
+    ),
+    edges as (
+        select source_id, device_id, start_ns as time_ns, 1 as change, stream_rank
+        from added
+        union all
+        select source_id, device_id, end_ns, -1, - stream_rank
+        from added
+    ),
+    -- where one stream is busy, the sum of the busy streams' ranks is its own
+    pieces as (
+        select
+            source_id,
+            device_id,
+            lead(time_ns) over ordered - time_ns as piece_ns,
+            sum(change) over ordered as stream_count,
+            sum(stream_rank) over ordered as stream_rank
+        from edges
+        window
+            ordered as (
+                partition by source_id, device_id
+                order by time_ns
+                rows between unbounded preceding and current row
+            )
+    ),
+    alone as (
+        select source_id, device_id, stream_rank, sum(piece_ns) as alone_ns
+        from pieces
+        where stream_count = 1
+        group by source_id, device_id, stream_rank
+    ),
+    busy as (
+        select source_id, device_id, stream_rank, sum(end_ns - start_ns) as busy_ns
+        from added
+        group by source_id, device_id, stream_rank
+    ),
+    classes as (
+        select
+            source_id,
+            device_id,
+            stream_id,
+            stream_rank,
+            work_class,
+            any_value(elapsed_ns) as elapsed_ns,
+            sum(end_ns - start_ns) as sum_ns,
+            count(*) as work_count
+        from work
+        group by source_id, device_id, stream_id, stream_rank, work_class
+    ),
+    streams as (
+        select
+            source_id,
+            device_id,
+            stream_id,
+            stream_rank,
+            any_value(elapsed_ns) as elapsed_ns,
+            arg_max(work_class, (sum_ns, work_class)) as work_class,
+            cast(sum(sum_ns) as bigint) as sum_ns,
+            cast(
+                coalesce(
+                    sum(work_count) filter (where work_class in ('compute', 'communication')), 0
+                ) as bigint
+            ) as kernel_count,
+            cast(
+                coalesce(
+                    sum(work_count) filter (where work_class in ('memcpy', 'memset')), 0
+                ) as bigint
+            ) as transfer_count
+        from classes
+        group by source_id, device_id, stream_id, stream_rank
     )
-),
-alone AS (
-    SELECT source_id, device_id, stream_rank, sum(piece_ns) AS alone_ns
-    FROM pieces
-    WHERE stream_count = 1
-    GROUP BY source_id, device_id, stream_rank
-),
-busy AS (
-    SELECT source_id, device_id, stream_rank, sum(end_ns - start_ns) AS busy_ns
-    FROM added
-    GROUP BY source_id, device_id, stream_rank
-),
-classes AS (
-    SELECT
-        source_id, device_id, stream_id, stream_rank, work_class, any_value(elapsed_ns) AS elapsed_ns,
-        sum(end_ns - start_ns) AS sum_ns, count(*) AS work_count
-    FROM work
-    GROUP BY source_id, device_id, stream_id, stream_rank, work_class
-),
-streams AS (
-    SELECT
-        source_id, device_id, stream_id, stream_rank, any_value(elapsed_ns) AS elapsed_ns,
-        arg_max(work_class, (sum_ns, work_class)) AS work_class,
-        CAST(sum(sum_ns) AS BIGINT) AS sum_ns,
-        CAST(coalesce(sum(work_count) FILTER (WHERE work_class IN ('compute', 'communication')), 0) AS BIGINT)
-            AS kernel_count,
-        CAST(coalesce(sum(work_count) FILTER (WHERE work_class IN ('memcpy', 'memset')), 0) AS BIGINT)
-            AS transfer_count
-    FROM classes
-    GROUP BY source_id, device_id, stream_id, stream_rank
-)
-SELECT
-    device_rank.rank_index, streams.device_id, streams.stream_id, streams.work_class,
-    ratio(busy.busy_ns, streams.elapsed_ns) AS busy_ratio,
-    CAST(busy.busy_ns AS BIGINT) AS busy_ns,
-    CAST(coalesce(alone.alone_ns, 0) AS BIGINT) AS alone_ns,
-    ratio(busy.busy_ns - coalesce(alone.alone_ns, 0), busy.busy_ns) AS overlapped_ratio,
-    streams.sum_ns, streams.kernel_count, streams.transfer_count, streams.elapsed_ns, streams.source_id
-FROM streams
-JOIN busy
-    ON busy.source_id = streams.source_id AND busy.device_id IS NOT DISTINCT FROM streams.device_id
-    AND busy.stream_rank = streams.stream_rank
-LEFT JOIN alone
-    ON alone.source_id = streams.source_id AND alone.device_id IS NOT DISTINCT FROM streams.device_id
-    AND alone.stream_rank = streams.stream_rank
-LEFT JOIN device_rank
-    ON device_rank.run_id = $run_id AND device_rank.source_id = streams.source_id AND device_rank.device_id IS NOT DISTINCT FROM streams.device_id
-ORDER BY device_rank.rank_index NULLS LAST, streams.source_id, streams.device_id NULLS LAST, busy.busy_ns DESC, streams.stream_id
+select
+    device_rank.rank_index,
+    streams.device_id,
+    streams.stream_id,
+    streams.work_class,
+    ratio(busy.busy_ns, streams.elapsed_ns) as busy_ratio,
+    cast(busy.busy_ns as bigint) as busy_ns,
+    cast(coalesce(alone.alone_ns, 0) as bigint) as alone_ns,
+    ratio(busy.busy_ns - coalesce(alone.alone_ns, 0), busy.busy_ns) as overlapped_ratio,
+    streams.sum_ns,
+    streams.kernel_count,
+    streams.transfer_count,
+    streams.elapsed_ns,
+    streams.source_id
+from streams
+join
+    busy
+    on busy.source_id = streams.source_id
+    and busy.device_id is not distinct from streams.device_id
+    and busy.stream_rank = streams.stream_rank
+left join
+    alone
+    on alone.source_id = streams.source_id
+    and alone.device_id is not distinct from streams.device_id
+    and alone.stream_rank = streams.stream_rank
+left join
+    device_rank
+    on device_rank.run_id = $run_id
+    and device_rank.source_id = streams.source_id
+    and device_rank.device_id is not distinct from streams.device_id
+order by
+    device_rank.rank_index nulls last,
+    streams.source_id,
+    streams.device_id nulls last,
+    busy.busy_ns desc,
+    streams.stream_id

@@ -1,14 +1,20 @@
--- purpose = "The sources with counters of launches; a summary of a report only where no page of single launches is there."
+-- purpose = "The sources with counters of launches; a summary of a report only where no page of
+-- single launches is there."
 -- source = "table source_file, view report_page"
 -- needs = ["source_file"]
 -- depends = ["report_page"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- page_kind = {type = "VARCHAR", doc = "page of the report it is: details, raw, text or summary; NULL for several of them, or none"}
--- is_shared = {type = "BOOLEAN", doc = "several pages in the run, which may be of the same launches"}
-SELECT run_id, source_id, page_kind, sum(page_count) OVER (PARTITION BY run_id) > 1 AS is_shared
-FROM stored_table JOIN report_page USING (run_id, source_id)
-WHERE table_name = 'kernel_counter'
+-- page_kind = {type = "VARCHAR", doc = "page of the report it is: details, raw, text or summary;
+-- NULL for several of them, or none"}
+-- is_shared = {type = "BOOLEAN", doc = "several pages in the run, which may be of the same
+-- launches"}
+select run_id, source_id, page_kind, sum(page_count) over (partition by run_id) > 1 as is_shared
+from stored_table
+join report_page using (run_id, source_id)
+where table_name = 'kernel_counter'
 -- the launches of a summary may be those of the page
-QUALIFY page_kind IS DISTINCT FROM 'summary' OR bool_and(page_kind IS NOT DISTINCT FROM 'summary') OVER (PARTITION BY run_id)
+qualify
+    page_kind is distinct from 'summary'
+    or bool_and(page_kind is not distinct from 'summary') over (partition by run_id)

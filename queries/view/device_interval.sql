@@ -9,10 +9,17 @@
 -- work_class = {type = "VARCHAR", doc = "compute, communication, memcpy or memset"}
 -- start_ns = {type = "BIGINT", doc = "start"}
 -- end_ns = {type = "BIGINT", doc = "end"}
-SELECT run_id, source_id, device_id, work_class('kernel', name, collective_name, category_name) AS work_class, start_ns, start_ns + dur_ns AS end_ns
-FROM kernel
-WHERE start_ns IS NOT NULL AND dur_ns IS NOT NULL
-UNION ALL
-SELECT run_id, source_id, device_id, transfer_kind AS work_class, start_ns, start_ns + dur_ns AS end_ns
-FROM transfer
-WHERE start_ns IS NOT NULL AND dur_ns IS NOT NULL
+select
+    run_id,
+    source_id,
+    device_id,
+    work_class('kernel', name, collective_name, category_name) as work_class,
+    start_ns,
+    start_ns + dur_ns as end_ns
+from kernel
+where start_ns is not null and dur_ns is not null
+union all
+select
+    run_id, source_id, device_id, transfer_kind as work_class, start_ns, start_ns + dur_ns as end_ns
+from transfer
+where start_ns is not null and dur_ns is not null

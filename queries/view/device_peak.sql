@@ -20,21 +20,23 @@
 -- l2_bytes_per_s = {type = "DOUBLE", doc = "L2"}
 -- l1_bytes_per_s = {type = "DOUBLE", doc = "L1"}
 -- launch_overhead_ns = {type = "DOUBLE", doc = "one kernel launch"}
-SELECT
-    run_id, source_id, device_id,
-    any_value(value) FILTER (WHERE ceiling_name = 'fp64') AS fp64_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'fp32') AS fp32_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'fp16') AS fp16_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'tensor_fp64') AS tensor_fp64_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'tensor_tf32') AS tensor_tf32_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'tensor_bf16') AS tensor_bf16_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'tensor_fp16') AS tensor_fp16_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'tensor_fp8') AS tensor_fp8_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'tensor_fp4') AS tensor_fp4_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'tensor_int8') AS tensor_int8_flop_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'dram') AS dram_bytes_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'l2') AS l2_bytes_per_s,
-    any_value(value) FILTER (WHERE ceiling_name = 'l1') AS l1_bytes_per_s,
-    any_value(value) FILTER (WHERE ceiling_kind = 'launch_overhead') AS launch_overhead_ns
-FROM device_ceiling
-GROUP BY run_id, source_id, device_id
+select
+    run_id,
+    source_id,
+    device_id,
+    any_value(value) filter (where ceiling_name = 'fp64') as fp64_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'fp32') as fp32_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'fp16') as fp16_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'tensor_fp64') as tensor_fp64_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'tensor_tf32') as tensor_tf32_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'tensor_bf16') as tensor_bf16_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'tensor_fp16') as tensor_fp16_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'tensor_fp8') as tensor_fp8_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'tensor_fp4') as tensor_fp4_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'tensor_int8') as tensor_int8_flop_per_s,
+    any_value(value) filter (where ceiling_name = 'dram') as dram_bytes_per_s,
+    any_value(value) filter (where ceiling_name = 'l2') as l2_bytes_per_s,
+    any_value(value) filter (where ceiling_name = 'l1') as l1_bytes_per_s,
+    any_value(value) filter (where ceiling_kind = 'launch_overhead') as launch_overhead_ns
+from device_ceiling
+group by run_id, source_id, device_id

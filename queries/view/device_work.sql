@@ -1,42 +1,62 @@
--- purpose = "Every kernel, copy and set of a timeline with its end, its class and what launched it."
--- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active; docs/metrics.md, section gpu_utilization"
+-- purpose = "Every kernel, copy and set of a timeline with its end, its class and what launched
+-- it."
+-- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active; docs/metrics.md, section
+-- gpu_utilization"
 -- needs = ["attribution"]
 -- depends = ["work_class"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- event_id = {type = "BIGINT", doc = "the work: kernel.event_id or transfer.event_id"}
--- work_class = {type = "VARCHAR", doc = "compute or communication (kernels), memcpy (copies, and instructions that start or await one) or memset"}
+-- work_class = {type = "VARCHAR", doc = "compute or communication (kernels), memcpy (copies, and
+-- instructions that start or await one) or memset"}
 -- work_kind = {type = "VARCHAR", doc = "kernel, memcpy or memset"}
 -- name = {type = "VARCHAR", doc = "name, in full"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
 -- stream_id = {type = "BIGINT", doc = "stream (queue) on the device"}
 -- start_ns = {type = "BIGINT", doc = "start"}
 -- end_ns = {type = "BIGINT", doc = "end"}
--- launch_event_id = {type = "BIGINT", doc = "the call that launched it: slice.event_id; NULL where it is not in the file"}
+-- launch_event_id = {type = "BIGINT", doc = "the call that launched it: slice.event_id; NULL
+-- where it is not in the file"}
 -- launch_name = {type = "VARCHAR", doc = "that call"}
 -- launch_thread_id = {type = "BIGINT", doc = "its thread"}
 -- launch_start_ns = {type = "BIGINT", doc = "its start"}
 -- launch_end_ns = {type = "BIGINT", doc = "its end; NULL where the call was cut"}
--- launch_work_count = {type = "BIGINT", doc = "kernels, copies and sets that the call launched: more than one of a graph"}
+-- launch_work_count = {type = "BIGINT", doc = "kernels, copies and sets that the call launched:
+-- more than one of a graph"}
 -- launch_reason = {type = "VARCHAR", doc = "why launch_event_id is NULL"}
 -- op_name = {type = "VARCHAR", doc = "innermost operator around the call"}
 -- step_index = {type = "BIGINT", doc = "step that it was launched in; NULL outside of steps"}
-WITH
-said AS NOT MATERIALIZED (
-    SELECT run_id, source_id, event_id, collective_name, category_name
-    FROM kernel
-    WHERE collective_name IS NOT NULL OR category_name IS NOT NULL
-)
-SELECT
-    work.run_id, work.source_id, work.event_id,
-    work_class(work.work_kind, work.name, said.collective_name, said.category_name) AS work_class,
-    work.work_kind, work.name, work.device_id, work.stream_id, work.start_ns, work.start_ns + work.dur_ns AS end_ns,
-    work.launch_event_id, work.launch_name, work.launch_thread_id, work.launch_start_ns,
-    work.launch_start_ns + work.launch_dur_ns AS launch_end_ns, work.launch_work_count,
-    work.launch_reason, work.op_name, work.step_index
-FROM attribution AS work
-LEFT JOIN said
-    ON said.run_id = work.run_id AND said.source_id = work.source_id
-    AND said.event_id = work.event_id
-WHERE work.start_ns IS NOT NULL AND work.dur_ns IS NOT NULL
+with
+    said as not materialized(
+        select run_id, source_id, event_id, collective_name, category_name
+        from kernel
+        where collective_name is not null or category_name is not null
+    )
+select
+    work.run_id,
+    work.source_id,
+    work.event_id,
+    work_class(work.work_kind, work.name, said.collective_name, said.category_name) as work_class,
+    work.work_kind,
+    work.name,
+    work.device_id,
+    work.stream_id,
+    work.start_ns,
+    work.start_ns + work.dur_ns as end_ns,
+    work.launch_event_id,
+    work.launch_name,
+    work.launch_thread_id,
+    work.launch_start_ns,
+    work.launch_start_ns + work.launch_dur_ns as launch_end_ns,
+    work.launch_work_count,
+    work.launch_reason,
+    work.op_name,
+    work.step_index
+from attribution as work
+left join
+    said
+    on said.run_id = work.run_id
+    and said.source_id = work.source_id
+    and said.event_id = work.event_id
+where work.start_ns is not null and work.dur_ns is not null

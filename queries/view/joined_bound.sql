@@ -1,4 +1,5 @@
--- purpose = "Every launch of a timeline that was joined to counters: its operations and bytes, and their times at the peaks of its device."
+-- purpose = "Every launch of a timeline that was joined to counters: its operations and bytes,
+-- and their times at the peaks of its device."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- empty_without = ["kernel_match"]
@@ -17,8 +18,22 @@
 -- ceiling_name = {type = "VARCHAR", doc = "the compute peak that most operations are under"}
 -- fp32_flop_per_s = {type = "DOUBLE", doc = "peak of FP32"}
 -- reason = {type = "VARCHAR", doc = "why operations are NULL"}
-SELECT
-    run_id, source_id, event_id, provenance_kind IS NOT NULL AS is_matched, dur_ns, all_flop AS total_flop, fp32_flop, dram_bytes,
-    compute_ns, dram_ns, ceiling_name, fp32_flop_per_s, total_reason AS reason
-FROM work_under('own', 'arithmetic')
-JOIN (SELECT DISTINCT run_id, launch_source_id AS source_id FROM kernel_match) AS joined USING (run_id, source_id)
+select
+    run_id,
+    source_id,
+    event_id,
+    provenance_kind is not null as is_matched,
+    dur_ns,
+    all_flop as total_flop,
+    fp32_flop,
+    dram_bytes,
+    compute_ns,
+    dram_ns,
+    ceiling_name,
+    fp32_flop_per_s,
+    total_reason as reason
+from work_under('own', 'arithmetic')
+join
+    (select distinct run_id, launch_source_id as source_id from kernel_match) as joined using (
+        run_id, source_id
+    )

@@ -1,4 +1,5 @@
--- purpose = "Every launch of a timeline that was joined to counters: its time as it ran there, its operations and bytes by the counters, and what the match rests on."
+-- purpose = "Every launch of a timeline that was joined to counters: its time as it ran there,
+-- its operations and bytes by the counters, and what the match rests on."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- empty_without = ["kernel_match"]
@@ -9,15 +10,19 @@
 -- event_id = {type = "BIGINT", doc = "place in the source"}
 -- name = {type = "VARCHAR", doc = "kernel name, in full"}
 -- launch_count = {type = "BIGINT", doc = "launches the row stands for"}
--- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch; NULL of a timeline"}
+-- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch; NULL of a
+-- timeline"}
 -- device_id = {type = "BIGINT", doc = "device"}
 -- device_name = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
 -- compute_capability = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
--- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters; NULL where a launch of a timeline has none"}
--- match_kind = {type = "VARCHAR", doc = "what the match rests on: sequence, shape or name; of several counter runs the weakest; NULL: no counters"}
+-- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters; NULL where a launch
+-- of a timeline has none"}
+-- match_kind = {type = "VARCHAR", doc = "what the match rests on: sequence, shape or name; of
+-- several counter runs the weakest; NULL: no counters"}
 -- fit_count = {type = "BIGINT", doc = "counter launches whose mean this is: 1 where order decides"}
 -- counted_ns = {type = "BIGINT", doc = "duration under the counters (mean of those that fit)"}
--- flop_spread_ratio = {type = "DOUBLE", doc = "(most - least) / mean of the operations of those that fit"}
+-- flop_spread_ratio = {type = "DOUBLE", doc = "(most - least) / mean of the operations of those
+-- that fit"}
 -- dram_spread_ratio = {type = "DOUBLE", doc = "the same of the bytes of device memory"}
 -- match_reason = {type = "VARCHAR", doc = "why there are no counters"}
 -- dur_ns = {type = "BIGINT", doc = "duration in the timeline"}
@@ -26,10 +31,14 @@
 -- fp64_reason = {type = "VARCHAR", doc = "why it is NULL"}
 -- fp32_flop = {type = "BIGINT", doc = "FP32 operations, not those of tensor cores"}
 -- fp32_reason = {type = "VARCHAR", doc = "why it is NULL"}
--- fp16_packed_flop = {type = "BIGINT", doc = "FP16 operations, two for each instruction: 2 add + 2 multiply + 4 FMA (the vendor's convention)"}
--- fp16_scalar_flop = {type = "BIGINT", doc = "FP16 operations, one for each instruction: add + multiply + 2 FMA (the convention of Wang Y. 2020)"}
--- fp16_arithmetic_flop = {type = "BIGINT", doc = "FP16 operations as packed counts them, where the instructions are work; 0 where they are moves or conversions"}
--- fp16_kind = {type = "VARCHAR", doc = "what the FP16 instructions are: work, moves or conversions; NULL where none ran"}
+-- fp16_packed_flop = {type = "BIGINT", doc = "FP16 operations, two for each instruction: 2 add +
+-- 2 multiply + 4 FMA (the vendor's convention)"}
+-- fp16_scalar_flop = {type = "BIGINT", doc = "FP16 operations, one for each instruction: add +
+-- multiply + 2 FMA (the convention of Wang Y. 2020)"}
+-- fp16_arithmetic_flop = {type = "BIGINT", doc = "FP16 operations as packed counts them, where
+-- the instructions are work; 0 where they are moves or conversions"}
+-- fp16_kind = {type = "VARCHAR", doc = "what the FP16 instructions are: work, moves or
+-- conversions; NULL where none ran"}
 -- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- tensor_fp64_flop = {type = "BIGINT", doc = "tensor operations on FP64"}
 -- tensor_tf32_flop = {type = "BIGINT", doc = "tensor operations on TF32"}
@@ -37,26 +46,36 @@
 -- tensor_fp16_flop = {type = "BIGINT", doc = "tensor operations on FP16"}
 -- tensor_fp8_flop = {type = "BIGINT", doc = "tensor operations on FP8"}
 -- tensor_fp4_flop = {type = "BIGINT", doc = "tensor operations on FP4 and FP6"}
--- tensor_mixed_flop = {type = "BIGINT", doc = "tensor operations of several types added up by the tool"}
--- tensor_int_flop = {type = "BIGINT", doc = "tensor operations on integers; not in the sums, but in the time at peak"}
+-- tensor_mixed_flop = {type = "BIGINT", doc = "tensor operations of several types added up by the
+-- tool"}
+-- tensor_int_flop = {type = "BIGINT", doc = "tensor operations on integers; not in the sums, but
+-- in the time at peak"}
 -- tensor_flop = {type = "BIGINT", doc = "tensor operations of all floating-point types"}
 -- tensor_reason = {type = "VARCHAR", doc = "why the sum is NULL"}
 -- known_flop = {type = "BIGINT", doc = "all operations that were counted; FP16 as work"}
--- total_arithmetic_flop = {type = "BIGINT", doc = "all operations, FP16 as work alone; NULL unless every precision was counted"}
--- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed; NULL unless every precision was counted"}
--- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar; NULL unless every precision was counted"}
+-- total_arithmetic_flop = {type = "BIGINT", doc = "all operations, FP16 as work alone; NULL
+-- unless every precision was counted"}
+-- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed; NULL unless every
+-- precision was counted"}
+-- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar; NULL unless every
+-- precision was counted"}
 -- total_reason = {type = "VARCHAR", doc = "which precision is missing, and why"}
--- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside for a total; NULL where nothing is missing"}
+-- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside
+-- for a total; NULL where nothing is missing"}
 -- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
--- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate (times the duration)"}
+-- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate
+-- (times the duration)"}
 -- dram_reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- l2_paper_bytes = {type = "BIGINT", doc = "L2 bytes as the papers count them: lts__t_bytes"}
--- l2_vendor_bytes = {type = "BIGINT", doc = "L2 bytes as the vendor's newer sections count them: transfers to the crossbar x 32"}
+-- l2_vendor_bytes = {type = "BIGINT", doc = "L2 bytes as the vendor's newer sections count them:
+-- transfers to the crossbar x 32"}
 -- l2_reason = {type = "VARCHAR", doc = "why both are NULL"}
 -- l1_paper_bytes = {type = "BIGINT", doc = "L1 bytes as the papers count them: l1tex__t_bytes"}
--- l1_vendor_bytes = {type = "BIGINT", doc = "L1 bytes as the vendor's newer sections count them: write-backs x 128"}
+-- l1_vendor_bytes = {type = "BIGINT", doc = "L1 bytes as the vendor's newer sections count them:
+-- write-backs x 128"}
 -- l1_reason = {type = "VARCHAR", doc = "why both are NULL"}
--- own_fp64_flop_per_s = {type = "DOUBLE", doc = "what this launch could do at its clock, by the report's peak_sustained: FP64"}
+-- own_fp64_flop_per_s = {type = "DOUBLE", doc = "what this launch could do at its clock, by the
+-- report's peak_sustained: FP64"}
 -- own_fp32_flop_per_s = {type = "DOUBLE", doc = "the same: FP32"}
 -- own_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: FP16, packed"}
 -- own_tensor_fp64_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP64"}
@@ -68,178 +87,366 @@
 -- own_tensor_int8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
 -- own_dram_bytes_per_s = {type = "DOUBLE", doc = "the same: device memory, at its own clock"}
 -- own_l2_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, lts__t_bytes"}
--- own_l2_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, transfers to the crossbar x 32"}
+-- own_l2_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, transfers to the crossbar x
+-- 32"}
 -- own_l1_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L1, l1tex__t_bytes"}
 -- own_l1_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L1, write-backs x 128"}
 -- occupancy_ratio = {type = "DOUBLE", doc = "achieved occupancy"}
 -- compute_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: compute"}
 -- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: memory"}
 -- dram_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: device memory"}
-WITH
--- what one launch did, by each counter run: where several launches of it fit, their mean
-mean AS NOT MATERIALIZED (
-    SELECT
-        run_id, source_id, match_index, count(*) AS fit_count, mean_count(dur_ns, launch_count) AS counted_ns,
-        spread_count(known_flop, launch_count) AS flop_spread_ratio,
-        spread_count(dram_bytes, launch_count) AS dram_spread_ratio,
-        mean_count(fp64_flop, launch_count) AS fp64_flop,
-        mean_count(fp32_flop, launch_count) AS fp32_flop,
-        mean_count(fp16_packed_flop, launch_count) AS fp16_packed_flop,
-        mean_count(fp16_scalar_flop, launch_count) AS fp16_scalar_flop,
-        mean_count(fp16_arithmetic_flop, launch_count) AS fp16_arithmetic_flop,
-        mean_count(tensor_fp64_flop, launch_count) AS tensor_fp64_flop,
-        mean_count(tensor_tf32_flop, launch_count) AS tensor_tf32_flop,
-        mean_count(tensor_bf16_flop, launch_count) AS tensor_bf16_flop,
-        mean_count(tensor_fp16_flop, launch_count) AS tensor_fp16_flop,
-        mean_count(tensor_fp8_flop, launch_count) AS tensor_fp8_flop,
-        mean_count(tensor_fp4_flop, launch_count) AS tensor_fp4_flop,
-        mean_count(tensor_mixed_flop, launch_count) AS tensor_mixed_flop,
-        mean_count(tensor_int_flop, launch_count) AS tensor_int_flop,
-        mean_count(tensor_flop, launch_count) AS tensor_flop,
-        mean_count(dram_bytes, launch_count) AS dram_bytes,
-        mean_count(l2_paper_bytes, launch_count) AS l2_paper_bytes,
-        mean_count(l2_vendor_bytes, launch_count) AS l2_vendor_bytes,
-        mean_count(l1_paper_bytes, launch_count) AS l1_paper_bytes,
-        mean_count(l1_vendor_bytes, launch_count) AS l1_vendor_bytes,
-        avg(own_fp64_flop_per_s) AS own_fp64_flop_per_s,
-        avg(own_fp32_flop_per_s) AS own_fp32_flop_per_s,
-        avg(own_fp16_flop_per_s) AS own_fp16_flop_per_s,
-        avg(own_tensor_fp64_flop_per_s) AS own_tensor_fp64_flop_per_s,
-        avg(own_tensor_tf32_flop_per_s) AS own_tensor_tf32_flop_per_s,
-        avg(own_tensor_bf16_flop_per_s) AS own_tensor_bf16_flop_per_s,
-        avg(own_tensor_fp16_flop_per_s) AS own_tensor_fp16_flop_per_s,
-        avg(own_tensor_fp8_flop_per_s) AS own_tensor_fp8_flop_per_s,
-        avg(own_tensor_fp4_flop_per_s) AS own_tensor_fp4_flop_per_s,
-        avg(own_tensor_int8_flop_per_s) AS own_tensor_int8_flop_per_s,
-        avg(own_dram_bytes_per_s) AS own_dram_bytes_per_s,
-        avg(own_l2_paper_bytes_per_s) AS own_l2_paper_bytes_per_s,
-        avg(own_l2_vendor_bytes_per_s) AS own_l2_vendor_bytes_per_s,
-        avg(own_l1_paper_bytes_per_s) AS own_l1_paper_bytes_per_s,
-        avg(own_l1_vendor_bytes_per_s) AS own_l1_vendor_bytes_per_s,
-        avg(occupancy_ratio) AS occupancy_ratio,
-        avg(compute_throughput_ratio) AS compute_throughput_ratio,
-        avg(memory_throughput_ratio) AS memory_throughput_ratio,
-        avg(dram_throughput_ratio) AS dram_throughput_ratio,
-        any_value(fp16_kind) AS fp16_kind, any_value(fp64_reason) AS fp64_reason, any_value(fp32_reason) AS fp32_reason, any_value(fp16_reason) AS fp16_reason, any_value(tensor_reason) AS tensor_reason, any_value(missing_metrics) AS missing_metrics, any_value(dram_basis) AS dram_basis, any_value(dram_reason) AS dram_reason, any_value(l2_reason) AS l2_reason, any_value(l1_reason) AS l1_reason, any_value(device_name) AS device_name, any_value(compute_capability) AS compute_capability
-    FROM counted_work
-    WHERE match_index IS NOT NULL
-    GROUP BY run_id, source_id, match_index
-),
--- the counters of each launch, of one counter run or of several; what they are has a number, the same for the same counters
-matched AS NOT MATERIALIZED (
-    SELECT
-        run_id, launch_source_id, event_id,
-        CAST(sum(hash(hash(source_id, match_index)) >> 8) FILTER (WHERE match_index IS NOT NULL) AS HUGEINT) AS work_number,
-        CASE max(list_position(['sequence', 'shape', 'name'], match_kind)) WHEN 1 THEN 'sequence' WHEN 2 THEN 'shape' WHEN 3 THEN 'name' END AS match_kind,
-        min(reason) AS reason
-    FROM kernel_match
-    GROUP BY run_id, launch_source_id, event_id
-),
-kinds AS NOT MATERIALIZED (
-    SELECT DISTINCT matched.run_id, matched.work_number, kernel_match.source_id, kernel_match.match_index
-    FROM (
-        SELECT run_id, work_number, arg_min(launch_source_id, event_id) AS launch_source_id, min(event_id) AS event_id
-        FROM matched
-        WHERE work_number IS NOT NULL
-        GROUP BY run_id, work_number
-    ) AS matched
-    JOIN kernel_match USING (run_id, launch_source_id, event_id)
-),
--- of each figure that of the first counter run that has it; what is told apart by type goes together
-merged AS NOT MATERIALIZED (
-    SELECT
-        run_id, work_number, max(fit_count) AS fit_count, arg_min(counted_ns, place) AS counted_ns,
-        max(flop_spread_ratio) AS flop_spread_ratio, max(dram_spread_ratio) AS dram_spread_ratio,
-        arg_min({'flop': fp64_flop, 'reason': fp64_reason}, (fp64_flop IS NULL, place)) AS fp64,
-        arg_min({'flop': fp32_flop, 'reason': fp32_reason}, (fp32_flop IS NULL, place)) AS fp32,
-        arg_min({'packed': fp16_packed_flop, 'scalar': fp16_scalar_flop, 'arithmetic': fp16_arithmetic_flop, 'kind': fp16_kind, 'reason': fp16_reason}, (fp16_scalar_flop IS NULL, place)) AS fp16,
-        arg_min({'tensor_fp64_flop': tensor_fp64_flop, 'tensor_tf32_flop': tensor_tf32_flop, 'tensor_bf16_flop': tensor_bf16_flop, 'tensor_fp16_flop': tensor_fp16_flop, 'tensor_fp8_flop': tensor_fp8_flop, 'tensor_fp4_flop': tensor_fp4_flop, 'tensor_mixed_flop': tensor_mixed_flop, 'tensor_int_flop': tensor_int_flop, 'tensor_flop': tensor_flop, 'reason': tensor_reason}, (tensor_flop IS NULL, place)) AS tensor,
-        arg_min({'bytes': dram_bytes, 'basis': dram_basis, 'reason': dram_reason}, (dram_bytes IS NULL, place)) AS dram,
-        arg_min({'paper': l2_paper_bytes, 'vendor': l2_vendor_bytes, 'reason': l2_reason}, (l2_reason IS NOT NULL, place)) AS l2,
-        arg_min({'paper': l1_paper_bytes, 'vendor': l1_vendor_bytes, 'reason': l1_reason}, (l1_reason IS NOT NULL, place)) AS l1,
-        -- what none of them has; where each lacks another part of one figure, what the first lacks
-        coalesce(
-            nullif(array_to_string(list_reduce(
-                list(string_split(missing_metrics, ',') ORDER BY place) FILTER (WHERE missing_metrics IS NOT NULL),
-                lambda one, other: list_filter(one, lambda metric: list_contains(other, metric))
-            ), ','), ''),
-            arg_min(missing_metrics, place)
-        ) AS missing_metrics,
-        CASE WHEN count(DISTINCT device_name) = 1 AND count(device_name) = count(*) THEN any_value(device_name) END AS counted_device_name,
-        arg_min(own_fp64_flop_per_s, place) AS own_fp64_flop_per_s, arg_min(own_fp32_flop_per_s, place) AS own_fp32_flop_per_s, arg_min(own_fp16_flop_per_s, place) AS own_fp16_flop_per_s, arg_min(own_tensor_fp64_flop_per_s, place) AS own_tensor_fp64_flop_per_s, arg_min(own_tensor_tf32_flop_per_s, place) AS own_tensor_tf32_flop_per_s, arg_min(own_tensor_bf16_flop_per_s, place) AS own_tensor_bf16_flop_per_s, arg_min(own_tensor_fp16_flop_per_s, place) AS own_tensor_fp16_flop_per_s, arg_min(own_tensor_fp8_flop_per_s, place) AS own_tensor_fp8_flop_per_s, arg_min(own_tensor_fp4_flop_per_s, place) AS own_tensor_fp4_flop_per_s, arg_min(own_tensor_int8_flop_per_s, place) AS own_tensor_int8_flop_per_s, arg_min(own_dram_bytes_per_s, place) AS own_dram_bytes_per_s, arg_min(own_l2_paper_bytes_per_s, place) AS own_l2_paper_bytes_per_s, arg_min(own_l2_vendor_bytes_per_s, place) AS own_l2_vendor_bytes_per_s, arg_min(own_l1_paper_bytes_per_s, place) AS own_l1_paper_bytes_per_s, arg_min(own_l1_vendor_bytes_per_s, place) AS own_l1_vendor_bytes_per_s, arg_min(occupancy_ratio, place) AS occupancy_ratio, arg_min(compute_throughput_ratio, place) AS compute_throughput_ratio, arg_min(memory_throughput_ratio, place) AS memory_throughput_ratio, arg_min(dram_throughput_ratio, place) AS dram_throughput_ratio
-    FROM (SELECT kinds.*, source_id AS place FROM kinds)
-    JOIN mean USING (run_id, source_id, match_index)
-    GROUP BY run_id, work_number
-),
-joined_run AS NOT MATERIALIZED (
-    SELECT DISTINCT run_id FROM source_file WHERE recording_kind = 'join'
-),
-launches AS NOT MATERIALIZED (
-    SELECT
-        launch.run_id, launch.source_id, launch.event_id, launch.name, launch.launch_count, launch.device_id, launch.dur_ns,
-        device_known.device_name, device_known.compute_capability, match_kind, work_number,
-        CASE WHEN work_number IS NULL THEN 'no counters: ' || coalesce(matched.reason, 'it came after the join') END AS match_reason
-    FROM kernel_launch AS launch
-    JOIN joined_run USING (run_id)
-    LEFT JOIN matched
-        ON matched.run_id = launch.run_id AND matched.launch_source_id = launch.source_id AND matched.event_id = launch.event_id
-    LEFT JOIN device_known
-        ON device_known.run_id = launch.run_id AND device_known.source_id = launch.source_id
-        AND device_known.device_id IS NOT DISTINCT FROM launch.device_id
-)
-SELECT
-    launches.run_id, launches.source_id, event_id, name, launch_count, CAST(NULL AS BIGINT) AS launch_index, device_id, device_name, compute_capability,
-    CASE WHEN launches.work_number IS NOT NULL THEN 'measured' END AS provenance_kind,
-    match_kind, fit_count, launch_count * counted_ns AS counted_ns, flop_spread_ratio, dram_spread_ratio, match_reason,
-    dur_ns, CASE WHEN dur_ns IS NULL THEN 'not in the timeline' END AS dur_reason,
-    launch_count * fp64.flop AS fp64_flop, coalesce(match_reason, fp64.reason) AS fp64_reason,
-    launch_count * fp32.flop AS fp32_flop, coalesce(match_reason, fp32.reason) AS fp32_reason,
-    launch_count * fp16.packed AS fp16_packed_flop, launch_count * fp16.scalar AS fp16_scalar_flop,
-    launch_count * fp16.arithmetic AS fp16_arithmetic_flop, fp16.kind AS fp16_kind, coalesce(match_reason, fp16.reason) AS fp16_reason,
-    launch_count * tensor.tensor_fp64_flop AS tensor_fp64_flop,
-    launch_count * tensor.tensor_tf32_flop AS tensor_tf32_flop,
-    launch_count * tensor.tensor_bf16_flop AS tensor_bf16_flop,
-    launch_count * tensor.tensor_fp16_flop AS tensor_fp16_flop,
-    launch_count * tensor.tensor_fp8_flop AS tensor_fp8_flop,
-    launch_count * tensor.tensor_fp4_flop AS tensor_fp4_flop,
-    launch_count * tensor.tensor_mixed_flop AS tensor_mixed_flop,
-    launch_count * tensor.tensor_int_flop AS tensor_int_flop,
-    launch_count * tensor.tensor_flop AS tensor_flop,
-    coalesce(match_reason, tensor.reason) AS tensor_reason,
-    CASE
-        WHEN coalesce(fp64.flop, fp32.flop, fp16.arithmetic, tensor.tensor_flop) IS NOT NULL
-        THEN launch_count * (coalesce(fp64.flop, 0) + coalesce(fp32.flop, 0) + coalesce(fp16.arithmetic, 0) + coalesce(tensor.tensor_flop, 0))
-    END AS known_flop,
-    launch_count * (fp64.flop + fp32.flop + fp16.arithmetic + tensor.tensor_flop) AS total_arithmetic_flop,
-    launch_count * (fp64.flop + fp32.flop + fp16.packed + tensor.tensor_flop) AS total_packed_flop,
-    launch_count * (fp64.flop + fp32.flop + fp16.scalar + tensor.tensor_flop) AS total_scalar_flop,
-    CASE
-        WHEN match_reason IS NOT NULL THEN match_reason
-        WHEN fp32.flop IS NULL THEN 'fp32: ' || fp32.reason
-        WHEN fp64.flop IS NULL THEN 'fp64: ' || fp64.reason
-        WHEN fp16.scalar IS NULL THEN 'fp16: ' || fp16.reason
-        WHEN tensor.tensor_flop IS NULL THEN 'tensor: ' || tensor.reason
-    END AS total_reason,
-    CASE WHEN fp64.flop + fp32.flop + fp16.scalar + tensor.tensor_flop IS NULL THEN missing_metrics END AS missing_metrics,
-    launch_count * dram.bytes AS dram_bytes, dram.basis AS dram_basis, coalesce(match_reason, dram.reason) AS dram_reason,
-    launch_count * l2.paper AS l2_paper_bytes, launch_count * l2.vendor AS l2_vendor_bytes, coalesce(match_reason, l2.reason) AS l2_reason,
-    launch_count * l1.paper AS l1_paper_bytes, launch_count * l1.vendor AS l1_vendor_bytes, coalesce(match_reason, l1.reason) AS l1_reason,
+with
+    -- what one launch did, by each counter run: where several launches of it fit, their mean
+    mean as not materialized(
+        select
+            run_id,
+            source_id,
+            match_index,
+            count(*) as fit_count,
+            mean_count(dur_ns, launch_count) as counted_ns,
+            spread_count(known_flop, launch_count) as flop_spread_ratio,
+            spread_count(dram_bytes, launch_count) as dram_spread_ratio,
+            mean_count(fp64_flop, launch_count) as fp64_flop,
+            mean_count(fp32_flop, launch_count) as fp32_flop,
+            mean_count(fp16_packed_flop, launch_count) as fp16_packed_flop,
+            mean_count(fp16_scalar_flop, launch_count) as fp16_scalar_flop,
+            mean_count(fp16_arithmetic_flop, launch_count) as fp16_arithmetic_flop,
+            mean_count(tensor_fp64_flop, launch_count) as tensor_fp64_flop,
+            mean_count(tensor_tf32_flop, launch_count) as tensor_tf32_flop,
+            mean_count(tensor_bf16_flop, launch_count) as tensor_bf16_flop,
+            mean_count(tensor_fp16_flop, launch_count) as tensor_fp16_flop,
+            mean_count(tensor_fp8_flop, launch_count) as tensor_fp8_flop,
+            mean_count(tensor_fp4_flop, launch_count) as tensor_fp4_flop,
+            mean_count(tensor_mixed_flop, launch_count) as tensor_mixed_flop,
+            mean_count(tensor_int_flop, launch_count) as tensor_int_flop,
+            mean_count(tensor_flop, launch_count) as tensor_flop,
+            mean_count(dram_bytes, launch_count) as dram_bytes,
+            mean_count(l2_paper_bytes, launch_count) as l2_paper_bytes,
+            mean_count(l2_vendor_bytes, launch_count) as l2_vendor_bytes,
+            mean_count(l1_paper_bytes, launch_count) as l1_paper_bytes,
+            mean_count(l1_vendor_bytes, launch_count) as l1_vendor_bytes,
+            avg(own_fp64_flop_per_s) as own_fp64_flop_per_s,
+            avg(own_fp32_flop_per_s) as own_fp32_flop_per_s,
+            avg(own_fp16_flop_per_s) as own_fp16_flop_per_s,
+            avg(own_tensor_fp64_flop_per_s) as own_tensor_fp64_flop_per_s,
+            avg(own_tensor_tf32_flop_per_s) as own_tensor_tf32_flop_per_s,
+            avg(own_tensor_bf16_flop_per_s) as own_tensor_bf16_flop_per_s,
+            avg(own_tensor_fp16_flop_per_s) as own_tensor_fp16_flop_per_s,
+            avg(own_tensor_fp8_flop_per_s) as own_tensor_fp8_flop_per_s,
+            avg(own_tensor_fp4_flop_per_s) as own_tensor_fp4_flop_per_s,
+            avg(own_tensor_int8_flop_per_s) as own_tensor_int8_flop_per_s,
+            avg(own_dram_bytes_per_s) as own_dram_bytes_per_s,
+            avg(own_l2_paper_bytes_per_s) as own_l2_paper_bytes_per_s,
+            avg(own_l2_vendor_bytes_per_s) as own_l2_vendor_bytes_per_s,
+            avg(own_l1_paper_bytes_per_s) as own_l1_paper_bytes_per_s,
+            avg(own_l1_vendor_bytes_per_s) as own_l1_vendor_bytes_per_s,
+            avg(occupancy_ratio) as occupancy_ratio,
+            avg(compute_throughput_ratio) as compute_throughput_ratio,
+            avg(memory_throughput_ratio) as memory_throughput_ratio,
+            avg(dram_throughput_ratio) as dram_throughput_ratio,
+            any_value(fp16_kind) as fp16_kind,
+            any_value(fp64_reason) as fp64_reason,
+            any_value(fp32_reason) as fp32_reason,
+            any_value(fp16_reason) as fp16_reason,
+            any_value(tensor_reason) as tensor_reason,
+            any_value(missing_metrics) as missing_metrics,
+            any_value(dram_basis) as dram_basis,
+            any_value(dram_reason) as dram_reason,
+            any_value(l2_reason) as l2_reason,
+            any_value(l1_reason) as l1_reason,
+            any_value(device_name) as device_name,
+            any_value(compute_capability) as compute_capability
+        from counted_work
+        where match_index is not null
+        group by run_id, source_id, match_index
+    ),
+    -- the counters of each launch, of one counter run or of several; what they are has a number,
+    -- the same for the same counters
+    matched as not materialized(
+        select
+            run_id,
+            launch_source_id,
+            event_id,
+            cast(
+                sum(hash(hash(source_id, match_index)) >> 8) filter (
+                    where match_index is not null
+                ) as hugeint
+            ) as work_number,
+            case
+                max(list_position(['sequence', 'shape', 'name'], match_kind))
+                when 1
+                then 'sequence'
+                when 2
+                then 'shape'
+                when 3
+                then 'name'
+            end as match_kind,
+            min(reason) as reason
+        from kernel_match
+        group by run_id, launch_source_id, event_id
+    ),
+    kinds as not materialized(
+        select distinct
+            matched.run_id, matched.work_number, kernel_match.source_id, kernel_match.match_index
+        from
+            (
+                select
+                    run_id,
+                    work_number,
+                    arg_min(launch_source_id, event_id) as launch_source_id,
+                    min(event_id) as event_id
+                from matched
+                where work_number is not null
+                group by run_id, work_number
+            ) as matched
+        join kernel_match using (run_id, launch_source_id, event_id)
+    ),
+    -- of each figure that of the first counter run that has it; what is told apart by type goes
+    -- together
+    merged as not materialized(
+        select
+            run_id,
+            work_number,
+            max(fit_count) as fit_count,
+            arg_min(counted_ns, place) as counted_ns,
+            max(flop_spread_ratio) as flop_spread_ratio,
+            max(dram_spread_ratio) as dram_spread_ratio,
+            arg_min({'flop':fp64_flop, 'reason':fp64_reason}, (fp64_flop is null, place)) as fp64,
+            arg_min({'flop':fp32_flop, 'reason':fp32_reason}, (fp32_flop is null, place)) as fp32,
+            arg_min(
+                {
+                    'packed':fp16_packed_flop,
+                    'scalar':fp16_scalar_flop,
+                    'arithmetic':fp16_arithmetic_flop,
+                    'kind':fp16_kind,
+                    'reason':fp16_reason
+                },
+                (fp16_scalar_flop is null, place)
+            ) as fp16,
+            arg_min(
+                {
+                    'tensor_fp64_flop':tensor_fp64_flop,
+                    'tensor_tf32_flop':tensor_tf32_flop,
+                    'tensor_bf16_flop':tensor_bf16_flop,
+                    'tensor_fp16_flop':tensor_fp16_flop,
+                    'tensor_fp8_flop':tensor_fp8_flop,
+                    'tensor_fp4_flop':tensor_fp4_flop,
+                    'tensor_mixed_flop':tensor_mixed_flop,
+                    'tensor_int_flop':tensor_int_flop,
+                    'tensor_flop':tensor_flop,
+                    'reason':tensor_reason
+                },
+                (tensor_flop is null, place)
+            ) as tensor,
+            arg_min(
+                {'bytes':dram_bytes, 'basis':dram_basis, 'reason':dram_reason},
+                (dram_bytes is null, place)
+            ) as dram,
+            arg_min(
+                {'paper':l2_paper_bytes, 'vendor':l2_vendor_bytes, 'reason':l2_reason},
+                (l2_reason is not null, place)
+            ) as l2,
+            arg_min(
+                {'paper':l1_paper_bytes, 'vendor':l1_vendor_bytes, 'reason':l1_reason},
+                (l1_reason is not null, place)
+            ) as l1,
+            -- what none of them has; where each lacks another part of one figure, what the first
+            -- lacks
+            coalesce(
+                nullif(
+                    array_to_string(
+                        list_reduce(
+                            list(string_split(missing_metrics, ',') order by place) filter (
+                                where missing_metrics is not null
+                            ),
+                            lambda one,
+                            other:list_filter(one, lambda metric:list_contains(other, metric))
+                        ),
+                        ','
+                    ),
+                    ''
+                ),
+                arg_min(missing_metrics, place)
+            ) as missing_metrics,
+            case
+                when count(distinct device_name) = 1 and count(device_name) = count(*)
+                then any_value(device_name)
+            end as counted_device_name,
+            arg_min(own_fp64_flop_per_s, place) as own_fp64_flop_per_s,
+            arg_min(own_fp32_flop_per_s, place) as own_fp32_flop_per_s,
+            arg_min(own_fp16_flop_per_s, place) as own_fp16_flop_per_s,
+            arg_min(own_tensor_fp64_flop_per_s, place) as own_tensor_fp64_flop_per_s,
+            arg_min(own_tensor_tf32_flop_per_s, place) as own_tensor_tf32_flop_per_s,
+            arg_min(own_tensor_bf16_flop_per_s, place) as own_tensor_bf16_flop_per_s,
+            arg_min(own_tensor_fp16_flop_per_s, place) as own_tensor_fp16_flop_per_s,
+            arg_min(own_tensor_fp8_flop_per_s, place) as own_tensor_fp8_flop_per_s,
+            arg_min(own_tensor_fp4_flop_per_s, place) as own_tensor_fp4_flop_per_s,
+            arg_min(own_tensor_int8_flop_per_s, place) as own_tensor_int8_flop_per_s,
+            arg_min(own_dram_bytes_per_s, place) as own_dram_bytes_per_s,
+            arg_min(own_l2_paper_bytes_per_s, place) as own_l2_paper_bytes_per_s,
+            arg_min(own_l2_vendor_bytes_per_s, place) as own_l2_vendor_bytes_per_s,
+            arg_min(own_l1_paper_bytes_per_s, place) as own_l1_paper_bytes_per_s,
+            arg_min(own_l1_vendor_bytes_per_s, place) as own_l1_vendor_bytes_per_s,
+            arg_min(occupancy_ratio, place) as occupancy_ratio,
+            arg_min(compute_throughput_ratio, place) as compute_throughput_ratio,
+            arg_min(memory_throughput_ratio, place) as memory_throughput_ratio,
+            arg_min(dram_throughput_ratio, place) as dram_throughput_ratio
+        from (select kinds.*, source_id as place from kinds)
+        join mean using (run_id, source_id, match_index)
+        group by run_id, work_number
+    ),
+    joined_run as not materialized(
+        select distinct run_id from source_file where recording_kind = 'join'
+    ),
+    launches as not materialized(
+        select
+            launch.run_id,
+            launch.source_id,
+            launch.event_id,
+            launch.name,
+            launch.launch_count,
+            launch.device_id,
+            launch.dur_ns,
+            device_known.device_name,
+            device_known.compute_capability,
+            match_kind,
+            work_number,
+            case
+                when work_number is null
+                then 'no counters: ' || coalesce(matched.reason, 'it came after the join')
+            end as match_reason
+        from kernel_launch as launch
+        join joined_run using (run_id)
+        left join
+            matched
+            on matched.run_id = launch.run_id
+            and matched.launch_source_id = launch.source_id
+            and matched.event_id = launch.event_id
+        left join
+            device_known
+            on device_known.run_id = launch.run_id
+            and device_known.source_id = launch.source_id
+            and device_known.device_id is not distinct from launch.device_id
+    )
+select
+    launches.run_id,
+    launches.source_id,
+    event_id,
+    name,
+    launch_count,
+    cast(null as bigint) as launch_index,
+    device_id,
+    device_name,
+    compute_capability,
+    case when launches.work_number is not null then 'measured' end as provenance_kind,
+    match_kind,
+    fit_count,
+    launch_count * counted_ns as counted_ns,
+    flop_spread_ratio,
+    dram_spread_ratio,
+    match_reason,
+    dur_ns,
+    case when dur_ns is null then 'not in the timeline' end as dur_reason,
+    launch_count * fp64.flop as fp64_flop,
+    coalesce(match_reason, fp64.reason) as fp64_reason,
+    launch_count * fp32.flop as fp32_flop,
+    coalesce(match_reason, fp32.reason) as fp32_reason,
+    launch_count * fp16.packed as fp16_packed_flop,
+    launch_count * fp16.scalar as fp16_scalar_flop,
+    launch_count * fp16.arithmetic as fp16_arithmetic_flop,
+    fp16.kind as fp16_kind,
+    coalesce(match_reason, fp16.reason) as fp16_reason,
+    launch_count * tensor.tensor_fp64_flop as tensor_fp64_flop,
+    launch_count * tensor.tensor_tf32_flop as tensor_tf32_flop,
+    launch_count * tensor.tensor_bf16_flop as tensor_bf16_flop,
+    launch_count * tensor.tensor_fp16_flop as tensor_fp16_flop,
+    launch_count * tensor.tensor_fp8_flop as tensor_fp8_flop,
+    launch_count * tensor.tensor_fp4_flop as tensor_fp4_flop,
+    launch_count * tensor.tensor_mixed_flop as tensor_mixed_flop,
+    launch_count * tensor.tensor_int_flop as tensor_int_flop,
+    launch_count * tensor.tensor_flop as tensor_flop,
+    coalesce(match_reason, tensor.reason) as tensor_reason,
+    case
+        when coalesce(fp64.flop, fp32.flop, fp16.arithmetic, tensor.tensor_flop) is not null
+        then
+            launch_count * (
+                coalesce(fp64.flop, 0)
+                + coalesce(fp32.flop, 0)
+                + coalesce(fp16.arithmetic, 0)
+                + coalesce(tensor.tensor_flop, 0)
+            )
+    end as known_flop,
+    launch_count
+    * (fp64.flop + fp32.flop + fp16.arithmetic + tensor.tensor_flop) as total_arithmetic_flop,
+    launch_count * (fp64.flop + fp32.flop + fp16.packed + tensor.tensor_flop) as total_packed_flop,
+    launch_count * (fp64.flop + fp32.flop + fp16.scalar + tensor.tensor_flop) as total_scalar_flop,
+    case
+        when match_reason is not null
+        then match_reason
+        when fp32.flop is null
+        then 'fp32: ' || fp32.reason
+        when fp64.flop is null
+        then 'fp64: ' || fp64.reason
+        when fp16.scalar is null
+        then 'fp16: ' || fp16.reason
+        when tensor.tensor_flop is null
+        then 'tensor: ' || tensor.reason
+    end as total_reason,
+    case
+        when fp64.flop + fp32.flop + fp16.scalar + tensor.tensor_flop is null then missing_metrics
+    end as missing_metrics,
+    launch_count * dram.bytes as dram_bytes,
+    dram.basis as dram_basis,
+    coalesce(match_reason, dram.reason) as dram_reason,
+    launch_count * l2.paper as l2_paper_bytes,
+    launch_count * l2.vendor as l2_vendor_bytes,
+    coalesce(match_reason, l2.reason) as l2_reason,
+    launch_count * l1.paper as l1_paper_bytes,
+    launch_count * l1.vendor as l1_vendor_bytes,
+    coalesce(match_reason, l1.reason) as l1_reason,
     -- what a launch could do at the clock of another device says nothing
-    CASE WHEN device_name = counted_device_name THEN own_fp64_flop_per_s END AS own_fp64_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_fp32_flop_per_s END AS own_fp32_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_fp16_flop_per_s END AS own_fp16_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_tensor_fp64_flop_per_s END AS own_tensor_fp64_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_tensor_tf32_flop_per_s END AS own_tensor_tf32_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_tensor_bf16_flop_per_s END AS own_tensor_bf16_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_tensor_fp16_flop_per_s END AS own_tensor_fp16_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_tensor_fp8_flop_per_s END AS own_tensor_fp8_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_tensor_fp4_flop_per_s END AS own_tensor_fp4_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_tensor_int8_flop_per_s END AS own_tensor_int8_flop_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_dram_bytes_per_s END AS own_dram_bytes_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_l2_paper_bytes_per_s END AS own_l2_paper_bytes_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_l2_vendor_bytes_per_s END AS own_l2_vendor_bytes_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_l1_paper_bytes_per_s END AS own_l1_paper_bytes_per_s,
-    CASE WHEN device_name = counted_device_name THEN own_l1_vendor_bytes_per_s END AS own_l1_vendor_bytes_per_s,
-    occupancy_ratio, compute_throughput_ratio, memory_throughput_ratio, dram_throughput_ratio
-FROM launches
-LEFT JOIN merged ON merged.run_id = launches.run_id AND merged.work_number = launches.work_number
+    case when device_name = counted_device_name then own_fp64_flop_per_s end as own_fp64_flop_per_s,
+    case when device_name = counted_device_name then own_fp32_flop_per_s end as own_fp32_flop_per_s,
+    case when device_name = counted_device_name then own_fp16_flop_per_s end as own_fp16_flop_per_s,
+    case
+        when device_name = counted_device_name then own_tensor_fp64_flop_per_s
+    end as own_tensor_fp64_flop_per_s,
+    case
+        when device_name = counted_device_name then own_tensor_tf32_flop_per_s
+    end as own_tensor_tf32_flop_per_s,
+    case
+        when device_name = counted_device_name then own_tensor_bf16_flop_per_s
+    end as own_tensor_bf16_flop_per_s,
+    case
+        when device_name = counted_device_name then own_tensor_fp16_flop_per_s
+    end as own_tensor_fp16_flop_per_s,
+    case
+        when device_name = counted_device_name then own_tensor_fp8_flop_per_s
+    end as own_tensor_fp8_flop_per_s,
+    case
+        when device_name = counted_device_name then own_tensor_fp4_flop_per_s
+    end as own_tensor_fp4_flop_per_s,
+    case
+        when device_name = counted_device_name then own_tensor_int8_flop_per_s
+    end as own_tensor_int8_flop_per_s,
+    case
+        when device_name = counted_device_name then own_dram_bytes_per_s
+    end as own_dram_bytes_per_s,
+    case
+        when device_name = counted_device_name then own_l2_paper_bytes_per_s
+    end as own_l2_paper_bytes_per_s,
+    case
+        when device_name = counted_device_name then own_l2_vendor_bytes_per_s
+    end as own_l2_vendor_bytes_per_s,
+    case
+        when device_name = counted_device_name then own_l1_paper_bytes_per_s
+    end as own_l1_paper_bytes_per_s,
+    case
+        when device_name = counted_device_name then own_l1_vendor_bytes_per_s
+    end as own_l1_vendor_bytes_per_s,
+    occupancy_ratio,
+    compute_throughput_ratio,
+    memory_throughput_ratio,
+    dram_throughput_ratio
+from launches
+left join merged on merged.run_id = launches.run_id and merged.work_number = launches.work_number

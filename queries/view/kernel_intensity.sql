@@ -17,29 +17,73 @@
 -- packed_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 packed"}
 -- scalar_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 scalar"}
 -- reason = {type = "VARCHAR", doc = "why it is NULL"}
-WITH
-levels AS (
-    SELECT
-        *,
-        unnest([
-            {'level_name': 'dram', 'byte_definition': 'paper', 'traffic_bytes': dram_bytes, 'why': dram_reason},
-            {'level_name': 'dram', 'byte_definition': 'vendor', 'traffic_bytes': dram_bytes, 'why': dram_reason},
-            {'level_name': 'l2', 'byte_definition': 'paper', 'traffic_bytes': l2_paper_bytes, 'why': l2_reason},
-            {'level_name': 'l2', 'byte_definition': 'vendor', 'traffic_bytes': l2_vendor_bytes, 'why': l2_reason},
-            {'level_name': 'l1', 'byte_definition': 'paper', 'traffic_bytes': l1_paper_bytes, 'why': l1_reason},
-            {'level_name': 'l1', 'byte_definition': 'vendor', 'traffic_bytes': l1_vendor_bytes, 'why': l1_reason}
-        ], recursive := true)
-    FROM kernel_work
-)
-SELECT
-    run_id, source_id, event_id, name, level_name, byte_definition,
-    total_arithmetic_flop, total_packed_flop, total_scalar_flop, traffic_bytes,
-    ratio(total_arithmetic_flop, traffic_bytes) AS arithmetic_flop_per_byte,
-    ratio(total_packed_flop, traffic_bytes) AS packed_flop_per_byte,
-    ratio(total_scalar_flop, traffic_bytes) AS scalar_flop_per_byte,
-    CASE
-        WHEN total_packed_flop IS NULL THEN total_reason
-        WHEN traffic_bytes IS NULL THEN level_name || ': ' || coalesce(why, 'not_collected')
-        WHEN traffic_bytes = 0 THEN level_name || ': no bytes'
-    END AS reason
-FROM levels
+with
+    levels as (
+        select
+            *,
+            unnest(
+                [
+                    {
+                        'level_name':'dram',
+                        'byte_definition':'paper',
+                        'traffic_bytes':dram_bytes,
+                        'why':dram_reason
+                    },
+                    {
+                        'level_name':'dram',
+                        'byte_definition':'vendor',
+                        'traffic_bytes':dram_bytes,
+                        'why':dram_reason
+                    },
+                    {
+                        'level_name':'l2',
+                        'byte_definition':'paper',
+                        'traffic_bytes':l2_paper_bytes,
+                        'why':l2_reason
+                    },
+                    {
+                        'level_name':'l2',
+                        'byte_definition':'vendor',
+                        'traffic_bytes':l2_vendor_bytes,
+                        'why':l2_reason
+                    },
+                    {
+                        'level_name':'l1',
+                        'byte_definition':'paper',
+                        'traffic_bytes':l1_paper_bytes,
+                        'why':l1_reason
+                    },
+                    {
+                        'level_name':'l1',
+                        'byte_definition':'vendor',
+                        'traffic_bytes':l1_vendor_bytes,
+                        'why':l1_reason
+                    }
+                ],
+                recursive := true
+            )
+        from kernel_work
+    )
+select
+    run_id,
+    source_id,
+    event_id,
+    name,
+    level_name,
+    byte_definition,
+    total_arithmetic_flop,
+    total_packed_flop,
+    total_scalar_flop,
+    traffic_bytes,
+    ratio(total_arithmetic_flop, traffic_bytes) as arithmetic_flop_per_byte,
+    ratio(total_packed_flop, traffic_bytes) as packed_flop_per_byte,
+    ratio(total_scalar_flop, traffic_bytes) as scalar_flop_per_byte,
+    case
+        when total_packed_flop is null
+        then total_reason
+        when traffic_bytes is null
+        then level_name || ': ' || coalesce(why, 'not_collected')
+        when traffic_bytes = 0
+        then level_name || ': no bytes'
+    end as reason
+from levels

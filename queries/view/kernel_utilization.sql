@@ -1,5 +1,7 @@
--- purpose = "Every launch with counters against each compute ceiling: operations done / operations possible in its duration."
--- source = "Zhu 2018 (TBD), eq. 2; the launch's own peak: NVIDIA Nsight Compute, section SpeedOfLight_RooflineChart"
+-- purpose = "Every launch with counters against each compute ceiling: operations done /
+-- operations possible in its duration."
+-- source = "Zhu 2018 (TBD), eq. 2; the launch's own peak: NVIDIA Nsight Compute, section
+-- SpeedOfLight_RooflineChart"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work", "device_ceiling", "device_known", "of_ceiling"]
 -- [columns]
@@ -10,67 +12,119 @@
 -- ceiling_name = {type = "VARCHAR", doc = "fp64, fp32, fp16 (packed, as work alone) or tensor_…"}
 -- work_flop = {type = "BIGINT", doc = "operations of that kind"}
 -- dur_ns = {type = "BIGINT", doc = "duration"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "the ceiling of the device, by the user or its data sheet"}
+-- peak_flop_per_s = {type = "DOUBLE", doc = "the ceiling of the device, by the user or its data
+-- sheet"}
 -- peak_source = {type = "VARCHAR", doc = "where it comes from"}
--- utilization_ratio = {type = "DOUBLE", doc = "against that; above 1 the data or the peak is wrong, or the clock above its data sheet"}
--- own_peak_flop_per_s = {type = "DOUBLE", doc = "the ceiling at the launch's own clock, where the report says"}
+-- utilization_ratio = {type = "DOUBLE", doc = "against that; above 1 the data or the peak is
+-- wrong, or the clock above its data sheet"}
+-- own_peak_flop_per_s = {type = "DOUBLE", doc = "the ceiling at the launch's own clock, where the
+-- report says"}
 -- own_utilization_ratio = {type = "DOUBLE", doc = "against that"}
 -- reason = {type = "VARCHAR", doc = "why utilization_ratio is NULL"}
-WITH
-kinds AS (
-    SELECT
-        work.run_id, work.source_id, work.event_id, work.name, work.device_id, work.dur_ns,
-        work.dur_reason, kind.ceiling_name,
-        of_ceiling(
-            kind.ceiling_name, fp64_flop, fp32_flop, fp16_arithmetic_flop, tensor_fp64_flop, tensor_tf32_flop,
-            tensor_bf16_flop, tensor_fp16_flop, tensor_fp8_flop, tensor_fp4_flop,
-            tensor_int_flop
-        ) AS work_flop,
-        CASE kind.ceiling_name
-            WHEN 'fp64' THEN fp64_reason
-            WHEN 'fp32' THEN fp32_reason
-            WHEN 'fp16' THEN fp16_reason
-            ELSE tensor_reason
-        END AS work_reason,
-        of_ceiling(
-            kind.ceiling_name, own_fp64_flop_per_s, own_fp32_flop_per_s, own_fp16_flop_per_s,
-            own_tensor_fp64_flop_per_s, own_tensor_tf32_flop_per_s, own_tensor_bf16_flop_per_s,
-            own_tensor_fp16_flop_per_s, own_tensor_fp8_flop_per_s, own_tensor_fp4_flop_per_s,
-            own_tensor_int8_flop_per_s
-        ) AS own_peak_flop_per_s
-    FROM kernel_work AS work
-    CROSS JOIN (
-        SELECT unnest([
-            'fp64', 'fp32', 'fp16', 'tensor_fp64', 'tensor_tf32', 'tensor_bf16', 'tensor_fp16',
-            'tensor_fp8', 'tensor_fp4', 'tensor_int8'
-        ]) AS ceiling_name
-    ) AS kind
-)
-SELECT
-    kinds.run_id, kinds.source_id, kinds.event_id, kinds.name, kinds.ceiling_name,
-    kinds.work_flop, kinds.dur_ns,
-    device_ceiling.value AS peak_flop_per_s,
-    device_ceiling.source_text AS peak_source,
-    ratio(kinds.work_flop * 1e9, kinds.dur_ns * device_ceiling.value) AS utilization_ratio,
+with
+    kinds as (
+        select
+            work.run_id,
+            work.source_id,
+            work.event_id,
+            work.name,
+            work.device_id,
+            work.dur_ns,
+            work.dur_reason,
+            kind.ceiling_name,
+            of_ceiling(
+                kind.ceiling_name,
+                fp64_flop,
+                fp32_flop,
+                fp16_arithmetic_flop,
+                tensor_fp64_flop,
+                tensor_tf32_flop,
+                tensor_bf16_flop,
+                tensor_fp16_flop,
+                tensor_fp8_flop,
+                tensor_fp4_flop,
+                tensor_int_flop
+            ) as work_flop,
+            case
+                kind.ceiling_name
+                when 'fp64'
+                then fp64_reason
+                when 'fp32'
+                then fp32_reason
+                when 'fp16'
+                then fp16_reason
+                else tensor_reason
+            end as work_reason,
+            of_ceiling(
+                kind.ceiling_name,
+                own_fp64_flop_per_s,
+                own_fp32_flop_per_s,
+                own_fp16_flop_per_s,
+                own_tensor_fp64_flop_per_s,
+                own_tensor_tf32_flop_per_s,
+                own_tensor_bf16_flop_per_s,
+                own_tensor_fp16_flop_per_s,
+                own_tensor_fp8_flop_per_s,
+                own_tensor_fp4_flop_per_s,
+                own_tensor_int8_flop_per_s
+            ) as own_peak_flop_per_s
+        from kernel_work as work
+        cross join
+            (
+                select
+                    unnest(
+                        [
+                            'fp64',
+                            'fp32',
+                            'fp16',
+                            'tensor_fp64',
+                            'tensor_tf32',
+                            'tensor_bf16',
+                            'tensor_fp16',
+                            'tensor_fp8',
+                            'tensor_fp4',
+                            'tensor_int8'
+                        ]
+                    ) as ceiling_name
+            ) as kind
+    )
+select
+    kinds.run_id,
+    kinds.source_id,
+    kinds.event_id,
+    kinds.name,
+    kinds.ceiling_name,
+    kinds.work_flop,
+    kinds.dur_ns,
+    device_ceiling.value as peak_flop_per_s,
+    device_ceiling.source_text as peak_source,
+    ratio(kinds.work_flop * 1e9, kinds.dur_ns * device_ceiling.value) as utilization_ratio,
     kinds.own_peak_flop_per_s,
-    ratio(kinds.work_flop * 1e9, kinds.dur_ns * kinds.own_peak_flop_per_s) AS own_utilization_ratio,
-    CASE
-        WHEN kinds.work_flop IS NULL THEN coalesce(kinds.work_reason, 'not_collected')
-        WHEN kinds.dur_ns IS NULL THEN 'duration: ' || kinds.dur_reason
-        WHEN kinds.dur_ns = 0 THEN 'duration of zero'
-        WHEN device_ceiling.value IS NULL AND device_known.device_name IS NULL THEN 'device not known'
-        WHEN device_ceiling.value IS NULL THEN 'no peak for this device'
-    END AS reason
-FROM kinds
-LEFT JOIN device_known
-    ON device_known.run_id = kinds.run_id
-    AND device_known.source_id = kinds.source_id
-    AND device_known.device_id IS NOT DISTINCT FROM kinds.device_id
-LEFT JOIN device_ceiling
-    ON device_ceiling.run_id = kinds.run_id
-    AND device_ceiling.source_id = kinds.source_id
-    AND device_ceiling.device_id IS NOT DISTINCT FROM kinds.device_id
-    AND device_ceiling.ceiling_kind = 'compute'
-    AND device_ceiling.ceiling_name = kinds.ceiling_name
+    ratio(kinds.work_flop * 1e9, kinds.dur_ns * kinds.own_peak_flop_per_s) as own_utilization_ratio,
+    case
+        when kinds.work_flop is null
+        then coalesce(kinds.work_reason, 'not_collected')
+        when kinds.dur_ns is null
+        then 'duration: ' || kinds.dur_reason
+        when kinds.dur_ns = 0
+        then 'duration of zero'
+        when device_ceiling.value is null and device_known.device_name is null
+        then 'device not known'
+        when device_ceiling.value is null
+        then 'no peak for this device'
+    end as reason
+from kinds
+left join
+    device_known
+    on device_known.run_id = kinds.run_id
+    and device_known.source_id = kinds.source_id
+    and device_known.device_id is not distinct from kinds.device_id
+left join
+    device_ceiling
+    on device_ceiling.run_id = kinds.run_id
+    and device_ceiling.source_id = kinds.source_id
+    and device_ceiling.device_id is not distinct from kinds.device_id
+    and device_ceiling.ceiling_kind = 'compute'
+    and device_ceiling.ceiling_name = kinds.ceiling_name
 -- a kind of tensor operation that neither the report nor the device has is no question
-WHERE kinds.work_flop IS NOT NULL OR kinds.ceiling_name IN ('fp64', 'fp32', 'fp16')
+where kinds.work_flop is not null or kinds.ceiling_name in ('fp64', 'fp32', 'fp16')

@@ -6,7 +6,6 @@
 -- label_name = {type = "VARCHAR", doc = "label"}
 -- label_value = {type = "VARCHAR", doc = "its value"}
 -- label_number = {type = "DOUBLE", doc = "its value as a number; NULL if it is none"}
-SELECT
-    run_id, label_name, any_value(value) AS label_value, any_value(value_number) AS label_number
-FROM run_label
-GROUP BY run_id, label_name
+select run_id, label_name, any_value(value) as label_value, any_value(value_number) as label_number
+from run_label
+group by run_id, label_name

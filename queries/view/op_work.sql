@@ -1,11 +1,14 @@
--- purpose = "The work of every operator that counts, held against the peak of matrix operations on 16-bit floats and its memory."
--- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md, section Operators"
+-- purpose = "The work of every operator that counts, held against the peak of matrix operations
+-- on 16-bit floats and its memory."
+-- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
+-- section Operators"
 -- needs = ["op_stat"]
 -- depends = ["op_under"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source: a host"}
--- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL where the row is worked out"}
+-- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL where the row is
+-- worked out"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework: the same time under both"}
 -- side_kind = {type = "VARCHAR", doc = "device or host"}
 -- device_id = {type = "BIGINT", doc = "device; NULL where the dump adds devices up"}
@@ -23,25 +26,32 @@
 -- total_flop = {type = "DOUBLE", doc = "operations of all occurrences; 0: it does none"}
 -- flop_basis = {type = "VARCHAR", doc = "count, or rate (x dur_ns)"}
 -- flop_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- total_bytes = {type = "DOUBLE", doc = "bytes of all occurrences, of device memory where they are told apart"}
--- bytes_basis = {type = "VARCHAR", doc = "dram (device memory), accessed (all memories) or rate (x dur_ns)"}
+-- total_bytes = {type = "DOUBLE", doc = "bytes of all occurrences, of device memory where they
+-- are told apart"}
+-- bytes_basis = {type = "VARCHAR", doc = "dram (device memory), accessed (all memories) or rate
+-- (x dur_ns)"}
 -- bytes_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- provenance_kind = {type = "VARCHAR", doc = "reported: by the cost model of the profiler or its compiler"}
+-- provenance_kind = {type = "VARCHAR", doc = "reported: by the cost model of the profiler or its
+-- compiler"}
 -- work_source_name = {type = "VARCHAR", doc = "where operations and bytes are from"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL of an operator without any of either"}
+-- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL of an operator
+-- without any of either"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / dur_ns"}
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / dur_ns"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "the peak"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
 -- ridge_flop_per_byte = {type = "DOUBLE", doc = "peak_flop_per_s / peak_bytes_per_s"}
--- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the profiler: of compute, and after a comma of memory where that is another"}
+-- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
+-- profiler: of compute, and after a comma of memory where that is another"}
 -- compute_ns = {type = "DOUBLE", doc = "operations at peak"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "bytes at peak"}
 -- utilization_ratio = {type = "DOUBLE", doc = "achieved_flop_per_s / peak_flop_per_s"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory) or compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute (the intensity is above the ridge) or dram"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
+-- or compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute
+-- (the intensity is above the ridge) or dram"}
 -- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
 -- bound_reason = {type = "VARCHAR", doc = "why it is NULL"}
 -- reported_bound_name = {type = "VARCHAR", doc = "what bounds it, in the profiler's word"}
-FROM op_under(NULL, NULL)
+from op_under(null, null)

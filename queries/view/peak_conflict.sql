@@ -1,4 +1,5 @@
--- purpose = "The peaks by a profiler's own table that are more than 1.3 times, or less than 1/1.3 of, those that are known of the device."
+-- purpose = "The peaks by a profiler's own table that are more than 1.3 times, or less than 1/1.3
+-- of, those that are known of the device."
 -- source = "view device_ceiling; docs/metrics.md, section Operators"
 -- needs = ["device"]
 -- depends = ["device_ceiling"]
@@ -8,11 +9,20 @@
 -- device_id = {type = "BIGINT", doc = "device"}
 -- model_name = {type = "VARCHAR", doc = "which known device it is"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
--- ceiling_name = {type = "VARCHAR", doc = "the known ceiling: dram, or of compute tensor_bf16, else tensor_fp16"}
+-- ceiling_name = {type = "VARCHAR", doc = "the known ceiling: dram, or of compute tensor_bf16,
+-- else tensor_fp16"}
 -- value = {type = "DOUBLE", doc = "the known figure, in base units"}
 -- reported_value = {type = "DOUBLE", doc = "the profiler's"}
 -- reported_ratio = {type = "DOUBLE", doc = "reported_value / value"}
-SELECT
-    run_id, source_id, device_id, model_name, ceiling_kind, ceiling_name, value, reported_value, reported_ratio
-FROM device_ceiling
-WHERE reported_value IS NOT NULL
+select
+    run_id,
+    source_id,
+    device_id,
+    model_name,
+    ceiling_kind,
+    ceiling_name,
+    value,
+    reported_value,
+    reported_ratio
+from device_ceiling
+where reported_value is not null

@@ -4,4 +4,4 @@
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- title = {type = "VARCHAR", doc = "its name"}
-SELECT run_id, any_value(run_name) AS title FROM run GROUP BY run_id
+select run_id, any_value(run_name) as title from run group by run_id

@@ -1,7 +1,9 @@
--- purpose = "The sources whose profiler kept only samples of the memory events: totals count, blocks cannot be told from them."
--- source = "XProf, SampleMemoryProfileTimeline: of more than 1,000 snapshots the largest of each stretch; docs/metrics.md, section Memory by kind"
+-- purpose = "The sources whose profiler kept only samples of the memory events: totals count,
+-- blocks cannot be told from them."
+-- source = "XProf, SampleMemoryProfileTimeline: of more than 1,000 snapshots the largest of each
+-- stretch; docs/metrics.md, section Memory by kind"
 -- needs = ["ingest_issue"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
-SELECT DISTINCT run_id, source_id FROM ingest_issue WHERE code = 'sampled_events'
+select distinct run_id, source_id from ingest_issue where code = 'sampled_events'

@@ -1,13 +1,19 @@
--- purpose = "How many samples a step of each run works on: the metric samples_per_step, else the label batch."
+-- purpose = "How many samples a step of each run works on: the metric samples_per_step, else the
+-- label batch."
 -- source = "docs/metrics.md, section Steps and the stable phase"
 -- depends = ["label_value"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- sample_count = {type = "DOUBLE", doc = "samples"}
-SELECT run_id, coalesce(max(CASE WHEN is_metric THEN value END), max(value)) AS sample_count
-FROM (
-    SELECT run_id, true AS is_metric, value FROM run_metric WHERE metric_name = 'samples_per_step'
-    UNION ALL
-    SELECT run_id, false, label_number FROM label_value WHERE label_name = 'batch'
-)
-GROUP BY run_id
+select run_id, coalesce(max(case when is_metric then value end), max(value)) as sample_count
+from
+    (
+        select run_id, true as is_metric, value
+        from run_metric
+        where metric_name = 'samples_per_step'
+        union all
+        select run_id, false, label_number
+        from label_value
+        where label_name = 'batch'
+    )
+group by run_id

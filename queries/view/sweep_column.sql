@@ -3,8 +3,11 @@
 -- [columns]
 -- role_kind = {type = "VARCHAR", doc = "label or metric"}
 -- column_name = {type = "VARCHAR", doc = "its name"}
-SELECT DISTINCT role_kind, column_name FROM configuration_value
-UNION
-SELECT 'label', label_name FROM run_label
-UNION
-SELECT 'metric', metric_name FROM run_metric
+select distinct role_kind, column_name
+from configuration_value
+union
+select 'label', label_name
+from run_label
+union
+select 'metric', metric_name
+from run_metric

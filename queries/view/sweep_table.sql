@@ -4,28 +4,44 @@
 -- needs = ["run"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the table; the word run for a run that is a configuration itself"}
+-- source_id = {type = "VARCHAR", doc = "source of the table; the word run for a run that is a
+-- configuration itself"}
 -- title = {type = "VARCHAR", doc = "name of the run"}
 -- configuration_count = {type = "BIGINT", doc = "configurations in it"}
--- base_id = {type = "BIGINT", doc = "configuration_id of its row 0: all rows of all tables have one of their own"}
-WITH
--- numbered by what is stored, not by what is in it: a question about one run then reads no file of another
-numbers AS (
-    SELECT run_id, source_id, row_number() OVER (ORDER BY run_id, source_id) << 40 AS base_id
-    FROM (
-        SELECT run_id, source_id FROM stored_table WHERE table_name = 'configuration'
-        UNION
-        SELECT run_id, 'run' FROM stored_table
+-- base_id = {type = "BIGINT", doc = "configuration_id of its row 0: all rows of all tables have
+-- one of their own"}
+with
+    -- numbered by what is stored, not by what is in it: a question about one run then reads no
+    -- file of another
+    numbers as (
+        select run_id, source_id, row_number() over (order by run_id, source_id) << 40 as base_id
+        from
+            (
+                select run_id, source_id
+                from stored_table
+                where table_name = 'configuration'
+                union
+                select run_id, 'run'
+                from stored_table
+            )
+    ),
+    either as (
+        select run_id, source_id, count(*) as configuration_count
+        from configuration
+        group by run_id, source_id
+        union all
+        select run_id, 'run', 1
+        from
+            (
+                select run_id
+                from run_label
+                union
+                select run_id
+                from run_metric
+            )
+        where run_id not in (select run_id from stored_table where table_name = 'configuration')
     )
-),
-either AS (
-    SELECT run_id, source_id, count(*) AS configuration_count FROM configuration GROUP BY run_id, source_id
-    UNION ALL
-    SELECT run_id, 'run', 1
-    FROM (SELECT run_id FROM run_label UNION SELECT run_id FROM run_metric)
-    WHERE run_id NOT IN (SELECT run_id FROM stored_table WHERE table_name = 'configuration')
-)
-SELECT either.run_id, either.source_id, run_title.title, either.configuration_count, numbers.base_id
-FROM either
-JOIN numbers USING (run_id, source_id)
-JOIN run_title USING (run_id)
+select either.run_id, either.source_id, run_title.title, either.configuration_count, numbers.base_id
+from either
+join numbers using (run_id, source_id)
+join run_title using (run_id)

@@ -57,14 +57,16 @@ def test_a_release_without_an_allocation_is_of_a_block_from_before() -> None:
 
 def test_what_is_released_twice_was_allocated_between() -> None:
     assert blocks_of((0, 64, 10, 512), (0, 64, 20, -512), (0, 64, 30, -512)) == [
-        (-1, 2, None), (0, 1, None),
-    ]  # fmt: skip
+        (-1, 2, None),
+        (0, 1, None),
+    ]
 
 
 def test_what_is_allocated_twice_was_released_before_the_second() -> None:
     assert blocks_of((0, 64, 10, 512), (0, 64, 20, 256), (0, 64, 30, -256)) == [
-        (0, -1, 20), (1, 2, None),
-    ]  # fmt: skip
+        (0, -1, 20),
+        (1, 2, None),
+    ]
 
 
 def test_without_an_address_nothing_is_paired() -> None:
@@ -90,17 +92,37 @@ def ingested(tmp_path: Path) -> Ingested:
 
 
 def span(
-    name: str, start: int, end: int, category: str = "cpu_op", thread: int = 1,
+    name: str,
+    start: int,
+    end: int,
+    category: str = "cpu_op",
+    thread: int = 1,
     args: Row | None = None,
-) -> Row:  # fmt: skip
-    return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": start,
-            "dur": end - start, "args": args or {}}  # fmt: skip
+) -> Row:
+    return {
+        "ph": "X",
+        "cat": category,
+        "name": name,
+        "pid": 1,
+        "tid": thread,
+        "ts": start,
+        "dur": end - start,
+        "args": args or {},
+    }
 
 
 def memory(time: int, address: int, size: int, thread: int = 1, **more: int) -> Row:
     args = {"Device Type": 1, "Device Id": 0, "Addr": address, "Bytes": size, **more}
-    return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1,
-            "tid": thread, "ts": time, "args": args}  # fmt: skip
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "s": "t",
+        "name": "[memory]",
+        "pid": 1,
+        "tid": thread,
+        "ts": time,
+        "args": args,
+    }
 
 
 def picked(row: Row, *names: str) -> tuple[Any, ...]:
@@ -113,11 +135,16 @@ TRAINING = [
     span("aten::linear", 110, 200),
     span("aten::addmm", 120, 190, args={"Sequence number": 5}),
     span("aten::empty", 130, 140),
-    span("autograd::engine::evaluate_function: AddmmBackward0", 400, 500, thread=2,
-         args={"Sequence number": 5, "Fwd thread id": 1}),
+    span(
+        "autograd::engine::evaluate_function: AddmmBackward0",
+        400,
+        500,
+        thread=2,
+        args={"Sequence number": 5, "Fwd thread id": 1},
+    ),
     span("Optimizer.step#Adam.step", 600, 700, "user_annotation"),
     span("aten::zeros_like", 610, 620),
-]  # fmt: skip
+]
 
 
 def test_a_block_has_what_allocated_and_what_released_it(ingested: Ingested) -> None:
@@ -132,8 +159,9 @@ def test_a_block_has_what_allocated_and_what_released_it(ingested: Ingested) -> 
     assert picked(row, "op_name", "step_index", "phase_kind") == ("aten::empty", 1, "forward")
     assert picked(row, "pass_index", "next_phase_kind") == (1, "backward")
     assert picked(row, "release_op_name", "release_step_index") == (
-        "autograd::engine::evaluate_function: AddmmBackward0", 1,
-    )  # fmt: skip
+        "autograd::engine::evaluate_function: AddmmBackward0",
+        1,
+    )
     assert picked(row, "release_phase_kind", "release_pass_index") == ("backward", 2)
     assert row["is_released_in_op"] is False
 
@@ -196,17 +224,21 @@ def test_passes_end_with_their_step(ingested: Ingested) -> None:
     ]
     rows = ingested([*steps, *calls, memory(112, 64, 8), memory(150, 65, 8), memory(212, 66, 8)])
     assert [picked(row, "phase_kind", "pass_index", "step_index") for row in rows] == [
-        ("forward", 1, 1), (None, 1, 1), ("forward", 2, 2),
-    ]  # fmt: skip
+        ("forward", 1, 1),
+        (None, 1, 1),
+        ("forward", 2, 2),
+    ]
 
 
 def test_ends_that_the_file_does_not_have(ingested: Ingested) -> None:
     events = [memory(10, 1, -512), memory(20, 2, 512), memory(30, 3, 512), memory(40, 3, 8)]
     rows = ingested(events)
     assert [picked(row, "address", "size_bytes", "start_ns", "dur_ns") for row in rows] == [
-        (1, 512, None, None), (2, 512, 20_000, None), (3, 512, 30_000, 10_000),
+        (1, 512, None, None),
+        (2, 512, 20_000, None),
+        (3, 512, 30_000, 10_000),
         (3, 8, 40_000, None),
-    ]  # fmt: skip
+    ]
     assert [row["event_id"] is None for row in rows] == [True, False, False, False]
     assert [row["release_event_id"] is None for row in rows] == [False, True, True, True]
     assert {row["pass_index"] for row in rows} == {None}  # nothing has a phase

@@ -50,9 +50,11 @@ def replay(start: float, correlation: int, names: tuple[str, ...] = WORK) -> lis
     return [
         annotation("decode", start, 40),
         launch(correlation, start + 10, 20, name="hipGraphLaunch"),
-        *(kernel(name, start + 50 + 10 * place, 10, correlation=correlation)
-          for place, name in enumerate(names)),
-    ]  # fmt: skip
+        *(
+            kernel(name, start + 50 + 10 * place, 10, correlation=correlation)
+            for place, name in enumerate(names)
+        ),
+    ]
 
 
 def told(store: Store) -> list[tuple[Any, ...]]:
@@ -67,8 +69,10 @@ def told(store: Store) -> list[tuple[Any, ...]]:
 def test_work_of_a_graph_is_of_the_operators_that_were_captured(tmp_path: Path) -> None:
     events = [
         *capture(100, 10),
-        annotation("ProfilerStep#4", 290, 200), *replay(300, 1), *replay(400, 2),
-    ]  # fmt: skip
+        annotation("ProfilerStep#4", 290, 200),
+        *replay(300, 1),
+        *replay(400, 2),
+    ]
     store = stored(tmp_path, events)
     of_one = [
         ("gemm", "aten::mm", "Net_0", 4, "hipGraphLaunch", True, None),
@@ -80,16 +84,18 @@ def test_work_of_a_graph_is_of_the_operators_that_were_captured(tmp_path: Path) 
     used = store.rows("SELECT DISTINCT context_id FROM attribution ORDER BY context_id")
     chains = store.chains()
     assert [chains[row["context_id"]] for row in used] == [
-        "decode > Net_0 > aten::mm", "decode > Net_0 > aten::relu",
-    ]  # fmt: skip
+        "decode > Net_0 > aten::mm",
+        "decode > Net_0 > aten::relu",
+    ]
     # what was captured launched nothing itself
     calls = store.rows("SELECT device_ns, work_count FROM op_call")
     assert {tuple(call.values()) for call in calls} == {(0, 0)}
     rows = store.database.query("ops", {"run_id": store.rows("FROM run")[0]["run_id"]}).rows()
     figures = ("name", "total_ns", "kernel_count", "total_flop")
     assert {tuple(row[figure] for figure in figures) for row in rows} == {
-        ("aten::mm", 40_000, 4, None), ("aten::relu", 20_000, 2, None),
-    }  # fmt: skip
+        ("aten::mm", 40_000, 4, None),
+        ("aten::relu", 20_000, 2, None),
+    }
 
 
 @pytest.mark.parametrize(
@@ -125,9 +131,10 @@ def test_what_the_file_does_not_prove_is_not_claimed(
 def test_branches_of_a_graph_are_not_told_apart_by_names(tmp_path: Path) -> None:
     """Both kernels of one name run at once: which operator each is of, nobody says."""
     work = [
-        kernel("gemm", 350, 30, correlation=1), kernel("relu", 351, 5, correlation=1),
+        kernel("gemm", 350, 30, correlation=1),
+        kernel("relu", 351, 5, correlation=1),
         kernel("gemm", 352, 30, correlation=1),
-    ]  # fmt: skip
+    ]
     events = [*capture(100, 10), launch(1, 300, name="hipGraphLaunch"), *work]
     found = told(stored(tmp_path, events))
     assert {row[-1] for row in found} == {"kernels of one name in branches of the graph"}

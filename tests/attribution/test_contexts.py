@@ -6,16 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attribution.traces import (
-    AUTOGRAD,
-    Event,
-    annotation,
-    kernel,
-    launch,
-    module,
-    op,
-    stored,
-)
+from tests.attribution.traces import AUTOGRAD, Event, annotation, kernel, launch, module, op, stored
 from tracekit.attribution import contexts
 
 CHECKPOINT = "autograd::engine::evaluate_function: CheckpointFunctionBackward"
@@ -152,8 +143,9 @@ def test_a_forward_operator_in_no_module(tmp_path: Path) -> None:
     store = stored(tmp_path, events)
     assert store.work("k")["module_reason"] == "forward operator in no module"
     assert (store.call("aten::loss")["phase_kind"], store.call("aten::loss")["phase_basis"]) == (
-        "forward", "sequence",
-    )  # fmt: skip
+        "forward",
+        "sequence",
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,8 +195,10 @@ def test_the_module_hierarchy_that_an_operator_carries(tmp_path: Path) -> None:
     said = "TOP(Net)::forward.layer1(Block)::forward.conv(Conv2d)::forward.aten::conv2d"
     call = stored(tmp_path, [op("aten::conv2d", 0, 9, Module_Hierarchy=said)]).call("aten::conv2d")
     assert (call["module_path"], call["module_type_name"], call["module_basis"]) == (
-        "TOP/layer1/conv", "Conv2d", "hierarchy",
-    )  # fmt: skip
+        "TOP/layer1/conv",
+        "Conv2d",
+        "hierarchy",
+    )
 
 
 @pytest.mark.parametrize("said", ["", "(((", "a.b.c", "x)(y"])

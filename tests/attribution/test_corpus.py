@@ -19,8 +19,16 @@ from tracekit.store import open_store
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "torch"
 #: Nothing ran on a device, or it is no trace.
-WITHOUT_WORK = ("hta-memory-timeline", "parttransformer-empty", "dtumlops", "hta-gloo", "hta-mtia",
-                "hta-cpuops", "hta-cuptirange", "ibm-aiu")  # fmt: skip
+WITHOUT_WORK = (
+    "hta-memory-timeline",
+    "parttransformer-empty",
+    "dtumlops",
+    "hta-gloo",
+    "hta-mtia",
+    "hta-cpuops",
+    "hta-cuptirange",
+    "ibm-aiu",
+)
 TRACES = sorted(p.name for p in FOLDER.glob("*.json*") if not p.name.startswith(WITHOUT_WORK))
 #: Where torch drew arrows from forward to backward operators that have a number.
 WITH_ARROWS = (

@@ -43,12 +43,15 @@ def hidden(database: Database) -> tuple[list[int], list[int]]:
 @pytest.mark.parametrize(
     "name",
     [
-        "kineto-resnet50-v100-torch18-list", "kineto-resnet50-v100-torch19-memory",
-        "profilingtutorial-transformer-h100-stack-mem", "hta-v100-ns-resolution-rank0",
-        "hta-v100-nccl-rank1of2-memory", "hta-tracediff-a100-rank3of8",
+        "kineto-resnet50-v100-torch18-list",
+        "kineto-resnet50-v100-torch19-memory",
+        "profilingtutorial-transformer-h100-stack-mem",
+        "hta-v100-ns-resolution-rank0",
+        "hta-v100-nccl-rank1of2-memory",
+        "hta-tracediff-a100-rank3of8",
         "hta-a100-nccl-rank0of2-pgconfig",
     ],
-)  # fmt: skip
+)
 def test_hidden_marks_are_found_to_the_kernel(opened: Opened, name: str) -> None:
     marked, detected = hidden(opened(f"torch/{name}.json.gz"))
     assert detected == marked

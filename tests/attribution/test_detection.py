@@ -47,13 +47,36 @@ def kernels(
             )
             args = {"device": device, "stream": 7, "correlation": correlation}
             events += [
-                {"ph": "X", "cat": "kernel", "name": name, "pid": device, "tid": 7, "ts": ts,
-                 "dur": 10, "args": args},
-                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 99, "tid": 1,
-                 "ts": ts - 50, "dur": 1, "args": {"correlation": correlation}},
-                {"ph": "X", "cat": "cpu_op", "name": f"op_{name}", "pid": 99, "tid": 1,
-                 "ts": ts - 52, "dur": 4},
-            ]  # fmt: skip
+                {
+                    "ph": "X",
+                    "cat": "kernel",
+                    "name": name,
+                    "pid": device,
+                    "tid": 7,
+                    "ts": ts,
+                    "dur": 10,
+                    "args": args,
+                },
+                {
+                    "ph": "X",
+                    "cat": "cuda_runtime",
+                    "name": "cudaLaunchKernel",
+                    "pid": 99,
+                    "tid": 1,
+                    "ts": ts - 50,
+                    "dur": 1,
+                    "args": {"correlation": correlation},
+                },
+                {
+                    "ph": "X",
+                    "cat": "cpu_op",
+                    "name": f"op_{name}",
+                    "pid": 99,
+                    "tid": 1,
+                    "ts": ts - 52,
+                    "dur": 4,
+                },
+            ]
     return events
 
 
@@ -90,13 +113,21 @@ def test_operators_are_in_the_step_of_the_first_work_launched_in_them(ingested: 
     database = ingested([*kernels(0, 3, begin=1000), idle, around])
     calls = "SELECT name, step_index, count(*) FROM op_call GROUP BY ALL ORDER BY ALL"
     per_step = [(f"op_{name}", step, STEP.count(name)) for name in set(STEP) for step in range(3)]
-    assert answer(database, calls) == sorted([("around", None, 1), ("idle", None, 1), *per_step],
-                                             key=lambda row: (row[0], row[1] or 0))  # fmt: skip
+    assert answer(database, calls) == sorted(
+        [("around", None, 1), ("idle", None, 1), *per_step], key=lambda row: (row[0], row[1] or 0)
+    )
 
 
 def test_marks_are_not_second_guessed(ingested: Ingested) -> None:
-    mark = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#5", "pid": 99, "tid": 1,
-            "ts": 900, "dur": 2000}  # fmt: skip
+    mark = {
+        "ph": "X",
+        "cat": "user_annotation",
+        "name": "ProfilerStep#5",
+        "pid": 99,
+        "tid": 1,
+        "ts": 900,
+        "dur": 2000,
+    }
     database = ingested([*kernels(0, 4, begin=1000), mark])
     assert answer(database, "SELECT step_index, step_kind FROM step") == [(5, "host")]
 

@@ -19,9 +19,11 @@ def test_a_graph_is_one_launch_of_many_kernels(tmp_path: Path) -> None:
     ]
     store = stored(tmp_path, events)
     rows = store.rows("SELECT launch_name, launch_work_count, op_name FROM attribution")
-    assert rows == [
-        {"launch_name": "cudaGraphLaunch", "launch_work_count": 3, "op_name": "graph_replay"}
-    ] * 3  # fmt: skip
+    assert (
+        rows
+        == [{"launch_name": "cudaGraphLaunch", "launch_work_count": 3, "op_name": "graph_replay"}]
+        * 3
+    )
     call = store.call("graph_replay")
     assert (call["device_ns"], call["work_count"]) == (15_000, 3)
 
@@ -77,8 +79,10 @@ def test_torch_1_8(tmp_path: Path) -> None:
     ]
     work = stored(tmp_path, events).work("k")
     assert (work["launch_name"], work["op_name"], work["step_index"]) == (
-        "cudaLaunchKernel", "aten::mm", 1,
-    )  # fmt: skip
+        "cudaLaunchKernel",
+        "aten::mm",
+        1,
+    )
     assert work["depth_index"] == 0, "the mark of a step is in no chain"
 
 
@@ -107,8 +111,9 @@ def test_a_launch_outside_of_operators(tmp_path: Path) -> None:
     work = stored(tmp_path, [launch(7, 20), kernel("k", 30, 5, correlation=7)]).work("k")
     assert work["launch_name"] == "cudaLaunchKernel"
     assert (work["op_reason"], work["module_reason"]) == (
-        "no operator around the launch", "nothing around the launch",
-    )  # fmt: skip
+        "no operator around the launch",
+        "nothing around the launch",
+    )
 
 
 def test_work_without_a_start_keeps_no_links(tmp_path: Path) -> None:

@@ -99,9 +99,10 @@ def test_the_latest_before(
     found = latest_before(keys, times, asked, moments, inclusive=inclusive)
     for (key, time), place in zip(wanted, found.tolist(), strict=True):
         fitting = [
-            (row_time, row) for row, (row_key, row_time) in enumerate(rows)
+            (row_time, row)
+            for row, (row_key, row_time) in enumerate(rows)
             if row_key == key and (row_time < time or (inclusive and row_time == time))
-        ]  # fmt: skip
+        ]
         assert place == max(fitting, default=(0, -1))[1]
 
 

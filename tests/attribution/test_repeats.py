@@ -58,8 +58,10 @@ def test_layers_of_one_pass_are_said_to_be_layers() -> None:
 
 def test_a_recording_that_cuts_steps_has_those_between_its_waits() -> None:
     rest = len(TRAINING) - 100
-    found = steps_of([*TRAINING[100:], *TRAINING * 4, *TRAINING[:250]],
-                     waits=[rest + i * len(TRAINING) for i in range(5)])  # fmt: skip
+    found = steps_of(
+        [*TRAINING[100:], *TRAINING * 4, *TRAINING[:250]],
+        waits=[rest + i * len(TRAINING) for i in range(5)],
+    )
     assert spans(found) == whole(TRAINING, 4, rest)
 
 
@@ -91,8 +93,9 @@ def test_a_kernel_at_every_other_step_makes_no_steps_of_two() -> None:
 
 
 def test_two_shapes_by_turns_are_steps_of_one_each() -> None:
-    other = [f"{name}_wide" if name in ("qkv", "up", "d_qkv", "d_up") else name
-             for name in TRAINING]  # fmt: skip
+    other = [
+        f"{name}_wide" if name in ("qkv", "up", "d_qkv", "d_up") else name for name in TRAINING
+    ]
     found = steps_of([*TRAINING, *other] * 5)
     assert spans(found) == whole(TRAINING, 10)
     assert found.is_alike.all()
@@ -126,9 +129,10 @@ def test_streams_that_interleave_otherwise_in_each_step() -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [[], ["a"], ["a"] * 50, ["a", "b"] * 50, [str(i) for i in range(500)]],
+    "names",
+    [[], ["a"], ["a"] * 50, ["a", "b"] * 50, [str(i) for i in range(500)]],
     ids=["nothing", "one", "one kind", "two kinds", "all different"],
-)  # fmt: skip
+)
 def test_without_enough_to_go_by_there_are_none(names: list[str]) -> None:
     found = steps_of(names)
     assert spans(found) == []

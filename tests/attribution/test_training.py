@@ -6,16 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attribution.traces import (
-    AUTOGRAD,
-    Store,
-    annotation,
-    kernel,
-    launch,
-    module,
-    op,
-    stored,
-)
+from tests.attribution.traces import AUTOGRAD, Store, annotation, kernel, launch, module, op, stored
 
 DATA = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 NODE = "autograd::engine::evaluate_function: AddmmBackward0"
@@ -81,9 +72,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     ],
 )
 def test_where_a_kernel_comes_from(
-    store: Store, name: str, op_name: str, path: str | None, module_basis: str | None,
-    phase: str | None, phase_basis: str | None, step: int | None,
-) -> None:  # fmt: skip
+    store: Store,
+    name: str,
+    op_name: str,
+    path: str | None,
+    module_basis: str | None,
+    phase: str | None,
+    phase_basis: str | None,
+    step: int | None,
+) -> None:
     work = store.work(name)
     assert work["op_name"] == op_name
     assert (work["module_path"], work["module_basis"]) == (path, module_basis)
@@ -120,8 +117,10 @@ def test_the_launch_is_repeated(store: Store) -> None:
     )
     assert launched == [{"name": "cudaLaunchKernel", "thread_id": 1}]
     assert (work["launch_thread_id"], work["launch_start_ns"], work["launch_dur_ns"]) == (
-        1, 150_000, 10_000,
-    )  # fmt: skip
+        1,
+        150_000,
+        10_000,
+    )
     assert (work["start_ns"], work["dur_ns"], work["stream_id"]) == (200_000, 50_000, 7)
 
 
@@ -139,9 +138,15 @@ def test_the_launch_is_repeated(store: Store) -> None:
     ],
 )
 def test_a_call_of_an_operator(
-    store: Store, name: str, parent: str | None, self_us: int, device_us: int, own_us: int,
-    count: int, own_count: int,
-) -> None:  # fmt: skip
+    store: Store,
+    name: str,
+    parent: str | None,
+    self_us: int,
+    device_us: int,
+    own_us: int,
+    count: int,
+    own_count: int,
+) -> None:
     call = store.call(name)
     assert call["self_ns"] == self_us * 1000
     assert (call["device_ns"], call["self_device_ns"]) == (device_us * 1000, own_us * 1000)

@@ -25,25 +25,42 @@ from tests.benchmarks.run import WORK, folder_bytes, installed  # noqa: E402
 DEVICE, PEAK = "Tesla V100-SXM2-16GB", 15.7e12
 OPS = ("dadd", "dfma", "dmul", "fadd", "ffma", "fmul", "hadd", "hfma", "hmul")
 METRICS = (
-    ("dram__bytes.sum", "byte"), ("dram__cycles_elapsed.avg.per_second", "hz"),
+    ("dram__bytes.sum", "byte"),
+    ("dram__cycles_elapsed.avg.per_second", "hz"),
     ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%"),
     ("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "%"),
-    ("gpu__time_duration.sum", "ns"), ("l1tex__t_bytes.sum", "byte"),
-    ("launch__block_size", ""), ("launch__func_cache_config", ""), ("launch__grid_size", ""),
+    ("gpu__time_duration.sum", "ns"),
+    ("l1tex__t_bytes.sum", "byte"),
+    ("launch__block_size", ""),
+    ("launch__func_cache_config", ""),
+    ("launch__grid_size", ""),
     ("launch__occupancy_limit_registers", "block"),
     ("launch__registers_per_thread", "register/thread"),
     ("launch__shared_mem_per_block_dynamic", "byte/block"),
     ("launch__shared_mem_per_block_static", "byte/block"),
-    ("launch__waves_per_multiprocessor", ""), ("lts__t_bytes.sum", "byte"),
-    ("sm__cycles_elapsed.avg", "cycle"), ("sm__cycles_elapsed.avg.per_second", "hz"),
+    ("launch__waves_per_multiprocessor", ""),
+    ("lts__t_bytes.sum", "byte"),
+    ("sm__cycles_elapsed.avg", "cycle"),
+    ("sm__cycles_elapsed.avg.per_second", "hz"),
     ("sm__inst_executed_pipe_tensor.sum", "inst"),
     *((f"sm__sass_thread_inst_executed_op_{op}_pred_on.sum", "inst") for op in OPS),
     ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "%"),
     ("sm__warps_active.avg.pct_of_peak_sustained_active", "%"),
     ("smsp__inst_executed.sum", "inst"),
-)  # fmt: skip
-IDS = ("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
-       "Block Size", "Grid Size", "Device", "CC")  # fmt: skip
+)
+IDS = (
+    "ID",
+    "Process ID",
+    "Process Name",
+    "Host Name",
+    "Kernel Name",
+    "Context",
+    "Stream",
+    "Block Size",
+    "Grid Size",
+    "Device",
+    "CC",
+)
 KERNELS = [
     f"void at::native::vectorized_elementwise_kernel<{number}, at::native::CUDAFunctor_add<float>, "
     f"at::detail::Array<char*, {number % 7}>>(int, float, long)"
@@ -91,8 +108,9 @@ def main() -> None:
     WORK.mkdir(parents=True, exist_ok=True)
     ours, report, store = installed("ours", str(ROOT)), made(launches), WORK / "store-counters"
     shutil.rmtree(store, ignore_errors=True)
-    ingest = measure((ours, "-m", "tracekit", "ingest", report, "--store", store,
-                      "--device", DEVICE))  # fmt: skip
+    ingest = measure(
+        (ours, "-m", "tracekit", "ingest", report, "--store", store, "--device", DEVICE)
+    )
     asked = measure((ours, "-c", OUR_SCRIPT, store))
     peer = measure((ours, "-c", PEER_SCRIPT, report))
     smaller = made(launches // 10)
@@ -117,8 +135,19 @@ def made(launches: int) -> Path:
         for number in range(launches):
             name = KERNELS[int(rng.random() ** 3 * len(KERNELS))]
             grid = f"({rng.randrange(1, 4096)}, 1, 1)"
-            ids = (str(number), "4711", "python3.11", "127.0.0.1", name, "1", "7", "(256, 1, 1)",
-                   grid, "0", "7.0")  # fmt: skip
+            ids = (
+                str(number),
+                "4711",
+                "python3.11",
+                "127.0.0.1",
+                name,
+                "1",
+                "7",
+                "(256, 1, 1)",
+                grid,
+                "0",
+                "7.0",
+            )
             out.write(quoted((*ids, *(value(rng, *metric) for metric in METRICS))))
     path.with_suffix(".part").replace(path)
     return path
@@ -161,18 +190,31 @@ PAGE = """\
 
 
 def write(
-    launches: int, report: Path, store: Path, ingest: Measured, tenth: Measured,
-    asked: Measured, peer: Measured,
-) -> None:  # fmt: skip
+    launches: int,
+    report: Path,
+    store: Path,
+    ingest: Measured,
+    tenth: Measured,
+    asked: Measured,
+    peer: Measured,
+) -> None:
     """The part of docs/performance.md between its marks."""
     size, stored = report.stat().st_size / 1e6, folder_bytes(store) / 1e6
     runs = {"ingest": ingest, "tenth": tenth, "asked": asked, "peer": peer}
     body = PAGE.format(
-        machine=machine(), date=time.strftime("%Y-%m-%d"), launches=launches,
-        metrics=len(METRICS), size=size, stored=stored, times=size / stored,
-        pandas=pandas_version(), ours_s=first_line(asked), peer_s=first_line(peer), **runs,
+        machine=machine(),
+        date=time.strftime("%Y-%m-%d"),
+        launches=launches,
+        metrics=len(METRICS),
+        size=size,
+        stored=stored,
+        times=size / stored,
+        pandas=pandas_version(),
+        ours_s=first_line(asked),
+        peer_s=first_line(peer),
+        **runs,
         **{f"{name}_mb": run.peak_bytes / 1e6 for name, run in runs.items()},
-    )  # fmt: skip
+    )
     page = ROOT / "docs/performance.md"
     marks = r"(<!-- counters -->\n).*?(<!-- end of counters -->)"
     text = re.sub(marks, lambda m: m[1] + body + m[2], page.read_text("utf-8"), flags=re.DOTALL)

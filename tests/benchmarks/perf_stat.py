@@ -23,10 +23,14 @@ from tests.benchmarks.run import WORK  # noqa: E402
 
 #: Events, and the metric that perf prints behind each.
 EVENTS = (
-    ("cycles", ""), ("instructions", "insn per cycle"), ("branches", ""),
-    ("branch-misses", "of all branches"), ("cache-misses", ""), ("page-faults", ""),
+    ("cycles", ""),
+    ("instructions", "insn per cycle"),
+    ("branches", ""),
+    ("branch-misses", "of all branches"),
+    ("cache-misses", ""),
+    ("page-faults", ""),
     ("fp_arith_inst_retired.512b_packed_double", ""),
-)  # fmt: skip
+)
 RUNS = 3
 
 OURS = """
@@ -63,17 +67,24 @@ def main() -> None:
     print(f"- machine: {machine()}; {asked.lines:,} lines; CPU time, median of {RUNS}\n")
     print("| file | reader | rows | CPU [s] | rows/s | tracekit = 1 | peak [MB] |")
     print("|---|---|---:|---:|---:|---:|---:|")
-    for form, lines in (("csv", asked.lines), ("csv", 10 * asked.lines), ("json", asked.lines),
-                        ("txt", asked.lines)):  # fmt: skip
+    for form, lines in (
+        ("csv", asked.lines),
+        ("csv", 10 * asked.lines),
+        ("json", asked.lines),
+        ("txt", asked.lines),
+    ):
         path, best = made(form, lines), 0.0
         readers = [(name, OURS, tree) for name, tree in trees.items() if lines == asked.lines]
         readers = readers or [("tracekit", OURS, ROOT)]
         for name, script, tree in readers + ([("pyarrow.csv", ARROW, ROOT)] * (form == "csv")):
             rows, seconds, peak = timed(script, tree, path)
             best = best or seconds
-            print(f"| {form}, {path.stat().st_size / 1e6:.0f} MB | {name} | {rows:,} | "
-                  f"{seconds:.2f} | {rows / seconds:,.0f} | {seconds / best:.2f} | "
-                  f"{peak / 1e6:.0f} |", flush=True)  # fmt: skip
+            print(
+                f"| {form}, {path.stat().st_size / 1e6:.0f} MB | {name} | {rows:,} | "
+                f"{seconds:.2f} | {rows / seconds:,.0f} | {seconds / best:.2f} | "
+                f"{peak / 1e6:.0f} |",
+                flush=True,
+            )
 
 
 def timed(script: str, tree: Path, path: Path) -> tuple[int, float, int]:
@@ -82,8 +93,10 @@ def timed(script: str, tree: Path, path: Path) -> tuple[int, float, int]:
     found = [measure((sys.executable, "-c", script, path), cwd=tree) for _ in range(RUNS)]
     rows, seconds = zip(*(run.output.split() for run in found), strict=True)
     return (
-        int(rows[0]), statistics.median(map(float, seconds)), max(run.peak_bytes for run in found),
-    )  # fmt: skip
+        int(rows[0]),
+        statistics.median(map(float, seconds)),
+        max(run.peak_bytes for run in found),
+    )
 
 
 def made(form: str, lines: int) -> Path:
@@ -118,26 +131,31 @@ def measured(cpu_count: int) -> Iterator[Cells]:
                 yield time, cpu, value, event, rng.randrange(10**8), share, metric, name
 
 
-def as_csv(time: str, cpu: int, value: int | None, event: str, run: int, share: str,
-           metric: str, name: str) -> str:  # fmt: skip
+def as_csv(
+    time: str, cpu: int, value: int | None, event: str, run: int, share: str, metric: str, name: str
+) -> str:
     """A line of ``-x,``."""
     count = "<not counted>" if value is None else value
     return f"{time:>15},CPU{cpu},{count},,{event},{run},{share},{metric},{name}"
 
 
-def as_json(time: str, cpu: int, value: int | None, event: str, run: int, share: str,
-            metric: str, name: str) -> str:  # fmt: skip
+def as_json(
+    time: str, cpu: int, value: int | None, event: str, run: int, share: str, metric: str, name: str
+) -> str:
     """A line of ``-j``."""
     count = "<not counted>" if value is None else f"{value}.000000"
-    line = (f'{{"interval" : {time}, "cpu" : "{cpu}", "counter-value" : "{count}", "unit" : "", '
-            f'"event" : "{event}", "event-runtime" : {run}, "pcnt-running" : {share}')  # fmt: skip
+    line = (
+        f'{{"interval" : {time}, "cpu" : "{cpu}", "counter-value" : "{count}", "unit" : "", '
+        f'"event" : "{event}", "event-runtime" : {run}, "pcnt-running" : {share}'
+    )
     if name:
         line += f', "metric-value" : "{metric}", "metric-unit" : "{name}"'
     return line + "}"
 
 
-def as_text(time: str, cpu: int, value: int | None, event: str, run: int, share: str,
-            metric: str, name: str) -> str:  # fmt: skip
+def as_text(
+    time: str, cpu: int, value: int | None, event: str, run: int, share: str, metric: str, name: str
+) -> str:
     """A line of text; it does not say how long the counter ran."""
     count = "<not counted>" if value is None else f"{value:,}"
     line = f"{time:>15} CPU{cpu:<10} {count:>18}      {event:<40}"

@@ -79,14 +79,22 @@ def main() -> None:
     )
     bare = measure((ours, "-c", BARE, store)).output
     picture = WORK / "roofline.png"
-    command = measure((ours, "-m", "tracekit", "roofline", "--store", store, "-o", picture,
-                       "--force"))  # fmt: skip
+    command = measure(
+        (ours, "-m", "tracekit", "roofline", "--store", store, "-o", picture, "--force")
+    )
     plot = measure((ours, "-m", "tracekit", "roofline", "--store", store))
     body = PAGE.format(
-        machine=machine(), date=time.strftime("%Y-%m-%d"), kernels=kernels,
-        classic=float(classic), four=float(four), bare=float(bare), command_s=command.wall_s,
-        command_mb=command.peak_bytes / 1e6, plot_s=plot.wall_s, plot_mb=plot.peak_bytes / 1e6,
-    )  # fmt: skip
+        machine=machine(),
+        date=time.strftime("%Y-%m-%d"),
+        kernels=kernels,
+        classic=float(classic),
+        four=float(four),
+        bare=float(bare),
+        command_s=command.wall_s,
+        command_mb=command.peak_bytes / 1e6,
+        plot_s=plot.wall_s,
+        plot_mb=plot.peak_bytes / 1e6,
+    )
     page = ROOT / "docs/performance.md"
     marks = r"(<!-- rooflines -->\n).*?(<!-- end of rooflines -->)"
     text = re.sub(marks, lambda m: m[1] + body + m[2], page.read_text("utf-8"), flags=re.DOTALL)
@@ -101,8 +109,19 @@ def made(kernels: int) -> Path:
         out.write(quoted((*IDS, *(name for name, _ in METRICS))))
         out.write(quoted(("",) * len(IDS) + tuple(unit for _, unit in METRICS)))
         for number in range(kernels):
-            ids = (str(number), "4711", "app", "127.0.0.1", f"kernel_{number}", "1", "7",
-                   "(256, 1, 1)", "(640, 1, 1)", "0", "7.0")  # fmt: skip
+            ids = (
+                str(number),
+                "4711",
+                "app",
+                "127.0.0.1",
+                f"kernel_{number}",
+                "1",
+                "7",
+                "(256, 1, 1)",
+                "(640, 1, 1)",
+                "0",
+                "7.0",
+            )
             cells = figures(number)
             out.write(quoted((*ids, *(str(cells.get(name, 0)) for name, _ in METRICS))))
     return path
@@ -115,10 +134,12 @@ def figures(number: int) -> dict[str, int]:
     flop = 0 if number % 6 == 0 else int(moved * intensity / 2) * 2
     least_ns = max(flop / 15_700, moved / 900)
     return {
-        "dram__bytes.sum": moved, "lts__t_bytes.sum": 3 * moved, "l1tex__t_bytes.sum": 8 * moved,
+        "dram__bytes.sum": moved,
+        "lts__t_bytes.sum": 3 * moved,
+        "l1tex__t_bytes.sum": 8 * moved,
         "gpu__time_duration.sum": 1_000 + int(least_ns * (1 + number * 31 % 17)),
         "sm__sass_thread_inst_executed_op_ffma_pred_on.sum": flop // 2,
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

@@ -84,8 +84,12 @@ def main() -> None:
     rows.append(Row("tracekit, from .json.gz", [first_table(ours, packed, WORK / "store-gz")]))
     if options.huge:
         huge = enlarged(trace, 10)
-        rows.append(Row(f"tracekit, {huge.stat().st_size / 1e9:.1f} GB",
-                        [first_table(ours, huge, WORK / "store-huge")]))  # fmt: skip
+        rows.append(
+            Row(
+                f"tracekit, {huge.stat().st_size / 1e9:.1f} GB",
+                [first_table(ours, huge, WORK / "store-huge")],
+            )
+        )
     write_page(trace, rows, folder_bytes(store), warm_query_s(ours, store))
 
 
@@ -168,8 +172,9 @@ def warm_query_s(python: Path, store: Path) -> float:
         "database.query('kernel_time', run)\n"
         "print(json.dumps(time.perf_counter() - start))\n"
     )
-    answer = subprocess.run([python, "-c", script, store], check=True,
-                            capture_output=True, text=True)  # fmt: skip
+    answer = subprocess.run(
+        [python, "-c", script, store], check=True, capture_output=True, text=True
+    )
     return float(json.loads(answer.stdout))
 
 
@@ -183,23 +188,29 @@ def write_page(trace: Path, rows: list[Row], store_bytes: int, query_s: float) -
     ours = rows[1]
     size = trace.stat().st_size
     lines = [
-        "# Performance", "",
+        "# Performance",
+        "",
         "Written by `make bench`; the figures are of one run on one machine, so read the ratios.",
-        "", f"- machine: {machine()}", f"- date: {time.strftime('%Y-%m-%d')}",
+        "",
+        f"- machine: {machine()}",
+        f"- date: {time.strftime('%Y-%m-%d')}",
         f"- trace: {size / 1e6:.0f} MB of JSON, a real H100 trace repeated until it is that large",
-        "- wall time: median of the runs; memory: peak sum over all processes (PSS)", "",
+        "- wall time: median of the runs; memory: peak sum over all processes (PSS)",
+        "",
         "| from the file to the first kernel table | runs | wall [s] | tracekit = 1 | peak [MB] |",
         "|---|---:|---:|---:|---:|",
-    ]  # fmt: skip
+    ]
     lines += [
         f"| {row.what} | {len(row.runs)} | {row.wall_s:.1f} | {row.wall_s / ours.wall_s:.2f} "
         f"| {row.peak_mb:.0f} |"
         for row in rows
     ]
     lines += [
-        "", f"- Parquet: {store_bytes / 1e6:.1f} MB, 1/{size / store_bytes:.0f} of the JSON",
-        f"- `kernel_time` over it, warm: {query_s:.3f} s", "",
-    ]  # fmt: skip
+        "",
+        f"- Parquet: {store_bytes / 1e6:.1f} MB, 1/{size / store_bytes:.0f} of the JSON",
+        f"- `kernel_time` over it, warm: {query_s:.3f} s",
+        "",
+    ]
     page = ROOT / "docs/performance.md"
     notes = page.read_text("utf-8").partition("<!-- notes -->")[2] if page.exists() else "\n"
     page.write_text("\n".join(lines) + "\n<!-- notes -->" + notes, "utf-8")

@@ -74,12 +74,16 @@ def _make(path: Path, count: int) -> None:
     lacking = random.random(len(speed)) < 0.01
     platform = np.repeat(["tpu", "gpu"], grid.shape[1])
     pq.write_table(
-        pa.table({
-            "platform": platform, **columns, METRIC: pa.array(speed, mask=lacking),
-            "step_s": pa.array(1 / speed, mask=lacking),
-        }),
+        pa.table(
+            {
+                "platform": platform,
+                **columns,
+                METRIC: pa.array(speed, mask=lacking),
+                "step_s": pa.array(1 / speed, mask=lacking),
+            }
+        ),
         path,
-    )  # fmt: skip
+    )
 
 
 def _timed(work: Callable[[], int]) -> tuple[int, float]:
@@ -120,9 +124,11 @@ def _speedup(path: Path) -> int:
 
 
 PEERS: dict[str, Callable[[Path], int]] = {
-    "heatmap": _heatmap, "distribution": _distribution, "sensitivity": _sensitivity,
+    "heatmap": _heatmap,
+    "distribution": _distribution,
+    "sensitivity": _sensitivity,
     "speedup": _speedup,
-}  # fmt: skip
+}
 
 
 if __name__ == "__main__":

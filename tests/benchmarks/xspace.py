@@ -67,9 +67,11 @@ def main() -> None:
         base_s, base_bytes = figures(runs[EVENTS_DB])
         for name, own in runs.items():
             wall_s, peak = figures(own)
-            print(f"| {seed}, {count:,} events, {size:.0f} MB | {name} | {wall_s:.1f} | "
-                  f"{wall_s / base_s:.2f} | {peak / 1e6:.0f} | {peak / base_bytes:.2f} |",
-                  flush=True)  # fmt: skip
+            print(
+                f"| {seed}, {count:,} events, {size:.0f} MB | {name} | {wall_s:.1f} | "
+                f"{wall_s / base_s:.2f} | {peak / 1e6:.0f} | {peak / base_bytes:.2f} |",
+                flush=True,
+            )
 
 
 def figures(runs: list[Measured]) -> tuple[float, int]:

@@ -16,8 +16,11 @@ Row = dict[str, Any]
 MakeLabels = Callable[[Mapping[str, Mapping[str, Any]]], Labels]
 
 _KINDS: Mapping[str, pa.DataType] = {
-    "VARCHAR": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(),
-}  # fmt: skip
+    "VARCHAR": pa.string(),
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
+}
 
 
 class HandMade:
@@ -48,8 +51,10 @@ class HandMade:
         schema = pa.schema([(column.name, _KINDS[column.type]) for column in query.columns])
         rows = [
             {key: run for key in ("run_id",) if key in schema.names} | row
-            for run, own in self.rows.items() if run in ids for row in own
-        ]  # fmt: skip
+            for run, own in self.rows.items()
+            if run in ids
+            for row in own
+        ]
         assert not {key for row in rows for key in row} - set(schema.names)
         table = pa.Table.from_pylist(rows, schema=schema)
         return Result(name, table, tuple(ResultColumn(column) for column in schema.names))

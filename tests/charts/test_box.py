@@ -17,11 +17,25 @@ def group(name: Any, marks: tuple[float, ...] = (), **more: Any) -> dict[str, An
     """A row of the report `distribution`: the 2nd, 9th, 50th, 91st and 98th percentile."""
     p02, p09, median, p91, p98 = marks or (None,) * 5
     number = None if isinstance(name, str) else float(name)
-    return {"group_value": str(name), "group_number": number, "group_name": "bs",
-            "metric_name": "infeed_ratio", "unit": None, "p02_value": p02, "p09_value": p09,
-            "median_value": median, "p91_value": p91, "p98_value": p98, "min_value": p02,
-            "max_value": p98, "mean_value": median, "known_count": 9 if marks else 0,
-            "configuration_count": 10, "failed_count": 1, "outlier_count": 0} | more  # fmt: skip
+    return {
+        "group_value": str(name),
+        "group_number": number,
+        "group_name": "bs",
+        "metric_name": "infeed_ratio",
+        "unit": None,
+        "p02_value": p02,
+        "p09_value": p09,
+        "median_value": median,
+        "p91_value": p91,
+        "p98_value": p98,
+        "min_value": p02,
+        "max_value": p98,
+        "mean_value": median,
+        "known_count": 9 if marks else 0,
+        "configuration_count": 10,
+        "failed_count": 1,
+        "outlier_count": 0,
+    } | more
 
 
 def outlier(name: Any, value: float) -> dict[str, Any]:
@@ -35,8 +49,9 @@ MARKS = (0.1, 0.2, 0.3, 0.4, 0.5)
 def test_groups_are_in_order_with_their_outliers() -> None:
     chart = build(
         [group(128, MARKS), group(16, MARKS, min_value=0.0, outlier_count=2), group("auto")],
-        [outlier(16, 0.0), outlier(16, 0.9)], Request(options={"where": "layer=4"}),
-    )  # fmt: skip
+        [outlier(16, 0.0), outlier(16, 0.9)],
+        Request(options={"where": "layer=4"}),
+    )
     assert chart.x.names == ("16", "128", "auto")
     marks = Marks(*MARKS)
     assert chart.boxes == (Box(9, 1, marks, (0.0, 0.9)), Box(9, 1, marks), Box(0, 1))
@@ -49,8 +64,11 @@ def test_groups_are_in_order_with_their_outliers() -> None:
 
 def test_of_very_many_outliers_some_are_drawn() -> None:
     values = [float(value) for value in range(10_001)]
-    chart = build([group(1, MARKS, outlier_count=len(values), max_value=1e4)],
-                  [outlier(1, value) for value in values], Request())  # fmt: skip
+    chart = build(
+        [group(1, MARKS, outlier_count=len(values), max_value=1e4)],
+        [outlier(1, value) for value in values],
+        Request(),
+    )
     (box,) = chart.boxes
     assert len(box.outliers) == 2000
     assert (box.outliers[0], box.outliers[-1]) == (0.0, 10_000.0)

@@ -36,9 +36,17 @@ def other_packages(monkeypatch: pytest.MonkeyPatch, **found: str) -> None:
 
 def test_each_of_ours_is_what_its_entry_says() -> None:
     assert chart_names() == [
-        "oi_breakdown", "fp_width_mix", "layers", "throughput", "memory", "ranks", "heatmap", "box",
-        "sensitivity", "speedup",
-    ]  # fmt: skip
+        "oi_breakdown",
+        "fp_width_mix",
+        "layers",
+        "throughput",
+        "memory",
+        "ranks",
+        "heatmap",
+        "box",
+        "sensitivity",
+        "speedup",
+    ]
     for entry in BUILT_IN:
         kind = chart_named(entry.name)
         assert isinstance(kind, ChartKind)
@@ -69,5 +77,11 @@ def test_a_chart_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_are_in_the_order_of_their_numbers() -> None:
     names = ["n10", "n2", "n02", "m", "n", f"n{'9' * 5000}", ""]
     assert list(by_name({str(i): name for i, name in enumerate(names)}).values()) == [
-        "", "m", "n", "n02", "n2", "n10", f"n{'9' * 5000}",
-    ]  # fmt: skip
+        "",
+        "m",
+        "n",
+        "n02",
+        "n2",
+        "n10",
+        f"n{'9' * 5000}",
+    ]

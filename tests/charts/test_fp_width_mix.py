@@ -30,10 +30,11 @@ def mix(run: str, counts: dict[tuple[str, str], float | None], **more: Any) -> l
     """Rows of the report: operations are instructions times elements of 32 or 64 bits."""
     lanes = {"scalar": 1, "128": 4, "256": 8, "512": 16}
     flops = {
-        (precision, width): None if count is None
+        (precision, width): None
+        if count is None
         else count * (lanes[width] // 2 or 1 if precision == "fp64" else lanes[width])
         for (precision, width), count in counts.items()
-    }  # fmt: skip
+    }
 
     def share(of: dict[Any, Any], key: Any) -> float | None:
         if None in of.values() or not sum(of.values()):
@@ -41,24 +42,35 @@ def mix(run: str, counts: dict[tuple[str, str], float | None], **more: Any) -> l
         return float(of[key] / sum(of.values()))
 
     return [
-        {"name": run, "run_id": run, "precision_name": precision, "width_name": width,
-         "inst_count": count, "inst_share_ratio": share(counts, (precision, width)),
-         "total_flop": flops[precision, width],
-         "flop_share_ratio": share(flops, (precision, width))} | more
+        {
+            "name": run,
+            "run_id": run,
+            "precision_name": precision,
+            "width_name": width,
+            "inst_count": count,
+            "inst_share_ratio": share(counts, (precision, width)),
+            "total_flop": flops[precision, width],
+            "flop_share_ratio": share(flops, (precision, width)),
+        }
+        | more
         for (precision, width), count in counts.items()
-    ]  # fmt: skip
+    ]
 
 
 def test_shares_of_instructions_and_of_operations(hand_made: Any) -> None:
     rows = mix("r", {("fp32", "512"): 30.0, ("fp64", "scalar"): 10.0, ("fp32", "128"): 0.0})
     store = hand_made("fp_width_mix", {"r": rows})
     assert bars(built(store, {"r": "r"}))["r"].parts == (
-        ("fp64_scalar", 0.25), ("fp32_128", 0.0), ("fp32_512", 0.75),
-    )  # fmt: skip
+        ("fp64_scalar", 0.25),
+        ("fp32_128", 0.0),
+        ("fp32_512", 0.75),
+    )
     chart = built(store, {"r": "r"}, of="flop")  # 30 x 16 = 480 and 10
     assert bars(chart)["r"].parts == (
-        ("fp64_scalar", 10 / 490), ("fp32_128", 0.0), ("fp32_512", 480 / 490),
-    )  # fmt: skip
+        ("fp64_scalar", 10 / 490),
+        ("fp32_128", 0.0),
+        ("fp32_512", 480 / 490),
+    )
     assert chart.axis_titles == (("Share of floating-point operations", "ratio"),)
     assert chart.is_of_shares
     assert [key.title for key in chart.used_keys()] == ["FP64 scalar", "FP32 512 bit"]
@@ -76,10 +88,11 @@ def test_a_share_that_is_not_known_leaves_no_bar(hand_made: Any) -> None:
     found = bars(chart)
     assert found["a"].total == 1.0
     assert {run: bar.reason for run, bar in found.items()} == {
-        "a": None, "b": "fp_arith…256b: not_counted",
+        "a": None,
+        "b": "fp_arith…256b: not_counted",
         "c": "no floating-point instructions: nothing has a share",
         "d": "the run has no counters of floating-point instructions",
-    }  # fmt: skip
+    }
     told = [(row["run_id"], row["reason"]) for row in chart.data.rows()]
     assert told == [(run, found[run].reason) for run in "abbccd"]
 

@@ -17,10 +17,24 @@ def cell(x: Any, y: Any, value: float | None, reason: str | None = None, **more:
     """A row of the report `heatmap`: one configuration, a failed one if it has a reason."""
     numbers = {"x_number": x, "y_number": y}
     own = {key: None if isinstance(v, str) else float(v) for key, v in numbers.items()}
-    return {"x_value": str(x), "y_value": str(y), "metric_value": value, "reason": reason,
-            "configuration_count": 1, "failed_count": int(reason not in (None, "not measured")),
-            "least_metric_value": value, "most_metric_value": value, "x_name": "node",
-            "y_name": "bs", "metric_name": "rate", "unit": None} | own | more  # fmt: skip
+    return (
+        {
+            "x_value": str(x),
+            "y_value": str(y),
+            "metric_value": value,
+            "reason": reason,
+            "configuration_count": 1,
+            "failed_count": int(reason not in (None, "not measured")),
+            "least_metric_value": value,
+            "most_metric_value": value,
+            "x_name": "node",
+            "y_name": "bs",
+            "metric_name": "rate",
+            "unit": None,
+        }
+        | own
+        | more
+    )
 
 
 def drawn(*rows: dict[str, Any], **options: str) -> HeatChart:
@@ -28,13 +42,17 @@ def drawn(*rows: dict[str, Any], **options: str) -> HeatChart:
 
 
 def test_numbers_are_in_their_order_and_words_after_them() -> None:
-    chart = drawn(cell(128, "b", 1.0), cell(16, "a", 2.0), cell("none", "a10", 3.0),
-                  cell(64, "a2", 4.0))  # fmt: skip
+    chart = drawn(
+        cell(128, "b", 1.0), cell(16, "a", 2.0), cell("none", "a10", 3.0), cell(64, "a2", 4.0)
+    )
     assert chart.x.names == ("16", "64", "128", "none")
     assert chart.y.names == ("a", "a2", "a10", "b")
     assert [(one.x, one.y, one.value) for one in chart.cells] == [
-        (2, 3, 1), (0, 0, 2), (3, 2, 3), (1, 1, 4),
-    ]  # fmt: skip
+        (2, 3, 1),
+        (0, 0, 2),
+        (3, 2, 3),
+        (1, 1, 4),
+    ]
     assert (chart.x.title, chart.y.title, chart.value.title) == ("node", "bs", "rate")
 
 
@@ -46,27 +64,40 @@ def test_a_number_has_one_place_however_it_is_written() -> None:
 def test_what_failed_is_told_from_what_was_not_measured() -> None:
     several = {"configuration_count": 3}
     chart = drawn(
-        cell(1, 1, None, "OOM"), cell(2, 1, None, "not measured"), cell(3, 1, 5.0),
-        cell(4, 1, None, "OOM: 3 of 3", **several), cell(5, 1, 4.0, "OOM: 1 of 3", **several),
-        rule="mean", where="layer=4",
-    )  # fmt: skip
+        cell(1, 1, None, "OOM"),
+        cell(2, 1, None, "not measured"),
+        cell(3, 1, 5.0),
+        cell(4, 1, None, "OOM: 3 of 3", **several),
+        cell(5, 1, 4.0, "OOM: 1 of 3", **several),
+        rule="mean",
+        where="layer=4",
+    )
     assert chart.cells == (
-        Cell(0, 0, None, "OOM", is_failed=True), Cell(1, 0, None, "not measured"), Cell(2, 0, 5.0),
-        Cell(3, 0, None, "OOM", is_failed=True), Cell(4, 0, 4.0, is_partial=True),
-    )  # fmt: skip
+        Cell(0, 0, None, "OOM", is_failed=True),
+        Cell(1, 0, None, "not measured"),
+        Cell(2, 0, 5.0),
+        Cell(3, 0, None, "OOM", is_failed=True),
+        Cell(4, 0, 4.0, is_partial=True),
+    )
     assert chart.data.notes == (
-        "where layer=4", "of several configurations in a cell the mean",
+        "where layer=4",
+        "of several configurations in a cell the mean",
         "values of fewer configurations than were tried: 1",
-    )  # fmt: skip
+    )
     assert chart.content() == ("cell", 2, 5)
     assert [row["reason"] for row in chart.data.rows()][3:] == ["OOM: 3 of 3", "OOM: 1 of 3"]
 
 
 @pytest.mark.parametrize(
     ("values", "is_logarithmic"),
-    [((1.0, 99.0), False), ((1.0, 100.0), True), ((0.0, 1e6), False), ((-1.0, 1e6), False),
-     ((7.0,), False)],
-)  # fmt: skip
+    [
+        ((1.0, 99.0), False),
+        ((1.0, 100.0), True),
+        ((0.0, 1e6), False),
+        ((-1.0, 1e6), False),
+        ((7.0,), False),
+    ],
+)
 def test_a_wide_range_has_a_logarithmic_scale(
     values: tuple[float, ...], is_logarithmic: bool
 ) -> None:

@@ -23,56 +23,74 @@ def built(store: Any, runs: dict[str, str], labels: Labels = NO_LABELS, **more: 
     return chart
 
 
-def layer(path: str, forward: float | None, backward: float | None, step: float | None,
-          **more: Any) -> dict[str, Any]:  # fmt: skip
+def layer(
+    path: str, forward: float | None, backward: float | None, step: float | None, **more: Any
+) -> dict[str, Any]:
     return {
-        "layer_path": path, "forward_step_ns": forward, "backward_step_ns": backward,
+        "layer_path": path,
+        "forward_step_ns": forward,
+        "backward_step_ns": backward,
         "step_ns": step,
-    } | more  # fmt: skip
+    } | more
 
 
 def shown(chart: BarChart) -> dict[str, list[tuple[str, str, Any]]]:
     return {
-        panel.title: [(group.series, group.name, group.bars[0].parts or group.bars[0].reason)
-                      for group in panel.groups]
+        panel.title: [
+            (group.series, group.name, group.bars[0].parts or group.bars[0].reason)
+            for group in panel.groups
+        ]
         for panel in chart.panels
-    }  # fmt: skip
+    }
 
 
 def test_a_run_has_axes_of_its_own(hand_made: Any) -> None:
     rows = {
         "a": [layer("conv1", 3.0, 4.0, 7.0), layer("(no layer)", None, 1.0, 2.0)],
-        "b": [layer("conv1", None, None, None, reason="nobody says"),
-              layer("fc", 0.0, 0.0, 0.0), layer("x", 1.0, 1.0, None)],
-    }  # fmt: skip
+        "b": [
+            layer("conv1", None, None, None, reason="nobody says"),
+            layer("fc", 0.0, 0.0, 0.0),
+            layer("x", 1.0, 1.0, None),
+        ],
+    }
     chart = built(hand_made("layers", rows), {"a": "one", "b": "two", "c": "three"})
     assert shown(chart) == {
-        "one": [("", "conv1", (("forward", 3.0), ("backward", 4.0), ("other", 0.0))),
-                ("", "(no layer)", (("forward", 0.0), ("backward", 1.0), ("other", 1.0)))],
-        "two": [("", "conv1", "nobody says"),
-                ("", "fc", (("forward", 0.0), ("backward", 0.0), ("other", 0.0))),
-                ("", "x", "the trace has no steps: nobody knows the time of one")],
+        "one": [
+            ("", "conv1", (("forward", 3.0), ("backward", 4.0), ("other", 0.0))),
+            ("", "(no layer)", (("forward", 0.0), ("backward", 1.0), ("other", 1.0))),
+        ],
+        "two": [
+            ("", "conv1", "nobody says"),
+            ("", "fc", (("forward", 0.0), ("backward", 0.0), ("other", 0.0))),
+            ("", "x", "the trace has no steps: nobody knows the time of one"),
+        ],
         "three": [("", "", "the run has no such layers")],
-    }  # fmt: skip
+    }
     assert chart.axis_titles == (("Time of a step", "ns"),)
     assert [(row["panel"], row["name"], row["step_ns"]) for row in chart.data.rows()] == [
-        ("one", "conv1", 7.0), ("one", "(no layer)", 2.0),
-        ("two", "conv1", None), ("two", "fc", 0.0), ("two", "x", None),
-    ]  # fmt: skip
+        ("one", "conv1", 7.0),
+        ("one", "(no layer)", 2.0),
+        ("two", "conv1", None),
+        ("two", "fc", 0.0),
+        ("two", "x", None),
+    ]
 
 
 def test_axes_are_called_after_a_label(hand_made: Any, labelled: Any) -> None:
     rows = {run: [layer("conv1", 1.0, 1.0, 2.0)] for run in "abc"}
-    labels = labelled({"a": {"platform": "P100"}, "b": {"platform": "KNL"},
-                       "c": {"platform": "KNL"}})  # fmt: skip
+    labels = labelled(
+        {"a": {"platform": "P100"}, "b": {"platform": "KNL"}, "c": {"platform": "KNL"}}
+    )
     runs = {"a": "one", "b": "two", "c": "three"}
     chart = built(hand_made("layers", rows), runs, labels, panels="platform")
     assert sorted(shown(chart)) == ["platform = P100", "three", "two"]
 
 
 def test_nets_of_a_log_stand_apart(hand_made: Any) -> None:
-    rows = [layer("conv1", 1.0, 1.0, 2.0, net_index=0, net_name="n"),
-            layer("conv1", 1.0, 1.0, 2.0, net_index=1)]  # fmt: skip
+    rows = [
+        layer("conv1", 1.0, 1.0, 2.0, net_index=0, net_name="n"),
+        layer("conv1", 1.0, 1.0, 2.0, net_index=1),
+    ]
     chart = built(hand_made("layers", {"a": rows}), {"a": "a"})
     assert [series for series, *_ in shown(chart)["a"]] == ["n", "net 1"]
 

@@ -15,16 +15,29 @@ Row = dict[str, Any]
 
 
 def row(time: int, kind: str, size: int, *, is_peak: bool = False, **more: Any) -> Row:
-    return {"run_name": "a", "source_id": "s1", "process_id": 1, "rank_index": None,
-            "device_kind": "cuda", "device_id": 0, "elapsed_ns": time, "time_ns": 1000 + time,
-            "kind": kind, "allocated_bytes": size, "is_peak": is_peak} | more  # fmt: skip
+    return {
+        "run_name": "a",
+        "source_id": "s1",
+        "process_id": 1,
+        "rank_index": None,
+        "device_kind": "cuda",
+        "device_id": 0,
+        "elapsed_ns": time,
+        "time_ns": 1000 + time,
+        "kind": kind,
+        "allocated_bytes": size,
+        "is_peak": is_peak,
+    } | more
 
 
 SMALL = [
-    row(0, "weights", 100), row(0, "temporary", 0), row(0, "unseen", 50),
-    row(10, "weights", 100, is_peak=True), row(10, "temporary", 40, is_peak=True),
+    row(0, "weights", 100),
+    row(0, "temporary", 0),
+    row(0, "unseen", 50),
+    row(10, "weights", 100, is_peak=True),
+    row(10, "temporary", 40, is_peak=True),
     row(10, "unseen", 60, is_peak=True),
-]  # fmt: skip
+]
 
 
 def drawn(*rows: Row) -> AreaChart:
@@ -37,15 +50,18 @@ def test_the_kinds_stand_upon_what_is_unseen() -> None:
     assert (panel.title, panel.xs, panel.peak) == ("cuda 0", (0, 10), 1)
     values = {area.key: area.values for area in panel.areas}
     assert [values[key] for key in ("unseen", "weights", "temporary")] == [
-        (50, 60), (100, 100), (0, 40),
-    ]  # fmt: skip
+        (50, 60),
+        (100, 100),
+        (0, 40),
+    ]
     assert panel.totals == [150, 200]
     assert [key.name for key in chart.used_keys()] == ["unseen", "weights", "temporary"]
     assert (chart.x.low, chart.x.high, chart.y.low) == (0, 10, 0)
     assert chart.y.high > 200
     assert [(r["kind"], r["is_peak"]) for r in chart.data.rows()][2:4] == [
-        ("unseen", None), ("weights", "peak"),
-    ]  # fmt: skip
+        ("unseen", None),
+        ("weights", "peak"),
+    ]
 
 
 def test_the_hosts_memory_is_drawn_where_there_is_no_other() -> None:
@@ -53,8 +69,9 @@ def test_the_hosts_memory_is_drawn_where_there_is_no_other() -> None:
     assert [panel.title for panel in drawn(*SMALL, host).panels] == ["cuda 0"]
     assert [panel.title for panel in drawn(host).panels] == ["cpu"]
     assert [panel.title for panel in drawn(*SMALL, host | {"run_name": "b"}).panels] == [
-        "a, cuda 0", "b, cpu",
-    ]  # fmt: skip
+        "a, cuda 0",
+        "b, cpu",
+    ]
 
 
 def test_each_rank_has_its_axes() -> None:

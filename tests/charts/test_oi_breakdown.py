@@ -23,8 +23,12 @@ def built(store: Any, runs: dict[str, str], labels: Labels = NO_LABELS, **asked:
 
 def work(name: str, flop: float | None, moved: float | None, **more: Any) -> dict[str, Any]:
     ratio = flop / moved if flop is not None and moved else None
-    return {"name": name, "total_flop": flop, "dram_bytes": moved,
-            "intensity_flop_per_byte": ratio} | more  # fmt: skip
+    return {
+        "name": name,
+        "total_flop": flop,
+        "dram_bytes": moved,
+        "intensity_flop_per_byte": ratio,
+    } | more
 
 
 def groups(chart: BarChart) -> list[Group]:
@@ -32,15 +36,40 @@ def groups(chart: BarChart) -> list[Group]:
 
 
 def test_operations_by_precision_and_bytes_by_direction(hand_made: Any) -> None:
-    store = hand_made("cpu_work", {"r": [work(
-        "vgg16", 12e9, 4e9, fp64_flop=2e9, fp32_flop=10e9, fp16_flop=0.0, dram_read_bytes=3e9,
-        dram_write_bytes=1e9, intensity_low_flop_per_byte=2.5, intensity_high_flop_per_byte=3.5,
-    )]})  # fmt: skip
+    store = hand_made(
+        "cpu_work",
+        {
+            "r": [
+                work(
+                    "vgg16",
+                    12e9,
+                    4e9,
+                    fp64_flop=2e9,
+                    fp32_flop=10e9,
+                    fp16_flop=0.0,
+                    dram_read_bytes=3e9,
+                    dram_write_bytes=1e9,
+                    intensity_low_flop_per_byte=2.5,
+                    intensity_high_flop_per_byte=3.5,
+                )
+            ]
+        },
+    )
     chart = built(store, {"r": "vgg16"})
-    assert groups(chart) == [Group("vgg16", (
-        Bar("NUM_FLOP", "flop", (("fp64_flop", 2e9), ("fp32_flop", 10e9), ("fp16_flop", 0.0))),
-        Bar("MEM_ACC", "bytes", (("dram_read_bytes", 3e9), ("dram_write_bytes", 1e9))),
-    ), value=3.0)]  # fmt: skip
+    assert groups(chart) == [
+        Group(
+            "vgg16",
+            (
+                Bar(
+                    "NUM_FLOP",
+                    "flop",
+                    (("fp64_flop", 2e9), ("fp32_flop", 10e9), ("fp16_flop", 0.0)),
+                ),
+                Bar("MEM_ACC", "bytes", (("dram_read_bytes", 3e9), ("dram_write_bytes", 1e9))),
+            ),
+            value=3.0,
+        )
+    ]
     (row,) = chart.data.rows()
     assert (row["total_flop"], row["dram_bytes"], row["intensity_flop_per_byte"]) == (12e9, 4e9, 3)
     assert (row["intensity_low_flop_per_byte"], row["reason"]) == (2.5, None)
@@ -68,13 +97,23 @@ def test_a_sum_that_is_rounded_is_the_whole(hand_made: Any) -> None:
 
 
 def test_what_is_not_known_has_no_bar_but_a_reason(hand_made: Any) -> None:
-    store = hand_made("cpu_work", {
-        "a": [work("a", None, 4e9, fp32_flop=3e9, flop_reason="fp64: a; b: not_counted")],
-        "b": [work("b", 1e9, None, dram_read_bytes=1e9,
-                   bytes_reason="cas_count_write: not_supported")],
-        "c": [work("c", None, None, flop_reason="x", bytes_reason="y")],
-        "d": [work("d", 1e9, 1e9, time_reason="the file has no elapsed time")],
-    })  # fmt: skip
+    store = hand_made(
+        "cpu_work",
+        {
+            "a": [work("a", None, 4e9, fp32_flop=3e9, flop_reason="fp64: a; b: not_counted")],
+            "b": [
+                work(
+                    "b",
+                    1e9,
+                    None,
+                    dram_read_bytes=1e9,
+                    bytes_reason="cas_count_write: not_supported",
+                )
+            ],
+            "c": [work("c", None, None, flop_reason="x", bytes_reason="y")],
+            "d": [work("d", 1e9, 1e9, time_reason="the file has no elapsed time")],
+        },
+    )
     chart = built(store, {run: run for run in "abcde"})
     reasons = {g.name: tuple(bar.reason for bar in g.bars) for g in groups(chart)}
     assert reasons == {
@@ -85,8 +124,13 @@ def test_what_is_not_known_has_no_bar_but_a_reason(hand_made: Any) -> None:
         "e": ("the run has no counters of processors",) * 2,
     }
     totals = {g.name: tuple(bar.total for bar in g.bars) for g in groups(chart)}
-    assert totals == {"a": (None, 4e9), "b": (1e9, None), "c": (None, None), "d": (1e9, 1e9),
-                      "e": (None, None)}  # fmt: skip
+    assert totals == {
+        "a": (None, 4e9),
+        "b": (1e9, None),
+        "c": (None, None),
+        "d": (1e9, 1e9),
+        "e": (None, None),
+    }
     told = {row["name"]: row["reason"] for row in chart.data.rows()}
     assert told["a"] == "NUM_FLOP: fp64: a; b: not_counted"
     assert told["c"] == "NUM_FLOP: x; MEM_ACC: y"
@@ -120,19 +164,29 @@ def test_runs_stand_along_a_label_by_series(hand_made: Any, labelled: Any) -> No
     runs = {run: run for run in of_runs}
     chart = built(store, runs, labelled(of_runs), over="nodes", series="model")
     assert [(g.series, g.name) for g in groups(chart)] == [
-        ("a", "1"), ("a", "8"), ("a", "16"), ("v", "1"), ("v", "8"), ("v", "16"),
-    ]  # fmt: skip
+        ("a", "1"),
+        ("a", "8"),
+        ("a", "16"),
+        ("v", "1"),
+        ("v", "8"),
+        ("v", "16"),
+    ]
     assert chart.x_title == "nodes"
     chart = built(store, runs, labelled(of_runs), over="model", panels="nodes")
     assert [(p.title, [g.name for g in p.groups]) for p in chart.panels] == [
-        ("nodes = 1", ["a", "v"]), ("nodes = 8", ["a", "v"]), ("nodes = 16", ["a", "v"]),
-    ]  # fmt: skip
+        ("nodes = 1", ["a", "v"]),
+        ("nodes = 8", ["a", "v"]),
+        ("nodes = 16", ["a", "v"]),
+    ]
     # two runs at one place say which they are, a number which label it is of
-    chart = built(store, {"v1": "v1", "a1": "a1", "a8": "a8"}, labelled(of_runs), over="nodes",
-                  series="nodes")  # fmt: skip
+    chart = built(
+        store, {"v1": "v1", "a1": "a1", "a8": "a8"}, labelled(of_runs), over="nodes", series="nodes"
+    )
     assert [(g.series, g.name) for g in groups(chart)] == [
-        ("nodes=1", "1 v1"), ("nodes=1", "1 a1"), ("nodes=8", "8"),
-    ]  # fmt: skip
+        ("nodes=1", "1 v1"),
+        ("nodes=1", "1 a1"),
+        ("nodes=8", "8"),
+    ]
 
 
 def test_runs_without_a_label_come_last(hand_made: Any, labelled: Any) -> None:
@@ -148,8 +202,15 @@ def test_runs_of_one_name_are_told_apart(hand_made: Any) -> None:
     store = hand_made("cpu_work", rows)
     chart = built(store, {run: own[0]["name"] for run, own in rows.items()})
     found = {group.name: group.bars[0].total for group in groups(chart)}
-    assert found == {"same (id-0)": 0.0, "same (id-1)": 1.0, "same (id-2)": 2.0, "other-0": 10.0,
-                     "other-1": 11.0, "other-2": 12.0, "other-3": 13.0}  # fmt: skip
+    assert found == {
+        "same (id-0)": 0.0,
+        "same (id-1)": 1.0,
+        "same (id-2)": 2.0,
+        "other-0": 10.0,
+        "other-1": 11.0,
+        "other-2": 12.0,
+        "other-3": 13.0,
+    }
     assert [given["runs"] for given in store.asked] == [sorted(rows)]
 
 

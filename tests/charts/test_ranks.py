@@ -23,8 +23,14 @@ def built(store: Any, runs: dict[str, str], **options: str) -> BarChart:
 
 def rank(index: int | None, source: str, parts: tuple[int, int, int, int], **more: Any) -> Any:
     names = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
-    return {"rank_index": index, "source_id": source, "device_id": 0, "elapsed_ns": sum(parts),
-            **dict(zip(names, parts, strict=True)), **more}  # fmt: skip
+    return {
+        "rank_index": index,
+        "source_id": source,
+        "device_id": 0,
+        "elapsed_ns": sum(parts),
+        **dict(zip(names, parts, strict=True)),
+        **more,
+    }
 
 
 def test_the_parts_of_a_bar_are_the_whole_of_the_time(hand_made: Any) -> None:
@@ -35,9 +41,11 @@ def test_the_parts_of_a_bar_are_the_whole_of_the_time(hand_made: Any) -> None:
     assert [group.name for group in panel.groups] == ["0", "1"]
     assert [bar.total for group in panel.groups for bar in group.bars] == [100, 100]
     assert list(panel.groups[0].bars[0].parts) == [
-        ("compute_ns", 40), ("exposed_communication_ns", 30), ("exposed_copy_ns", 10),
+        ("compute_ns", 40),
+        ("exposed_communication_ns", 30),
+        ("exposed_copy_ns", 10),
         ("idle_ns", 20),
-    ]  # fmt: skip
+    ]
     assert [row["elapsed_ns"] for row in chart.data.rows()] == [100, 100]
     assert (chart.axis_titles, chart.x_title) == ((("Time", "ns"),), "rank")
 
@@ -59,8 +67,9 @@ def test_runs_have_axes_each_and_ranks_are_told_apart(hand_made: Any) -> None:
     store = hand_made("ranks", rows)
     chart = built(store, {"a": "a", "b": "b"}, phase="stable")
     assert [[group.name for group in panel.groups] for panel in chart.panels] == [
-        ["s8"], ["0 device 0", "0 device 1"],
-    ]  # fmt: skip
+        ["s8"],
+        ["0 device 0", "0 device 1"],
+    ]
     assert {asked["phase"] for asked in store.asked} == {"stable"}
     with pytest.raises(UsageError, match="the chart ranks has no option --of"):
         built(store, {"a": "a"}, of="x")

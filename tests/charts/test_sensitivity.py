@@ -14,10 +14,17 @@ from tracekit.errors import UsageError
 
 
 def term(name: str, weight: float | None, error: float | None = None, **more: Any) -> Any:
-    return {"term": name, "weight": weight, "standard_error": error,
-            "reason": None if weight is not None else "its values are words", "r2_ratio": 0.8731,
-            "row_count": 1724, "left_out_count": 220, "metric_name": "flops",
-            "scale_kind": "linear"} | more  # fmt: skip
+    return {
+        "term": name,
+        "weight": weight,
+        "standard_error": error,
+        "reason": None if weight is not None else "its values are words",
+        "r2_ratio": 0.8731,
+        "row_count": 1724,
+        "left_out_count": 220,
+        "metric_name": "flops",
+        "scale_kind": "linear",
+    } | more
 
 
 def drawn(*rows: dict[str, Any], **options: str) -> EffectChart:
@@ -25,17 +32,29 @@ def drawn(*rows: dict[str, Any], **options: str) -> EffectChart:
 
 
 def test_the_strongest_is_first_whichever_its_sign() -> None:
-    chart = drawn(term("input", 0.1, 0.2), term("optimizer", None), term("bs", -0.7, 0.05),
-                  term("node", 0.6), term("model", 0.1))  # fmt: skip
+    chart = drawn(
+        term("input", 0.1, 0.2),
+        term("optimizer", None),
+        term("bs", -0.7, 0.05),
+        term("node", 0.6),
+        term("model", 0.1),
+    )
     assert chart.effects == (
-        Effect("bs", -0.7, 0.05), Effect("node", 0.6), Effect("input", 0.1, 0.2),
+        Effect("bs", -0.7, 0.05),
+        Effect("node", 0.6),
+        Effect("input", 0.1, 0.2),
         Effect("model", 0.1),
-    )  # fmt: skip
+    )
     assert chart.lacking == (("optimizer", "its values are words"),)
     assert (chart.x.low, chart.x.high) == (-0.75, 0.6)
     assert chart.subtitle == "R² = 0.873, 1,724 configurations, 220 left out"
-    assert [row["term"] for row in chart.data.rows()] == ["bs", "node", "input", "model",
-                                                          "optimizer"]  # fmt: skip
+    assert [row["term"] for row in chart.data.rows()] == [
+        "bs",
+        "node",
+        "input",
+        "model",
+        "optimizer",
+    ]
     assert chart.content() == ("effect", 4, 5)
 
 
@@ -47,8 +66,17 @@ def test_the_error_of_a_small_weight_may_be_beyond_zero() -> None:
 
 def test_what_the_axis_says() -> None:
     assert drawn(term("a", 1.0)).x.title == "Standardized weight in flops"
-    chart = drawn(term("a", 1.0, scale_kind="log", r2_ratio=None, left_out_count=0,
-                       metric_name="speed-up of flops over v100"), where="layer=4")  # fmt: skip
+    chart = drawn(
+        term(
+            "a",
+            1.0,
+            scale_kind="log",
+            r2_ratio=None,
+            left_out_count=0,
+            metric_name="speed-up of flops over v100",
+        ),
+        where="layer=4",
+    )
     assert chart.x.title == "Standardized weight in speed-up of flops over v100, logarithms"
     assert chart.subtitle == "1,724 configurations"
     assert chart.data.notes == ("where layer=4", "1,724 configurations")
@@ -82,9 +110,18 @@ def test_numbers_and_flags_are_asked_as_such(labelled: Any) -> None:
     options = {"metric": "flops", "order": "2", "log": "true", "baseline": "v100"}
     asked = Request(over="platform", options=options)
     chart_named("sensitivity").build(store, {"a": "x", "b": "y"}, labelled({}), asked)
-    assert store.asked == [("sensitivity", {
-        "run_ids": "a,b", "metric": "flops", "order": 2, "scale": "log", "over": "platform",
-        "baseline": "v100",
-    })]  # fmt: skip
+    assert store.asked == [
+        (
+            "sensitivity",
+            {
+                "run_ids": "a,b",
+                "metric": "flops",
+                "order": 2,
+                "scale": "log",
+                "over": "platform",
+                "baseline": "v100",
+            },
+        )
+    ]
     with pytest.raises(UsageError, match="--order cannot be '3'"):
         chart_named("sensitivity").build(store, {}, labelled({}), Request(options={"order": "3"}))

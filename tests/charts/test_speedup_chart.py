@@ -16,12 +16,21 @@ from tracekit.errors import UsageError
 
 def point(speedup: float | None, x: float | None, color: Any = None, **more: Any) -> Any:
     number = None if color is None or isinstance(color, str) else float(color)
-    return {"platform_value": "tpu", "configuration": "c", "speedup_factor": speedup,
-            "metric_value": 1.0, "baseline_value": 1.0, "metric_name": "rate",
-            "reason": None if speedup is not None else "not tried on v100",
-            "baseline_name": "v100", "x_value": x, "x_name": "params",
-            "color_value": None if color is None else str(color), "color_number": number,
-            "color_name": None if color is None else "bs"} | more  # fmt: skip
+    return {
+        "platform_value": "tpu",
+        "configuration": "c",
+        "speedup_factor": speedup,
+        "metric_value": 1.0,
+        "baseline_value": 1.0,
+        "metric_name": "rate",
+        "reason": None if speedup is not None else "not tried on v100",
+        "baseline_name": "v100",
+        "x_value": x,
+        "x_name": "params",
+        "color_value": None if color is None else str(color),
+        "color_number": number,
+        "color_name": None if color is None else "bs",
+    } | more
 
 
 def drawn(*rows: dict[str, Any]) -> ScatterChart:
@@ -30,16 +39,22 @@ def drawn(*rows: dict[str, Any]) -> ScatterChart:
 
 def test_points_and_what_is_not_one() -> None:
     chart = drawn(
-        point(2.0, 10.0), point(0.5, 20.0), point(None, 30.0), point(None, 40.0),
-        point(3.0, None), point(None, 1.0, reason="no figure on v100: OOM"),
-    )  # fmt: skip
+        point(2.0, 10.0),
+        point(0.5, 20.0),
+        point(None, 30.0),
+        point(None, 40.0),
+        point(3.0, None),
+        point(None, 1.0, reason="no figure on v100: OOM"),
+    )
     (panel,) = chart.panels
     assert (panel.title, panel.xs, panel.ys) == ("", (10, 20), (2, 0.5))
     assert chart.shades is None
     assert chart.counts == (
-        (2, "in common"), (2, "not tried on v100"), (1, "without params"),
+        (2, "in common"),
+        (2, "not tried on v100"),
+        (1, "without params"),
         (1, "no figure on v100: OOM"),
-    )  # fmt: skip
+    )
     assert (chart.level, chart.level_title) == (1, "as fast as v100")
     assert chart.y.title == "Speed-up of tpu over v100 (rate)"
     assert chart.y.low < 0.5

@@ -17,10 +17,20 @@ RATE = "images_per_s"
 
 def point(over: Any, value: float | None, **more: Any) -> dict[str, Any]:
     number = None if isinstance(over, str) else float(over)
-    return {"over_value": str(over), "over_number": number, "metric_value": value,
-            "speedup_factor": None, "efficiency_ratio": None, "reason": None, "run_count": 1,
-            "metric_name": RATE, "least_metric_value": value, "most_metric_value": value,
-            "panel": "", "series": ""} | more  # fmt: skip
+    return {
+        "over_value": str(over),
+        "over_number": number,
+        "metric_value": value,
+        "speedup_factor": None,
+        "efficiency_ratio": None,
+        "reason": None,
+        "run_count": 1,
+        "metric_name": RATE,
+        "least_metric_value": value,
+        "most_metric_value": value,
+        "panel": "",
+        "series": "",
+    } | more
 
 
 def drawn(*rows: dict[str, Any], show: str = "metric", **asked: Any) -> LineChart:
@@ -37,16 +47,20 @@ def test_a_line_and_its_ideal() -> None:
     assert [(spot.x, spot.y) for spot in line.spots] == [(2, 16), (4, 30), (8, 40)]
     assert list(line.ideal) == [(2, 16), (8, 64)]  # 16 / 2 x 8
     assert {row["over_value"]: row["ideal_value"] for row in chart.data.rows()} == {
-        "2": 16, "4": 32, "8": 64,
-    }  # fmt: skip
+        "2": 16,
+        "4": 32,
+        "8": 64,
+    }
     assert (chart.x.low, chart.x.high, chart.x.is_logarithmic) == (2, 8, False)
     assert chart.y.low == 0
     assert chart.y.high >= 64
 
 
 def test_speedup_and_efficiency() -> None:
-    rows = [point(1, 10.0, speedup_factor=1.0, efficiency_ratio=1.0),
-            point(4, 20.0, speedup_factor=2.0, efficiency_ratio=0.5)]  # fmt: skip
+    rows = [
+        point(1, 10.0, speedup_factor=1.0, efficiency_ratio=1.0),
+        point(4, 20.0, speedup_factor=2.0, efficiency_ratio=0.5),
+    ]
     (line,) = lines(drawn(*rows, show="speedup"))
     assert ([spot.y for spot in line.spots], line.ideal) == ([1, 2], ((1, 1), (4, 4)))
     (line,) = lines(chart := drawn(*rows, show="efficiency"))
@@ -80,8 +94,9 @@ def test_nothing_grows_from_nothing(values: tuple[float, float]) -> None:
 
 
 def test_a_label_that_is_no_number_gives_names() -> None:
-    (line,) = lines(chart := drawn(point("mpi", 5.0), point(16, 3.0), point("gloo", 2.0),
-                                   point(2, 1.0)))  # fmt: skip
+    (line,) = lines(
+        chart := drawn(point("mpi", 5.0), point(16, 3.0), point("gloo", 2.0), point(2, 1.0))
+    )
     assert chart.x.names == ("2", "16", "gloo", "mpi")
     assert [(spot.x, spot.y) for spot in line.spots] == [(0, 1), (1, 3), (2, 2), (3, 5)]
     assert line.ideal == ()
@@ -111,14 +126,17 @@ def test_a_wide_label_has_logarithmic_axes() -> None:
 def store(hand_made: Any) -> Any:
     """Two models on one and two nodes, and a run without labels."""
     rows = {
-        f"{model}{n}": [{"over_value": str(n), "over_number": float(n), "run_count": 1,
-                         "metric_value": 5.0 * n}]
-        for model in "ab" for n in (1, 2)
-    }  # fmt: skip
+        f"{model}{n}": [
+            {"over_value": str(n), "over_number": float(n), "run_count": 1, "metric_value": 5.0 * n}
+        ]
+        for model in "ab"
+        for n in (1, 2)
+    }
     metrics = [
         {"run_id": run, "run_name": f"run {run}", "metric_name": name}
-        for run in rows for name in (RATE, "loss")
-    ]  # fmt: skip
+        for run in rows
+        for name in (RATE, "loss")
+    ]
     return hand_made("scaling", rows, metrics)
 
 
@@ -127,8 +145,9 @@ RUNS = {run: f"run {run}" for run in ("a1", "a2", "b1", "b2", "other")}
 
 @pytest.fixture
 def labels(labelled: Any) -> Any:
-    return labelled({f"{model}{n}": {"model": model, "nodes": n, "site": "x"}
-                     for model in "ab" for n in (1, 2)})  # fmt: skip
+    return labelled(
+        {f"{model}{n}": {"model": model, "nodes": n, "site": "x"} for model in "ab" for n in (1, 2)}
+    )
 
 
 def asked(store: Any, labels: Any, runs: dict[str, str] = RUNS, **request: Any) -> LineChart:
@@ -174,7 +193,7 @@ def test_lines_of_one_point_are_told(store: Any, labels: Any) -> None:
         ({"series": "y"}, "--series y: none of the runs"),
         ({"panels": "y"}, "--panels y: none of the runs"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_asked_is_said(
     store: Any, labels: Any, request_: dict[str, Any], says: str
 ) -> None:

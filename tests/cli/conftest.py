@@ -91,8 +91,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, traces: Path) -> Path:
     """A store to be asked, not changed, with names, labels and a run that mean harm."""
     store = tmp_path_factory.mktemp("hostile") / "S"
     labels = {"\x1b[31ml": "[red]\u202ev\r\n"}
-    ingest(traces / "hand-made" / "hostile-names.json", store,
-           Options(run_name="\x1b]0;owned\x07run", labels=labels))  # fmt: skip
+    ingest(
+        traces / "hand-made" / "hostile-names.json",
+        store,
+        Options(run_name="\x1b]0;owned\x07run", labels=labels),
+    )
     return store
 
 

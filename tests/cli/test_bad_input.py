@@ -55,7 +55,7 @@ NO_TRACES = {
     "zip": (b"PK\x03\x04" + bytes(100), "it is a zip archive; unpack it first"),
     "text": (b"kernel,time\nadd,3\n", "its content is none of the formats"),
     "a damaged stream": (gzip.compress(b"x" * 9999)[:14], "the file is empty once decompressed"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", NO_TRACES)
@@ -85,8 +85,9 @@ def test_an_empty_name_is_not_the_current_folder(
     before = tree(store)
     answer = tracekit("ingest", "", "--store", store)
     assert (answer.code, answer.error) == (
-        2, "the name of a file is empty; name a file or a folder",
-    )  # fmt: skip
+        2,
+        "the name of a file is empty; name a file or a folder",
+    )
     assert tree(store) == before
 
 
@@ -95,8 +96,9 @@ def test_a_format_that_is_insisted_on(
 ) -> None:
     (tmp_path / "junk.json").write_bytes(NO_TRACES["junk"][0])
     before = tree(store)
-    answer = tracekit("ingest", tmp_path / "junk.json", "--format", "torch-profiler",
-                      "--store", store)  # fmt: skip
+    answer = tracekit(
+        "ingest", tmp_path / "junk.json", "--format", "torch-profiler", "--store", store
+    )
     assert (answer.code, answer.data) == (3, b"")
     assert answer.error.startswith(f"{tmp_path}/junk.json: no")
     assert "there is nothing to ingest" in answer.error
@@ -247,8 +249,9 @@ def test_one_that_is_broken_beyond_use_leaves_those_before_it(
 ) -> None:
     (tmp_path / "bad").write_bytes(b"junk")
     good = [traces / "hand-made" / name for name in ("xpu.json", "bigint.json")]
-    answer = tracekit("ingest", good[0], tmp_path / "bad", good[1], "--format", "torch-profiler",
-                      "--store", store)  # fmt: skip
+    answer = tracekit(
+        "ingest", good[0], tmp_path / "bad", good[1], "--format", "torch-profiler", "--store", store
+    )
     assert (answer.code, answer.data) == (3, b"")
     told, lost, following, error = answer.messages.splitlines()
     assert told.startswith("in: 1 file, 12 events: 3 kernels")
@@ -265,9 +268,14 @@ CASES = Path(__file__).parents[2] / "fixtures/torch_profiler/hand-made/cases.csv
 with CASES.open(encoding="utf-8") as _file:
     HAND_MADE = {case["file"]: case for case in csv.DictReader(_file)}
 SOUND = {
-    "valid.json", "list-root.json", "absolute-fractional.json", "metadata-last.json",
-    "string-ts.json", "bigint.json", "xpu.json",
-}  # fmt: skip
+    "valid.json",
+    "list-root.json",
+    "absolute-fractional.json",
+    "metadata-last.json",
+    "string-ts.json",
+    "bigint.json",
+    "xpu.json",
+}
 
 
 @pytest.mark.parametrize("name", HAND_MADE)
@@ -294,8 +302,14 @@ def test_damage_is_read_past_and_strict_refuses_it(
         assert (done.code, done.data) == (0, b"")
     (new,) = (run for run in sees(store) if run[0] == "new")
     assert new == ("new", int(case["events_in_file_readable"]), int(case["kernel_count"]))
-    total = tracekit("sql", "--store", store, "-f", "csv",
-                     "SELECT sum(dur_ns) AS ns FROM kernel WHERE run_id = 'new'")  # fmt: skip
+    total = tracekit(
+        "sql",
+        "--store",
+        store,
+        "-f",
+        "csv",
+        "SELECT sum(dur_ns) AS ns FROM kernel WHERE run_id = 'new'",
+    )
     assert total.text == f"ns\n{case['kernel_total_ns']}\n"
 
 
@@ -328,14 +342,18 @@ def test_what_was_lost_is_told_with_its_place(tracekit: Tracekit, here: Path, tr
         (["--label", "batch"], "--label 'batch': write it as NAME=VALUE, e.g. --label batch=32"),
         (["--label", "=32"], "--label '=32': write it as NAME=VALUE, e.g. --label batch=32"),
         (["--label", " =32"], "--label ' =32': write it as NAME=VALUE, e.g. --label batch=32"),
-        (["--label", "a=1", "--label", "a=2"],
-         "--label 'a' is given twice with different values"),
+        (["--label", "a=1", "--label", "a=2"], "--label 'a' is given twice with different values"),
         (["--run", ""], "the name of the run is empty; leave --run out, or give it a name"),
-        (["--run", "gpu", "--label", "batch=64"],
-         ("the run 'gpu' has the label batch=32, and batch=64 is asked for; name another --run, "
-          "or give --replace with every file of the run")),
+        (
+            ["--run", "gpu", "--label", "batch=64"],
+            (
+                "the run 'gpu' has the label batch=32, and batch=64 is asked for; "
+                "name another --run, "
+                "or give --replace with every file of the run"
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_labels_and_names_that_cannot_be_meant(
     tracekit: Tracekit, store: Path, tree: Any, traces: Path, words: list[str], error: str
 ) -> None:
@@ -367,8 +385,14 @@ def test_a_store_of_a_newer_schema(
 ) -> None:
     (store / "tracekit.json").write_text(json.dumps({"schema_version": 999}))
     before = tree(store)
-    for words in (["ingest", small_trace], ["runs"], ["kernels"], ["queries"], ["sql", "SELECT 1"],
-                  ["remove", "gpu"]):  # fmt: skip
+    for words in (
+        ["ingest", small_trace],
+        ["runs"],
+        ["kernels"],
+        ["queries"],
+        ["sql", "SELECT 1"],
+        ["remove", "gpu"],
+    ):
         answer = tracekit(*words, "--store", store)
         assert (answer.code, answer.data) == (4, b"")
         assert answer.error == (
@@ -515,9 +539,11 @@ def test_a_disk_that_is_full_half_way(
 
 def limited(driver: Path, most: int, *words: str | Path) -> Any:
     return subprocess.run(
-        [sys.executable, driver, str(most), *map(str, words)], capture_output=True, timeout=180,
+        [sys.executable, driver, str(most), *map(str, words)],
+        capture_output=True,
+        timeout=180,
         check=False,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -538,9 +564,14 @@ def test_a_disk_too_full_to_make_a_store(here: Path, small_trace: Path) -> None:
 
 @pytest.mark.parametrize("where", ["first row group", "close", "move", "mark"])
 def test_no_space_left_wherever_it_happens(
-    tracekit: Tracekit, sees: Sees, store: Path, tree: Any, traces: Path, where: str,
+    tracekit: Tracekit,
+    sees: Sees,
+    store: Path,
+    tree: Any,
+    traces: Path,
+    where: str,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -575,9 +606,13 @@ def test_no_space_left_wherever_it_happens(
 
 
 def test_no_space_left_while_replacing_keeps_the_old(
-    tracekit: Tracekit, sees: Sees, store: Path, tree: Any, gpu_trace: Path,
+    tracekit: Tracekit,
+    sees: Sees,
+    store: Path,
+    tree: Any,
+    gpu_trace: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     before = tree(store)
 
     def full(self: Path, _: object) -> Path:

@@ -27,14 +27,21 @@ EVENTS = [
 def perf_stat(counts: dict[str, int | str], read_mib: int | str, write_mib: int | str) -> str:
     """A file of `perf stat -x';'`: ten seconds; what is not given was counted as 0."""
     rows = [f"{counts.get(event, 0)};;{event};10000000000;100.00;;" for event in EVENTS]
-    rows += [f"{read_mib};MiB;uncore_imc/cas_count_read/;10000000000;100.00;;",
-             f"{write_mib};MiB;uncore_imc/cas_count_write/;10000000000;100.00;;",
-             "10000000000;ns;duration_time;10000000000;100.00;;"]  # fmt: skip
+    rows += [
+        f"{read_mib};MiB;uncore_imc/cas_count_read/;10000000000;100.00;;",
+        f"{write_mib};MiB;uncore_imc/cas_count_write/;10000000000;100.00;;",
+        "10000000000;ns;duration_time;10000000000;100.00;;",
+    ]
     return "# started on Sun Nov 22 06:00:00 2026\n\n" + "\n".join(rows) + "\n"
 
 
-RATES = {("vgg16", 1): 8.0, ("vgg16", 2): 15.0, ("vgg16", 4): 28.0, ("alexnet", 1): 60.0,
-         ("alexnet", 2): 90.0}  # fmt: skip
+RATES = {
+    ("vgg16", 1): 8.0,
+    ("vgg16", 2): 15.0,
+    ("vgg16", 4): 28.0,
+    ("alexnet", 1): 60.0,
+    ("alexnet", 2): 90.0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +56,16 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
             + perf_stat({EVENTS[0]: 1000, EVENTS[2]: 125 * 10**9 // nodes}, 1024, 512),
             "utf-8",
         )
-        ingest(file, folder / "S", Options(
-            run_name=f"{model}-{nodes}", labels={"model": model, "nodes": str(nodes)},
-            metrics={"images_per_s": rate}, device_name="2x Xeon Gold 6126",
-        ))  # fmt: skip
+        ingest(
+            file,
+            folder / "S",
+            Options(
+                run_name=f"{model}-{nodes}",
+                labels={"model": model, "nodes": str(nodes)},
+                metrics={"images_per_s": rate},
+                device_name="2x Xeon Gold 6126",
+            ),
+        )
     file = folder / "lacks.csv"
     file.write_text(perf_stat({EVENTS[0]: 1000}, "<not counted>", 512), "utf-8")
     ingest(file, folder / "S", Options(run_name="lacks", labels={"model": "vgg16", "nodes": "8"}))
@@ -74,22 +87,39 @@ def rows_of(file: Path) -> list[dict[str, str]]:
 def test_pictures_of_all_kinds(tracekit: Tracekit, there: Path) -> None:
     starts = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}
     for chart, kind in zip(CHARTS, starts, strict=True):
-        done = tracekit("chart", chart, "--store", "S", "-o", f"a.{kind}", "--size", "column",
-                        "--title", "T")  # fmt: skip
+        done = tracekit(
+            "chart", chart, "--store", "S", "-o", f"a.{kind}", "--size", "column", "--title", "T"
+        )
         assert done.code == 0, done.messages
         assert done.messages.startswith(f"a.{kind}: {chart}, ")
         assert (there / f"a.{kind}").read_bytes().startswith(starts[kind])
 
 
 def test_operations_and_bytes_in_numbers(tracekit: Tracekit, there: Path) -> None:
-    done = tracekit("chart", "oi_breakdown", "--store", "S", "--over", "nodes", "--series", "model",
-                    "--data", "d.csv", "-o", "d.png")  # fmt: skip
+    done = tracekit(
+        "chart",
+        "oi_breakdown",
+        "--store",
+        "S",
+        "--over",
+        "nodes",
+        "--series",
+        "model",
+        "--data",
+        "d.csv",
+        "-o",
+        "d.png",
+    )
     assert done.messages == "d.png: oi_breakdown, 11 bars, 1 not known\n"
     rows = rows_of(there / "d.csv")
     assert [(row["series"], row["name"]) for row in rows] == [
-        ("alexnet", "1"), ("alexnet", "2"), ("vgg16", "1"), ("vgg16", "2"), ("vgg16", "4"),
+        ("alexnet", "1"),
+        ("alexnet", "2"),
+        ("vgg16", "1"),
+        ("vgg16", "2"),
+        ("vgg16", "4"),
         ("vgg16", "8"),
-    ]  # fmt: skip
+    ]
     # 125e9 instructions of eight FP32 operations over the nodes, and 1000 of one
     flops = [1e12 + 1000, 5e11 + 1000, 1e12 + 1000, 5e11 + 1000, 2.5e11 + 1000, 1000]
     assert [float(row["total_flop"]) for row in rows] == pytest.approx(flops, rel=1e-12)
@@ -112,8 +142,18 @@ def test_shares_in_numbers(tracekit: Tracekit, there: Path) -> None:
 
 
 def test_growth_in_numbers(tracekit: Tracekit, there: Path) -> None:
-    done = tracekit("chart", "throughput", "--store", "S", "--data", "d.csv", "-o", "d.svg",
-                    "--show", "efficiency")  # fmt: skip
+    done = tracekit(
+        "chart",
+        "throughput",
+        "--store",
+        "S",
+        "--data",
+        "d.csv",
+        "-o",
+        "d.svg",
+        "--show",
+        "efficiency",
+    )
     assert done.messages == "d.svg: throughput, 5 points\n"
     rows = rows_of(there / "d.csv")
     found = {(row["series"], row["over_value"]): row for row in rows}
@@ -127,14 +167,28 @@ def test_growth_in_numbers(tracekit: Tracekit, there: Path) -> None:
         assert float(row["ideal_value"]) == 1  # of the efficiency
     done = tracekit("chart", "throughput", "vgg16*", "lacks", "--store", "S", "--data", "e.csv")
     assert [(row["over_value"], row["metric_value"]) for row in rows_of(there / "e.csv")] == [
-        ("1", "8.0"), ("2", "15.0"), ("4", "28.0"), ("8", ""),
-    ]  # fmt: skip
+        ("1", "8.0"),
+        ("2", "15.0"),
+        ("4", "28.0"),
+        ("8", ""),
+    ]
     assert rows_of(there / "e.csv")[-1]["reason"] == "no figure of the metric images_per_s"
 
 
 def test_speedups_over_a_run(tracekit: Tracekit, there: Path) -> None:
-    tracekit("chart", "throughput", "alexnet*", "--store", "S", "--data", "d.csv", "--show",
-             "speedup", "--baseline", "vgg16-1")  # fmt: skip
+    tracekit(
+        "chart",
+        "throughput",
+        "alexnet*",
+        "--store",
+        "S",
+        "--data",
+        "d.csv",
+        "--show",
+        "speedup",
+        "--baseline",
+        "vgg16-1",
+    )
     found = [float(row["speedup_factor"]) for row in rows_of(there / "d.csv")]
     assert found == [60 / 8, 90 / 8]
 
@@ -160,9 +214,10 @@ def test_the_chart_and_its_table_fit_the_terminal(
     assert max(map(len, done.text.splitlines())) <= width
     assert "\x1b" not in done.text
     said = {
-        "oi_breakdown": "█ NUM_FLOP: FP32", "fp_width_mix": "█ FP32 scalar",
+        "oi_breakdown": "█ NUM_FLOP: FP32",
+        "fp_width_mix": "█ FP32 scalar",
         "throughput": "dotted: ideal (linear)",
-    }  # fmt: skip
+    }
     assert said[chart] in done.text
     assert chart in done.text.splitlines()[-1]  # what is in it
     if chart == "oi_breakdown":
@@ -205,8 +260,10 @@ def test_nothing_is_overwritten_unasked(tracekit: Tracekit, there: Path) -> None
 
 
 def test_a_store_without_counters(tracekit: Tracekit, here: Path, filled: Path) -> None:
-    for chart, says in (("oi_breakdown", "none of the runs has counters of processors"),
-                        ("throughput", "none of the runs has a metric")):  # fmt: skip
+    for chart, says in (
+        ("oi_breakdown", "none of the runs has counters of processors"),
+        ("throughput", "none of the runs has a metric"),
+    ):
         done = tracekit("chart", chart, "--store", filled)
         assert (done.code, says in done.error) == (2, True), done.messages
 
@@ -226,8 +283,11 @@ def test_ranks_of_a_trace(tracekit: Tracekit, here: Path, filled: Path) -> None:
 def test_a_name_that_means_harm(tracekit: Tracekit, here: Path, measured: Path) -> None:
     name = "\x1b]0;owned\x07<script>$x^2$"
     file = measured.parent / "vgg16-1.csv"
-    ingest(file, here / "H", Options(run_name=name, labels={"nodes": "1"},
-                                     metrics={"images_per_s": 1.0}))  # fmt: skip
+    ingest(
+        file,
+        here / "H",
+        Options(run_name=name, labels={"nodes": "1"}, metrics={"images_per_s": 1.0}),
+    )
     for chart in CHARTS:
         done = tracekit("chart", chart, "--store", "H", "-o", f"{chart}.svg")
         assert done.code == 0, done.messages

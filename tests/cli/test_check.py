@@ -54,14 +54,18 @@ def test_a_sound_store_is_sound(store: Path, tracekit: Tracekit) -> None:
     assert done.messages == "sound: 6 sources, every file by size and rows\n"
     done = tracekit("check", "pair", "--deep", "--store", str(store))
     assert (done.code, done.messages) == (
-        0, "sound: 2 sources, every file by size, rows and hash\n",
-    )  # fmt: skip
+        0,
+        "sound: 2 sources, every file by size, rows and hash\n",
+    )
 
 
 def test_nothing_is_found_in_twenty_sound_stores(tmp_path: Path) -> None:
     """One of each file, and some that were changed on the way: replaced, and partly removed."""
-    files = [*sorted(FIXTURES.glob("perf_stat/*/stat.*"))[:8], *FIXTURES.glob("nvprof/*/*.csv"),
-             *(path for paths in SOURCES.values() for path in paths)]  # fmt: skip
+    files = [
+        *sorted(FIXTURES.glob("perf_stat/*/stat.*"))[:8],
+        *FIXTURES.glob("nvprof/*/*.csv"),
+        *(path for paths in SOURCES.values() for path in paths),
+    ]
     for number in range(20):
         store = tmp_path / str(number)
         chosen = [files[(number + step) % len(files)] for step in range(1 + number % 3)]
@@ -127,8 +131,9 @@ def test_what_is_missing_is_named(store: Path, tracekit: Tracekit) -> None:
         "tracekit: 1 source of 6 damaged: `tracekit ingest --replace FILE` reads the file again\n"
     )
     assert tracekit("check", "pair", "--store", str(store)).code == 0
-    with_rest = tracekit("sql", "SELECT DISTINCT run_id FROM slice ORDER BY 1", "-f", "csv",
-                         "--store", str(store))  # fmt: skip
+    with_rest = tracekit(
+        "sql", "SELECT DISTINCT run_id FROM slice ORDER BY 1", "-f", "csv", "--store", str(store)
+    )
     assert (with_rest.code, with_rest.text.split()) == (0, ["run_id", "pair"])
     assert f"is left out: {'/'.join(file.parts[-4:])} is missing" in with_rest.messages
 

@@ -45,9 +45,16 @@ def test_a_session(
     shutil.copy(gpu_trace, "trace.json.gz")
     shutil.copy(small_trace, "other-rank.json")
     done = tracekit(
-        "ingest", "trace.json.gz", "other-rank.json", "--store", "S", "--run", "resnet",
-        "--label", "batch=32",
-    )  # fmt: skip
+        "ingest",
+        "trace.json.gz",
+        "other-rank.json",
+        "--store",
+        "S",
+        "--run",
+        "resnet",
+        "--label",
+        "batch=32",
+    )
     assert (done.code, done.data) == (0, b"")
     assert done.messages.splitlines() == [
         # 619 + 12 events; of the hand-made trace 3 kernels, 1 copy, 4 slices, 2 flows, 1 memory
@@ -124,9 +131,9 @@ def test_the_store_is_named_else_from_the_environment_else_here(
 
 
 @pytest.mark.parametrize(
-    "words", [["runs"], ["issues"], ["kernels"], ["query", "runs"], ["sql", "SELECT 1"],
-              ["remove", "x"]],
-)  # fmt: skip
+    "words",
+    [["runs"], ["issues"], ["kernels"], ["query", "runs"], ["sql", "SELECT 1"], ["remove", "x"]],
+)
 def test_without_a_store_each_command_says_how_to_make_one(
     tracekit: Tracekit, here: Path, words: list[str]
 ) -> None:
@@ -156,14 +163,21 @@ def test_an_empty_store_says_how_to_fill_it(
 def test_runs_are_listed_newest_first(tracekit: Tracekit, filled: Path) -> None:
     rows = rows_of(tracekit("runs", "--store", filled, "--format", "csv").text)
     assert [
-        (row["run_name"], row["source_count"], row["labels"], row["event_count"],
-         row["kernel_count"], row["kernel_ns"], row["is_complete"])
+        (
+            row["run_name"],
+            row["source_count"],
+            row["labels"],
+            row["event_count"],
+            row["kernel_count"],
+            row["kernel_ns"],
+            row["is_complete"],
+        )
         for row in rows
     ] == [
         ("gpu", "1", "batch=32", "619", "76", "1961272", "true"),
         ("cpu", "1", "", "148", "0", "", "true"),
         ("small", "1", "", "12", "3", "60625", "true"),
-    ]  # fmt: skip
+    ]
 
 
 def test_issues_are_of_every_run_or_of_one(
@@ -176,11 +190,24 @@ def test_issues_are_of_every_run_or_of_one(
     assert every.messages == ""
     (row,) = rows_of(every.text)
     # the file has 2,846 bytes, and the third kernel begins at 2,628
-    assert {name: row[name] for name in ("run_name", "file_name", "code", "severity_kind",
-                                         "first_offset_bytes", "lost_bytes")} == {
-        "run_name": "cut", "file_name": "cut.json", "code": "cut_content",
-        "severity_kind": "error", "first_offset_bytes": "2628", "lost_bytes": "218",
-    }  # fmt: skip
+    assert {
+        name: row[name]
+        for name in (
+            "run_name",
+            "file_name",
+            "code",
+            "severity_kind",
+            "first_offset_bytes",
+            "lost_bytes",
+        )
+    } == {
+        "run_name": "cut",
+        "file_name": "cut.json",
+        "code": "cut_content",
+        "severity_kind": "error",
+        "first_offset_bytes": "2628",
+        "lost_bytes": "218",
+    }
     assert tracekit("issues", "--store", store, "--run", "cut", "-f", "csv").data == every.data
     none = tracekit("issues", "--store", store, "--run", "valid", "--format", "csv")
     assert rows_of(none.text) == []
@@ -304,7 +331,7 @@ def test_a_report_of_some_steps(tracekit: Tracekit, filled: Path) -> None:
             5,
             "phase 9..3 ends before it begins: write the smaller number first",
         ),
-    ):  # fmt: skip
+    ):
         refused = tracekit(*words, *more)
         assert (refused.code, refused.data, refused.error) == (code, b"", error)
     refused = tracekit("query", "steps", "--phase", "stable", "--store", filled)
@@ -316,8 +343,11 @@ def test_gpu_utilization_as_worked_out_by_hand(tracekit: Tracekit, filled: Path)
     answer = tracekit("query", "gpu_utilization", "--store", filled, "--run", "gpu", "-f", "json")
     (row,) = json.loads(answer.text)["rows"]
     assert (row["sum_ns"], row["busy_ns"], row["overlap_ns"], row["elapsed_ns"]) == (
-        KERNEL_NS, 1_707_772, 253_500, 10_106_000,
-    )  # fmt: skip
+        KERNEL_NS,
+        1_707_772,
+        253_500,
+        10_106_000,
+    )
 
 
 def test_run_summary_counts(tracekit: Tracekit, filled: Path) -> None:
@@ -342,21 +372,36 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
     ("words", "code", "error"),
     [
         (["nope"], 5, "there is no report called 'nope'; known: REPORTS"),
-        (["kernel_time", "--param", "x=1"], 5,
-         "the report kernel_time has no parameter 'x'; it has: run_id, phase"),
+        (
+            ["kernel_time", "--param", "x=1"],
+            5,
+            "the report kernel_time has no parameter 'x'; it has: run_id, phase",
+        ),
         (["runs", "--param", "x=1"], 5, "the report runs has no parameter 'x'; it has: none"),
         (["kernel_time", "--param", "run_id"], 2, "--param 'run_id': write it as NAME=VALUE"),
-        (["kernel_time", "--param", "run_id=a", "--param", "run_id=b"], 2,
-         "--param run_id is given twice"),
-        (["kernel_time", "--run", "nobody"], 2,
-         "there is no run called 'nobody' in the store; runs: cpu, gpu, small"),
-        (["kernel_time", "--param", "run_id=nobody"], 2,
-         "there is no run called 'nobody' in the store; runs: cpu, gpu, small"),
+        (
+            ["kernel_time", "--param", "run_id=a", "--param", "run_id=b"],
+            2,
+            "--param run_id is given twice",
+        ),
+        (
+            ["kernel_time", "--run", "nobody"],
+            2,
+            "there is no run called 'nobody' in the store; runs: cpu, gpu, small",
+        ),
+        (
+            ["kernel_time", "--param", "run_id=nobody"],
+            2,
+            "there is no run called 'nobody' in the store; runs: cpu, gpu, small",
+        ),
         (["runs", "--run", "gpu"], 2, "the report runs is about the whole store; leave --run out"),
-        (["runs", "--format", "yaml"], 2,
-         "there is no output format called 'yaml'; known: table, csv, json, markdown, parquet"),
+        (
+            ["runs", "--format", "yaml"],
+            2,
+            "there is no output format called 'yaml'; known: table, csv, json, markdown, parquet",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_report_that_cannot_be_meant(
     tracekit: Tracekit, filled: Path, words: list[str], code: int, error: str
 ) -> None:
@@ -385,8 +430,9 @@ def test_sql_in_every_format(tracekit: Tracekit, filled: Path) -> None:
         {"stream_id": 20, "launches": 3},
     ]
     assert [line.split() for line in answers["table"].text.splitlines()[2:4]] == [
-        ["7", "73"], ["20", "3"],
-    ]  # fmt: skip
+        ["7", "73"],
+        ["20", "3"],
+    ]
     assert answers["markdown"].text.splitlines()[2:4] == ["| 7 | 73 |", "| 20 | 3 |"]
     table = pq.read_table(io.BytesIO(answers["parquet"].data))
     assert table.to_pydict() == {"stream_id": [7, 20], "launches": [73, 3]}

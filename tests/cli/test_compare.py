@@ -41,18 +41,26 @@ def slower(trace: Path, to: Path, factor: float) -> Path:
 
 @pytest.fixture(scope="session")
 def store(
-    tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, cpu_trace: Path, small_trace: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    gpu_trace: Path,
+    cpu_trace: Path,
+    small_trace: Path,
     traces: Path,
-) -> Path:  # fmt: skip
+) -> Path:
     """A store with the runs fast, slow, cpu, small and one with names that mean harm."""
     folder = tmp_path_factory.mktemp("compare")
     path = folder / "S"
     slow = slower(gpu_trace, folder / "slow.json", SLOWER)
-    for name, trace in (("fast", gpu_trace), ("slow", slow), ("cpu", cpu_trace),
-                        ("small", small_trace)):  # fmt: skip
+    for name, trace in (
+        ("fast", gpu_trace),
+        ("slow", slow),
+        ("cpu", cpu_trace),
+        ("small", small_trace),
+    ):
         ingest(trace, path, Options(run_name=name))
-    ingest(traces / "hand-made" / "hostile-names.json", path,
-           Options(run_name="\x1b]0;owned\x07|run"))  # fmt: skip
+    ingest(
+        traces / "hand-made" / "hostile-names.json", path, Options(run_name="\x1b]0;owned\x07|run")
+    )
     return path
 
 
@@ -82,11 +90,16 @@ def test_every_figure_in_csv(tracekit: Tracekit, store: Path) -> None:
     answer = tracekit("compare", "fast", "slow", "--store", store, "--format", "csv")
     rows = rows_of(answer.text)
     assert [row["name"] for row in rows[:4]] == [
-        "(step)", "(device busy)", "(device idle)", "(all)",
-    ]  # fmt: skip
+        "(step)",
+        "(device busy)",
+        "(device idle)",
+        "(all)",
+    ]
     assert [float(rows[0][column]) for column in ("a_ns", "b_ns", "delta_ns")] == [
-        STEP_NS, SLOWER_NS, SLOWER_NS - STEP_NS,
-    ]  # fmt: skip
+        STEP_NS,
+        SLOWER_NS,
+        SLOWER_NS - STEP_NS,
+    ]
     gemm = row_of(rows, GEMM)
     assert float(gemm["a_ns"]) == pytest.approx(GEMM_NS)
     assert float(gemm["b_ns"]) == pytest.approx(GEMM_NS * SLOWER, abs=2)  # times are of 1 ns
@@ -107,14 +120,25 @@ def test_the_other_way_round_it_is_faster(tracekit: Tracekit, store: Path) -> No
 
 @pytest.mark.parametrize("by", ["kernel", "op", "layer", "phase", "category"])
 def test_a_run_beside_itself_differs_in_nothing(tracekit: Tracekit, store: Path, by: str) -> None:
-    answer = tracekit("compare", "fast", "fast", "--store", store, "--by", by, "--fail-on", "0%",
-                      "--format", "csv")  # fmt: skip
+    answer = tracekit(
+        "compare",
+        "fast",
+        "fast",
+        "--store",
+        store,
+        "--by",
+        by,
+        "--fail-on",
+        "0%",
+        "--format",
+        "csv",
+    )
     assert (answer.code, answer.messages) == (0, "")
     rows = rows_of(answer.text)
     assert len(rows) > 4
     assert {(row["change_kind"], row["delta_ns"], row["is_beyond_noise"]) for row in rows} == {
-        ("same", "0.0", "false"),
-    }  # fmt: skip
+        ("same", "0.0", "false")
+    }
 
 
 def test_steps_can_be_chosen(tracekit: Tracekit, store: Path) -> None:
@@ -150,8 +174,9 @@ def test_other_outputs(tracekit: Tracekit, store: Path, tmp_path: Path) -> None:
 
 
 def test_a_table_for_a_pull_request(tracekit: Tracekit, store: Path) -> None:
-    answer = tracekit("compare", "fast", "slow", "--store", store, "--format", "markdown",
-                      "--top", "1")  # fmt: skip
+    answer = tracekit(
+        "compare", "fast", "slow", "--store", store, "--format", "markdown", "--top", "1"
+    )
     first, empty, header, *rest = answer.text.splitlines()
     assert first == "B is 20.0 % slower a step (4.000 ms → 4.800 ms, beyond noise of ±0 ns)."
     assert empty == ""
@@ -163,8 +188,16 @@ def test_a_table_for_a_pull_request(tracekit: Tracekit, store: Path) -> None:
 
 @pytest.mark.parametrize("form", ["table", "markdown", "csv"])
 def test_names_that_mean_harm(tracekit: Tracekit, store: Path, form: str) -> None:
-    answer = tracekit("compare", "small", "\x1b]0;owned\x07|run", "--store", store,
-                      "--format", form, "--full-names")  # fmt: skip
+    answer = tracekit(
+        "compare",
+        "small",
+        "\x1b]0;owned\x07|run",
+        "--store",
+        store,
+        "--format",
+        form,
+        "--full-names",
+    )
     assert answer.code == 0
     assert inert(answer.text, newline=True) == answer.text
     if form == "markdown":
@@ -188,8 +221,9 @@ def test_a_limit_decides(tracekit: Tracekit, store: Path, limit: str, code: int)
 
 
 def test_without_noise_the_ratio_decides_and_that_is_said(tracekit: Tracekit, store: Path) -> None:
-    answer = tracekit("compare", "fast", "slow", "--store", store, "--fail-on", "5%",
-                      "--phase", "1..1")  # fmt: skip
+    answer = tracekit(
+        "compare", "fast", "slow", "--store", store, "--fail-on", "5%", "--phase", "1..1"
+    )
     assert answer.code == 8
     assert answer.messages.startswith("--fail-on: the noise is not known, so the ratio alone")
 
@@ -201,8 +235,9 @@ def test_what_is_within_noise_does_not_fail(
     for name, factor in (("a", 1.0), ("b", 1.01)):
         trace = slower(gpu_trace, tmp_path / f"{name}.json", factor)
         ingest(trace, tmp_path / "S", Options(run_name=name))
-    answer = tracekit("compare", "a", "b", "--store", tmp_path / "S", "--phase", "all",
-                      "--fail-on", "0.5%")  # fmt: skip
+    answer = tracekit(
+        "compare", "a", "b", "--store", tmp_path / "S", "--phase", "all", "--fail-on", "0.5%"
+    )
     assert (answer.code, answer.messages) == (0, "")
     assert answer.text.startswith("B takes about as long a step as A (3.917 ms → 3.956 ms, within")
 
@@ -259,6 +294,18 @@ def test_in_python(store: Path) -> None:
 
 
 def test_as_a_report(tracekit: Tracekit, store: Path) -> None:
-    answer = tracekit("query", "comparison", "--run", "fast", "--param", "other_run_id=slow",
-                      "--param", "phase=stable", "--store", store, "--format", "csv")  # fmt: skip
+    answer = tracekit(
+        "query",
+        "comparison",
+        "--run",
+        "fast",
+        "--param",
+        "other_run_id=slow",
+        "--param",
+        "phase=stable",
+        "--store",
+        store,
+        "--format",
+        "csv",
+    )
     assert float(rows_of(answer.text)[0]["b_ns"]) == SLOWER_NS

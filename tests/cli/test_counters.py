@@ -22,14 +22,26 @@ import pytest
 Tracekit = Callable[..., Any]
 
 V100 = "Tesla V100-SXM2-16GB"
-IDS = ("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
-       "Block Size", "Grid Size", "Device", "CC")  # fmt: skip
+IDS = (
+    "ID",
+    "Process ID",
+    "Process Name",
+    "Host Name",
+    "Kernel Name",
+    "Context",
+    "Stream",
+    "Block Size",
+    "Grid Size",
+    "Device",
+    "CC",
+)
 OPS = [f"{precision}{op}" for precision in "dfh" for op in ("add", "fma", "mul")]
 METRICS = {
-    "dram__bytes.sum": "byte", "gpu__time_duration.sum": "ns",
+    "dram__bytes.sum": "byte",
+    "gpu__time_duration.sum": "ns",
     "sm__inst_executed_pipe_tensor.sum": "inst",
     **{f"sm__sass_thread_inst_executed_op_{op}_pred_on.sum": "inst" for op in OPS},
-}  # fmt: skip
+}
 LAUNCHES: list[tuple[str, dict[str, int], int, int]] = [
     ("gemm<float>(float*)", {"ffma": 3_925_000_000}, 90_000_000, 1_000_000),
     ("relu(float*)", {"fadd": 1_570_000_000}, 900_000_000, 2_000_000),
@@ -44,12 +56,25 @@ def values(work: dict[str, int], moved: int, time_ns: int) -> list[str]:
 
 def rows(page: str) -> list[list[str]]:
     """The report as the details page or the raw page has it."""
-    found = [[*IDS, *METRICS], [""] * len(IDS) + list(METRICS.values())] if page == "raw" else [
-        [*IDS, "Section Name", "Metric Name", "Metric Unit", "Metric Value"]
-    ]  # fmt: skip
+    found = (
+        [[*IDS, *METRICS], [""] * len(IDS) + list(METRICS.values())]
+        if page == "raw"
+        else [[*IDS, "Section Name", "Metric Name", "Metric Unit", "Metric Value"]]
+    )
     for number, (name, work, moved, time_ns) in enumerate(LAUNCHES):
-        launch = [str(number), "77", "app", "127.0.0.1", name, "1", "7", "(256, 1, 1)",
-                  "(64, 1, 1)", "0", "7.0"]  # fmt: skip
+        launch = [
+            str(number),
+            "77",
+            "app",
+            "127.0.0.1",
+            name,
+            "1",
+            "7",
+            "(256, 1, 1)",
+            "(64, 1, 1)",
+            "0",
+            "7.0",
+        ]
         if page == "raw":
             found.append(launch + values(work, moved, time_ns))
             continue
@@ -87,8 +112,19 @@ def picked(found: list[dict[str, str]], *columns: str) -> list[tuple[str, ...]]:
 
 
 def test_a_session(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
-    done = tracekit("ingest", report("details"), report("raw"), "--store", "S", "--run", "conv2d",
-                    "--label", "batch=16", "--device", V100)  # fmt: skip
+    done = tracekit(
+        "ingest",
+        report("details"),
+        report("raw"),
+        "--store",
+        "S",
+        "--run",
+        "conv2d",
+        "--label",
+        "batch=16",
+        "--device",
+        V100,
+    )
     assert done.messages.splitlines() == [
         # each page has the 3 launches with 12 metrics
         "in: 2 files, 6 events: 6 kernels, 72 metrics",
@@ -106,8 +142,10 @@ def test_a_session(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
     ]
     found = table(tracekit, "query", "operational_intensity")
     assert picked(found, "name", "level_name") == [
-        ("relu(float*)", "dram"), ("copy(char*)", "dram"), ("gemm<float>(float*)", "dram"),
-    ]  # fmt: skip
+        ("relu(float*)", "dram"),
+        ("copy(char*)", "dram"),
+        ("gemm<float>(float*)", "dram"),
+    ]
     intensity = [float(row["intensity_flop_per_byte"]) for row in found]
     assert intensity == pytest.approx([1.57 / 0.9, 0, 7.85 / 0.09], rel=1e-12)
     (zero,) = table(tracekit, "query", "zero_ai_kernels")
@@ -128,8 +166,16 @@ def test_a_session(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
     assert [row["bound_kind"] for row in each] == ["latency", "latency", "latency"]
     (summary,) = table(tracekit, "query", "application_summary")
     assert float(summary["fp32_utilization_ratio"]) == pytest.approx(0.15, rel=1e-12)
-    (label,) = table(tracekit, "query", "application_summary", "--all-runs", "--param", "by=label",
-                     "--param", "label=batch")  # fmt: skip
+    (label,) = table(
+        tracekit,
+        "query",
+        "application_summary",
+        "--all-runs",
+        "--param",
+        "by=label",
+        "--param",
+        "label=batch",
+    )
     assert (label["name"], label["launch_count"]) == ("16", "3")
 
 
@@ -243,8 +289,9 @@ def test_peaks_of_the_users_come_first(tracekit: Tracekit, report: Callable[[str
 def test_a_device_of_the_users_own(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
     Path("mine.toml").write_text(
         '[[device]]\nname = "My GPU"\nvendor = "me"\nscope = "board"\n'
-        'ceiling = [{kind = "compute", name = "fp32", value = 31.4e12}]\n', encoding="utf-8",
-    )  # fmt: skip
+        'ceiling = [{kind = "compute", name = "fp32", value = 31.4e12}]\n',
+        encoding="utf-8",
+    )
     tracekit("ingest", report("raw"), "--store", "S", "--peaks", "mine.toml")
     by_name = {row["name"]: row for row in table(tracekit, "kernels")}
     assert by_name["gemm<float>(float*)"]["utilization_ratio"] == "0.25"

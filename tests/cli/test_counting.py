@@ -55,14 +55,28 @@ def test_the_command_can_be_pasted(tracekit: Tracekit) -> None:
     words = words_of(done.text)
     at = words.index("--metrics")
     assert words[:at] == [
-        "ncu", "--csv", "--page", "raw", "--print-units", "base", "--log-file", "ncu.csv",
-        "--clock-control", "none", "--nvtx", "--target-processes", "all",
-    ]  # fmt: skip
+        "ncu",
+        "--csv",
+        "--page",
+        "raw",
+        "--print-units",
+        "base",
+        "--log-file",
+        "ncu.csv",
+        "--clock-control",
+        "none",
+        "--nvtx",
+        "--target-processes",
+        "all",
+    ]
     assert words[at + 2 :] == ["./program"]
     told = " ".join(done.messages.split())
     assert told.startswith(f"for compute capability 9.0: {len(metrics_of(done.text))} metrics ")
-    for option in ('--nvtx-include "step/"', "--launch-skip N --launch-count M",
-                   "--replay-mode application"):  # fmt: skip
+    for option in (
+        '--nvtx-include "step/"',
+        "--launch-skip N --launch-count M",
+        "--replay-mode application",
+    ):
         assert option in told
     assert done.messages.endswith("next: tracekit ingest ncu.csv\n")
 
@@ -87,7 +101,7 @@ def test_every_metric_is_one_of_the_chip_and_once(tracekit: Tracekit, capability
         ("8.6", AMPERE),
         ("9.0", {"bf16_dst_fp32", "fp16", "tf32_dst_fp32", "fp64", "fp8_sparsity_off", "int8"}),
     ],
-)  # fmt: skip
+)
 def test_no_type_that_a_capability_lacks(
     tracekit: Tracekit, capability: str, types: set[str]
 ) -> None:
@@ -105,11 +119,19 @@ def test_only_blackwell_packs_fp32(tracekit: Tracekit) -> None:
 @pytest.mark.parametrize(
     ("device", "capability"),
     [
-        ("H100", "9.0"), ("sm_90", "9.0"), ("sm_90a", "9.0"), ("compute_90", "9.0"), ("9.0", "9.0"),
-        ("NVIDIA H100 80GB HBM3", "9.0"), ("V100", "7.0"), ("Tesla T4", "7.5"), ("A100", "8.0"),
-        ("SM_100", "10.0"), ("rtx 4090", "8.9"),
+        ("H100", "9.0"),
+        ("sm_90", "9.0"),
+        ("sm_90a", "9.0"),
+        ("compute_90", "9.0"),
+        ("9.0", "9.0"),
+        ("NVIDIA H100 80GB HBM3", "9.0"),
+        ("V100", "7.0"),
+        ("Tesla T4", "7.5"),
+        ("A100", "8.0"),
+        ("SM_100", "10.0"),
+        ("rtx 4090", "8.9"),
     ],
-)  # fmt: skip
+)
 def test_a_device_is_named_in_many_ways(tracekit: Tracekit, device: str, capability: str) -> None:
     done = asked(tracekit, device)
     assert done.code == 0
@@ -143,17 +165,43 @@ def test_what_it_cannot_be_asked(tracekit: Tracekit, arguments: Sequence[str], e
 
 # -- what the metrics give -------------------------------------------------------------------------
 
-LABELS = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
-          "Block Size", "Grid Size", "Device", "CC"]  # fmt: skip
+LABELS = [
+    "ID",
+    "Process ID",
+    "Process Name",
+    "Host Name",
+    "Kernel Name",
+    "Context",
+    "Stream",
+    "Block Size",
+    "Grid Size",
+    "Device",
+    "CC",
+]
 LAUNCH = ["0", "1", "python", "127.0.0.1", "k(float *)", "1", "7", "(32, 1, 1)", "(1, 1, 1)", "0"]
 FIGURES = (
-    "missing_metrics", "total_reason", "total_arithmetic_flop", "dur_ns", "dram_bytes",
-    "l2_paper_bytes", "l2_vendor_bytes", "l1_paper_bytes", "l1_vendor_bytes", "own_fp64_flop_per_s",
-    "own_fp32_flop_per_s", "own_fp16_flop_per_s", "own_dram_bytes_per_s",
-    "own_l2_paper_bytes_per_s", "own_l2_vendor_bytes_per_s", "own_l1_paper_bytes_per_s",
-    "own_l1_vendor_bytes_per_s", "occupancy_ratio", "compute_throughput_ratio",
-    "memory_throughput_ratio", "dram_throughput_ratio",
-)  # fmt: skip
+    "missing_metrics",
+    "total_reason",
+    "total_arithmetic_flop",
+    "dur_ns",
+    "dram_bytes",
+    "l2_paper_bytes",
+    "l2_vendor_bytes",
+    "l1_paper_bytes",
+    "l1_vendor_bytes",
+    "own_fp64_flop_per_s",
+    "own_fp32_flop_per_s",
+    "own_fp16_flop_per_s",
+    "own_dram_bytes_per_s",
+    "own_l2_paper_bytes_per_s",
+    "own_l2_vendor_bytes_per_s",
+    "own_l1_paper_bytes_per_s",
+    "own_l1_vendor_bytes_per_s",
+    "occupancy_ratio",
+    "compute_throughput_ratio",
+    "memory_throughput_ratio",
+    "dram_throughput_ratio",
+)
 
 
 def unit_of(metric: str) -> str:
@@ -223,8 +271,9 @@ def test_ncu_of_an_h100_knew_each_of_them(tracekit: Tracekit) -> None:
     for program in ("lstm", "micro"):
         with gzip.open(FIXTURES / "h100" / program / "raw.csv.gz", "rt", newline="") as file:
             columns |= set(next(row for row in csv.reader(file) if "Kernel Name" in row))
-    metrics = {name.removesuffix(".peak_sustained") for name in metrics_of(
-        asked(tracekit, "H100").text)}  # fmt: skip
+    metrics = {
+        name.removesuffix(".peak_sustained") for name in metrics_of(asked(tracekit, "H100").text)
+    }
     others = metrics - columns
     assert others <= {"lts__lts2xbar_cycles_active.sum"} | {
         name for name in metrics if f"{name}.peak_sustained" in columns
@@ -237,10 +286,13 @@ def test_ncu_of_an_h100_knew_each_of_them(tracekit: Tracekit) -> None:
 def test_missing_counters_name_the_command(tracekit: Tracekit, tmp_path: Path) -> None:
     page = tmp_path / "ncu.csv"
     page.write_text(
-        ",".join(f'"{name}"' for name in (*LABELS, "gpu__time_duration.sum")) + "\n"
-        + ",".join('""' for _ in LABELS) + ',"ns"\n'
-        + ",".join(f'"{value}"' for value in (*LAUNCH, "9.0", "1000")) + "\n"
-    )  # fmt: skip
+        ",".join(f'"{name}"' for name in (*LABELS, "gpu__time_duration.sum"))
+        + "\n"
+        + ",".join('""' for _ in LABELS)
+        + ',"ns"\n'
+        + ",".join(f'"{value}"' for value in (*LAUNCH, "9.0", "1000"))
+        + "\n"
+    )
     assert tracekit("ingest", page, "--store", tmp_path / "S").code == 0
     done = tracekit("kernels", "--store", tmp_path / "S")
     assert done.code == 0

@@ -48,9 +48,10 @@ def test_operators_do_what_they_are_defined_to_do(tracekit: Tracekit, tmp_path: 
     truth = json.loads((micro / "truth.json").read_text("utf-8"))
     assert {row["provenance_kind"] for row in found.values()} <= {"measured", "mixed", None}
     tensor = rows(
-        store, "SELECT sum(tensor_flop) AS flop FROM kernel_work WHERE run_id = 'micro' AND name "
-        "LIKE 'nvjet_sm90_%st_256x128%' GROUP BY name"
-    )  # fmt: skip
+        store,
+        "SELECT sum(tensor_flop) AS flop FROM kernel_work WHERE run_id = 'micro' AND name "
+        "LIKE 'nvjet_sm90_%st_256x128%' GROUP BY name",
+    )
     assert {row["flop"] for row in tensor} == {2 * 2 * 2048**3}
     for name in ("gemm_fp32", "gemm_fp64", "axpy_fp32"):
         (wanted,) = (entry["flop"] for entry in truth if entry["name"] == name)
@@ -70,8 +71,11 @@ def test_half_a_page_gives_half_by_order(tracekit: Tracekit, tmp_path: Path) -> 
     assert answer.code == 0
     (row,) = csv.DictReader(answer.data.decode().splitlines())
     assert [row[f"{kind}_count"] for kind in ("launch", "sequence", "shape", "name")] == [
-        "436", "210", "226", "0",
-    ]  # fmt: skip
+        "436",
+        "210",
+        "226",
+        "0",
+    ]
     with gzip.open(H100 / "lstm" / "trace.json.gz", "rt", encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
     kernels = sorted(
@@ -87,9 +91,12 @@ def test_half_a_page_gives_half_by_order(tracekit: Tracekit, tmp_path: Path) -> 
 def test_another_program_is_refused(tracekit: Tracekit, tmp_path: Path) -> None:
     store = tmp_path / "S"
     brought_in(
-        tracekit, store, micro=H100 / "micro" / "trace.json.gz",
-        lstm=H100 / "lstm" / "raw.csv.gz", own=H100 / "micro" / "raw.csv.gz",
-    )  # fmt: skip
+        tracekit,
+        store,
+        micro=H100 / "micro" / "trace.json.gz",
+        lstm=H100 / "lstm" / "raw.csv.gz",
+        own=H100 / "micro" / "raw.csv.gz",
+    )
     assert tracekit("join", "micro", "own", "--store", store).code == 0
     poor = tracekit("join", "micro", "lstm", "--min-match", "0.9", "--store", store)
     assert poor.code == 10
@@ -102,10 +109,12 @@ def test_another_program_is_refused(tracekit: Tracekit, tmp_path: Path) -> None:
 def test_other_inputs_are_told(tracekit: Tracekit, tmp_path: Path) -> None:
     store = tmp_path / "S"
     brought_in(
-        tracekit, store, small=H100 / "conv2d-tf32-b16" / "trace.json.gz",
+        tracekit,
+        store,
+        small=H100 / "conv2d-tf32-b16" / "trace.json.gz",
         large_ncu=H100 / "conv2d-tf32-b32" / "raw.csv.gz",
         small_ncu=H100 / "conv2d-tf32-b16" / "raw.csv.gz",
-    )  # fmt: skip
+    )
     other = tracekit("join", "small", "large-ncu", "--store", store)
     assert "careful: counted with other inputs" in other.messages
     assert "of long launches that took less" in other.messages
@@ -124,17 +133,22 @@ def test_operations_of_one_run_and_bytes_of_another(tracekit: Tracekit, tmp_path
     is_of_bytes = [any(part in name for part in ("dram__", "lts__", "l1tex__")) for name in header]
     for name, left_out in (("flop", True), ("bytes", False)):
         kept = [
-            place for place, column in enumerate(header)
+            place
+            for place, column in enumerate(header)
             if is_of_bytes[place] != left_out or "__" not in column or "time_duration" in column
-        ]  # fmt: skip
+        ]
         with (tmp_path / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, quoting=csv.QUOTE_ALL)
             writer.writerows([row[place] for place in kept] for row in table)
     store = tmp_path / "S"
     brought_in(
-        tracekit, store, lstm=H100 / "lstm" / "trace.json.gz", flop=tmp_path / "flop.csv",
-        bytes=tmp_path / "bytes.csv", whole=H100 / "lstm" / "raw.csv.gz",
-    )  # fmt: skip
+        tracekit,
+        store,
+        lstm=H100 / "lstm" / "trace.json.gz",
+        flop=tmp_path / "flop.csv",
+        bytes=tmp_path / "bytes.csv",
+        whole=H100 / "lstm" / "raw.csv.gz",
+    )
     sums = (
         "SELECT sum(total_arithmetic_flop) AS flop, sum(dram_bytes) AS moved, count(*) AS n "
         "FROM kernel_work WHERE run_id = 'lstm'"
@@ -232,10 +246,21 @@ def test_nvprof_twice_keeps_the_times(tracekit: Tracekit, tmp_path: Path) -> Non
 
 def event(name: str, grid: int, number: int, stream: int = 7) -> dict[str, object]:
     return {
-        "ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": 10 * number,
-        "dur": 5, "args": {"grid": [grid, 1, 1], "block": [128, 1, 1], "correlation": number,
-                           "device": 0, "stream": stream},
-    }  # fmt: skip
+        "ph": "X",
+        "cat": "kernel",
+        "name": name,
+        "pid": 0,
+        "tid": stream,
+        "ts": 10 * number,
+        "dur": 5,
+        "args": {
+            "grid": [grid, 1, 1],
+            "block": [128, 1, 1],
+            "correlation": number,
+            "device": 0,
+            "stream": stream,
+        },
+    }
 
 
 COUNTED = (
@@ -257,16 +282,48 @@ def test_twenty_launches_by_hand(tracekit: Tracekit, tmp_path: Path) -> None:
     Of the timeline's 20 launches the report has those up to the 16th: its end is cut.
     """
     launched = [
-        ("a", 1), ("b", 1), ("c", 1), ("d", 1), ("skipped", 1), ("e", 1), ("f", 1), ("twice", 1),
-        ("g", 1), ("twice", 9), ("h", 1), ("left", 1), ("right", 1), ("i", 1), ("j", 1), ("k", 1),
-        ("l", 1), ("m", 1), ("n", 1), ("o", 1),
-    ]  # fmt: skip
+        ("a", 1),
+        ("b", 1),
+        ("c", 1),
+        ("d", 1),
+        ("skipped", 1),
+        ("e", 1),
+        ("f", 1),
+        ("twice", 1),
+        ("g", 1),
+        ("twice", 9),
+        ("h", 1),
+        ("left", 1),
+        ("right", 1),
+        ("i", 1),
+        ("j", 1),
+        ("k", 1),
+        ("l", 1),
+        ("m", 1),
+        ("n", 1),
+        ("o", 1),
+    ]
     counted = [
-        ("a", 1), ("b", 1), ("extra", 1), ("c", 1), ("d", 1), ("e", 1), ("f", 1), ("twice", 1),
-        ("g", 1), ("h", 1), ("right", 1), ("left", 1), ("i", 1), ("j", 1), ("k", 1),
-    ]  # fmt: skip
-    trace = [event(name, grid, number, 8 if name == "right" else 7)
-             for number, (name, grid) in enumerate(launched, 1)]  # fmt: skip
+        ("a", 1),
+        ("b", 1),
+        ("extra", 1),
+        ("c", 1),
+        ("d", 1),
+        ("e", 1),
+        ("f", 1),
+        ("twice", 1),
+        ("g", 1),
+        ("h", 1),
+        ("right", 1),
+        ("left", 1),
+        ("i", 1),
+        ("j", 1),
+        ("k", 1),
+    ]
+    trace = [
+        event(name, grid, number, 8 if name == "right" else 7)
+        for number, (name, grid) in enumerate(launched, 1)
+    ]
     (tmp_path / "t.json").write_text(json.dumps({"traceEvents": trace}), encoding="utf-8")
     lines = [counted_line(number, *launch) for number, launch in enumerate(counted)]
     (tmp_path / "c.csv").write_text(COUNTED + "".join(lines), encoding="utf-8")
@@ -276,27 +333,39 @@ def test_twenty_launches_by_hand(tracekit: Tracekit, tmp_path: Path) -> None:
     (row,) = csv.DictReader(answer.data.decode().splitlines())
     # 13 in order, and one of the two that were swapped; the other by its shape
     assert [row[f"{kind}_count"] for kind in ("launch", "sequence", "shape", "name")] == [
-        "20", "13", "1", "0",
-    ]  # fmt: skip
+        "20",
+        "13",
+        "1",
+        "0",
+    ]
     assert float(row["matched_ratio"]) == 14 / 20
     assert float(row["used_ratio"]) == 14 / 15
     why = rows(
-        store, "SELECT name, match_reason FROM joined_kernel WHERE match_reason IS NOT NULL "
-        "ORDER BY event_id"
-    )  # fmt: skip
+        store,
+        "SELECT name, match_reason FROM joined_kernel WHERE match_reason IS NOT NULL "
+        "ORDER BY event_id",
+    )
     assert [(r["name"], str(r["match_reason"]).removeprefix("no counters: ")) for r in why] == [
         ("skipped", "its function was not counted"),
         ("twice", "counted with another grid or block only"),
         *((name, "its function was not counted") for name in "lmno"),
     ]
-    moved = rows(store, "SELECT dram_bytes FROM joined_kernel WHERE name IN ('d', 'twice', 'k') "
-                 "ORDER BY event_id")  # fmt: skip
+    moved = rows(
+        store,
+        "SELECT dram_bytes FROM joined_kernel WHERE name IN ('d', 'twice', 'k') ORDER BY event_id",
+    )
     assert [r["dram_bytes"] for r in moved] == [104, 107, None, 114]
 
 
 def test_names_do_nothing(tracekit: Tracekit, tmp_path: Path) -> None:
-    names = ["x\x1b[31mred", "<script>alert(1)</script>", 'say "no"', "'; DROP TABLE kernel; --",
-             "long" * 1_000, "$\\frac{1}{2}$"]  # fmt: skip
+    names = [
+        "x\x1b[31mred",
+        "<script>alert(1)</script>",
+        'say "no"',
+        "'; DROP TABLE kernel; --",
+        "long" * 1_000,
+        "$\\frac{1}{2}$",
+    ]
     trace = [event(name, 1, number) for number, name in enumerate(names, 1)]
     (tmp_path / "t.json").write_text(json.dumps({"traceEvents": trace}), encoding="utf-8")
     lines = [counted_line(number, name, 1) for number, name in enumerate(["other", *names[::-1]])]
@@ -325,10 +394,19 @@ def test_rooflines_of_measured_work(tracekit: Tracekit, tmp_path: Path, by: str)
 
 
 STEP = [Kernel(name, grid, fma=10**grid) for grid, name in enumerate("abcdefgh", 1)]
-HOSTILE = ["two\nlines", "\x1b[31mred\x1b[0m", "<script>alert(1)</script>", 'it\'s "quoted"',
-           "\u202eright to left", "=cmd()|' /C calc'!A0"]  # fmt: skip
-LISTS = [("kernels", "--run", "t"), ("query", "kernel_matches", "--run", "t"),
-         ("query", "profiling_cost", "--run", "t")]  # fmt: skip
+HOSTILE = [
+    "two\nlines",
+    "\x1b[31mred\x1b[0m",
+    "<script>alert(1)</script>",
+    'it\'s "quoted"',
+    "\u202eright to left",
+    "=cmd()|' /C calc'!A0",
+]
+LISTS = [
+    ("kernels", "--run", "t"),
+    ("query", "kernel_matches", "--run", "t"),
+    ("query", "profiling_cost", "--run", "t"),
+]
 
 
 @pytest.fixture
@@ -415,8 +493,9 @@ def test_with_what_is_ingested_again_its_joins_go(tracekit: Tracekit, small: Pat
     for run in ("other", "other"):
         of = rows(small, "SELECT run_id FROM source_file WHERE recording_kind = 'timeline'")
         assert tracekit("join", str(of[0]["run_id"]), "c", "--store", small).code == 0
-        answer = tracekit("ingest", small.parent / "t.json", "--run", run, "--replace",
-                          "--store", small)  # fmt: skip
+        answer = tracekit(
+            "ingest", small.parent / "t.json", "--run", run, "--replace", "--store", small
+        )
         assert answer.code == 0
         assert (
             "removed: 1 join of what was ingested again; `tracekit join` makes them again\n"

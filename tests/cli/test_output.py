@@ -203,9 +203,17 @@ def test_no_line_is_wider_than_the_terminal(child: Tracekit, filled: Path, colum
 
 @pytest.mark.parametrize("columns", [40, 80, 160])
 @pytest.mark.parametrize(
-    "words", [["runs"], ["issues"], ["kernels", "--run", "gpu"], ["queries"], ["query", "op_time"],
-              ["query", "gpu_utilization"], ["sql", "SELECT * FROM kernel LIMIT 5"]],
-)  # fmt: skip
+    "words",
+    [
+        ["runs"],
+        ["issues"],
+        ["kernels", "--run", "gpu"],
+        ["queries"],
+        ["query", "op_time"],
+        ["query", "gpu_utilization"],
+        ["sql", "SELECT * FROM kernel LIMIT 5"],
+    ],
+)
 def test_no_line_is_wider_than_told(
     tracekit: Tracekit, filled: Path, monkeypatch: pytest.MonkeyPatch, columns: int, words: Any
 ) -> None:
@@ -304,9 +312,12 @@ def test_nobody_reading_the_messages_changes_nothing(
     ours, theirs = os.pipe()
     os.close(ours)
     done = subprocess.run(
-        command("ingest", small_trace), stdout=subprocess.PIPE, stderr=theirs, timeout=60,
+        command("ingest", small_trace),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        timeout=60,
         check=False,
-    )  # fmt: skip
+    )
     os.close(theirs)
     assert (done.returncode, done.stdout) == (0, b"")
 
@@ -320,9 +331,17 @@ ACTIVE = ["\x1b", "\x07", "\x00", "\r", "\u202e", "\u202c", "\x9b"]
 @pytest.mark.parametrize("form", ["table", "csv", "json", "markdown"])
 @pytest.mark.parametrize("full", [[], ["--full-names"]])
 @pytest.mark.parametrize(
-    "words", [["kernels"], ["runs"], ["issues"], ["query", "run_summary"], ["query", "op_time"],
-              ["sql", "SELECT * FROM kernel"], ["sql", "SELECT * FROM run_label"]],
-)  # fmt: skip
+    "words",
+    [
+        ["kernels"],
+        ["runs"],
+        ["issues"],
+        ["query", "run_summary"],
+        ["query", "op_time"],
+        ["sql", "SELECT * FROM kernel"],
+        ["sql", "SELECT * FROM run_label"],
+    ],
+)
 def test_no_name_acts_in_any_output(
     tracekit: Tracekit, hostile: Path, form: str, words: list[str], full: list[str]
 ) -> None:
@@ -354,8 +373,16 @@ def test_no_run_or_label_acts_in_a_message(tracekit: Tracekit, hostile: Path, tr
     assert unknown.code == 2
     assert "runs: \\x1b]0;owned\\x07run" in unknown.error
     again = traces / "hand-made" / "hostile-names.json"
-    clash = tracekit("ingest", again, "--store", hostile, "--run", "\x1b]0;owned\x07run",
-                     "--label", "\x1b[31ml=other")  # fmt: skip
+    clash = tracekit(
+        "ingest",
+        again,
+        "--store",
+        hostile,
+        "--run",
+        "\x1b]0;owned\x07run",
+        "--label",
+        "\x1b[31ml=other",
+    )
     assert clash.code == 2
     assert "has the label \\x1b[31ml=[red]\\u202ev\\r\\n" in clash.error
 

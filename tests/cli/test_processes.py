@@ -139,9 +139,15 @@ run(sys.argv[2:])
 @pytest.mark.parametrize("table", ["kernel", "step", "source_file"])
 @pytest.mark.parametrize("replace", [[], ["--replace"]])
 def test_kill_9_in_the_middle_of_the_commit(
-    tracekit: Tracekit, store: Path, sees: Sees, tree: Any, gpu_trace: Path, traces: Path,
-    table: str, replace: list[str],
-) -> None:  # fmt: skip
+    tracekit: Tracekit,
+    store: Path,
+    sees: Sees,
+    tree: Any,
+    gpu_trace: Path,
+    traces: Path,
+    table: str,
+    replace: list[str],
+) -> None:
     before = tree(store)
     if not replace:
         tracekit("remove", "gpu", "--store", store)
@@ -181,14 +187,21 @@ def test_a_worker_that_is_killed_is_told(
 
 
 def test_several_ingests_at_once_all_come_in(
-    command: Command, tmp_path: Path, sees: Sees, traces: Path, gpu_trace: Path, cpu_trace: Path,
+    command: Command,
+    tmp_path: Path,
+    sees: Sees,
+    traces: Path,
+    gpu_trace: Path,
+    cpu_trace: Path,
     large_trace: Path,
-) -> None:  # fmt: skip
+) -> None:
     store = tmp_path / "new" / "S"
     several = {
-        "large": large_trace, "gpu": gpu_trace, "cpu": cpu_trace,
+        "large": large_trace,
+        "gpu": gpu_trace,
+        "cpu": cpu_trace,
         "xpu": traces / "hand-made/xpu.json",
-    }  # fmt: skip
+    }
     running = [
         started(command("ingest", path, "--run", name, "--store", store, "--workers", 2))
         for name, path in several.items()
@@ -197,8 +210,11 @@ def test_several_ingests_at_once_all_come_in(
         code, messages = ended(process, [])
         assert (code, "lost: nothing" in messages) == (0, True), messages
     assert sees(store) == [
-        ("cpu", 148, 0), ("gpu", 619, 76), ("large", 619 * TIMES, 76 * TIMES), ("xpu", 12, 3),
-    ]  # fmt: skip
+        ("cpu", 148, 0),
+        ("gpu", 619, 76),
+        ("large", 619 * TIMES, 76 * TIMES),
+        ("xpu", 12, 3),
+    ]
     assert list((store / ".staging").iterdir()) == []
 
 

@@ -13,8 +13,16 @@ import pytest
 from tests.conftest import ROOT
 
 VGG16 = ROOT / "fixtures" / "javed2019" / "vgg16-ps1-vanilla-64-1"
-COMMAND = ("--label", "model=vgg16", "--label", "nodes=1", "--metric", "images_per_s=8.2",
-           "--device", "2x Xeon Gold 6126")  # fmt: skip
+COMMAND = (
+    "--label",
+    "model=vgg16",
+    "--label",
+    "nodes=1",
+    "--metric",
+    "images_per_s=8.2",
+    "--device",
+    "2x Xeon Gold 6126",
+)
 
 
 @pytest.fixture
@@ -38,8 +46,18 @@ def test_work_and_scaling_come_out_of_one_command_each(tracekit: Any, store: str
     assert float(work["total_flop"]) == pytest.approx(33e12)  # 330 GFLOP/s for 100 s
     assert float(work["intensity_flop_per_byte"]) == pytest.approx(2.0, rel=1e-6)
     assert float(work["utilization_ratio"]) == pytest.approx(330 / 1305.6)
-    done = tracekit("query", "scaling", "--store", store, "--param", "over=nodes",
-               "--param", "metric=images_per_s", "--format", "csv")  # fmt: skip
+    done = tracekit(
+        "query",
+        "scaling",
+        "--store",
+        store,
+        "--param",
+        "over=nodes",
+        "--param",
+        "metric=images_per_s",
+        "--format",
+        "csv",
+    )
     (point,) = rows(done.text)
     assert (point["over_value"], float(point["metric_value"])) == ("1", 8.2)
     done = tracekit(
@@ -72,14 +90,16 @@ def test_kernels_say_where_the_counters_are(tracekit: Any, store: str) -> None:
 def test_a_run_has_one_value_of_a_metric(tracekit: Any, store: str, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_text((VGG16 / "node0.csv").read_text() + "1;;cycles;1;100.00;;\n")
-    done = tracekit("ingest", str(other), "--store", store, "--run", "vgg16",
-               "--metric", "images_per_s=9")  # fmt: skip
+    done = tracekit(
+        "ingest", str(other), "--store", store, "--run", "vgg16", "--metric", "images_per_s=9"
+    )
     assert done.code == 2
     assert "the run 'vgg16' has the metric images_per_s=8.2, and images_per_s=9 is asked" in (
         done.messages
     )
-    done = tracekit("ingest", str(other), "--store", store, "--run", "vgg16",
-               "--metric", "images_per_s=8.2")  # fmt: skip
+    done = tracekit(
+        "ingest", str(other), "--store", store, "--run", "vgg16", "--metric", "images_per_s=8.2"
+    )
     assert done.code == 0
 
 
@@ -107,12 +127,18 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_read(
 def test_events_of_the_user_go_before_ours(tracekit: Any, tmp_path: Path) -> None:
     """An event that counts other than we know: twice the operations of 256 bits."""
     events = tmp_path / "my.toml"
-    events.write_text("".join(
-        f'[[event]]\nname = "fp_arith_inst_retired.{name}_single"\nquantity = "flop"\n'
-        f'precision = "fp32"\nwidth = "{width}"\namount = {amount}\n'
-        for name, width, amount in (("scalar", "scalar", 2), ("128b_packed", "128", 8),
-                                    ("256b_packed", "256", 16), ("512b_packed", "512", 32))
-    ))  # fmt: skip
+    events.write_text(
+        "".join(
+            f'[[event]]\nname = "fp_arith_inst_retired.{name}_single"\nquantity = "flop"\n'
+            f'precision = "fp32"\nwidth = "{width}"\namount = {amount}\n'
+            for name, width, amount in (
+                ("scalar", "scalar", 2),
+                ("128b_packed", "128", 8),
+                ("256b_packed", "256", 16),
+                ("512b_packed", "512", 32),
+            )
+        )
+    )
     store = str(tmp_path / "S")
     tracekit("ingest", str(VGG16), "--store", store, *COMMAND, "--events", str(events))
     (work,) = rows(tracekit("query", "cpu_work", "--store", store, "--format", "csv").text)
@@ -136,8 +162,9 @@ def test_an_interval_without_work_is_no_time_on_a_processor(
     """Recorded; task-clock added up by hand."""
     file, store = str(ROOT / "fixtures" / "perf_stat" / case), str(tmp_path / "S")
     assert tracekit("ingest", file, "--store", store).code == 0
-    done = tracekit("query", "cpu_utilization", "--param", "cpu_count=2", "--store", store,
-                    "--format", "csv")  # fmt: skip
+    done = tracekit(
+        "query", "cpu_utilization", "--param", "cpu_count=2", "--store", store, "--format", "csv"
+    )
     (row,) = rows(done.text)
     assert (row["reason"], row["active_basis"], int(row["dur_ns"])) == ("", "task-clock", dur_ns)
     assert float(row["active_ns"]) == pytest.approx(active_ns, rel=1e-12)
@@ -147,14 +174,16 @@ def test_an_interval_without_work_is_no_time_on_a_processor(
 #: Events and their values in three intervals; in the second the program slept.
 SLEEPER = {
     "task-clock": ("msec", ("80.00", None, "20.00")),
-    **{f"fp_arith_inst_retired.{width}_{precision}": ("", ("0", None, "0"))
-       for width in ("scalar", "128b_packed", "256b_packed", "512b_packed")
-       for precision in ("single", "double")},
+    **{
+        f"fp_arith_inst_retired.{width}_{precision}": ("", ("0", None, "0"))
+        for width in ("scalar", "128b_packed", "256b_packed", "512b_packed")
+        for precision in ("single", "double")
+    },
     "fp_arith_inst_retired.scalar_single": ("", ("1000", None, "24")),
     "fp_arith_inst_retired.256b_packed_double": ("", ("50", None, "7")),
     "unc_m_cas_count.rd": ("", ("10", "3", "20")),
     "unc_m_cas_count.wr": ("", ("1", "0", "2")),
-}  # fmt: skip
+}
 
 
 def as_csv(time: str, value: str, unit: str, name: str) -> str:
@@ -162,8 +191,10 @@ def as_csv(time: str, value: str, unit: str, name: str) -> str:
 
 
 def as_json(time: str, value: str, unit: str, name: str) -> str:
-    return (f'{{"interval" : {time}, "counter-value" : "{value}", "unit" : "{unit}", '
-            f'"event" : "{name}", "event-runtime" : 9, "pcnt-running" : 100.00}}')  # fmt: skip
+    return (
+        f'{{"interval" : {time}, "counter-value" : "{value}", "unit" : "{unit}", '
+        f'"event" : "{name}", "event-runtime" : 9, "pcnt-running" : 100.00}}'
+    )
 
 
 def as_text(time: str, value: str, unit: str, name: str) -> str:
@@ -176,10 +207,14 @@ def test_an_interval_without_work_is_zero_in_every_figure(
 ) -> None:
     file, store = tmp_path / "stat", str(tmp_path / "S")
     title = "#           time             counts unit events\n" if line is as_text else ""
-    file.write_text(title + "".join(
-        f"{line(f'     0.{index + 1}00000000', values[index] or '<not counted>', unit, name)}\n"
-        for index in range(3) for name, (unit, values) in SLEEPER.items()
-    ))  # fmt: skip
+    file.write_text(
+        title
+        + "".join(
+            f"{line(f'     0.{index + 1}00000000', values[index] or '<not counted>', unit, name)}\n"
+            for index in range(3)
+            for name, (unit, values) in SLEEPER.items()
+        )
+    )
     done = tracekit("ingest", str(file), "--store", store, "--device", "2x Xeon Gold 6126")
     assert done.code == 0, done.messages
 

@@ -52,8 +52,20 @@ def test_a_session(tracekit: Tracekit, sweep: Path) -> None:
     )
     assert (sweep / "h.pdf").read_bytes().startswith(b"%PDF")
     for model in ("complexity", "time", "4d"):
-        done = tracekit("roofline", "--store", "S", "--model", model, "conv2d*", "--trajectory",
-                        "batch", "--series", "framework", "-o", f"{model}.png")  # fmt: skip
+        done = tracekit(
+            "roofline",
+            "--store",
+            "S",
+            "--model",
+            model,
+            "conv2d*",
+            "--trajectory",
+            "batch",
+            "--series",
+            "framework",
+            "-o",
+            f"{model}.png",
+        )
         assert (done.code, done.messages) == (0, f"{model}.png: {model} roofline, 6 points\n")
         assert (sweep / f"{model}.png").read_bytes().startswith(b"\x89PNG")
     done = tracekit("roofline", "--store", "S", "red", "--data", "roofline.csv")
@@ -162,8 +174,9 @@ def test_no_file_is_overwritten_unasked(tracekit: Tracekit, sweep: Path) -> None
     (sweep / "red.svg").write_text("mine")
     done = tracekit("roofline", "red", "--store", "S", "-o", "red.svg")
     assert (done.code, done.messages) == (
-        2, "tracekit: red.svg: the file exists; --force overwrites it\n",
-    )  # fmt: skip
+        2,
+        "tracekit: red.svg: the file exists; --force overwrites it\n",
+    )
     assert (sweep / "red.svg").read_text() == "mine"
     assert tracekit("roofline", "red", "--store", "S", "-o", "red.svg", "--force").code == 0
     assert (sweep / "red.svg").read_text() != "mine"
@@ -176,8 +189,20 @@ def test_a_device_that_nobody_names(tracekit: Tracekit, here: Path) -> None:
     assert "nothing says what the device can do at most" in done.messages
     assert "ingest it again with --replace --device NAME" in done.messages
     # what the sentence says works
-    assert tracekit("ingest", REPORTS / "red.csv", "--store", "S", "--run", "red", "--replace",
-                    "--device", V100).code == 0  # fmt: skip
+    assert (
+        tracekit(
+            "ingest",
+            REPORTS / "red.csv",
+            "--store",
+            "S",
+            "--run",
+            "red",
+            "--replace",
+            "--device",
+            V100,
+        ).code
+        == 0
+    )
     assert tracekit("roofline", "--store", "S", "-o", "red.svg").code == 0
 
 
@@ -204,11 +229,30 @@ TABLE = "bs,node,flops,intensity,status\n16,a,50,5,ok\n32,b,900,90,ok\n64,b,,,OO
 
 def test_a_table_of_results(tracekit: Tracekit, here: Path) -> None:
     (here / "sweep.csv").write_text(TABLE)
-    done = tracekit("ingest", "sweep.csv", "--store", "S", "--device", "TPU v2 board", "--columns",
-                    "metrics=flops:TFLOP/s,intensity:FLOP/byte")  # fmt: skip
+    done = tracekit(
+        "ingest",
+        "sweep.csv",
+        "--store",
+        "S",
+        "--device",
+        "TPU v2 board",
+        "--columns",
+        "metrics=flops:TFLOP/s,intensity:FLOP/byte",
+    )
     assert done.code == 0
-    done = tracekit("roofline", "--store", "S", "--by", "configuration", "--series", "bs",
-                    "-o", "r.svg", "--data", "r.csv")  # fmt: skip
+    done = tracekit(
+        "roofline",
+        "--store",
+        "S",
+        "--by",
+        "configuration",
+        "--series",
+        "bs",
+        "-o",
+        "r.svg",
+        "--data",
+        "r.csv",
+    )
     assert done.code == 0
     assert done.messages == (
         "r.svg: classic roofline, 2 points, 1 not known, "

@@ -27,9 +27,11 @@ def loaded(here: Path) -> Loaded:
 
     def call(*words: str | Path) -> set[str]:
         done = subprocess.run(
-            [sys.executable, "-c", LOADED, *map(str, words)], capture_output=True, timeout=180,
+            [sys.executable, "-c", LOADED, *map(str, words)],
+            capture_output=True,
+            timeout=180,
             check=True,
-        )  # fmt: skip
+        )
         return set(done.stderr.decode().splitlines()[-1].split())
 
     return call
@@ -64,9 +66,11 @@ def test_no_question_loads_pandas(here: Path, filled: Path, form: str) -> None:
     questions = ["kernels", "runs", "issues", "queries", "query|gpu_utilization", "sql|SELECT 1"]
     lines = ["formats", *(f"{words}|--store|{filled}" for words in questions)]
     done = subprocess.run(
-        [sys.executable, "-c", QUESTIONS, form, *lines], capture_output=True, timeout=180,
+        [sys.executable, "-c", QUESTIONS, form, *lines],
+        capture_output=True,
+        timeout=180,
         check=True,
-    )  # fmt: skip
+    )
     told = [line.split("\t") for line in done.stderr.decode().splitlines() if "\t" in line]
     assert [line for line, *_ in told] == lines
     for line, *found in told:

@@ -19,16 +19,33 @@ def trace(step_ns: list[int]) -> dict[str, Any]:
     events: list[dict[str, Any]] = []
     ts = 0
     for number, us in enumerate(step_ns):
-        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number + 10}",
-                       "pid": 9, "tid": 1, "ts": ts, "dur": us})  # fmt: skip
+        events.append(
+            {
+                "ph": "X",
+                "cat": "user_annotation",
+                "name": f"ProfilerStep#{number + 10}",
+                "pid": 9,
+                "tid": 1,
+                "ts": ts,
+                "dur": us,
+            }
+        )
         for place, name in enumerate(("gemm", "relu")):
             args = {"device": 0, "stream": 7, "correlation": 2 * number + place + 1}
             at = {"pid": 9, "tid": 1, "ts": ts + 1 + place, "dur": 1}
             events += [
                 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", **at, "args": args},
-                {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7,
-                 "ts": ts + 5 + place * us // 2, "dur": us // 4, "args": args},
-            ]  # fmt: skip
+                {
+                    "ph": "X",
+                    "cat": "kernel",
+                    "name": name,
+                    "pid": 0,
+                    "tid": 7,
+                    "ts": ts + 5 + place * us // 2,
+                    "dur": us // 4,
+                    "args": args,
+                },
+            ]
         ts += us
     return {"schemaVersion": 1, "traceEvents": events}
 
@@ -61,15 +78,27 @@ def test_kernels_of_steps_by_number(tracekit: Tracekit, store: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
-        (["--run", "train", "--phase", "7..8"], 5,
-         "the run has no steps 7..8. The report steps lists those that it has. Ask for phase all"),
+        (
+            ["--run", "train", "--phase", "7..8"],
+            5,
+            (
+                "the run has no steps 7..8. The report steps lists those that it has. "
+                "Ask for phase all"
+            ),
+        ),
         (["--run", "train", "--phase", "warm"], 5, "phase must be all, stable or N..M, e.g. 3..7"),
-        (["--run", "train", "--phase", "stable", "--ceiling", "fp32"], 2,
-         "--phase restricts times, and --ceiling is of counters; leave one out"),
-        (["--run", "ncu", "--phase", "stable"], 2,
-         "ingest a trace (torch.profiler, *.xplane.pb …) into it, or leave --phase out"),
+        (
+            ["--run", "train", "--phase", "stable", "--ceiling", "fp32"],
+            2,
+            "--phase restricts times, and --ceiling is of counters; leave one out",
+        ),
+        (
+            ["--run", "ncu", "--phase", "stable"],
+            2,
+            "ingest a trace (torch.profiler, *.xplane.pb …) into it, or leave --phase out",
+        ),
     ],
-)  # fmt: skip
+)
 def test_steps_that_cannot_be_meant(
     tracekit: Tracekit, store: Path, words: list[str], code: int, error: str
 ) -> None:
@@ -82,11 +111,14 @@ def test_steps_one_by_one(tracekit: Tracekit, store: Path) -> None:
     answer = tracekit("query", "steps", "--run", "train", "--format", "csv", "--store", store)
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert [(row["step_name"], row["elapsed_ns"], row["is_stable"]) for row in rows] == [
-        ("(stable)", "400000", "true"), ("(all)", "400000", "false"),
+        ("(stable)", "400000", "true"),
+        ("(all)", "400000", "false"),
         # the last one ends with its mark, 5 us after its first work would have a next one's
-        ("10", "800000", "false"), ("11", "400000", "true"), ("12", "400000", "true"),
+        ("10", "800000", "false"),
+        ("11", "400000", "true"),
+        ("12", "400000", "true"),
         ("13", "395000", "true"),
-    ]  # fmt: skip
+    ]
     assert rows[2]["reason"] == "takes 2.00 of their time"
 
 
@@ -99,14 +131,17 @@ def test_a_stable_phase_that_is_the_lesser_part_is_told(
         trace = corpus / "h100" / "planted" / f"{run}.trace.json.gz"
         assert tracekit("ingest", trace, "--run", run, "--store", store).code == 0
     words = ("--format", "csv", "--store", store)
-    rows = list(csv.DictReader(io.StringIO(
-        tracekit("query", "steps", "--run", "gc_stall", *words).text)))  # fmt: skip
+    rows = list(
+        csv.DictReader(io.StringIO(tracekit("query", "steps", "--run", "gc_stall", *words).text))
+    )
     stalls = {r["step_name"]: int(r["stall_ns"]) for r in rows if r["stall_ns"]}
     assert set(stalls) == {"(stable)", "(all)", "1", "4"}
     for step in ("1", "4"):
         assert 55_000_000 < stalls[step] < 61_000_000
-    lines = {r["about"]: r["summary"] for r in csv.DictReader(io.StringIO(
-        tracekit("summary", "gc_stall", *words).text))}  # fmt: skip
+    lines = {
+        r["about"]: r["summary"]
+        for r in csv.DictReader(io.StringIO(tracekit("summary", "gc_stall", *words).text))
+    }
     assert lines["steps"].endswith("3 of 6 steps (stable; host)")
     assert "mean 15.17 ms" in lines["all steps"]
     assert "warning: stable are 3 of 6 steps, 19.4 % of their time" in lines["all steps"]
@@ -114,6 +149,8 @@ def test_a_stable_phase_that_is_the_lesser_part_is_told(
     notes = tracekit("compare", "baseline", "gc_stall", "--store", store).text
     assert "all steps: A 6 steps of 5.716 ms in the mean, B 6 steps of 15.17 ms" in notes
     assert "warning: B: stable are 3 of 6 steps, 19.4 % of their time" in notes
-    lines = {r["about"]: r["summary"] for r in csv.DictReader(io.StringIO(
-        tracekit("summary", "baseline", *words).text))}  # fmt: skip
+    lines = {
+        r["about"]: r["summary"]
+        for r in csv.DictReader(io.StringIO(tracekit("summary", "baseline", *words).text))
+    }
     assert not {"all steps", "stalls"} & lines.keys()

@@ -92,8 +92,12 @@ def test_jax_on_a_gpu_with_command_buffers(
     assert "step 100.0 %" in lines["known"]
     answer = tracekit("query", "op_breakdown", "--run", "jax", "--store", store, "--format", "csv")
     row = next(csv.DictReader(io.StringIO(answer.text)))
-    names = {"bandwidth": "memory_bound", "compute": "compute_bound", "no FLOP": "zero_flop",
-             "not known": "unknown"}  # fmt: skip
+    names = {
+        "bandwidth": "memory_bound",
+        "compute": "compute_bound",
+        "no FLOP": "zero_flop",
+        "not known": "unknown",
+    }
     shares = {kind: float(row[f"{name}_ratio"]) for kind, name in names.items()}
     assert sum(shares.values()) == pytest.approx(1)
     said = ", ".join(f"{kind} {100 * share:.1f} %" for kind, share in shares.items() if share)
@@ -157,11 +161,14 @@ def test_a_memory_profile_of_samples_is_told_as_one(tracekit: Tracekit, tmp_path
         {
             "timeOffsetPs": str(1_000_000 * place),
             "aggregationStats": {"heapAllocatedBytes": str(4096 + place)},
-            "activityMetadata": {"memoryActivity": "ALLOCATION", "allocationBytes": "8192",
-                                 "address": str(512 * place)},
+            "activityMetadata": {
+                "memoryActivity": "ALLOCATION",
+                "allocationBytes": "8192",
+                "address": str(512 * place),
+            },
         }
         for place in range(1000)
-    ]  # fmt: skip
+    ]
     trace = tmp_path / "x.memory_profile.json"
     profile = {"GPU_0_bfc": {"sampledTimelineSnapshots": snapshots}}
     trace.write_text(json.dumps({"memoryProfilePerAllocator": profile}))

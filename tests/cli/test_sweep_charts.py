@@ -49,9 +49,15 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ingest(put(folder / "sweep.csv"), folder / "S", Options(run_name="sweep"))
     alone = folder / "alone.csv"
     alone.write_text(perf_stat({}, 1, 1), "utf-8")
-    ingest(alone, folder / "S", Options(
-        run_name="alone", labels={"node": "4096", "bs": "16", "layer": "4"}, metrics={"flops": 7.0},
-    ))  # fmt: skip
+    ingest(
+        alone,
+        folder / "S",
+        Options(
+            run_name="alone",
+            labels={"node": "4096", "bs": "16", "layer": "4"},
+            metrics={"flops": 7.0},
+        ),
+    )
     return folder / "S"
 
 
@@ -72,8 +78,9 @@ BOX = ("chart", "box", "--store", "S", "--metric", "flops", "--by", "bs")
 
 
 def test_a_heat_map_and_its_numbers(tracekit: Tracekit, there: Path) -> None:
-    done = tracekit(*HEAT, "--value", "flops", "--where", "layer=4", "-o", "a.svg", "--data",
-                    "d.csv")  # fmt: skip
+    done = tracekit(
+        *HEAT, "--value", "flops", "--where", "layer=4", "-o", "a.svg", "--data", "d.csv"
+    )
     assert done.code == 0, done.messages
     assert done.messages == "a.svg: heatmap, 6 cells, 1 not known; where layer=4\n"
     assert (there / "a.svg").read_bytes().startswith(b"<?xml")
@@ -90,8 +97,18 @@ def test_a_rule_for_several_and_runs_by_name(tracekit: Tracekit, there: Path) ->
     done = tracekit(*HEAT, "--metric", "flops")
     assert done.code == 5
     assert "2 configurations with node=" in done.error
-    done = tracekit("chart", "heatmap", "sweep", *HEAT[2:], "--metric", "flops", "--rule", "mean",
-                    "--data", "d.json")  # fmt: skip
+    done = tracekit(
+        "chart",
+        "heatmap",
+        "sweep",
+        *HEAT[2:],
+        "--metric",
+        "flops",
+        "--rule",
+        "mean",
+        "--data",
+        "d.json",
+    )
     assert done.code == 0, done.messages
     rows = json.loads((there / "d.json").read_text("utf-8"))["rows"]
     assert {row["x_value"] for row in rows} == {str(node) for node in NODES}
@@ -140,25 +157,43 @@ def test_they_fit_the_terminal(
     ("words", "code", "says"),
     [
         ((*HEAT, "--metric", "speed"), 5, "no configuration has the metric speed; there are: flo"),
-        ((*HEAT, "--metric", "flops", "--where", "bs=64,node=1024,layer=4"), 2,
-         "there is nothing to draw: none has flops (OOM)"),
+        (
+            (*HEAT, "--metric", "flops", "--where", "bs=64,node=1024,layer=4"),
+            2,
+            "there is nothing to draw: none has flops (OOM)",
+        ),
         ((*HEAT, "--metric", "flops", "--where", "layer=5"), 5, "no configuration has layer=5; "),
         ((*HEAT, "--metric", "flops", "--rule", "sum"), 5, "rule cannot be 'sum'; it is one of:"),
-        ((*HEAT, "--metric", "flops", "--color", "bs"), 2,
-         "the chart heatmap has no option --color; it has: --x, --y, --metric, --where, --rule"),
+        (
+            (*HEAT, "--metric", "flops", "--color", "bs"),
+            2,
+            "the chart heatmap has no option --color; it has: --x, --y, --metric, --where, --rule",
+        ),
         ((*HEAT, "--metric", "flops", "--panels", "layer"), 2, "has no option --panels"),
         ((*BOX, "--log"), 2, "the chart box has no option --log; it has: --metric, --by, --where"),
-        (("chart", "throughput", "--store", "S", "--x", "node"), 2,
-         "the chart throughput has no option --x; it has: --metric, --show, --baseline"),
-        (("chart", "speedup", "--store", "S", "--over", "node"), 5,
-         "say which x (one of bs, flops, layer, node); e.g. add --x bs"),
-        (("chart", "heatmap", "--store", "S"), 5,
-         "and which y (one of bs, layer, node); e.g. add --x bs --y layer"),
+        (
+            ("chart", "throughput", "--store", "S", "--x", "node"),
+            2,
+            "the chart throughput has no option --x; it has: --metric, --show, --baseline",
+        ),
+        (
+            ("chart", "speedup", "--store", "S", "--over", "node"),
+            5,
+            "say which x (one of bs, flops, layer, node); e.g. add --x bs",
+        ),
+        (
+            ("chart", "heatmap", "--store", "S"),
+            5,
+            "and which y (one of bs, layer, node); e.g. add --x bs --y layer",
+        ),
         (("chart", "box", "--store", "S"), 5, "say which by (one of bs, layer, node); e.g. add --"),
-        (("chart", "speedup", "--store", "S", "--x", "bs", "--over", "node"), 5,
-         "say which baseline (one of 32, 128, 1024, 4096); e.g. add --baseline 32"),
+        (
+            ("chart", "speedup", "--store", "S", "--x", "bs", "--over", "node"),
+            5,
+            "say which baseline (one of 32, 128, 1024, 4096); e.g. add --baseline 32",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_drawn_is_said_in_one_sentence(
     tracekit: Tracekit, there: Path, words: tuple[str, ...], code: int, says: str
 ) -> None:
@@ -168,8 +203,23 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(
 
 @pytest.mark.parametrize("spelling", ["--color", "--colour"])
 def test_colors_are_spelled_either_way(tracekit: Tracekit, there: Path, spelling: str) -> None:
-    done = tracekit("chart", "speedup", "sweep", "--store", "S", "--over", "layer", "--baseline",
-                    "8", "--x", "node", spelling, "bs", "--data", f"{spelling}.csv")  # fmt: skip
+    done = tracekit(
+        "chart",
+        "speedup",
+        "sweep",
+        "--store",
+        "S",
+        "--over",
+        "layer",
+        "--baseline",
+        "8",
+        "--x",
+        "node",
+        spelling,
+        "bs",
+        "--data",
+        f"{spelling}.csv",
+    )
     assert done.code == 0, done.messages
     rows = rows_of(there / f"{spelling}.csv")
     assert {row["color_value"] for row in rows} == {"16", "64"}
@@ -229,10 +279,13 @@ def test_no_chart_in_the_terminal_loads_what_it_does_not_need(
 def test_a_report_says_the_command_that_is_complete(tracekit: Tracekit, there: Path) -> None:
     words = ("query", "speedup", "--param", "over=node", "--store", "S")
     done = tracekit(*words)
-    assert (done.code, done.error) == (5, (
-        "say which baseline (one of 32, 128, 1024, 4096); e.g. tracekit query speedup --param "
-        "over=node --param baseline=32 --store S"
-    ))  # fmt: skip
+    assert (done.code, done.error) == (
+        5,
+        (
+            "say which baseline (one of 32, 128, 1024, 4096); e.g. tracekit query speedup --param "
+            "over=node --param baseline=32 --store S"
+        ),
+    )
     done = tracekit(*words, "--param", "baseline=32", "--param", "runs=sweep")
     assert done.code == 0, done.messages
     assert "metric = flops (not given)" in done.text.splitlines()
@@ -249,8 +302,9 @@ def test_a_store_without_runs(tracekit: Tracekit, here: Path) -> None:
     for chart in ("heatmap", "box", "sensitivity", "speedup"):
         done = tracekit("chart", chart, "--store", "E")
         assert (done.code, done.error) == (
-            2, "E: the store is empty; `tracekit ingest FILE` fills it"
-        )  # fmt: skip
+            2,
+            "E: the store is empty; `tracekit ingest FILE` fills it",
+        )
 
 
 def test_why_there_is_nothing_to_draw(tracekit: Tracekit, here: Path) -> None:
@@ -261,6 +315,7 @@ def test_why_there_is_nothing_to_draw(tracekit: Tracekit, here: Path) -> None:
         "there is nothing to draw: no label was fitted (layer: has one value only; net: its values "
         "are words)"
     )
-    done = tracekit("chart", "speedup", "--over", "net", "--baseline", "a", "--x", "net",
-                    "--store", "T")  # fmt: skip
+    done = tracekit(
+        "chart", "speedup", "--over", "net", "--baseline", "a", "--x", "net", "--store", "T"
+    )
     assert done.error == "there is nothing to draw: no configuration in common has a number for net"

@@ -10,18 +10,82 @@ from collections.abc import Callable, Sequence
 _NUMBER = re.compile(rb"[-+]?\d+(?:[.,]\d+)*(?:[eE][-+]?\d+)?")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _NUMBERS = (
-    b"0", b"-0", b"-1", b"1e999", b"-1e999", b"1e-99999999", b"9e999990", b"1e9999999", b"NaN",
-    b"Infinity", b"-inf", b"null", b"true", b'""', b"[]", b"{}", b"0.1", b"1,5", b"1.234,5",
-    b"0x1F", b"9223372036854775807", b"9223372036854775808", b"-9223372036854775809",
-    b"18446744073709551616", b"99999999999999999999", b"1e-400", b"4294967296", b"2147483648",
-    b"1" * 400, b"0." + b"3" * 300, b"1_000", b"\xd9\xa1", b" 1 ", b"1e", b".", b"+",
-)  # fmt: skip
+    b"0",
+    b"-0",
+    b"-1",
+    b"1e999",
+    b"-1e999",
+    b"1e-99999999",
+    b"9e999990",
+    b"1e9999999",
+    b"NaN",
+    b"Infinity",
+    b"-inf",
+    b"null",
+    b"true",
+    b'""',
+    b"[]",
+    b"{}",
+    b"0.1",
+    b"1,5",
+    b"1.234,5",
+    b"0x1F",
+    b"9223372036854775807",
+    b"9223372036854775808",
+    b"-9223372036854775809",
+    b"18446744073709551616",
+    b"99999999999999999999",
+    b"1e-400",
+    b"4294967296",
+    b"2147483648",
+    b"1" * 400,
+    b"0." + b"3" * 300,
+    b"1_000",
+    b"\xd9\xa1",
+    b" 1 ",
+    b"1e",
+    b".",
+    b"+",
+)
 _PIECES = (
-    b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\\", b'"', b"'", b",", b";", b":", b"{", b"}", b"[",
-    b"]", b"\n", b"\r\n", b"\r", b"\t", b" ", b"#", b"%", b"\xe2\x80\xae", b"\x1b[31m", b"\\ud800",
-    b"\\u0000", b"-", b"<not counted>", b"\xef\xbb\xbf", b"\xff\xfe", b"n/a", b"==PROF==", b"/*",
-    b"[" * 2000, b'{"a":' * 2000, b"(" * 2000, b'"' * 999, b"a" * 70_000,
-)  # fmt: skip
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b"\xed\xa0\x80",
+    b"\\",
+    b'"',
+    b"'",
+    b",",
+    b";",
+    b":",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"\t",
+    b" ",
+    b"#",
+    b"%",
+    b"\xe2\x80\xae",
+    b"\x1b[31m",
+    b"\\ud800",
+    b"\\u0000",
+    b"-",
+    b"<not counted>",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"n/a",
+    b"==PROF==",
+    b"/*",
+    b"[" * 2000,
+    b'{"a":' * 2000,
+    b"(" * 2000,
+    b'"' * 999,
+    b"a" * 70_000,
+)
 _MOST_BYTES = 1 << 18
 
 Edit = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
@@ -118,13 +182,16 @@ def _lines(content: bytes, rng: random.Random, _: Sequence[bytes]) -> bytes:
 
 def _encode(content: bytes, rng: random.Random, _: Sequence[bytes]) -> bytes:
     text = content.decode("utf-8", "replace")
-    return rng.choice((
-        lambda: ("\ufeff" + text).encode("utf-16-le"),
-        lambda: ("\ufeff" + text).encode("utf-16-be"),
-        lambda: ("\ufeff" + text).encode("utf-32-le"),
-        lambda: content.replace(b"\n", b"\r\n"), lambda: content.replace(b'"', b""),
-        lambda: content.decode("latin-1").encode(),
-    ))()  # fmt: skip
+    return rng.choice(
+        (
+            lambda: ("\ufeff" + text).encode("utf-16-le"),
+            lambda: ("\ufeff" + text).encode("utf-16-be"),
+            lambda: ("\ufeff" + text).encode("utf-32-le"),
+            lambda: content.replace(b"\n", b"\r\n"),
+            lambda: content.replace(b'"', b""),
+            lambda: content.decode("latin-1").encode(),
+        )
+    )()
 
 
 def _packed(content: bytes, rng: random.Random) -> bytes:
@@ -134,7 +201,20 @@ def _packed(content: bytes, rng: random.Random) -> bytes:
 
 
 _EDITS: tuple[Edit, ...] = (
-    _flip, _flip, _insert, _overwrite, _delete, _cut, _copy, _splice, _lines, _lines, _encode,
-    _in_place(_NUMBER, _NUMBERS), _in_place(_NUMBER, _NUMBERS), _in_place(_NUMBER, None),
-    _in_place(_STRING, None), _in_place(_STRING, _NUMBERS),
-)  # fmt: skip
+    _flip,
+    _flip,
+    _insert,
+    _overwrite,
+    _delete,
+    _cut,
+    _copy,
+    _splice,
+    _lines,
+    _lines,
+    _encode,
+    _in_place(_NUMBER, _NUMBERS),
+    _in_place(_NUMBER, _NUMBERS),
+    _in_place(_NUMBER, None),
+    _in_place(_STRING, None),
+    _in_place(_STRING, _NUMBERS),
+)

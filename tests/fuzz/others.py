@@ -29,7 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LOG = ROOT / "fixtures" / "perf_stat" / "shells" / "colours.txt"
 CANARY = "canary-5f3c"
 _SQL = [
-    "FROM run", "SELECT name, sum(dur_ns) AS dur_ns FROM kernel GROUP BY name ORDER BY 2 DESC",
+    "FROM run",
+    "SELECT name, sum(dur_ns) AS dur_ns FROM kernel GROUP BY name ORDER BY 2 DESC",
     "WITH k AS (SELECT * FROM kernel WHERE dur_ns > 1.5e3) FROM k SELECT count(*), 'a''b'",
     "SELECT a.name, b.dur_ns FROM kernel a JOIN slice b USING (run_id) LIMIT 3 OFFSET 1",
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3) FROM t",
@@ -39,11 +40,19 @@ _SQL = [
     "SELECT * FROM (DESCRIBE run) UNION ALL BY NAME SELECT * FROM (SHOW TABLES)",
     "SELECT value FROM json_each('[5, {\"a\": null}]'), range(3), generate_series(1, 2)",
     "FROM main.kernel AS k WHERE EXISTS (FROM memory.main.run r WHERE r.run_id = k.run_id)",
-    "FROM 'canary.csv'", 'FROM main."canary.csv"', "FROM main.csv", "FROM read_csv('canary.csv')",
-    "SELECT * FROM query('SELECT 1'), glob('*')", "SELECT getenv('HOME')",
-    "WITH x AS (COPY (SELECT 1) TO 'out.csv') SELECT * FROM x", "COPY run TO 'out.csv'",
-    "ATTACH 'x.db'", "SELECT 1; DROP VIEW kernel", "SET threads = 1", "EXPLAIN ANALYZE SELECT 1",
-]  # fmt: skip
+    "FROM 'canary.csv'",
+    'FROM main."canary.csv"',
+    "FROM main.csv",
+    "FROM read_csv('canary.csv')",
+    "SELECT * FROM query('SELECT 1'), glob('*')",
+    "SELECT getenv('HOME')",
+    "WITH x AS (COPY (SELECT 1) TO 'out.csv') SELECT * FROM x",
+    "COPY run TO 'out.csv'",
+    "ATTACH 'x.db'",
+    "SELECT 1; DROP VIEW kernel",
+    "SET threads = 1",
+    "EXPLAIN ANALYZE SELECT 1",
+]
 _SETTINGS = [
     "[ceilings]\nfp32 = 15.16e12\ndram = 828.8e9\nlaunch_overhead_ns = 4200\n",
     """[cpu]\nname = "Mine"\nvendor = "Intel"\narchitecture = "skylake-server"\nsockets = 2
@@ -55,7 +64,7 @@ META_DATA\nERT_VERSION  2.0\n""",
 {"data": [["L1", 80.5], ["DRAM", 18.25]]}}}""",
     """[[event]]\nname = "my_fp32"\nkeys = ["r01c7", "cpu_core/MY_FP32/"]\nquantity = "flop"
 precision = "fp32"\nwidth = "256"\namount = 8\n""",
-]  # fmt: skip
+]
 _INGEST_ID, _NOW_NS = "0123456789ab", 1_790_000_000_000_000_000
 
 
@@ -97,8 +106,10 @@ class _Settings:
 
     def accepts(self, _: int, content: bytes) -> bool:
         self._file.write_bytes(content)
-        read = [self._reads(ASSUMPTION, lambda: assumptions(None, [self._file])),
-                self._reads(EVENT_RULE, lambda: rules([self._file]))]  # fmt: skip
+        read = [
+            self._reads(ASSUMPTION, lambda: assumptions(None, [self._file])),
+            self._reads(EVENT_RULE, lambda: rules([self._file])),
+        ]
         assert not all(read)
         return any(read)
 

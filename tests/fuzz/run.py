@@ -52,12 +52,13 @@ class _Worker:
     @classmethod
     def of(cls, context: Any, number: int, step: int, names: Sequence[str], first: int) -> _Worker:
         return cls(
-            number, step,
+            number,
+            step,
             context.Array(ctypes.c_longlong, len(names) * len(OUTCOMES), lock=False),
             context.Array(ctypes.c_longlong, [first + number] * len(names), lock=False),
             context.Value(ctypes.c_int, -1, lock=False),
             context.Value(ctypes.c_double, 0.0, lock=False),
-        )  # fmt: skip
+        )
 
     def count(self, target: int, outcome: int) -> None:
         self.counts[target * len(OUTCOMES) + outcome] += 1
@@ -75,8 +76,10 @@ def main(arguments: Sequence[str]) -> int:
     names = options.names or list(NAMES)
     end_s = time.monotonic() + 60 * options.minutes
     context = multiprocessing.get_context("spawn")
-    workers = [_Worker.of(context, number, options.workers, names, options.first)
-               for number in range(options.workers)]  # fmt: skip
+    workers = [
+        _Worker.of(context, number, options.workers, names, options.first)
+        for number in range(options.workers)
+    ]
     with tempfile.TemporaryDirectory(prefix="tracekit-fuzz-") as folder:
         processes = {w.number: _started(context, w, names, folder) for w in workers}
         while time.monotonic() < end_s and sum(sum(w.counts) for w in workers) < options.inputs:
@@ -154,8 +157,10 @@ def _told(names: Sequence[str], workers: Sequence[_Worker]) -> int:
     print(f"| format | inputs | {' | '.join(OUTCOMES)} |\n|---|{'--:|' * (len(OUTCOMES) + 1)}")
     total = [0] * len(OUTCOMES)
     for place, name in enumerate(names):
-        row = [sum(worker.counts[place * len(OUTCOMES) + outcome] for worker in workers)
-               for outcome in range(len(OUTCOMES))]  # fmt: skip
+        row = [
+            sum(worker.counts[place * len(OUTCOMES) + outcome] for worker in workers)
+            for outcome in range(len(OUTCOMES))
+        ]
         total = [a + b for a, b in zip(total, row, strict=True)]
         print(f"| {name} | {sum(row):,} | {' | '.join(f'{count:,}' for count in row)} |")
     print(f"| all | {sum(total):,} | {' | '.join(f'{count:,}' for count in total)} |")

@@ -30,8 +30,11 @@ from tracekit.store import open_store
 
 TRACES = Path(__file__).resolve().parents[2] / "fixtures" / "torch_profiler"
 #: Files by the name of their run, with the kernels and slices they hold.
-FILES = {"gpu": TRACES / "gpu-handmade" / "trace.json.gz", "small": TRACES / "hand-made/valid.json",
-         "cpu": TRACES / "cpu-inference" / "trace.json"}  # fmt: skip
+FILES = {
+    "gpu": TRACES / "gpu-handmade" / "trace.json.gz",
+    "small": TRACES / "hand-made/valid.json",
+    "cpu": TRACES / "cpu-inference" / "trace.json",
+}
 _ROWS = """
 SELECT run_name, (SELECT count(*) FROM kernel WHERE kernel.run_id = run.run_id),
     (SELECT count(*) FROM slice WHERE slice.run_id = run.run_id),
@@ -81,8 +84,9 @@ def killed(folder: Path, kills: int, seed: int = 0) -> Counter[str]:
         _kill(lambda kind=kind: _change(store, kind), rng.random() * 0.25)  # type: ignore[misc]
         found = rows_of(store)
         assert found in (
-            {"small": expected["small"]}, {name: expected[name] for name in ("small", "gpu")}
-        ), found  # fmt: skip
+            {"small": expected["small"]},
+            {name: expected[name] for name in ("small", "gpu")},
+        ), found
         if kind == "replace":
             assert "gpu" in found
         seen[f"{kind}: {'there' if 'gpu' in found else 'not there'} after"] += 1
@@ -121,8 +125,9 @@ def soaked(folder: Path, minutes: float) -> Counter[str]:
     end_s = time.time() + 60 * minutes
     processes = [
         context.Process(target=target, args=(store, expected, end_s, number, queue))
-        for target, count in ((_write, _WRITERS), (_read, _READERS)) for number in range(count)
-    ]  # fmt: skip
+        for target, count in ((_write, _WRITERS), (_read, _READERS))
+        for number in range(count)
+    ]
     for process in processes:
         process.start()
     done: Counter[str] = Counter()

@@ -30,10 +30,16 @@ from tracekit.store import open_store
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 #: Seeds of each format, as patterns below fixtures/. Large ones are shortened.
 SEEDS = {
-    "torch-profiler": ["torch_profiler/*/*.json", "torch_profiler/*/*.json.gz",
-                       "h100/lstm/trace.json.gz"],
-    "nsight-compute": ["nsight_compute/*/report.*", "nsight_compute/*/*.csv.gz",
-                       "h100/lstm/raw.csv.gz"],
+    "torch-profiler": [
+        "torch_profiler/*/*.json",
+        "torch_profiler/*/*.json.gz",
+        "h100/lstm/trace.json.gz",
+    ],
+    "nsight-compute": [
+        "nsight_compute/*/report.*",
+        "nsight_compute/*/*.csv.gz",
+        "h100/lstm/raw.csv.gz",
+    ],
     "nvprof": ["nvprof/*/*.csv", "nvprof/*/*.txt"],
     "tensorflow-profiler": ["tensorflow_profiler/*/*.xplane.pb"],
     "perf-stat": ["perf_stat/*/stat.*", "perf_stat/old_csv/*.csv", "perf_stat/shells/*.txt"],
@@ -46,7 +52,7 @@ SEEDS = {
     "hyperfine": ["hyperfine/*/*.json"],
     "mlperf": ["mlperf/*/*.txt"],
     "results-table": ["results_table/*/*.csv", "results_table/*/*.json*"],
-}  # fmt: skip
+}
 NAMES = (*SEEDS, *OTHERS)
 _MOST_SEED_BYTES = 8000
 _EVENTS_OF_A_SEED = 24
@@ -67,8 +73,9 @@ class Target:
 def targets(names: Sequence[str], folder: Path) -> list[Target]:
     """The targets, each with a folder of its own below `folder`."""
     kinds = {name: OTHERS[name][1] if name in OTHERS else partial(_Format, name) for name in names}
-    return [Target(name, seeds_of(name), kind(folder / name).accepts)
-            for name, kind in kinds.items()]  # fmt: skip
+    return [
+        Target(name, seeds_of(name), kind(folder / name).accepts) for name, kind in kinds.items()
+    ]
 
 
 @cache

@@ -15,8 +15,10 @@ def test_kills_and_crowds() -> None:
     command = [sys.executable, "-m", "tests.fuzz.stores", "--kills", "6", "--minutes", "0.15"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    counts = {what: int(count.replace(",", "")) for what, count in
-              re.findall(r"(.*): ([\d,]+)$", done.stdout, re.MULTILINE)}  # fmt: skip
+    counts = {
+        what: int(count.replace(",", ""))
+        for what, count in re.findall(r"(.*): ([\d,]+)$", done.stdout, re.MULTILINE)
+    }
     assert sum(count for what, count in counts.items() if what.startswith("kill -9")) == 6
     assert counts["4 writers, 4 readers, ingests"] >= 1
     assert counts["4 writers, 4 readers, readings"] >= 1

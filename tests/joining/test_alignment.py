@@ -52,9 +52,27 @@ TIMELINE = "a b d1 e f g d2 h d3  a b c d1 b e g f d2 h d3"
 def test_two_steps_against_a_cut_one() -> None:
     found = align(launches(TIMELINE), launches(COUNTERS))
     assert found.counters.tolist() == [
-        0, 1, 3, 4, 5, 6, 7, 8, NONE,
-        0, 1, 2, 3, 1, 4, 6, 5, 7, 8, NONE,
-    ]  # fmt: skip
+        0,
+        1,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+        NONE,
+        0,
+        1,
+        2,
+        3,
+        1,
+        4,
+        6,
+        5,
+        7,
+        8,
+        NONE,
+    ]
     one, two = int(SEQUENCE), int(SHAPE)
     assert kinds(found) == [one] * 8 + [NONE] + [one] * 4 + [two, one, one, two, one, one, NONE]
     assert found.fits.tolist() == [1] * 8 + [0] + [1] * 10 + [0]
@@ -136,8 +154,9 @@ def test_a_kernel_for_one_type_has_no_counters_of_one_for_another() -> None:
 
 
 def test_without_shapes_template_arguments_still_tell_two_apart() -> None:
-    found = align(Launches.of([(FLOATS[0], None), (DOUBLES[0], None)]),
-                  Launches.of([(DOUBLES[1], shape(8))]))  # fmt: skip
+    found = align(
+        Launches.of([(FLOATS[0], None), (DOUBLES[0], None)]), Launches.of([(DOUBLES[1], shape(8))])
+    )
     assert found.counters.tolist() == [NONE, 0]
 
 

@@ -16,10 +16,15 @@ from tracekit.store import open_store
 
 #: Launches of a step; the timelines have two.
 LAUNCHES = {
-    "lstm": 218, "micro": 36,
-    "conv2d-fp16-b16": 15, "conv2d-fp16-b32": 15, "conv2d-fp16-b64": 15,
-    "conv2d-tf32-b16": 15, "conv2d-tf32-b32": 15, "conv2d-tf32-b64": 15,
-}  # fmt: skip
+    "lstm": 218,
+    "micro": 36,
+    "conv2d-fp16-b16": 15,
+    "conv2d-fp16-b32": 15,
+    "conv2d-fp16-b64": 15,
+    "conv2d-tf32-b16": 15,
+    "conv2d-tf32-b32": 15,
+    "conv2d-tf32-b64": 15,
+}
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "h100"
 Read = Callable[[Path], Launches]

@@ -13,9 +13,18 @@ from tracekit.opmodels import Figures, figures
 Ask = Callable[..., Figures]
 
 #: A letter or two for each type in `input_types`.
-SPELLINGS = {"f": "float", "d": "double", "h": "c10::Half", "b": "c10::BFloat16", "i": "int",
-             "l": "long int", "?": "bool", "8": "c10::Float8_e4m3fn", "u": "unsigned char",
-             "c": "c10::complex<float>"}  # fmt: skip
+SPELLINGS = {
+    "f": "float",
+    "d": "double",
+    "h": "c10::Half",
+    "b": "c10::BFloat16",
+    "i": "int",
+    "l": "long int",
+    "?": "bool",
+    "8": "c10::Float8_e4m3fn",
+    "u": "unsigned char",
+    "c": "c10::complex<float>",
+}
 
 
 def text_of(value: Any) -> str:

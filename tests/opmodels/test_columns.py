@@ -21,8 +21,7 @@ TYPES = '["float", "float"]'
 
 
 @pytest.mark.parametrize(
-    "types",
-    ['["float", "float"]', '["c10::BFloat16", "c10::BFloat16"]', '["double", "double"]'],
+    "types", ['["float", "float"]', '["c10::BFloat16", "c10::BFloat16"]', '["double", "double"]']
 )
 def test_white_space_and_types(types: str) -> None:
     pretty = json.dumps(json.loads(MM), indent=4)
@@ -114,12 +113,18 @@ def test_hostile_types(types: str, reason: str) -> None:
 
 @pytest.mark.parametrize(
     "values",
-    ['["", "", "", "[0, 0]", "[0]", "[1]", "1"]', '["", "", "", "[-1]", "[0]", "[1]", "1"]',
-     '["", "", "", "[1]", "[x]", "[1]", "1"]', '["", "", "", "[1]", "[0]", "[1]", "0"]',
-     '["", "", "", "[1, 1, 1]", "[0]", "[1]", "1"]',
-     f'["", "", "", "[1]", "[{10**30}]", "[1]", "1"]',
-     '["", "", "", "[1]", "[0]", "[99]", "1"]', "[1, 2, 3, 4, 5, 6, 7]", "[]"],
-)  # fmt: skip
+    [
+        '["", "", "", "[0, 0]", "[0]", "[1]", "1"]',
+        '["", "", "", "[-1]", "[0]", "[1]", "1"]',
+        '["", "", "", "[1]", "[x]", "[1]", "1"]',
+        '["", "", "", "[1]", "[0]", "[1]", "0"]',
+        '["", "", "", "[1, 1, 1]", "[0]", "[1]", "1"]',
+        f'["", "", "", "[1]", "[{10**30}]", "[1]", "1"]',
+        '["", "", "", "[1]", "[0]", "[99]", "1"]',
+        "[1, 2, 3, 4, 5, 6, 7]",
+        "[]",
+    ],
+)
 def test_hostile_values(values: str) -> None:
     dims, types, strides, _ = columns(
         ("f", (1, 3, 8, 8)), ("f", (4, 3, 3, 3)), None, [1], [0], [1], 1
@@ -132,16 +137,18 @@ def test_hostile_values(values: str) -> None:
 
 def test_megabytes_of_tensors() -> None:
     shapes = [[3, 4]] * 200_000
-    found = figures("aten::_foreach_mul_", json.dumps([shapes, []]), '["TensorList", "Scalar"]',
-                    None, None)  # fmt: skip
+    found = figures(
+        "aten::_foreach_mul_", json.dumps([shapes, []]), '["TensorList", "Scalar"]', None, None
+    )
     assert found.flop_count == 2_400_000
     assert opmodels._kept_figures.cache_info().maxsize == 8192
 
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=9), max_leaves=30,
-)  # fmt: skip
+    lambda inner: st.lists(inner, max_size=9),
+    max_leaves=30,
+)
 
 
 @settings(max_examples=300)
@@ -152,8 +159,9 @@ def test_no_text_makes_a_model_fail(name: str, texts: tuple[object, ...]) -> Non
 
 
 SHAPE = st.lists(st.integers(0, 5), max_size=5)
-VALUE = st.sampled_from(["", "0", "1", "-1", "True", "False", "[1]", "[1, 1]", "[]", "0.5",
-                         "[True, True, True]"])  # fmt: skip
+VALUE = st.sampled_from(
+    ["", "0", "1", "-1", "True", "False", "[1]", "[1, 1]", "[]", "0.5", "[True, True, True]"]
+)
 
 
 @settings(max_examples=500)
@@ -175,18 +183,27 @@ def test_no_arguments_make_a_model_fail(
 
 def test_no_operator_of_the_corpus_makes_a_model_fail(corpus: Path, tmp_path: Path) -> None:
     """Seven traces of torch 1.8 to 2.9, with and without types and values, of TorchScript too."""
-    names = ["kineto-resnet50-v100-torch18-list", "hta-vit-a100-sampled-rank0of128",
-             "hta-mtia-inference",
-             "hta-gloo-cpuonly-rank34of300", "tracelens-eager-b200-rank0of8-stack",
-             "tracelens-normlayers-mi300x-fwdbwd",
-             "parttransformer-a100pcie-flops-mem"]  # fmt: skip
+    names = [
+        "kineto-resnet50-v100-torch18-list",
+        "hta-vit-a100-sampled-rank0of128",
+        "hta-mtia-inference",
+        "hta-gloo-cpuonly-rank34of300",
+        "tracelens-eager-b200-rank0of8-stack",
+        "tracelens-normlayers-mi300x-fwdbwd",
+        "parttransformer-a100pcie-flops-mem",
+    ]
     files = [corpus / "torch" / f"{name}.json.gz" for name in names]
     ingest([*files], tmp_path / "S", Options())
-    rows = Database(open_store(tmp_path / "S")).sql(
-        "SELECT name, work.reason, work.flop_count, work.family_name FROM (SELECT name, op_model("
-        "name, input_dims, input_types, input_strides, concrete_inputs) AS work FROM slice "
-        "WHERE slice_kind = 'op')"
-    ).rows()  # fmt: skip
+    rows = (
+        Database(open_store(tmp_path / "S"))
+        .sql(
+            "SELECT name, work.reason, work.flop_count, work.family_name FROM "
+            "(SELECT name, op_model("
+            "name, input_dims, input_types, input_strides, concrete_inputs) AS work FROM slice "
+            "WHERE slice_kind = 'op')"
+        )
+        .rows()
+    )
     assert [row for row in rows if "failed" in (row["reason"] or "")] == []
     known = [row for row in rows if row["family_name"] == "gemm" and row["flop_count"] is not None]
     assert len(known) > 1000

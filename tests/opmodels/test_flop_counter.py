@@ -47,13 +47,19 @@ MORE = {
 #: Not counted by torch: 4 * 2 * 4 * 16 * 16 * 8 = 65536, 2.5 times backward, half of it if causal.
 NOT_BY_TORCH = {
     ("attention, flash for CPUs", "aten::_scaled_dot_product_flash_attention_for_cpu"): 65536,
-    ("attention, flash for CPUs", "aten::_scaled_dot_product_flash_attention_for_cpu_backward"):
-        163840,
-    ("attention, flash for CPUs, causal", "aten::_scaled_dot_product_flash_attention_for_cpu"):
-        32768,
-    ("attention, flash for CPUs, causal",
-     "aten::_scaled_dot_product_flash_attention_for_cpu_backward"): 81920,
-}  # fmt: skip
+    (
+        "attention, flash for CPUs",
+        "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+    ): 163840,
+    (
+        "attention, flash for CPUs, causal",
+        "aten::_scaled_dot_product_flash_attention_for_cpu",
+    ): 32768,
+    (
+        "attention, flash for CPUs, causal",
+        "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+    ): 81920,
+}
 
 
 def modelled(folder: Path, store: Path) -> dict[tuple[str, str], int]:

@@ -74,8 +74,10 @@ def test_products(reports: list[Row]) -> None:
 
 def test_attention(reports: list[Row]) -> None:
     pairs = list(of_family(reports, "attention"))
-    assert all((found.flop_count, found.accessed_bytes) == (row.flops, row.accessed)
-               for row, found in pairs)  # fmt: skip
+    assert all(
+        (found.flop_count, found.accessed_bytes) == (row.flops, row.accessed)
+        for row, found in pairs
+    )
     assert len(pairs) >= 8
 
 

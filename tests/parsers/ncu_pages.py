@@ -18,8 +18,19 @@ from tracekit.parsers.nsight_compute import NsightComputeParser
 from tracekit.source import Source
 
 COMMAND_LINE = "Command line profiler metrics"
-LAUNCH = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
-          "Block Size", "Grid Size", "Device", "CC"]  # fmt: skip
+LAUNCH = [
+    "ID",
+    "Process ID",
+    "Process Name",
+    "Host Name",
+    "Kernel Name",
+    "Context",
+    "Stream",
+    "Block Size",
+    "Grid Size",
+    "Device",
+    "CC",
+]
 METRIC = ["Section Name", "Metric Name", "Metric Unit", "Metric Value"]
 RULE = ["Rule Name", "Rule Type", "Rule Description", "Estimated Speedup Type", "Estimated Speedup"]
 HEADER = ",".join(f'"{name}"' for name in (*LAUNCH, *METRIC)) + "\n"
@@ -66,8 +77,19 @@ class Launch:
 
     @property
     def cells(self) -> list[str]:
-        return [str(self.id), str(self.pid), self.process, "127.0.0.1", self.name, "1",
-                self.stream, self.block, self.grid, self.device, self.cc]  # fmt: skip
+        return [
+            str(self.id),
+            str(self.pid),
+            self.process,
+            "127.0.0.1",
+            self.name,
+            "1",
+            self.stream,
+            self.block,
+            self.grid,
+            self.device,
+            self.cc,
+        ]
 
 
 def line(cells: Iterable[str]) -> str:

@@ -64,14 +64,17 @@ def test_a_case(case: str) -> None:
 
 def test_what_the_sound_cases_tell_of_themselves() -> None:
     for case, devices in (
-        ("means", '["CPU"]'), ("sums_2014", '["GPU 3"]'),
+        ("means", '["CPU"]'),
+        ("sums_2014", '["GPU 3"]'),
         ("interleaved", '["GPU 0","GPU 1","GPU 1: Tesla P100-PCIE-16GB"]'),
-    ):  # fmt: skip
+    ):
         found = parsed(FIXTURES / case / "caffe.log")
         assert found.facts == {
-            "profiler_name": "caffe time", "recording_kind": "summary", "is_complete": True,
+            "profiler_name": "caffe time",
+            "recording_kind": "summary",
+            "is_complete": True,
             "metadata_json": f'{{"devices":{devices}}}',
-        }  # fmt: skip
+        }
     assert found.codes == ["other_text"]
     assert found.issues["other_text"].occurrence_count == 2
 
@@ -80,9 +83,13 @@ def test_what_the_damaged_case_lacks() -> None:
     found = parsed(FIXTURES / "damaged" / "caffe.log")
     counts = {code: issue.occurrence_count for code, issue in found.issues.items()}
     assert counts == {
-        "damaged_row": 4, "other_time": 1, "failed_run": 1, "other_text": 1, "no_end": 3,
+        "damaged_row": 4,
+        "other_time": 1,
+        "failed_run": 1,
+        "other_text": 1,
+        "no_end": 3,
         "no_heading": 3,
-    }  # fmt: skip
+    }
     assert "Initialization" in found.issues["other_time"].advice
     assert "out of memory" in found.issues["failed_run"].advice
     assert found.facts["is_complete"] is False
@@ -108,19 +115,28 @@ def test_least_times_are_no_means() -> None:
     ],
 )
 def test_a_line_of_a_benchmark_that_is_not_read_is_said(read: Read, line: str, code: str) -> None:
-    found = read(f"{PREFIX}Average time per layer:\n{PREFIX}a\tforward: 1 ms.\n"
-                 f"{PREFIX}*** Benchmark ends ***\n{PREFIX}{line}\n")  # fmt: skip
+    found = read(
+        f"{PREFIX}Average time per layer:\n{PREFIX}a\tforward: 1 ms.\n"
+        f"{PREFIX}*** Benchmark ends ***\n{PREFIX}{line}\n"
+    )
     assert found.codes == sorted([code, *(["no_end"] if code == "no_times" else [])])
 
 
 @pytest.mark.parametrize(
     ("text", "ns"),
     [
-        ("304.795", 304_795_000), ("0", 0), ("1e+06", 10**12), ("1.60594e+06", 1_605_940_000_000),
-        ("0.816845", 816_845), ("4.5e-05", 45), ("1.5e-06", 2), ("2.5E-6", 2),  # half to even
-        ("9223372036854.775807", 2**63 - 1), ("9007199254.740993", 2**53 + 1),
+        ("304.795", 304_795_000),
+        ("0", 0),
+        ("1e+06", 10**12),
+        ("1.60594e+06", 1_605_940_000_000),
+        ("0.816845", 816_845),
+        ("4.5e-05", 45),
+        ("1.5e-06", 2),
+        ("2.5E-6", 2),  # half to even
+        ("9223372036854.775807", 2**63 - 1),
+        ("9007199254.740993", 2**53 + 1),
     ],
-)  # fmt: skip
+)
 def test_a_number_is_read_by_its_digits(read: Read, text: str, ns: int) -> None:
     found = read(f"{PREFIX}conv1\tforward: {text} ms.\n")
     assert rows(found, "name", "dur_ns") == [("conv1", ns)]
@@ -128,9 +144,25 @@ def test_a_number_is_read_by_its_digits(read: Read, text: str, ns: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["nan ms.", "-nan ms.", "inf ms.", "-1 ms.", "1,5 ms.", "0x1p3 ms.", "9223372036854.775808 ms.",
-     "1e999 ms.", "1e9999 ms.", "\uff13 ms.", ". ms.", "3", "3 m", "3 s.", "3 us.", "ms."],
-)  # fmt: skip
+    [
+        "nan ms.",
+        "-nan ms.",
+        "inf ms.",
+        "-1 ms.",
+        "1,5 ms.",
+        "0x1p3 ms.",
+        "9223372036854.775808 ms.",
+        "1e999 ms.",
+        "1e9999 ms.",
+        "\uff13 ms.",
+        ". ms.",
+        "3",
+        "3 m",
+        "3 s.",
+        "3 us.",
+        "ms.",
+    ],
+)
 def test_a_number_that_cannot_be_read_is_said(read: Read, text: str) -> None:
     found = read(f"{PREFIX}conv1\tforward: {text}\n{PREFIX}conv2\tforward: 1 ms.\n")
     assert rows(found, "name") == [("conv2",)]
@@ -230,9 +262,15 @@ def test_a_log_without_times_is_claimed_and_refused(read: Read, text: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Total Time: 3 ms.\n", "forward: 3 ms.\n", "conv1 forward 3 ms.\n", "caffe.cpp\n",
-     "I0512 12:34:58.000001  1234 solver.cpp:1] Iteration 100, loss = 3\n"],
-)  # fmt: skip
+    [
+        "",
+        "Total Time: 3 ms.\n",
+        "forward: 3 ms.\n",
+        "conv1 forward 3 ms.\n",
+        "caffe.cpp\n",
+        "I0512 12:34:58.000001  1234 solver.cpp:1] Iteration 100, loss = 3\n",
+    ],
+)
 def test_what_is_not_claimed(text: str) -> None:
     assert [parser.name for parser, _ in claims(text.encode())] == []
 

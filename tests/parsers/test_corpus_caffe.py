@@ -97,8 +97,11 @@ def test_the_totals_of_a_log_are_the_sums_of_its_rows(name: str) -> None:
         if row["name"] is not None:
             key = (row["net_index"], row["phase_kind"])
             sums[key] = sums.get(key, 0) + row["dur_ns"]
-    passes = {(r["net_index"], r["phase_kind"]): r["dur_ns"] for r in rows
-              if r["name"] is None and r["phase_kind"]}  # fmt: skip
+    passes = {
+        (r["net_index"], r["phase_kind"]): r["dur_ns"]
+        for r in rows
+        if r["name"] is None and r["phase_kind"]
+    }
     assert passes.keys() == sums.keys()
     for key, dur_ns in passes.items():
         assert sums[key] == pytest.approx(dur_ns, rel=0.01)
@@ -110,8 +113,9 @@ def test_the_totals_of_a_log_are_the_sums_of_its_rows(name: str) -> None:
 def test_a_log_of_layers_alone() -> None:
     found = read("caffe-clean-nogradinput.log")
     assert {code: issue.occurrence_count for code, issue in found.issues.items()} == {
-        "no_end": 5, "no_iteration_count": 5,
-    }  # fmt: skip
+        "no_end": 5,
+        "no_iteration_count": 5,
+    }
     assert not found.facts["is_complete"]
 
 

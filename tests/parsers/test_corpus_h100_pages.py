@@ -27,8 +27,12 @@ FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "h100"
 PREFIXES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 TIMES = {"us": 1e3, "ms": 1e6}
 RATES = {"/ns": 1e9, "/us": 1e6, "/ms": 1e3}
-PAGES = ["micro.details-all.csv.gz", "micro.details.csv.gz", "micro.details.txt.gz",
-         "micro.raw.csv.gz"]  # fmt: skip
+PAGES = [
+    "micro.details-all.csv.gz",
+    "micro.details.csv.gz",
+    "micro.details.txt.gz",
+    "micro.raw.csv.gz",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +134,7 @@ COLUMNS = {
     "l1_writeback_peak_per_cycle": "l1tex__lsu_writeback_active_mem_lgds.sum.peak_sustained",
     "ffma_peak_per_cycle": "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained",
     "hfma_peak_per_cycle": "sm__sass_thread_inst_executed_op_hfma_pred_on.sum.peak_sustained",
-}  # fmt: skip
+}
 
 
 def test_the_rows_of_roofline_charts_fill_the_columns_that_figures_come_from() -> None:
@@ -151,11 +155,12 @@ def test_rows_that_share_a_name_stay_apart() -> None:
     found = read("micro.details-all.csv.gz")
     first = found["kernel"][0]["event_id"]
     rows: list[dict[str, Any]] = [
-        row for row in found["kernel_metric"]
+        row
+        for row in found["kernel_metric"]
         if row["event_id"] == first
         and (row["label_name"] or row["metric_name"]) == "Theoretical Tensor Operations"
         and (row["item_name"] or "").startswith("DRAM Roofline")
-    ]  # fmt: skip
+    ]
     assert len({row["item_name"] for row in rows}) == len(rows) == 28
     assert {row["item_name"]: (row["metric_name"], row["value"]) for row in rows}[
         "DRAM Roofline (Op:hgmma Src:bf16 Dst:fp32 Sparsity:off)"
@@ -172,10 +177,13 @@ def test_a_summary_has_the_means_of_the_launches_of_its_report() -> None:
             scaled = in_base(row["Metric Value"], row["Metric Unit"])[0] if value else value
             metrics[key][f"{row['Section Name']} {row['Metric Name']}"].append(scaled)
     totals = sorted(
-        (len(of["GPU Speed Of Light Throughput Duration"]), *key[:2],
-         sum(of["GPU Speed Of Light Throughput Duration"]))
+        (
+            len(of["GPU Speed Of Light Throughput Duration"]),
+            *key[:2],
+            sum(of["GPU Speed Of Light Throughput Duration"]),
+        )
         for key, of in metrics.items()
-    )  # fmt: skip
+    )
     kernels = found["kernel"]
     sizes = [
         tuple(str(tuple(k[f"{what}_{axis}"] for axis in "xyz")) for what in ("grid", "block"))

@@ -47,9 +47,10 @@ def on_stream() -> Rows:
     """Everything on the GPU's stream, by the trace viewer's file."""
     events = json.loads(gzip.decompress(TRACE.read_bytes()))["traceEvents"]
     streams = {
-        (e["pid"], e["tid"]) for e in events
+        (e["pid"], e["tid"])
+        for e in events
         if e.get("name") == "thread_name" and e["args"]["name"].startswith("Stream #")
-    }  # fmt: skip
+    }
     return [e for e in events if (e.get("pid"), e.get("tid")) in streams and e["ph"] == "X"]
 
 

@@ -41,18 +41,43 @@ def read(name: str) -> Parsed:
 
 #: What each unit of these files is in base units.
 UNITS = {
-    "": (None, "1"), "%": ("ratio", "0.01"), "ns": ("ns", "1"), "us": ("ns", "1e3"),
-    "usecond": ("ns", "1e3"), "ms": ("ns", "1e6"), "msecond": ("ns", "1e6"),
-    "hz": ("hz", "1"), "Mhz": ("hz", "1e6"), "Ghz": ("hz", "1e9"),
-    "cycle/second": ("hz", "1"), "cycle/usecond": ("hz", "1e6"), "cycle/nsecond": ("hz", "1e9"),
-    "byte/s": ("byte/s", "1"), "Mbyte/s": ("byte/s", "1e6"), "Gbyte/s": ("byte/s", "1e9"),
-    "byte": ("byte", "1"), "Kbyte": ("byte", "1e3"), "Mbyte": ("byte", "1e6"),
-    "byte/block": ("byte/block", "1"), "Kbyte/block": ("byte/block", "1e3"),
+    "": (None, "1"),
+    "%": ("ratio", "0.01"),
+    "ns": ("ns", "1"),
+    "us": ("ns", "1e3"),
+    "usecond": ("ns", "1e3"),
+    "ms": ("ns", "1e6"),
+    "msecond": ("ns", "1e6"),
+    "hz": ("hz", "1"),
+    "Mhz": ("hz", "1e6"),
+    "Ghz": ("hz", "1e9"),
+    "cycle/second": ("hz", "1"),
+    "cycle/usecond": ("hz", "1e6"),
+    "cycle/nsecond": ("hz", "1e9"),
+    "byte/s": ("byte/s", "1"),
+    "Mbyte/s": ("byte/s", "1e6"),
+    "Gbyte/s": ("byte/s", "1e9"),
+    "byte": ("byte", "1"),
+    "Kbyte": ("byte", "1e3"),
+    "Mbyte": ("byte", "1e6"),
+    "byte/block": ("byte/block", "1"),
+    "Kbyte/block": ("byte/block", "1e3"),
 } | {
     unit: (unit, "1")
-    for unit in ("SM", "block", "cluster", "cycle", "inst", "inst/cycle", "register/thread",
-                 "sample", "sector", "thread", "warp")
-}  # fmt: skip
+    for unit in (
+        "SM",
+        "block",
+        "cluster",
+        "cycle",
+        "inst",
+        "inst/cycle",
+        "register/thread",
+        "sample",
+        "sector",
+        "thread",
+        "warp",
+    )
+}
 
 Cell = tuple[Any, ...]
 
@@ -67,11 +92,16 @@ def cell(section: str, label: str, unit: str, value: str) -> Cell:
 
 def cells_of(found: Parsed) -> list[Cell]:
     return [
-        (row["section_name"] or "Command line profiler metrics",
-         row["label_name"] or row["metric_name"], row["unit_raw"] or "", row["value_raw"],
-         row["unit"], row["value"])
+        (
+            row["section_name"] or "Command line profiler metrics",
+            row["label_name"] or row["metric_name"],
+            row["unit_raw"] or "",
+            row["value_raw"],
+            row["unit"],
+            row["value"],
+        )
         for row in found["kernel_metric"]
-    ]  # fmt: skip
+    ]
 
 
 def rows_of(name: str) -> list[dict[str, str]]:
@@ -88,8 +118,9 @@ def test_a_csv_page(name: str) -> None:
     metrics = [row for row in rows if row["Metric Name"]]
     rules = [row for row in rows if row.get("Rule Name")]
     assert len(metrics) + len(rules) == len(rows)
-    launches = list(dict.fromkeys((row["ID"], row["Process ID"], row["Kernel Name"])
-                                  for row in rows))  # fmt: skip
+    launches = list(
+        dict.fromkeys((row["ID"], row["Process ID"], row["Kernel Name"]) for row in rows)
+    )
     assert [
         (str(k["launch_index"]), str(k["process_id"]), k["name"]) for k in found["kernel"]
     ] == launches
@@ -101,11 +132,15 @@ def test_a_csv_page(name: str) -> None:
         (r["rule_name"], r["rule_kind"], r["message"], r["speedup_kind"], r["speedup_ratio"])
         for r in found["kernel_rule"]
     ] == [
-        (r["Rule Name"], r["Rule Type"], r["Rule Description"],
-         r["Estimated Speedup Type"] or None,
-         float(Decimal(r["Estimated Speedup"]) / 100) if r["Estimated Speedup"] else None)
+        (
+            r["Rule Name"],
+            r["Rule Type"],
+            r["Rule Description"],
+            r["Estimated Speedup Type"] or None,
+            float(Decimal(r["Estimated Speedup"]) / 100) if r["Estimated Speedup"] else None,
+        )
         for r in rules
-    ]  # fmt: skip
+    ]
     assert found.report.event_count == len(launches) + len(rules)
     assert found.report.skipped_event_count == 0
     for kernel, launch in zip(found["kernel"], launches, strict=True):
@@ -123,11 +158,15 @@ def test_a_csv_page(name: str) -> None:
 @pytest.mark.parametrize("name", CSV)
 def test_counters_of_a_csv_page(name: str) -> None:
     """Each counter asked for by its name has its column, to the last digit."""
-    columns = {"dram__bytes.sum": "dram_bytes", "lts__t_bytes.sum": "l2_t_bytes",
-               "l1tex__t_bytes.sum": "l1_t_bytes", "dram__bytes_op_read.sum": "dram_read_bytes",
-               "dram__bytes_op_write.sum": "dram_write_bytes",
-               "dram__sectors_read.sum": "dram_read_sector_count",
-               "dram__sectors_write.sum": "dram_write_sector_count"}  # fmt: skip
+    columns = {
+        "dram__bytes.sum": "dram_bytes",
+        "lts__t_bytes.sum": "l2_t_bytes",
+        "l1tex__t_bytes.sum": "l1_t_bytes",
+        "dram__bytes_op_read.sum": "dram_read_bytes",
+        "dram__bytes_op_write.sum": "dram_write_bytes",
+        "dram__sectors_read.sum": "dram_read_sector_count",
+        "dram__sectors_write.sum": "dram_write_sector_count",
+    }
     for unit in ("sm", "smsp"):
         columns[f"{unit}__inst_executed_pipe_tensor.sum"] = "tensor_inst"
         columns[f"{unit}__cycles_elapsed.avg"] = "elapsed_cycles"
@@ -164,10 +203,15 @@ def test_a_text_page(name: str) -> None:
     assert len(found["kernel"]) == len(launches) + (not has_first_lines)
     if has_first_lines:
         assert [
-            (k["name"], *(str(k[f"{w}_{a}"]) for w in ("grid", "block") for a in "xyz"),
-             str(k["context_id"]), str(k["stream_id"]), str(k["device_id"]))
+            (
+                k["name"],
+                *(str(k[f"{w}_{a}"]) for w in ("grid", "block") for a in "xyz"),
+                str(k["context_id"]),
+                str(k["stream_id"]),
+                str(k["device_id"]),
+            )
             for k in found["kernel"]
-        ] == [launch[:10] for launch in launches]  # fmt: skip
+        ] == [launch[:10] for launch in launches]
     cells, rules = told(text)
     assert cells_of(found) == cells
     assert [(r["section_name"], r["rule_kind"], r["message"]) for r in found["kernel_rule"]] == [

@@ -69,10 +69,12 @@ def test_a_file(name: str) -> None:
         for value, sign, label in metrics
     ]
     assert [(r["event_name"], r["value"]) for r in rows["time"]] == [
-        ({"time elapsed": "duration_time", "user": "user_time", "sys": "system_time"}[kind],
-         pytest.approx(number(value) * 1e9, rel=1e-15))
+        (
+            {"time elapsed": "duration_time", "user": "user_time", "sys": "system_time"}[kind],
+            pytest.approx(number(value) * 1e9, rel=1e-15),
+        )
         for value, kind in times
-    ]  # fmt: skip
+    ]
     assert len(found["measurement"]) == text.count("Performance counter stats for")
     assert [m["dur_ns"] for m in found["measurement"]] == [
         round(number(value) * 1e9) for value, kind in times if kind == "time elapsed"
@@ -85,10 +87,13 @@ def test_a_file(name: str) -> None:
 def test_every_line_is_accounted_for(name: str) -> None:
     text, found = (CORPUS / "perf" / name).read_text(), read(name)
     others = [
-        line for line in text.splitlines()
-        if line.strip() and not COUNT.match(line) and not TIME.match(line)
+        line
+        for line in text.splitlines()
+        if line.strip()
+        and not COUNT.match(line)
+        and not TIME.match(line)
         and not re.match(r" Performance counter stats for|# started on ", line)
-    ]  # fmt: skip
+    ]
     told = found.issues.get("other_text")
     assert (told.occurrence_count if told else 0) == len(others)
     assert (told.lost_bytes if told else 0) == sum(len(line.encode()) for line in others)
@@ -98,8 +103,10 @@ def test_shares_and_errors_of_repeats_on_a_hybrid_processor() -> None:
     found = read("dispatch-runtime-expensive-hybrid-r5.txt")
     (atom,) = [r for r in found["counter"] if r["event_name"] == "cpu_atom/cycles/"]
     assert (atom["value"], atom["running_ratio"], atom["status_kind"]) == (
-        25_968_322_064, 0.0018, "scaled",
-    )  # fmt: skip
+        25_968_322_064,
+        0.0018,
+        "scaled",
+    )
     assert atom["stddev"] == pytest.approx(25_968_322_064 * 0.2450)
     assert (atom["event_key"], atom["pmu_name"]) == ("cycles", "cpu_atom")
     assert found.one("measurement")["repeat_count"] == 5
@@ -109,8 +116,10 @@ def test_a_remark_of_an_author_is_no_metric() -> None:
     found = read("dendibakh-rawcodes-skylake.txt")
     first = found["counter"][0]
     assert (first["event_name"], first["event_key"], first["args_json"]) == (
-        "r5301b1", "cpu/event=0xb1,umask=0x1/", '{"comment": "UOPS_EXECUTED.CORE"}',
-    )  # fmt: skip
+        "r5301b1",
+        "cpu/event=0xb1,umask=0x1/",
+        '{"comment": "UOPS_EXECUTED.CORE"}',
+    )
     assert [r["event_name"] for r in found["counter"] if r["record_kind"] == "metric"] == [
         "insn per cycle"
     ]

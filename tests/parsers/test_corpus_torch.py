@@ -106,46 +106,85 @@ def ns(micros: object) -> int | None:
 KERNELS = {"kernel", "Kernel"}
 TRANSFERS = {"gpu_memcpy": "memcpy", "Memcpy": "memcpy", "gpu_memset": "memset", "Memset": "memset"}
 KINDS = {
-    "cpu_op": "op", "Operator": "op", "cuda_runtime": "runtime", "Runtime": "runtime",
-    "mtia_runtime": "runtime", "cuda_driver": "driver", "python_function": "python",
-    "user_annotation": "annotation", "gpu_user_annotation": "device_annotation",
-    "cuda_sync": "sync", "overhead": "overhead", "Trace": "span", "mtia_ccp_events": "device",
+    "cpu_op": "op",
+    "Operator": "op",
+    "cuda_runtime": "runtime",
+    "Runtime": "runtime",
+    "mtia_runtime": "runtime",
+    "cuda_driver": "driver",
+    "python_function": "python",
+    "user_annotation": "annotation",
+    "gpu_user_annotation": "device_annotation",
+    "cuda_sync": "sync",
+    "overhead": "overhead",
+    "Trace": "span",
+    "mtia_ccp_events": "device",
     "cuda_profiler_range": "device",
-}  # fmt: skip
+}
 FLOWS = {
-    "ac2g": "launch", "async_cpu_to_gpu": "launch", "async_gpu": "launch", "async": "launch",
-    "HostToDevice": "launch", "async_npu": "launch", "fwdbwd": "forward_backward",
+    "ac2g": "launch",
+    "async_cpu_to_gpu": "launch",
+    "async_gpu": "launch",
+    "async": "launch",
+    "HostToDevice": "launch",
+    "async_npu": "launch",
+    "fwdbwd": "forward_backward",
     "forward_backward": "forward_backward",
-}  # fmt: skip
+}
 LINKS = {
-    "correlation": "correlation_id", "correlation_id": "correlation_id",
-    "connection_id": "correlation_id", "External id": "external_id", "external id": "external_id",
-    "device": "device_id", "stream": "stream_id", "Stream Id": "stream_id",
-}  # fmt: skip
+    "correlation": "correlation_id",
+    "correlation_id": "correlation_id",
+    "connection_id": "correlation_id",
+    "External id": "external_id",
+    "external id": "external_id",
+    "device": "device_id",
+    "stream": "stream_id",
+    "Stream Id": "stream_id",
+}
 COLUMNS = {
-    "kernel": LINKS | {
-        "context": "context_id", "registers per thread": "registers_per_thread_count",
-        "shared memory": "shared_memory_bytes", "blocks per SM": "blocks_per_sm_count",
-        "warps per SM": "warps_per_sm_count", "queued": "queued_ns", "graph id": "graph_id",
-        "graph node id": "graph_node_id", "Collective name": "collective_name",
+    "kernel": LINKS
+    | {
+        "context": "context_id",
+        "registers per thread": "registers_per_thread_count",
+        "shared memory": "shared_memory_bytes",
+        "blocks per SM": "blocks_per_sm_count",
+        "warps per SM": "warps_per_sm_count",
+        "queued": "queued_ns",
+        "graph id": "graph_id",
+        "graph node id": "graph_node_id",
+        "Collective name": "collective_name",
     },
     "transfer": LINKS | {"context": "context_id", "bytes": "size_bytes"},
-    "slice": LINKS | {
-        "Ev Idx": "event_index", "Record function id": "record_function_id",
-        "Sequence number": "sequence_id", "Fwd thread id": "forward_thread_id",
-        "Python id": "python_id", "Python parent id": "python_parent_id",
-        "Python module id": "python_module_id", "cbid": "callback_id", "cid": "callback_id",
-        "Input Dims": "input_dims", "Input dims": "input_dims", "Input type": "input_types",
-        "Input Strides": "input_strides", "Concrete Inputs": "concrete_inputs",
-        "Call stack": "call_stack", "Module Hierarchy": "module_hierarchy",
+    "slice": LINKS
+    | {
+        "Ev Idx": "event_index",
+        "Record function id": "record_function_id",
+        "Sequence number": "sequence_id",
+        "Fwd thread id": "forward_thread_id",
+        "Python id": "python_id",
+        "Python parent id": "python_parent_id",
+        "Python module id": "python_module_id",
+        "cbid": "callback_id",
+        "cid": "callback_id",
+        "Input Dims": "input_dims",
+        "Input dims": "input_dims",
+        "Input type": "input_types",
+        "Input Strides": "input_strides",
+        "Concrete Inputs": "concrete_inputs",
+        "Call stack": "call_stack",
+        "Module Hierarchy": "module_hierarchy",
     },
     "memory_event": {
-        "Bytes": "size_bytes", "Addr": "address", "Total Allocated": "total_allocated_bytes",
-        "Total Reserved": "total_reserved_bytes", "Device Id": "device_id",
+        "Bytes": "size_bytes",
+        "Addr": "address",
+        "Total Allocated": "total_allocated_bytes",
+        "Total Reserved": "total_reserved_bytes",
+        "Device Id": "device_id",
         "Ev Idx": "event_index",
     },
-    "flow": {}, "track_label": {},
-}  # fmt: skip
+    "flow": {},
+    "track_label": {},
+}
 REALS = {"blocks_per_sm_count", "warps_per_sm_count"}
 DEVICE_KINDS = {0: "cpu", 1: "cuda", 6: "hip"}
 OWN_KEYS = {"ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args", "bp", "s"}
@@ -179,10 +218,13 @@ def kind_of(event: Event, args: Row) -> tuple[str, Row]:
     if phase in "stf":
         ends = {"s": "start", "t": "step", "f": "end"}
         return "flow", {
-            "name": name, "category_name": category, "phase_kind": ends[phase],
-            "flow_kind": FLOWS.get(category or "", "other"), "flow_id": int(event["id"]),
+            "name": name,
+            "category_name": category,
+            "phase_kind": ends[phase],
+            "flow_kind": FLOWS.get(category or "", "other"),
+            "flow_id": int(event["id"]),
             "time_ns": moment,
-        }  # fmt: skip
+        }
     if name == "[memory]":
         return "memory_event", {
             "time_ns": moment,
@@ -314,7 +356,7 @@ def counted(events: list[Event]) -> dict[str, Any]:
         "allocated": sum(e["args"]["Bytes"] for e in events if e.get("name") == "[memory]"),
         "flows": Counter(e.get("cat") for e in events if e.get("ph") in ("s", "t", "f")),
         "labels": Counter(event["name"] for event in events if event.get("ph") == "M"),
-    }  # fmt: skip
+    }
 
 
 def summed(found: Read) -> dict[str, Any]:
@@ -452,9 +494,7 @@ def test_devices_of_rocm() -> None:
         range(4), (True, "AMD Radeon Graphics", "9.0", 104, 64)
     )
     # here the properties have no name
-    assert devices("tracelens-vllm-decode-graph-mi300.json.gz")[0] == (
-        True, None, "9.4", 304, 64,
-    )  # fmt: skip
+    assert devices("tracelens-vllm-decode-graph-mi300.json.gz")[0] == (True, None, "9.4", 304, 64)
 
 
 def test_a_device_without_compute_capability() -> None:

@@ -152,8 +152,9 @@ def test_times_and_links_of_kernels_are_those_of_the_protobuf(
             row = next(rows)
             start = starts[plane, line_name] + event.get(2, 0) // 1000
             assert (row["start_ns"], row["correlation_id"]) == (
-                start, next(v for k, v in stats["correlation_id"].items() if k != 1),
-            )  # fmt: skip
+                start,
+                next(v for k, v in stats["correlation_id"].items() if k != 1),
+            )
     assert next(rows, None) is None
 
 
@@ -180,8 +181,16 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Tabl
         folder = tmp_path_factory.mktemp(name) / "plugins" / "profile" / "r"
         folder.mkdir(parents=True)
         (folder / "h.xplane.pb").symlink_to(CORPUS / f"{name}.xplane.pb")
-        command = [sys.executable, "-c", SCRIPT, str(folder / "h.xplane.pb"), "hlo_stats",
-                   "framework_op_stats", "kernel_stats", "roofline_model"]  # fmt: skip
+        command = [
+            sys.executable,
+            "-c",
+            SCRIPT,
+            str(folder / "h.xplane.pb"),
+            "hlo_stats",
+            "framework_op_stats",
+            "kernel_stats",
+            "roofline_model",
+        ]
         done = subprocess.run(command, capture_output=True, check=True, timeout=300)
         said = json.loads(done.stdout.splitlines()[-1])
         found[name] = {tool: rows_of(table) for tool, table in said.items()}
@@ -252,8 +261,10 @@ def test_intensities_and_rates_are_those_of_roofline_model(
     rows = [
         r for r in asked[name]["op_stat"] if (r["op_kind"], r["side_kind"]) == ("hlo", "device")
     ]
-    ours = {(program_id(program), op): total
-            for (program, op), total in added(rows, "program_name", "name").items()}  # fmt: skip
+    ours = {
+        (program_id(program), op): total
+        for (program, op), total in added(rows, "program_name", "name").items()
+    }
     compared = 0
     for row in tables[name]["roofline_model"]:
         key = (row["hlo_module_id"], row["operation"])
@@ -271,9 +282,11 @@ def test_intensities_and_rates_are_those_of_roofline_model(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_framework_operators_take_the_time_that_framework_op_stats_says(
-    name: str, asked: dict[str, Parsed], plain: dict[str, Parsed],
+    name: str,
+    asked: dict[str, Parsed],
+    plain: dict[str, Parsed],
     tables: dict[str, dict[str, Table]],
-) -> None:  # fmt: skip
+) -> None:
     rows = [r for r in asked.get(name, plain[name])["op_stat"] if r["op_kind"] == "framework"]
     ours = added(rows, "side_kind", "name")
     runs: dict[str, int] = {}  # of operators of one name in several programs it takes the most
@@ -311,8 +324,9 @@ def test_kernels_are_those_of_kernel_stats(
         total[1] += row["total_duration_us"]
     ours: dict[tuple[str, ...], list[float]] = {}
     for row in plain[name]["kernel"]:
-        grid, block = (",".join(str(row[f"{what}_{axis}"]) for axis in "xyz")
-                       for what in ("grid", "block"))  # fmt: skip
+        grid, block = (
+            ",".join(str(row[f"{what}_{axis}"]) for axis in "xyz") for what in ("grid", "block")
+        )
         total = ours.setdefault((row["name"], grid, block), [0, 0.0, 0, 0.0])
         total[0] += 1
         total[1] += row["dur_ns"] / 1e3
@@ -331,18 +345,20 @@ def test_kernels_are_those_of_kernel_stats(
 def test_one_run_of_a_convolution_costs_what_its_shapes_say(asked: dict[str, Parsed]) -> None:
     """conv 3-D: 32,715,571,200 FLOP a run; 5 runs of two kernels each."""
     (row,) = (
-        r for r in asked["tracelens-jax-conv-mi300x-legacy"]["op_stat"]
+        r
+        for r in asked["tracelens-jax-conv-mi300x-legacy"]["op_stat"]
         if r["op_kind"] == "hlo" and r["name"] == "cudnn-conv.1.0"
-    )  # fmt: skip
+    )
     assert (row["occurrence_count"], row["flop_count"]) == (10, 5 * 32_715_571_200)
     assert row["work_source_name"].startswith("xprof ")
 
 
 def test_a_matrix_product_costs_what_its_shapes_say(asked: dict[str, Parsed]) -> None:
     row = next(
-        r for r in asked["tracelens-jax-gemm-mi300x"]["op_stat"]
+        r
+        for r in asked["tracelens-jax-gemm-mi300x"]["op_stat"]
         if r["op_kind"] == "hlo" and r["name"].startswith("gemm_fusion")
-    )  # fmt: skip
+    )
     # 2 m n k of each run, from the shapes in its text
     assert row["flop_count"] == 100_663_296
     assert row["occurrence_count"] == 3
@@ -362,13 +378,19 @@ def test_without_xprof_instructions_are_told_by_the_programs_in_the_dump(
     for name in sorted({*GPUS} - {OLD_TF}):
         told = [
             sorted(
-                (r["device_id"], r["program_name"], r["name"], r["category_name"] or "",
-                 r["op_name"] or "", r["type_name"])
+                (
+                    r["device_id"],
+                    r["program_name"],
+                    r["name"],
+                    r["category_name"] or "",
+                    r["op_name"] or "",
+                    r["type_name"],
+                )
                 for r in found[name]["op_stat"]
                 if (r["op_kind"], r["side_kind"]) == ("hlo", "device")
             )
             for found in (plain, asked)
-        ]  # fmt: skip
+        ]
         assert told[0] == told[1]
         assert told[0]
 

@@ -44,8 +44,11 @@ def console(case: str) -> list[tuple[str, float, float]]:
 def test_times_are_those_of_the_console() -> None:
     found = parsed("all")
     printed = [row for row in console("all") if not re.search("_(mean|median|stddev|cv)$", row[0])]
-    measured = [(name, row["real_time"], row["cpu_time"]) for name, row in
-                zip(names(found), metrics(found), strict=True) if "real_time" in row]  # fmt: skip
+    measured = [
+        (name, row["real_time"], row["cpu_time"])
+        for name, row in zip(names(found), metrics(found), strict=True)
+        if "real_time" in row
+    ]
     assert len(printed) == 19
     for (name, real, cpu), row in zip(printed, measured, strict=True):
         assert row[0] == name
@@ -76,22 +79,36 @@ def test_labels_of_every_kind() -> None:
     told = dict(zip(names(parsed("all")), labels(parsed("all")), strict=True))
     one = {"threads": "1"}
     assert told["copy/rows:64/columns:512"] == {
-        "benchmark": "copy", "rows": "64", "columns": "512", **one,
-    }  # fmt: skip
+        "benchmark": "copy",
+        "rows": "64",
+        "columns": "512",
+        **one,
+    }
     assert told["add/256"] == {"benchmark": "add", "arg0": "256", "label": "double", **one}
     template = "divide<std::vector<int>::size_type, double>"
     assert told[f"{template}/iterations:1000"] == {
-        "benchmark": template, "iterations_set": "1000", **one,
-    }  # fmt: skip
+        "benchmark": template,
+        "iterations_set": "1000",
+        **one,
+    }
     assert told["wait_for/min_time:0.010/manual_time"] == {
-        "benchmark": "wait_for", "min_time": "0.010", "clock": "manual_time", **one,
-    }  # fmt: skip
+        "benchmark": "wait_for",
+        "min_time": "0.010",
+        "clock": "manual_time",
+        **one,
+    }
     assert told["wait_for/process_time/real_time/threads:2"] == {
-        "benchmark": "wait_for", "clock": "process_time/real_time", "threads": "2",
-    }  # fmt: skip
+        "benchmark": "wait_for",
+        "clock": "process_time/real_time",
+        "threads": "2",
+    }
     assert told["Sorted/search/-1/repeats:2"] == {
-        "benchmark": "Sorted/search", "arg0": "-1", "repetitions": "2", "repetition": "1", **one,
-    }  # fmt: skip
+        "benchmark": "Sorted/search",
+        "arg0": "-1",
+        "repetitions": "2",
+        "repetition": "1",
+        **one,
+    }
     assert told["named/a_case"] == {"benchmark": "named/a_case", **one}
 
 
@@ -110,8 +127,9 @@ def test_counters_that_are_no_number_are_missing() -> None:
     assert (row["loss"], row["ratio"]) == (None, None)
     messages = [i.message for i in found.report.issues.values() if i.code == "no_number"]
     assert [re.findall("'(.*?)'", message) for message in messages] == [
-        ["loss", "NaN"], ["ratio", "Infinity"],
-    ]  # fmt: skip
+        ["loss", "NaN"],
+        ["ratio", "Infinity"],
+    ]
 
 
 # -- repetitions and aggregates -------------------------------------------------------------------
@@ -144,16 +162,23 @@ def test_aggregates_alone_are_kept() -> None:
     told = [row["aggregate"] for row in labels(found)]
     assert told == ["mean", "median", "stddev", "cv"] * 7 + ["BigO", "RMS"]
     first = metrics(found)[3]
-    assert set(first) == {"iterations", "real_time_cv", "cpu_time_cv", "bytes_per_second_cv",
-                          "items_per_second_cv"}  # fmt: skip
+    assert set(first) == {
+        "iterations",
+        "real_time_cv",
+        "cpu_time_cv",
+        "bytes_per_second_cv",
+        "items_per_second_cv",
+    }
     (stddev, average) = (metrics(found)[i]["real_time"] for i in (2, 0))
     assert first["real_time_cv"] == pytest.approx(stddev / average)
 
 
 def test_the_fit_is_kept() -> None:
     found = parsed("all")
-    fit, error = (dict(zip(names(found), metrics(found), strict=True))[f"add_{name}"]
-                  for name in ("BigO", "RMS"))  # fmt: skip
+    fit, error = (
+        dict(zip(names(found), metrics(found), strict=True))[f"add_{name}"]
+        for name in ("BigO", "RMS")
+    )
     sizes = {64: 69.238, 256: 267.891, 1024: 1097.798}  # the console's times
     slope = sum(n * t for n, t in sizes.items()) / sum(n * n for n in sizes)
     assert fit["real_coefficient"] == pytest.approx(slope, rel=1e-4)
@@ -184,9 +209,11 @@ def test_a_file_of_before_1_5_has_aggregates_by_name() -> None:
     found = parsed("hand-made", "old.json")
     sort, find = ({"benchmark": b, "arg0": "8"} for b in ("sort", "find"))
     assert labels(found) == [
-        sort | {"threads": "2"}, sort | {"threads": "2"},
-        find | {"aggregate": "mean"}, find | {"aggregate": "cv"},
-    ]  # fmt: skip
+        sort | {"threads": "2"},
+        sort | {"threads": "2"},
+        find | {"aggregate": "mean"},
+        find | {"aggregate": "cv"},
+    ]
     assert metrics(found) == [
         {"iterations": 100, "real_time": 1.5e6, "cpu_time": 2.5e6, "cv": 0.25},
         {"iterations": 100, "real_time": 2.5e6, "cpu_time": 3.5e6, "cv": 0.75},
@@ -212,14 +239,16 @@ def test_a_file_with_sorted_names() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("a", {"benchmark": "a"}), ("", {"benchmark": ""}), ("/", {"benchmark": "/"}),
+        ("a", {"benchmark": "a"}),
+        ("", {"benchmark": ""}),
+        ("/", {"benchmark": "/"}),
         ("a/1/2", {"benchmark": "a", "arg0": "1", "arg1": "2"}),
         ("a/n:1/2", {"benchmark": "a", "n": "1", "arg1": "2"}),
         ("a/threads:2/1", {"benchmark": "a", "threads": "2", "arg0": "1"}),
         ("operator<</8", {"benchmark": "operator<</8"}),
         ("a>b/8", {"benchmark": "a>b", "arg0": "8"}),
     ],
-)  # fmt: skip
+)
 def test_names(name: str, told: dict[str, Any]) -> None:
     assert labels_of(name) == told
 

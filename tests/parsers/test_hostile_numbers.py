@@ -17,11 +17,19 @@ GOOD = ",".join(
     for n in range(8)
 )
 NUMBERS = {
-    "tiny_text": '"1e-99999999"', "tiny": "1e-99999999", "huge": "1e9999999",
-    "huge_text": '"9e999990"', "digits": "9" * 400, "digits_text": f'"{"9" * 400}"',
-    "long": "9" * 5000, "fine": "1000." + "1" * 400, "list": "[1]", "object": '{"a":1}',
-    "true": "true", "infinite": '"inf"',
-}  # fmt: skip
+    "tiny_text": '"1e-99999999"',
+    "tiny": "1e-99999999",
+    "huge": "1e9999999",
+    "huge_text": '"9e999990"',
+    "digits": "9" * 400,
+    "digits_text": f'"{"9" * 400}"',
+    "long": "9" * 5000,
+    "fine": "1000." + "1" * 400,
+    "list": "[1]",
+    "object": '{"a":1}',
+    "true": "true",
+    "infinite": '"inf"',
+}
 ROUNDED = {"tiny_text": 0, "tiny": 0, "fine": 1_000_111}
 
 

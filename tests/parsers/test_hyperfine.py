@@ -53,11 +53,14 @@ def test_the_csv_is_read_as_a_table_of_results() -> None:
     assert parser.name == "results-table"
     report = Report()
     found = gathered(parser.parse(Source.at(path), report), report)
-    told = [{name.removeprefix("parameter_"): text for name, text in row.items()
-             if name != "command"} for row in labels(found)]  # fmt: skip
+    told = [
+        {name.removeprefix("parameter_"): text for name, text in row.items() if name != "command"}
+        for row in labels(found)
+    ]
     assert told == labels(parsed("parameters"))
-    assert metrics(found) == [{name: row[name] for name in FIGURES}
-                              for row in metrics(parsed("parameters"))]  # fmt: skip
+    assert metrics(found) == [
+        {name: row[name] for name in FIGURES} for row in metrics(parsed("parameters"))
+    ]
 
 
 def test_parameters_are_labels_and_the_command_only_where_they_do_not_tell_it() -> None:
@@ -66,9 +69,10 @@ def test_parameters_are_labels_and_the_command_only_where_they_do_not_tell_it() 
     ]
     assert labels(parsed("commands")) == [{"command": 'waits | "a bit"'}, {"command": "true"}]
     assert labels(parsed("hand-made", "memory.json")) == [
-        {"command": "sleep 1", "n": "1"}, {"command": "sleep 1 || true", "n": "1"},
+        {"command": "sleep 1", "n": "1"},
+        {"command": "sleep 1 || true", "n": "1"},
         {"command": "exit 1", "n": "2"},
-    ]  # fmt: skip
+    ]
 
 
 def test_a_single_run_has_no_deviation() -> None:
@@ -82,22 +86,25 @@ def test_memory_and_units() -> None:
     found = parsed("hand-made", "memory.json")
     assert [row.get("memory_usage_byte") for row in metrics(found)] == [2_097_152, 0, None]
     assert units(found) == {name: {"s"} for name in FIGURES} | {
-        "memory_usage_byte": {"byte"}, "runs": {None},
-    }  # fmt: skip
+        "memory_usage_byte": {"byte"},
+        "runs": {None},
+    }
     assert [row["runs"] for row in metrics(found)] == [2, 1, 3]
 
 
 def test_exit_codes_are_said_and_times_kept() -> None:
     found = parsed("failing")
     assert status(found) == [
-        ("ok", "exit code 3: 3 of 3 runs"), ("ok", "exit code 137: 3 of 3 runs"),
-    ]  # fmt: skip
+        ("ok", "exit code 3: 3 of 3 runs"),
+        ("ok", "exit code 137: 3 of 3 runs"),
+    ]
     issue = found.issues["exit_code"]
     assert (issue.severity_kind, issue.occurrence_count) == ("warning", 2)
     assert status(parsed("hand-made", "memory.json")) == [
-        ("ok", None), ("ok", "exit code none (killed): 1 of 1 runs"),
+        ("ok", None),
+        ("ok", "exit code none (killed): 1 of 1 runs"),
         ("ok", "exit code 1: 1, 2: 1 of 3 runs"),
-    ]  # fmt: skip
+    ]
     assert "exit_code" not in parsed("parameters").codes
 
 

@@ -42,11 +42,10 @@ def test_they_have_the_same_intervals(dump: Parsed, export: Parsed) -> None:
     """The export has the microseconds as text; moments (no duration) it marks as such."""
     intervals = [
         collections.Counter(
-            (row["name"], row["start_ns"], row["dur_ns"]) for row in found["slice"]
-            if row["dur_ns"]
+            (row["name"], row["start_ns"], row["dur_ns"]) for row in found["slice"] if row["dur_ns"]
         )
         for found in (dump, export)
-    ]  # fmt: skip
+    ]
     assert intervals[0] == intervals[1]
     assert intervals[0].total() > 100
 
@@ -60,20 +59,26 @@ def test_they_are_those_of_the_export_as_json() -> None:
 
 def test_they_have_the_same_steps(dump: Parsed, export: Parsed) -> None:
     steps = [
-        [(row["step_index"], row["start_ns"], row["dur_ns"]) for row in found["step"]
-         if row["step_kind"] == "host"]
+        [
+            (row["step_index"], row["start_ns"], row["dur_ns"])
+            for row in found["step"]
+            if row["step_kind"] == "host"
+        ]
         for found in (dump, export)
-    ]  # fmt: skip
+    ]
     assert steps[0] == steps[1]
     assert [index for index, _, _ in steps[0]] == [0, 1, 2]
 
 
 def test_they_have_the_same_instructions(dump: Parsed, export: Parsed) -> None:
     sums = [
-        {(row["name"], row["occurrence_count"], row["dur_ns"]) for row in found["op_stat"]
-         if row["op_kind"] == "hlo"}
+        {
+            (row["name"], row["occurrence_count"], row["dur_ns"])
+            for row in found["op_stat"]
+            if row["op_kind"] == "hlo"
+        }
         for found in (dump, export)
-    ]  # fmt: skip
+    ]
     assert sums[0] == sums[1]
     assert any(name.startswith("dot") or "fusion" in name for name, _, _ in sums[0])
 

@@ -47,47 +47,80 @@ PERF_STAT = (
         "a comma before decimals and between fields: such a file is refused",
         r"^.*(?:,100,00,|^# started on ).*$",
     ),
-    Rule("perf prints a share and a spread of what is not supported: 100 % of no time, 0 %",
-         r"^.*<not supported>.*$", frozenset(("flip", "unfield", "cut"))),
+    Rule(
+        "perf prints a share and a spread of what is not supported: 100 % of no time, 0 %",
+        r"^.*<not supported>.*$",
+        frozenset(("flip", "unfield", "cut")),
+    ),
     Rule("and of what is not counted", r"^.*<not counted>.*$", frozenset(("flip",))),
     Rule("the header of intervals is the same in all files", r"^#\s+time\s+counts unit events\r?$"),
-    Rule("a header or the name of a group that comes again says the same",
-         r'^(?:#\s+time .*|time,.*|\s+[a-z ]+|.*"metricgroup" .*)$', frozenset(("double",))),
-    Rule("titles of the table of single repeats",
-         r"^\s*# (?:Table of individual measurements|Final result):\s*$"),
-    Rule("the times of single repeats are a declared skip",
-         r"^\s*[\d.]+ \([+-][\d.]+\) #*\s*$", frozenset(("flip",))),
-    Rule("the sum of all intervals is what has no time, with the word and without",
-         r"^ *summary,", frozenset(("unfield",))),
-    Rule("a metric without a value is not known to be one", r",,[^,]+$", frozenset(("unfield",)),
-         excuses_loss=True),
-    Rule("a metric of a line that has no other is not known to have been there",
-         r'^\{"(?:interval|event-runtime)" .*\}$', frozenset(("unfield",)), excuses_loss=True),
+    Rule(
+        "a header or the name of a group that comes again says the same",
+        r'^(?:#\s+time .*|time,.*|\s+[a-z ]+|.*"metricgroup" .*)$',
+        frozenset(("double",)),
+    ),
+    Rule(
+        "titles of the table of single repeats",
+        r"^\s*# (?:Table of individual measurements|Final result):\s*$",
+    ),
+    Rule(
+        "the times of single repeats are a declared skip",
+        r"^\s*[\d.]+ \([+-][\d.]+\) #*\s*$",
+        frozenset(("flip",)),
+    ),
+    Rule(
+        "the sum of all intervals is what has no time, with the word and without",
+        r"^ *summary,",
+        frozenset(("unfield",)),
+    ),
+    Rule(
+        "a metric without a value is not known to be one",
+        r",,[^,]+$",
+        frozenset(("unfield",)),
+        excuses_loss=True,
+    ),
+    Rule(
+        "a metric of a line that has no other is not known to have been there",
+        r'^\{"(?:interval|event-runtime)" .*\}$',
+        frozenset(("unfield",)),
+        excuses_loss=True,
+    ),
     Rule("a colour", r"\x1b\[\d+m"),
     Rule("a unit that is blank is none", r'"unit" : "", '),
     Rule("decimals of a ns", r"(?<=\d)\.\d\d(?=, \"pcnt-running\")"),
-)  # fmt: skip
+)
 
 #: The measured block is a benchmark: its begin, its times, its end. Around it caffe tells its net.
 CAFFE_TIME = (
     Rule("glog's prefix: when, by whom and where it was written", rf"^.*{GLOG}", PARTS),
-    Rule("messages outside of a benchmark",
-         rf"^{GLOG}(?:Input|Creating|Performing|conv1 does|Attempt).*$"),
-    Rule("a pass in ms is a mean, with the word and without", "Average (?=(?:For|Back)ward pass)",
-         frozenset(("unfield",))),
+    Rule(
+        "messages outside of a benchmark",
+        rf"^{GLOG}(?:Input|Creating|Performing|conv1 does|Attempt).*$",
+    ),
+    Rule(
+        "a pass in ms is a mean, with the word and without",
+        "Average (?=(?:For|Back)ward pass)",
+        frozenset(("unfield",)),
+    ),
     Rule("a device that another line names", r"(?<=GPU with device ID )\d$", PARTS),
     Rule("digits below a nanosecond", r"(?<=0\.001234)5(?= ms)", PARTS),
     Rule("what another program writes before a message", r"^(?!.*\.cpp:).*$", frozenset(("join",))),
-    Rule("a layer that another of its name stands for", r'^  (?:name: "relu"|type: "ReLU")$',
-         frozenset(("drop",))),
+    Rule(
+        "a layer that another of its name stands for",
+        r'^  (?:name: "relu"|type: "ReLU")$',
+        frozenset(("drop",)),
+    ),
     Rule("fields of the net that no row has", r"^ *(?!name|type)\w+: .*$"),
     Rule("fillers of a layer have a type too", r'^ {4,}type: "\w+"$'),
     Rule("the braces of the net", r"^ *(?:\w+ \{|\})$"),
-    Rule("what is said again", r'^ *(?:name|type): .*$', frozenset(("double",))),
-    Rule("a mark that comes again",
-         rf"^{GLOG}(?:Init|\*\*\*|Testing|Use|GPU|\w+ time per layer).*$", frozenset(("double",))),
+    Rule("what is said again", r"^ *(?:name|type): .*$", frozenset(("double",))),
+    Rule(
+        "a mark that comes again",
+        rf"^{GLOG}(?:Init|\*\*\*|Testing|Use|GPU|\w+ time per layer).*$",
+        frozenset(("double",)),
+    ),
     Rule("a benchmark begins at the number of iterations", rf"^{GLOG}\*\*\* Benchmark begins.*$"),
-)  # fmt: skip
+)
 
 FORMATS = {
     "perf_stat": Format("perf-stat", 1, PERF_STAT),

@@ -46,8 +46,9 @@ def of_text(folder: Path, content: str | bytes) -> Parsed:
 def test_the_time_to_train_is_that_of_the_stamps() -> None:
     text = (HERE / "training" / "two_runs.txt").read_text()
     stamps = [json.loads(line.partition(" ")[2]) for line in text.splitlines()]
-    start, stop = (next(s["time_ms"] for s in stamps if s["key"] == key)
-                   for key in ("run_start", "run_stop"))  # fmt: skip
+    start, stop = (
+        next(s["time_ms"] for s in stamps if s["key"] == key) for key in ("run_start", "run_stop")
+    )
     found = parsed("training", "two_runs.txt")
     reached, aborted = metrics(found)
     assert reached["time_to_train"] == (stop - start) / 1000 == 0.154
@@ -57,8 +58,10 @@ def test_the_time_to_train_is_that_of_the_stamps() -> None:
 
 
 def test_the_last_accuracy_and_how_far_a_run_came() -> None:
-    told = [(row["eval_accuracy"], row["epoch_num"], row["throughput"])
-            for row in metrics(parsed("training", "two_runs.txt"))]  # fmt: skip
+    told = [
+        (row["eval_accuracy"], row["epoch_num"], row["throughput"])
+        for row in metrics(parsed("training", "two_runs.txt"))
+    ]
     assert told == [(0.7611, 3, 2502), (0.6, 2, 2501)]
 
 
@@ -66,13 +69,20 @@ def test_what_a_run_sets_are_labels() -> None:
     found = parsed("training", "two_runs.txt")
     assert names(found) == ["resnet", "resnet"]
     common = {
-        "submission_benchmark": "resnet", "submission_division": "closed",
-        "submission_org": "an organization", "submission_platform": "1xhost",
-        "submission_status": "onprem", "global_batch_size": "2048",
-        "gradient_accumulation_steps": "1", "opt_name": "lars", "opt_base_learning_rate": "8.5",
-        "lars_opt_end_learning_rate": "0.0001", "lars_opt_weight_decay": "5e-05",
-        "train_samples": "1281167", "eval_samples": "50000",
-    }  # fmt: skip
+        "submission_benchmark": "resnet",
+        "submission_division": "closed",
+        "submission_org": "an organization",
+        "submission_platform": "1xhost",
+        "submission_status": "onprem",
+        "global_batch_size": "2048",
+        "gradient_accumulation_steps": "1",
+        "opt_name": "lars",
+        "opt_base_learning_rate": "8.5",
+        "lars_opt_end_learning_rate": "0.0001",
+        "lars_opt_weight_decay": "5e-05",
+        "train_samples": "1281167",
+        "eval_samples": "50000",
+    }
     assert labels(found) == [common | {"seed": seed} for seed in ("17", "18")]
     assert labels(parsed("training", "aborted.txt")) == [common | {"seed": "18"}]
 
@@ -80,16 +90,22 @@ def test_what_a_run_sets_are_labels() -> None:
 def test_runs_that_did_not_come_to_their_end() -> None:
     found = parsed("hand-made", "training.txt")
     assert status(found) == [
-        ("ok", None), ("failed", "not finished: no run_stop"),
-        ("failed", "run_stop without a status"), ("failed", "not started: no run_start"),
-    ]  # fmt: skip
+        ("ok", None),
+        ("failed", "not finished: no run_stop"),
+        ("failed", "run_stop without a status"),
+        ("failed", "not started: no run_start"),
+    ]
     assert labels(found)[0] == {
-        "submission_benchmark": "bert", "seed": "7", "opt_base_learning_rate": "0.5",
-    }  # fmt: skip
+        "submission_benchmark": "bert",
+        "seed": "7",
+        "opt_base_learning_rate": "0.5",
+    }
     assert metrics(found) == [
         {"eval_accuracy": 0.75, "samples_count": 200, "time_to_train": 2.5005},
-        {"eval_accuracy": None}, {}, {},
-    ]  # fmt: skip
+        {"eval_accuracy": None},
+        {},
+        {},
+    ]
     assert found.issues["no_number"].occurrence_count == 1
     issue = found.issues["damaged_row"]
     assert issue.first_offset_bytes == TRAINING.read_bytes().rindex(b"0: :::MLLOG")
@@ -98,9 +114,17 @@ def test_runs_that_did_not_come_to_their_end() -> None:
 
 @pytest.mark.parametrize(
     ("start", "stop", "seconds"),
-    [("1000", "3500", 2.5), ("1e3", "1500.25", 0.50025), ("5", "5", 0), ("2", "1", None),
-     ("null", "1", None), ('"x"', "1", None), ("NaN", "1", None), ("1", "1e999", None)],
-)  # fmt: skip
+    [
+        ("1000", "3500", 2.5),
+        ("1e3", "1500.25", 0.50025),
+        ("5", "5", 0),
+        ("2", "1", None),
+        ("null", "1", None),
+        ('"x"', "1", None),
+        ("NaN", "1", None),
+        ("1", "1e999", None),
+    ],
+)
 def test_times_that_fit_and_that_do_not(
     start: str, stop: str, seconds: float | None, tmp_path: Path
 ) -> None:
@@ -147,10 +171,20 @@ def test_figures_of_the_recordings() -> None:
 def test_labels_of_a_test() -> None:
     (summary,), (detail,) = (labels(parsed("server", name)) for name in (SUMMARY, DETAIL))
     assert [summary[name] for name in ("SUT name", "Scenario", "Mode", "target_qps")] == [
-        "PySUT", "Server", "PerformanceOnly", "250",
-    ]  # fmt: skip
-    assert [detail[name] for name in ("sut_name", "effective_scenario", "effective_test_mode",
-            "effective_target_qps")] == ["PySUT", "Server", "PerformanceOnly", "250"]  # fmt: skip
+        "PySUT",
+        "Server",
+        "PerformanceOnly",
+        "250",
+    ]
+    assert [
+        detail[name]
+        for name in (
+            "sut_name",
+            "effective_scenario",
+            "effective_test_mode",
+            "effective_target_qps",
+        )
+    ] == ["PySUT", "Server", "PerformanceOnly", "250"]
     parameters = {name for name in summary if name.islower()}
     assert len(parameters) == 20
     for name in parameters:
@@ -159,14 +193,24 @@ def test_labels_of_a_test() -> None:
 
 
 def test_an_invalid_test_has_failed_with_its_reasons() -> None:
-    assert status(parsed("invalid", SUMMARY)) == [(
-        "failed", ("INVALID: Performance constraints satisfied: no, Early stopping satisfied: no, "
-        "Reduce target QPS to improve latency"),
-    )]  # fmt: skip
-    assert status(parsed("invalid", DETAIL)) == [(
-        "failed", ("INVALID: perf_constraints_met: no, early_stopping_met: no, "
-        "Reduce target QPS to improve latency"),
-    )]  # fmt: skip
+    assert status(parsed("invalid", SUMMARY)) == [
+        (
+            "failed",
+            (
+                "INVALID: Performance constraints satisfied: no, Early stopping satisfied: no, "
+                "Reduce target QPS to improve latency"
+            ),
+        )
+    ]
+    assert status(parsed("invalid", DETAIL)) == [
+        (
+            "failed",
+            (
+                "INVALID: perf_constraints_met: no, early_stopping_met: no, "
+                "Reduce target QPS to improve latency"
+            ),
+        )
+    ]
 
 
 def test_a_test_of_accuracy_has_no_performance(tmp_path: Path) -> None:

@@ -39,36 +39,81 @@ DECIMALS = st.integers(1, 10**15).map(lambda n: f"{n / 100:,.2f}")
 
 #: Section and label of the details page, the counter's name, units it may come in, its values.
 COUNTERS: list[tuple[str, str, str, dict[str, st.SearchStrategy[str]]]] = [
-    ("GPU Speed Of Light Throughput", "Duration", "gpu__time_duration.sum",
-     {"ns": st.integers(1, 10**12).map(lambda n: f"{n:,}"), "us": DECIMALS, "msecond": DECIMALS}),
-    ("GPU Speed Of Light Throughput", "Memory Throughput",
-     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", {"%": PERCENT}),
-    ("GPU Speed Of Light Throughput", "SM Frequency", "gpc__cycles_elapsed.avg.per_second",
-     {"Ghz": DECIMALS, "cycle/usecond": DECIMALS, "hz": DECIMALS}),
-    ("Memory Workload Analysis", "Memory Throughput", "dram__bytes.sum.per_second",
-     {"Gbyte/s": DECIMALS, "byte/second": DECIMALS}),
-    ("Launch Statistics", "Registers Per Thread", "launch__registers_per_thread",
-     {"register/thread": SMALL}),
-    ("Launch Statistics", "Static Shared Memory Per Block", "launch__shared_mem_per_block_static",
-     {"Kbyte/block": DECIMALS, "byte/block": SMALL}),
-    ("Launch Statistics", "Dynamic Shared Memory Per Block",
-     "launch__shared_mem_per_block_dynamic", {"byte/block": SMALL}),
-    ("Launch Statistics", "Function Cache Configuration", "launch__func_cache_config",
-     {"": st.sampled_from(["CachePreferNone", "0x3"])}),
-    ("Occupancy", "Achieved Occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active",
-     {"%": PERCENT}),
-    ("Instruction Statistics", "Executed Instructions", "smsp__inst_executed.sum",
-     {"inst": COUNT}),
-]  # fmt: skip
-NAMED = ["dram__bytes.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
-         "sm__sass_thread_inst_executed_op_hadd_pred_on.sum", "lts__t_bytes.sum",
-         "sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_off.sum",
-         "sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_on.sum", "some__counter.sum"]  # fmt: skip
-COUNTERS += [("Command line profiler metrics", "", name,
-              {"byte" if "bytes" in name else "inst": COUNT}) for name in NAMED]  # fmt: skip
+    (
+        "GPU Speed Of Light Throughput",
+        "Duration",
+        "gpu__time_duration.sum",
+        {"ns": st.integers(1, 10**12).map(lambda n: f"{n:,}"), "us": DECIMALS, "msecond": DECIMALS},
+    ),
+    (
+        "GPU Speed Of Light Throughput",
+        "Memory Throughput",
+        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+        {"%": PERCENT},
+    ),
+    (
+        "GPU Speed Of Light Throughput",
+        "SM Frequency",
+        "gpc__cycles_elapsed.avg.per_second",
+        {"Ghz": DECIMALS, "cycle/usecond": DECIMALS, "hz": DECIMALS},
+    ),
+    (
+        "Memory Workload Analysis",
+        "Memory Throughput",
+        "dram__bytes.sum.per_second",
+        {"Gbyte/s": DECIMALS, "byte/second": DECIMALS},
+    ),
+    (
+        "Launch Statistics",
+        "Registers Per Thread",
+        "launch__registers_per_thread",
+        {"register/thread": SMALL},
+    ),
+    (
+        "Launch Statistics",
+        "Static Shared Memory Per Block",
+        "launch__shared_mem_per_block_static",
+        {"Kbyte/block": DECIMALS, "byte/block": SMALL},
+    ),
+    (
+        "Launch Statistics",
+        "Dynamic Shared Memory Per Block",
+        "launch__shared_mem_per_block_dynamic",
+        {"byte/block": SMALL},
+    ),
+    (
+        "Launch Statistics",
+        "Function Cache Configuration",
+        "launch__func_cache_config",
+        {"": st.sampled_from(["CachePreferNone", "0x3"])},
+    ),
+    (
+        "Occupancy",
+        "Achieved Occupancy",
+        "sm__warps_active.avg.pct_of_peak_sustained_active",
+        {"%": PERCENT},
+    ),
+    ("Instruction Statistics", "Executed Instructions", "smsp__inst_executed.sum", {"inst": COUNT}),
+]
+NAMED = [
+    "dram__bytes.sum",
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+    "sm__sass_thread_inst_executed_op_hadd_pred_on.sum",
+    "lts__t_bytes.sum",
+    "sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_off.sum",
+    "sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_on.sum",
+    "some__counter.sum",
+]
+COUNTERS += [
+    ("Command line profiler metrics", "", name, {"byte" if "bytes" in name else "inst": COUNT})
+    for name in NAMED
+]
 #: Every report has it, so that its notation can be told.
-PLAIN = ("GPU Speed Of Light Throughput", "DRAM Throughput",
-         "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")  # fmt: skip
+PLAIN = (
+    "GPU Speed Of Light Throughput",
+    "DRAM Throughput",
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+)
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1).map(
     lambda name: f"k<{name}>(float *, int)"
 )
@@ -83,14 +128,17 @@ def reports(draw: st.DrawFn) -> list[Launch]:
     split = draw(st.integers(0, count))
     return [
         Launch(
-            number, draw(NAMES), 100 + (number >= split), f"app{number >= split}",
+            number,
+            draw(NAMES),
+            100 + (number >= split),
+            f"app{number >= split}",
             metrics=[
                 Metric(PLAIN[2], "%", draw(PERCENT), PLAIN[1], PLAIN[0]),
                 *(_metric(draw, column, unit) for column, unit in zip(columns, units, strict=True)),
             ],
         )
         for number in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def _metric(draw: st.DrawFn, column: tuple[Any, ...], unit: str) -> Metric:
@@ -102,10 +150,13 @@ def _metric(draw: st.DrawFn, column: tuple[Any, ...], unit: str) -> Metric:
 
 def with_advice(launches: list[Launch]) -> list[Launch]:
     advice = Advice(
-        "SpeedOfLight", "GPU Speed Of Light Throughput", "SOLBottleneck", "OPT",
+        "SpeedOfLight",
+        "GPU Speed Of Light Throughput",
+        "SOLBottleneck",
+        "OPT",
         "Memory is more heavily utilized than Compute: " + "look at it. " * 5 + "(97.7%)",
         ("local", "12.34"),
-    )  # fmt: skip
+    )
     return [Launch(**{**vars(launch), "advice": [advice]}) for launch in launches]
 
 

@@ -82,49 +82,83 @@ def test_a_metric_and_a_rule_of_the_details_page(read: Read) -> None:
     header = line([*LAUNCH, *METRIC, *RULE])
     found = read(
         header
-        + start + '"GPU Speed Of Light Throughput","Duration","us","20,850.50",\n'
-        + start + '"GPU Speed Of Light Throughput","Memory Throughput","%","61.71",\n'
-        + start + '"Memory Workload Analysis","Memory Throughput","Gbyte/s","197.74",\n'
-        + start + '"SpeedOfLight","","","","SOLBottleneck","OPT","Memory, ""heavily"" used.",'
+        + start
+        + '"GPU Speed Of Light Throughput","Duration","us","20,850.50",\n'
+        + start
+        + '"GPU Speed Of Light Throughput","Memory Throughput","%","61.71",\n'
+        + start
+        + '"Memory Workload Analysis","Memory Throughput","Gbyte/s","197.74",\n'
+        + start
+        + '"SpeedOfLight","","","","SOLBottleneck","OPT","Memory, ""heavily"" used.",'
         '"global","98.86"\n'
-    )  # fmt: skip
+    )
     first = len(header)
     assert found["kernel"][0]["event_id"] == first
     assert known(found.one("kernel")) == {
-        "name": "copy(float *, int)", "launch_count": 1, "launch_index": 0, "process_id": 6153,
+        "name": "copy(float *, int)",
+        "launch_count": 1,
+        "launch_index": 0,
+        "process_id": 6153,
         "launch_key": found.one("kernel")["launch_key"],
-        "context_id": 1, "stream_id": 7, "device_id": 0, "dur_ns": 20_850_500,
-        "grid_x": 1024, "grid_y": 2, "grid_z": 1, "block_x": 256, "block_y": 1, "block_z": 1,
+        "context_id": 1,
+        "stream_id": 7,
+        "device_id": 0,
+        "dur_ns": 20_850_500,
+        "grid_x": 1024,
+        "grid_y": 2,
+        "grid_z": 1,
+        "block_x": 256,
+        "block_y": 1,
+        "block_z": 1,
         "args_json": '{"Process Name": "python3.11", "Host Name": "127.0.0.1"}',
-    }  # fmt: skip
+    }
     assert [known(row) for row in found["kernel_metric"]] == [
         {
-            "metric_name": "gpu__time_duration.sum", "value": 20_850_500.0, "unit": "ns",
-            "value_raw": "20,850.50", "unit_raw": "us", "status_kind": "ok",
-            "section_name": "GPU Speed Of Light Throughput", "label_name": "Duration",
+            "metric_name": "gpu__time_duration.sum",
+            "value": 20_850_500.0,
+            "unit": "ns",
+            "value_raw": "20,850.50",
+            "unit_raw": "us",
+            "status_kind": "ok",
+            "section_name": "GPU Speed Of Light Throughput",
+            "label_name": "Duration",
         },
         {
-            "metric_name": f"gpu__compute_memory_throughput.{PCT}", "value": 0.6171,
-            "unit": "ratio", "value_raw": "61.71", "unit_raw": "%", "status_kind": "ok",
-            "section_name": "GPU Speed Of Light Throughput", "label_name": "Memory Throughput",
+            "metric_name": f"gpu__compute_memory_throughput.{PCT}",
+            "value": 0.6171,
+            "unit": "ratio",
+            "value_raw": "61.71",
+            "unit_raw": "%",
+            "status_kind": "ok",
+            "section_name": "GPU Speed Of Light Throughput",
+            "label_name": "Memory Throughput",
         },
         {
-            "metric_name": "dram__bytes.sum.per_second", "value": 197.74e9, "unit": "byte/s",
-            "value_raw": "197.74", "unit_raw": "Gbyte/s", "status_kind": "ok",
-            "section_name": "Memory Workload Analysis", "label_name": "Memory Throughput",
+            "metric_name": "dram__bytes.sum.per_second",
+            "value": 197.74e9,
+            "unit": "byte/s",
+            "value_raw": "197.74",
+            "unit_raw": "Gbyte/s",
+            "status_kind": "ok",
+            "section_name": "Memory Workload Analysis",
+            "label_name": "Memory Throughput",
         },
-    ]  # fmt: skip
-    assert counters(found) == {
-        "memory_throughput_ratio": 0.6171, "dram_bytes_per_s": 197.74e9,
-    }  # fmt: skip
+    ]
+    assert counters(found) == {"memory_throughput_ratio": 0.6171, "dram_bytes_per_s": 197.74e9}
     assert known(found.one("kernel_rule")) == {
-        "launch_event_id": first, "section_name": "GPU Speed Of Light Throughput",
-        "rule_name": "SOLBottleneck", "rule_kind": "OPT", "message": 'Memory, "heavily" used.',
-        "speedup_kind": "global", "speedup_ratio": 0.9886,
-    }  # fmt: skip
+        "launch_event_id": first,
+        "section_name": "GPU Speed Of Light Throughput",
+        "rule_name": "SOLBottleneck",
+        "rule_kind": "OPT",
+        "message": 'Memory, "heavily" used.',
+        "speedup_kind": "global",
+        "speedup_ratio": 0.9886,
+    }
     assert known(found.one("device")) == {
-        "device_id": 0, "is_described": False, "compute_capability": "7.5",
-    }  # fmt: skip
+        "device_id": 0,
+        "is_described": False,
+        "compute_capability": "7.5",
+    }
     assert found.report.event_count == 2  # the launch and the advice
     assert not found.codes
     assert found.facts["recording_kind"] == "counters"
@@ -133,8 +167,16 @@ def test_a_metric_and_a_rule_of_the_details_page(read: Read) -> None:
 
 def test_older_header_without_sizes_and_device(read: Read) -> None:
     """2020: a date, no sizes, no device; old units and old labels."""
-    old = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",
-           "Stream"]  # fmt: skip
+    old = [
+        "ID",
+        "Process ID",
+        "Process Name",
+        "Host Name",
+        "Kernel Name",
+        "Kernel Time",
+        "Context",
+        "Stream",
+    ]
     cells = ["3", "11", "app", "host", "k(int)", "2020-Jul-28 06:48:36", "1", "n/a"]
     sol = "GPU Speed Of Light"
     found = read(
@@ -151,17 +193,42 @@ def test_older_header_without_sizes_and_device(read: Read) -> None:
     assert (kernel["launch_index"], kernel["dur_ns"]) == (3, 9970)
     assert not kernel.keys() & {"stream_id", "device_id", "grid_x", "block_x", "start_ns"}
     assert counters(found) == {
-        "compute_throughput_ratio": 0.125, "memory_throughput_ratio": 0.5,
-        "dram_clock_hz": 877.28e6, "sm_clock_hz": 1.3e9, "dram_bytes_per_s": 1.5e9,
-    }  # fmt: skip
+        "compute_throughput_ratio": 0.125,
+        "memory_throughput_ratio": 0.5,
+        "dram_clock_hz": 877.28e6,
+        "sm_clock_hz": 1.3e9,
+        "dram_bytes_per_s": 1.5e9,
+    }
     assert not found.codes
 
 
 def test_columns_are_read_by_name(read: Read) -> None:
-    names = ["ID", "Process ID", "Process Name", "Metric Value", "Device", "Metric Name", "Future",
-             "Kernel Name", "Metric Unit", "CC", "Section Name"]  # fmt: skip
-    row = ["0", "5", "app", "1,024", "2", "dram__bytes.sum", "?", "k", "byte", "9.0",
-           "Command line profiler metrics"]  # fmt: skip
+    names = [
+        "ID",
+        "Process ID",
+        "Process Name",
+        "Metric Value",
+        "Device",
+        "Metric Name",
+        "Future",
+        "Kernel Name",
+        "Metric Unit",
+        "CC",
+        "Section Name",
+    ]
+    row = [
+        "0",
+        "5",
+        "app",
+        "1,024",
+        "2",
+        "dram__bytes.sum",
+        "?",
+        "k",
+        "byte",
+        "9.0",
+        "Command line profiler metrics",
+    ]
     other = [*row[:3], "7.50", row[4], "x__y.pct", *row[6:8], "%", *row[9:]]
     found = read(line(names) + line(row) + line(other))
     assert values(found) == {"dram__bytes.sum": 1024.0, "x__y.pct": 0.075}
@@ -188,8 +255,10 @@ def test_nvtx_columns(is_raw: bool, read: Read) -> None:
         page += line([*cells, ncu_pages.COMMAND_LINE, "dram__bytes.sum", "byte", "2,048"])
     found = read(page)
     assert json.loads(found.one("kernel")["args_json"]) == {
-        "Process Name": "app", "Host Name": "h", **dict(zip(NVTX, ranges, strict=True)),
-    }  # fmt: skip
+        "Process Name": "app",
+        "Host Name": "h",
+        **dict(zip(NVTX, ranges, strict=True)),
+    }
     assert values(found) == {"dram__bytes.sum": 2048.0}
 
 
@@ -270,21 +339,38 @@ def test_the_raw_page(read: Read) -> None:
         "==PROF== Connected to process 42 (/usr/bin/app)\n"
         + line([*LAUNCH, *names])
         + line([*[""] * 11, "", "Mbyte", "us", "", "", "SM", ""])
-        + line([*Launch(0, grid="n/a", block="n/a").cells,
-                "NVIDIA H100", "5.25", "28.45", "CachePreferNone", "64", "132", "0x3"])
+        + line(
+            [
+                *Launch(0, grid="n/a", block="n/a").cells,
+                "NVIDIA H100",
+                "5.25",
+                "28.45",
+                "CachePreferNone",
+                "64",
+                "132",
+                "0x3",
+            ]
+        )
         + "==PROF== Disconnected from process 42\n"
-    )  # fmt: skip
+    )
     assert values(found) == {
-        "device__attribute_display_name": None, "dram__bytes.sum": 5_250_000.0,
-        "gpu__time_duration.sum": 28_450.0, "launch__func_cache_config": None,
-        "launch__grid_dim_x": 64.0, "launch__sm_count": 132.0, "x__mask": None,
-    }  # fmt: skip
+        "device__attribute_display_name": None,
+        "dram__bytes.sum": 5_250_000.0,
+        "gpu__time_duration.sum": 28_450.0,
+        "launch__func_cache_config": None,
+        "launch__grid_dim_x": 64.0,
+        "launch__sm_count": 132.0,
+        "x__mask": None,
+    }
     status = {row["metric_name"]: row["status_kind"] for row in found["kernel_metric"]}
     assert status["x__mask"] == status["launch__func_cache_config"] == "text"
     assert known(found.one("device")) == {
-        "device_id": 0, "is_described": True, "name": "NVIDIA H100", "sm_count": 132,
+        "device_id": 0,
+        "is_described": True,
+        "name": "NVIDIA H100",
+        "sm_count": 132,
         "compute_capability": "8.0",
-    }  # fmt: skip
+    }
     kernel = known(found.one("kernel"))
     assert (kernel["grid_x"], kernel["dur_ns"]) == (64, 28_450)
     assert "block_x" not in kernel
@@ -292,26 +378,31 @@ def test_the_raw_page(read: Read) -> None:
 
 
 def test_a_raw_page_without_its_row_of_units(read: Read) -> None:
-    whole = raw(of(metric("dram__bytes.sum", "byte", "1,024"),
-                   metric("sm__throughput." + PCT, "%", "50.00")))  # fmt: skip
+    whole = raw(
+        of(
+            metric("dram__bytes.sum", "byte", "1,024"),
+            metric("sm__throughput." + PCT, "%", "50.00"),
+        )
+    )
     header, _, row = whole.splitlines(True)
     found = read(header + row)
     assert values(found) == {"dram__bytes.sum": 1024.0, "sm__throughput." + PCT: 50.0}
     assert {row["unit"] for row in found["kernel_metric"]} == {None}
     assert {row["status_kind"] for row in found["kernel_metric"]} == {"ok"}
     assert counters(found) == {
-        "status_json": {"dram_bytes": "other_unit", "compute_throughput_ratio": "other_unit"},
-    }  # fmt: skip
+        "status_json": {"dram_bytes": "other_unit", "compute_throughput_ratio": "other_unit"}
+    }
     assert found.codes == ["no_units", "other_unit", "other_unit"]
 
 
 def test_2700_columns(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"unit{n:04}__counter.sum" for n in range(2700)]
     report = [
-        Launch(i, metrics=[metric(name, "inst", f"{n * 1000 + i:,}")
-                           for n, name in enumerate(names)])
+        Launch(
+            i, metrics=[metric(name, "inst", f"{n * 1000 + i:,}") for n, name in enumerate(names)]
+        )
         for i in range(3)
-    ]  # fmt: skip
+    ]
     monkeypatch.setattr(lines, "BLOCK_BYTES", 10_000)  # less than a row
     found = read(raw(report))
     assert [row["value"] for row in found["kernel_metric"]] == [
@@ -333,8 +424,9 @@ def test_two_reports_in_one_file(read: Read) -> None:
     found = read(details(one) + "==PROF== Connected to process 2 (b)\n" + details(two))
     assert [(row["process_id"], row["launch_index"]) for row in found["kernel"]] == [(1, 0), (2, 0)]
     assert [counted(row) for row in found["kernel_counter"]] == [
-        {"dram_bytes": 1024}, {"l2_t_bytes": 4096},
-    ]  # fmt: skip
+        {"dram_bytes": 1024},
+        {"l2_t_bytes": 4096},
+    ]
     assert found.issues["missing_counter"].occurrence_count == 1
 
 
@@ -355,12 +447,15 @@ def test_several_processes_with_the_same_id_on_several_devices(read: Read) -> No
     ]
     found = read(details(report))
     assert [(r["process_id"], r["launch_index"], r["device_id"]) for r in found["kernel"]] == [
-        (1, 0, 0), (2, 0, 1), (2, 1, 0),
-    ]  # fmt: skip
+        (1, 0, 0),
+        (2, 0, 1),
+        (2, 1, 0),
+    ]
     assert len({row["launch_key"] for row in found["kernel"]}) == 3
     assert [(d["device_id"], d["compute_capability"], d["sm_count"]) for d in found["device"]] == [
-        (0, "8.0", 80), (1, "9.0", 132),
-    ]  # fmt: skip
+        (0, "8.0", 80),
+        (1, "9.0", 132),
+    ]
     assert not found.codes
 
 
@@ -381,8 +476,13 @@ def test_one_device_number_on_two_machines(read: Read) -> None:
 
 def test_ranges(read: Read) -> None:
     """Range replay: no stream, no sizes."""
-    report = of(metric("dram__bytes.sum", "byte", "1,024"), name="range", stream="n/a",
-                grid="n/a", block="n/a")  # fmt: skip
+    report = of(
+        metric("dram__bytes.sum", "byte", "1,024"),
+        name="range",
+        stream="n/a",
+        grid="n/a",
+        block="n/a",
+    )
     log = '==PROF== Profiling "range" - 0: Application replay pass 1\n'
     log += '==PROF== Profiling "range" - 0: Application replay pass 2\n'
     for page in (details, raw):
@@ -427,34 +527,61 @@ def test_the_text_page(read: Read) -> None:
     )
     kernel = known(found.one("kernel"))
     assert kernel == {
-        "name": "k(const char *, int)", "launch_count": 1, "launch_index": 0, "process_id": 205734,
-        "launch_key": kernel["launch_key"], "context_id": 1, "stream_id": 7, "device_id": 0,
-        "dur_ns": 1_780_000, "grid_x": 1024, "grid_y": 5, "grid_z": 1,
-        "block_x": 256, "block_y": 1, "block_z": 1,
+        "name": "k(const char *, int)",
+        "launch_count": 1,
+        "launch_index": 0,
+        "process_id": 205734,
+        "launch_key": kernel["launch_key"],
+        "context_id": 1,
+        "stream_id": 7,
+        "device_id": 0,
+        "dur_ns": 1_780_000,
+        "grid_x": 1024,
+        "grid_y": 5,
+        "grid_z": 1,
+        "block_x": 256,
+        "block_y": 1,
+        "block_z": 1,
         "args_json": '{"Process Name": "gpu_kmer", "Host Name": "127.0.0.1"}',
-    }  # fmt: skip
+    }
     assert [
         (row["section_name"], row["metric_name"], row["value"], row["unit"], row["value_raw"])
         for row in found["kernel_metric"]
     ] == [
-        ("GPU Speed Of Light Throughput", "dram__cycles_elapsed.avg.per_second", 6.99e9, "hz",
-         "6.99"),
+        (
+            "GPU Speed Of Light Throughput",
+            "dram__cycles_elapsed.avg.per_second",
+            6.99e9,
+            "hz",
+            "6.99",
+        ),
         ("GPU Speed Of Light Throughput", "gpu__time_duration.sum", 1_780_000.0, "ns", "1.78"),
         ("Launch Statistics", "launch__func_cache_config", None, None, "CachePreferNone"),
         ("Launch Statistics", "launch__sm_count", 30.0, "SM", "30"),
-    ]  # fmt: skip
+    ]
     sol = "GPU Speed Of Light Throughput"
     assert [known(row) for row in found["kernel_rule"]] == [
-        {"launch_event_id": found.one("kernel")["event_id"], "section_name": sol,
-         "rule_kind": "OPT", "message": "All compute pipelines are under-utilized.",
-         "speedup_kind": "local", "speedup_ratio": 0.9416},
-        {"launch_event_id": found.one("kernel")["event_id"], "section_name": sol,
-         "rule_kind": "INF", "message": "No more."},
-    ]  # fmt: skip
+        {
+            "launch_event_id": found.one("kernel")["event_id"],
+            "section_name": sol,
+            "rule_kind": "OPT",
+            "message": "All compute pipelines are under-utilized.",
+            "speedup_kind": "local",
+            "speedup_ratio": 0.9416,
+        },
+        {
+            "launch_event_id": found.one("kernel")["event_id"],
+            "section_name": sol,
+            "rule_kind": "INF",
+            "message": "No more.",
+        },
+    ]
     assert found.one("device")["sm_count"] == 30
     assert json.loads(found.facts["metadata_json"])["passes"] == {
-        "launches": 1, "min": 31, "max": 31,
-    }  # fmt: skip
+        "launches": 1,
+        "min": 31,
+        "max": 31,
+    }
     assert found.codes == ["other_text"]
 
 
@@ -482,9 +609,11 @@ def test_the_text_page_of_2020(read: Read) -> None:
     assert (kernel["name"], kernel["stream_id"]) == ("row_sums(float const *,float*)", 13)
     assert json.loads(kernel["args_json"])["Kernel Time"] == "2020-Jul-28 06:48:36"
     assert values(found) == {
-        "dram__cycles_elapsed.avg.per_second": 877.28e6, "SOL FB": 0.123,
-        f"sm__throughput.{PCT}": 0.6171, "x" * 80: 1.5,
-    }  # fmt: skip
+        "dram__cycles_elapsed.avg.per_second": 877.28e6,
+        "SOL FB": 0.123,
+        f"sm__throughput.{PCT}": 0.6171,
+        "x" * 80: 1.5,
+    }
     assert found.one("kernel_rule")["rule_kind"] == "WRN"
 
 
@@ -563,7 +692,7 @@ def test_not_available_on_the_text_page(read: Read) -> None:
         ("furlong", "1.50", 1.5, "furlong"),
         ("", "1.50", 1.5, None),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("page", [details, raw, text])
 def test_units(
     unit: str, written: str, value: float, base: str | None, page: Callable[..., str], read: Read
@@ -636,22 +765,27 @@ def test_counts_printed_with_decimals(read: Read) -> None:
 
 
 def test_a_european_file(read: Read) -> None:
-    found = read(details(of(
-        metric("dram__bytes.sum", "byte", "27.595.520"),
-        metric("gpu__time_duration.sum", "ns", "117.344"),
-        metric(f"sm__throughput.{PCT}", "%", "65,77"),
-        metric("lts__t_bytes.sum", "byte", "24"),
-    )))  # fmt: skip
+    found = read(
+        details(
+            of(
+                metric("dram__bytes.sum", "byte", "27.595.520"),
+                metric("gpu__time_duration.sum", "ns", "117.344"),
+                metric(f"sm__throughput.{PCT}", "%", "65,77"),
+                metric("lts__t_bytes.sum", "byte", "24"),
+            )
+        )
+    )
     assert found.one("kernel")["dur_ns"] == 117_344
     assert counters(found) == {
-        "dram_bytes": 27_595_520, "l2_t_bytes": 24, "compute_throughput_ratio": 0.6577,
-    }  # fmt: skip
+        "dram_bytes": 27_595_520,
+        "l2_t_bytes": 24,
+        "compute_throughput_ratio": 0.6577,
+    }
     assert json.loads(found.facts["metadata_json"])["notation"] == "decimal comma"
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "name"),
-    [("1.234", "5.678", "x__y.avg"), ("1,234", "5,678", "x__y.avg")],
+    ("first", "second", "name"), [("1.234", "5.678", "x__y.avg"), ("1,234", "5,678", "x__y.avg")]
 )
 def test_an_ambiguous_file_is_refused(first: str, second: str, name: str, read: Read) -> None:
     page = details(of(metric(name, "cycle", first), metric("z__y.avg", "", second)))
@@ -703,10 +837,14 @@ def test_tensor_operations_are_counted_once(read: Read) -> None:
         tensor("src_fp64", "17"),
         tensor("src_tf32_dst_fp32", "19"),
     ) == {
-        "tensor_fp16_flop": 100, "tensor_bf16_flop": 12, "tensor_fp8_flop": 11,
-        "tensor_int_flop": 3, "tensor_mixed_flop": 13, "tensor_fp64_flop": 17,
+        "tensor_fp16_flop": 100,
+        "tensor_bf16_flop": 12,
+        "tensor_fp8_flop": 11,
+        "tensor_int_flop": 3,
+        "tensor_mixed_flop": 13,
+        "tensor_fp64_flop": 17,
         "tensor_tf32_flop": 19,
-    }  # fmt: skip
+    }
 
 
 def test_tensor_operations_of_turing(read: Read) -> None:
@@ -727,9 +865,10 @@ def test_the_tensor_peak_is_that_of_dense_operands_and_is_not_added(read: Read) 
         tensor("src_fp16_dst_fp32_sparsity_off", "12.50", ".per_cycle_elapsed"),
         tensor("src_fp16_dst_fp32_sparsity_on", "12.50", ".per_cycle_elapsed"),
     ) == {
-        "tensor_bf16_peak_per_cycle": 1024.0, "tensor_fp16_peak_per_cycle": 1024.0,
+        "tensor_bf16_peak_per_cycle": 1024.0,
+        "tensor_fp16_peak_per_cycle": 1024.0,
         "tensor_fp16_per_cycle": 25.0,
-    }  # fmt: skip
+    }
 
 
 def test_a_total_counts_only_where_it_is_known(read: Read) -> None:
@@ -755,8 +894,12 @@ def test_shared_memory_is_static_and_dynamic(read: Read) -> None:
     found = read(details(of(*page[:1], metric("a__b.pct", "%", "1.50"))))
     assert found.one("kernel")["shared_memory_bytes"] is None
     assert counters(found)["status_json"] == {"shared_memory_bytes": "incomplete"}
-    twice = [*page, Metric(static, "Kbyte/block", "1.02", "Static Shared Memory Per Block",
-                           "Launch Statistics")]  # fmt: skip
+    twice = [
+        *page,
+        Metric(
+            static, "Kbyte/block", "1.02", "Static Shared Memory Per Block", "Launch Statistics"
+        ),
+    ]
     assert read(details(of(*twice))).one("kernel")["shared_memory_bytes"] == 1120
 
 
@@ -773,10 +916,15 @@ def test_derived_rates_are_counts_of_operations(read: Read) -> None:
         metric("derived__lts__lts2xbar_bytes.sum.per_second", "Gbyte/s", "3.20"),
         metric("derived__l1tex__lsu_writeback_bytes_mem_lg.sum.per_second", "Gbyte/s", "12.80"),
     ) == {
-        "ffma_per_cycle": 50.25, "hfma_per_cycle": 25.0, "hadd_per_cycle": 50.0,
-        "ffma_peak_per_cycle": 128.0, "fadd_per_cycle": 7.5, "dfma_peak_per_cycle": 2560.0,
-        "l2_xbar_per_s": 1e8, "l1_writeback_per_s": 1e8,
-    }  # fmt: skip
+        "ffma_per_cycle": 50.25,
+        "hfma_per_cycle": 25.0,
+        "hadd_per_cycle": 50.0,
+        "ffma_peak_per_cycle": 128.0,
+        "fadd_per_cycle": 7.5,
+        "dfma_peak_per_cycle": 2560.0,
+        "l2_xbar_per_s": 1e8,
+        "l1_writeback_per_s": 1e8,
+    }
 
 
 def test_count_rate_and_peak_of_a_cache_are_of_one_counter(read: Read) -> None:
@@ -812,10 +960,11 @@ def test_where_the_better_counter_has_no_value_the_other_counts(read: Read) -> N
 
 
 def test_newer_names_of_device_memory(read: Read) -> None:
-    assert column(read, metric("dram__bytes_op_read.sum", "byte", "134,221,568"),
-                  metric("dram__sectors_write.sum", "sector", "5")) == {
-        "dram_read_bytes": 134_221_568, "dram_write_sector_count": 5,
-    }  # fmt: skip
+    assert column(
+        read,
+        metric("dram__bytes_op_read.sum", "byte", "134,221,568"),
+        metric("dram__sectors_write.sum", "sector", "5"),
+    ) == {"dram_read_bytes": 134_221_568, "dram_write_sector_count": 5}
 
 
 # -- what does not fit ----------------------------------------------------------------------------
@@ -832,11 +981,19 @@ def test_a_metric_twice(read: Read) -> None:
 
 
 def test_a_part_twice(read: Read) -> None:
-    found = read(details(of(tensor("src_bf16", "1,024"), tensor("src_bf16", "2,048"),
-                            tensor("src_fp16_dst_fp16", "1"))))  # fmt: skip
+    found = read(
+        details(
+            of(
+                tensor("src_bf16", "1,024"),
+                tensor("src_bf16", "2,048"),
+                tensor("src_fp16_dst_fp16", "1"),
+            )
+        )
+    )
     assert counters(found) == {
-        "tensor_fp16_flop": 1, "status_json": {"tensor_bf16_flop": "contradictory"},
-    }  # fmt: skip
+        "tensor_fp16_flop": 1,
+        "status_json": {"tensor_bf16_flop": "contradictory"},
+    }
 
 
 def test_a_metric_in_two_sections(read: Read) -> None:
@@ -921,9 +1078,12 @@ def test_what_ncu_says_is_told(read: Read) -> None:
     assert counters(found) == {"dram_bytes": 1024}
     told = [(i.code, i.severity_kind) for i in found.report.issues.values()]
     assert told == [
-        ("other_text", "info"), ("profiler_warning", "info"), ("metrics_missing", "warning"),
-        ("profiler_warning", "info"), ("profiler_error", "error"),
-    ]  # fmt: skip
+        ("other_text", "info"),
+        ("profiler_warning", "info"),
+        ("metrics_missing", "warning"),
+        ("profiler_warning", "info"),
+        ("profiler_error", "error"),
+    ]
     metadata = json.loads(found.facts["metadata_json"])
     assert metadata["processes"] == [{"process_id": 42, "path": "/usr/bin/a (1).out"}]
     assert metadata["passes"] == {"launches": 2, "min": 1, "max": 43}
@@ -940,9 +1100,13 @@ def test_errors_before_a_partial_table(read: Read) -> None:
 def test_a_launch_that_failed(read: Read) -> None:
     report = [
         Launch(0, metrics=[metric("dram__bytes.sum", "byte", "1,024")]),
-        Launch(1, grid="(0, 0, 0)", block="(0, 0, 0)",
-               metrics=[metric("dram__bytes.sum", "byte", "nan")]),
-    ]  # fmt: skip
+        Launch(
+            1,
+            grid="(0, 0, 0)",
+            block="(0, 0, 0)",
+            metrics=[metric("dram__bytes.sum", "byte", "nan")],
+        ),
+    ]
     found = read("==ERROR== LaunchFailed\n" + details(report))
     failed = known(found["kernel"][1])
     assert not failed.keys() & {"grid_x", "block_x", "dur_ns"}
@@ -1043,8 +1207,9 @@ def test_a_summary_is_read_as_means_of_its_launches(page: str, read: Read) -> No
         for row in found["kernel_metric"]
     ] == [(2500, 1000, 3000, "ok"), (0.5, 0.4, 0.6, "ok")]
     assert [row["metric_name"] for row in found["kernel_metric"]] == [
-        "gpu__time_duration.sum", "sm__warps_active.avg.pct_of_peak_sustained_active",
-    ]  # fmt: skip
+        "gpu__time_duration.sum",
+        "sm__warps_active.avg.pct_of_peak_sustained_active",
+    ]
     assert found.codes == ["summary_page"]
     assert found.facts["recording_kind"] == "summary"
 
@@ -1058,18 +1223,23 @@ def summary(*rows: tuple[str, str, str, str, str], count: int = 4) -> str:
 def test_a_rate_that_varies_between_the_launches_of_a_summary_gives_no_figure(read: Read) -> None:
     """The mean of rates times the time of all is not what all of them did; a constant rate is."""
     rate = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum.per_cycle_elapsed"
-    found = read(summary(
-        (rate.format("ffma"), "inst/cycle", "10.00", "30.00", "20.00"),
-        (rate.format("fadd"), "inst/cycle", "7.00", "7.00", "7.00"),
-        ("dram__bytes.sum", "byte", "100.00", "300.00", "175.00"),
-        ("sm__cycles_elapsed.avg", "cycle", "1,000.00", "3,000.00", "2,000.00"),
-        ("sm__cycles_elapsed.avg.per_second", "hz", "1.00", "3.00", "2.00"),
-        ("launch__registers_per_thread", "register/thread", "16.00", "24.00", "20.00"),
-    ))  # fmt: skip
+    found = read(
+        summary(
+            (rate.format("ffma"), "inst/cycle", "10.00", "30.00", "20.00"),
+            (rate.format("fadd"), "inst/cycle", "7.00", "7.00", "7.00"),
+            ("dram__bytes.sum", "byte", "100.00", "300.00", "175.00"),
+            ("sm__cycles_elapsed.avg", "cycle", "1,000.00", "3,000.00", "2,000.00"),
+            ("sm__cycles_elapsed.avg.per_second", "hz", "1.00", "3.00", "2.00"),
+            ("launch__registers_per_thread", "register/thread", "16.00", "24.00", "20.00"),
+        )
+    )
     assert counters(found) == {
-        "fadd_per_cycle": 7.0, "dram_bytes": 700, "elapsed_cycles": 8000.0, "sm_clock_hz": 2.0,
+        "fadd_per_cycle": 7.0,
+        "dram_bytes": 700,
+        "elapsed_cycles": 8000.0,
+        "sm_clock_hz": 2.0,
         "status_json": {"ffma_per_cycle": "averaged", "registers_per_thread_count": "averaged"},
-    }  # fmt: skip
+    }
     assert found.one("kernel")["registers_per_thread_count"] is None
     once = read(summary((rate.format("ffma"), "inst/cycle", "10.00", "10.00", "10.00"), count=1))
     assert counters(once) == {"ffma_per_cycle": 10.0}
@@ -1099,20 +1269,54 @@ def test_many_different_messages_are_bounded(read: Read) -> None:
 
 # -- written again by another program -------------------------------------------------------------
 
-PLAIN_NAMES = ["ID", "Process ID", "Process Name", "Kernel Name", "Device", "CC", "Section Name",
-               "Metric Name", "Metric Unit", "Metric Value"]  # fmt: skip
+PLAIN_NAMES = [
+    "ID",
+    "Process ID",
+    "Process Name",
+    "Kernel Name",
+    "Device",
+    "CC",
+    "Section Name",
+    "Metric Name",
+    "Metric Unit",
+    "Metric Value",
+]
 
 
 def plain(separator: str, before: str = "", value: str = "1024") -> str:
-    rows = [["0", "5", "app", '"k<int, 2>(a; b)"', "0", "8.0", "Command line profiler metrics",
-             "dram__bytes.sum", "byte", value],
-            ["0", "5", "app", '"k<int, 2>(a; b)"', "0", "8.0", "Command line profiler metrics",
-             "a__b.pct", "%", "1.50"]]  # fmt: skip
+    rows = [
+        [
+            "0",
+            "5",
+            "app",
+            '"k<int, 2>(a; b)"',
+            "0",
+            "8.0",
+            "Command line profiler metrics",
+            "dram__bytes.sum",
+            "byte",
+            value,
+        ],
+        [
+            "0",
+            "5",
+            "app",
+            '"k<int, 2>(a; b)"',
+            "0",
+            "8.0",
+            "Command line profiler metrics",
+            "a__b.pct",
+            "%",
+            "1.50",
+        ],
+    ]
     numbers = [f"{n}{separator}" if before else "" for n in range(2)]
     return (
-        before + separator.join(PLAIN_NAMES) + "\n"
+        before
+        + separator.join(PLAIN_NAMES)
+        + "\n"
         + "".join(n + separator.join(row) + "\n" for n, row in zip(numbers, rows, strict=True))
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
@@ -1131,8 +1335,10 @@ def test_a_page_written_again(page: str, read: Read) -> None:
     found = read(page)
     kernel = known(found.one("kernel"))
     assert (kernel["launch_index"], kernel["process_id"], kernel["name"]) == (
-        0, 5, "k<int, 2>(a; b)",
-    )  # fmt: skip
+        0,
+        5,
+        "k<int, 2>(a; b)",
+    )
     assert counters(found) == {"dram_bytes": 1024}
     assert values(found) == {"dram__bytes.sum": 1024.0, "a__b.pct": 0.015}
 
@@ -1184,8 +1390,11 @@ def test_other_tools_are_not_claimed(content: bytes) -> None:
     ],
 )
 def test_what_is_claimed(content: str, certainty: float) -> None:
-    for data in (content.encode(), "\ufeff".encode() + content.encode(),
-                 ("\ufeff" + content).encode("utf-16-le")):  # fmt: skip
+    for data in (
+        content.encode(),
+        "\ufeff".encode() + content.encode(),
+        ("\ufeff" + content).encode("utf-16-le"),
+    ):
         match = NsightComputeParser().sniff(data)
         assert match is not None
         assert match.certainty == certainty
@@ -1234,10 +1443,15 @@ def test_numbers_of_metrics_are_forgotten_in_time(
     monkeypatch.setattr(lines, "BLOCK_BYTES", 2048)
     monkeypatch.setattr(assemble, "_MOST_KEYS", 8)
     report = [
-        Launch(i, metrics=[metric(f"unit__counter{(i + n) % 30}.sum", "inst", f"{(i + n) % 30}")
-                           for n in range(10)])
+        Launch(
+            i,
+            metrics=[
+                metric(f"unit__counter{(i + n) % 30}.sum", "inst", f"{(i + n) % 30}")
+                for n in range(10)
+            ],
+        )
         for i in range(40)
-    ]  # fmt: skip
+    ]
     for page in (details, raw, text):
         rows = [row for row in read(page(report))["kernel_metric"] if row["status_kind"] == "ok"]
         assert len(rows) == 400
@@ -1261,8 +1475,12 @@ def test_a_raw_page_of_many_launches_conforms() -> None:
 
 def test_random_damage_to_rows_never_gives_a_wrong_unit(read: Read) -> None:
     """A byte dropped anywhere costs no more than what it stands in."""
-    report = [Launch(i, metrics=[metric("dram__bytes.sum", "byte", "1,024"),
-                                 metric("a__b.pct", "%", "1.50")]) for i in range(5)]  # fmt: skip
+    report = [
+        Launch(
+            i, metrics=[metric("dram__bytes.sum", "byte", "1,024"), metric("a__b.pct", "%", "1.50")]
+        )
+        for i in range(5)
+    ]
     content = details(report)
     rng = random.Random(7)
     for place in rng.sample(range(len(HEADER), len(content)), 150):
@@ -1304,16 +1522,25 @@ def test_the_counters_of_the_v100_report() -> None:
     rows = fixture("raw-v100-handmade")["kernel_counter"]
     assert [row["dur_ns"] for row in rows] == [1_617_344, 1_494_016, 700_416, 520_192]
     assert [row["elapsed_cycles"] for row in rows] == [
-        2_121_955.33, 1_960_148.99, 918_945.79, 682_491.9,
-    ]  # fmt: skip
+        2_121_955.33,
+        1_960_148.99,
+        918_945.79,
+        682_491.9,
+    ]
     assert [row["tensor_inst"] for row in rows] == [268_435_456, 0, 0, 0]
     assert [(row["fadd_inst"], row["fmul_inst"], row["ffma_inst"]) for row in rows] == [
-        (0, 16_777_216, 0), (0, 4_194_304, 8_589_934_592), (0, 0, 0), (0, 0, 0),
-    ]  # fmt: skip
+        (0, 16_777_216, 0),
+        (0, 4_194_304, 8_589_934_592),
+        (0, 0, 0),
+        (0, 0, 0),
+    ]
     assert [row["hfma_inst"] for row in rows] == [0, 0, 0, 33_554_432]
     assert [row["dram_bytes"] for row in rows] == [
-        268_435_456, 75_497_472, 536_870_912, 402_653_184,
-    ]  # fmt: skip
+        268_435_456,
+        75_497_472,
+        536_870_912,
+        402_653_184,
+    ]
 
 
 def test_the_counters_of_the_h100_report() -> None:

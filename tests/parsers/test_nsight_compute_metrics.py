@@ -11,8 +11,11 @@ from tracekit.schema import TABLES
 @pytest.mark.parametrize(
     ("section", "label", "name"),
     [
-        ("GPU Speed Of Light Throughput", "Memory Throughput",
-         "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
+        (
+            "GPU Speed Of Light Throughput",
+            "Memory Throughput",
+            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+        ),
         ("Memory Workload Analysis", "Memory Throughput", "dram__bytes.sum.per_second"),
         ("GPU Speed Of Light", "SOL SM", "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
         ("Launch Statistics", "# SMs", "launch__sm_count"),
@@ -23,7 +26,7 @@ from tracekit.schema import TABLES
         ("GPU Speed Of Light Throughput", "gpu__time_duration.sum", "gpu__time_duration.sum"),
         (None, "dram__bytes.sum", "dram__bytes.sum"),
     ],
-)  # fmt: skip
+)
 def test_names_of_labels(section: str | None, label: str, name: str) -> None:
     assert metric_name(section, label) == name
 
@@ -32,13 +35,15 @@ def test_names_of_labels(section: str | None, label: str, name: str) -> None:
     ("given", "name"),
     [
         ("SpeedOfLight", "GPU Speed Of Light Throughput"),
-        ("SpeedOfLight_HierarchicalTensorRooflineChart",
-         "GPU Speed Of Light Hierarchical Roofline Chart (Tensor Core)"),
+        (
+            "SpeedOfLight_HierarchicalTensorRooflineChart",
+            "GPU Speed Of Light Hierarchical Roofline Chart (Tensor Core)",
+        ),
         ("Occupancy", "Occupancy"),
         ("Command line profiler metrics", None),
         ("", None),
     ],
-)  # fmt: skip
+)
 def test_names_of_sections(given: str, name: str | None) -> None:
     assert section_name(given) == name
 

@@ -81,8 +81,11 @@ def metadata(found: Parsed) -> dict[str, Any]:
 
 def metric_of(found: Parsed, name: str, kernel: int = 0) -> Row:
     event_id = found["kernel"][kernel]["event_id"]
-    (row,) = [row for row in found["kernel_metric"]
-              if row["metric_name"] == name and row["event_id"] == event_id]  # fmt: skip
+    (row,) = [
+        row
+        for row in found["kernel_metric"]
+        if row["metric_name"] == name and row["event_id"] == event_id
+    ]
     return known(row)
 
 
@@ -93,22 +96,42 @@ def test_a_gpu_trace_as_csv() -> None:
     found = fixture("gpu-trace-csv")
     scale, reduce = map(known, found["kernel"])
     assert scale == {
-        "name": "void scale<float, int=4>(float*, char const *)", "device_id": 0, "context_id": 1,
-        "stream_id": 7, "start_ns": 12_001, "dur_ns": 250_125, "correlation_id": 318,
-        "launch_count": 1, "grid_x": 64, "grid_y": 2, "grid_z": 1, "block_x": 256, "block_y": 1,
-        "block_z": 1, "registers_per_thread_count": 40, "shared_memory_bytes": 1536 + 256,
+        "name": "void scale<float, int=4>(float*, char const *)",
+        "device_id": 0,
+        "context_id": 1,
+        "stream_id": 7,
+        "start_ns": 12_001,
+        "dur_ns": 250_125,
+        "correlation_id": 318,
+        "launch_count": 1,
+        "grid_x": 64,
+        "grid_y": 2,
+        "grid_z": 1,
+        "block_x": 256,
+        "block_y": 1,
+        "block_z": 1,
+        "registers_per_thread_count": 40,
+        "shared_memory_bytes": 1536 + 256,
         "process_id": 4242,
-    }  # fmt: skip
+    }
     assert (reduce["device_id"], reduce["context_id"], reduce["stream_id"]) == (1, 2, 13)
     assert reduce["shared_memory_bytes"] == 0
     memset, to_device, to_host = map(known, found["transfer"])
     # 1028 B in 1.888 us are 0.507097 * 2**30 B/s: a KB here is 1,024 bytes.
     assert memset == {
-        "name": "[CUDA memset]", "transfer_kind": "memset", "device_id": 0, "context_id": 1,
-        "stream_id": 7, "start_ns": 0, "dur_ns": 1888, "correlation_id": 272, "size_bytes": 1028,
-        "reported_bytes_per_s": pytest.approx(1028 / 1.888e-6, rel=1e-4), "process_id": 4242,
+        "name": "[CUDA memset]",
+        "transfer_kind": "memset",
+        "device_id": 0,
+        "context_id": 1,
+        "stream_id": 7,
+        "start_ns": 0,
+        "dur_ns": 1888,
+        "correlation_id": 272,
+        "size_bytes": 1028,
+        "reported_bytes_per_s": pytest.approx(1028 / 1.888e-6, rel=1e-4),
+        "process_id": 4242,
         "args_json": {"SrcMemType": "Device"},
-    }  # fmt: skip
+    }
     assert (to_device["direction_kind"], to_device["size_bytes"]) == ("host_to_device", 128)
     assert to_device["args_json"] == {"SrcMemType": "Pinned", "DstMemType": "Device"}
     assert (to_host["direction_kind"], to_host["size_bytes"]) == ("device_to_host", 4)
@@ -118,30 +141,53 @@ def test_a_gpu_trace_as_csv() -> None:
     ]
     assert found.codes == ["other_text"]
     assert found.facts == {
-        "profiler_name": "nvprof", "recording_kind": "timeline", "base_time_ns": None,
+        "profiler_name": "nvprof",
+        "recording_kind": "timeline",
+        "base_time_ns": None,
         "is_complete": True,
         "metadata_json": '{"processes":[{"process_id":4242,"command":"./train --steps 2"}],'
         '"has_times":true}',
-    }  # fmt: skip
+    }
 
 
 def test_a_gpu_and_api_trace_as_text() -> None:
     found = fixture("gpu-trace-text")
     assert known(found.one("kernel")) == {
-        "name": "void add<int=2>(float const *, float*)", "device_id": 0, "context_id": 1,
-        "stream_id": 7, "start_ns": 330_080_000, "dur_ns": 2752, "correlation_id": 111,
-        "launch_count": 1, "grid_x": 196, "grid_y": 1, "grid_z": 1, "block_x": 256, "block_y": 1,
-        "block_z": 1, "registers_per_thread_count": 8, "shared_memory_bytes": 4096,
+        "name": "void add<int=2>(float const *, float*)",
+        "device_id": 0,
+        "context_id": 1,
+        "stream_id": 7,
+        "start_ns": 330_080_000,
+        "dur_ns": 2752,
+        "correlation_id": 111,
+        "launch_count": 1,
+        "grid_x": 196,
+        "grid_y": 1,
+        "grid_z": 1,
+        "block_x": 256,
+        "block_y": 1,
+        "block_z": 1,
+        "registers_per_thread_count": 8,
+        "shared_memory_bytes": 4096,
         "process_id": 7522,
-    }  # fmt: skip
+    }
     launch, get = map(known, found["slice"])
     assert launch == {
-        "name": "cudaLaunchKernel", "slice_kind": "runtime", "start_ns": 330_020_000,
-        "dur_ns": 5231, "correlation_id": 111, "process_id": 7522,
+        "name": "cudaLaunchKernel",
+        "slice_kind": "runtime",
+        "start_ns": 330_020_000,
+        "dur_ns": 5231,
+        "correlation_id": 111,
+        "process_id": 7522,
         "args_json": {"kernel": "void add<int=2>(float const *, float*)"},
-    }  # fmt: skip
-    assert get == {"name": "cuDeviceGet", "slice_kind": "driver", "start_ns": 1_330_100_000,
-                   "dur_ns": 0, "process_id": 7522}  # fmt: skip
+    }
+    assert get == {
+        "name": "cuDeviceGet",
+        "slice_kind": "driver",
+        "start_ns": 1_330_100_000,
+        "dur_ns": 0,
+        "process_id": 7522,
+    }
     # 195.31 KB are 199,997 bytes: nvprof rounds to five digits.
     assert [row["size_bytes"] for row in found["transfer"]] == [199_997, 199_997]
     assert known(found.one("device"))["name"] == "Tesla T4"
@@ -152,15 +198,18 @@ def test_a_gpu_and_api_trace_as_text() -> None:
 
 def trace(*rows: str, footnotes: bool = True) -> str:
     """A GPU trace in text, in the layout of CUDA 6."""
-    head = ("   Start  Duration            Grid Size      Block Size     Regs*    SSMem*    DSMem*"
-            "      Size  Throughput           Device   Context    Stream  Name")  # fmt: skip
+    head = (
+        "   Start  Duration            Grid Size      Block Size     Regs*    SSMem*    DSMem*"
+        "      Size  Throughput           Device   Context    Stream  Name"
+    )
     end = "\nRegs: Number of registers used per CUDA thread.\n" if footnotes else ""
     return "==1== Profiling result:\n" + "".join(f"{row}\n" for row in (head, *rows)) + end
 
 
 def copy(size: str, duration: str, rate: str, *, device: str = "Tesla K40 (0)") -> str:
-    return (f"133.81ms  {duration}  -  -  -  -  -  {size}  {rate}  {device}  1  2  "
-            "[CUDA memcpy HtoD]")  # fmt: skip
+    return (
+        f"133.81ms  {duration}  -  -  -  -  -  {size}  {rate}  {device}  1  2  [CUDA memcpy HtoD]"
+    )
 
 
 def launch(shared: str, name: str = "k(int) [94]", *, device: str = "Tesla K40 (0)") -> str:
@@ -283,10 +332,14 @@ def test_unified_memory_in_a_trace(read: Read) -> None:
     found = read(content)
     assert known(found.one("transfer"))["size_bytes"] == 4096
     assert known(found.one("slice")) == {
-        "name": "[Unified Memory GPU page faults]", "slice_kind": "device", "device_id": 0,
-        "start_ns": 9500, "dur_ns": 1250, "process_id": 1,
+        "name": "[Unified Memory GPU page faults]",
+        "slice_kind": "device",
+        "device_id": 0,
+        "start_ns": 9500,
+        "dur_ns": 1250,
+        "process_id": 1,
         "args_json": {"Unified Memory": "3", "Virtual Address": "0x7f4"},
-    }  # fmt: skip
+    }
 
 
 # -- API trace ------------------------------------------------------------------------------------
@@ -302,12 +355,22 @@ def test_an_api_trace_as_csv(read: Read) -> None:
         '35870.000000,,"[Range start] step (id=1)",\n'
     )
     assert [known(row) for row in found["slice"]] == [
-        {"name": "cuDeviceGetPCIBusId", "slice_kind": "driver", "start_ns": 0, "dur_ns": 2866,
-         "correlation_id": 1},
-        {"name": "cudaMemcpyAsync", "slice_kind": "runtime", "start_ns": 35_863_518, "dur_ns": 952,
-         "correlation_id": 2},
+        {
+            "name": "cuDeviceGetPCIBusId",
+            "slice_kind": "driver",
+            "start_ns": 0,
+            "dur_ns": 2866,
+            "correlation_id": 1,
+        },
+        {
+            "name": "cudaMemcpyAsync",
+            "slice_kind": "runtime",
+            "start_ns": 35_863_518,
+            "dur_ns": 952,
+            "correlation_id": 2,
+        },
         {"name": "[Range start] step (id=1)", "slice_kind": "annotation", "start_ns": 35_870_000},
-    ]  # fmt: skip
+    ]
     assert found.facts["recording_kind"] == "timeline"
     assert found.facts["metadata_json"] is None
 
@@ -322,9 +385,13 @@ def test_an_api_trace_as_text(read: Read) -> None:
     first, second = map(known, found["slice"])
     assert (first["start_ns"], first["dur_ns"], first["slice_kind"]) == (0, 2415, "driver")
     assert second == {
-        "name": "cudaLaunch", "slice_kind": "runtime", "start_ns": 38_829_000, "dur_ns": 180,
-        "correlation_id": 106, "args_json": {"kernel": "void f<int=1>(int*, char)"},
-    }  # fmt: skip
+        "name": "cudaLaunch",
+        "slice_kind": "runtime",
+        "start_ns": 38_829_000,
+        "dur_ns": 180,
+        "correlation_id": 106,
+        "args_json": {"kernel": "void f<int=1>(int*, char)"},
+    }
 
 
 @pytest.mark.parametrize(
@@ -363,13 +430,23 @@ def test_a_duration_below_zero_is_not_known(read: Read) -> None:
 def test_a_summary_as_text() -> None:
     found = fixture("summary-text")
     step, reduce = map(known, found["kernel"])
-    assert step == {"name": "void step<int=2>(float*, float*)", "launch_count": 30,
-                    "dur_ns": 1_500_000_000, "process_id": 15105}  # fmt: skip
+    assert step == {
+        "name": "void step<int=2>(float*, float*)",
+        "launch_count": 30,
+        "dur_ns": 1_500_000_000,
+        "process_id": 15105,
+    }
     assert (reduce["launch_count"], reduce["dur_ns"]) == (4, 200_000_000)
     assert metric_of(found, "Time") == {
-        "metric_name": "Time", "value": 50e6, "unit": "ns", "value_raw": "50.000ms",
-        "unit_raw": "ms", "status_kind": "ok", "min_value": 48e6, "max_value": 52.5e6,
-    }  # fmt: skip
+        "metric_name": "Time",
+        "value": 50e6,
+        "unit": "ns",
+        "value_raw": "50.000ms",
+        "unit_raw": "ms",
+        "status_kind": "ok",
+        "min_value": 48e6,
+        "max_value": 52.5e6,
+    }
     # 2 kernels, 1 kind of copy, 2 calls, 1 OpenACC, 1 migration, 2 of NVTX.
     assert (found.report.event_count, found.report.skipped_event_count) == (9, 7)
     assert found.codes == ["other_text"] + ["totals_only"] * 4 + ["unread_section"]
@@ -377,12 +454,27 @@ def test_a_summary_as_text() -> None:
     assert found["transfer"] == found["slice"] == []
     totals = metadata(found)["totals"]
     assert totals[:2] == [
-        {"type": "GPU copies and sets", "process_id": 15105, "name": "[CUDA memcpy HtoD]",
-         "call_count": 20, "total_ns": 100_000_000, "avg_ns": 5_000_000, "min_ns": 1000,
-         "max_ns": 9_000_000},
-        {"type": "API calls", "process_id": 15105, "name": "cudaMalloc", "call_count": 10,
-         "total_ns": 900_000_000, "avg_ns": 90_000_000, "min_ns": 100, "max_ns": 500_000_000},
-    ]  # fmt: skip
+        {
+            "type": "GPU copies and sets",
+            "process_id": 15105,
+            "name": "[CUDA memcpy HtoD]",
+            "call_count": 20,
+            "total_ns": 100_000_000,
+            "avg_ns": 5_000_000,
+            "min_ns": 1000,
+            "max_ns": 9_000_000,
+        },
+        {
+            "type": "API calls",
+            "process_id": 15105,
+            "name": "cudaMalloc",
+            "call_count": 10,
+            "total_ns": 900_000_000,
+            "avg_ns": 90_000_000,
+            "min_ns": 100,
+            "max_ns": 500_000_000,
+        },
+    ]
     assert totals[4]["device"] == "Tesla P100-SXM2-16GB (0)"
     assert (totals[4]["total size"], totals[4]["total time"]) == ("16.00000MB", "1.635900ms")
     assert totals[5:] == [
@@ -395,9 +487,11 @@ def test_a_summary_as_text() -> None:
 def test_a_summary_as_csv_has_its_units_in_a_row() -> None:
     found = fixture("summary-csv")
     assert known(found.one("kernel")) == {
-        "name": "void a<int, float>(int, float*)", "launch_count": 3, "dur_ns": 1_200_300_400,
+        "name": "void a<int, float>(int, float*)",
+        "launch_count": 3,
+        "dur_ns": 1_200_300_400,
         "process_id": 88,
-    }  # fmt: skip
+    }
     assert metric_of(found, "Time")["value"] == 400_100_133.0
     assert metric_of(found, "Time")["max_value"] == 402_000_000.0
     assert found.report.skipped_event_count == 2
@@ -414,21 +508,25 @@ def test_a_type_that_is_damaged_does_not_make_calls_kernels(read: Read) -> None:
 
 def test_processes_side_by_side_and_what_they_print() -> None:
     found = fixture("mixed-log")
-    assert [(row["name"], row["process_id"], row["launch_count"], row["dur_ns"])
-            for row in found["kernel"]] == [
-        ("spin(int)", 100, 3, 300_000), ("tail(void)", 100, 1, 100_000),
-    ]  # fmt: skip
+    assert [
+        (row["name"], row["process_id"], row["launch_count"], row["dur_ns"])
+        for row in found["kernel"]
+    ] == [("spin(int)", 100, 3, 300_000), ("tail(void)", 100, 1, 100_000)]
     assert metadata(found)["processes"] == [
-        {"process_id": 100, "command": "./mpi_app"}, {"process_id": 101, "command": "./mpi_app"},
-    ]  # fmt: skip
+        {"process_id": 100, "command": "./mpi_app"},
+        {"process_id": 101, "command": "./mpi_app"},
+    ]
     assert [(t["process_id"], t["name"]) for t in metadata(found)["totals"]] == [
-        (100, "cudaFree"), (101, "cudaMalloc")
-    ]  # fmt: skip
+        (100, "cudaFree"),
+        (101, "cudaMalloc"),
+    ]
     assert {code: (i.severity_kind, i.origin_kind) for code, i in found.issues.items()} == {
-        "profiler_warning": ("warning", "recording"), "profiler_error": ("error", "recording"),
-        "nothing_profiled": ("warning", "recording"), "totals_only": ("info", "recording"),
+        "profiler_warning": ("warning", "recording"),
+        "profiler_error": ("error", "recording"),
+        "nothing_profiled": ("warning", "recording"),
+        "totals_only": ("info", "recording"),
         "other_text": ("info", "import"),
-    }  # fmt: skip
+    }
     assert found.issues["profiler_warning"].message == "nvprof warns: Some records are lost"
     assert found.issues["profiler_error"].message.endswith("Internal profiling error 4075:9")
     assert found.issues["other_text"].occurrence_count == 1
@@ -455,17 +553,29 @@ def test_two_results_of_one_kernel_stay_apart(read: Read) -> None:
 def test_metrics_and_events_as_csv() -> None:
     found = fixture("metrics-csv")
     stencil, tail = map(known, found["kernel"])
-    assert stencil == {"name": "stencil(float*, int)", "device_id": 0, "launch_count": 3,
-                       "occupancy_ratio": 0.850643, "process_id": 20858}  # fmt: skip
+    assert stencil == {
+        "name": "stencil(float*, int)",
+        "device_id": 0,
+        "launch_count": 3,
+        "occupancy_ratio": 0.850643,
+        "process_id": 20858,
+    }
     assert tail == {"name": "tail(void)", "device_id": 0, "launch_count": 1, "process_id": 20858}
     assert [counted(row, found) for row in found["kernel_counter"]] == [
         # 3 launches of 1000, 200 and 6000; 16 sectors of 32 bytes
-        {"fadd_inst": 3000, "fmul_inst": 600, "ffma_inst": 18_000,
-         "status_json": {"dram_write_sector_count": "text"}},
+        {
+            "fadd_inst": 3000,
+            "fmul_inst": 600,
+            "ffma_inst": 18_000,
+            "status_json": {"dram_write_sector_count": "text"},
+        },
         {"fp32_flop": 64, "l2_t_bytes": 512},
-    ]  # fmt: skip
-    assert known(found.one("device")) == {"device_id": 0, "name": "Tesla K20c",
-                                          "is_described": True}  # fmt: skip
+    ]
+    assert known(found.one("device")) == {
+        "device_id": 0,
+        "name": "Tesla K20c",
+        "is_described": True,
+    }
     # The row of a kernel is where it first stands, here among the events.
     content = text_of("metrics-csv").encode()
     assert stencil_at(content, found["kernel"][0]["event_id"]) == "warps_launched"
@@ -483,22 +593,53 @@ def stencil_at(content: bytes, place: int) -> str:
 @pytest.mark.parametrize(
     ("kernel", "name", "expected"),
     [
-        (0, "stall_sync", {"value": 0.17931227, "unit": "ratio", "value_raw": "17.931227%",
-                           "unit_raw": "%", "status_kind": "ok", "min_value": 0.17926628,
-                           "max_value": 0.17936764}),
-        (0, "dram_read_throughput", {"value": 2.0 * 2**30, "unit": "byte/s",
-                                     "value_raw": "2.000000GB/s", "unit_raw": "GB/s",
-                                     "status_kind": "ok", "min_value": 2.0**30,
-                                     "max_value": 3.0 * 2**30}),
-        (0, "l2_utilization", {"value_raw": "Mid (5)", "status_kind": "text", "min_value": 1.0,
-                               "max_value": 10.0}),
+        (
+            0,
+            "stall_sync",
+            {
+                "value": 0.17931227,
+                "unit": "ratio",
+                "value_raw": "17.931227%",
+                "unit_raw": "%",
+                "status_kind": "ok",
+                "min_value": 0.17926628,
+                "max_value": 0.17936764,
+            },
+        ),
+        (
+            0,
+            "dram_read_throughput",
+            {
+                "value": 2.0 * 2**30,
+                "unit": "byte/s",
+                "value_raw": "2.000000GB/s",
+                "unit_raw": "GB/s",
+                "status_kind": "ok",
+                "min_value": 2.0**30,
+                "max_value": 3.0 * 2**30,
+            },
+        ),
+        (
+            0,
+            "l2_utilization",
+            {"value_raw": "Mid (5)", "status_kind": "text", "min_value": 1.0, "max_value": 10.0},
+        ),
         (0, "dram_write_transactions", {"value_raw": "<OVERFLOW>", "status_kind": "text"}),
         (1, "ipc", {"value_raw": "nan", "status_kind": "nan"}),
         (1, "tex_utilization", {"value_raw": "n/a", "status_kind": "not_available"}),
-        (1, "flop_count_sp", {"value": 64.0, "value_raw": "64", "status_kind": "ok",
-                              "min_value": 64.0, "max_value": 64.0}),
+        (
+            1,
+            "flop_count_sp",
+            {
+                "value": 64.0,
+                "value_raw": "64",
+                "status_kind": "ok",
+                "min_value": 64.0,
+                "max_value": 64.0,
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_metric(kernel: int, name: str, expected: Row) -> None:
     row = metric_of(fixture("metrics-csv"), name, kernel)
     assert row.pop("section_name") == "Metric result"
@@ -519,11 +660,13 @@ def test_metrics_and_events_as_text() -> None:
         (1, 2, "void matrixMul<int=32>(float*, float*)"),
     ]
     assert [(row["device_id"], row["name"]) for row in found["device"]] == [
-        (0, "GeForce GT 640M LE"), (1, "GeForce GTX 980"),
-    ]  # fmt: skip
+        (0, "GeForce GT 640M LE"),
+        (1, "GeForce GTX 980"),
+    ]
     assert counted(found.one("kernel_counter"), found) == {
-        "fp64_flop": 7 * 301, "dram_read_sector_count": 200 * 301
-    }  # fmt: skip
+        "fp64_flop": 7 * 301,
+        "dram_read_sector_count": 200 * 301,
+    }
     assert metric_of(found, "flop_count_dp")["label_name"] == (
         "Floating Point Operations(Double Precision)"
     )
@@ -533,17 +676,27 @@ def test_metrics_of_each_launch() -> None:
     found = fixture("launch-metrics-csv")
     gemm, bias = map(known, found["kernel"])
     assert gemm == {
-        "name": "void gemm(float*, int, int)", "device_id": 0, "context_id": 3, "stream_id": 78,
-        "correlation_id": 2298, "launch_count": 1, "occupancy_ratio": 0.664158,
-    }  # fmt: skip
+        "name": "void gemm(float*, int, int)",
+        "device_id": 0,
+        "context_id": 3,
+        "stream_id": 78,
+        "correlation_id": 2298,
+        "launch_count": 1,
+        "occupancy_ratio": 0.664158,
+    }
     assert bias["occupancy_ratio"] == 0.25
     assert [counted(row, found) for row in found["kernel_counter"]] == [
-        {"fp32_flop": 1_048_576}, {"fp32_flop": 4096}
-    ]  # fmt: skip
+        {"fp32_flop": 1_048_576},
+        {"fp32_flop": 4096},
+    ]
     assert metric_of(found, "branch_efficiency") == {
-        "metric_name": "branch_efficiency", "value": 0.995, "unit": "ratio",
-        "value_raw": "99.500000", "unit_raw": "%", "status_kind": "ok",
-    }  # fmt: skip
+        "metric_name": "branch_efficiency",
+        "value": 0.995,
+        "unit": "ratio",
+        "value_raw": "99.500000",
+        "unit_raw": "%",
+        "status_kind": "ok",
+    }
     assert metric_of(found, "dram_utilization", 1)["status_kind"] == "text"
     assert known(found.one("device"))["name"] == "TITAN X (Pascal)"
     assert found.facts["recording_kind"] == "counters"
@@ -572,30 +725,48 @@ def metrics(*rows: str, kernel: str = "    Kernel: a(int)\n") -> str:
     ("rows", "expected"),
     [
         (["2  flop_count_sp  x  1  9  7", "2  flop_count_sp_add  x  1  1  1"], {"fp32_flop": 14}),
-        (["2  flop_count_sp  x  nan  nan  nan", "2  flop_count_sp_fma  x  1  1  1"],
-         {"ffma_inst": 2, "status_json": {"fp32_flop": "nan"}}),
-        (["1  flop_count_dp_add  x  1  1  1", "1  flop_count_dp_mul  x  2  2  2",
-          "1  flop_count_dp_fma  x  4  4  4"], {"dadd_inst": 1, "dmul_inst": 2, "dfma_inst": 4}),
+        (
+            ["2  flop_count_sp  x  nan  nan  nan", "2  flop_count_sp_fma  x  1  1  1"],
+            {"ffma_inst": 2, "status_json": {"fp32_flop": "nan"}},
+        ),
+        (
+            [
+                "1  flop_count_dp_add  x  1  1  1",
+                "1  flop_count_dp_mul  x  2  2  2",
+                "1  flop_count_dp_fma  x  4  4  4",
+            ],
+            {"dadd_inst": 1, "dmul_inst": 2, "dfma_inst": 4},
+        ),
         (["3  flop_count_hp  x  1  1  1.5"], {"fp16_flop": 4}),
         (["1  flop_count_hp_add  x  1  1  1"], None),
-        (["4  dram_read_transactions  x  1  1  10", "4  dram_write_transactions  x  0  0  0"],
-         {"dram_read_sector_count": 40, "dram_write_sector_count": 0}),
-        (["2  dram_read_bytes  x  1  1  100", "2  dram_write_bytes  x  1  1  1.0000KB"],
-         {"dram_read_bytes": 200, "dram_write_bytes": 2048}),
-        (["2  l2_read_transactions  x  1  1  3", "2  l2_write_transactions  x  1  1  4"],
-         {"l2_t_bytes": (3 + 4) * 2 * 32}),
+        (
+            ["4  dram_read_transactions  x  1  1  10", "4  dram_write_transactions  x  0  0  0"],
+            {"dram_read_sector_count": 40, "dram_write_sector_count": 0},
+        ),
+        (
+            ["2  dram_read_bytes  x  1  1  100", "2  dram_write_bytes  x  1  1  1.0000KB"],
+            {"dram_read_bytes": 200, "dram_write_bytes": 2048},
+        ),
+        (
+            ["2  l2_read_transactions  x  1  1  3", "2  l2_write_transactions  x  1  1  4"],
+            {"l2_t_bytes": (3 + 4) * 2 * 32},
+        ),
         (["2  l2_read_transactions  x  1  1  3"], None),
-        (["2  l2_read_transactions  x  1  1  3", "2  l2_write_transactions  x  1  1  n/a"],
-         {"status_json": {"l2_t_bytes": "not_available"}}),
+        (
+            ["2  l2_read_transactions  x  1  1  3", "2  l2_write_transactions  x  1  1  n/a"],
+            {"status_json": {"l2_t_bytes": "not_available"}},
+        ),
         # not one of three launches used tensor cores; one of three may have
-        (["3  tensor_precision_fu_utilization  x  Idle (0)  Idle (0)  Idle (0)"],
-         {"tensor_inst": 0}),
+        (
+            ["3  tensor_precision_fu_utilization  x  Idle (0)  Idle (0)  Idle (0)"],
+            {"tensor_inst": 0},
+        ),
         (["3  tensor_precision_fu_utilization  x  Idle (0)  Low (1)  Idle (0)"], None),
         (["1  double_precision_fu_utilization  x  Idle (0)  Idle (0)  Idle (0)"], None),
         (["1  gld_transactions  x  1  1  10", "1  elapsed_cycles_sm  x  1  1  10"], None),
         (["999999999999999  flop_count_sp  x  1  1  99999"], {}),
     ],
-)  # fmt: skip
+)
 def test_what_becomes_of_counters(rows: list[str], expected: Row | None, read: Read) -> None:
     found = read(metrics(*rows))
     counters = [counted(row, found) for row in found["kernel_counter"]]
@@ -605,10 +776,13 @@ def test_what_becomes_of_counters(rows: list[str], expected: Row | None, read: R
 
 @pytest.mark.parametrize("note", [" -->", "  -->", "  <- look  here"])
 def test_what_somebody_wrote_behind_a_line_is_not_of_its_value(note: str, read: Read) -> None:
-    found = read(metrics(
-        f"2  flop_count_sp  x  1  9  7{note}", f"2  sm_efficiency  x y  1.00%  2.00%  1.50%{note}",
-        f"2  dram_utilization  x  Low (1)  Low (2)  Low (2){note}",
-    ))  # fmt: skip
+    found = read(
+        metrics(
+            f"2  flop_count_sp  x  1  9  7{note}",
+            f"2  sm_efficiency  x y  1.00%  2.00%  1.50%{note}",
+            f"2  dram_utilization  x  Low (1)  Low (2)  Low (2){note}",
+        )
+    )
     assert [
         (row["value_raw"], row["status_kind"], row["value"], row["min_value"])
         for row in found["kernel_metric"]
@@ -639,8 +813,12 @@ def test_a_kernel_profiled_again_is_another_row(read: Read) -> None:
 def test_device_and_kernel_on_one_line(read: Read) -> None:
     text = metrics("1  ipc  x  1  1  1", kernel="")
     found = read(text.replace('"T (0)"\n', '"T (4)"    Kernel: mm$_omp_fn$0\n'))
-    assert known(found.one("kernel")) == {"name": "mm$_omp_fn$0", "device_id": 4,
-                                          "launch_count": 1, "process_id": 1}  # fmt: skip
+    assert known(found.one("kernel")) == {
+        "name": "mm$_omp_fn$0",
+        "device_id": 4,
+        "launch_count": 1,
+        "process_id": 1,
+    }
 
 
 # -- encodings, and what stands around the rows ---------------------------------------------------
@@ -748,14 +926,17 @@ def test_a_header_that_other_tools_may_have_is_half_sure() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"\0" * 1000, b"==PROF== Connected to process 1\n",
+        b"",
+        b"\0" * 1000,
+        b"==PROF== Connected to process 1\n",
         b"==12== Memcheck, a memory error detector\n==12== Command: ./a\n",
         b'"ID","Process ID","Kernel Name","Context","Stream","Device","CC","Metric Name"\n',
-        b"======== Results ========\nName  Time\n", b"Start of day, 12 Devices\n",
+        b"======== Results ========\nName  Time\n",
+        b"Start of day, 12 Devices\n",
         b'"Time (%)","Total Time (ns)","Instances","Avg (ns)","Name"\n',
         b'"Index","KernelName","gpu-id","queue-id","DurationNs"\n',
     ],
-)  # fmt: skip
+)
 def test_other_content_is_not_claimed(content: bytes) -> None:
     assert NvprofParser().sniff(content) is None
 
@@ -765,9 +946,7 @@ def test_no_other_file_of_the_corpus_is_claimed(corpus: Path) -> None:
     for path in (path for path in corpus.rglob("*") if path.is_file()):
         if NvprofParser().sniff(Source.at(path).head()):
             claimed.add(path.name)
-    assert claimed == {
-        "darknet19-nvprof-metrics.txt", "dlbench-alexnet-gtx980-nvprof-trace.txt.gz",
-    }  # fmt: skip
+    assert claimed == {"darknet19-nvprof-metrics.txt", "dlbench-alexnet-gtx980-nvprof-trace.txt.gz"}
 
 
 # -- damage ---------------------------------------------------------------------------------------
@@ -830,8 +1009,12 @@ def test_what_is_before_a_cut_is_kept(name: str, read: Read) -> None:
             assert row["name"] == rows["kernel"][row["event_id"]]["name"]
         assert {tuple(row.items()) for row in found["kernel_metric"]} <= set(cells)
         there = {row["event_id"] for table in EVENT_TABLES for row in found[table]}
-        ended = {place for table in EVENT_TABLES for place in rows[table]
-                 if content.index(b"\n", place) < length}  # fmt: skip
+        ended = {
+            place
+            for table in EVENT_TABLES
+            for place in rows[table]
+            if content.index(b"\n", place) < length
+        }
         assert ended <= there
     assert read_count > 50
 
@@ -975,8 +1158,10 @@ def test_the_metrics_of_darknet(corpus: Path) -> None:
     path = corpus / "ncu" / "darknet19-nvprof-metrics.txt"
     text = path.read_text("utf-8")
     found = read_file(path)
-    line = re.compile(r" +(\d+) +(\w+)  +(\S.*?)  +(\S+(?: \(\d+\))?)  +(\S+(?: \(\d+\))?)  +"
-                      r"(\S+(?: \(\d+\))?)")  # fmt: skip
+    line = re.compile(
+        r" +(\d+) +(\w+)  +(\S.*?)  +(\S+(?: \(\d+\))?)  +(\S+(?: \(\d+\))?)  +"
+        r"(\S+(?: \(\d+\))?)"
+    )
     sums: dict[str, dict[str, int]] = defaultdict(dict)
     cells, kernel, launches = [], "", {}
     for written in text.splitlines():
@@ -989,8 +1174,9 @@ def test_the_metrics_of_darknet(corpus: Path) -> None:
             if re.fullmatch(r"\d+", average):
                 sums[kernel][metric] = int(count) * int(average)
     assert len(cells) == text.count("\n         ") == 16 * 158
-    assert [(row["metric_name"], row["label_name"], row["value_raw"])
-            for row in found["kernel_metric"]] == cells  # fmt: skip
+    assert [
+        (row["metric_name"], row["label_name"], row["value_raw"]) for row in found["kernel_metric"]
+    ] == cells
     assert {row["name"]: row["launch_count"] for row in found["kernel"]} == launches
     names = {row["event_id"]: row["name"] for row in found["kernel"]}
     assert len(found["kernel_counter"]) == len(names) == 16
@@ -1016,15 +1202,21 @@ def test_the_metrics_of_darknet(corpus: Path) -> None:
     assert found.codes == ["other_text", "profiler_warning"]
     assert found.facts["recording_kind"] == "counters"
     assert found.facts["is_complete"] is True
-    assert known(found.one("device")) == {"device_id": 0, "name": "Tesla V100-PCIE-32GB",
-                                          "is_described": True}  # fmt: skip
+    assert known(found.one("device")) == {
+        "device_id": 0,
+        "name": "Tesla V100-PCIE-32GB",
+        "is_described": True,
+    }
 
 
 @pytest.mark.parametrize(
     ("level", "counter"),
-    [("double_precision", "flop_count_dp"), ("half_precision", "flop_count_hp"),
-     ("special", "flop_count_sp_special")],
-)  # fmt: skip
+    [
+        ("double_precision", "flop_count_dp"),
+        ("half_precision", "flop_count_hp"),
+        ("special", "flop_count_sp_special"),
+    ],
+)
 def test_a_unit_is_idle_where_it_did_nothing_and_nowhere_else(
     corpus: Path, level: str, counter: str
 ) -> None:
@@ -1085,8 +1277,9 @@ def test_the_trace_of_dlbench(corpus: Path) -> None:
             if not written.startswith("["):
                 kernel_ns += row["dur_ns"]
                 written += f" [{row['correlation_id']}]"
-                grid, block = (tuple(row[f"{what}_{axis}"] for axis in "xyz")
-                               for what in ("grid", "block"))  # fmt: skip
+                grid, block = (
+                    tuple(row[f"{what}_{axis}"] for axis in "xyz") for what in ("grid", "block")
+                )
                 assert [f"({x} {y} {z})" for x, y, z in (grid, block)] == cells[2:4]
                 assert row["registers_per_thread_count"] == int(cells[4])
             assert written == cells[12]
@@ -1100,8 +1293,9 @@ def test_the_trace_of_dlbench(corpus: Path) -> None:
     assert found.facts["is_complete"] is True
     assert {row["device_id"] for row in found["kernel"]} == {None}
     assert known(found.one("device")) == {
-        "is_described": True, "properties_json": {"Device": "GeForce GTX 980"}
-    }  # fmt: skip
+        "is_described": True,
+        "properties_json": {"Device": "GeForce GTX 980"},
+    }
 
 
 def test_the_copies_of_dlbench_agree_with_their_throughput(corpus: Path) -> None:

@@ -58,15 +58,23 @@ def known(row: Row, *names: str) -> tuple[Any, ...]:
 
 
 def rows(found: Parsed, *names: str, kind: str | None = None) -> list[tuple[Any, ...]]:
-    return [
-        known(row, *names) for row in found["counter"] if kind in (None, row["record_kind"])
-    ]  # fmt: skip
+    return [known(row, *names) for row in found["counter"] if kind in (None, row["record_kind"])]
 
 
 # -- the same in text, CSV and JSON ---------------------------------------------------------------
 
-SAME = ("record_kind", "event_name", "event_key", "pmu_name", "metric_event_name", "value", "unit",
-        "status_kind", "running_ratio", "stddev")  # fmt: skip
+SAME = (
+    "record_kind",
+    "event_name",
+    "event_key",
+    "pmu_name",
+    "metric_event_name",
+    "value",
+    "unit",
+    "status_kind",
+    "running_ratio",
+    "stddev",
+)
 
 
 @pytest.mark.parametrize("name", ["stat.csv", "stat.json"])
@@ -76,11 +84,15 @@ def test_a_measurement_is_the_same_in_every_format(name: str) -> None:
     expected[-1][8] = 1.0  # the footer does not say that the clock never stopped
     assert [list(row) for row in rows(other, *SAME)] == expected
     assert known(text.one("measurement"), "dur_ns", "dur_kind", "repeat_count") == (
-        641_900_000, "footer", 3,
-    )  # fmt: skip
+        641_900_000,
+        "footer",
+        3,
+    )
     assert known(other.one("measurement"), "dur_ns", "dur_kind", "repeat_count") == (
-        641_900_000, "duration_time", None,
-    )  # fmt: skip
+        641_900_000,
+        "duration_time",
+        None,
+    )
     assert (text.codes, other.codes) == ([], [])
 
 
@@ -96,18 +108,30 @@ def test_the_numbers_of_that_measurement() -> None:
         ("branch-misses", 25_000_000, None, "ok", 1.0, 300_000),
         ("of all branches", 0.025, "ratio", "ok", None, None),
         ("fp_arith_inst_retired.scalar_double", 9_007_199_254, None, "scaled", 0.5, 0),
-        ("fp_arith_inst_retired.512b_packed_double", 500_000_001, None, "scaled", 0.5,
-         250_000.0005),
+        (
+            "fp_arith_inst_retired.512b_packed_double",
+            500_000_001,
+            None,
+            "scaled",
+            0.5,
+            250_000.0005,
+        ),
         ("fp_arith_inst_retired.128b_packed_single", None, None, "not_counted", 0.0, None),
         ("amx_ops_retired.bf16", None, None, "not_supported", None, None),
         ("uncore_imc/cas_count_read/", 1_074_266_112, "byte", "ok", 1.0, 4_297_064.448),
-        ("uncore_imc/cas_count_write/", 537_133_056, "byte", "ok", 1.0,
-         pytest.approx(3_222_798.336)),
+        (
+            "uncore_imc/cas_count_write/",
+            537_133_056,
+            "byte",
+            "ok",
+            1.0,
+            pytest.approx(3_222_798.336),
+        ),
         ("power/energy-pkg/", 310.72, "J", "ok", 1.0, pytest.approx(1.025376)),
         ("task-clock", 2_560_000_000, "ns", "ok", 1.0, 5_120_000),
         ("CPUs utilized", 3.988, None, "ok", None, None),
         ("duration_time", 641_900_000, "ns", "ok", None, 1_283_800),
-    ]  # fmt: skip
+    ]
     assert found.one("measurement")["dur_stddev_ns"] == 1_284_000
     assert found.one("measurement")["target_name"] == "./solver 4096"
 
@@ -182,20 +206,28 @@ def test_without_a_time_there_is_none() -> None:
         ("CPU3,1234,,cycles,617,50.00,,", {"scope_name": "CPU3", "scope_cpu_count": None}),
         ("a b-12,1234,,cycles,617,50.00,,", {"scope_name": "a b-12", "value": 1234}),
         ("     2.000000005,1234,,cycles,617,50.00,,", {"time_ns": 2_000_000_005, "value": 1234}),
-        ("1234,,cpu/event=0xc7,umask=0x1/u,617,50.00,,",
-         {"event_key": "cpu/event=0xc7,umask=0x1/", "modifier_name": "u", "running_ns": 617}),
-        ("10.50,MiB,uncore_imc/cas_count_read/,617,100.00,,",
-         {"value": 11_010_048, "unit": "byte", "unit_raw": "MiB"}),
+        (
+            "1234,,cpu/event=0xc7,umask=0x1/u,617,50.00,,",
+            {"event_key": "cpu/event=0xc7,umask=0x1/", "modifier_name": "u", "running_ns": 617},
+        ),
+        (
+            "10.50,MiB,uncore_imc/cas_count_read/,617,100.00,,",
+            {"value": 11_010_048, "unit": "byte", "unit_raw": "MiB"},
+        ),
         ("7,furlongs,x/y/,617,100.00,,", {"value": 7, "unit": "furlongs"}),
         ("<not counted>,,cycles,0,0.00,,", {"status_kind": "not_counted", "running_ratio": 0.0}),
-        ("     2.000000005,<not counted>,,cycles,0,100.00,,",
-         {"status_kind": "not_counted", "running_ratio": 1.0, "value": None}),
+        (
+            "     2.000000005,<not counted>,,cycles,0,100.00,,",
+            {"status_kind": "not_counted", "running_ratio": 1.0, "value": None},
+        ),
         ("<not counted>,,cycles", {"status_kind": "not_counted", "running_ratio": None}),
-        ("<not supported>,,cycles,0,100.00,,",
-         {"status_kind": "not_supported", "running_ratio": None, "value": None}),
+        (
+            "<not supported>,,cycles,0,100.00,,",
+            {"status_kind": "not_supported", "running_ratio": None, "value": None},
+        ),
         ("9007199254740991,,cycles,1,100.00,,", {"value": 2**53 - 1}),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("sep", [",", ";", "|", "\t", "@"])
 def test_a_line_of_csv(read: Read, line: str, expected: Row, sep: str) -> None:
     written = line.replace(",", sep).replace(f"0xc7{sep}umask", "0xc7,umask")
@@ -250,19 +282,22 @@ def test_intervals(case: str) -> None:
     events = [r for r in found["counter"] if r["record_kind"] == "event"]
     assert [r["interval_index"] for r in events] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     ends = [r["time_ns"] for r in events[::3]]
-    assert [r["dur_ns"] for r in events[::3]] == [
-        ends[0], ends[1] - ends[0], ends[2] - ends[1],
-    ]  # fmt: skip
+    assert [r["dur_ns"] for r in events[::3]] == [ends[0], ends[1] - ends[0], ends[2] - ends[1]]
     assert known(found.one("measurement"), "dur_ns", "dur_kind", "interval_count") == (
-        ends[2], "intervals", 3,
-    )  # fmt: skip
+        ends[2],
+        "intervals",
+        3,
+    )
 
 
 @pytest.mark.parametrize(
     ("case", "page_faults"),
-    [("idle/stat.txt", [855, None, None, 0, 15]), ("idle_csv/stat.csv", [852, None, None, 15]),
-     ("idle_json/stat.json", [852, None, None, 0, 15])],
-)  # fmt: skip
+    [
+        ("idle/stat.txt", [855, None, None, 0, 15]),
+        ("idle_csv/stat.csv", [852, None, None, 15]),
+        ("idle_json/stat.json", [852, None, None, 0, 15]),
+    ],
+)
 def test_intervals_without_work_are_told_from_ones_that_were_lost(
     case: str, page_faults: list[int | None]
 ) -> None:
@@ -274,9 +309,16 @@ def test_intervals_without_work_are_told_from_ones_that_were_lost(
 
 @pytest.mark.parametrize(
     ("version", "ending"),
-    [("", ""), ("", "_csv"), ("", "_json"), ("linux612_", "_csv"), ("linux612_", "_json"),
-     ("linux72_", "_csv"), ("linux72_", "_json")],
-)  # fmt: skip
+    [
+        ("", ""),
+        ("", "_csv"),
+        ("", "_json"),
+        ("linux612_", "_csv"),
+        ("linux612_", "_json"),
+        ("linux72_", "_csv"),
+        ("linux72_", "_json"),
+    ],
+)
 def test_a_summary_belongs_to_its_intervals(version: str, ending: str) -> None:
     folder = FIXTURES / f"{version}intervals_summary{ending}"
     (path,) = folder.iterdir()
@@ -343,8 +385,10 @@ def test_blocks_after_intervals(read: Read) -> None:
     assert [m["target_name"] for m in found["measurement"]] == [None, "./work"]
     assert [m["interval_count"] for m in found["measurement"]] == [1, None]
     assert rows(found, "measurement_index", "event_name") == [
-        (0, "cycles"), (1, "instructions"), (1, "duration_time"),
-    ]  # fmt: skip
+        (0, "cycles"),
+        (1, "instructions"),
+        (1, "duration_time"),
+    ]
 
 
 # -- text -----------------------------------------------------------------------------------------
@@ -357,16 +401,20 @@ def test_blocks_after_intervals(read: Read) -> None:
         ("     1,234 cycles", {"event_name": "cycles", "value": 1234}),
         ("     1,234      cycles:u   (82.57%)", {"modifier_name": "u", "running_ratio": 0.8257}),
         ("     1,234      cycles   [82.57%]", {"running_ratio": 0.8257, "status_kind": "scaled"}),
-        ("     1,234      cycles   ( +-  0.50% )  (50.00%)",
-         {"stddev": 6.17, "running_ratio": 0.5}),
+        (
+            "     1,234      cycles   ( +-  0.50% )  (50.00%)",
+            {"stddev": 6.17, "running_ratio": 0.5},
+        ),
         ("      1.50 msec task-clock", {"value": 1_500_000, "unit": "ns", "unit_raw": "msec"}),
         ("      1.500000 task-clock (msec)", {"value": 1_500_000, "event_name": "task-clock"}),
         ("      1.500000 task-clock", {"value": 1_500_000, "unit": "ns"}),
         ("     10.50 MiB  uncore_imc/cas_count_read/", {"value": 11_010_048, "unit": "byte"}),
         ("     2.00 furlongs x/y/", {"unit": "furlongs", "event_name": "x/y/"}),
         ("     1,234      cycles       my/group  ", {"cgroup_name": "my/group"}),
-        ("     1,234      x [uncore_cha_3]", {"pmu_name": "uncore_cha_3",
-                                              "event_key": "uncore_cha/x/"}),
+        (
+            "     1,234      x [uncore_cha_3]",
+            {"pmu_name": "uncore_cha_3", "event_key": "uncore_cha/x/"},
+        ),
         ("S0        16     1,234      cycles", {"scope_name": "S0", "scope_cpu_count": 16}),
         ("CPU12            1,234      cycles", {"scope_name": "CPU12", "value": 1234}),
         ("     my prog-123   1,234      cycles", {"scope_name": "my prog-123", "value": 1234}),
@@ -378,7 +426,7 @@ def test_blocks_after_intervals(read: Read) -> None:
         ("     1\u202f234\u202f567      cycles", {"value": 1_234_567}),
         ("     1\u2019234\u2019567      cycles", {"value": 1_234_567}),
     ],
-)  # fmt: skip
+)
 def test_a_line_of_text(read: Read, line: str, expected: Row) -> None:
     found = read(f"{TITLE}{line}\n{FOOTER}")
     row = found["counter"][0]
@@ -390,11 +438,15 @@ def test_a_line_of_text(read: Read, line: str, expected: Row) -> None:
 @pytest.mark.parametrize(
     "clock",
     [
-        "260,914,232      task-clock", "260914232      task-clock:u", "260.914232      cpu-clock",
-        "260,914,232 ns   software/task-clock/u", "260.91 msec task-clock:uH",
-        "260.914232      task-clock (msec)", "0.260914232 s  task-clock:k",
+        "260,914,232      task-clock",
+        "260914232      task-clock:u",
+        "260.914232      cpu-clock",
+        "260,914,232 ns   software/task-clock/u",
+        "260.91 msec task-clock:uH",
+        "260.914232      task-clock (msec)",
+        "0.260914232 s  task-clock:k",
     ],
-)  # fmt: skip
+)
 def test_a_clock_is_in_ns_in_whatever_unit_it_is_written(read: Read, clock: str) -> None:
     """0.980 CPUs of 0.266 s are 261 ms: what perf says of itself tells the unit."""
     text = read(
@@ -411,9 +463,10 @@ def test_a_clock_is_in_ns_in_whatever_unit_it_is_written(read: Read, clock: str)
 @pytest.mark.parametrize(
     "event", ["task-clock", "task-clock:u", "software/task-clock/", "cpu-clock:k"]
 )
-@pytest.mark.parametrize(("value", "unit"), [
-    ("402603109", ""), ("402.603109", ""), ("402.60", "msec"), ("402603.109", "usec"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "unit"),
+    [("402603109", ""), ("402.603109", ""), ("402.60", "msec"), ("402603.109", "usec")],
+)
 def test_a_clock_of_csv_and_json_is_as_long_as_it_ran(
     read: Read, event: str, value: str, unit: str
 ) -> None:
@@ -429,8 +482,10 @@ def test_a_clock_of_csv_and_json_is_as_long_as_it_ran(
 
 
 def test_one_file_may_have_clocks_of_both_kinds(read: Read) -> None:
-    lines = ["     1.000000000,402.603109,,task-clock,402603109,100.00",
-             "     2.000000000,402603109,,task-clock,402603109,100.00"] * 40  # fmt: skip
+    lines = [
+        "     1.000000000,402.603109,,task-clock,402603109,100.00",
+        "     2.000000000,402603109,,task-clock,402603109,100.00",
+    ] * 40
     found = read("".join(f"{line}\n" for line in lines))
     assert {row["value"] for row in found["counter"]} == {402_603_109}
 
@@ -445,7 +500,7 @@ def test_one_file_may_have_clocks_of_both_kinds(read: Read) -> None:
         ("   999,260.91 msec task-clock", False),  # 3,755 CPUs: there are such machines
         ("CPU0   999,260.91 msec cpu-clock", True),
     ],
-)  # fmt: skip
+)
 def test_a_clock_that_contradicts_the_file_is_told(read: Read, clock: str, is_told: bool) -> None:
     found = read(
         f"{TITLE}{clock}\n    1,528,288,428      cycles\n\n    0.266134713 seconds time elapsed\n"
@@ -470,8 +525,11 @@ def test_what_stands_behind_an_event_may_be_in_the_next_line(read: Read) -> None
         ("branches", 0.7497, "scaled", 0),
     ]
     assert [row["value"] for row in found["counter"] if row["record_kind"] == "metric"] == [
-        0.1506, 0.92, 0.16, 226.736e6,
-    ]  # fmt: skip
+        0.1506,
+        0.92,
+        0.16,
+        226.736e6,
+    ]
     assert found.codes == []
 
 
@@ -491,9 +549,11 @@ def test_lines_of_intervals_are_wrapped_too(read: Read, monkeypatch: pytest.Monk
     assert events == [
         event
         for at in range(1, 400)
-        for event in (("cycles", at - 1, 1.0), ("instructions", at - 1,
-                                               pytest.approx((at % 90 + 5) / 100)))
-    ]  # fmt: skip
+        for event in (
+            ("cycles", at - 1, 1.0),
+            ("instructions", at - 1, pytest.approx((at % 90 + 5) / 100)),
+        )
+    ]
     assert len(found["counter"]) == 4 * 399
     assert len({row["event_id"] for row in found["counter"]}) == 4 * 399
 
@@ -506,14 +566,18 @@ def test_a_share_that_is_of_nothing_is_told(read: Read, tail: str) -> None:
 
 @pytest.mark.parametrize(
     "footer",
-    ["  0.500000000  seconds time elapsed", "  0.500000000\tseconds  time   elapsed  ",
-     "  0.500000000  +-  0.010000000  seconds time elapsed  (  +-  2.00%  )"],
-)  # fmt: skip
+    [
+        "  0.500000000  seconds time elapsed",
+        "  0.500000000\tseconds  time   elapsed  ",
+        "  0.500000000  +-  0.010000000  seconds time elapsed  (  +-  2.00%  )",
+    ],
+)
 def test_blanks_of_a_footer_may_be_more(read: Read, footer: str) -> None:
     found = read(f"{TITLE}     1,000      cycles\n\n{footer}\n")
     assert rows(found, "event_name", "record_kind") == [
-        ("cycles", "event"), ("duration_time", "time"),
-    ]  # fmt: skip
+        ("cycles", "event"),
+        ("duration_time", "time"),
+    ]
     assert found.one("measurement")["dur_ns"] == 500_000_000
     assert found.codes == []
 
@@ -521,12 +585,14 @@ def test_blanks_of_a_footer_may_be_more(read: Read, footer: str) -> None:
 @pytest.mark.parametrize("name", ["raw 0x5301c7", "raw 0x5301c7:u", "unknown attr type: 7"])
 @pytest.mark.parametrize("form", ["text", "csv", "json"])
 def test_a_name_of_several_words_is_whole(read: Read, name: str, form: str) -> None:
-    found = read({
-        "text": f"{TITLE}     1,000      {name}      my/group   (50.00%)\n{FOOTER}",
-        "csv": f"1000,,{name},my/group,500,50.00,,\n",
-        "json": f'{{"counter-value" : "1000", "unit" : "", "cgroup" : "my/group", "event" : '
-                f'"{name}", "event-runtime" : 500, "pcnt-running" : 50.00}}\n',
-    }[form])  # fmt: skip
+    found = read(
+        {
+            "text": f"{TITLE}     1,000      {name}      my/group   (50.00%)\n{FOOTER}",
+            "csv": f"1000,,{name},my/group,500,50.00,,\n",
+            "json": f'{{"counter-value" : "1000", "unit" : "", "cgroup" : "my/group", "event" : '
+            f'"{name}", "event-runtime" : 500, "pcnt-running" : 50.00}}\n',
+        }[form]
+    )
     row = found["counter"][0]
     assert known(row, "event_name", "cgroup_name", "value") == (name, "my/group", 1000)
     if name.startswith("raw"):
@@ -539,8 +605,10 @@ def test_a_block_that_lost_its_title_is_read(read: Read, title: str) -> None:
     block = "       12.30 msec task-clock    #    0.990 CPUs utilized\n     9,000      cycles\n"
     found = read(f"{TITLE}     1,000      cycles\n{FOOTER}{title}\n{block}{FOOTER}")
     assert rows(found, "measurement_index", "event_name", "value", kind="event") == [
-        (0, "cycles", 1000), (1, "task-clock", 12_300_000), (1, "cycles", 9000),
-    ]  # fmt: skip
+        (0, "cycles", 1000),
+        (1, "task-clock", 12_300_000),
+        (1, "cycles", 9000),
+    ]
     assert [m["target_name"] for m in found["measurement"]] == ["./work", None]
     assert ("cut_title" in found.codes) == title.startswith(" Perf")
 
@@ -614,18 +682,22 @@ def test_a_title(read: Read, title: str, name: str, kind: str | None, repeats: i
 def test_tables_of_metrics() -> None:
     found = fixture("topdown/stat.txt")
     assert rows(found, "scope_name", "event_name", "value", "unit", kind="metric")[:5] == [
-        ("S0-D0-C0", "retiring", 0.388, "ratio"), ("S0-D0-C0", "bad speculation", 0.112, "ratio"),
-        ("S0-D0-C0", "frontend bound", 0.2, "ratio"), ("S0-D0-C0", "backend bound", 0.3, "ratio"),
+        ("S0-D0-C0", "retiring", 0.388, "ratio"),
+        ("S0-D0-C0", "bad speculation", 0.112, "ratio"),
+        ("S0-D0-C0", "frontend bound", 0.2, "ratio"),
+        ("S0-D0-C0", "backend bound", 0.3, "ratio"),
         ("S0-D0-C1", "retiring", 0.1, "ratio"),
-    ]  # fmt: skip
+    ]
     csv, text = fixture("metric_only/stat.csv"), fixture("metric_only/stat.txt")
     names = ("interval_index", "scope_name", "event_name", "value")
     assert rows(csv, *names)[:6] == [
-        (0, "S0", "insn per cycle", 1.5), (0, "S0", "Hz", 3.2e9),
+        (0, "S0", "insn per cycle", 1.5),
+        (0, "S0", "Hz", 3.2e9),
         (0, "S0", "branch-misses of all branches", 0.025),
-        (0, "S1", "insn per cycle", 0.5), (0, "S1", "Hz", 3.1e9),
+        (0, "S1", "insn per cycle", 0.5),
+        (0, "S1", "Hz", 3.1e9),
         (0, "S1", "branch-misses of all branches", None),
-    ]  # fmt: skip
+    ]
     assert rows(text, *names)[:5] == rows(csv, *names)[:5]
     assert csv.one("measurement")["cpu_count"] == 32
 
@@ -634,25 +706,31 @@ def test_groups_of_metrics_name_their_unit() -> None:
     found = fixture("hybrid/stat.txt")
     metrics = rows(found, "pmu_name", "event_name", "value", kind="metric")
     assert metrics[1:] == [
-        ("cpu_core", "tma_bad_speculation", 0.215), ("cpu_core", "tma_frontend_bound", 0.123),
+        ("cpu_core", "tma_bad_speculation", 0.215),
+        ("cpu_core", "tma_frontend_bound", 0.123),
         ("cpu_atom", "tma_bad_speculation", 0.015),
-    ]  # fmt: skip
+    ]
     found = fixture("topdown_json/stat.json")
     assert rows(found, "pmu_name", "event_name", "value", kind="metric") == [
-        (None, "tma_retiring", 0.25), (None, "tma_backend_bound", 0.3),
+        (None, "tma_retiring", 0.25),
+        (None, "tma_backend_bound", 0.3),
         ("cpu_core", "tma_bad_speculation", 0.125),
-        (None, "insn per cycle", 1.5), (None, "branch-misses of all branches", None),
-        (None, "insn per cycle", 0.75), (None, "branch-misses of all branches", 0.025),
-    ]  # fmt: skip
+        (None, "insn per cycle", 1.5),
+        (None, "branch-misses of all branches", None),
+        (None, "insn per cycle", 0.75),
+        (None, "branch-misses of all branches", 0.025),
+    ]
 
 
 @pytest.mark.parametrize("name", ["stat.csv", "stat.txt"])
 def test_cgroups(name: str) -> None:
     found = fixture(f"cgroups/{name}")
     assert rows(found, "cgroup_name", "event_name", "value", "running_ratio", kind="event") == [
-        ("system.slice", "cycles", 1_000_000, 1.0), ("system.slice", "instructions", 500_000, 1.0),
-        ("user.slice/a", "cycles", 3_000_000, 0.5), ("user.slice/a", "instructions", None, 0.0),
-    ]  # fmt: skip
+        ("system.slice", "cycles", 1_000_000, 1.0),
+        ("system.slice", "instructions", 500_000, 1.0),
+        ("user.slice/a", "cycles", 3_000_000, 0.5),
+        ("user.slice/a", "instructions", None, 0.0),
+    ]
 
 
 def test_units_of_one_kind() -> None:
@@ -668,13 +746,17 @@ def test_units_of_one_kind() -> None:
 def test_raw_codes_and_memory_counters_by_socket() -> None:
     found = fixture("intel_raw/stat.csv")
     assert rows(found, "event_key", "scope_name", "value", "unit")[:5] == [
-        ("unc_m_cas_count.rd", "S0", 16_785_408, None), ("unc_m_cas_count.rd", "S1", 0, None),
-        ("unc_m_cas_count.wr", "S0", 8_392_704, None), ("unc_m_cas_count.wr", "S1", 128, None),
+        ("unc_m_cas_count.rd", "S0", 16_785_408, None),
+        ("unc_m_cas_count.rd", "S1", 0, None),
+        ("unc_m_cas_count.wr", "S0", 8_392_704, None),
+        ("unc_m_cas_count.wr", "S1", 128, None),
         ("cpu/event=0xc7,umask=0x1/", "S0", 9_007_199_254, None),
-    ]  # fmt: skip
+    ]
     assert known(found.one("measurement"), "aggregation_kind", "cpu_count", "dur_ns") == (
-        "socket", 32, 641_900_000,
-    )  # fmt: skip
+        "socket",
+        32,
+        641_900_000,
+    )
 
 
 # -- locales and shells ---------------------------------------------------------------------------
@@ -725,8 +807,9 @@ def test_a_number_that_can_be_two_is_refused(read: Read) -> None:
 def test_what_shells_do_to_it() -> None:
     found = fixture("shells/colours.txt")
     assert rows(found, "event_name", "value", "running_ratio")[:2] == [
-        ("cycles", 1_000_000, 0.8395), ("insn per cycle", 2.84, None),
-    ]  # fmt: skip
+        ("cycles", 1_000_000, 0.8395),
+        ("insn per cycle", 2.84, None),
+    ]
     assert found.issues["other_text"].occurrence_count == 1
     found = fixture("shells/powershell.txt")
     assert rows(found, "value") == [(1_000_000,), (2_500,), (500_000_000,)]
@@ -736,11 +819,14 @@ def test_what_shells_do_to_it() -> None:
 def test_json_that_is_none() -> None:
     found = fixture("broken_json/stat.json")
     assert rows(found, "event_name", "value", "running_ns")[0] == (
-        "cpu-clock", 3_805_723_968, 3_805_731_510_100,
-    )  # fmt: skip
+        "cpu-clock",
+        3_805_723_968,
+        3_805_731_510_100,
+    )
     assert rows(found, "event_name", "scope_name", "value")[5:7] == [
-        ("/sec", "S0-D0-C0", 122.447136), ("insn per cycle", "S0-D0-C0", 1.5),
-    ]  # fmt: skip
+        ("/sec", "S0-D0-C0", 122.447136),
+        ("insn per cycle", "S0-D0-C0", 1.5),
+    ]
     assert found.issues["broken_json"].occurrence_count == 2
 
 
@@ -756,9 +842,17 @@ def test_perf_data_is_named(read: Read) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "hello\n", "a,b,c\n1,2,3\n", "time,value\n1.5,2\n", "# To display the perf.data header",
-     "1,2,3,4,5\n6,7,8,9,10\n", '{"a" : 1}\n', TITLE],
-)  # fmt: skip
+    [
+        "",
+        "hello\n",
+        "a,b,c\n1,2,3\n",
+        "time,value\n1.5,2\n",
+        "# To display the perf.data header",
+        "1,2,3,4,5\n6,7,8,9,10\n",
+        '{"a" : 1}\n',
+        TITLE,
+    ],
+)
 def test_what_has_no_counter_is_refused(read: Read, content: str) -> None:
     with pytest.raises(FormatError, match="no counter of perf stat"):
         read(content)
@@ -821,8 +915,10 @@ def test_hostile_names(read: Read) -> None:
 def test_an_infinite_or_negative_number(read: Read) -> None:
     found = read("1e999,,cycles,1,100.00,,\n-5,,instructions,1,100.00,-nan,insn per cycle\n")
     assert rows(found, "value", "status_kind") == [
-        (None, "unreadable"), (-5.0, "ok"), (None, "not_counted"),
-    ]  # fmt: skip
+        (None, "unreadable"),
+        (-5.0, "ok"),
+        (None, "not_counted"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -861,25 +957,29 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 def test_batches_are_bounded(tmp_path: Path) -> None:
     path = tmp_path / "stat.csv"
     path.write_text("".join(f"{n},,e{n},1,100.00,,\n" for n in range(20_000)))
-    sizes = [b.num_rows for t, b in PerfStatParser().parse(Source.at(path), Report())
-             if t == "counter"]  # fmt: skip
+    sizes = [
+        b.num_rows for t, b in PerfStatParser().parse(Source.at(path), Report()) if t == "counter"
+    ]
     assert (sum(sizes), max(sizes)) == (20_000, assemble.BATCH_ROWS)
 
 
 # -- whatever it holds ----------------------------------------------------------------------------
 
 QUICK = settings(
-    max_examples=25, deadline=None,
+    max_examples=25,
+    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)  # fmt: skip
+)
 EVENTS = st.lists(
     st.tuples(
         st.sampled_from(["cycles", "instructions:u", "cpu/event=0x1,umask=0x2/", "r01c7", "a.b"]),
         st.one_of(st.none(), st.integers(0, 2**53 - 1)),
         st.just(10_000) | st.integers(0, 10_000),
     ),
-    min_size=1, max_size=5, unique_by=lambda event: event[0],
-)  # fmt: skip
+    min_size=1,
+    max_size=5,
+    unique_by=lambda event: event[0],
+)
 
 
 def as_csv(events: list[tuple[str, int | None, int]]) -> str:
@@ -891,11 +991,19 @@ def as_csv(events: list[tuple[str, int | None, int]]) -> str:
 
 def as_json(events: list[tuple[str, int | None, int]]) -> str:
     return "".join(
-        json.dumps({"counter-value": "<not counted>" if value is None else f"{value}.000000",
-                    "unit": "", "event": name, "event-runtime": share,
-                    "pcnt-running": share / 100}, separators=(", ", " : ")) + "\n"
+        json.dumps(
+            {
+                "counter-value": "<not counted>" if value is None else f"{value}.000000",
+                "unit": "",
+                "event": name,
+                "event-runtime": share,
+                "pcnt-running": share / 100,
+            },
+            separators=(", ", " : "),
+        )
+        + "\n"
         for name, value, share in events
-    )  # fmt: skip
+    )
 
 
 def as_text(events: list[tuple[str, int | None, int]]) -> str:
@@ -927,10 +1035,12 @@ def test_nothing_around_the_rows_changes_them(tmp_path_factory: Any, events: Any
     names = ("event_name", "value", "running_ratio", "running_ns", "status_kind")
     expected = rows(parsed(path), *names)
     content = {
-        "crlf": plain.replace("\n", "\r\n").encode(), "gzip": gzip.compress(plain.encode()),
-        "bom": b"\xef\xbb\xbf" + plain.encode(), "noise": b"hello\n\n" + plain.encode() + b"bye\n",
+        "crlf": plain.replace("\n", "\r\n").encode(),
+        "gzip": gzip.compress(plain.encode()),
+        "bom": b"\xef\xbb\xbf" + plain.encode(),
+        "noise": b"hello\n\n" + plain.encode() + b"bye\n",
         "rows": plain.encode(),
-    }[how]  # fmt: skip
+    }[how]
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
         if how == "rows":

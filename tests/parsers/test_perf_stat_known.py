@@ -71,10 +71,36 @@ def test_most_lines_of_many_are_known(tmp_path: Path, form: str) -> None:
 
 
 # Texts that stand in for others: what is plain no more, or says something else.
-ODD = ["", "-5", "1e9", "nan", "-nan", "inf", "007", "12.5", "1,5", "<not counted>", "summary",
-       "<not supported>", "<none>", "abc", "\xa0", "\x1f", "\x1b[31m1\x1b[m", "\r", "\\u0031",
-       "99999999999999999999999", "1.234.567", "CPU7", "#", "  3", "0.000000001", "%", "\u0663",
-       "\x00"]  # fmt: skip
+ODD = [
+    "",
+    "-5",
+    "1e9",
+    "nan",
+    "-nan",
+    "inf",
+    "007",
+    "12.5",
+    "1,5",
+    "<not counted>",
+    "summary",
+    "<not supported>",
+    "<none>",
+    "abc",
+    "\xa0",
+    "\x1f",
+    "\x1b[31m1\x1b[m",
+    "\r",
+    "\\u0031",
+    "99999999999999999999999",
+    "1.234.567",
+    "CPU7",
+    "#",
+    "  3",
+    "0.000000001",
+    "%",
+    "\u0663",
+    "\x00",
+]
 
 
 def spoiled(text: str, rng: random.Random, share: float) -> bytes:
@@ -126,12 +152,16 @@ SHAPES = [
     "{time},{value},MiB,uncore_imc/cas_count_read/,{run},{share},,",
     "{value},,branches,{error}%,{run},{share},,",
     "     summary,CPU{cpu},{value},,cycles,{run},{share},,",
-    ('{{"interval" : {time}, "cpu" : "{cpu}", "counter-value" : "{value}", "unit" : "", '
-    '"event" : "cycles", "event-runtime" : {run}, "pcnt-running" : {share}, '
-    '"metric-value" : "{metric}", "metric-unit" : "insn per cycle"}}'),
-    ('{{"counter-value" : "{value}", "unit" : "", "event" : "cycles", "variance" : {error}, '
-    '"event-runtime" : {run}, "pcnt-running" : {share}, "metric-value" : {metric}, '
-    '"metric-unit" : ""}}'),
+    (
+        '{{"interval" : {time}, "cpu" : "{cpu}", "counter-value" : "{value}", "unit" : "", '
+        '"event" : "cycles", "event-runtime" : {run}, "pcnt-running" : {share}, '
+        '"metric-value" : "{metric}", "metric-unit" : "insn per cycle"}}'
+    ),
+    (
+        '{{"counter-value" : "{value}", "unit" : "", "event" : "cycles", "variance" : {error}, '
+        '"event-runtime" : {run}, "pcnt-running" : {share}, "metric-value" : {metric}, '
+        '"metric-unit" : ""}}'
+    ),
     "     {time} CPU{cpu}    {value}      cycles    #  {metric}  insn per cycle  ({share}%)",
     "     {time} S0    2     {value}      cycles   ({share}%)",
     "     {time}    {value} msec task-clock    #  {metric} CPUs utilized",
@@ -139,7 +169,7 @@ SHAPES = [
     "\n Performance counter stats for './work' (3 runs):\n",
     "\n   0.5 seconds time elapsed\n",
     "# started on Mon Oct  5 10:00:00 2026\n",
-]  # fmt: skip
+]
 NUMBER = st.one_of(
     st.integers(0, 10**12).map(str), st.decimals(0, 10**6, places=2).map(str), st.sampled_from(ODD)
 )
@@ -148,17 +178,21 @@ LINE = st.builds(
     st.shared(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=4), key="shapes").flatmap(
         st.sampled_from
     ),
-    st.integers(0, 30), cpu=st.integers(0, 3), value=NUMBER,
+    st.integers(0, 30),
+    cpu=st.integers(0, 3),
+    value=NUMBER,
     run=st.integers(0, 10**9) | st.sampled_from(ODD),
     share=st.sampled_from(["100.00", "50.00", "0.00", *ODD]),
-    metric=NUMBER, error=st.sampled_from(["0.50", "12.00", *ODD]),
-)  # fmt: skip
+    metric=NUMBER,
+    error=st.sampled_from(["0.50", "12.00", *ODD]),
+)
 
 
 @settings(
-    max_examples=60, deadline=None,
+    max_examples=60,
+    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)  # fmt: skip
+)
 @given(st.lists(LINE, min_size=1, max_size=60))
 def test_any_lines(tmp_path_factory: Any, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("perf") / "stat"
@@ -170,12 +204,16 @@ LOOKS = {
     # A metric without a name is none of perf's.
     "csv": ("1.000000000,5,,cycles,1,100.00,,", "1.000000000,5,,cycles,1,100.00,7,"),
     # The mark that numbers are cut out with.
-    "txt": ("     1.000000000 CPU0   5      cycles",
-            "\x1f1.000000000\x1f CPU0 \x1f5\x1f      cycles"),
+    "txt": (
+        "     1.000000000 CPU0   5      cycles",
+        "\x1f1.000000000\x1f CPU0 \x1f5\x1f      cycles",
+    ),
     # A number that is no JSON.
-    "json": ('{"interval" : 1.0, "counter-value" : "5", "event" : "cycles", "event-runtime" : 1}',
-             '{"interval" : 1.0, "counter-value" : "5", "event" : "cycles", "event-runtime" : 01}'),
-}  # fmt: skip
+    "json": (
+        '{"interval" : 1.0, "counter-value" : "5", "event" : "cycles", "event-runtime" : 1}',
+        '{"interval" : 1.0, "counter-value" : "5", "event" : "cycles", "event-runtime" : 01}',
+    ),
+}
 
 
 @pytest.mark.parametrize(("line", "odd"), LOOKS.values(), ids=LOOKS)

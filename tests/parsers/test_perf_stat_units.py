@@ -29,39 +29,54 @@ RATIO, NS = Scale("ratio", -2), Scale("ns")
         ("%  tma_retiring", False, Metric("tma_retiring", RATIO, "%")),
         ("tma_retiring", True, Metric("tma_retiring", RATIO, "%")),
         ("SMI cycles%", False, Metric("SMI cycles", RATIO, "%")),
-        ("MB/s  memory_bandwidth", False,
-         Metric("memory_bandwidth", Scale("byte/s", 6), "MB/s")),
+        ("MB/s  memory_bandwidth", False, Metric("memory_bandwidth", Scale("byte/s", 6), "MB/s")),
         ("MiB/s  x", False, Metric("x", Scale("byte/s", 0, 1048576), "MiB/s")),
         ("ns  latency", False, Metric("latency", Scale("ns"), "ns")),
         ("GHz  cycles_frequency", False, Metric("cycles_frequency", Scale("hz", 9), "GHz")),
         ("cs/sec  cs_per_second", False, Metric("cs_per_second", Scale("1/s"), "cs/sec")),
         ("CPUs  CPUs_utilized", False, Metric("CPUs_utilized", Scale("CPUs"), "CPUs")),
     ],
-)  # fmt: skip
+)
 def test_a_metric(label: str, has_sign: bool, expected: Metric) -> None:
     assert metric_of(label, has_sign) == expected
 
 
 @pytest.mark.parametrize(
     ("key", "unit", "value", "expected"),
-    [("cycles", None, "402.603109", Scale()), ("task-clock", "msec", "402.6", Scale("ns", 6)),
-     ("task-clock", None, "402.603109", Scale("ns", 6)),
-     ("cpu-clock", "", "1.402,603109", Scale("ns", 6)), ("cpu-clock", None, "260,914,232", NS),
-     ("task-clock", None, "260914232", NS), ("duration_time", "ns", "1", NS),
-     ("duration_time", None, "1", NS), ("x/y/", "MiB", "1", Scale("byte", 0, 1048576)),
-     ("power/energy-pkg/", "Joules", "1", Scale("J")), ("x/temp/", "C", "1", Scale("C")),
-     ("x/y/", "furlongs", "1", Scale("furlongs"))],
-)  # fmt: skip
+    [
+        ("cycles", None, "402.603109", Scale()),
+        ("task-clock", "msec", "402.6", Scale("ns", 6)),
+        ("task-clock", None, "402.603109", Scale("ns", 6)),
+        ("cpu-clock", "", "1.402,603109", Scale("ns", 6)),
+        ("cpu-clock", None, "260,914,232", NS),
+        ("task-clock", None, "260914232", NS),
+        ("duration_time", "ns", "1", NS),
+        ("duration_time", None, "1", NS),
+        ("x/y/", "MiB", "1", Scale("byte", 0, 1048576)),
+        ("power/energy-pkg/", "Joules", "1", Scale("J")),
+        ("x/temp/", "C", "1", Scale("C")),
+        ("x/y/", "furlongs", "1", Scale("furlongs")),
+    ],
+)
 def test_the_unit_of_an_event(key: str, unit: str | None, value: str, expected: Scale) -> None:
     assert event_scale(key, unit, value) == expected
 
 
 @pytest.mark.parametrize(
     ("scope", "kind"),
-    [("S0", "socket"), ("S0-D1", "die"), ("S0-D0-C12", "core"), ("S0-C1", "core"), ("N1", "node"),
-     ("CPU3", "cpu"), ("S0-D0-CLS2", "cluster"), ("S0-D0-L3-ID16", "cache"),
-     ("bash-1234", "thread"), ("Web Content-77", "thread")],
-)  # fmt: skip
+    [
+        ("S0", "socket"),
+        ("S0-D1", "die"),
+        ("S0-D0-C12", "core"),
+        ("S0-C1", "core"),
+        ("N1", "node"),
+        ("CPU3", "cpu"),
+        ("S0-D0-CLS2", "cluster"),
+        ("S0-D0-L3-ID16", "cache"),
+        ("bash-1234", "thread"),
+        ("Web Content-77", "thread"),
+    ],
+)
 def test_the_kind_of_a_scope(scope: str, kind: str) -> None:
     assert kind_of(scope) == kind
 

@@ -51,8 +51,11 @@ def test_statistics_and_parameters_are_those_of_compare(case: str) -> None:
             assert measured[column] == float(row[column])
         outliers = f"{measured['stddev_outliers']:.0f};{measured['iqr_outliers']:.0f}"
         assert outliers == row["outliers"]
-        parameters = {key.removeprefix("param:"): value for key, value in row.items()
-                      if key.startswith("param:") and value}  # fmt: skip
+        parameters = {
+            key.removeprefix("param:"): value
+            for key, value in row.items()
+            if key.startswith("param:") and value
+        }
         if "UNSERIALIZABLE" in parameters.get("word", ""):
             parameters = {"word": "word2"}
         assert {name: told[name] for name in ("n", "kind", "word") if name in told} == parameters
@@ -62,13 +65,21 @@ def test_labels() -> None:
     told = labels(parsed("saved"))
     common = {"timer": "perf_counter", "disable_gc": "false"}
     assert told[0] == {
-        "benchmark": "test_sum", "suite": "test_small.py", "n": "2000", "kind": "list",
-        "elements": "2000", "library": "builtin", **common,
-    }  # fmt: skip
+        "benchmark": "test_sum",
+        "suite": "test_small.py",
+        "n": "2000",
+        "kind": "list",
+        "elements": "2000",
+        "library": "builtin",
+        **common,
+    }
     assert told[4] == {
-        "benchmark": "test_sort", "suite": "test_small.py", "group": "sort",
-        "timer": "process_time", "disable_gc": "true",
-    }  # fmt: skip
+        "benchmark": "test_sort",
+        "suite": "test_small.py",
+        "group": "sort",
+        "timer": "process_time",
+        "disable_gc": "true",
+    }
     suite = {"benchmark": "test_upper", "suite": "test_small.py::TestText", **common}
     assert told[5:] == [suite | {"word": word} for word in ("a-b", "[x]", "word2")]
 
@@ -76,8 +87,12 @@ def test_labels() -> None:
 def test_what_a_test_says_itself_is_a_label_or_a_metric() -> None:
     found = parsed("saved")
     assert [(row.get("read_bytes"), row.get("fill_ratio")) for row in metrics(found)] == [
-        (16_000, 0.5), (16_000, 0.5), (160_000, 0.5), (160_000, 0.5), *[(None, None)] * 4,
-    ]  # fmt: skip
+        (16_000, 0.5),
+        (16_000, 0.5),
+        (160_000, 0.5),
+        (160_000, 0.5),
+        *[(None, None)] * 4,
+    ]
     told = units(found)
     assert (told["read_bytes"], told["fill_ratio"]) == ({"byte"}, {"ratio"})
 
@@ -85,8 +100,19 @@ def test_what_a_test_says_itself_is_a_label_or_a_metric() -> None:
 def test_units() -> None:
     told = units(parsed("saved"))
     seconds = {name for name, unit in told.items() if unit == {"s"}}
-    assert seconds == {"min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr",
-                       "hd15iqr", "total"}  # fmt: skip
+    assert seconds == {
+        "min",
+        "max",
+        "mean",
+        "stddev",
+        "median",
+        "iqr",
+        "q1",
+        "q3",
+        "ld15iqr",
+        "hd15iqr",
+        "total",
+    }
     assert told["ops"] == {"1/s"}
     for row in metrics(parsed("saved")):
         assert row["ops"] * row["mean"] == pytest.approx(1)
@@ -118,8 +144,9 @@ def test_a_file_of_version_3() -> None:
         {"benchmark": "test_b"} | suite,
     ]
     assert metrics(found) == [
-        {"min": 0.5, "max": None, "mean": 1, "stddev": 0, "rounds": 3, "ops": 1}, {"min": None},
-    ]  # fmt: skip
+        {"min": 0.5, "max": None, "mean": 1, "stddev": 0, "rounds": 3, "ops": 1},
+        {"min": None},
+    ]
     assert status(found) == [("ok", None), ("failed", None)]
     assert found.issues["damaged_row"].skipped_event_count == 2
     assert found.codes.count("no_number") == 2
@@ -127,11 +154,24 @@ def test_a_file_of_version_3() -> None:
 
 
 def test_several_objects_stay_as_they_are(tmp_path: Path) -> None:
-    found = of_text(tmp_path, json.dumps({"machine_info": {}, "benchmarks": [
-        {"name": "t[a0-b0]", "param": "a0-b0", "stats": {"min": 1},
-         "fullname": "f", "extra_info": {},
-         "params": {"a": "UNSERIALIZABLE[<A at 0x1>]", "b": [1, {"x": 2.5}]}}
-    ]}))  # fmt: skip
+    found = of_text(
+        tmp_path,
+        json.dumps(
+            {
+                "machine_info": {},
+                "benchmarks": [
+                    {
+                        "name": "t[a0-b0]",
+                        "param": "a0-b0",
+                        "stats": {"min": 1},
+                        "fullname": "f",
+                        "extra_info": {},
+                        "params": {"a": "UNSERIALIZABLE[<A at 0x1>]", "b": [1, {"x": 2.5}]},
+                    }
+                ],
+            }
+        ),
+    )
     assert labels(found) == [
         {"benchmark": "t", "a": "UNSERIALIZABLE[<A at 0x1>]", "b": '[1,{"x":2.5}]'}
     ]

@@ -82,8 +82,10 @@ def test_every_value_of_paradnn_is_there(
     )
     metrics = ("intensity", "flops", "params", "example_per_sec", "step_per_sec", "fl")
     expected: list[dict[str, Any]] = [*map(labels_of, table["err_jobs"])]
-    expected += [labels_of(job) | {metric: table[metric][place] for metric in metrics}
-                 for place, job in enumerate(table["labels"])]  # fmt: skip
+    expected += [
+        labels_of(job) | {metric: table[metric][place] for metric in metrics}
+        for place, job in enumerate(table["labels"])
+    ]
     assert list(values(found).values()) == expected
     assert found.report.event_count == measured + failed
     assert not found.issues
@@ -116,9 +118,12 @@ def test_operators_of_paradnn_have_names(corpus: Path, read: Read) -> None:
 def test_one_sweep_in_any_layout(read: Read, name: str) -> None:
     found = read((HAND_MADE / name).read_bytes())
     assert roles(found) == {
-        "nodes": "label", "batch": "label", "model": "label",
-        "images_per_s": "metric", "loss": "metric",
-    }  # fmt: skip
+        "nodes": "label",
+        "batch": "label",
+        "model": "label",
+        "images_per_s": "metric",
+        "loss": "metric",
+    }
     told = list(values(found).values())
     assert len(told) == 11
     assert told[0] == {"nodes": 64, "batch": 16, "model": "mlp", "images_per_s": 200, "loss": 1}
@@ -147,16 +152,22 @@ def test_parquet(read: Read) -> None:
     content = io.BytesIO()
     pq.write_table(table, content)
     assert list(values(read(content.getvalue())).values()) == [
-        {"batch": 1, "time_s": 0.5, "model": "a"}, {"batch": 2, "model": "b"},
+        {"batch": 1, "time_s": 0.5, "model": "a"},
+        {"batch": 2, "model": "b"},
         {"batch": 3, "time_s": 1e-9},
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
     "content",
-    ["a;time_s\n1;2.5\n", "a\ttime_s\n1\t2.5\n", "\ufeffa,time_s\r\n1,2.5\r\n",
-     '"a","time_s"\n"1","2.5"', "# it\n\na,time_s\n1,2.5\na,time_s\n"],
-)  # fmt: skip
+    [
+        "a;time_s\n1;2.5\n",
+        "a\ttime_s\n1\t2.5\n",
+        "\ufeffa,time_s\r\n1,2.5\r\n",
+        '"a","time_s"\n"1","2.5"',
+        "# it\n\na,time_s\n1,2.5\na,time_s\n",
+    ],
+)
 def test_notations_of_csv(read: Read, content: str) -> None:
     assert list(values(read(content)).values()) == [{"a": 1, "time_s": 2.5}]
 
@@ -217,22 +228,37 @@ def test_what_holds_no_labels(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "texts", "role"),
     [
-        ("batch", ["1", "2"], "label"), ("lr", ["0.1"], "metric"), ("time_s", ["1", "2"], "metric"),
-        ("model", ["a", "1"], "label"), ("latency", ["1", "OOM"], "metric"),
-        ("status", ["ok", "OOM"], "status"), ("error", ["0.5", "0.25"], "metric"),
-        ("x", ["[1]", "[2]"], "nested"), ("steps", ["10"], "label"), ("timeline", ["1"], "label"),
-        ("throughput (img/s)", ["1"], "metric"), ("empty", [], "label"),
+        ("batch", ["1", "2"], "label"),
+        ("lr", ["0.1"], "metric"),
+        ("time_s", ["1", "2"], "metric"),
+        ("model", ["a", "1"], "label"),
+        ("latency", ["1", "OOM"], "metric"),
+        ("status", ["ok", "OOM"], "status"),
+        ("error", ["0.5", "0.25"], "metric"),
+        ("x", ["[1]", "[2]"], "nested"),
+        ("steps", ["10"], "label"),
+        ("timeline", ["1"], "label"),
+        ("throughput (img/s)", ["1"], "metric"),
+        ("empty", [], "label"),
     ],
-)  # fmt: skip
+)
 def test_what_a_column_is(name: str, texts: list[str], role: str) -> None:
     assert role_of(name, texts, has_packed=False) == role
 
 
 @pytest.mark.parametrize(
     ("name", "unit"),
-    [("time_ms", "ms"), ("images_per_s", "images/s"), ("power [W]", "W"), ("v (img/s)", "img/s"),
-     ("flops_perc", "%"), ("s", None), ("batch", None), ("used_bytes", "byte")],
-)  # fmt: skip
+    [
+        ("time_ms", "ms"),
+        ("images_per_s", "images/s"),
+        ("power [W]", "W"),
+        ("v (img/s)", "img/s"),
+        ("flops_perc", "%"),
+        ("s", None),
+        ("batch", None),
+        ("used_bytes", "byte"),
+    ],
+)
 def test_the_unit_in_a_name(name: str, unit: str | None) -> None:
     assert unit_of(name) == unit
 
@@ -257,27 +283,37 @@ def units(found: Parsed) -> dict[str, str | None]:
 def test_the_user_says_the_unit_of_a_metric(read: Read) -> None:
     content = "batch,flops,time_ms,n,status\n1,2,3.5,7,ok\n4,5,6.5,8,OOM\n"
     found = read(content, {"flops:GFLOP/s": "metric", "time_ms:us": "metric"})
-    assert roles(found) == {
-        "batch": "label", "flops": "metric", "time_ms": "metric", "n": "label",
-    }  # fmt: skip
+    assert roles(found) == {"batch": "label", "flops": "metric", "time_ms": "metric", "n": "label"}
     assert units(found) == {"batch": None, "flops": "GFLOP/s", "time_ms": "us", "n": None}
     assert status(found) == [("ok", "ok"), ("failed", "OOM")]
     # a label is made a metric, and another named without a unit leaves labels only
     assert roles(read(content, {"n:images": "metric"}))["n"] == "metric"
     assert roles(read(content, {"flops:GFLOP/s": "metric", "n": "metric"})) == {
-        "batch": "label", "flops": "metric", "time_ms": "label", "n": "metric",
-    }  # fmt: skip
+        "batch": "label",
+        "flops": "metric",
+        "time_ms": "label",
+        "n": "metric",
+    }
 
 
 def test_packed_labels_stay_labels_where_a_unit_is_said(read: Read) -> None:
-    content = json.dumps({
-        "labels": ["layer_4-node_32-add", "layer_8-node_32-mul"], "flops": [1.5, 2.5],
-        "params": [100, 200], "states": ["OOM"], "err_jobs": ["layer_4-node_64"],
-    })  # fmt: skip
+    content = json.dumps(
+        {
+            "labels": ["layer_4-node_32-add", "layer_8-node_32-mul"],
+            "flops": [1.5, 2.5],
+            "params": [100, 200],
+            "states": ["OOM"],
+            "err_jobs": ["layer_4-node_64"],
+        }
+    )
     found = read(content, {"flops:GFLOP/s": "metric", "params:count": "metric"})
     assert roles(found) == {
-        "layer": "label", "node": "label", "name": "label", "flops": "metric", "params": "metric",
-    }  # fmt: skip
+        "layer": "label",
+        "node": "label",
+        "name": "label",
+        "flops": "metric",
+        "params": "metric",
+    }
     assert units(found)["flops"] == "GFLOP/s"
     assert sorted(status(found)) == [("failed", "OOM"), ("ok", None), ("ok", None)]
     plain = read(content, {"flops:GFLOP/s": "metric"})
@@ -293,9 +329,14 @@ def test_a_name_with_a_colon_goes_before_a_unit(read: Read) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [{"flop:GFLOP/s": "metric"}, {"flops:": "metric"}, {":GFLOP/s": "metric"},
-     {"a:GFLOP/s": "label"}, {"flops:GFLOP/s": "metric", "flops:MFLOP/s": "metric"}],
-)  # fmt: skip
+    [
+        {"flop:GFLOP/s": "metric"},
+        {"flops:": "metric"},
+        {":GFLOP/s": "metric"},
+        {"a:GFLOP/s": "label"},
+        {"flops:GFLOP/s": "metric", "flops:MFLOP/s": "metric"},
+    ],
+)
 def test_what_cannot_be_said_of_a_column(read: Read, given: dict[str, str]) -> None:
     with pytest.raises(FormatError, match=r"--columns: there is no column '.+'; columns: a, flops"):
         read("a,flops\n1,2.5\n", given)
@@ -307,8 +348,10 @@ def test_what_cannot_be_said_of_a_column(read: Read, given: dict[str, str]) -> N
 def test_rows_of_another_length_are_told(read: Read) -> None:
     found = read("a,time_s\n1,2.5\n3\n4,5,6\n7,8.5\n\n8,9\n")
     assert list(values(found).values()) == [
-        {"a": 1, "time_s": 2.5}, {"a": 7, "time_s": 8.5}, {"a": 8, "time_s": 9},
-    ]  # fmt: skip
+        {"a": 1, "time_s": 2.5},
+        {"a": 7, "time_s": 8.5},
+        {"a": 8, "time_s": 9},
+    ]
     (issue,) = found.issues.values()
     assert (issue.code, issue.skipped_event_count) == ("damaged_row", 2)
     assert found.report.event_count == 5
@@ -326,9 +369,20 @@ def test_numbers_that_nothing_can_hold_are_missing(read: Read) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"hello\n", b"1,2\n3,4\n", b"a,a\n1,2\n", b"{}", b"[]", b"[1, 2]", b'{"a": 1}', b"PAR1",
-     b'{"a": {"b": 1}}', b"a,b\nx,y\n"],
-)  # fmt: skip
+    [
+        b"",
+        b"hello\n",
+        b"1,2\n3,4\n",
+        b"a,a\n1,2\n",
+        b"{}",
+        b"[]",
+        b"[1, 2]",
+        b'{"a": 1}',
+        b"PAR1",
+        b'{"a": {"b": 1}}',
+        b"a,b\nx,y\n",
+    ],
+)
 def test_what_is_no_table(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)

@@ -67,8 +67,14 @@ def test_the_hosts_of_a_profile_are_one_run(tmp_path: Path) -> None:
 
 def test_what_was_made_of_a_dump_is_left_out(tmp_path: Path) -> None:
     trace = b'{"displayTimeUnit": "ns", "metadata": {"highres-ticks": true}, "traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "name": "a"}, {}]}'  # noqa: E501
-    profile(tmp_path / "log", "r", h1_xplane_pb=dump(1000), h1_trace_json=trace,
-            jit_f_hlo_proto_pb=b"\x0a\x00", h2_xplane_pb=b"")  # fmt: skip
+    profile(
+        tmp_path / "log",
+        "r",
+        h1_xplane_pb=dump(1000),
+        h1_trace_json=trace,
+        jit_f_hlo_proto_pb=b"\x0a\x00",
+        h2_xplane_pb=b"",
+    )
     heard = Heard()
     bring_in(tmp_path / "S", tmp_path / "log", heard=heard)
     assert runs(tmp_path / "S") == {"r": (1, 1)}
@@ -94,8 +100,9 @@ def test_profiles_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
         bring_in(tmp_path / "S", tmp_path / logdir)
     found = Database(open_store(tmp_path / "S")).query("runs").table.to_pylist()
     assert sorted((row["run_name"], row["kernel_ns"]) for row in found) == [
-        ("2026_a", 1), ("2026_a", 2),
-    ]  # fmt: skip
+        ("2026_a", 1),
+        ("2026_a", 2),
+    ]
     assert len({row["run_id"] for row in found}) == 2
 
 

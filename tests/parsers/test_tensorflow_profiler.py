@@ -24,14 +24,19 @@ Read = Callable[[bytes], Parsed]
 
 UNIX_NS = 1_795_338_981_712_644_583
 TPU_STATS: dict[str, Stat] = {
-    "device_type_string": "TPU v6 Lite", "peak_teraflops_per_second": 918.0,
+    "device_type_string": "TPU v6 Lite",
+    "peak_teraflops_per_second": 918.0,
     "peak_hbm_bw_gigabytes_per_second": 1638.0,
-}  # fmt: skip
+}
 GPU_STATS: dict[str, Stat] = {
-    "device_vendor": "Nvidia", "clock_rate": ("uint", 1_530_000), "core_count": ("uint", 80),
-    "memory_bandwidth": ("uint", 898_048_000_000), "memory_size": ("uint", 16_945_512_448),
-    "compute_cap_major": ("uint", 7), "compute_cap_minor": ("uint", 0),
-}  # fmt: skip
+    "device_vendor": "Nvidia",
+    "clock_rate": ("uint", 1_530_000),
+    "core_count": ("uint", 80),
+    "memory_bandwidth": ("uint", 898_048_000_000),
+    "memory_size": ("uint", 16_945_512_448),
+    "compute_cap_major": ("uint", 7),
+    "compute_cap_minor": ("uint", 0),
+}
 
 
 DETAILS = "regs:38 static_shared:16 dynamic_shared:48 grid:160,2,1 block:1024,1,1 occ_pct:62.5"
@@ -55,27 +60,49 @@ def gpu() -> Plane:
         "Stream #16(Kernel)",
         [
             plane.event(
-                "gemm_fusion_dot.kd", 1_000_499, 2_000_500, correlation_id=7,
+                "gemm_fusion_dot.kd",
+                1_000_499,
+                2_000_500,
+                correlation_id=7,
                 kernel_details=("ref", DETAILS),
-                tf_op=("ref", "XlaModule:"), name=("ref", "jit(f)/dot"),
-                hlo_op=("ref", "dot.1"), hlo_module=("ref", "jit_f"), program_id=17,
-                context_id="$$5", queue="a \"b\"",
+                tf_op=("ref", "XlaModule:"),
+                name=("ref", "jit(f)/dot"),
+                hlo_op=("ref", "dot.1"),
+                hlo_module=("ref", "jit_f"),
+                program_id=17,
+                context_id="$$5",
+                queue='a "b"',
             ),
             plane.event(
-                "gemm_fusion_dot.kd", 9_000_000, 4_000_000, correlation_id=8,
+                "gemm_fusion_dot.kd",
+                9_000_000,
+                4_000_000,
+                correlation_id=8,
                 kernel_details="regs:38 shm:512 grid:160,2,1 block:1024,1,1",
                 annotation="a/b:MatMul#shape=(f32[2])#::#edge_name=x#",
-                hlo_op=("ref", "dot.1"), hlo_module=("ref", "jit_f"), program_id=17,
+                hlo_op=("ref", "dot.1"),
+                hlo_module=("ref", "jit_f"),
+                program_id=17,
             ),
-            plane.event("MemcpyH2D", 20_000_000, 3_000, correlation_id=9,
-                        memcpy_details="size:112 dest:4 async:0"),
-            plane.event("Memcpy", 21_000_000, 3_000,
-                        memcpy_details="kind_src:device kind_dst:pinned size:8 dest:0 async:1"),
+            plane.event(
+                "MemcpyH2D",
+                20_000_000,
+                3_000,
+                correlation_id=9,
+                memcpy_details="size:112 dest:4 async:0",
+            ),
+            plane.event(
+                "Memcpy",
+                21_000_000,
+                3_000,
+                memcpy_details="kind_src:device kind_dst:pinned size:8 dest:0 async:1",
+            ),
             plane.event("Memset", 22_000_000, 3_000, memset_details="kind:device size:64 async:1"),
             plane.event("nothing said", 23_000_000, 3_000),
         ],
-        line_id=16, start_ns=100,
-    )  # fmt: skip
+        line_id=16,
+        start_ns=100,
+    )
     plane.line("XLA Ops", [plane.event("dot.1", 1_000_499, 2_000_500)], 2**64 - 5, 100)
     plane.line("Steps", [plane.event("12", 0, 30_000_000, group_id=3)], 2**64 - 4, 100)
     return plane
@@ -84,38 +111,58 @@ def gpu() -> Plane:
 def tpu() -> Plane:
     plane = Plane("/device:TPU:0", 2, TPU_STATS)
     f: dict[str, Stat] = {
-        "flops": ("uint", 900), "model_flops": ("uint", 1000), "bytes_accessed": ("uint", 50),
+        "flops": ("uint", 900),
+        "model_flops": ("uint", 1000),
+        "bytes_accessed": ("uint", 50),
         "program_id": ("uint", 2**64 - 3),
-    }  # fmt: skip
+    }
     plane.metadata_stats = {
-        "fusion.1": f | {
-            "hlo_category": "loop fusion", "tf_op": "jit(f)/jit(main)/add:",
+        "fusion.1": f
+        | {
+            "hlo_category": "loop fusion",
+            "tf_op": "jit(f)/jit(main)/add:",
             "memory_access_breakdown": accesses((1, 1, 20), (2, 1, 10), (1, 3, 20)),
-            "shape_with_layout": "f32[8]{0}", "source": "train.py:37",
+            "shape_with_layout": "f32[8]{0}",
+            "source": "train.py:37",
         },
         "while.2": f | {"hlo_category": "while", "flops": ("uint", 0), "model_flops": ("uint", 0)},
-        "custom-call.3": {"hlo_category": "custom-call", "flops": ("uint", 0),
-                          "model_flops": ("uint", 0), "bytes_accessed": ("uint", 5)},
-    }  # fmt: skip
+        "custom-call.3": {
+            "hlo_category": "custom-call",
+            "flops": ("uint", 0),
+            "model_flops": ("uint", 0),
+            "bytes_accessed": ("uint", 5),
+        },
+    }
 
     def fusion(offset: int, dur: int) -> bytes:
         # The host's clock and the device's own: 10 % apart, as in a real dump.
-        return plane.event("%fusion.1 = f32[8]{0} fusion(%p)", offset, dur * 9 // 10,
-                           "fusion.1", device_offset_ps=offset - 50,
-                           device_duration_ps=dur)  # fmt: skip
+        return plane.event(
+            "%fusion.1 = f32[8]{0} fusion(%p)",
+            offset,
+            dur * 9 // 10,
+            "fusion.1",
+            device_offset_ps=offset - 50,
+            device_duration_ps=dur,
+        )
 
     plane.line("XLA Modules", [plane.event(f"jit_f({2**64 - 3})", 0, 100_000)], 2)
     plane.line(
         "XLA Ops",
         [
-            plane.event("%while.2 = (f32[8]) while(%t)", 1_000, 20_000, "while.2",
-                        device_offset_ps=950, device_duration_ps=20_000),
-            fusion(2_000, 5_400), fusion(10_000, 5_499),
-            plane.event("%custom-call.3 = f32[8] custom-call(%p)", 50_000, 3_000,
-                        "custom-call.3"),
+            plane.event(
+                "%while.2 = (f32[8]) while(%t)",
+                1_000,
+                20_000,
+                "while.2",
+                device_offset_ps=950,
+                device_duration_ps=20_000,
+            ),
+            fusion(2_000, 5_400),
+            fusion(10_000, 5_499),
+            plane.event("%custom-call.3 = f32[8] custom-call(%p)", 50_000, 3_000, "custom-call.3"),
         ],
         3,
-    )  # fmt: skip
+    )
     plane.line("Async XLA Ops", [plane.event("%copy-start = f32[8]", 0, 90_000)], 4)
     return plane
 
@@ -123,9 +170,13 @@ def tpu() -> Plane:
 def host() -> Plane:
     plane = Plane("/host:CPU", stats={"process_id": 4711})
     memory: dict[str, Stat] = {
-        "allocator_name": "GPU_6_bfc", "addr": 140_000, "bytes_allocated": 4096,
-        "allocation_bytes": 256, "requested_bytes": 200, "fragmentation": 0.5,
-    }  # fmt: skip
+        "allocator_name": "GPU_6_bfc",
+        "addr": 140_000,
+        "bytes_allocated": 4096,
+        "allocation_bytes": 256,
+        "requested_bytes": 200,
+        "fragmentation": 0.5,
+    }
     plane.line(
         "python",
         [
@@ -136,11 +187,18 @@ def host() -> Plane:
             plane.event("cuLaunchKernel", 6_000_000, 10_000, correlation_id=7),
             plane.event("MemoryAllocation", 7_000_000, **memory),
             plane.event("MemoryDeallocation", 8_000_000, **memory),
-            plane.event("dot.9", 8_500_000, 400_000, hlo_op=("ref", "dot.9"),
-                        hlo_module=("ref", "jit_g"), program_id=2),
+            plane.event(
+                "dot.9",
+                8_500_000,
+                400_000,
+                hlo_op=("ref", "dot.9"),
+                hlo_module=("ref", "jit_g"),
+                program_id=2,
+            ),
         ],
-        line_id=-3, start_ns=50,
-    )  # fmt: skip
+        line_id=-3,
+        start_ns=50,
+    )
     return plane
 
 
@@ -167,12 +225,24 @@ def test_kernels_of_a_gpu(read: Read) -> None:
     first, second = (r for r in read(SAMPLE)["kernel"] if r["device_id"] == 1)
     expected = {
         # 100 ns + 1,000,499 ps and 2,000,500 ps, each rounded once
-        "start_ns": 1_100, "dur_ns": 2_001, "name": "gemm_fusion_dot.kd", "stream_id": 16,
-        "correlation_id": 7, "context_id": 5, "grid_x": 160, "grid_y": 2, "block_x": 1024,
-        "registers_per_thread_count": 38, "shared_memory_bytes": 64, "occupancy_ratio": 0.625,
-        "op_name": "jit(f)/dot", "hlo_op_name": "dot.1", "program_name": "jit_f(17)",
-        "launch_count": 1, "track_name": "/device:GPU:1 Stream #16(Kernel)",
-    }  # fmt: skip
+        "start_ns": 1_100,
+        "dur_ns": 2_001,
+        "name": "gemm_fusion_dot.kd",
+        "stream_id": 16,
+        "correlation_id": 7,
+        "context_id": 5,
+        "grid_x": 160,
+        "grid_y": 2,
+        "block_x": 1024,
+        "registers_per_thread_count": 38,
+        "shared_memory_bytes": 64,
+        "occupancy_ratio": 0.625,
+        "op_name": "jit(f)/dot",
+        "hlo_op_name": "dot.1",
+        "program_name": "jit_f(17)",
+        "launch_count": 1,
+        "track_name": "/device:GPU:1 Stream #16(Kernel)",
+    }
     assert {key: first[key] for key in expected} == expected
     assert json.loads(first["args_json"]) == {"queue": 'a "b"'}
     assert (second["op_name"], second["shared_memory_bytes"]) == ("a/b:MatMul", 512)
@@ -190,9 +260,10 @@ def test_an_occupancy_of_rocm_is_not_known(read: Read) -> None:
 def test_copies_and_sets(read: Read) -> None:
     found = read(SAMPLE)
     assert some(found["transfer"], "transfer_kind", "direction_kind", "size_bytes", "dur_ns") == [
-        ("memcpy", "host_to_device", 112, 3), ("memcpy", "device_to_host", 8, 3),
+        ("memcpy", "host_to_device", 112, 3),
+        ("memcpy", "device_to_host", 8, 3),
         ("memset", None, 64, 3),
-    ]  # fmt: skip
+    ]
 
 
 def test_what_a_stream_does_not_describe_is_no_kernel(read: Read) -> None:
@@ -219,17 +290,28 @@ def test_instructions_of_a_tpu(read: Read) -> None:
 
 
 def test_operators_of_a_tpu(read: Read) -> None:
-    rows = {r["name"]: r for r in read(SAMPLE)["op_stat"]
-            if (r["op_kind"], r["side_kind"], r["device_id"]) == ("hlo", "device", 0)}  # fmt: skip
+    rows = {
+        r["name"]: r
+        for r in read(SAMPLE)["op_stat"]
+        if (r["op_kind"], r["side_kind"], r["device_id"]) == ("hlo", "device", 0)
+    }
     fusion, loop, custom = (rows[n] for n in ("fusion.1", "while.2", "custom-call.3"))
     expected = {
-        "event_id": None, "occurrence_count": 2,
-        "dur_ns": 11, "self_ns": 11,  # 5,400 + 5,499 ps, rounded once
-        "flop_count": 2000, "normalized_flop_count": 1800, "accessed_bytes": 100,
-        "dram_bytes": 60, "category_name": "loop fusion", "work_source_name": "dump",
-        "shape_text": "f32[8]{0}", "source_text": "train.py:37",
-        "hlo_text": "%fusion.1 = f32[8]{0} fusion(%p)", "program_name": f"jit_f({2**64 - 3})",
-    }  # fmt: skip
+        "event_id": None,
+        "occurrence_count": 2,
+        "dur_ns": 11,
+        "self_ns": 11,  # 5,400 + 5,499 ps, rounded once
+        "flop_count": 2000,
+        "normalized_flop_count": 1800,
+        "accessed_bytes": 100,
+        "dram_bytes": 60,
+        "category_name": "loop fusion",
+        "work_source_name": "dump",
+        "shape_text": "f32[8]{0}",
+        "source_text": "train.py:37",
+        "hlo_text": "%fusion.1 = f32[8]{0} fusion(%p)",
+        "program_name": f"jit_f({2**64 - 3})",
+    }
     assert {key: fusion[key] for key in expected} == expected
     assert (loop["dur_ns"], loop["self_ns"]) == (20, 9)  # 20,000 - 5,400 - 5,499 = 9,101 ps
     assert (loop["flop_count"], loop["dram_bytes"]) == (0, None)
@@ -241,9 +323,16 @@ def test_operators_of_a_gpu_and_a_host(read: Read) -> None:
     rows = read(SAMPLE)["op_stat"]
     shown = some(
         [r for r in rows if r["device_id"] != 0],
-        "op_kind", "side_kind", "device_id", "name", "type_name", "occurrence_count", "dur_ns",
-        "self_ns", "is_eager",
-    )  # fmt: skip
+        "op_kind",
+        "side_kind",
+        "device_id",
+        "name",
+        "type_name",
+        "occurrence_count",
+        "dur_ns",
+        "self_ns",
+        "is_eager",
+    )
     assert sorted(shown, key=str) == sorted(
         [
             # 2,000,500 + 4,000,000 ps; the operator is that of the longer kernel
@@ -265,8 +354,9 @@ def test_a_breakdown_without_all_of_the_bytes_says_nothing(
     plane = tpu()
     breakdown = accesses((1, 1, 20), (1, 3, size - 20))
     plane.metadata_stats["fusion.1"] = {
-        **plane.metadata_stats["fusion.1"], "memory_access_breakdown": breakdown,
-    }  # fmt: skip
+        **plane.metadata_stats["fusion.1"],
+        "memory_access_breakdown": breakdown,
+    }
     rows = [r for r in read(space(plane))["op_stat"] if r["name"] == "fusion.1"]
     assert [(r["dram_bytes"], r["accessed_bytes"]) for r in rows] == [
         (None if dram_bytes is None else 2 * dram_bytes, 100)  # of two runs
@@ -292,20 +382,30 @@ def test_kernels_that_a_graph_launched_are_of_the_instructions_they_are_named_af
     fused = instruction("loop_fusion.3", "add")  # inside another: no kernel is of it
     kind, calls = long(11, "kLoop"), whole(38, 2)
     named = long(7, long(2, "jit(f)/mul") + long(3, "f.py") + whole(4, 9))
-    entry = b"".join((
-        instruction("loop_fusion.3", "fusion", kind, calls, named),
-        instruction("dot-1", "custom-call"), instruction("dot.1", "custom-call"),
-    ))  # fmt: skip
+    entry = b"".join(
+        (
+            instruction("loop_fusion.3", "fusion", kind, calls, named),
+            instruction("dot-1", "custom-call"),
+            instruction("dot.1", "custom-call"),
+        )
+    )
     plane = Plane("/device:GPU:0")
     graph: dict[str, Stat] = {
-        "hlo_op": "command_buffer_5", "hlo_module": "jit_f", "program_id": 17,
-        "kernel_details": "regs:8", "tf_op": "XlaModule:", "cuda_graph_id": 10,
-    }  # fmt: skip
+        "hlo_op": "command_buffer_5",
+        "hlo_module": "jit_f",
+        "program_id": 17,
+        "kernel_details": "regs:8",
+        "tf_op": "XlaModule:",
+        "cuda_graph_id": 10,
+    }
     names = ["loop_fusion_3", "dot_1", "nvjet_tst_64x8", "loop_fusion_3.kd"]
-    plane.line("Stream #1(Compute)", [
-        plane.event(name, 1_000_000 * n, 2000 * n, **graph, cuda_graph_node_id=n)
-        for n, name in enumerate(names, 1)
-    ])  # fmt: skip
+    plane.line(
+        "Stream #1(Compute)",
+        [
+            plane.event(name, 1_000_000 * n, 2000 * n, **graph, cuda_graph_node_id=n)
+            for n, name in enumerate(names, 1)
+        ],
+    )
     found = read(space(plane, program(fused + whole(5, 2), entry + whole(5, 1))))
     kernels = some(found["kernel"], "name", "hlo_op_name", "op_name", "graph_id", "graph_node_id")
     assert kernels == [
@@ -335,36 +435,57 @@ def test_events_of_a_host(read: Read) -> None:
     found = read(SAMPLE)
     rows = [r for r in found["slice"] if r["track_name"] == "/host:CPU python"]
     assert some(rows, "slice_kind", "name", "start_ns", "dur_ns", "thread_id") == [
-        ("python", "$train.py:3 step", 50, 9000, -3), ("annotation", "train", 1050, 5000, -3),
-        ("op", "a/MatMul:MatMul", 2050, 3000, -3), ("op", "b:Add", 3050, 1000, -3),
-        ("runtime", "cuLaunchKernel", 6050, 10, -3), ("op", "dot.9", 8550, 400, -3),
-    ]  # fmt: skip
+        ("python", "$train.py:3 step", 50, 9000, -3),
+        ("annotation", "train", 1050, 5000, -3),
+        ("op", "a/MatMul:MatMul", 2050, 3000, -3),
+        ("op", "b:Add", 3050, 1000, -3),
+        ("runtime", "cuLaunchKernel", 6050, 10, -3),
+        ("op", "dot.9", 8550, 400, -3),
+    ]
     assert [r["process_id"] for r in rows] == [4711] * 6
 
 
 def test_memory(read: Read) -> None:
     assert some(
         read(SAMPLE)["memory_event"],
-        "time_ns", "size_bytes", "address", "total_allocated_bytes", "device_kind", "device_id",
-    ) == [(7050, 256, 140_000, 4096, "gpu", 6), (8050, -256, 140_000, 4096, "gpu", 6)]  # fmt: skip
+        "time_ns",
+        "size_bytes",
+        "address",
+        "total_allocated_bytes",
+        "device_kind",
+        "device_id",
+    ) == [(7050, 256, 140_000, 4096, "gpu", 6), (8050, -256, 140_000, 4096, "gpu", 6)]
 
 
 def test_steps(read: Read) -> None:
     assert some(
         read(SAMPLE)["step"],
-        "step_index", "step_kind", "start_ns", "dur_ns", "device_id", "process_id",
-    ) == [(12, "device", 100, 30_000, 1, None), (41, "host", 1050, 5000, None, 4711)]  # fmt: skip
+        "step_index",
+        "step_kind",
+        "start_ns",
+        "dur_ns",
+        "device_id",
+        "process_id",
+    ) == [(12, "device", 100, 30_000, 1, None), (41, "host", 1050, 5000, None, 4711)]
 
 
 def test_devices(read: Read) -> None:
     found = read(SAMPLE)
     assert some(
-        found["device"], "device_id", "device_kind", "name", "compute_capability", "sm_count",
-        "memory_bytes", "reported_flop_per_s", "reported_bytes_per_s", "host_name",
+        found["device"],
+        "device_id",
+        "device_kind",
+        "name",
+        "compute_capability",
+        "sm_count",
+        "memory_bytes",
+        "reported_flop_per_s",
+        "reported_bytes_per_s",
+        "host_name",
     ) == [
         (1, "gpu", None, "7.0", 80, 16_945_512_448, None, 898_048_000_000.0, "host-0"),
         (0, "tpu", "TPU v6 Lite", None, None, None, 918e12, 1638e9, "host-0"),
-    ]  # fmt: skip
+    ]
 
 
 def test_the_account_adds_up_and_the_facts_are_there(read: Read) -> None:
@@ -422,8 +543,9 @@ def test_a_file_that_went_through_text_is_refused_with_the_reason(read: Read) ->
 def test_errors_of_the_profiler_are_told(read: Read) -> None:
     issue = read(space(gpu(), errors=["dropped 5 events"])).issues["profiler_error"]
     assert (issue.origin_kind, issue.message) == (
-        "recording", "the profiler says: dropped 5 events",
-    )  # fmt: skip
+        "recording",
+        "the profiler says: dropped 5 events",
+    )
 
 
 def test_fields_of_a_newer_schema_are_passed_over_and_told(read: Read) -> None:
@@ -438,8 +560,9 @@ def test_fields_of_a_newer_schema_are_passed_over_and_told(read: Read) -> None:
 
 def test_times_that_cannot_be_are_null(read: Read) -> None:
     plane = Plane("/host:CPU")
-    plane.line("a", [plane.event("e", 2**63 - 1, 2**64 - 5), plane.event("f", 0, 5000)],
-               start_ns=2**63 - 1)  # fmt: skip
+    plane.line(
+        "a", [plane.event("e", 2**63 - 1, 2**64 - 5), plane.event("f", 0, 5000)], start_ns=2**63 - 1
+    )
     found = read(space(plane))
     assert some(found["slice"], "start_ns", "dur_ns") == [(None, None), (2**63 - 1, 5)]
     assert {i.code for i in found.report.issues.values()} == {"no_time", "negative_duration"}
@@ -526,14 +649,21 @@ def test_operators_with_any_id_are_added_up(read: Read) -> None:
     # other.
     assert sorted(sums(read(space(plane)), "framework")) == [
         ("a3", 3, round(2**63 / 1000), round(2**62 / 1000)),
-        (f"a{2**62}", 1, 3, 3), (f"a{2**63 + 5}", 1, 2, 2),
-    ]  # fmt: skip
+        (f"a{2**62}", 1, 3, 3),
+        (f"a{2**63 + 5}", 1, 2, 2),
+    ]
 
 
 def test_what_is_skipped_counts_nowhere(read: Read) -> None:
     plane = Plane("/device:TPU:0")
-    plane.line("XLA Ops", [plane.event("f", 0, 1000), plane.event("f", 5, 1000) + b"\x0f",
-                           plane.event("f", 9, 1000) + b"\x22\x7f"])  # fmt: skip
+    plane.line(
+        "XLA Ops",
+        [
+            plane.event("f", 0, 1000),
+            plane.event("f", 5, 1000) + b"\x0f",
+            plane.event("f", 9, 1000) + b"\x22\x7f",
+        ],
+    )
     found = read(space(plane))
     assert found.issues["broken_event"].skipped_event_count == 2
     assert (len(found["kernel"]), sums(found)) == (1, [("f", 1, 1, 1)])
@@ -541,8 +671,13 @@ def test_what_is_skipped_counts_nowhere(read: Read) -> None:
 
 def test_facts_of_an_event_that_are_damaged_are_told(read: Read) -> None:
     plane = Plane("/host:CPU")
-    plane.line("t", [plane.event("e", 0, 1000) + long(4, b"\xff\xff\xff"),
-                     plane.event("e", 0, 1000) + long(4, whole(1, 3) + whole(8, 3))])  # fmt: skip
+    plane.line(
+        "t",
+        [
+            plane.event("e", 0, 1000) + long(4, b"\xff\xff\xff"),
+            plane.event("e", 0, 1000) + long(4, whole(1, 3) + whole(8, 3)),
+        ],
+    )
     found = read(space(plane))
     assert (found.codes, len(found["slice"])) == (["damaged_stat", "unknown_field"], 2)
 

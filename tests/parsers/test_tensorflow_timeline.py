@@ -50,8 +50,16 @@ def named(**processes: str) -> list[Row]:
 
 
 def op(pid: Any, name: str = "MatMul", ts: Any = 20, node: str = "dense/MatMul") -> Row:
-    return {"ph": "X", "cat": "Op", "pid": pid, "tid": 0, "ts": ts, "dur": 7, "name": name,
-            "args": {"name": node, "op": name}}  # fmt: skip
+    return {
+        "ph": "X",
+        "cat": "Op",
+        "pid": pid,
+        "tid": 0,
+        "ts": ts,
+        "dur": 7,
+        "name": name,
+        "args": {"name": node, "op": name},
+    }
 
 
 def account_adds_up(found: Parsed) -> bool:
@@ -88,8 +96,9 @@ def test_the_account_of_the_hand_made_timeline() -> None:
 def test_flows_counters_and_devices() -> None:
     found = parsed(HAND_MADE / "gpu.json")
     assert [(r["phase_kind"], r["flow_kind"], r["flow_id"]) for r in found["flow"]] == [
-        ("start", "other", 0), ("step", "other", 0),
-    ]  # fmt: skip
+        ("start", "other", 0),
+        ("step", "other", 0),
+    ]
     counter = found.one("counter")
     assert (counter["event_name"], counter["value"]) == ("GPU_0_bfc", 1024)
     device = found.one("device")
@@ -100,10 +109,11 @@ def test_operators_are_added_up_on_each_side() -> None:
     found = parsed(HAND_MADE / "gpu.json")["op_stat"]
     rows = {
         (r["side_kind"], r["device_id"], r["name"], r["type_name"]): (
-            r["occurrence_count"], r["dur_ns"]
+            r["occurrence_count"],
+            r["dur_ns"],
         )
         for r in found
-    }  # fmt: skip
+    }
     assert rows == {
         # Three kernels of 7 us and a copy of 1 us, which is called after the operator too.
         ("device", 0, "dense/MatMul", "MatMul"): (4, 22_000),
@@ -119,8 +129,10 @@ def test_what_stands_in_args() -> None:
     found = parsed(HAND_MADE / "gpu.json")
     slices = {row["name"]: row for row in found["slice"]}
     assert json.loads(slices["MatMul"]["args_json"]) == {
-        "name": "dense/MatMul", "op": "MatMul", "input0": "x",
-    }  # fmt: skip
+        "name": "dense/MatMul",
+        "op": "MatMul",
+        "input0": "x",
+    }
     assert slices["MatMul"]["device_id"] == 0
     assert slices["NoOp"]["device_id"] is None
     kernel = found["kernel"][0]
@@ -131,9 +143,11 @@ def test_what_stands_in_args() -> None:
 # -- what stands twice ----------------------------------------------------------------------------
 
 TRACKS = named(
-    p3="/gpu:0/stream:all Compute", p4="/gpu:0/memcpy Compute", p5="/gpu:0/stream:7 Compute",
+    p3="/gpu:0/stream:all Compute",
+    p4="/gpu:0/memcpy Compute",
+    p5="/gpu:0/stream:7 Compute",
     p6="/gpu:1/stream:7 Compute",
-)  # fmt: skip
+)
 
 
 def test_a_kernel_on_the_track_of_all_streams_alone_is_kept(parse: Parse) -> None:
@@ -175,9 +189,11 @@ def test_copies_by_name(parse: Parse) -> None:
     names = ("MEMCPYDtoD", "MEMCPYPtoP", "MEMSET", "Memcpy")
     found = parse([*TRACKS, *(op(5, name, 20 + i) for i, name in enumerate(names))])
     assert [(r["transfer_kind"], r["direction_kind"]) for r in found["transfer"]] == [
-        ("memcpy", "device_to_device"), ("memcpy", "device_to_device"), ("memset", None),
+        ("memcpy", "device_to_device"),
+        ("memcpy", "device_to_device"),
+        ("memset", None),
         ("memcpy", None),
-    ]  # fmt: skip
+    ]
 
 
 def test_merged_runs_are_told(parse: Parse) -> None:
@@ -265,8 +281,9 @@ def test_timelines_of_2017(name: str, corpus: Path) -> None:
     # On the GPU everything stands twice.
     assert len(on["stream:"]) == len(on["stream:all"]) + len(on["memcpy"])
     assert (len(found["kernel"]), len(found["transfer"])) == (
-        len(on["stream:all"]), len(on["memcpy"]),
-    )  # fmt: skip
+        len(on["stream:all"]),
+        len(on["memcpy"]),
+    )
     assert sum(row["dur_ns"] for row in found["kernel"]) == 1000 * sum(
         e["dur"] for e in on["stream:all"]
     )

@@ -120,9 +120,16 @@ def test_the_script_makes_what_is_in_the_folder(
 _MODULES = ("kernel_stats", "tf_stats", "input_pipeline", "tpu_input_pipeline", "overview_page")
 #: Types of google.protobuf.FieldDescriptor by what the tables call them.
 _TYPES = {
-    1: "double", 2: "float", 3: "int", 4: "uint", 5: "int", 8: "bool", 9: "text", 12: "span",
+    1: "double",
+    2: "float",
+    3: "int",
+    4: "uint",
+    5: "int",
+    8: "bool",
+    9: "text",
+    12: "span",
     13: "uint",
-}  # fmt: skip
+}
 _GONE = {("PerGenericStepDetails", 4, "infeed_ms")}  # of an early version
 
 
@@ -147,13 +154,18 @@ def test_fields_are_those_of_the_profiler(table: Message) -> None:
     known = _descriptors()
     ours = {
         (number, one.name, getattr(one.kind, "name", one.kind), one.is_repeated)
-        for number, one in table.fields.items() if (table.name, number, one.name) not in _GONE
-    }  # fmt: skip
+        for number, one in table.fields.items()
+        if (table.name, number, one.name) not in _GONE
+    }
     theirs = {
-        (one.number, one.name, one.message_type.name if one.message_type else _TYPES[one.type],
-         one.is_repeated)
+        (
+            one.number,
+            one.name,
+            one.message_type.name if one.message_type else _TYPES[one.type],
+            one.is_repeated,
+        )
         for one in known[table.name].fields
-    }  # fmt: skip
+    }
     assert ours == theirs
 
 
@@ -181,17 +193,25 @@ def test_operators_of_real_dumps(corpus: Path, name: str) -> None:
     for row, one in zip(found["op_stat"], records, strict=True):
         has_cost = one.measured_flop_rate != 0 or one.measured_memory_bw != 0
         assert told(row) == {
-            "op_kind": "framework", "side_kind": one.host_or_device.lower(), "name": one.op_name,
-            "type_name": one.op_type, "occurrence_count": one.occurrences,
+            "op_kind": "framework",
+            "side_kind": one.host_or_device.lower(),
+            "name": one.op_name,
+            "type_name": one.op_type,
+            "occurrence_count": one.occurrences,
             "dur_ns": ns(one.total_time_in_us, 1000),
             "self_ns": ns(one.total_self_time_in_us, 1000),
-            "bound_name": one.bound_by, "args_json": told(row)["args_json"],
-            **({
-                "reported_flop_per_s": pytest.approx(one.measured_flop_rate * 1e9),
-                "reported_bytes_per_s": pytest.approx(one.measured_memory_bw * 1e9),
-                "work_source_name": "dump",
-            } if has_cost else {}),
-        }  # fmt: skip
+            "bound_name": one.bound_by,
+            "args_json": told(row)["args_json"],
+            **(
+                {
+                    "reported_flop_per_s": pytest.approx(one.measured_flop_rate * 1e9),
+                    "reported_bytes_per_s": pytest.approx(one.measured_memory_bw * 1e9),
+                    "work_source_name": "dump",
+                }
+                if has_cost
+                else {}
+            ),
+        }
         others = told(row)["args_json"]
         assert all(getattr(one, key) == value for key, value in others.items())
     idle = [one for one in truth.with_idle.tf_stats_record if one.op_type == "IDLE"]
@@ -219,11 +239,15 @@ def test_totals_of_real_dumps(corpus: Path) -> None:
 
 
 GENERIC = {
-    "unknown_time_ms": "other", "host_wait_input_ms": "infeed", "output_ms": "outfeed",
-    "device_compute_ms": "compute", "device_to_device_ms": "device_to_device",
-    "host_compute_ms": "host_compute", "host_prepare_ms": "host_prepare",
+    "unknown_time_ms": "other",
+    "host_wait_input_ms": "infeed",
+    "output_ms": "outfeed",
+    "device_compute_ms": "compute",
+    "device_to_device_ms": "device_to_device",
+    "host_compute_ms": "host_compute",
+    "host_prepare_ms": "host_prepare",
     "host_compile_ms": "compile",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("tool", ["input_pipeline", "overview_page"])
@@ -244,8 +268,9 @@ def test_steps_of_a_real_dump(corpus: Path, tool: str) -> None:
         (row["step_index"], row["part_kind"], row["dur_ns"]) for row in found["step_part"]
     ) == Counter(
         (one.step_number, part, ns(getattr(one, name), 10**6))
-        for one in steps for name, part in GENERIC.items()
-    )  # fmt: skip
+        for one in steps
+        for name, part in GENERIC.items()
+    )
     for row in found["step"]:  # the parts are the whole step
         parts = [one["dur_ns"] for one in found["step_part"] if one["event_id"] == row["event_id"]]
         assert sum(parts) == pytest.approx(row["dur_ns"], abs=len(parts))
@@ -253,10 +278,15 @@ def test_steps_of_a_real_dump(corpus: Path, tool: str) -> None:
         (row["name"], row["category_name"], row["occurrence_count"], row["dur_ns"], row["self_ns"])
         for row in found["op_stat"]
     ] == [
-        (one.op_name, one.category, one.count, ns(one.time_in_ms, 10**6),
-         ns(one.self_time_in_ms, 10**6))
+        (
+            one.op_name,
+            one.category,
+            one.count,
+            ns(one.time_in_ms, 10**6),
+            ns(one.self_time_in_ms, 10**6),
+        )
         for one in truth.input_op_details
-    ]  # fmt: skip
+    ]
     assert (len(steps), len(found["op_stat"]), found.codes) == (11, 216, [])
     series = {(row["event_name"], row["series_name"]): row["value"] for row in found["counter"]}
     assert series["step_time", "average"] == pytest.approx(1805143598.2727273)
@@ -290,16 +320,18 @@ def test_cores_of_a_real_pod(corpus: Path) -> None:
     found = read(path)
     assert [(row["step_index"], row["device_id"], row["dur_ns"]) for row in found["step"]] == [
         (step["stepNum"], int(core), ns(record["totalDurationUs"], 1000))
-        for step in steps for core, record in step["podStatsPerCore"].items()
-    ]  # fmt: skip
+        for step in steps
+        for core, record in step["podStatsPerCore"].items()
+    ]
     parts = Counter[str]()
     for row in found["step_part"]:
         parts[row["part_name"] + "Us"] += row["dur_ns"]
     records = [record for step in steps for record in step["podStatsPerCore"].values()]
     assert parts == {
         name: sum(ns(record[name], 1000) for record in records)
-        for name in records[0] if name.endswith("Us") and name != "totalDurationUs"
-    }  # fmt: skip
+        for name in records[0]
+        if name.endswith("Us") and name != "totalDurationUs"
+    }
     collectives = [(step["stepNum"], one) for step in steps for one in step["allReduceOpDb"]]
     assert len(collectives) == len(found["op_stat"]) == 111
     for row, (number, one) in zip(found["op_stat"], collectives, strict=True):
@@ -316,9 +348,10 @@ def test_operators_of_the_demo_profile(corpus: Path) -> None:
     """Its fusion has two operators inside, which have no time of their own."""
     found = read(corpus / "tf" / "tfprofiler-demo.op_profile.json")
     assert [(row["name"], row["type_name"], row["dur_ns"]) for row in found["op_stat"]] == [
-        ("%convolution", "convolution", None), ("%fusion", "fusion:kOutput", None),
+        ("%convolution", "convolution", None),
+        ("%fusion", "fusion:kOutput", None),
         ("%infeed", "infeed", None),
-    ]  # fmt: skip
+    ]
     assert json.loads(found["op_stat"][1]["args_json"])["time"] == 0.4
 
 
@@ -349,11 +382,19 @@ def test_compressed_or_not_the_parser_is_found(case: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"\n", b"\n\n\n", b"\nhello\n", b"{}", b"[]", b"\0" * 100, b"\x0a\x00", b"\x22\x00",
+        b"",
+        b"\n",
+        b"\n\n\n",
+        b"\nhello\n",
+        b"{}",
+        b"[]",
+        b"\0" * 100,
+        b"\x0a\x00",
+        b"\x22\x00",
         b'{"traceEvents": [{"byProgram": {}}], "podStatsSequence": {}}',
         b'{"schemaVersion": 1, "byCategory": {}}',
     ],
-)  # fmt: skip
+)
 def test_nothing_else_is_claimed_or_read(content: bytes, parse: Any) -> None:
     assert TensorflowToolsParser().sniff(content) is None
     with pytest.raises(FormatError, match="neither the fields of kernel_stats"):
@@ -394,9 +435,10 @@ def test_a_cut_table_of_a_real_dump_keeps_its_records(corpus: Path, parse: Any) 
     found = parse(content[:2000])  # inside the table with idle time, the first field
     kept = found["op_stat"] + found["counter"]
     assert len(kept) == sum(
-        1 for one in read(path).rows["op_stat"] + read(path).rows["counter"]
+        1
+        for one in read(path).rows["op_stat"] + read(path).rows["counter"]
         if _end_of_record(content, one["event_id"]) <= 2000
-    )  # fmt: skip
+    )
     assert found.issues["damaged_event"].skipped_event_count == 1
     assert found.issues["cut_content"].severity_kind == "error"
 
@@ -480,19 +522,25 @@ def test_a_step_of_another_kind_is_left_out_and_told(parse: Any) -> None:
 def test_a_dump_of_nothing_says_so(parse: Any) -> None:
     with pytest.raises(FormatError, match="not one record"):
         parse({"podStatsSequence": {"podStatsMap": []}, "stepBreakdownEvents": []})
-    found = parse({
-        "podStatsSequence": {"podStatsMap": []}, "deviceType": "TPU",
-        "diagnostics": {"warnings": ["No step marker observed."]},
-    })  # fmt: skip
+    found = parse(
+        {
+            "podStatsSequence": {"podStatsMap": []},
+            "deviceType": "TPU",
+            "diagnostics": {"warnings": ["No step marker observed."]},
+        }
+    )
     assert (found.codes, found.report.event_count) == (["profiler_warning"], 0)
 
 
 SNAPSHOT: dict[str, Any] = {
-    "timeOffsetPs": "1500", "aggregationStats": {"heapAllocatedBytes": "64"},
+    "timeOffsetPs": "1500",
+    "aggregationStats": {"heapAllocatedBytes": "64"},
     "activityMetadata": {
-        "memoryActivity": "ALLOCATION", "allocationBytes": "64", "address": "4096",
+        "memoryActivity": "ALLOCATION",
+        "allocationBytes": "64",
+        "address": "4096",
     },
-}  # fmt: skip
+}
 
 
 def memory(**changes: Any) -> dict[str, Any]:
@@ -534,9 +582,14 @@ def test_a_snapshot_without_activity_is_skipped(activity: Any, parse: Any) -> No
 
 def test_allocators_say_which_device_they_are_of(parse: Any) -> None:
     names = {
-        "GPU_3_bfc": ("gpu", 3), "TPU:1": ("tpu", 1), "2": (None, 2), "cpu": ("cpu", None),
-        "gpu_host_bfc": ("cpu", None), "mklcpu": (None, None), "x" * 5000: (None, None),
-    }  # fmt: skip
+        "GPU_3_bfc": ("gpu", 3),
+        "TPU:1": ("tpu", 1),
+        "2": (None, 2),
+        "cpu": ("cpu", None),
+        "gpu_host_bfc": ("cpu", None),
+        "mklcpu": (None, None),
+        "x" * 5000: (None, None),
+    }
     profile = {"memoryProfileSnapshots": [SNAPSHOT]}
     found = parse({"memoryProfilePerAllocator": dict.fromkeys(names, profile)})
     assert {
@@ -585,13 +638,21 @@ def test_a_bandwidth_is_in_the_unit_that_its_intensity_proves(parse: Any) -> Non
     for width, scale in ((50.0, 1e9), (50e9 / 2**30, 2**30)):
         db = pb2.TfStatsDatabase()
         db.with_idle.tf_stats_record.add(
-            host_or_device="Device", op_type="A", op_name="a", measured_flop_rate=100.0,
-            measured_memory_bw=width, operational_intensity=2.0, total_time_in_us=1.0,
-        )  # fmt: skip
-        db.with_idle.tf_stats_record.add(
-            host_or_device="Device", op_type="B", op_name="b", measured_memory_bw=3.0,
+            host_or_device="Device",
+            op_type="A",
+            op_name="a",
+            measured_flop_rate=100.0,
+            measured_memory_bw=width,
+            operational_intensity=2.0,
             total_time_in_us=1.0,
-        )  # fmt: skip
+        )
+        db.with_idle.tf_stats_record.add(
+            host_or_device="Device",
+            op_type="B",
+            op_name="b",
+            measured_memory_bw=3.0,
+            total_time_in_us=1.0,
+        )
         first, second = parse(db.SerializeToString())["op_stat"]
         assert first["reported_bytes_per_s"] == pytest.approx(50e9)
         assert second["reported_bytes_per_s"] == 3.0 * scale
@@ -616,9 +677,14 @@ def test_samples_of_memory_events_are_told(
 ) -> None:
     """XProf keeps exactly 1,000 snapshots of an allocator that had more."""
     snapshots = [SNAPSHOT | {"timeOffsetPs": str(1000 * time)} for time in range(count)]
-    found = parse({"memoryProfilePerAllocator": {
-        "GPU_0_bfc": {place: snapshots}, "GPU_1_bfc": {"memoryProfileSnapshots": [SNAPSHOT]},
-    }})  # fmt: skip
+    found = parse(
+        {
+            "memoryProfilePerAllocator": {
+                "GPU_0_bfc": {place: snapshots},
+                "GPU_1_bfc": {"memoryProfileSnapshots": [SNAPSHOT]},
+            }
+        }
+    )
     assert len(found["memory_event"]) == count + 1
     assert ("sampled_events" in found.codes) == is_sampled
     if is_sampled:

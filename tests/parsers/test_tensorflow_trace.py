@@ -90,11 +90,15 @@ def test_every_interval_of_the_hand_made_traces(file: str) -> None:
         ),
     }
     rows = [
-        text(table, *(row[key] for key in ("name", "start_ns", "dur_ns", "device_id")),
-             row["stream_id"], tell(row))
+        text(
+            table,
+            *(row[key] for key in ("name", "start_ns", "dur_ns", "device_id")),
+            row["stream_id"],
+            tell(row),
+        )
         for table, tell in what.items()
         for row in found[table]
-    ]  # fmt: skip
+    ]
     assert sorted(rows) == expected("expected.csv", file)
     assert account_adds_up(found)
     assert found.codes == ["end_mark"]
@@ -103,8 +107,19 @@ def test_every_interval_of_the_hand_made_traces(file: str) -> None:
 
 @pytest.mark.parametrize("file", ["tpu.json", "gpu.json"])
 def test_operators_are_added_up(file: str) -> None:
-    columns = ("op_kind", "side_kind", "device_id", "name", "type_name", "program_name",
-               "occurrence_count", "dur_ns", "self_ns", "flop_count", "accessed_bytes")  # fmt: skip
+    columns = (
+        "op_kind",
+        "side_kind",
+        "device_id",
+        "name",
+        "type_name",
+        "program_name",
+        "occurrence_count",
+        "dur_ns",
+        "self_ns",
+        "flop_count",
+        "accessed_bytes",
+    )
     found = parsed(HAND_MADE / file)["op_stat"]
     rows = [text(*(row[key] for key in columns)) for row in found]
     assert sorted(rows) == expected("expected_op_stat.csv", file)
@@ -132,10 +147,21 @@ def test_what_an_instruction_of_a_tpu_is() -> None:
 def test_what_a_kernel_of_a_gpu_is() -> None:
     found = parsed(HAND_MADE / "gpu.json")
     first, second, third = found["kernel"]
-    wanted = {"correlation_id": 43, "context_id": 5, "hlo_op_name": "gemm.1", "grid_x": 160,
-              "op_name": "jit(f)/dot_general", "grid_y": 2, "grid_z": 1, "block_x": 1024,
-              "block_y": 1, "block_z": 1, "registers_per_thread_count": 38,
-              "shared_memory_bytes": 1536, "occupancy_ratio": 0.625}  # fmt: skip
+    wanted = {
+        "correlation_id": 43,
+        "context_id": 5,
+        "hlo_op_name": "gemm.1",
+        "grid_x": 160,
+        "op_name": "jit(f)/dot_general",
+        "grid_y": 2,
+        "grid_z": 1,
+        "block_x": 1024,
+        "block_y": 1,
+        "block_z": 1,
+        "registers_per_thread_count": 38,
+        "shared_memory_bytes": 1536,
+        "occupancy_ratio": 0.625,
+    }
     assert {key: first[key] for key in wanted} == wanted
     assert second["shared_memory_bytes"] == 0
     assert third["op_name"] == "layer/Cast_1:Cast"
@@ -195,10 +221,14 @@ def test_a_sparse_core_adds_to_no_kernel_time(parse: Parse) -> None:
 
 def test_without_the_devices_own_clock_the_viewers_is_taken(parse: Parse) -> None:
     names = named(3, "/device:TPU:0", t3="XLA Ops")
-    found = parse([
-        *names, interval(3, 3, "while.1", 10, 10), interval(3, 3, "a", 12, 4.0005),
-        interval(3, 3, "a", 17, 1, device_duration_ps="-5"),
-    ])  # fmt: skip
+    found = parse(
+        [
+            *names,
+            interval(3, 3, "while.1", 10, 10),
+            interval(3, 3, "a", 12, 4.0005),
+            interval(3, 3, "a", 17, 1, device_duration_ps="-5"),
+        ]
+    )
     assert [row["dur_ns"] for row in found["kernel"]] == [4000, 1000]
     totals = {row["name"]: row for row in found["op_stat"] if row["op_kind"] == "hlo"}
     assert totals["while.1"]["self_ns"] == 10_000 - 4000 - 1000
@@ -226,8 +256,10 @@ def test_absurd_times_of_operators(parse: Parse, ts: Any) -> None:
 
 def test_odd_names_of_tracks(parse: Parse) -> None:
     names = named([1], "/device:TPU:0", t3="XLA Ops") + named(None, "/host:CPU")
-    more = [{"ph": "M", "pid": 1, "name": "process_name", "args": {"name": 5}},
-            {"ph": "M", "name": "process_name", "args": {}}]  # fmt: skip
+    more = [
+        {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": 5}},
+        {"ph": "M", "name": "process_name", "args": {}},
+    ]
     found = parse([*names, *more, interval([1], 3), interval(None, None), interval({}, "a")])
     assert len(found["kernel"]) == 1
     assert len(found["slice"]) == 2
@@ -273,8 +305,10 @@ def test_a_recording_of_jax_on_a_cpu() -> None:
     assert found.report.event_count == len(events) == 166
     assert (len(found["track_label"]), len(found["slice"])) == (6, 159)
     assert [(r["step_kind"], r["step_index"]) for r in found["step"]] == [
-        ("host", 0), ("host", 1), ("host", 2),
-    ]  # fmt: skip
+        ("host", 0),
+        ("host", 1),
+        ("host", 2),
+    ]
     runs = Counter(e["args"]["hlo_op"] for e in events if "hlo_op" in e.get("args", {}))
     stats = {row["name"]: row for row in found["op_stat"]}
     assert {name: row["occurrence_count"] for name, row in stats.items()} == runs
@@ -372,8 +406,11 @@ def test_self_times_of_a_tpu(file: str, corpus: Path) -> None:
     stats = parsed(path)["op_stat"]
     events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
     for device_id in (0, 1):
-        ops = [e["args"] for e in events if e.get("tid") == 3 and e["pid"] == device_id + 3
-               and e["ph"] == "X"]  # fmt: skip
+        ops = [
+            e["args"]
+            for e in events
+            if e.get("tid") == 3 and e["pid"] == device_id + 3 and e["ph"] == "X"
+        ]
         spans = sorted(
             ((int(a["device_offset_ps"]), int(a["device_duration_ps"])) for a in ops),
             key=lambda span: (span[0], -span[1]),

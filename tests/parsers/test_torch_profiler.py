@@ -36,8 +36,16 @@ def interval(category: str | None, name: str = "x", /, **args: Any) -> Row:
 
 
 def instant(name: str, **args: Any) -> Row:
-    return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": name, "pid": 1, "tid": 2,
-            "ts": 10, "args": args}  # fmt: skip
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "s": "t",
+        "name": name,
+        "pid": 1,
+        "tid": 2,
+        "ts": 10,
+        "args": args,
+    }
 
 
 WHEN = {"name": "x", "process_id": 1, "thread_id": 2, "start_ns": 10_000, "dur_ns": 2_500}
@@ -48,45 +56,100 @@ WHEN = {"name": "x", "process_id": 1, "thread_id": 2, "start_ns": 10_000, "dur_n
 
 def test_a_kernel_of_cuda(parse: Parse) -> None:
     event = {
-        "ph": "X", "cat": "kernel", "name": "void k<float>(float*)", "pid": 0, "tid": 7,
-        "ts": 3141592670.1234, "dur": 10.5,
+        "ph": "X",
+        "cat": "kernel",
+        "name": "void k<float>(float*)",
+        "pid": 0,
+        "tid": 7,
+        "ts": 3141592670.1234,
+        "dur": 10.5,
         "args": {
-            "External id": 17, "queued": 0, "device": 3, "context": 1, "stream": 7,
-            "correlation": 101, "registers per thread": 80, "shared memory": 6400,
-            "blocks per SM": 0.030303, "warps per SM": 12.5, "grid": [4, 2, 1],
-            "block": [128, 1, 2], "est. achieved occupancy %": 35, "graph id": 2,
-            "graph node id": 5, "priority": 0, "Collective name": "allreduce",
-            "dtype": "BFloat16", "Group size": 8, "Comms Id": 10159970886766084423,
+            "External id": 17,
+            "queued": 0,
+            "device": 3,
+            "context": 1,
+            "stream": 7,
+            "correlation": 101,
+            "registers per thread": 80,
+            "shared memory": 6400,
+            "blocks per SM": 0.030303,
+            "warps per SM": 12.5,
+            "grid": [4, 2, 1],
+            "block": [128, 1, 2],
+            "est. achieved occupancy %": 35,
+            "graph id": 2,
+            "graph node id": 5,
+            "priority": 0,
+            "Collective name": "allreduce",
+            "dtype": "BFloat16",
+            "Group size": 8,
+            "Comms Id": 10159970886766084423,
         },
-    }  # fmt: skip
+    }
     assert known(parse([event]).one("kernel")) == {
-        "name": "void k<float>(float*)", "device_id": 3, "stream_id": 7, "context_id": 1,
-        "launch_count": 1, "start_ns": 3141592670123, "dur_ns": 10500,
-        "correlation_id": 101, "external_id": 17,
-        "grid_x": 4, "grid_y": 2, "grid_z": 1, "block_x": 128, "block_y": 1, "block_z": 2,
-        "registers_per_thread_count": 80, "shared_memory_bytes": 6400,
-        "blocks_per_sm_count": 0.030303, "warps_per_sm_count": 12.5, "occupancy_ratio": 0.35,
-        "queued_ns": 0, "graph_id": 2, "graph_node_id": 5, "collective_name": "allreduce",
-        "process_id": 0, "thread_id": 7,
-        "args_json": {"priority": 0, "dtype": "BFloat16", "Group size": 8,
-                      "Comms Id": 10159970886766084423},
-    }  # fmt: skip
+        "name": "void k<float>(float*)",
+        "device_id": 3,
+        "stream_id": 7,
+        "context_id": 1,
+        "launch_count": 1,
+        "start_ns": 3141592670123,
+        "dur_ns": 10500,
+        "correlation_id": 101,
+        "external_id": 17,
+        "grid_x": 4,
+        "grid_y": 2,
+        "grid_z": 1,
+        "block_x": 128,
+        "block_y": 1,
+        "block_z": 2,
+        "registers_per_thread_count": 80,
+        "shared_memory_bytes": 6400,
+        "blocks_per_sm_count": 0.030303,
+        "warps_per_sm_count": 12.5,
+        "occupancy_ratio": 0.35,
+        "queued_ns": 0,
+        "graph_id": 2,
+        "graph_node_id": 5,
+        "collective_name": "allreduce",
+        "process_id": 0,
+        "thread_id": 7,
+        "args_json": {
+            "priority": 0,
+            "dtype": "BFloat16",
+            "Group size": 8,
+            "Comms Id": 10159970886766084423,
+        },
+    }
 
 
 def test_a_kernel_of_torch_1_8(parse: Parse) -> None:
     event = interval("Kernel", queued=0, device=0, stream=7, warps=1, **{"external id": 4})
     row = known(parse([event | {"tid": "stream 7"}]).one("kernel"))
     assert row == {
-        "name": "x", "device_id": 0, "stream_id": 7, "start_ns": 10_000, "dur_ns": 2_500,
+        "name": "x",
+        "device_id": 0,
+        "stream_id": 7,
+        "start_ns": 10_000,
+        "dur_ns": 2_500,
         "launch_count": 1,
-        "external_id": 4, "queued_ns": 0, "process_id": 1, "track_name": "stream 7",
+        "external_id": 4,
+        "queued_ns": 0,
+        "process_id": 1,
+        "track_name": "stream 7",
         "args_json": {"warps": 1},
-    }  # fmt: skip
+    }
 
 
 def test_a_kernel_of_rocm_has_no_occupancy_and_an_agent_for_a_device(parse: Parse) -> None:
-    event = interval("kernel", device=9, stream=0, correlation=5, kind="Dispatch Kernel",
-                     grid=[256, 1, 1], block=[64, 1, 1])  # fmt: skip
+    event = interval(
+        "kernel",
+        device=9,
+        stream=0,
+        correlation=5,
+        kind="Dispatch Kernel",
+        grid=[256, 1, 1],
+        block=[64, 1, 1],
+    )
     found = parse([event], deviceProperties=[{"id": 0, "name": "AMD Instinct MI300X"}])
     row = found.one("kernel")
     assert row["occupancy_ratio"] is None
@@ -106,9 +169,12 @@ def test_a_kernel_of_xpu(parse: Parse) -> None:
     args = {"device": 0, "context": "0x000055d0890f1c78", "sycl queue": 64, "correlation": 101}
     row = known(parse([interval("kernel", **args)]).one("kernel"))
     assert row == WHEN | {
-        "device_id": 0, "context_id": 0x000055D0890F1C78, "launch_count": 1, "correlation_id": 101,
+        "device_id": 0,
+        "context_id": 0x000055D0890F1C78,
+        "launch_count": 1,
+        "correlation_id": 101,
         "args_json": {"sycl queue": 64},
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -167,8 +233,9 @@ def test_a_host_row_of_ascend_is_a_slice(parse: Parse) -> None:
     found = parse(events)
     assert found.one("kernel")["name"] == "MatMul"
     assert [(row["slice_kind"], row["correlation_id"]) for row in found["slice"]] == [
-        ("other", 5), ("runtime", 6),
-    ]  # fmt: skip
+        ("other", 5),
+        ("runtime", 6),
+    ]
 
 
 # -- transfers -------------------------------------------------------------------------------------
@@ -184,14 +251,28 @@ def test_a_host_row_of_ascend_is_a_slice(parse: Parse) -> None:
     ],
 )
 def test_a_transfer(category: str, kind: str, parse: Parse) -> None:
-    args = {"External id": 4, "device": 0, "context": 1, "stream": 7, "correlation": 9,
-            "bytes": 16384, "memory bandwidth (GB/s)": 8.192, "kind": "HostToDevice"}  # fmt: skip
+    args = {
+        "External id": 4,
+        "device": 0,
+        "context": 1,
+        "stream": 7,
+        "correlation": 9,
+        "bytes": 16384,
+        "memory bandwidth (GB/s)": 8.192,
+        "kind": "HostToDevice",
+    }
     row = known(parse([interval(category, "x", **args)]).one("transfer"))
     assert row == WHEN | {
-        "transfer_kind": kind, "device_id": 0, "context_id": 1, "stream_id": 7,
-        "correlation_id": 9, "external_id": 4, "size_bytes": 16384,
-        "reported_bytes_per_s": 8_192_000_000.0, "args_json": {"kind": "HostToDevice"},
-    }  # fmt: skip
+        "transfer_kind": kind,
+        "device_id": 0,
+        "context_id": 1,
+        "stream_id": 7,
+        "correlation_id": 9,
+        "external_id": 4,
+        "size_bytes": 16384,
+        "reported_bytes_per_s": 8_192_000_000.0,
+        "args_json": {"kind": "HostToDevice"},
+    }
 
 
 @pytest.mark.parametrize(
@@ -226,21 +307,36 @@ def test_a_copy_without_size_has_none(parse: Parse) -> None:
 @pytest.mark.parametrize(
     ("category", "kind"),
     [
-        ("cpu_op", "op"), ("Operator", "op"), ("hpu_op", "op"),
-        ("cuda_runtime", "runtime"), ("Runtime", "runtime"), ("xpu_runtime", "runtime"),
-        ("mtia_runtime", "runtime"), ("glow_runtime", "runtime"),
+        ("cpu_op", "op"),
+        ("Operator", "op"),
+        ("hpu_op", "op"),
+        ("cuda_runtime", "runtime"),
+        ("Runtime", "runtime"),
+        ("xpu_runtime", "runtime"),
+        ("mtia_runtime", "runtime"),
+        ("glow_runtime", "runtime"),
         ("privateuse1_runtime", "runtime"),
-        ("cuda_driver", "driver"), ("xpu_driver", "driver"), ("privateuse1_driver", "driver"),
-        ("python_function", "python"), ("user_annotation", "annotation"),
+        ("cuda_driver", "driver"),
+        ("xpu_driver", "driver"),
+        ("privateuse1_driver", "driver"),
+        ("python_function", "python"),
+        ("user_annotation", "annotation"),
         ("gpu_user_annotation", "device_annotation"),
-        ("cuda_sync", "sync"), ("cuda_event", "sync"), ("xpu_sync", "sync"),
-        ("overhead", "overhead"), ("Trace", "span"),
-        ("mtia_ccp_events", "device"), ("collective_comm", "device"),
+        ("cuda_sync", "sync"),
+        ("cuda_event", "sync"),
+        ("xpu_sync", "sync"),
+        ("overhead", "overhead"),
+        ("Trace", "span"),
+        ("mtia_ccp_events", "device"),
+        ("collective_comm", "device"),
         ("cuda_profiler_range", "device"),
-        ("critical_path", "other"), ("enqueue", "other"), ("", "other"), ("Gerät", "other"),
+        ("critical_path", "other"),
+        ("enqueue", "other"),
+        ("", "other"),
+        ("Gerät", "other"),
         (None, "other"),
     ],
-)  # fmt: skip
+)
 def test_every_category_has_its_kind(category: str | None, kind: str, parse: Parse) -> None:
     found = parse([interval(category)])
     expected = WHEN | {"slice_kind": kind, "category_name": category}
@@ -255,32 +351,56 @@ def test_a_category_of_another_type_is_a_slice_too(parse: Parse) -> None:
 
 def test_an_operator(parse: Parse) -> None:
     args = {
-        "External id": 3, "Record function id": 0, "Sequence number": 12, "Fwd thread id": 0,
-        "Ev Idx": 44, "Input Dims": [[64, 32], [], [[2], [3]]],
-        "Input type": ["float", "Scalar", ""], "Input Strides": [[32, 1], [], []],
-        "Concrete Inputs": ["", "1", "[1, 2]"], "Call stack": "a.py(1): f;b.py(2): g",
-        "Module Hierarchy": "top(Net).fc(Linear)", "finished": True, "level": 1.50,
-    }  # fmt: skip
+        "External id": 3,
+        "Record function id": 0,
+        "Sequence number": 12,
+        "Fwd thread id": 0,
+        "Ev Idx": 44,
+        "Input Dims": [[64, 32], [], [[2], [3]]],
+        "Input type": ["float", "Scalar", ""],
+        "Input Strides": [[32, 1], [], []],
+        "Concrete Inputs": ["", "1", "[1, 2]"],
+        "Call stack": "a.py(1): f;b.py(2): g",
+        "Module Hierarchy": "top(Net).fc(Linear)",
+        "finished": True,
+        "level": 1.50,
+    }
     row = known(parse([interval("cpu_op", **args)]).one("slice"))
     for column in ("input_dims", "input_types", "input_strides", "concrete_inputs"):
         row[column] = json.loads(row[column])
     assert row == WHEN | {
-        "slice_kind": "op", "category_name": "cpu_op", "external_id": 3, "record_function_id": 0,
-        "sequence_id": 12, "forward_thread_id": 0, "event_index": 44,
-        "input_dims": [[64, 32], [], [[2], [3]]], "input_types": ["float", "Scalar", ""],
-        "input_strides": [[32, 1], [], []], "concrete_inputs": ["", "1", "[1, 2]"],
-        "call_stack": "a.py(1): f;b.py(2): g", "module_hierarchy": "top(Net).fc(Linear)",
+        "slice_kind": "op",
+        "category_name": "cpu_op",
+        "external_id": 3,
+        "record_function_id": 0,
+        "sequence_id": 12,
+        "forward_thread_id": 0,
+        "event_index": 44,
+        "input_dims": [[64, 32], [], [[2], [3]]],
+        "input_types": ["float", "Scalar", ""],
+        "input_strides": [[32, 1], [], []],
+        "concrete_inputs": ["", "1", "[1, 2]"],
+        "call_stack": "a.py(1): f;b.py(2): g",
+        "module_hierarchy": "top(Net).fc(Linear)",
         "args_json": {"finished": True, "level": 1.5},
-    }  # fmt: skip
+    }
 
 
 def test_an_operator_of_torch_1_8(parse: Parse) -> None:
     args = {"Input dims": [[64, 32]], "Device": 0, "External id": 1, "Trace iteration": 0}
     row = known(parse([interval("Operator", **args)]).one("slice"))
-    assert row == WHEN | {
-        "slice_kind": "op", "category_name": "Operator", "input_dims": "[[64,32]]",
-        "external_id": 1, "args_json": {"Device": 0, "Trace iteration": 0},
-    } or row["input_dims"] == "[[64, 32]]"  # fmt: skip
+    assert (
+        row
+        == WHEN
+        | {
+            "slice_kind": "op",
+            "category_name": "Operator",
+            "input_dims": "[[64,32]]",
+            "external_id": 1,
+            "args_json": {"Device": 0, "Trace iteration": 0},
+        }
+        or row["input_dims"] == "[[64, 32]]"
+    )
 
 
 def test_shapes_keep_their_text(parse: Parse) -> None:
@@ -290,10 +410,12 @@ def test_shapes_keep_their_text(parse: Parse) -> None:
 
 def test_a_frame_of_python(parse: Parse) -> None:
     args: Row = {"Python id": 5, "Python parent id": None, "Python module id": 2, "Ev Idx": 9}
-    rows = parse([
-        interval("python_function", **args),
-        interval("python_function", **args | {"Python parent id": 5, "Python id": 6}),
-    ])["slice"]  # fmt: skip
+    rows = parse(
+        [
+            interval("python_function", **args),
+            interval("python_function", **args | {"Python parent id": 5, "Python id": 6}),
+        ]
+    )["slice"]
     found = [(r["python_id"], r["python_parent_id"], r["python_module_id"]) for r in rows]
     assert found == [(5, None, 2), (6, 5, 2)]
     assert [row["args_json"] for row in rows] == [None, None]
@@ -329,8 +451,12 @@ def test_counters_of_the_range_profiler_stay_in_args_json(parse: Parse) -> None:
 def test_keys_beside_the_arguments_stay_in_args_json(parse: Parse) -> None:
     event = interval("cpu_op", level=1) | {"cname": "good", "tts": 4.25, "id": "0x1", "bp": "e"}
     assert known(parse([event]).one("slice"))["args_json"] == {
-        "cname": "good", "tts": 4.25, "id": "0x1", "bp": "e", "level": 1,
-    }  # fmt: skip
+        "cname": "good",
+        "tts": 4.25,
+        "id": "0x1",
+        "bp": "e",
+        "level": 1,
+    }
 
 
 def test_an_argument_named_like_a_key_of_the_event_is_told_apart(parse: Parse) -> None:
@@ -370,9 +496,13 @@ def test_a_step(category: str, kind: str, parse: Parse) -> None:
     found = parse([interval(category, "ProfilerStep#12"), interval(category, "forward")])
     row = found.one("step")
     assert known(row) == {
-        "step_index": 12, "step_kind": kind, "start_ns": 10_000, "dur_ns": 2_500,
-        "process_id": 1, "thread_id": 2,
-    }  # fmt: skip
+        "step_index": 12,
+        "step_kind": kind,
+        "start_ns": 10_000,
+        "dur_ns": 2_500,
+        "process_id": 1,
+        "thread_id": 2,
+    }
     assert row["event_id"] == found["slice"][0]["event_id"]
     assert len(found["slice"]) == 2
 
@@ -413,9 +543,15 @@ def spans(found: Parsed) -> list[tuple[Any, ...]]:
 def test_begin_and_end_are_joined(parse: Parse) -> None:
     found = parse([begin("a", 1, attr={"Power": "12"}, cat="cpu_op"), end(3.5)])
     assert known(found.one("slice")) == {
-        "name": "a", "slice_kind": "op", "category_name": "cpu_op", "process_id": 0,
-        "thread_id": 1, "start_ns": 1000, "dur_ns": 2500, "args_json": {"attr": {"Power": "12"}},
-    }  # fmt: skip
+        "name": "a",
+        "slice_kind": "op",
+        "category_name": "cpu_op",
+        "process_id": 0,
+        "thread_id": 1,
+        "start_ns": 1000,
+        "dur_ns": 2500,
+        "args_json": {"attr": {"Power": "12"}},
+    }
     assert found.report.event_count == 2
     issue = found.issues["begin_and_end"]
     assert (issue.skipped_event_count, issue.severity_kind) == (1, "info")
@@ -446,8 +582,14 @@ def test_an_end_without_begin_takes_nothing_from_those_after_it(parse: Parse) ->
 
 
 def test_ends_of_several_categories_close_in_file_order(parse: Parse) -> None:
-    events = [begin("outer", 1, cat="x"), begin("inner", 2, cat="y"), end(3, cat="y"),
-              end(9, cat="x"), begin("bare", 10), end(12, cat="x")]  # fmt: skip
+    events = [
+        begin("outer", 1, cat="x"),
+        begin("inner", 2, cat="y"),
+        end(3, cat="y"),
+        end(9, cat="x"),
+        begin("bare", 10),
+        end(12, cat="x"),
+    ]
     expected = [("bare", 10_000, 2000), ("inner", 2000, 1000), ("outer", 1000, 8000)]
     assert sorted(spans(parse(events))) == expected
 
@@ -538,20 +680,41 @@ def test_an_end_before_its_begin_in_time_gives_no_duration(parse: Parse) -> None
 @pytest.mark.parametrize(
     ("category", "flow"),
     [
-        ("ac2g", "launch"), ("async_cpu_to_gpu", "launch"), ("async_gpu", "launch"),
-        ("async", "launch"), ("HostToDevice", "launch"), ("async_npu", "launch"),
-        ("fwdbwd", "forward_backward"), ("forward_backward", "forward_backward"),
-        ("critical_path", "other"), (None, "other"),
+        ("ac2g", "launch"),
+        ("async_cpu_to_gpu", "launch"),
+        ("async_gpu", "launch"),
+        ("async", "launch"),
+        ("HostToDevice", "launch"),
+        ("async_npu", "launch"),
+        ("fwdbwd", "forward_backward"),
+        ("forward_backward", "forward_backward"),
+        ("critical_path", "other"),
+        (None, "other"),
     ],
-)  # fmt: skip
+)
 def test_a_flow(phase: str, kind: str, category: str | None, flow: str, parse: Parse) -> None:
-    event = {"ph": phase, "cat": category, "id": 101, "name": "n", "pid": 1, "tid": 2, "ts": 0.125,
-             "bp": "e", "args": {"weight": 3}}  # fmt: skip
+    event = {
+        "ph": phase,
+        "cat": category,
+        "id": 101,
+        "name": "n",
+        "pid": 1,
+        "tid": 2,
+        "ts": 0.125,
+        "bp": "e",
+        "args": {"weight": 3},
+    }
     expected = {
-        "name": "n", "category_name": category, "flow_kind": flow, "phase_kind": kind,
-        "flow_id": 101, "time_ns": 125, "process_id": 1, "thread_id": 2,
+        "name": "n",
+        "category_name": category,
+        "flow_kind": flow,
+        "phase_kind": kind,
+        "flow_id": 101,
+        "time_ns": 125,
+        "process_id": 1,
+        "thread_id": 2,
         "args_json": {"weight": 3},
-    }  # fmt: skip
+    }
     assert known(parse([event]).one("flow")) == {k: v for k, v in expected.items() if v is not None}
 
 
@@ -583,14 +746,28 @@ def test_an_argument_called_id_does_not_take_the_place_of_the_flows_own(parse: P
 
 def test_an_allocation(parse: Parse) -> None:
     args = {
-        "Total Reserved": 2097152, "Total Allocated": 4096, "Bytes": -512,
-        "Addr": 139637976727552, "Device Id": 0, "Device Type": 1, "Ev Idx": 7, "x": 1,
-    }  # fmt: skip
+        "Total Reserved": 2097152,
+        "Total Allocated": 4096,
+        "Bytes": -512,
+        "Addr": 139637976727552,
+        "Device Id": 0,
+        "Device Type": 1,
+        "Ev Idx": 7,
+        "x": 1,
+    }
     assert known(parse([instant("[memory]", **args)]).one("memory_event")) == {
-        "time_ns": 10_000, "size_bytes": -512, "address": 139637976727552,
-        "total_allocated_bytes": 4096, "total_reserved_bytes": 2097152, "device_kind": "cuda",
-        "device_id": 0, "event_index": 7, "process_id": 1, "thread_id": 2, "args_json": {"x": 1},
-    }  # fmt: skip
+        "time_ns": 10_000,
+        "size_bytes": -512,
+        "address": 139637976727552,
+        "total_allocated_bytes": 4096,
+        "total_reserved_bytes": 2097152,
+        "device_kind": "cuda",
+        "device_id": 0,
+        "event_index": 7,
+        "process_id": 1,
+        "thread_id": 2,
+        "args_json": {"x": 1},
+    }
 
 
 def test_an_allocation_of_torch_1_9(parse: Parse) -> None:
@@ -598,8 +775,12 @@ def test_an_allocation_of_torch_1_9(parse: Parse) -> None:
     event = instant("[memory]", Bytes=64, **{"Device Type": 0, "Device Id": -1})
     del event["cat"]
     assert known(parse([event]).one("memory_event")) == {
-        "time_ns": 10_000, "size_bytes": 64, "device_kind": "cpu", "process_id": 1, "thread_id": 2,
-    }  # fmt: skip
+        "time_ns": 10_000,
+        "size_bytes": 64,
+        "device_kind": "cpu",
+        "process_id": 1,
+        "thread_id": 2,
+    }
 
 
 def test_an_allocation_without_arguments_is_kept(parse: Parse) -> None:
@@ -628,27 +809,46 @@ def test_an_unknown_kind_of_device_stays_in_args_json(value: Any, parse: Parse) 
 
 @pytest.mark.parametrize("phase", ["i", "I", "R"])
 def test_other_instants_are_slices_without_duration(phase: str, parse: Parse) -> None:
-    event = {"ph": phase, "s": "g", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces",
-             "tid": "Trace PyTorch Profiler", "ts": 1606910596288053}  # fmt: skip
+    event = {
+        "ph": phase,
+        "s": "g",
+        "name": "Iteration Start: PyTorch Profiler",
+        "pid": "Traces",
+        "tid": "Trace PyTorch Profiler",
+        "ts": 1606910596288053,
+    }
     assert known(parse([event]).one("slice")) == {
-        "name": "Iteration Start: PyTorch Profiler", "slice_kind": "instant",
-        "start_ns": 1606910596288053000, "track_name": "Traces/Trace PyTorch Profiler",
-    }  # fmt: skip
+        "name": "Iteration Start: PyTorch Profiler",
+        "slice_kind": "instant",
+        "start_ns": 1606910596288053000,
+        "track_name": "Traces/Trace PyTorch Profiler",
+    }
 
 
 # -- counters --------------------------------------------------------------------------------------
 
 
 def counter(**series: Any) -> Row:
-    return {"ph": "C", "cat": "hardware_counters", "name": "GPU clock", "ts": 1.5,
-            "pid": "GPU 0 Counters", "args": series}  # fmt: skip
+    return {
+        "ph": "C",
+        "cat": "hardware_counters",
+        "name": "GPU clock",
+        "ts": 1.5,
+        "pid": "GPU 0 Counters",
+        "args": series,
+    }
 
 
 def test_a_counter(parse: Parse) -> None:
     assert known(parse([counter(MHz=1980)]).one("counter")) == {
-        "event_name": "GPU clock", "series_name": "MHz", "time_ns": 1500, "value": 1980.0,
-        "value_raw": "1980", "status_kind": "ok", "track_name": "GPU 0 Counters",
-    }  # fmt: skip
+        "event_name": "GPU clock",
+        "series_name": "MHz",
+        "time_ns": 1500,
+        "value": 1980.0,
+        "value_raw": "1980",
+        "status_kind": "ok",
+        "track_name": "GPU 0 Counters",
+    }
 
 
 def test_a_counter_has_a_row_for_each_series(parse: Parse) -> None:
@@ -673,16 +873,21 @@ def test_a_counter_that_is_no_number_keeps_its_text(value: Any, raw: str, parse:
 def test_a_counter_without_series_has_one_row(parse: Parse) -> None:
     found = parse([counter(), {"ph": "C", "name": "bare", "ts": 1}, counter(a=None), counter(a=1)])
     assert [(r["event_name"], r["value"]) for r in found["counter"]] == [
-        ("GPU clock", None), ("bare", None), ("GPU clock", None), ("GPU clock", 1.0),
-    ]  # fmt: skip
+        ("GPU clock", None),
+        ("bare", None),
+        ("GPU clock", None),
+        ("GPU clock", 1.0),
+    ]
     assert [r["series_name"] for r in found["counter"]] == [None, None, None, "a"]
 
 
 def test_counters_with_names_of_typed_arguments(parse: Parse) -> None:
     found = parse([counter(device=3, bytes=2.5), counter(stream="7")])
     assert [(r["series_name"], r["value"], r["value_raw"]) for r in found["counter"]] == [
-        ("bytes", 2.5, "2.5"), ("device", 3.0, "3"), ("stream", 7.0, "7"),
-    ]  # fmt: skip
+        ("bytes", 2.5, "2.5"),
+        ("device", 3.0, "3"),
+        ("stream", 7.0, "7"),
+    ]
 
 
 def test_what_a_counter_has_beside_its_series_is_kept(parse: Parse) -> None:
@@ -1102,11 +1307,19 @@ def test_a_complaint_in_another_shape_breaks_nothing(said: Any, parse: Parse) ->
 
 
 H100 = {
-    "id": 1, "name": "NVIDIA H100", "totalGlobalMem": 85024112640, "computeMajor": 9,
-    "computeMinor": 0, "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048,
-    "regsPerMultiprocessor": 65536, "warpSize": 32, "sharedMemPerMultiprocessor": 233472,
-    "numSms": 132, "regsPerBlock": 65536,
-}  # fmt: skip
+    "id": 1,
+    "name": "NVIDIA H100",
+    "totalGlobalMem": 85024112640,
+    "computeMajor": 9,
+    "computeMinor": 0,
+    "maxThreadsPerBlock": 1024,
+    "maxThreadsPerMultiprocessor": 2048,
+    "regsPerMultiprocessor": 65536,
+    "warpSize": 32,
+    "sharedMemPerMultiprocessor": 233472,
+    "numSms": 132,
+    "regsPerBlock": 65536,
+}
 
 
 @pytest.mark.parametrize("key", ["deviceProperties", "computeProperties"])
@@ -1114,26 +1327,39 @@ def test_a_device(key: str, parse: Parse) -> None:
     row = known(parse(EVENTS, **{key: [H100]}).one("device"))
     assert json.loads(row.pop("properties_json")) == H100
     assert row == {
-        "device_id": 1, "name": "NVIDIA H100", "is_described": True, "compute_capability": "9.0",
-        "sm_count": 132, "memory_bytes": 85024112640, "warp_size_count": 32,
-        "max_threads_per_sm_count": 2048, "max_threads_per_block_count": 1024,
-        "registers_per_sm_count": 65536, "shared_memory_per_sm_bytes": 233472,
-    }  # fmt: skip
+        "device_id": 1,
+        "name": "NVIDIA H100",
+        "is_described": True,
+        "compute_capability": "9.0",
+        "sm_count": 132,
+        "memory_bytes": 85024112640,
+        "warp_size_count": 32,
+        "max_threads_per_sm_count": 2048,
+        "max_threads_per_block_count": 1024,
+        "registers_per_sm_count": 65536,
+        "shared_memory_per_sm_bytes": 233472,
+    }
 
 
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        ({"id": 0, "maxSharedMemoryPerMultiProcessor": 65536},
-         {"shared_memory_per_sm_bytes": 65536}),
-        ({"id": 0, "name": "Intel Max 1550", "maxComputeUnits": 448},
-         {"name": "Intel Max 1550", "sm_count": 448}),
-        ({"id": 0, "major": 7, "minor": 5, "multiProcessorCount": 80},
-         {"compute_capability": "7.5", "sm_count": 80}),
+        (
+            {"id": 0, "maxSharedMemoryPerMultiProcessor": 65536},
+            {"shared_memory_per_sm_bytes": 65536},
+        ),
+        (
+            {"id": 0, "name": "Intel Max 1550", "maxComputeUnits": 448},
+            {"name": "Intel Max 1550", "sm_count": 448},
+        ),
+        (
+            {"id": 0, "major": 7, "minor": 5, "multiProcessorCount": 80},
+            {"compute_capability": "7.5", "sm_count": 80},
+        ),
         ({"id": 0, "name": "", "computeMajor": 9}, {}),
         ({"id": 0, "numSms": "many"}, {}),
     ],
-)  # fmt: skip
+)
 def test_devices_of_other_vendors_and_ages(entry: Row, expected: Row, parse: Parse) -> None:
     row = known(parse([interval("cpu_op")], deviceProperties=[entry]).one("device"))
     del row["properties_json"]
@@ -1142,10 +1368,13 @@ def test_devices_of_other_vendors_and_ages(entry: Row, expected: Row, parse: Par
 
 def test_devices_that_only_events_name(parse: Parse) -> None:
     events = [
-        interval("kernel", device=1), interval("kernel", device=1), interval("kernel"),
-        interval("gpu_memcpy", device=0), interval("gpu_memset", device=2),
+        interval("kernel", device=1),
+        interval("kernel", device=1),
+        interval("kernel"),
+        interval("gpu_memcpy", device=0),
+        interval("gpu_memset", device=2),
         interval("cpu_op", device=9),
-    ]  # fmt: skip
+    ]
     rows = parse(events)["device"]
     assert [known(row) for row in rows] == [
         {"device_id": i, "is_described": False} for i in (0, 1, 2)
@@ -1314,31 +1543,74 @@ values = st.recursive(
     max_leaves=6,
 )
 phases = st.sampled_from([*"XBEstfiIRCMbn", "", None, 7]) | values
-categories = st.sampled_from(
-    ["kernel", "Kernel", "gpu_memcpy", "gpu_memset", "cpu_op", "user_annotation", "cuda_sync",
-     "cpu_instant_event", "ac2g", "hardware_counters", None]
-) | values  # fmt: skip
+categories = (
+    st.sampled_from(
+        [
+            "kernel",
+            "Kernel",
+            "gpu_memcpy",
+            "gpu_memset",
+            "cpu_op",
+            "user_annotation",
+            "cuda_sync",
+            "cpu_instant_event",
+            "ac2g",
+            "hardware_counters",
+            None,
+        ]
+    )
+    | values
+)
 arguments = st.dictionaries(
     st.sampled_from(
-        ["device", "stream", "grid", "block", "correlation", "External id", "External id ", "bytes",
-         "est. achieved occupancy %", "memory bandwidth (GB/s)", "Device Type", "Bytes", "name",
-         "Input Dims", "Call stack", "Task Type", "sort_index", "id", "args", "cat"]
-    ) | st.text(max_size=6),
+        [
+            "device",
+            "stream",
+            "grid",
+            "block",
+            "correlation",
+            "External id",
+            "External id ",
+            "bytes",
+            "est. achieved occupancy %",
+            "memory bandwidth (GB/s)",
+            "Device Type",
+            "Bytes",
+            "name",
+            "Input Dims",
+            "Call stack",
+            "Task Type",
+            "sort_index",
+            "id",
+            "args",
+            "cat",
+        ]
+    )
+    | st.text(max_size=6),
     values,
     max_size=6,
-)  # fmt: skip
+)
 events = (
     st.fixed_dictionaries(
         {},
         optional={
-            "ph": phases, "cat": categories, "name": values, "pid": values, "tid": values,
-            "ts": values | st.floats(0, 1e16), "dur": values | st.floats(0, 1e9), "id": values,
-            "args": arguments | values, "s": values, "bp": values, "attr": values,
+            "ph": phases,
+            "cat": categories,
+            "name": values,
+            "pid": values,
+            "tid": values,
+            "ts": values | st.floats(0, 1e16),
+            "dur": values | st.floats(0, 1e9),
+            "id": values,
+            "args": arguments | values,
+            "s": values,
+            "bp": values,
+            "attr": values,
         },
     )
     | st.dictionaries(st.text(max_size=5), values, max_size=3)
     | values
-)  # fmt: skip
+)
 
 
 @settings(

@@ -78,8 +78,10 @@ def tools(path: Path) -> dict[str, list[tuple[dict[str, Any], Rows]]]:
         link.symlink_to(path)
         command = [sys.executable, "-c", DIRECT, str(link), *TOOLS]
         lines = subprocess.run(command, check=True, capture_output=True).stdout.splitlines()
-    return {tool: list(map(table, listed(json.loads(line))))
-            for tool, line in zip(TOOLS, lines, strict=True)}  # fmt: skip
+    return {
+        tool: list(map(table, listed(json.loads(line))))
+        for tool, line in zip(TOOLS, lines, strict=True)
+    }
 
 
 def listed(said: Any) -> list[Any]:
@@ -101,16 +103,20 @@ def by_name(said: Answer) -> dict[tuple[int, str], OpCost]:
 @needs_xprof
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("xprof-tpu-inference2", 17), ("tracelens-jax-te-fusedattn", 20),
-     ("tracelens-jax-conv-mi300x-v08", 4), ("tracelens-jax-gemm-mi300x", 16),
-     ("tfprofiler-gpu-multiworker", 0)],
-)  # fmt: skip
+    [
+        ("xprof-tpu-inference2", 17),
+        ("tracelens-jax-te-fusedattn", 20),
+        ("tracelens-jax-conv-mi300x-v08", 4),
+        ("tracelens-jax-gemm-mi300x", 16),
+        ("tfprofiler-gpu-multiworker", 0),
+    ],
+)
 def test_costs_are_what_the_rates_of_hlo_stats_say(
     dump: Callable[[str], Path], name: str, count: int
 ) -> None:
     # Rates are of the total time, not of the self time, and add up all devices: "per core".
     costs = by_name(answered(dump(name)))
-    (_, rows), = tools(dump(name))["hlo_stats"]  # fmt: skip
+    ((_, rows),) = tools(dump(name))["hlo_stats"]
     assert len(rows) == len(costs) == count
     for row in rows:
         cost = costs.pop((int(row["program_id"]), row["hlo_op_name"]))
@@ -177,8 +183,12 @@ def add(
     accessed = parts(stats["memory_access_breakdown"] or b"", 1)
     hbm = sum(first(a, 3, 0) for a in accessed if first(a, 2, 0) == 1)
     total.update(events=1, hbm_bytes=hbm, duration_ps=first(one, 3, 0))
-    total.update({k: stats.get(k, 0) for k in
-                  ("flops", "model_flops", "bytes_accessed", "device_duration_ps")})  # fmt: skip
+    total.update(
+        {
+            k: stats.get(k, 0)
+            for k in ("flops", "model_flops", "bytes_accessed", "device_duration_ps")
+        }
+    )
 
 
 def parts(message: bytes, number: int) -> Iterator[bytes]:
@@ -234,13 +244,15 @@ def test_what_an_instruction_comes_from(dump: Callable[[str], Path]) -> None:
 @needs_xprof
 @pytest.mark.parametrize(
     ("name", "device", "kind", "count", "giga"),
-    [("xprof-tpu-inference2", "TPU v6 Lite", "tpu", 4, 1637.993152512),
-     ("tracelens-jax-gemm-mi300x", "AMD GPU - gfx", "gpu", 8, 2662.4),
-     ("tfprofiler-gpu-multiworker", "GPU", "gpu", 8, 898.048)],
-)  # fmt: skip
+    [
+        ("xprof-tpu-inference2", "TPU v6 Lite", "tpu", 4, 1637.993152512),
+        ("tracelens-jax-gemm-mi300x", "AMD GPU - gfx", "gpu", 8, 2662.4),
+        ("tfprofiler-gpu-multiworker", "GPU", "gpu", 8, 898.048),
+    ],
+)
 def test_peaks_are_decimal_and_of_one_device(
-    dump: Callable[[str], Path], name: str, device: str, kind: str, count: int, giga: float,
-) -> None:  # fmt: skip
+    dump: Callable[[str], Path], name: str, device: str, kind: str, count: int, giga: float
+) -> None:
     # The dumps: peak_hbm_bw_gigabytes_per_second 1637.99…, memory_bandwidth 2662400000000 and
     # 898048000000 B/s. roofline_model prints the same in GiB/s.
     there = answered(dump(name)).environment
@@ -260,8 +272,11 @@ def test_peaks_are_decimal_and_of_one_device(
 def test_steps_of_a_gpu_are_broken_down_as_the_analyzer_does(dump: Callable[[str], Path]) -> None:
     path = dump("tfprofiler-gpu-multiworker")
     (step,) = answered(path).steps
-    (row,) = next(rows for _, rows in tools(path)["input_pipeline_analyzer"]
-                  if rows and "deviceComputeTimeMs" in rows[0])  # fmt: skip
+    (row,) = next(
+        rows
+        for _, rows in tools(path)["input_pipeline_analyzer"]
+        if rows and "deviceComputeTimeMs" in rows[0]
+    )
     parts_ns = {part.part_name: part.dur_ns for part in step.parts}
     compute = parts_ns["device_compute_32"] + parts_ns["device_compute_16"]
     assert compute == round(row["deviceComputeTimeMs"] * 1e6) == 14_875_539
@@ -298,12 +313,22 @@ def test_steps_of_a_tpu_are_per_core(dump: Callable[[str], Path], tmp_path: Path
 
 @pytest.mark.parametrize(
     ("category", "kind"),
-    [("convolution fusion", "compute"), ("IDLE", "idle"), ("infeed", "infeed"),
-     ("outfeed", "outfeed"), ("host send-done", "outfeed"), ("host recv", "host_to_device"),
-     ("send", "device_to_device"), ("recv-done", "device_to_device"),
-     ("all-reduce fusion", "collective"), ("collective-permute-done", "collective"),
-     ("reduce-scatter", "collective"), ("copy-start", "other"), ("copy", "compute")],
-)  # fmt: skip
+    [
+        ("convolution fusion", "compute"),
+        ("IDLE", "idle"),
+        ("infeed", "infeed"),
+        ("outfeed", "outfeed"),
+        ("host send-done", "outfeed"),
+        ("host recv", "host_to_device"),
+        ("send", "device_to_device"),
+        ("recv-done", "device_to_device"),
+        ("all-reduce fusion", "collective"),
+        ("collective-permute-done", "collective"),
+        ("reduce-scatter", "collective"),
+        ("copy-start", "other"),
+        ("copy", "compute"),
+    ],
+)
 def test_categories_of_instructions_are_kinds_of_parts(category: str, kind: str) -> None:
     assert child._kind(category) == kind
 

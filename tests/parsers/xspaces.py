@@ -60,9 +60,15 @@ class Plane:
         return key + long(5 if isinstance(value, str) else 6, value)
 
     def event(
-        self, name: str, offset_ps: int = 0, dur_ps: int = 0, display: str = "",
-        occurrences: int = 0, /, **stats: Stat,
-    ) -> bytes:  # fmt: skip
+        self,
+        name: str,
+        offset_ps: int = 0,
+        dur_ps: int = 0,
+        display: str = "",
+        occurrences: int = 0,
+        /,
+        **stats: Stat,
+    ) -> bytes:
         """XEvent."""
         key = self.metadata.setdefault((name, display), len(self.metadata) + 1)
         body = whole(1, key)

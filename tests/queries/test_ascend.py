@@ -45,9 +45,8 @@ def own_times(events: list[Event]) -> Counter[str]:
 def around(events: list[Event], moment: Decimal) -> Event:
     """The innermost of the events that run at a moment."""
     running = [
-        e for e in events
-        if Decimal(e["ts"]) <= moment <= Decimal(e["ts"]) + Decimal(str(e["dur"]))
-    ]  # fmt: skip
+        e for e in events if Decimal(e["ts"]) <= moment <= Decimal(e["ts"]) + Decimal(str(e["dur"]))
+    ]
     return max(running, key=lambda e: (Decimal(e["ts"]), -e["dur"]))
 
 
@@ -94,8 +93,16 @@ def test_collectives_hide_their_parts(tmp_path: Path) -> None:
     named = {"ph": "M", "name": "process_name", "tid": 0}
     at = {"ph": "X", "pid": 800, "tid": 3}
     events: list[Event] = [
-        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": "-9", "dur": 5,
-         "args": {"Sequence number": -1}},
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": "aten::mm",
+            "pid": 1,
+            "tid": 1,
+            "ts": "-9",
+            "dur": 5,
+            "args": {"Sequence number": -1},
+        },
         named | {"pid": 800, "args": {"name": "Ascend Hardware"}},
         named | {"pid": 7, "args": {"name": "Communication"}},
         named | {"pid": 9, "args": {"name": "Overlap Analysis"}},
@@ -105,16 +112,29 @@ def test_collectives_hide_their_parts(tmp_path: Path) -> None:
         at | {"name": "REDUCE_ASYNC_V2", "ts": "50", "dur": 9, "args": {"Task Type": "Other"}},
         at | {"name": "MEMCPY_ASYNC", "ts": "72", "dur": 4, "args": {"Task Type": "Other"}},
         at | {"name": "aclnnAdd", "ts": "80", "dur": 10, "args": {"Task Type": "MIX_AIV"}},
-        {"ph": "X", "pid": 7, "tid": 0, "name": "hcom_allReduce__721_0_1", "ts": "30", "dur": 40,
-         "args": {"connection_id": 5, "data_type": "FP32", "count": 8}},
+        {
+            "ph": "X",
+            "pid": 7,
+            "tid": 0,
+            "name": "hcom_allReduce__721_0_1",
+            "ts": "30",
+            "dur": 40,
+            "args": {"connection_id": 5, "data_type": "FP32", "count": 8},
+        },
         {"ph": "X", "pid": 7, "tid": 1, "name": "Notify_Wait", "ts": "30", "dur": 30, "args": {}},
         {"ph": "X", "pid": 9, "tid": 0, "name": "Computing", "ts": "0", "dur": 40},
         {"ph": "X", "pid": 9, "tid": 0, "name": "Computing", "ts": "80", "dur": 10},
         {"ph": "X", "pid": 9, "tid": 1, "name": "Communication", "ts": "30", "dur": 40},
-        {"ph": "X", "pid": 9, "tid": 2, "name": "Communication(Not Overlapped)", "ts": "40",
-         "dur": 30},
+        {
+            "ph": "X",
+            "pid": 9,
+            "tid": 2,
+            "name": "Communication(Not Overlapped)",
+            "ts": "40",
+            "dur": 30,
+        },
         {"ph": "X", "pid": 9, "tid": 3, "name": "Free", "ts": "70", "dur": 10},
-    ]  # fmt: skip
+    ]
     trace = tmp_path / "trace_view.json"
     trace.write_text(json.dumps(events))
     found, own = times(brought_in(trace, tmp_path)), own_times(events)

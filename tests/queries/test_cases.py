@@ -84,8 +84,10 @@ def expected_rows(query: Query, folder: Path) -> list[Row]:
     header, *rows = cells(folder / "expected.csv")
     assert header == [column.name for column in query.columns]
     casts = [FROM_TEXT[column.type] for column in query.columns]
-    return [tuple(cast(text) if text else None for cast, text in zip(casts, row, strict=True))
-            for row in rows]  # fmt: skip
+    return [
+        tuple(cast(text) if text else None for cast, text in zip(casts, row, strict=True))
+        for row in rows
+    ]
 
 
 def is_same(found: Any, expected: Any) -> bool:
@@ -181,9 +183,7 @@ def kernels_and_work(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any
     return {"kernel": rows, "attribution": [row | {"work_kind": "kernel"} for row in rows]}
 
 
-SUMMED = [
-    "kernel_time", "runs", "run_summary", "gpu_utilization", "overlap", "stream_utilization"
-]  # fmt: skip
+SUMMED = ["kernel_time", "runs", "run_summary", "gpu_utilization", "overlap", "stream_utilization"]
 ENDED = ["run_summary", "gpu_utilization", "overlap", "stream_utilization", "gaps", "launch_bounds"]
 
 

@@ -46,8 +46,9 @@ def test_the_only_metric_and_the_only_label(make: Make) -> None:
     database = make({"a": CORES})
     rows = list(database.query("sensitivity").rows())
     assert [(row["term"], row["metric_name"]) for row in rows] == [
-        ("cores", "images_per_s"), ("batch", "images_per_s"),
-    ]  # fmt: skip
+        ("cores", "images_per_s"),
+        ("batch", "images_per_s"),
+    ]
     result = database.query("amdahl")
     assert {row["over_name"] for row in result.rows()} == {"cores"}
     assert [row["speedup_factor"] for row in result.rows()] == pytest.approx(

@@ -25,8 +25,12 @@ TRACES = {
     "before": "kineto-h100-outoforder-before.json",
     "after": "kineto-h100-outoforder-after.json",
 }
-PAIRS = (("bert-h100", "bert-mi300x"), ("vit-h100", "vit-mi300x"), ("rank0", "rank1"),
-         ("before", "after"))  # fmt: skip
+PAIRS = (
+    ("bert-h100", "bert-mi300x"),
+    ("vit-h100", "vit-mi300x"),
+    ("rank0", "rank1"),
+    ("before", "after"),
+)
 Rows = list[dict[str, Any]]
 
 
@@ -75,10 +79,14 @@ def test_the_parts_add_up_to_the_time_in_the_file(
 
 @pytest.mark.parametrize(
     ("a", "b", "by"),
-    [("bert-h100", "bert-mi300x", "op"), ("bert-h100", "bert-mi300x", "layer"),
-     ("bert-h100", "bert-mi300x", "kernel"), ("vit-h100", "vit-mi300x", "op"),
-     ("vit-h100", "vit-mi300x", "layer")],
-)  # fmt: skip
+    [
+        ("bert-h100", "bert-mi300x", "op"),
+        ("bert-h100", "bert-mi300x", "layer"),
+        ("bert-h100", "bert-mi300x", "kernel"),
+        ("vit-h100", "vit-mi300x", "op"),
+        ("vit-h100", "vit-mi300x", "layer"),
+    ],
+)
 def test_one_model_on_two_devices_aligns(session: Session, a: str, b: str, by: str) -> None:
     _, parts = parts_of(session, a, b, by)
     assert len(parts) > 5

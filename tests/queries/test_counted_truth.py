@@ -27,9 +27,17 @@ H100 = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "h100"
 pytestmark = pytest.mark.skipif(not H100.exists(), reason="no corpus here")
 
 #: Of the data sheet: FLOP/s (of INT8 operations/s), bytes/s.
-PEAKS = {"fp64": 33.45408e12, "fp32": 66.90816e12, "fp16": 133.81632e12,
-         "tensor_fp64": 66.90816e12, "tensor_tf32": 494.7e12, "tensor_fp16": 989.4e12,
-         "tensor_bf16": 989.4e12, "tensor_fp8": 1978.9e12, "tensor_int8": 1978.9e12}  # fmt: skip
+PEAKS = {
+    "fp64": 33.45408e12,
+    "fp32": 66.90816e12,
+    "fp16": 133.81632e12,
+    "tensor_fp64": 66.90816e12,
+    "tensor_tf32": 494.7e12,
+    "tensor_fp16": 989.4e12,
+    "tensor_bf16": 989.4e12,
+    "tensor_fp8": 1978.9e12,
+    "tensor_int8": 1978.9e12,
+}
 DRAM = 3.35e12
 SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on"
 TENSOR = re.compile(
@@ -60,12 +68,13 @@ def instructions(launch: Launch, op: str) -> float:
 def operations(launch: Launch) -> dict[str, float]:
     """By ceiling, FP16 as packed."""
     found = {
-        f"fp{bits}": lanes * sum(
+        f"fp{bits}": lanes
+        * sum(
             count * instructions(launch, f"{kind}{op}")
             for op, count in (("add", 1), ("mul", 1), ("fma", 2))
         )
         for bits, kind, lanes in ((64, "d", 1), (32, "f", 1), (16, "h", 2))
-    }  # fmt: skip
+    }
     for name in launch:
         if match := TENSOR.fullmatch(name):
             found[f"tensor_{match[1]}"] = number(launch, name)
@@ -168,15 +177,16 @@ def test_bytes_and_share_of_a_cache_are_of_one_counter(database: Database) -> No
 
     One transfer goes to several SMs.
     """
-    rows = {row["launch_index"]: row for row in database.sql("""
+    rows = {
+        row["launch_index"]: row
+        for row in database.sql("""
         SELECT kernel_bound.*, launch_index FROM kernel_bound JOIN run_title USING (run_id)
-        WHERE run_title.title = 'micro'""").rows()}  # fmt: skip
+        WHERE run_title.title = 'micro'""").rows()
+    }
     more = 0
     for launch in raw_page("micro.raw-base"):
         row = rows[int(launch["ID"])]
-        for level, event in (
-            ("l2", "lts__lts2xbar"), ("l1", "l1tex__lsu_writeback"),
-        ):  # fmt: skip
+        for level, event in (("l2", "lts__lts2xbar"), ("l1", "l1tex__lsu_writeback")):
             name = f"derived__{event}_bytes" + ("_mem_lgds" if level == "l1" else "")
             rate = number(launch, f"{name}.sum.per_second")
             assert row[f"{level}_vendor_bytes"] == pytest.approx(
@@ -198,9 +208,13 @@ def test_kernels_that_move_are_told_as_such(query: Any) -> None:
     kinds = {of[row["launch_index"]]: row["zero_ai_kind"] for row in rows if row["is_zero_ai"]}
     assert kinds.pop("sort") in ("measured_zero", "moves")  # of several kernels
     assert kinds == {
-        "transpose": "moves", "gather": "moves", "int_add": "measured_zero",
-        "fill": "measured_zero", "zero_memset": "measured_zero", "gemm_int8": "integer",
-    }  # fmt: skip
+        "transpose": "moves",
+        "gather": "moves",
+        "int_add": "measured_zero",
+        "fill": "measured_zero",
+        "zero_memset": "measured_zero",
+        "gemm_int8": "integer",
+    }
     named = {row["name"].partition("(")[0].rpartition("::")[2]: row for row in rows}
     reversing = named["fill_reverse_indices_kernel"]
     assert reversing["zero_ai_kind"] == "moves"
@@ -244,8 +258,10 @@ def own_figures() -> dict[int, tuple[str, float, float]]:
         compute = sum(flop / PEAKS[name] for name, flop in work.items())
         moved = sum(number(launch, f"dram__bytes_{way}.sum") for way in ("read", "write")) / DRAM
         found[int(launch["ID"])] = (
-            ceiling, work[ceiling] / PEAKS[ceiling] / time, max(compute, moved) / time,
-        )  # fmt: skip
+            ceiling,
+            work[ceiling] / PEAKS[ceiling] / time,
+            max(compute, moved) / time,
+        )
     return found
 
 
@@ -272,10 +288,13 @@ def test_each_kernel_is_held_to_the_ceiling_of_most_of_its_operations(query: Any
     known = {row["event_id"]: row for row in rows}
     assert all(row["utilization_ratio"] < row["average_ratio"] for row in low)
     well = {row["name"] for row in tensor if row["utilization_ratio"] > 0.3}
-    assert not {row["name"] for row in low} & well  # fmt: skip
+    assert not {row["name"] for row in low} & well
     for row in low:
-        match = [one for one in known.values() if one["total_ns"] == row["total_ns"]
-                 and one["name"] == row["name"]]  # fmt: skip
+        match = [
+            one
+            for one in known.values()
+            if one["total_ns"] == row["total_ns"] and one["name"] == row["name"]
+        ]
         assert (row["utilization_ratio"], row["roof_ratio"], row["bound_kind"]) in [
             (one["utilization_ratio"], one["roof_ratio"], one["bound_kind"]) for one in match
         ]
@@ -341,12 +360,16 @@ def test_every_report_names_the_same_bound(
     overhead = query("launch_overhead", run, launch_overhead_ns=1e-9)  # too small to bound any
     told["launch_overhead"] = {
         (row["name"], row["bound_kind"], row["nearest_name"], round(row["roof_ratio"], 9))
-        for row in overhead if not row["is_total"]
-    }  # fmt: skip
+        for row in overhead
+        if not row["is_total"]
+    }
     assert told["kernel_figures"] == told["application_summary"] == told["launch_overhead"]
     chart = Session(store).chart([run], Request()).data
-    drawn = {(row["name"], row["bound_kind"], round(row["roof_ratio"], 9))
-             for row in chart.rows() if row["row_kind"] == "point"}  # fmt: skip
+    drawn = {
+        (row["name"], row["bound_kind"], round(row["roof_ratio"], 9))
+        for row in chart.rows()
+        if row["row_kind"] == "point"
+    }
     assert drawn == {(name, kind, roof) for name, kind, _, roof in told["kernel_figures"]}
     launches = query("kernel_figures", run, by="launch")
     by_launch = {(row["event_id"], row["bound_kind"]) for row in launches}

@@ -36,10 +36,15 @@ COUNTERS = [*INSTRUCTIONS, "tensor_inst", "dram_bytes", "dur_ns"]
 
 #: An example has many kernels, since a store takes longer than the arithmetic.
 FEW = settings(
-    max_examples=3, deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow,
-                           HealthCheck.data_too_large, HealthCheck.large_base_example],
-)  # fmt: skip
+    max_examples=3,
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ],
+)
 FEWER = settings(FEW, max_examples=2)
 
 
@@ -53,11 +58,7 @@ NAMES = "abcdefgh"
 def launches() -> st.SearchStrategy[list[Row]]:
     """Launches of a few kernels; of some each counter may be missing."""
     some = {name: amounts(10**6) for name in INSTRUCTIONS}
-    some |= {
-        "tensor_inst": amounts(10**5),
-        "dram_bytes": amounts(10**8),
-        "dur_ns": amounts(10**6),
-    }
+    some |= {"tensor_inst": amounts(10**5), "dram_bytes": amounts(10**8), "dur_ns": amounts(10**6)}
     every = {name: st.integers(0, 10**6) for name in COUNTERS}
     kernel = {"name": st.sampled_from(NAMES), "launch_count": st.integers(1, 3)}
     idle = st.just(dict.fromkeys(COUNTERS, 0) | {"name": "h", "launch_count": 1, "dur_ns": 7})
@@ -76,12 +77,17 @@ def tables(rows: Iterable[Row], place: Callable[[Row], Place] = lambda _: ("r", 
     sources = sorted({(row["run_id"], row["source_id"]) for row in placed})
     keys = [{"run_id": run, "source_id": source} for run, source in sources]
     said = [
-        *({"assumption_kind": "compute", "name": name, "value": float(value)}
-          for name, value in PEAKS.items()),
+        *(
+            {"assumption_kind": "compute", "name": name, "value": float(value)}
+            for name, value in PEAKS.items()
+        ),
         {"assumption_kind": "bandwidth", "name": "dram", "value": float(BANDWIDTH)},
-        {"assumption_kind": "launch_overhead", "name": "launch_overhead",
-         "value": float(OVERHEAD_NS)},
-    ]  # fmt: skip
+        {
+            "assumption_kind": "launch_overhead",
+            "name": "launch_overhead",
+            "value": float(OVERHEAD_NS),
+        },
+    ]
     return {
         "source_file": [key | {"recording_kind": "counters"} for key in keys],
         "run": [key | {"run_name": f"name of {key['run_id']}"} for key in keys],
@@ -106,9 +112,14 @@ def report(database: Database, name: str, by: str = "name", **given: Any) -> lis
 
 
 REPORTS = (
-    "low_utilization_kernels", "kernel_figures", "operational_intensity", "zero_ai_kernels",
-    "launch_overhead", "precision_mix", "application_summary",
-)  # fmt: skip
+    "low_utilization_kernels",
+    "kernel_figures",
+    "operational_intensity",
+    "zero_ai_kernels",
+    "launch_overhead",
+    "precision_mix",
+    "application_summary",
+)
 
 
 def flop(row: Row, kind: str) -> int | None:
@@ -133,8 +144,9 @@ def at_peak(row: Row) -> Fraction | None:
     """The time of its operations at peak, in ns."""
     if total(row) is None:
         return None
-    return sum((Fraction((flop(row, k) or 0) * 10**9, peak) for k, peak in PEAKS.items()),
-               Fraction())  # fmt: skip
+    return sum(
+        (Fraction((flop(row, k) or 0) * 10**9, peak) for k, peak in PEAKS.items()), Fraction()
+    )
 
 
 def moving(row: Row) -> Fraction | None:
@@ -197,9 +209,10 @@ def test_low_utilization_is_that_of_plain_python(
     expected = {
         name: util
         for name, group in by_name(rows).items()
-        if (util := utilization(group)) is not None and average is not None
+        if (util := utilization(group)) is not None
+        and average is not None
         and util < average * (1 - Fraction(1, 10**12))
-    }  # fmt: skip
+    }
     assert {row["name"] for row in found} == set(expected)
     for row in found:
         group = by_name(rows)[row["name"]]
@@ -480,19 +493,28 @@ def test_longer_launches_are_slower_and_nothing_else(
 
 #: What of a launch is not known without which counters, and the column that says why.
 FIGURES = {
-    "fp64_flop": "fp64_reason", "fp32_flop": "fp32_reason", "fp16_packed_flop": "fp16_reason",
-    "fp16_scalar_flop": "fp16_reason", "tensor_flop": "tensor_reason",
-    "total_packed_flop": "total_reason", "total_scalar_flop": "total_reason",
-    "dram_bytes": "dram_reason", "dur_ns": "dur_reason",
-}  # fmt: skip
+    "fp64_flop": "fp64_reason",
+    "fp32_flop": "fp32_reason",
+    "fp16_packed_flop": "fp16_reason",
+    "fp16_scalar_flop": "fp16_reason",
+    "tensor_flop": "tensor_reason",
+    "total_packed_flop": "total_reason",
+    "total_scalar_flop": "total_reason",
+    "dram_bytes": "dram_reason",
+    "dur_ns": "dur_reason",
+}
 
 
 #: And of what is asked of it, where the reasons stand.
 ASKED = {
-    "utilization_ratio": "reason", "bound_kind": "bound_reason",
-    "intensity_flop_per_byte": None, "achieved_flop_per_s": None, "roof_ratio": None,
-    "total_flop": None, "total_bytes": None,
-}  # fmt: skip
+    "utilization_ratio": "reason",
+    "bound_kind": "bound_reason",
+    "intensity_flop_per_byte": None,
+    "achieved_flop_per_s": None,
+    "roof_ratio": None,
+    "total_flop": None,
+    "total_bytes": None,
+}
 
 
 @FEW
@@ -576,10 +598,15 @@ def count(cells: Cells, name: str) -> Decimal | None:
 
 
 def added(cells: Cells, kind: str) -> int | None:
-    parts = [count(cells, f"sass_thread_inst_executed_op_{kind}{op}_pred_on.sum")
-             for op in ("add", "mul", "fma")]  # fmt: skip
-    return None if None in parts else int(sum(p * n for p, n in zip(parts, (1, 1, 2), strict=True)
-                                              if p is not None))  # fmt: skip
+    parts = [
+        count(cells, f"sass_thread_inst_executed_op_{kind}{op}_pred_on.sum")
+        for op in ("add", "mul", "fma")
+    ]
+    return (
+        None
+        if None in parts
+        else int(sum(p * n for p, n in zip(parts, (1, 1, 2), strict=True) if p is not None))
+    )
 
 
 def duration(cells: Cells) -> Fraction | None:
@@ -594,8 +621,10 @@ def duration(cells: Cells) -> Fraction | None:
 def dram(cells: Cells) -> Fraction | None:
     if "dram__bytes.sum" in cells:
         return Fraction(cells["dram__bytes.sum"])
-    both = [first(cells, f"dram__bytes_{way}.sum", f"dram__bytes_op_{way}.sum")
-            for way in ("read", "write")]  # fmt: skip
+    both = [
+        first(cells, f"dram__bytes_{way}.sum", f"dram__bytes_op_{way}.sum")
+        for way in ("read", "write")
+    ]
     if None not in both:
         return Fraction(sum(part for part in both if part is not None))
     rate, time = first(cells, "Memory Workload Analysis: Memory Throughput"), duration(cells)
@@ -647,12 +676,12 @@ def test_a_launch_that_failed_has_no_figure(corpus: Path, tmp_path: Path) -> Non
     database = store_of(corpus / "ncu/lbnl-gpp-run8.csv", tmp_path)
     (row,) = database.query("zero_ai_kernels", {"run_id": "r"}).rows()
     assert (row["zero_ai_kind"], row["is_zero_ai"], row["reason"]) == (
-        "no_value", None, "fp32: nan",
-    )  # fmt: skip
+        "no_value",
+        None,
+        "fp32: nan",
+    )
     (row,) = database.query("kernel_figures", {"run_id": "r"}).rows()
-    assert (row["utilization_ratio"], row["total_ns"], row["reason"]) == (
-        None, None, "fp32: nan",
-    )  # fmt: skip
+    assert (row["utilization_ratio"], row["total_ns"], row["reason"]) == (None, None, "fp32: nan")
 
 
 def test_traffic_of_a_real_launch_is_what_the_vendor_prints_of_it(
@@ -758,8 +787,11 @@ def test_pages_of_one_report_give_the_figures_of_its_table(
     )
     assert figures[2]["roof_ratio"] == pytest.approx(536_870_912 / (900 * 700_416), rel=1e-12)
     assert [figures[n]["bound_kind"] for n in range(4)] == [
-        "compute", "compute", "bandwidth", "bandwidth",
-    ]  # fmt: skip
+        "compute",
+        "compute",
+        "bandwidth",
+        "bandwidth",
+    ]
     (zero,) = database.query("zero_ai_kernels", {"run_id": "r"}).rows()
     time = 1_617_344 + 1_494_016 + 700_416 + 520_192
     assert (zero["zero_ai_kind"], zero["launch_count"]) == ("measured_zero", 1)

@@ -18,8 +18,12 @@ def test_ci_compares_and_never_approves() -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--update-golden"]
     done = subprocess.run(
         [*command, "tests/queries/test_cases.py"],
-        cwd=ROOT, env=os.environ | {"CI": "true"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=os.environ | {"CI": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "CI compares, it does not approve" in done.stdout + done.stderr
     assert {path: path.stat().st_mtime_ns for path in CASES.rglob("*")} == before

@@ -230,16 +230,25 @@ def test_fp16_instructions_are_work_only_where_they_can_be_nothing_else(
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"),
-    [("name", "k"), ("launch", "k"), ("run", "t"), ("label", "64")],
+    ("kind", "expected"), [("name", "k"), ("launch", "k"), ("run", "t"), ("label", "64")]
 )
 def test_a_group_is_of_what_it_is_by(database: Database, kind: str, expected: str) -> None:
     assert value(database, f"group_of('{kind}', 'k', 't', '64')") == expected
     assert value(database, f"group_of('{kind}', NULL, NULL, NULL)") is None
 
 
-KINDS = ("fp64", "fp32", "fp16", "tensor_fp64", "tensor_tf32", "tensor_bf16", "tensor_fp16",
-         "tensor_fp8", "tensor_fp4", "tensor_int8")  # fmt: skip
+KINDS = (
+    "fp64",
+    "fp32",
+    "fp16",
+    "tensor_fp64",
+    "tensor_tf32",
+    "tensor_bf16",
+    "tensor_fp16",
+    "tensor_fp8",
+    "tensor_fp4",
+    "tensor_int8",
+)
 
 
 def test_a_ceiling_is_told_by_its_name(database: Database) -> None:
@@ -301,15 +310,44 @@ def test_what_is_missing_is_explained_by_the_first_counter_that_is_there(
 # -- device_key -----------------------------------------------------------------------------------
 
 ODD_NAMES = [
-    "", " ", "NVIDIA", "nvidia", "NVIDIA ", "AMD", "(0)", "Tesla T4 (0)", "Tesla T4 (12)",
-    "NVIDIA NVIDIA A100", "  NVIDIA   A100-SXM4-40GB  ", "nvidia a100-sxm4-40gb", "A100(R)",
-    "Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz", "Intel(R) Data Center GPU Max 1550 (1)",
-    "AMD Instinct MI300X VF", "AMD-Instinct_MI300X", "Google TPU v3", "GeForce GTX 980 (0)",
-    "2x Xeon Gold 6126 (Javed 2019)", "Quadro(TM) P4000", "Tesla V100-SXM2-16GB\n", "\tT4",
-    "Fooxnvidia T4", "NVIDIA\u00a0T4", "ядро", "H100 80GB HBM3\x00", "T4;--", "'T4'", "İstanbul T4",
-    "NVIDIA(R) RTX(TM) A6000", "(NVIDIA) T4", "AMDAHL 470", "nvidia-nvidia", "(r)", "(tm)(99)",
+    "",
+    " ",
+    "NVIDIA",
+    "nvidia",
+    "NVIDIA ",
+    "AMD",
+    "(0)",
+    "Tesla T4 (0)",
+    "Tesla T4 (12)",
+    "NVIDIA NVIDIA A100",
+    "  NVIDIA   A100-SXM4-40GB  ",
+    "nvidia a100-sxm4-40gb",
+    "A100(R)",
+    "Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz",
+    "Intel(R) Data Center GPU Max 1550 (1)",
+    "AMD Instinct MI300X VF",
+    "AMD-Instinct_MI300X",
+    "Google TPU v3",
+    "GeForce GTX 980 (0)",
+    "2x Xeon Gold 6126 (Javed 2019)",
+    "Quadro(TM) P4000",
+    "Tesla V100-SXM2-16GB\n",
+    "\tT4",
+    "Fooxnvidia T4",
+    "NVIDIA\u00a0T4",
+    "ядро",
+    "H100 80GB HBM3\x00",
+    "T4;--",
+    "'T4'",
+    "İstanbul T4",
+    "NVIDIA(R) RTX(TM) A6000",
+    "(NVIDIA) T4",
+    "AMDAHL 470",
+    "nvidia-nvidia",
+    "(r)",
+    "(tm)(99)",
     "Tesla \u212a80",
-]  # fmt: skip
+]
 
 
 def known_names() -> list[str]:
@@ -334,11 +372,13 @@ def test_a_device_has_the_same_key_in_sql_and_in_python(database: Database) -> N
 
 
 @settings(
-    max_examples=50, deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)  # fmt: skip
-@given(st.lists(st.text(st.sampled_from("NVIDIAnvidamG()rRtTmM019 -\u00a0\n."), max_size=24),
-                min_size=1))  # fmt: skip
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.text(st.sampled_from("NVIDIAnvidamG()rRtTmM019 -\u00a0\n."), max_size=24), min_size=1
+    )
+)
 def test_any_name_has_the_same_key_in_sql_and_in_python(
     database: Database, names: list[str]
 ) -> None:
@@ -371,8 +411,7 @@ def kernel_names() -> list[dict[str, str]]:
 
 def of_names(database: Database, macro: str, names: list[str]) -> dict[str, str | None]:
     found = database._fetch(
-        f"SELECT name, {macro}(name) AS told FROM (SELECT unnest($names) AS name)",
-        {"names": names},
+        f"SELECT name, {macro}(name) AS told FROM (SELECT unnest($names) AS name)", {"names": names}
     )
     return {row["name"]: row["told"] for row in found.to_pylist()}
 
@@ -427,12 +466,28 @@ def test_loading_is_told_by_the_name(database: Database, name: str, expected: bo
 @pytest.mark.parametrize(
     "name",
     [
-        "bool", "unsigned char", "signed char", "short", "short int", "unsigned short", "int",
-        "unsigned int", "long", "long int", "long long", "unsigned long", "c10::Float8_e4m3fn",
-        "c10::Half", "c10::BFloat16", "float", "double", "c10::complex<c10::Half>",
-        "c10::complex<float>", "c10::complex<double>",
+        "bool",
+        "unsigned char",
+        "signed char",
+        "short",
+        "short int",
+        "unsigned short",
+        "int",
+        "unsigned int",
+        "long",
+        "long int",
+        "long long",
+        "unsigned long",
+        "c10::Float8_e4m3fn",
+        "c10::Half",
+        "c10::BFloat16",
+        "float",
+        "double",
+        "c10::complex<c10::Half>",
+        "c10::complex<float>",
+        "c10::complex<double>",
     ],
-)  # fmt: skip
+)
 def test_an_element_has_as_many_bytes_as_in_the_models_of_operators(
     database: Database, name: str
 ) -> None:
@@ -507,8 +562,10 @@ def test_work_is_held_against_the_ceiling_of_its_width(
         ("'void rcclGenericKernel<1, false>(ncclDevComm*)', NULL, NULL", True),
         ("'mscclKernel_Sum_half_Simple_false(ncclDevComm*)', NULL, NULL", True),
         ("'void vllm::cross_device_reduce_2stage<float, 8>(vllm::RankData*)', NULL, NULL", True),
-        ("'void (anonymous namespace)::multimem_all_reduce_kernel<at::Half, 16>()', NULL, NULL",
-         True),
+        (
+            "'void (anonymous namespace)::multimem_all_reduce_kernel<at::Half, 16>()', NULL, NULL",
+            True,
+        ),
         ("'hcom_allReduce__123_1', NULL, NULL", True),
         ("'nvshmemi_transfer_rma', NULL, NULL", True),
         ("'all-gather-start.7', NULL, NULL", True),
@@ -532,7 +589,7 @@ def test_work_is_held_against_the_ceiling_of_its_width(
         # types of arguments are not the function
         ("'void mine<ncclComm>(ncclDevComm*)', NULL, NULL", False),
     ],
-)  # fmt: skip
+)
 def test_communication_is_told_by_the_profiler_or_the_name(
     database: Database, arguments: str, expected: bool
 ) -> None:
@@ -580,12 +637,22 @@ def test_collectives_have_one_spelling(database: Database, text: str, expected: 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("'Float'", 4), ("'float'", 4), ("'c10::BFloat16'", 2), ("'BFloat16'", 2), ("'Long'", 8),
-        ("'long int'", 8), ("'unsigned char'", 1), ("'Float8_e4m3fn'", 1), ("'ComplexDouble'", 16),
-        ("'Bool'", 1), ("'Float4_e2m1fn_x2'", None), ("'Scalar'", None), ("''", None),
+        ("'Float'", 4),
+        ("'float'", 4),
+        ("'c10::BFloat16'", 2),
+        ("'BFloat16'", 2),
+        ("'Long'", 8),
+        ("'long int'", 8),
+        ("'unsigned char'", 1),
+        ("'Float8_e4m3fn'", 1),
+        ("'ComplexDouble'", 16),
+        ("'Bool'", 1),
+        ("'Float4_e2m1fn_x2'", None),
+        ("'Scalar'", None),
+        ("''", None),
         ("NULL", None),
     ],
-)  # fmt: skip
+)
 def test_bytes_of_an_element(database: Database, name: str, expected: int | None) -> None:
     assert value(database, f"element_bytes({name})") == expected
 
@@ -609,13 +676,23 @@ def test_bytes_of_tensors(database: Database, arguments: str, expected: list[flo
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("'allreduce', 4", 1.5), ("'allreduce', 2", 1.0), ("'allreduce', 1", 0.0),
-        ("'allgather', 8", 0.875), ("'reduce_scatter', 8", 0.875), ("'all_to_all', 4", 0.75),
-        ("'gather', 4", 0.75), ("'scatter', 4", 0.75), ("'broadcast', 8", 1.0),
-        ("'reduce', 8", 1.0), ("'sendrecv', 2", 1.0), ("'barrier', 8", None), ("NULL, 8", None),
-        ("'allreduce', 0", None), ("'allreduce', NULL", None),
+        ("'allreduce', 4", 1.5),
+        ("'allreduce', 2", 1.0),
+        ("'allreduce', 1", 0.0),
+        ("'allgather', 8", 0.875),
+        ("'reduce_scatter', 8", 0.875),
+        ("'all_to_all', 4", 0.75),
+        ("'gather', 4", 0.75),
+        ("'scatter', 4", 0.75),
+        ("'broadcast', 8", 1.0),
+        ("'reduce', 8", 1.0),
+        ("'sendrecv', 2", 1.0),
+        ("'barrier', 8", None),
+        ("NULL, 8", None),
+        ("'allreduce', 0", None),
+        ("'allreduce', NULL", None),
     ],
-)  # fmt: skip
+)
 def test_bus_bandwidth_has_the_factors_of_nccl_tests(
     database: Database, arguments: str, expected: float | None
 ) -> None:
@@ -625,15 +702,30 @@ def test_bus_bandwidth_has_the_factors_of_nccl_tests(
 @pytest.mark.parametrize(
     ("unit", "flop", "moved"),
     [
-        ("FLOP/s", 1.0, None), ("GFLOP/s", 1e9, None), ("GFLOPS", 1e9, None), ("gflops", 1e9, None),
-        ("TFLOPs/s", 1e12, None), ("Pflop/sec", 1e15, None), ("EFLOP/s", 1e18, None),
+        ("FLOP/s", 1.0, None),
+        ("GFLOP/s", 1e9, None),
+        ("GFLOPS", 1e9, None),
+        ("gflops", 1e9, None),
+        ("TFLOPs/s", 1e12, None),
+        ("Pflop/sec", 1e15, None),
+        ("EFLOP/s", 1e18, None),
         # so many operations, not a rate
-        ("GFLOPs", None, None), ("GFLOP", None, None), ("FLOP/byte", None, None),
-        ("B/s", None, 1.0), ("kB/s", None, 1e3), ("GB/s", None, 1e9), ("MiB/s", None, 2.0**20),
-        ("bytes/s", None, 1.0), ("Gbytes/s", None, 1e9), ("TB/sec", None, 1e12),
-        ("Gb/s", None, None), ("GB", None, None), ("s", None, None), ("", None, None),
+        ("GFLOPs", None, None),
+        ("GFLOP", None, None),
+        ("FLOP/byte", None, None),
+        ("B/s", None, 1.0),
+        ("kB/s", None, 1e3),
+        ("GB/s", None, 1e9),
+        ("MiB/s", None, 2.0**20),
+        ("bytes/s", None, 1.0),
+        ("Gbytes/s", None, 1e9),
+        ("TB/sec", None, 1e12),
+        ("Gb/s", None, None),
+        ("GB", None, None),
+        ("s", None, None),
+        ("", None, None),
     ],
-)  # fmt: skip
+)
 def test_rates_by_their_units(
     database: Database, unit: str, flop: float | None, moved: float | None
 ) -> None:

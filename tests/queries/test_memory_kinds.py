@@ -18,13 +18,20 @@ from tracekit.store import open_store
 #: Traces of the corpus with events of an allocator; the first is of torch 1.9, without addresses.
 WITHOUT_ADDRESSES = "kineto-resnet50-v100-torch19-memory"
 CORPUS = (
-    "dtumlops-cpu-memory-torch21", "hta-v100-nccl-rank1of2-memory",
-    "parttransformer-a100pcie-flops-mem", "profilingtutorial-transformer-h100-stack-mem",
-    "switchtransformer-a100-stack-mem", "tracelens-bertsmall-h100", "tracelens-bertsmall-mi300x",
-    "tracelens-normlayers-mi300x-fwdbwd", "tracelens-nsfwvit-h100-flops-mem-stack",
-    "tracelens-nsfwvit-mi300x-flops-mem-stack", "tracelens-owlv2-h100-55mb",
-    "tracelens-sglang-capture-mi300x", "tracelens-timesformer-h100",
-)  # fmt: skip
+    "dtumlops-cpu-memory-torch21",
+    "hta-v100-nccl-rank1of2-memory",
+    "parttransformer-a100pcie-flops-mem",
+    "profilingtutorial-transformer-h100-stack-mem",
+    "switchtransformer-a100-stack-mem",
+    "tracelens-bertsmall-h100",
+    "tracelens-bertsmall-mi300x",
+    "tracelens-normlayers-mi300x-fwdbwd",
+    "tracelens-nsfwvit-h100-flops-mem-stack",
+    "tracelens-nsfwvit-mi300x-flops-mem-stack",
+    "tracelens-owlv2-h100-55mb",
+    "tracelens-sglang-capture-mi300x",
+    "tracelens-timesformer-h100",
+)
 FIGURES = ("peak_bytes", "at_peak_bytes", "allocation_count", "allocated_bytes")
 
 
@@ -54,8 +61,10 @@ def test_the_layers_that_hold_the_feature_maps(traces: Path, tmp_path: Path) -> 
     database = database_of(traces / "cpu-memory" / "trace.json.gz", tmp_path)
     rows = database.query("memory_by_module", {"run_id": "r"}).rows()
     assert {row["module_path"]: row["at_peak_bytes"] for row in rows} == {
-        "Net_0": 16384 + 8192, "Net_0/Linear_1": 640, None: 640 + 4 + 4,
-    }  # fmt: skip
+        "Net_0": 16384 + 8192,
+        "Net_0/Linear_1": 640,
+        None: 640 + 4 + 4,
+    }
 
 
 # -- the corpus -----------------------------------------------------------------------------------

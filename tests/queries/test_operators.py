@@ -23,8 +23,11 @@ TRACES = [
     "tracelens-torchcompile-triton-mi300x",
 ]
 FAMILIES = {
-    "GEMM": "gemm", "SDPA_fwd": "attention", "CONV_fwd": "convolution", "CONV_bwd": "convolution",
-}  # fmt: skip
+    "GEMM": "gemm",
+    "SDPA_fwd": "attention",
+    "CONV_fwd": "convolution",
+    "CONV_bwd": "convolution",
+}
 Rows = list[dict[str, Any]]
 
 

@@ -18,17 +18,21 @@ from tracekit.store import open_store
 
 #: What perf calls a figure, the column, and how many of perf's unit one of the column is.
 FIGURES = {
-    r"CPUs utilized": ("used_cpu_count", 1), r"insns? per cycle": ("ipc", 1),
-    r"GHz": ("clock_hz", 1e-9), r"G/sec": ("clock_hz", 1e-9), r"M/sec": ("clock_hz", 1e-6),
+    r"CPUs utilized": ("used_cpu_count", 1),
+    r"insns? per cycle": ("ipc", 1),
+    r"GHz": ("clock_hz", 1e-9),
+    r"G/sec": ("clock_hz", 1e-9),
+    r"M/sec": ("clock_hz", 1e-6),
     r"of all branches": ("branch_miss_ratio", 100),
     r"of all cache refs": ("cache_miss_ratio", 100),
     r"of all L1-dcache (?:hits|accesses)": ("l1d_miss_ratio", 100),
     r"of all LL-cache (?:hits|accesses)": ("llc_miss_ratio", 100),
     r"of all dTLB cache (?:hits|accesses)": ("dtlb_miss_ratio", 100),
-    r"Retiring": ("retiring_ratio", 100), r"Bad Speculation": ("bad_speculation_ratio", 100),
+    r"Retiring": ("retiring_ratio", 100),
+    r"Bad Speculation": ("bad_speculation_ratio", 100),
     r"Frontend Bound": ("frontend_bound_ratio", 100),
     r"Backend Bound": ("backend_bound_ratio", 100),
-}  # fmt: skip
+}
 LABELS = {re.compile(label, re.IGNORECASE): column for label, column in FIGURES.items()}
 EVENTS = {"page-faults": "page_fault_count", "context-switches": "context_switch_count"}
 #: Locales with a decimal comma have fixtures of their own; here a comma is between thousands.
@@ -143,7 +147,17 @@ def test_real_files_say_what_perf_says(corpus: Path, tmp_path: Path) -> None:
     count, columns = held_against(paths, tmp_path)
     assert count > 110
     assert set(columns) == {
-        "dur_ns", "used_cpu_count", "clock_hz", "ipc", "branch_miss_ratio", "cache_miss_ratio",
-        "l1d_miss_ratio", "page_fault_count", "context_switch_count", "retiring_ratio",
-        "bad_speculation_ratio", "frontend_bound_ratio", "backend_bound_ratio",
-    }  # fmt: skip
+        "dur_ns",
+        "used_cpu_count",
+        "clock_hz",
+        "ipc",
+        "branch_miss_ratio",
+        "cache_miss_ratio",
+        "l1d_miss_ratio",
+        "page_fault_count",
+        "context_switch_count",
+        "retiring_ratio",
+        "bad_speculation_ratio",
+        "frontend_bound_ratio",
+        "backend_bound_ratio",
+    }

@@ -18,11 +18,15 @@ from tracekit.store import open_store
 #: HTA 0.5.0 on the eight traces, get_temporal_breakdown and get_comm_comp_overlap: idle, compute,
 #: everything else, all [µs]; share of communication that compute hides [%].
 HTA = [
-    (6419, 1034, 5556, 13009, 4.50), (6428, 1246, 11075, 18749, 2.47),
-    (7046, 1068, 3236, 11350, 7.88), (8145, 1240, 9468, 18853, 3.31),
-    (8887, 1126, 6576, 16589, 0.56), (9121, 1041, 6230, 16392, 0.64),
-    (7051, 1051, 3308, 11410, 7.56), (8308, 1059, 1600, 10967, 9.51),
-]  # fmt: skip
+    (6419, 1034, 5556, 13009, 4.50),
+    (6428, 1246, 11075, 18749, 2.47),
+    (7046, 1068, 3236, 11350, 7.88),
+    (8145, 1240, 9468, 18853, 3.31),
+    (8887, 1126, 6576, 16589, 0.56),
+    (9121, 1041, 6230, 16392, 0.64),
+    (7051, 1051, 3308, 11410, 7.56),
+    (8308, 1059, 1600, 10967, 9.51),
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +49,15 @@ def asked(database: Database, name: str, **more: str) -> list[dict[str, Any]]:
 
 def test_the_time_of_ranks_is_that_of_another_tool(job: Database) -> None:
     found = [
-        (row["idle_ns"], row["compute_ns"],
-         row["exposed_communication_ns"] + row["exposed_copy_ns"],
-         row["elapsed_ns"], round(100 * row["hidden_ratio"], 2))
+        (
+            row["idle_ns"],
+            row["compute_ns"],
+            row["exposed_communication_ns"] + row["exposed_copy_ns"],
+            row["elapsed_ns"],
+            round(100 * row["hidden_ratio"], 2),
+        )
         for row in asked(job, "ranks")
-    ]  # fmt: skip
+    ]
     assert found == [(*(1000 * time for time in row[:4]), row[4]) for row in HTA]
 
 
@@ -80,8 +88,9 @@ def test_waiting_is_what_plain_python_finds(job: Database, workers: list[Path]) 
     assert all(abs(row["clock_offset_ns"]) <= 2000 for row in asked(job, "ranks"))
     kinds = {row["collective_kind"]: row for row in asked(job, "collectives", by="kind")}
     assert {kind: row["call_count"] for kind, row in kinds.items()} == {
-        "all_to_all": 5, "allreduce": 3,
-    }  # fmt: skip
+        "all_to_all": 5,
+        "allreduce": 3,
+    }
     assert sum(row["wait_ns"] for row in kinds.values()) == 1000 * sum(waited)
 
 
@@ -93,18 +102,24 @@ def test_one_rank_of_a_job_has_times_but_no_bandwidth(corpus: Path, tmp_path: Pa
     with oracle.open(newline="", encoding="utf-8") as lines:
         expected = {
             (row["Collective name"], round(float(row["In msg size (MB)_first"]) * 2**20)): (
-                int(row["operation_count"]), round(float(row["dur_sum"]) * 1000),
-                round(float(row["dur_min"]) * 1000), round(float(row["dur_max"]) * 1000),
+                int(row["operation_count"]),
+                round(float(row["dur_sum"]) * 1000),
+                round(float(row["dur_min"]) * 1000),
+                round(float(row["dur_max"]) * 1000),
             )
             for row in csv.DictReader(lines)
-        }  # fmt: skip
+        }
     rows = asked(Database(open_store(tmp_path / "S")), "collectives")
     found = {
         (row["collective_kind"], row["size_bytes"]): (
-            row["call_count"], row["total_ns"], row["min_ns"], row["max_ns"],
+            row["call_count"],
+            row["total_ns"],
+            row["min_ns"],
+            row["max_ns"],
         )
-        for row in rows if row["collective_kind"] is not None
-    }  # fmt: skip
+        for row in rows
+        if row["collective_kind"] is not None
+    }
     assert found == expected
     assert {row["bus_bytes_per_s"] for row in rows} == {None}
     assert {row["reason"] for row in rows if row["size_bytes"]} == {"1 of 8 ranks are in the run"}
@@ -116,8 +131,9 @@ def test_ranks_that_were_merged_into_one_file(corpus: Path, tmp_path: Path) -> N
     database = Database(open_store(tmp_path / "S"))
     rows = asked(database, "collectives", by="kind")
     assert [(row["collective_kind"], row["call_count"]) for row in rows] == [
-        ("allreduce", 15), ("broadcast", 6),
-    ]  # fmt: skip
+        ("allreduce", 15),
+        ("broadcast", 6),
+    ]
     assert {row["group_size_count"] for row in rows} == {4}
     (last,) = [row for row in asked(database, "stragglers") if row["verdict"] == "straggler"]
     assert (last["rank_index"], last["last_count"], last["lost_ratio"]) == (3, 15, 1.0)
@@ -127,14 +143,20 @@ def test_ranks_that_were_merged_into_one_file(corpus: Path, tmp_path: Path) -> N
     ("name", "kinds", "reason"),
     [
         ("hta-v100-nccl-rank1of2-memory", {"allreduce"}, "1 of 2 ranks are in the run"),
-        ("hta-a100-nccl-rank0of2-pgconfig", {"allreduce", "broadcast"},
-         "1 of 2 ranks are in the run"),
+        (
+            "hta-a100-nccl-rank0of2-pgconfig",
+            {"allreduce", "broadcast"},
+            "1 of 2 ranks are in the run",
+        ),
         ("hta-gloo-cpuonly-rank34of300", {"allreduce"}, "1 of 300 ranks are in the run"),
-        ("tracelens-eager-b200-rank0of8-stack", {"allreduce", "allgather"},
-         "1 of 8 ranks are in the run"),
+        (
+            "tracelens-eager-b200-rank0of8-stack",
+            {"allreduce", "allgather"},
+            "1 of 8 ranks are in the run",
+        ),
         ("hta-large-integer-2events", {"allreduce"}, "nothing says how many ranks there are"),
     ],
-)  # fmt: skip
+)
 def test_one_rank_alone_matches_nothing(
     corpus: Path, tmp_path: Path, name: str, kinds: set[str], reason: str
 ) -> None:
@@ -188,10 +210,18 @@ def test_every_report_knows_the_ranks_that_a_file_was_merged_from(
 def test_ranks_that_share_the_number_of_a_device_are_told(tmp_path: Path) -> None:
     """Two nodes of one job, merged: device 0 is of rank 0 and of rank 8."""
     events = [
-        {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": pid, "tid": 7,
-         "ts": 10, "dur": 5, "args": {"device": device, "stream": 7, "rank": rank}}
+        {
+            "ph": "X",
+            "cat": "kernel",
+            "name": "ncclDevKernel_AllReduce",
+            "pid": pid,
+            "tid": 7,
+            "ts": 10,
+            "dur": 5,
+            "args": {"device": device, "stream": 7, "rank": rank},
+        }
         for pid, device, rank in ((0, 0, 0), (800, 0, 8), (801, 1, 9))
-    ]  # fmt: skip
+    ]
     trace = tmp_path / "merged.json"
     trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     ingest(trace, tmp_path / "S", Options(run_name="r"))

@@ -49,11 +49,22 @@ NAN = "'nan'::DOUBLE"
 @pytest.mark.parametrize(
     ("numerator", "denominator"),
     [
-        ("1", "0"), ("0", "0"), ("1", "0.0"), ("1", "-0.0::DOUBLE"), ("1", "NULL"), ("NULL", "1"),
-        ("NULL", "0"), ("NULL", "NULL"), (INFINITE, "1"), (INFINITE, INFINITE), (NAN, "1"),
-        ("1", NAN), ("1e308", "1e-308"), ("0::BIGINT", "0::HUGEINT"),
+        ("1", "0"),
+        ("0", "0"),
+        ("1", "0.0"),
+        ("1", "-0.0::DOUBLE"),
+        ("1", "NULL"),
+        ("NULL", "1"),
+        ("NULL", "0"),
+        ("NULL", "NULL"),
+        (INFINITE, "1"),
+        (INFINITE, INFINITE),
+        (NAN, "1"),
+        ("1", NAN),
+        ("1e308", "1e-308"),
+        ("0::BIGINT", "0::HUGEINT"),
     ],
-)  # fmt: skip
+)
 def test_it_is_null_where_there_is_none(
     database: Database, numerator: str, denominator: str
 ) -> None:

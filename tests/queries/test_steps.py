@@ -21,8 +21,13 @@ def ranks(*durations: Sequence[int]) -> dict[str, list[dict[str, Any]]]:
     steps, works = [], []
     for rank, of_rank in enumerate(durations):
         for index, dur in enumerate(of_rank):
-            row = {"source_id": f"rank{rank}", "event_id": index, "step_index": index,
-                   "start_ns": sum(of_rank[:index]), "dur_ns": dur}  # fmt: skip
+            row = {
+                "source_id": f"rank{rank}",
+                "event_id": index,
+                "step_index": index,
+                "start_ns": sum(of_rank[:index]),
+                "dur_ns": dur,
+            }
             steps.append(row | {"step_kind": "host"})
             works.append(row | {"work_kind": "kernel", "name": "k", "device_id": 0})
     return {"step": steps, "attribution": works, "kernel": [_kernel(row) for row in works]}

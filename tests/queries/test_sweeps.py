@@ -21,8 +21,11 @@ from tracekit.store import open_store
 def sweeps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Database:
     store = tmp_path_factory.mktemp("sweeps") / "S"
     for name in ("tpu", "gpu"):
-        ingest(corpus / "paradnn" / f"{name}_fc.json.gz", store,
-               Options(run_name=name, labels={"platform": name}))  # fmt: skip
+        ingest(
+            corpus / "paradnn" / f"{name}_fc.json.gz",
+            store,
+            Options(run_name=name, labels={"platform": name}),
+        )
     return Database(open_store(store))
 
 
@@ -41,13 +44,22 @@ def test_the_sweep_of_batch_and_nodes(corpus: Path, sweeps: Database) -> None:
     """ParaDnn, Fig. 2 (a): FLOP/s over nodes and batch, one configuration a cell."""
     fixed = {"layer": 32, "input": 2000, "output": 1000}
     data = table(corpus, "tpu")
-    measured = {job: value for job, value in zip(data["labels"], data["flops"], strict=True)
-                if labels(job).items() >= fixed.items()}  # fmt: skip
+    measured = {
+        job: value
+        for job, value in zip(data["labels"], data["flops"], strict=True)
+        if labels(job).items() >= fixed.items()
+    }
     failed = {job for job in data["err_jobs"] if labels(job).items() >= fixed.items()}
-    result = sweeps.query("heatmap", {
-        "x": "node", "y": "bs", "metric": "flops", "runs": "tpu",
-        "fixed": ",".join(f"{name}={value}" for name, value in fixed.items()),
-    })  # fmt: skip
+    result = sweeps.query(
+        "heatmap",
+        {
+            "x": "node",
+            "y": "bs",
+            "metric": "flops",
+            "runs": "tpu",
+            "fixed": ",".join(f"{name}={value}" for name, value in fixed.items()),
+        },
+    )
     found = {(row["x_number"], row["y_number"]): row for row in result.rows()}
     assert len(found) == len(measured) + len(failed) == 81
     assert 0 < len(failed) == sum(row["failed_count"] for row in found.values())
@@ -64,9 +76,9 @@ def test_configurations_of_one_cell_by_a_rule(corpus: Path, sweeps: Database, ru
     cells: dict[tuple[int, int], list[float]] = defaultdict(list)
     for job, value in zip(data["labels"], data["flops"], strict=True):
         cells[labels(job)["layer"], labels(job)["node"]].append(value)
-    result = sweeps.query("heatmap", {
-        "x": "layer", "y": "node", "metric": "flops", "runs": "tpu", "rule": rule,
-    })  # fmt: skip
+    result = sweeps.query(
+        "heatmap", {"x": "layer", "y": "node", "metric": "flops", "runs": "tpu", "rule": rule}
+    )
     found = {(row["x_number"], row["y_number"]): row for row in result.rows()}
     assert found.keys() >= cells.keys()
     for cell, values in cells.items():
@@ -76,9 +88,9 @@ def test_configurations_of_one_cell_by_a_rule(corpus: Path, sweeps: Database, ru
 
 
 def test_a_label_of_the_run_is_one_of_its_configurations(sweeps: Database) -> None:
-    result = sweeps.query("heatmap", {
-        "x": "platform", "y": "bs", "metric": "example_per_sec", "rule": "max",
-    })  # fmt: skip
+    result = sweeps.query(
+        "heatmap", {"x": "platform", "y": "bs", "metric": "example_per_sec", "rule": "max"}
+    )
     counts: dict[str, int] = defaultdict(int)
     for row in result.rows():
         counts[row["x_value"]] += row["configuration_count"]
@@ -92,7 +104,7 @@ def test_a_label_of_the_run_is_one_of_its_configurations(sweeps: Database) -> No
         ({"metric": "speed"}, "no configuration has the metric speed; there are: example_per_sec"),
         ({}, r"\d+ configurations with node=\d+ and bs=\d+: keep those with certain labels"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_asked(sweeps: Database, change: dict[str, str], said: str) -> None:
     with pytest.raises(QueryError, match=said):
         sweeps.query("heatmap", {"x": "node", "y": "bs", "metric": "flops"} | change)
@@ -251,8 +263,11 @@ def test_units_are_not_mixed(tmp_path: Path) -> None:
     store = tmp_path / "S"
     for name, unit in (("a", "s"), ("b", "ms")):
         (tmp_path / f"{name}.csv").write_text(f"batch,time\n1,5.5\n2,7{unit == 's':d}.5\n")
-        ingest(tmp_path / f"{name}.csv", store,
-               Options(run_name=name, columns={f"time:{unit}": "metric"}))  # fmt: skip
+        ingest(
+            tmp_path / f"{name}.csv",
+            store,
+            Options(run_name=name, columns={f"time:{unit}": "metric"}),
+        )
     database = Database(open_store(store))
     asked = {"metric": "time", "by": "batch"}
     with pytest.raises(QueryError, match="time has several units: ms in b, s in a; ask for runs"):
@@ -262,21 +277,30 @@ def test_units_are_not_mixed(tmp_path: Path) -> None:
 
 def test_what_a_failed_configuration_has_is_not_measured(tmp_path: Path) -> None:
     """Some drivers write 0 where a job ran out of memory."""
-    rows = ("batch,nodes,images_per_s,infeed [%],status", "1,1,5.5,10,ok", "2,1,0.0,0,OOM",
-            "2,2,7.5,30,ok")  # fmt: skip
+    rows = (
+        "batch,nodes,images_per_s,infeed [%],status",
+        "1,1,5.5,10,ok",
+        "2,1,0.0,0,OOM",
+        "2,2,7.5,30,ok",
+    )
     (tmp_path / "t.csv").write_text("\n".join(rows))
     ingest(tmp_path / "t.csv", tmp_path / "S", Options(run_name="t"))
     database = Database(open_store(tmp_path / "S"))
     cells = database.query("heatmap", {"x": "batch", "y": "nodes", "metric": "images_per_s"}).rows()
     assert [(row["metric_value"], row["reason"]) for row in cells] == [
-        (5.5, None), (None, "OOM"), (7.5, None),
-    ]  # fmt: skip
-    (box,) = database.query("distribution", {"metric": "images_per_s", "by": "batch",
-                                             "fixed": "batch=2"}).rows()  # fmt: skip
+        (5.5, None),
+        (None, "OOM"),
+        (7.5, None),
+    ]
+    (box,) = database.query(
+        "distribution", {"metric": "images_per_s", "by": "batch", "fixed": "batch=2"}
+    ).rows()
     assert (box["min_value"], box["known_count"], box["failed_count"]) == (7.5, 1, 1)
     (run_id,) = database.run_names()
-    told = {row["column_name"]: row for row in
-            database.query("configurations", {"run_id": run_id}).rows()}  # fmt: skip
+    told = {
+        row["column_name"]: row
+        for row in database.query("configurations", {"run_id": run_id}).rows()
+    }
     assert (told["images_per_s"]["min_value"], told["images_per_s"]["missing_count"]) == (5.5, 1)
     waits = database.query("infeed", {"run_id": run_id, "by": "step", "metric": "infeed [%]"})
     assert [row["infeed_ratio"] for row in waits.rows()] == pytest.approx([0.1, None, 0.3])
@@ -285,8 +309,11 @@ def test_what_a_failed_configuration_has_is_not_measured(tmp_path: Path) -> None
 def test_platforms_without_a_label_in_common(tmp_path: Path) -> None:
     for name, text in (("a", "x,speed\n1,5.5\n2,6.5\n"), ("b", "y,speed\n1,2.5\n")):
         (tmp_path / f"{name}.csv").write_text(text)
-        ingest(tmp_path / f"{name}.csv", tmp_path / "S",
-               Options(run_name=name, labels={"platform": name}))  # fmt: skip
+        ingest(
+            tmp_path / f"{name}.csv",
+            tmp_path / "S",
+            Options(run_name=name, labels={"platform": name}),
+        )
     database = Database(open_store(tmp_path / "S"))
     asked = {"over": "platform", "baseline": "b", "metric": "speed"}
     with pytest.raises(QueryError, match="2 configurations on a: keep those with certain labels"):

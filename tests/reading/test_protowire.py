@@ -22,10 +22,18 @@ from tracekit.reading.protowire import (
 INNER = message("Inner", "1 id int", "2 label text")
 OUTER = message(
     "Outer",
-    "1 name text", "2 size uint", "3 share double", "4 inner Inner*", "5 dims uint*",
-    "6 rates double*", "7 is_on bool", "8 part float", "9 raw span", "10 one Inner",
+    "1 name text",
+    "2 size uint",
+    "3 share double",
+    "4 inner Inner*",
+    "5 dims uint*",
+    "6 rates double*",
+    "7 is_on bool",
+    "8 part float",
+    "9 raw span",
+    "10 one Inner",
     of=[INNER],
-)  # fmt: skip
+)
 
 
 def varint(value: int) -> bytes:
@@ -45,12 +53,23 @@ def sized(number: int, content: bytes) -> bytes:
 
 
 SAMPLE = (
-    sized(1, b"a\xc3\xa9") + tag(2, VARINT) + varint(300) + tag(3, FIXED64) + struct.pack("<d", 0.5)
-    + sized(4, tag(1, VARINT) + varint((1 << 64) - 7) + sized(2, b"x")) + sized(4, b"")
-    + sized(5, varint(1) + varint(200)) + tag(5, VARINT) + varint(3)
-    + sized(6, struct.pack("<2d", 1.0, 2.0)) + tag(7, VARINT) + b"\1"
-    + tag(8, FIXED32) + struct.pack("<f", 0.25) + sized(9, b"\0\xff")
-)  # fmt: skip
+    sized(1, b"a\xc3\xa9")
+    + tag(2, VARINT)
+    + varint(300)
+    + tag(3, FIXED64)
+    + struct.pack("<d", 0.5)
+    + sized(4, tag(1, VARINT) + varint((1 << 64) - 7) + sized(2, b"x"))
+    + sized(4, b"")
+    + sized(5, varint(1) + varint(200))
+    + tag(5, VARINT)
+    + varint(3)
+    + sized(6, struct.pack("<2d", 1.0, 2.0))
+    + tag(7, VARINT)
+    + b"\1"
+    + tag(8, FIXED32)
+    + struct.pack("<f", 0.25)
+    + sized(9, b"\0\xff")
+)
 
 
 def test_a_message_is_read_by_its_table() -> None:
@@ -59,9 +78,15 @@ def test_a_message_is_read_by_its_table() -> None:
     start, end = found.values.pop("raw")
     assert SAMPLE[start:end] == b"\0\xff"
     assert found.plain() == {
-        "name": "aé", "size": 300, "share": 0.5, "inner": [{"id": -7, "label": "x"}, {}],
-        "dims": [1, 200, 3], "rates": [1.0, 2.0], "is_on": True, "part": 0.25,
-    }  # fmt: skip
+        "name": "aé",
+        "size": 300,
+        "share": 0.5,
+        "inner": [{"id": -7, "label": "x"}, {}],
+        "dims": [1, 200, 3],
+        "rates": [1.0, 2.0],
+        "is_on": True,
+        "part": 0.25,
+    }
     assert (decoder.errors, decoder.unknown_count, found.odd_count) == ([], 0, 0)
     assert found.figures_offset_bytes == 5  # the tag of `size`
     assert [SAMPLE[one.offset_bytes] for one in found.parts("inner")] == [4 << 3 | LENGTH] * 2

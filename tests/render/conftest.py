@@ -18,9 +18,11 @@ def make_result() -> MakeResult:
     """Builds a result from columns of values, units by the naming rule."""
 
     def build(
-        columns: Mapping[str, Sequence[Any] | pa.Array[Any]], *, notes: Sequence[str] = (),
+        columns: Mapping[str, Sequence[Any] | pa.Array[Any]],
+        *,
+        notes: Sequence[str] = (),
         heading: str = "",
-    ) -> Result:  # fmt: skip
+    ) -> Result:
         arrays = [v if isinstance(v, pa.Array) else pa.array(v) for v in columns.values()]
         described = tuple(ResultColumn(name, unit_of(name), f"doc of {name}") for name in columns)
         table = pa.Table.from_arrays(arrays, names=list(columns))

@@ -21,13 +21,24 @@ pytestmark = pytest.mark.filterwarnings("error")
 TABLE = Result("test", pa.table({"kind": ["x"]}), (ResultColumn("kind"),), ("memory, 1 device",))
 KEYS = (Key("low", "what is low", "a"), Key("high", "what is high", "b"), Key("none", "none", "c"))
 PANEL = AreaPanel(
-    "cuda 0", (0.0, 5e6, 10e6),
-    (Area("low", (100.0, 100.0, 100.0)), Area("high", (0.0, 300.0, 100.0)),
-     Area("none", (0.0, 0.0, 0.0))),
+    "cuda 0",
+    (0.0, 5e6, 10e6),
+    (
+        Area("low", (100.0, 100.0, 100.0)),
+        Area("high", (0.0, 300.0, 100.0)),
+        Area("none", (0.0, 0.0, 0.0)),
+    ),
     peak=1,
-)  # fmt: skip
-CHART = AreaChart("memory", "", Axis("Time", "ns", 0.0, 10e6), Axis("Memory", "bytes", 0.0, 400.0),
-                  KEYS, (PANEL,), TABLE)  # fmt: skip
+)
+CHART = AreaChart(
+    "memory",
+    "",
+    Axis("Time", "ns", 0.0, 10e6),
+    Axis("Memory", "bytes", 0.0, 400.0),
+    KEYS,
+    (PANEL,),
+    TABLE,
+)
 
 
 def text_of(
@@ -49,8 +60,10 @@ def test_areas_stand_upon_each_other_and_the_peak_is_marked() -> None:
     assert axes.get_title() == "cuda 0, peak 400.0 B"
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "what is high", "what is low", "peak",
-    ]  # fmt: skip
+        "what is high",
+        "what is low",
+        "peak",
+    ]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("Time", "Memory [B]")
 
 
@@ -103,7 +116,11 @@ def test_any_name_can_be_drawn(hostile: str) -> None:
 
 def test_memory_that_never_was() -> None:
     nothing = AreaPanel("a", (0.0,), (Area("low", (0.0,)),), None)
-    chart = replace(CHART, panels=(nothing,), x=Axis("Time", "ns", 0.0, 0.0),
-                    y=Axis("Memory", "bytes", 0.0, 0.0))  # fmt: skip
+    chart = replace(
+        CHART,
+        panels=(nothing,),
+        x=Axis("Time", "ns", 0.0, 0.0),
+        y=Axis("Memory", "bytes", 0.0, 0.0),
+    )
     assert draw(chart).figure.legends
     assert "█" not in "".join(text_of(chart))

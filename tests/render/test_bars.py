@@ -28,10 +28,12 @@ from tracekit.result import Result, ResultColumn
 pytestmark = pytest.mark.filterwarnings("error")
 
 KEYS = (
-    Key("fp64", "NUM_FLOP: FP64", "flop"), Key("fp32", "NUM_FLOP: FP32", "flop"),
-    Key("read", "MEM_ACC: read", "bytes"), Key("write", "MEM_ACC: write", "bytes"),
+    Key("fp64", "NUM_FLOP: FP64", "flop"),
+    Key("fp32", "NUM_FLOP: FP32", "flop"),
+    Key("read", "MEM_ACC: read", "bytes"),
+    Key("write", "MEM_ACC: write", "bytes"),
     Key("total", "MEM_ACC: total", "bytes"),
-)  # fmt: skip
+)
 TABLE = Result("test", pa.table({"name": ["x"]}), (ResultColumn("name"),))
 
 
@@ -50,8 +52,9 @@ def pair(name: str, flop: Any, moved: Any, series: str = "", value: float | None
 def chart_of(*groups: Group, **more: Any) -> BarChart:
     panels = more.pop("panels", (BarPanel("", groups),))
     titles = (("NUM_FLOP", "flop"), ("MEM_ACC", "bytes"))
-    return BarChart("oi_breakdown", "", titles, KEYS, panels, TABLE,
-                    value_title="OI [FLOP/B]", **more)  # fmt: skip
+    return BarChart(
+        "oi_breakdown", "", titles, KEYS, panels, TABLE, value_title="OI [FLOP/B]", **more
+    )
 
 
 SMALL = chart_of(
@@ -99,12 +102,25 @@ def test_parts_stand_on_each_other_and_runs_beside_each_other() -> None:
     assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b", "c"]
     assert axes.get_ylabel() == "NUM_FLOP [TFLOP], MEM_ACC [TB]"
     labels = [(text.get_text(), text.get_position()[1]) for text in axes.get_yticklabels()]
-    assert labels == [("0", 0), ("0.5", 5e11), ("1", 1e12), ("1.5", 1.5e12), ("2", 2e12),
-                      ("2.5", 2.5e12), ("3", 3e12)]  # fmt: skip
+    assert labels == [
+        ("0", 0),
+        ("0.5", 5e11),
+        ("1", 1e12),
+        ("1.5", 1.5e12),
+        ("2", 2e12),
+        ("2.5", 2.5e12),
+        ("3", 3e12),
+    ]
     assert words(axes) == ["0", "2", "0"]  # c did no operation; intensities of a and c
-    assert legend_of(figure) == ["MEM_ACC: total", "MEM_ACC: write", "MEM_ACC: read",
-                                 "NUM_FLOP: FP32", "NUM_FLOP: FP64", "above: OI [FLOP/B]",
-                                 "not known"]  # fmt: skip
+    assert legend_of(figure) == [
+        "MEM_ACC: total",
+        "MEM_ACC: write",
+        "MEM_ACC: read",
+        "NUM_FLOP: FP32",
+        "NUM_FLOP: FP64",
+        "above: OI [FLOP/B]",
+        "not known",
+    ]
 
 
 def test_what_is_not_known_has_a_mark_and_zero_has_none() -> None:
@@ -120,8 +136,9 @@ def test_what_is_not_known_has_a_mark_and_zero_has_none() -> None:
 
 def test_shares_go_up_to_a_hundred() -> None:
     shares = Group("a", (Bar("", "ratio", (("fp64", 0.25), ("fp32", 0.75))),))
-    chart = replace(chart_of(shares), axis_titles=(("Share of instructions", "ratio"),),
-                    value_title="")  # fmt: skip
+    chart = replace(
+        chart_of(shares), axis_titles=(("Share of instructions", "ratio"),), value_title=""
+    )
     axes = axes_of(draw(chart).figure)
     assert axes.get_ylabel() == "Share of instructions [%]"
     assert [text.get_text() for text in axes.get_yticklabels()] == [
@@ -161,18 +178,28 @@ def test_series_stand_apart_with_their_names() -> None:
 
 
 def crowd(count: int, name: str = "vgg16-horovod-{}") -> BarChart:
-    return chart_of(*(
-        pair(name.format(n), {"fp64": 1e12, "fp32": 1e12 * n}, {"read": 3e12, "write": 1e12},
-             value=(n + 1) / 7)
-        for n in range(count)
-    ))  # fmt: skip
+    return chart_of(
+        *(
+            pair(
+                name.format(n),
+                {"fp64": 1e12, "fp32": 1e12 * n},
+                {"read": 3e12, "write": 1e12},
+                value=(n + 1) / 7,
+            )
+            for n in range(count)
+        )
+    )
 
 
 @pytest.mark.parametrize(
     ("chart", "size"),
-    [*((SMALL, size) for size in SIZES), (crowd(1), "page"), (crowd(40), "column"),
-     (crowd(40), "page")],
-)  # fmt: skip
+    [
+        *((SMALL, size) for size in SIZES),
+        (crowd(1), "page"),
+        (crowd(40), "column"),
+        (crowd(40), "page"),
+    ],
+)
 def test_no_word_covers_another_or_is_cut(chart: BarChart, size: str) -> None:
     figure = draw(chart, size=size).figure
     figure.draw_without_rendering()
@@ -220,13 +247,21 @@ def test_a_file_is_the_same_every_time(kind: str) -> None:
 
 def test_names_do_nothing(hostile_names: dict[str, str]) -> None:
     panels = tuple(
-        BarPanel(name, (pair(name, {"fp32": 1.0}, {"total": 1.0}, name),
-                        pair(name + "2", {"fp32": 1.0}, f"why: {name}", "t")))
+        BarPanel(
+            name,
+            (
+                pair(name, {"fp32": 1.0}, {"total": 1.0}, name),
+                pair(name + "2", {"fp32": 1.0}, f"why: {name}", "t"),
+            ),
+        )
         for name in list(hostile_names.values())[:3]
-    )  # fmt: skip
-    panels += (BarPanel("", tuple(
-        pair(name, "why", {"total": 1.0}, name[::-1]) for name in hostile_names.values()
-    )),)  # fmt: skip
+    )
+    panels += (
+        BarPanel(
+            "",
+            tuple(pair(name, "why", {"total": 1.0}, name[::-1]) for name in hostile_names.values()),
+        ),
+    )
     every = "".join(hostile_names.values())
     chart = replace(chart_of(panels=panels, x_title=every), title=every)
     drawn = encoded(draw(chart).figure, "svg", size_named("page"))
@@ -275,7 +310,7 @@ def test_bars_of_signs() -> None:
         "c NUM_FLOP 0 FLOP",
         "  MEM_ACC  " + "#" * 18 + " 1.000 TB",
         "  OI [FLOP/B]: 0",
-    ]  # fmt: skip
+    ]
     assert "x b NUM_FLOP: fp32: not_collected" in found
     legend = next(line for line in found if line.startswith("█ NUM_FLOP"))
     assert legend == "█ NUM_FLOP: FP64   ░ NUM_FLOP: FP32   ▒ MEM_ACC: read   ▓ MEM_ACC: write"
@@ -303,5 +338,6 @@ def test_many_reasons_are_counted() -> None:
     chart = chart_of(*(pair(f"r{n}", "why", {"total": 1.0}) for n in range(9)))
     found = lines_of(chart)
     assert [line for line in found if line.startswith("x ")] == [
-        *(f"x r{n} NUM_FLOP: why" for n in range(6)), "x and 3 more",
-    ]  # fmt: skip
+        *(f"x r{n} NUM_FLOP: why" for n in range(6)),
+        "x and 3 more",
+    ]

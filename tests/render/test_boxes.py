@@ -25,14 +25,23 @@ LEGEND = ("9th to 91st percentile", "whiskers: 2nd and 98th", "outliers")
 
 
 def chart_of(names: tuple[str, ...], *boxes: Box) -> BoxChart:
-    return BoxChart("box", "", Axis("bs", "", 0.0, len(names) - 1.0, names=names),
-                    Axis("loss", "", 0.0, 10.0), boxes, LEGEND, TABLE)  # fmt: skip
+    return BoxChart(
+        "box",
+        "",
+        Axis("bs", "", 0.0, len(names) - 1.0, names=names),
+        Axis("loss", "", 0.0, 10.0),
+        boxes,
+        LEGEND,
+        TABLE,
+    )
 
 
 SMALL = chart_of(
-    ("16", "64", "128"), Box(1200, 0, Marks(1.0, 2.0, 3.0, 4.0, 5.0), (0.5, 9.0)),
-    Box(2, 30, Marks(6.0, 6.0, 7.0, 8.0, 8.0)), Box(0, 7),
-)  # fmt: skip
+    ("16", "64", "128"),
+    Box(1200, 0, Marks(1.0, 2.0, 3.0, 4.0, 5.0), (0.5, 9.0)),
+    Box(2, 30, Marks(6.0, 6.0, 7.0, 8.0, 8.0)),
+    Box(0, 7),
+)
 
 
 def boxes_of(axes: Axes) -> list[tuple[float, float]]:
@@ -55,8 +64,12 @@ def test_boxes_whiskers_and_dots_are_at_their_marks() -> None:
     assert [text.get_text() for text in axes.texts] == ["\nknown\nfailed"]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "9th to 91st percentile", "median", "whiskers: 2nd and 98th", "outliers", "none known",
-    ]  # fmt: skip
+        "9th to 91st percentile",
+        "median",
+        "whiskers: 2nd and 98th",
+        "outliers",
+        "none known",
+    ]
 
 
 def test_without_failures_there_is_no_line_of_them() -> None:
@@ -80,13 +93,18 @@ def test_thousands_of_dots_are_pixels() -> None:
     box = Box(9, 0, Marks(1.0, 2.0, 3.0, 4.0, 5.0), tuple(np.linspace(5, 10, 2000)))
     few, many = (draw(chart_of(tuple("abc")[:n], *[box] * n)).figure for n in (1, 3))
     assert [figure.axes[0].collections[0].get_rasterized() for figure in (few, many)] == [
-        False, True,
-    ]  # fmt: skip
+        False,
+        True,
+    ]
 
 
 def test_any_name_can_be_drawn(hostile: str) -> None:
-    chart = replace(SMALL, x=Axis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")), title=hostile,
-                    y=Axis(hostile, hostile, 0.0, 10.0))  # fmt: skip
+    chart = replace(
+        SMALL,
+        x=Axis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")),
+        title=hostile,
+        y=Axis(hostile, hostile, 0.0, 10.0),
+    )
     assert b"<script" not in encoded(draw(chart, size="column").figure, "svg", size_named("column"))
 
 
@@ -110,8 +128,12 @@ def test_in_the_terminal() -> None:
 
 @pytest.mark.parametrize("width", [1, 40, 80, 160])
 def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
-    chart = replace(SMALL, x=Axis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")), title=hostile,
-                    y=Axis(hostile, hostile, 0.0, 10.0))  # fmt: skip
+    chart = replace(
+        SMALL,
+        x=Axis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")),
+        title=hostile,
+        y=Axis(hostile, hostile, 0.0, 10.0),
+    )
     for line in text_of(chart, width):
         assert cell_len(line) <= max(width, 40)
         assert line.isprintable()

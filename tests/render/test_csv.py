@@ -50,9 +50,9 @@ def test_values_of_other_types(make_result: MakeResult) -> None:
     }
     assert written(make_result(columns)) == (
         "sum,price,day,at,list,struct,blob\n"
-        '1' + "0" * 37 + ',-1.50,2024-01-02,2024-01-02T03:04:05.123456789,"[1, null]",'
+        "1" + "0" * 37 + ',-1.50,2024-01-02,2024-01-02T03:04:05.123456789,"[1, null]",'
         '"{""a"": ""b"", ""c"": 0.5}",01ff\n'
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

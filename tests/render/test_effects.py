@@ -21,10 +21,14 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 TABLE = Result("test", pa.table({"x": ["x"]}), (ResultColumn("x"),), ("sensitivity, 2 effects",))
 SMALL = EffectChart(
-    "sensitivity", "", Axis("Weight in flops", "", -0.5, 1.0),
+    "sensitivity",
+    "",
+    Axis("Weight in flops", "", -0.5, 1.0),
     (Effect("bs", 0.9, 0.1), Effect("layer", -0.5), Effect("input", 0.0)),
-    (("optimizer", "its values are words"),), "R² = 0.9, 12 configurations", TABLE,
-)  # fmt: skip
+    (("optimizer", "its values are words"),),
+    "R² = 0.9, 12 configurations",
+    TABLE,
+)
 
 
 def test_bars_are_as_long_as_their_weights() -> None:
@@ -35,8 +39,9 @@ def test_bars_are_as_long_as_their_weights() -> None:
     up, down, _ = bars
     assert up.get_facecolor() != down.get_facecolor()
     assert (up.get_hatch() or "", down.get_hatch()) == ("", "//")
-    errors = [np.asarray(line.get_xdata()).tolist() for line in axes.lines
-              if line.get_marker() == "|"]  # fmt: skip
+    errors = [
+        np.asarray(line.get_xdata()).tolist() for line in axes.lines if line.get_marker() == "|"
+    ]
     assert errors == [pytest.approx([0.8, 1.0])] * 2  # white below black
     low, high = axes.get_ylim()
     assert low > high  # the first is at the top
@@ -46,8 +51,10 @@ def test_bars_are_as_long_as_their_weights() -> None:
     assert axes.get_xlabel() == "Weight in flops\nnot fitted: optimizer: its values are words"
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "positive: grows with it", "negative: falls with it", "± standard error",
-    ]  # fmt: skip
+        "positive: grows with it",
+        "negative: falls with it",
+        "± standard error",
+    ]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -78,8 +85,13 @@ def test_effects_of_nothing() -> None:
 
 
 def test_any_name_can_be_drawn(hostile: str) -> None:
-    chart = replace(SMALL, effects=(Effect(hostile, 1.0),), lacking=((hostile, hostile),),
-                    title=hostile, x=Axis(hostile, "", 0.0, 1.0))  # fmt: skip
+    chart = replace(
+        SMALL,
+        effects=(Effect(hostile, 1.0),),
+        lacking=((hostile, hostile),),
+        title=hostile,
+        x=Axis(hostile, "", 0.0, 1.0),
+    )
     assert b"<script" not in encoded(draw(chart, size="column").figure, "svg", size_named("column"))
 
 
@@ -102,8 +114,13 @@ def test_in_the_terminal() -> None:
 
 @pytest.mark.parametrize("width", [1, 40, 80, 160])
 def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
-    chart = replace(SMALL, effects=(Effect(hostile, 1.0),), lacking=((hostile, hostile),),
-                    title=hostile, x=Axis(hostile, "", 0.0, 1.0))  # fmt: skip
+    chart = replace(
+        SMALL,
+        effects=(Effect(hostile, 1.0),),
+        lacking=((hostile, hostile),),
+        title=hostile,
+        x=Axis(hostile, "", 0.0, 1.0),
+    )
     for line in text_of(chart, width):
         assert cell_len(line) <= max(width, 53)
         assert line.isprintable()

@@ -30,18 +30,29 @@ def chart_of(xs: tuple[str, ...], ys: tuple[str, ...], *cells: Cell, **more: Any
     values = [cell.value for cell in cells if cell.value is not None]
     value = more.pop("value", Axis("flops", "flop/s", min(values), max(values)))
     return replace(
-        HeatChart("heatmap", "", Axis("node", "", 0.0, len(xs) - 1.0, names=xs),
-                  Axis("bs", "", 0.0, len(ys) - 1.0, names=ys), value, cells, TABLE),
+        HeatChart(
+            "heatmap",
+            "",
+            Axis("node", "", 0.0, len(xs) - 1.0, names=xs),
+            Axis("bs", "", 0.0, len(ys) - 1.0, names=ys),
+            value,
+            cells,
+            TABLE,
+        ),
         **more,
-    )  # fmt: skip
+    )
 
 
 #: 2 x 3 cells: four values, one of which is of fewer configurations, a failure; one was not tried.
 SMALL = chart_of(
-    ("16", "64", "128"), ("1", "2"), Cell(0, 0, 1.5e12), Cell(1, 0, 20e12),
-    Cell(2, 0, None, "OOM", is_failed=True), Cell(0, 1, 123.4e12),
+    ("16", "64", "128"),
+    ("1", "2"),
+    Cell(0, 0, 1.5e12),
+    Cell(1, 0, 20e12),
+    Cell(2, 0, None, "OOM", is_failed=True),
+    Cell(0, 1, 123.4e12),
     Cell(1, 1, 5e12, is_partial=True),
-)  # fmt: skip
+)
 
 
 def texts(figure: Figure) -> dict[tuple[float, float], str]:
@@ -64,9 +75,7 @@ def test_values_are_where_they_belong_in_one_unit() -> None:
     assert values.tolist()[0][:2] == [1.5e12, 20e12]
     assert values.tolist()[1][:2] == [123.4e12, 5e12]
     assert np.isnan(values[:, 2]).all()
-    assert texts(figure) == {
-        (0, 0): "1.5", (1, 0): "20", (2, 0): "A", (0, 1): "123", (1, 1): "5",
-    }  # fmt: skip
+    assert texts(figure) == {(0, 0): "1.5", (1, 0): "20", (2, 0): "A", (0, 1): "123", (1, 1): "5"}
     assert bar.get_xlabel() == "flops [TFLOP/s]"  # two rows: the bar lies above them
     assert [tick.get_text() for tick in bar.get_xticklabels()] == ["50", "100"]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["16", "64", "128"]
@@ -82,13 +91,19 @@ def test_numbers_are_read_on_their_ground() -> None:
 
 def test_reasons_have_letters_and_hatches_of_their_own() -> None:
     cells = [Cell(n, 0, None, f"reason {n // 2}", is_failed=True) for n in range(18)]
-    chart = chart_of(tuple(map(str, range(20))), ("1",), *cells, Cell(18, 0, None, "not measured"),
-                     Cell(19, 0, 1.0))  # fmt: skip
+    chart = chart_of(
+        tuple(map(str, range(20))),
+        ("1",),
+        *cells,
+        Cell(18, 0, None, "not measured"),
+        Cell(19, 0, 1.0),
+    )
     figure = draw(chart, size="slide").figure
     assert legend_of(figure) == [
         *(f"{letter}: reason {n} (2)" for n, letter in enumerate("ABCDEF")),
-        "*: of other reasons (6)", "not measured (1)",
-    ]  # fmt: skip
+        "*: of other reasons (6)",
+        "not measured (1)",
+    ]
     assert len({patch.get_hatch() for patch in patches(figure)}) == 8
     assert [texts(figure)[n, 0] for n in (0, 1, 10, 17)] == ["A", "A", "F", "*"]
 
@@ -105,8 +120,9 @@ def test_one_cell_and_one_row(size: str) -> None:
     value = Axis("infeed", "ratio", 0.5, 0.5)
     one = draw(chart_of(("1",), ("1",), Cell(0, 0, 0.5), value=value), size=size).figure
     assert texts(one) == {(0, 0): "50"}
-    row = chart_of(tuple(str(2**n) for n in range(12)), ("1",),
-                   *(Cell(n, 0, float(n)) for n in range(12)))  # fmt: skip
+    row = chart_of(
+        tuple(str(2**n) for n in range(12)), ("1",), *(Cell(n, 0, float(n)) for n in range(12))
+    )
     figure = draw(row, size=size).figure
     assert len(texts(figure)) == 12
     assert figure.get_size_inches()[1] < SIZES[size].height
@@ -126,8 +142,11 @@ def test_a_picture_is_no_higher_than_what_is_in_it(size: str) -> None:
 
 def test_many_cells_are_pixels() -> None:
     names = tuple(map(str, range(200)))
-    cells = [Cell(x, y, None, "OOM", is_failed=True) if x + y > 300 else Cell(x, y, x + y + 1.0)
-             for x in range(200) for y in range(200)]  # fmt: skip
+    cells = [
+        Cell(x, y, None, "OOM", is_failed=True) if x + y > 300 else Cell(x, y, x + y + 1.0)
+        for x in range(200)
+        for y in range(200)
+    ]
     before = time.process_time()
     figure = draw(chart_of(names, names, *cells)).figure
     image = encoded(figure, "svg", size_named("page"))
@@ -152,8 +171,13 @@ def test_a_style_changes_the_colors_but_not_to_those_of_the_ground() -> None:
 
 def test_any_name_can_be_drawn(hostile: str) -> None:
     cells = (Cell(0, 0, 1.0), Cell(1, 0, None, hostile, is_failed=True), Cell(0, 1, 2.0))
-    chart = chart_of((hostile, "b"), (hostile, "c"), *cells, title=hostile,
-                     value=Axis(hostile, hostile, 1.0, 2.0))  # fmt: skip
+    chart = chart_of(
+        (hostile, "b"),
+        (hostile, "c"),
+        *cells,
+        title=hostile,
+        value=Axis(hostile, hostile, 1.0, 2.0),
+    )
     once = encoded(draw(chart, size="column").figure, "svg", size_named("column"))
     assert once == encoded(draw(chart, size="column").figure, "svg", size_named("column"))
     assert b"<script" not in once
@@ -168,10 +192,13 @@ def text_of(chart: HeatChart, width: int = 80) -> list[str]:
 
 def test_numbers_in_the_terminal() -> None:
     assert text_of(SMALL) == [
-        "bs (up), node (across)", "2  █123   ·5", "1  ·1.5  ·20    A", "     16   64  128",
+        "bs (up), node (across)",
+        "2  █123   ·5",
+        "1  ·1.5  ·20    A",
+        "     16   64  128",
         "flops [TFLOP/s], linear: · 1.5 … █ 123   A OOM (1)   empty: not tried",
         "heatmap, 4 cells",
-    ]  # fmt: skip
+    ]
 
 
 def test_shades_where_numbers_have_no_room() -> None:
@@ -188,8 +215,13 @@ def test_shades_where_numbers_have_no_room() -> None:
 @pytest.mark.parametrize("width", [1, 40, 80, 160])
 def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
     cells = (Cell(0, 0, 1.0), Cell(1, 0, None, hostile, is_failed=True), Cell(0, 1, 2.0))
-    chart = chart_of((hostile, "b"), (hostile, "c"), *cells, title=hostile,
-                     value=Axis(hostile, hostile, 1.0, 2.0))  # fmt: skip
+    chart = chart_of(
+        (hostile, "b"),
+        (hostile, "c"),
+        *cells,
+        title=hostile,
+        value=Axis(hostile, hostile, 1.0, 2.0),
+    )
     for line in text_of(chart, width):
         assert cell_len(line) <= max(width, 40)
         assert line.isprintable()

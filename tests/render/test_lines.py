@@ -98,8 +98,11 @@ def test_several_runs_have_a_range() -> None:
 
 def test_a_logarithmic_axis_has_the_places_of_the_runs() -> None:
     own = line("a", *(3.0 * 1.9**n for n in range(11)))
-    chart = chart_of(own, x=Axis("ranks", "", 1.0, 1024.0, is_logarithmic=True),
-                     y=Axis("images_per_s", "", 2.5, 4000.0, is_logarithmic=True))  # fmt: skip
+    chart = chart_of(
+        own,
+        x=Axis("ranks", "", 1.0, 1024.0, is_logarithmic=True),
+        y=Axis("images_per_s", "", 2.5, 4000.0, is_logarithmic=True),
+    )
     (axes,) = draw(chart).figure.axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert [text.get_text() for text in axes.get_xticklabels()] == [str(2**n) for n in range(11)]
@@ -184,8 +187,9 @@ def test_names_do_nothing(hostile_names: dict[str, str]) -> None:
     every = "".join(hostile_names.values())
     names = tuple(hostile_names.values())[:5]
     x = Axis(every, "", 0.0, 4.0, names=names)
-    chart = chart_of(panels=(LinePanel(every, tuple(lines)),), title=every, x=x,
-                     y=Axis(every, "", 0.0, 500.0))  # fmt: skip
+    chart = chart_of(
+        panels=(LinePanel(every, tuple(lines)),), title=every, x=x, y=Axis(every, "", 0.0, 500.0)
+    )
     assert b"<script" not in encoded(draw(chart).figure, "svg", size_named("page"))
     text = plot(chart, RenderOptions(width=80, color=False)).decode()
     assert all(row.isprintable() for row in text.splitlines())
@@ -256,9 +260,15 @@ def test_the_prefix_suits_the_largest(top: float, prefix: tuple[str, float]) -> 
 
 @pytest.mark.parametrize(
     ("top", "prefix"),
-    [(0.0, ("n", 1.0)), (999.0, ("n", 1.0)), (5e3, ("\u00b5", 1e3)), (1.9e7, ("m", 1e6)),
-     (2e9, ("", 1e9)), (4e12, ("k", 1e12))],
-)  # fmt: skip
+    [
+        (0.0, ("n", 1.0)),
+        (999.0, ("n", 1.0)),
+        (5e3, ("\u00b5", 1e3)),
+        (1.9e7, ("m", 1e6)),
+        (2e9, ("", 1e9)),
+        (4e12, ("k", 1e12)),
+    ],
+)
 def test_a_time_has_the_prefix_of_a_second(top: float, prefix: tuple[str, float]) -> None:
     assert prefix_of(top, "ns") == prefix
 
@@ -283,13 +293,18 @@ def test_numbers_at_an_axis(unit: str, high: float, value: float, text: str, tit
 def test_ticks_that_have_no_room_are_left_out() -> None:
     axis = Axis("n", "", 1.0, 101.0)
     assert place_ticks(axis, [1.0, 2.0, 4.0, 51.0, 101.0], 0.1) == [
-        (1.0, "1"), (51.0, "51"), (101.0, "101"),
-    ]  # fmt: skip
+        (1.0, "1"),
+        (51.0, "51"),
+        (101.0, "101"),
+    ]
     log = Axis("v", "", 3.0, 40.0, is_logarithmic=True)
     assert value_ticks(log, 7) == [(5.0, "5"), (10.0, "10"), (20.0, "20")]
     assert [text for _, text in value_ticks(replace(log, low=1.0, high=1e9), 4)] == [
-        "1", "1 k", "1 M", "1 G",
-    ]  # fmt: skip
+        "1",
+        "1 k",
+        "1 M",
+        "1 G",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -44,14 +44,8 @@ NCCL = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul
     ("name", "expected"),
     [
         (ADD, "vectorized_elementwise_kernel<CUDAFunctor_add<float>>"),
-        (
-            COPY,
-            f"elementwise_kernel<{COPY_SHORT}::{{lambda(BFloat16)#1}}>::{{lambda(int)#1}}>",
-        ),
-        (
-            SUM,
-            f"reduce_kernel<ReduceOp<float, {SUM_SHORT}, unsigned int, float>>",
-        ),
+        (COPY, f"elementwise_kernel<{COPY_SHORT}::{{lambda(BFloat16)#1}}>::{{lambda(int)#1}}>"),
+        (SUM, f"reduce_kernel<ReduceOp<float, {SUM_SHORT}, unsigned int, float>>"),
         (CUTLASS, CUTLASS_SHORT),
         (GEMV, "gemvx::kernel<int, __half, cublasGemvParams<Tensor<__half const>, float>>"),
         (NUMBA, "copy_blocked"),
@@ -75,7 +69,7 @@ NCCL = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul
         ("__amd_rocclr_copyBuffer.kd", "__amd_rocclr_copyBuffer"),
         ("void ns::f<int>(int*) [clone .kd]", "f<int>"),
     ],
-)  # fmt: skip
+)
 def test_a_signature_is_shortened(name: str, expected: str) -> None:
     assert short_name(name, 1000) == expected
 
@@ -207,12 +201,52 @@ def test_numbers_do_not_make_a_long_column_slow() -> None:
 
 
 PIECES = st.sampled_from(
-    ["f", "void ", "::", "<", ">", "(", ")", "[", "]", "{", "}", ",", " ", "operator", "()", "<<",
-     "const", "&", "&&", "*", "~", "4", "true", "(int)4", "{lambda(int)#1}",
-     "(anonymous namespace)", "unnamed>::", "'lambda'", "$_0", ".kd", " [clone .kd]",
-     "-", "->", "%", "é", "e\u0301", "漢", "\x1b", "\u202e", "std::array<",
-     "ns::T<float, 3>", "…", "#2"]
-)  # fmt: skip
+    [
+        "f",
+        "void ",
+        "::",
+        "<",
+        ">",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        " ",
+        "operator",
+        "()",
+        "<<",
+        "const",
+        "&",
+        "&&",
+        "*",
+        "~",
+        "4",
+        "true",
+        "(int)4",
+        "{lambda(int)#1}",
+        "(anonymous namespace)",
+        "unnamed>::",
+        "'lambda'",
+        "$_0",
+        ".kd",
+        " [clone .kd]",
+        "-",
+        "->",
+        "%",
+        "é",
+        "e\u0301",
+        "漢",
+        "\x1b",
+        "\u202e",
+        "std::array<",
+        "ns::T<float, 3>",
+        "…",
+        "#2",
+    ]
+)
 NAMES = st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=40)
 
 

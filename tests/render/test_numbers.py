@@ -61,14 +61,7 @@ def test_a_column_has_one_unit_and_aligned_points() -> None:
     values = [512_300_000, 20_000_000, 1_234_567, 50_000, 0, None]
     symbol, texts = human_column(values, "ns")
     assert symbol == "ms"
-    assert texts == [
-        "512.3    ",
-        " 20.00   ",
-        "  1.235  ",
-        "  0.05000",
-        "  0      ",
-        "  –      ",
-    ]
+    assert texts == ["512.3    ", " 20.00   ", "  1.235  ", "  0.05000", "  0      ", "  –      "]
 
 
 def test_the_unit_is_the_one_that_suits_most() -> None:

@@ -56,8 +56,15 @@ def test_an_unknown_name_is_told_with_the_known_ones() -> None:
 @pytest.mark.usefixtures("others")
 def test_other_packages_add_outputs(make_result: object) -> None:
     assert renderer_names() == [
-        "table", "csv", "json", "markdown", "parquet", "broken\x1b", "odd", "shouting",
-    ]  # fmt: skip
+        "table",
+        "csv",
+        "json",
+        "markdown",
+        "parquet",
+        "broken\x1b",
+        "odd",
+        "shouting",
+    ]
     assert isinstance(renderer("shouting"), Shouting)
 
 

@@ -56,9 +56,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
         tracekit.ingest([reports / f"{name}.csv"], store, run_name=name, device_name=V100)
     for batch in (16, 32, 64):
         tracekit.ingest(
-            [reports / f"conv2d-tf-fp16-{batch}.csv"], store, run_name=f"conv2d-{batch}",
-            device_name=V100, labels={"batch": str(batch), "framework": "tf"},
-        )  # fmt: skip
+            [reports / f"conv2d-tf-fp16-{batch}.csv"],
+            store,
+            run_name=f"conv2d-{batch}",
+            device_name=V100,
+            labels={"batch": str(batch), "framework": "tf"},
+        )
     tracekit.ingest([DETAILS], store, run_name="four", device_name="Tesla V100-SXM2-16GB")
     return tracekit.open(store)
 
@@ -101,8 +104,12 @@ def test_the_classic_roofline(four: Chart) -> None:
     )
     assert np.allclose(signs(axes), by_hand, rtol=1e-12)
     written = words(axes)
-    assert {"Tensor FP16 125 TFLOP/s", "FP16 31.33 TFLOP/s", "FP32 15.7 TFLOP/s",
-            "DRAM 900 GB/s"} <= set(written)  # fmt: skip
+    assert {
+        "Tensor FP16 125 TFLOP/s",
+        "FP16 31.33 TFLOP/s",
+        "FP32 15.7 TFLOP/s",
+        "DRAM 900 GB/s",
+    } <= set(written)
     assert {"volta_h884gemm_128x128_ldg8_nn", "gemmSN_NN_kernel<float>", "axpby_half2"} <= set(
         written
     )
@@ -203,15 +210,21 @@ def test_a_word_on_a_line_makes_room_for_points(four: Chart) -> None:
     ours = ("Tensor FP16 125 TFLOP/s", "FP32 15.7 TFLOP/s")
     middles = [
         (box[name].x0 + share * box[name].width, (box[name].y0 + box[name].y1) / 2)
-        for name in ours for share in (0.3, 0.7)
-    ]  # fmt: skip
+        for name in ours
+        for share in (0.3, 0.7)
+    ]
     spots = axes_of(figure).transData.inverted().transform(middles)
     series = replace(
-        four.panels[0].series[0], x=spots[:, 0], y=spots[:, 1], names=["k"] * len(spots),
-        share_ratio=np.full(len(spots), 0.1), group=[(i,) for i in range(len(spots))],
-    )  # fmt: skip
-    moved = axes_of(draw(replace(four, top=0, panels=(
-        replace(four.panels[0], series=(series,)),))).figure)  # fmt: skip
+        four.panels[0].series[0],
+        x=spots[:, 0],
+        y=spots[:, 1],
+        names=["k"] * len(spots),
+        share_ratio=np.full(len(spots), 0.1),
+        group=[(i,) for i in range(len(spots))],
+    )
+    moved = axes_of(
+        draw(replace(four, top=0, panels=(replace(four.panels[0], series=(series,)),))).figure
+    )
     for text in moved.texts:
         if text.get_text() in ours:
             around = text.get_window_extent()
@@ -254,10 +267,12 @@ def test_bounds_are_apart_without_colour_too() -> None:
     """By lightness (ITU-R BT.709), and by the form of the sign."""
     colors = [color for kind, (color, _) in _BOUNDS.items() if kind]
     light = sorted(
-        sum(weight * int(color[place : place + 2], 16) / 255
-            for weight, place in ((0.2126, 1), (0.7152, 3), (0.0722, 5)))
+        sum(
+            weight * int(color[place : place + 2], 16) / 255
+            for weight, place in ((0.2126, 1), (0.7152, 3), (0.0722, 5))
+        )
         for color in colors
-    )  # fmt: skip
+    )
     assert all(b - a > 0.15 for a, b in pairwise(light))
     assert len({marker for _, marker in _BOUNDS.values()}) == len(_BOUNDS)
 
@@ -323,9 +338,11 @@ def test_signs_are_seen_on_a_dark_ground() -> None:
 def test_latency_is_seen_on_a_dark_ground(four: Chart) -> None:
     figure = draw(four, style="dark_background").figure
     edges = [
-        to_hex(edge) for drawn in axes_of(figure).collections
-        if isinstance(drawn, PathCollection) for edge in np.asarray(drawn.get_edgecolor())
-    ]  # fmt: skip
+        to_hex(edge)
+        for drawn in axes_of(figure).collections
+        if isinstance(drawn, PathCollection)
+        for edge in np.asarray(drawn.get_edgecolor())
+    ]
     assert edges
     assert all(contrast_with_black(edge) >= 3 for edge in edges)
 
@@ -373,10 +390,15 @@ def test_of_many_series_those_with_the_most_time_are_named(four: Chart) -> None:
     (panel,) = four.panels
     one = panel.series[0]
     series = tuple(
-        replace(one, kind="trajectory", name=f"s{n}", tags=["1"] * len(one.x),
-                share_ratio=one.share_ratio * n)
+        replace(
+            one,
+            kind="trajectory",
+            name=f"s{n}",
+            tags=["1"] * len(one.x),
+            share_ratio=one.share_ratio * n,
+        )
         for n in range(60)
-    )  # fmt: skip
+    )
     chart = replace(four, panels=(replace(panel, series=series),), trajectory_label="batch")
     figure = draw(chart).figure
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -399,9 +421,18 @@ def test_sizes_and_kinds_that_there_are_not() -> None:
 # -- names from traces ----------------------------------------------------------------------------
 
 HOSTILE = (
-    "$\\frac{1}{0}$", "_hidden", "a\\b", "<script>alert(1)</script>", "one\ntwo", "x" * 4_000,
-    "核函数", "\u202ereversed\x1b[31m", "]]>&amp;%s{0}", "", "\ud800",
-)  # fmt: skip
+    "$\\frac{1}{0}$",
+    "_hidden",
+    "a\\b",
+    "<script>alert(1)</script>",
+    "one\ntwo",
+    "x" * 4_000,
+    "核函数",
+    "\u202ereversed\x1b[31m",
+    "]]>&amp;%s{0}",
+    "",
+    "\ud800",
+)
 
 
 def renamed(chart: Chart, name: str) -> Chart:
@@ -449,8 +480,10 @@ def test_what_the_font_has_no_glyph_for_is_escaped() -> None:
 def test_other_words() -> None:
     assert [seconds(v) for v in (1e-6, 1, 0.02)] == ["1 µs", "1 s", "20 ms"]
     assert [short(v, "flop/s") for v in (1.25e14, 1.57e13, 1e9)] == [
-        "125 TFLOP/s", "15.7 TFLOP/s", "1 GFLOP/s",
-    ]  # fmt: skip
+        "125 TFLOP/s",
+        "15.7 TFLOP/s",
+        "1 GFLOP/s",
+    ]
     assert [short(v, "ns") for v in (4200, 1e6, 100)] == ["4.2 µs", "1 ms", "100 ns"]
     assert [counted(n, "launch") for n in (1, 2)] == ["1 launch", "2 launches"]
     assert [counted(n, "class") for n in (1, 3_000)] == ["1 class", "3,000 classes"]
@@ -467,10 +500,13 @@ def many(chart: Chart, count: int) -> Chart:
 
     (panel,) = chart.panels
     series = replace(
-        panel.series[0], names=[f"k{i}" for i in range(count)], x=places(chart.x.low, chart.x.high),
-        y=places(chart.y.low, chart.y.high), share_ratio=np.full(count, 1 / count),
+        panel.series[0],
+        names=[f"k{i}" for i in range(count)],
+        x=places(chart.x.low, chart.x.high),
+        y=places(chart.y.low, chart.y.high),
+        share_ratio=np.full(count, 1 / count),
         group=[(i,) for i in range(count)],
-    )  # fmt: skip
+    )
     return replace(chart, panels=(replace(panel, series=(series,)),))
 
 

@@ -63,10 +63,23 @@ def test_points_are_in_their_places_and_colors() -> None:
     assert list(np.asarray(line.get_ydata())) == [1, 1]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert [tick.get_text() for tick in axes.get_yticklabels()] == [
-        "0.2", "0.5", "1", "2", "5", "10", "20",
-    ]  # fmt: skip
-    assert legend_of(figure) == ["bs", "8", "64", "no bs", "as fast as v100", "3 in common",
-                                 "40 not tried on v100"]  # fmt: skip
+        "0.2",
+        "0.5",
+        "1",
+        "2",
+        "5",
+        "10",
+        "20",
+    ]
+    assert legend_of(figure) == [
+        "bs",
+        "8",
+        "64",
+        "no bs",
+        "as fast as v100",
+        "3 in common",
+        "40 not tried on v100",
+    ]
 
 
 def test_steps_become_lighter_and_words_do_not() -> None:
@@ -146,9 +159,16 @@ def test_any_name_can_be_drawn(hostile: str) -> None:
 
 def hostile_chart(hostile: str) -> ScatterChart:
     shades = Shades(hostile, (hostile, "b"))
-    return replace(SMALL, shades=shades, title=hostile, counts=((1, hostile),),
-                   level_title=hostile, x=replace(X, title=hostile), y=replace(Y, title=hostile),
-                   panels=(replace(SMALL.panels[0], title=hostile),))  # fmt: skip
+    return replace(
+        SMALL,
+        shades=shades,
+        title=hostile,
+        counts=((1, hostile),),
+        level_title=hostile,
+        x=replace(X, title=hostile),
+        y=replace(Y, title=hostile),
+        panels=(replace(SMALL.panels[0], title=hostile),),
+    )
 
 
 # -- in the terminal ------------------------------------------------------------------------------
@@ -162,8 +182,10 @@ def test_in_the_terminal() -> None:
     lines = text_of(SMALL)
     assert lines[0] == "Speed-up"
     canvas = [line.partition("│")[2] or line.partition("┤")[2] for line in lines[1:9]]
-    found = {sign: [(row, line.index(sign)) for row, line in enumerate(canvas) if sign in line]
-             for sign in "ab•"}  # fmt: skip
+    found = {
+        sign: [(row, line.index(sign)) for row, line in enumerate(canvas) if sign in line]
+        for sign in "ab•"
+    }
     # 57 columns are three decades, 8 rows two: 0.5 is 0.4 of one above the lowest
     assert [column for _, column in found["a"]] == [0]
     assert [column for _, column in found["b"]] == [37, 19]
@@ -171,8 +193,9 @@ def test_in_the_terminal() -> None:
     assert [row for sign in "a•" for row, _ in found[sign]] == [6, 1]
     assert lines[-3:] == [
         "bs:   a 8   b 64   • no bs   dotted: as fast as v100",
-        "3 in common   40 not tried on v100", "speedup, 3 points",
-    ]  # fmt: skip
+        "3 in common   40 not tried on v100",
+        "speedup, 3 points",
+    ]
 
 
 @pytest.mark.parametrize("width", [1, 40, 80, 160])

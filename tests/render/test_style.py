@@ -39,9 +39,19 @@ def test_a_style_by_name_or_in_a_file(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     "style",
-    ["http://127.0.0.1:9/x.mplstyle", "https://127.0.0.1:9/x", "ftp://127.0.0.1:9/x", "file:///x",
-     "spam.style", "nosuch", "", ".", "/dev/zero", "~nobody-of-that-name/x"],
-)  # fmt: skip
+    [
+        "http://127.0.0.1:9/x.mplstyle",
+        "https://127.0.0.1:9/x",
+        "ftp://127.0.0.1:9/x",
+        "file:///x",
+        "spam.style",
+        "nosuch",
+        "",
+        ".",
+        "/dev/zero",
+        "~nobody-of-that-name/x",
+    ],
+)
 def test_what_is_no_style_is_neither_fetched_nor_imported(
     style: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,8 +162,15 @@ def test_the_environment_has_no_say(
 def test_a_heading_stands_above_and_is_folded(make_result: MakeResult) -> None:
     result = make_result({"name": ["f"]}, notes=["n"], heading="B is 20 % \x1bslower a step")
     assert lines(result, 20) == [
-        "B is 20 % \\x1bslower", "a step", "", "name", "----", "f", "", "n",
-    ]  # fmt: skip
+        "B is 20 % \\x1bslower",
+        "a step",
+        "",
+        "name",
+        "----",
+        "f",
+        "",
+        "n",
+    ]
 
 
 def test_no_rows(make_result: MakeResult) -> None:

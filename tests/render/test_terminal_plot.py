@@ -53,16 +53,27 @@ def a_series(
     shares = [1 / max(size, 1)] * size if share is None else share
     names = [f"void kernel_{i}<float>(float*)" for i in range(size)]
     plain = Series(
-        "bound", "", names, np.array(x, float), np.array(y, float), np.array(shares, float),
-        [("run", name) for name in names], bound_kinds=["compute"] * size,
-    )  # fmt: skip
+        "bound",
+        "",
+        names,
+        np.array(x, float),
+        np.array(y, float),
+        np.array(shares, float),
+        [("run", name) for name in names],
+        bound_kinds=["compute"] * size,
+    )
     return replace(plain, **given)
 
 
 def a_chart(
-    *series: Series, model: Model = "classic", margins: Sequence[Margin] = (), top: int = 8,
-    boxes: Sequence[Box] = (), lines: Sequence[Line] | None = None, **given: Any,
-) -> Chart:  # fmt: skip
+    *series: Series,
+    model: Model = "classic",
+    margins: Sequence[Margin] = (),
+    top: int = 8,
+    boxes: Sequence[Box] = (),
+    lines: Sequence[Line] | None = None,
+    **given: Any,
+) -> Chart:
     look = {"hierarchical": "classic", "4d": "complexity"}.get(model, model)
     (x, x_unit), (y, y_unit) = AXES[look]
     x_limits, y_limits = LIMITS.get(look, ((1e4, 1e9), (1e4, 1e11)))
@@ -71,10 +82,17 @@ def a_chart(
         "", series, usual if lines is None else tuple(lines), tuple(boxes), tuple(margins), ("V",)
     )
     plain = Chart(
-        model, "", Axis(x, x_unit, *x_limits), Axis(y, y_unit, *y_limits), (panel,), DATA, top,
-        "kernel", seconds_x=900e9 if model == "4d" else None,
+        model,
+        "",
+        Axis(x, x_unit, *x_limits),
+        Axis(y, y_unit, *y_limits),
+        (panel,),
+        DATA,
+        top,
+        "kernel",
+        seconds_x=900e9 if model == "4d" else None,
         seconds_y=15.7e12 if model == "4d" else None,
-    )  # fmt: skip
+    )
     return replace(plain, **given)
 
 
@@ -148,11 +166,16 @@ def test_the_axes_are_as_high_as_asked() -> None:
 def test_the_classic_roofline() -> None:
     text = text_of(
         a_chart(
-            a_series([100, 1, 0.5], [10e12, 500e9, 4e9], share=[0.5, 0.4, 0.1],
-                     bound_kinds=["compute", "bandwidth", None]),
-            margins=MARGINS, title="ResNet",
+            a_series(
+                [100, 1, 0.5],
+                [10e12, 500e9, 4e9],
+                share=[0.5, 0.4, 0.1],
+                bound_kinds=["compute", "bandwidth", None],
+            ),
+            margins=MARGINS,
+            title="ResNet",
         )
-    )  # fmt: skip
+    )
     assert text.startswith("ResNet\n\nPerformance [FLOP/s]\n")
     assert "Operational intensity [FLOP/B]" in text
     for tick in ("1 G┤", "10 G┤", "100 G┤", "1 T┤", "10 T┤", " 0.1 ", " 1 ", " 100 "):
@@ -232,9 +255,12 @@ def test_levels_have_signs_and_a_letter_beside_them() -> None:
 
 def test_the_4d_model_has_capitals_and_axes_of_seconds() -> None:
     series = a_series(
-        [1e6, 1e7], [1e8, 1e9], share=[0.9, 0.1], open_x=np.array([1e7, 1e8]),
+        [1e6, 1e7],
+        [1e8, 1e9],
+        share=[0.9, 0.1],
+        open_x=np.array([1e7, 1e8]),
         open_y=np.array([1e9, 1e10]),
-    )  # fmt: skip
+    )
     text = text_of(a_chart(series, model="4d", top=1))
     drawing = "".join(canvas_of(text))
     assert "Bandwidth time  " in text
@@ -247,9 +273,11 @@ def test_the_4d_model_has_capitals_and_axes_of_seconds() -> None:
 
 def test_times_have_curves_and_boxes() -> None:
     chart = a_chart(
-        a_series([1e5], [1e4]), model="time", boxes=[Box(4200.0, 4200.0, 1, 4200.0)],
+        a_series([1e5], [1e4]),
+        model="time",
+        boxes=[Box(4200.0, 4200.0, 1, 4200.0)],
         margins=[Margin("zero_ai", 1, 2, 0.1, x=(1e5, 1e7))],
-    )  # fmt: skip
+    )
     text = text_of(chart)
     assert "overhead box: 1 launch × 4.200 µs = 4.200 µs\n" in text  # noqa: RUF001
     assert "(+ on" in text
@@ -260,9 +288,13 @@ def test_times_have_curves_and_boxes() -> None:
 
 def test_a_trajectory_is_one_letter_with_its_tags() -> None:
     one = a_series(
-        [1, 10, 100], [1e11, 1e12, 1e13], kind="trajectory", name="adam",
-        tags=["32", "64", "128"], bound_kinds=["bandwidth", "bandwidth", "compute"],
-    )  # fmt: skip
+        [1, 10, 100],
+        [1e11, 1e12, 1e13],
+        kind="trajectory",
+        name="adam",
+        tags=["32", "64", "128"],
+        bound_kinds=["bandwidth", "bandwidth", "compute"],
+    )
     chart = a_chart(one, series_title="optimizer", trajectory_label="batch", noun="run")
     text = text_of(chart, 160)
     drawing = "".join(canvas_of(text))
@@ -316,8 +348,11 @@ def test_panels_stand_one_below_the_other() -> None:
 
 
 def test_ceilings_are_told_by_device() -> None:
-    lines = [replace(ROOF[0], device_name="V100"), replace(ROOF[2], device_name="V100"),
-             replace(ROOF[1], device_name="A100", is_roof=True)]  # fmt: skip
+    lines = [
+        replace(ROOF[0], device_name="V100"),
+        replace(ROOF[2], device_name="V100"),
+        replace(ROOF[1], device_name="A100", is_roof=True),
+    ]
     text = text_of(a_chart(a_series([1], [1e12]), lines=lines))
     assert "roof of A100: FP64 7.800 TFLOP/s\n" in text
     assert "roof of V100: FP32 15.70 TFLOP/s, DRAM 900.0 GB/s\n" in text
@@ -331,16 +366,26 @@ def test_ceilings_are_told_by_device() -> None:
 @pytest.mark.parametrize("kind", ["bound", "run", "level", "trajectory"])
 def test_names_do_no_harm(kind: str, hostile: str, width: int) -> None:
     series = a_series(
-        [1, 100], [1e12, 1e11], kind=kind, name=hostile, names=[hostile, hostile + "2"],
-        tags=[hostile, "2"], group=[(hostile,), (hostile, 2)],
-    )  # fmt: skip
+        [1, 100],
+        [1e12, 1e11],
+        kind=kind,
+        name=hostile,
+        names=[hostile, hostile + "2"],
+        tags=[hostile, "2"],
+        group=[(hostile,), (hostile, 2)],
+    )
     lines = [replace(line, names=(hostile,), device_name=hostile) for line in ROOF]
     chart = a_chart(
-        series, replace(series, name=hostile + "b"), lines=lines, title=hostile,
-        boxes=[Box(1, 1e12, 1, 4200.0, hostile)], series_title=hostile, trajectory_label=hostile,
+        series,
+        replace(series, name=hostile + "b"),
+        lines=lines,
+        title=hostile,
+        boxes=[Box(1, 1e12, 1, 4200.0, hostile)],
+        series_title=hostile,
+        trajectory_label=hostile,
         margins=[Margin("unknown", 1, 1, None, hostile)],
         data=replace(DATA, notes=(hostile,)),
-    )  # fmt: skip
+    )
     chart = replace(chart, panels=(replace(chart.panels[0], title=hostile),))
     text = text_of(chart, width)
     assert max(map(cell_len, text.splitlines())) <= width
@@ -386,9 +431,10 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     given += [(f"conv2d-pytorch-fp16-{size}", {"batch": f"{size}"}) for size in (64, 16, 32)]
     for name, labels in given:
         ingest(
-            [REPORTS / f"{name}.csv"], store,
+            [REPORTS / f"{name}.csv"],
+            store,
             Options(run_name=name, labels=labels, device_name="V100 (Wang 2020, measured)"),
-        )  # fmt: skip
+        )
     return Session(open_store(store))
 
 

@@ -15,8 +15,10 @@ Row = dict[str, Any]
 Answer = Callable[[str, Sequence[Row]], Result]
 
 _KINDS: Mapping[str, pa.DataType] = {
-    "VARCHAR": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(),
-}  # fmt: skip
+    "VARCHAR": pa.string(),
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+}
 
 
 @pytest.fixture(scope="session")

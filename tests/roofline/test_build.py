@@ -38,21 +38,36 @@ FP32, TENSOR, DRAM, L2, L1, LAUNCH_NS = 1e12, 1e13, 1e11, 4e11, 8e11, 1000.0
 
 
 def point(
-    name: str, flop: float | None, moved: float | None, time: int | None, launches: int = 1,
+    name: str,
+    flop: float | None,
+    moved: float | None,
+    time: int | None,
+    launches: int = 1,
     **more: Any,
-) -> Row:  # fmt: skip
+) -> Row:
     """A row of `roofline_points`; unknown where `flop` is None."""
     row = {
-        "run_id": "r", "run_name": "train", "name": name, "level_name": "dram",
-        "launch_count": launches, "known_launch_count": 0, "total_ns": time, "device_name": "Box",
-        "zero_launch_count": launches if flop == 0 else 0, "zero_ns": time if flop == 0 else 0,
-    }  # fmt: skip
+        "run_id": "r",
+        "run_name": "train",
+        "name": name,
+        "level_name": "dram",
+        "launch_count": launches,
+        "known_launch_count": 0,
+        "total_ns": time,
+        "device_name": "Box",
+        "zero_launch_count": launches if flop == 0 else 0,
+        "zero_ns": time if flop == 0 else 0,
+    }
     if flop is not None and moved is not None:
         row |= {
-            "known_launch_count": launches, "known_ns": time, "known_flop": flop,
-            "known_bytes": moved, "compute_ns": flop / 1000, "bandwidth_ns": moved / 100,
+            "known_launch_count": launches,
+            "known_ns": time,
+            "known_flop": flop,
+            "known_bytes": moved,
+            "compute_ns": flop / 1000,
+            "bandwidth_ns": moved / 100,
             "launch_ns": LAUNCH_NS,
-        }  # fmt: skip
+        }
     return row | more
 
 
@@ -68,9 +83,12 @@ POINTS = [GEMM, RELU, PAD, TINY, LOST, STILL]
 def ceiling(name: str, device: str | None = "Box", **more: Any) -> Row:
     """A row of `roofline_ceilings`."""
     return {
-        "device_name": device, "ceiling_name": name, "origin_kind": "user", "source_text": "mine",
+        "device_name": device,
+        "ceiling_name": name,
+        "origin_kind": "user",
+        "source_text": "mine",
         "total_ns": 20000,
-    } | more  # fmt: skip
+    } | more
 
 
 CEILINGS = [
@@ -98,11 +116,16 @@ def draw(answer: Callable[[str, Sequence[Row]], Result]) -> Draw:
             return float(text) if text.isdecimal() else None
 
         named = [
-            {"run_id": run, "run_name": run, "label_name": name, "label_value": text,
-             "label_number": number(text)}
+            {
+                "run_id": run,
+                "run_name": run,
+                "label_name": name,
+                "label_value": text,
+                "label_number": number(text),
+            }
             for run, values in (labels or {}).items()
             for name, text in values.items()
-        ]  # fmt: skip
+        ]
         return build(
             Request(**asked),
             [answer("roofline_points", rows)],
@@ -239,8 +262,9 @@ def test_a_time_that_is_not_known_is_not_zero(draw: Draw) -> None:
     (lost,) = only(chart).margins
     assert lost.share_ratio is None
     assert rows_of(chart, "point", "name", "total_ns", "share_ratio") == [
-        ("gemm", 8000.0, 1.0), ("untimed", None, None),
-    ]  # fmt: skip
+        ("gemm", 8000.0, 1.0),
+        ("untimed", None, None),
+    ]
 
 
 # -- peaks ----------------------------------------------------------------------------------------
@@ -276,18 +300,17 @@ def test_a_complexity_plane_needs_no_times(draw: Draw) -> None:
     untimed = {"total_ns": None, "known_ns": None, "zero_ns": None}
     chart = draw(rows=[row | untimed for row in (GEMM, RELU, PAD)], model="complexity")
     panel = only(chart)
-    assert placed(panel) == {
-        "compute": [("gemm", 1e5, 4e6)], "bandwidth": [("relu", 4e5, 1e5)],
-    }  # fmt: skip
+    assert placed(panel) == {"compute": [("gemm", 1e5, 4e6)], "bandwidth": [("relu", 4e5, 1e5)]}
     assert all(np.isnan(series.share_ratio).all() for series in panel.series)
     assert [(margin.kind, margin.launch_count, margin.share_ratio) for margin in panel.margins] == [
         ("zero_ai", 3, None)
     ]
     columns = ("name", "share_ratio", "achieved_flop_per_s", "roof_ratio", "bound_kind")
     assert rows_of(chart, "point", *columns) == [
-        ("gemm", None, None, None, "compute"), ("relu", None, None, None, "bandwidth"),
+        ("gemm", None, None, None, "compute"),
+        ("relu", None, None, None, "bandwidth"),
         ("pad", None, None, None, "bandwidth"),
-    ]  # fmt: skip
+    ]
 
 
 def test_without_a_peak_of_its_own_a_point_has_no_place_in_the_time_plane(draw: Draw) -> None:
@@ -323,8 +346,11 @@ def test_a_point_above_its_roof_is_told(draw: Draw) -> None:
     exact = GEMM | {"name": "exact", "known_ns": 4000, "total_ns": 4000}
     chart = draw(rows=[fast, exact, GEMM, LOST])
     assert rows_of(chart, "point", "name", "roof_ratio", "is_above_roof") == [
-        ("fast", 2.0, True), ("exact", 1.0, False), ("gemm", 0.5, False), ("lost", None, None),
-    ]  # fmt: skip
+        ("fast", 2.0, True),
+        ("exact", 1.0, False),
+        ("gemm", 0.5, False),
+        ("lost", None, None),
+    ]
     assert ("fast", 40.0, 2e12) in placed(only(chart))["compute"]  # as it is, not clipped
 
 
@@ -340,8 +366,9 @@ def test_a_launch_overhead_of_the_user_goes_before(draw: Draw) -> None:
     chart = draw(launch_ns=3000.0)
     # launches of gemm take 6000 ns, and it 4000 at peak; relu's 4000 ns are above 3000
     assert {name: [p[0] for p in found] for name, found in placed(only(chart)).items()} == {
-        "bandwidth": ["relu"], "overhead": ["gemm", "tiny"],
-    }  # fmt: skip
+        "bandwidth": ["relu"],
+        "overhead": ["gemm", "tiny"],
+    }
     (line,) = of_kind(only(chart), "overhead")
     assert line.value == pytest.approx(4106000 / 24e-6, rel=1e-12)
     names = [row[0] for row in rows_of(chart, "ceiling", "name", "overhead_ns") if row[1] == 3000]
@@ -355,9 +382,10 @@ LEVELS = [
     GEMM | {"memory_ns": 5000.0},
     GEMM | {"level_name": "l2", "known_bytes": 8e5, "bandwidth_ns": 2000.0, "memory_ns": 5000.0},
     GEMM | {"level_name": "l1", "known_bytes": 4e6, "bandwidth_ns": 5000.0, "memory_ns": 5000.0},
-    RELU, RELU | {"level_name": "l2", "known_bytes": 5e5, "bandwidth_ns": 1250.0},
+    RELU,
+    RELU | {"level_name": "l2", "known_bytes": 5e5, "bandwidth_ns": 1250.0},
     point("relu", None, None, 5000, level_name="l1", reason="l1: not_collected"),
-]  # fmt: skip
+]
 
 
 def test_a_hierarchical_roofline(draw: Draw) -> None:
@@ -396,8 +424,10 @@ def test_a_bound_is_of_its_level(draw: Draw) -> None:
     chart = draw(rows=LEVELS, model="hierarchical")
     # gemm, launches 2000 ns: 4000 of operations against 1000, 2000 and 5000 ns of bytes, of 8000
     assert rows_of(chart, "point", "name", "level_name", "bound_kind")[:3] == [
-        ("gemm", "dram", "compute"), ("gemm", "l2", "compute"), ("gemm", "l1", "bandwidth"),
-    ]  # fmt: skip
+        ("gemm", "dram", "compute"),
+        ("gemm", "l2", "compute"),
+        ("gemm", "l1", "bandwidth"),
+    ]
 
 
 def test_launches_of_one_name_are_kernels_of_their_own(draw: Draw) -> None:
@@ -448,8 +478,10 @@ def test_of_many_boxes_the_smallest_and_the_largest_are_drawn(draw: Draw) -> Non
     rows = [point(f"k{n}", 1e6, 1e5, 5000, n) for n in (5, 2, 9, 3)]
     assert corners(only(draw(rows=rows, model="complexity"))) == [(2e5, 2e6, 2), (9e5, 9e6, 9)]
     assert corners(only(draw(rows=rows[:3], model="complexity"))) == [
-        (2e5, 2e6, 2), (pytest.approx(5e5), pytest.approx(5e6), 5), (9e5, 9e6, 9),
-    ]  # fmt: skip
+        (2e5, 2e6, 2),
+        (pytest.approx(5e5), pytest.approx(5e6), 5),
+        (9e5, 9e6, 9),
+    ]
 
 
 def test_launches_of_what_is_not_drawn_do_not_widen_the_axes(draw: Draw) -> None:
@@ -520,9 +552,7 @@ def test_a_4d_chart_has_two_symbols_a_point(draw: Draw) -> None:
     assert placed(panel) == placed(only(draw(model="complexity")))
     # times of the time plane by 100 bytes and 1000 FLOP a ns; gemm is twice as far from the
     # origin (half its roof), relu 1.25 times (4000 of 5000 ns), tiny 2000 times
-    assert opened(panel) == {
-        "gemm": (2e5, 8e6), "relu": (5e5, 1.25e5), "tiny": (2e5, 2e6),
-    }  # fmt: skip
+    assert opened(panel) == {"gemm": (2e5, 8e6), "relu": (5e5, 1.25e5), "tiny": (2e5, 2e6)}
     assert (chart.seconds_x, chart.seconds_y) == (DRAM, FP32)
     assert corners(panel) == [(1e5, 1e6, 1), (2e5, 2e6, 2)]
 
@@ -579,26 +609,26 @@ def test_series_are_told_apart_by_labels(draw: Draw) -> None:
     assert list(found) == ["jax, 16", "jax, no precision", "torch, 16"]
     assert chart.series_title == "framework · precision"
     assert sorted(rows_of(chart, "point", "name", "series", "tag")) == [
-        ("b128", "jax, no precision", "128"), ("b16", "torch, 16", "16"),
-        ("b64", "jax, 16", "64"), ("b8", "torch, 16", "8"),
-    ]  # fmt: skip
+        ("b128", "jax, no precision", "128"),
+        ("b16", "torch, 16", "16"),
+        ("b64", "jax, 16", "64"),
+        ("b8", "torch, 16", "8"),
+    ]
 
 
 def test_a_trajectory_of_each_kernel(draw: Draw) -> None:
     rows = [
-        row | {"run_id": name, "run_name": name}
-        for name in ("b16", "b8") for row in (GEMM, RELU)
-    ]  # fmt: skip
+        row | {"run_id": name, "run_name": name} for name in ("b16", "b8") for row in (GEMM, RELU)
+    ]
     chart = draw(rows=rows, labels=BATCHES, trajectory="batch", by="name")
     assert {series.name: series.tags for series in only(chart).series} == {
-        "gemm": ["8", "16"], "relu": ["8", "16"],
-    }  # fmt: skip
+        "gemm": ["8", "16"],
+        "relu": ["8", "16"],
+    }
 
 
 def test_boxes_of_trajectories_say_whose_they_are(draw: Draw) -> None:
-    rows = [
-        run("b8", point("", 1e6, 1e5, 9000, 2)), run("b16", point("", 2e6, 1e5, 9000, 5)),
-    ]  # fmt: skip
+    rows = [run("b8", point("", 1e6, 1e5, 9000, 2)), run("b16", point("", 2e6, 1e5, 9000, 5))]
     labels = {"b8": {"batch": "8", "net": "a"}, "b16": {"batch": "16", "net": "b"}}
     asked: Row = {"model": "complexity", "trajectory": "batch", "series": ("net",)}
     boxes = only(draw(rows=rows, labels=labels, **asked)).boxes
@@ -612,9 +642,7 @@ def test_runs_without_the_label_are_in_no_trajectory(draw: Draw) -> None:
 
 
 def test_a_panel_a_value_of_a_label(draw: Draw) -> None:
-    labels = {
-        "b8": {"depth": "18"}, "b16": {"depth": "101"}, "b64": {"depth": "18"},
-    }  # fmt: skip
+    labels = {"b8": {"depth": "18"}, "b16": {"depth": "101"}, "b64": {"depth": "18"}}
     more = point("", 5e6, 1e5, 2000, 2)
     rows = [run("b128", more), run("b16", GEMM), run("b64", GEMM), run("b8", more)]
     chart = draw(rows=rows, labels=labels, panels="depth", by="run")
@@ -624,15 +652,18 @@ def test_a_panel_a_value_of_a_label(draw: Draw) -> None:
     assert [sorted(one) for one in names] == [["b64", "b8"], ["b16"], ["b128"]]
     # shares are of the panel: 8000 and 2000 ns
     assert rows_of(chart, "point", "name", "panel", "share_ratio") == [
-        ("b128", "no depth", 1.0), ("b16", "depth = 101", 1.0),
-        ("b64", "depth = 18", 0.8), ("b8", "depth = 18", 0.2),
-    ]  # fmt: skip
+        ("b128", "no depth", 1.0),
+        ("b16", "depth = 101", 1.0),
+        ("b64", "depth = 18", 0.8),
+        ("b8", "depth = 18", 0.2),
+    ]
     # and so is the overhead ceiling: 9e6 FLOP in 4 launches of 1 us, 4e6 and 5e6 in two
     values = rows_of(chart, "ceiling", "panel", "achieved_flop_per_s", "launch_count")[-3:]
     assert values == [
-        ("depth = 18", pytest.approx(2.25e12), 4), ("depth = 101", pytest.approx(2e12), 2),
+        ("depth = 18", pytest.approx(2.25e12), 4),
+        ("depth = 101", pytest.approx(2e12), 2),
         ("no depth", pytest.approx(2.5e12), 2),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_panel_without_points_does_not_stop_the_others(draw: Draw) -> None:
@@ -648,8 +679,9 @@ def test_several_runs_are_series_of_their_own(draw: Draw) -> None:
     rows = [GEMM, RELU, GEMM | {"run_id": "s", "run_name": "other"}]
     panel = only(draw(rows=rows))
     assert {name: [p[0] for p in found] for name, found in placed(panel).items()} == {
-        "train": ["gemm", "relu"], "other": ["gemm"],
-    }  # fmt: skip
+        "train": ["gemm", "relu"],
+        "other": ["gemm"],
+    }
     assert {series.kind for series in panel.series} == {"run"}
     assert panel.series[0].bound_kinds == ["latency", "bandwidth"]
 
@@ -662,8 +694,18 @@ SMALL = [
     ceiling("dram", "Small", peak_bytes_per_s=2e11, total_ns=10),
     ceiling("launch_overhead", "Small", overhead_ns=500.0, total_ns=10),
 ]
-ON_SMALL = point("gemm", 4e6, 1e5, 10000, device_name="Small", run_id="s", run_name="small",
-                 compute_ns=8000.0, bandwidth_ns=500.0, launch_ns=500.0)  # fmt: skip
+ON_SMALL = point(
+    "gemm",
+    4e6,
+    1e5,
+    10000,
+    device_name="Small",
+    run_id="s",
+    run_name="small",
+    compute_ns=8000.0,
+    bandwidth_ns=500.0,
+    launch_ns=500.0,
+)
 
 
 def test_each_device_has_its_roof(draw: Draw) -> None:
@@ -684,8 +726,9 @@ def test_points_are_held_against_their_own_device(draw: Draw) -> None:
     chart = draw(rows=[GEMM, ON_SMALL], ceilings=[*SMALL, *CEILINGS], model="time")
     # on Small 8000 and 500 ns at peak: 10000 and 10000 / 16
     assert placed(only(chart)) == {
-        "train": [("gemm", 2000.0, 8000.0)], "small": [("gemm", 625.0, 10000.0)],
-    }  # fmt: skip
+        "train": [("gemm", 2000.0, 8000.0)],
+        "small": [("gemm", 625.0, 10000.0)],
+    }
     assert corners(only(chart)) == [(500.0, 500.0, 1), (2000.0, 2000.0, 2)]
 
 
@@ -724,8 +767,16 @@ def test_where_runs_disagree_about_a_device_the_largest_counts(draw: Draw) -> No
 def test_the_table_has_all_that_is_in_the_chart(draw: Draw) -> None:
     chart = draw()
     assert rows_of(
-        chart, "point", "name", "place_kind", "bound_kind", "intensity_flop_per_byte",
-        "achieved_flop_per_s", "launch_count", "known_launch_count", "overhead_ns",
+        chart,
+        "point",
+        "name",
+        "place_kind",
+        "bound_kind",
+        "intensity_flop_per_byte",
+        "achieved_flop_per_s",
+        "launch_count",
+        "known_launch_count",
+        "overhead_ns",
     ) == [
         ("gemm", "drawn", "latency", 40.0, 5e11, 2, 2, 2000.0),
         ("relu", "drawn", "bandwidth", 0.25, 2e10, 1, 1, 1000.0),
@@ -735,7 +786,7 @@ def test_the_table_has_all_that_is_in_the_chart(draw: Draw) -> None:
         ("lost", "unknown", None, None, None, 1, 0, None),
         # 5 ns of operations against a launch; 5e3 / 500 ns; no bytes, no intensity
         ("still", "no_bytes", "overhead", None, 1e10, 1, 1, 1000.0),
-    ]  # fmt: skip
+    ]
     assert rows_of(
         chart, "point", "name", "compute_time_ns", "bandwidth_time_ns", "roof_ratio"
     ) == [
@@ -745,16 +796,23 @@ def test_the_table_has_all_that_is_in_the_chart(draw: Draw) -> None:
         ("tiny", 2000.0, 2000.0, 0.0005),
         ("lost", None, None, None),
         ("still", 500.0, 0.0, 0.01),
-    ]  # fmt: skip
+    ]
     assert rows_of(
-        chart, "ceiling", "name", "achieved_flop_per_s", "intensity_flop_per_byte",
-        "peak_bytes_per_s", "overhead_ns", "launch_count", "source_text",
+        chart,
+        "ceiling",
+        "name",
+        "achieved_flop_per_s",
+        "intensity_flop_per_byte",
+        "peak_bytes_per_s",
+        "overhead_ns",
+        "launch_count",
+        "source_text",
     ) == [
         ("fp32", FP32, 10.0, None, None, None, "user: mine"),
         ("dram", None, None, DRAM, None, None, "user: mine"),
         ("launch_overhead", None, None, None, 1000.0, 1, None),
         ("overhead", pytest.approx(4106000 / 8e-6), None, None, None, 8, None),
-    ]  # fmt: skip
+    ]
     assert rows_of(chart, "box", "name") == []
 
 
@@ -773,12 +831,16 @@ def test_the_table_has_the_boxes(draw: Draw, model: str, expected: list[Any]) ->
 
 def test_the_table_has_ridges_of_the_farthest_level(draw: Draw) -> None:
     chart = draw(rows=LEVELS, model="hierarchical")
-    found = {row[0]: row[1:] for row in rows_of(
-        chart, "ceiling", "name", "intensity_flop_per_byte", "peak_bytes_per_s")}  # fmt: skip
+    found = {
+        row[0]: row[1:]
+        for row in rows_of(chart, "ceiling", "name", "intensity_flop_per_byte", "peak_bytes_per_s")
+    }
     assert found["fp32"] == (10.0, None)
     assert [found[level] for level in ("dram", "l2", "l1")] == [
-        (None, DRAM), (None, L2), (None, L1),
-    ]  # fmt: skip
+        (None, DRAM),
+        (None, L2),
+        (None, L1),
+    ]
 
 
 def test_columns_carry_their_unit_and_meaning(draw: Draw) -> None:
@@ -820,34 +882,62 @@ def test_huge_and_tiny_figures_make_a_chart(draw: Draw) -> None:
 
 NONE_KNOWN = [LOST, LOST | {"name": "lost 2"}]
 CANNOT: list[tuple[Row, str]] = [
-    ({"rows": []},
-     r"no kernels with hardware counters.*nsight-compute --metrics --device.*tracekit ingest"),
-    ({"rows": NONE_KNOWN},
-     r"of any of the 2 points \(FP32 operations: not collected\)\. Nsight.*tracekit ingest"),
-    ({"rows": [LOST, PAD]},
-     r"not known of 1 of the 2 points, and the others did no floating-point operation \(FP32 op"),
-    ({"rows": [point("k", None, None, 5, reason="dram: nan")]},
-     r"the only point \(bytes of DRAM: not a number in the file\)"),
-    ({"rows": [point("k", None, None, 5, reason="duration: not_collected")]},
-     r"the time is not known of the only point \(durations: not collected\)\. --model complexity"),
-    ({"rows": [PAD, PAD | {"name": "copy"}]},
-     r"none of the 2 points did a floating-point operation.*tracekit query zero_ai_kernels"),
+    (
+        {"rows": []},
+        r"no kernels with hardware counters.*nsight-compute --metrics --device.*tracekit ingest",
+    ),
+    (
+        {"rows": NONE_KNOWN},
+        r"of any of the 2 points \(FP32 operations: not collected\)\. Nsight.*tracekit ingest",
+    ),
+    (
+        {"rows": [LOST, PAD]},
+        r"not known of 1 of the 2 points, and the others did no floating-point operation \(FP32 op",
+    ),
+    (
+        {"rows": [point("k", None, None, 5, reason="dram: nan")]},
+        r"the only point \(bytes of DRAM: not a number in the file\)",
+    ),
+    (
+        {"rows": [point("k", None, None, 5, reason="duration: not_collected")]},
+        (
+            r"the time is not known of the only point \(durations: not collected\)\. "
+            r"--model complexity"
+        ),
+    ),
+    (
+        {"rows": [PAD, PAD | {"name": "copy"}]},
+        r"none of the 2 points did a floating-point operation.*tracekit query zero_ai_kernels",
+    ),
     ({"rows": [STILL, PAD]}, r"no bytes were moved at level dram.*take another --level"),
     ({"rows": [STILL | {"level_name": "l2"}], "level": "l2"}, r"at level l2"),
-    ({"rows": [GEMM | {"device_name": None}], "ceilings": []},
-     r"nothing says what the device can do.*--replace --device NAME.*tracekit devices.*--peaks"),
-    ({"ceilings": CEILINGS[3:]},
-     r"nothing says what the device 'Box' can do.*--replace --peaks FILE"),
+    (
+        {"rows": [GEMM | {"device_name": None}], "ceilings": []},
+        r"nothing says what the device can do.*--replace --device NAME.*tracekit devices.*--peaks",
+    ),
+    (
+        {"ceilings": CEILINGS[3:]},
+        r"nothing says what the device 'Box' can do.*--replace --peaks FILE",
+    ),
     ({"ceilings": CEILINGS[:3]}, r"no bandwidth 'dram' is known of the device 'Box'; known: none"),
     ({"ceilings": CEILINGS[:3], "model": "hierarchical"}, r"no bandwidth 'dram' is known"),
-    ({"ceilings": [c for c in CEILINGS if c["ceiling_name"] != "l1"], "level": "l1"},
-     r"no bandwidth 'l1' is known of the device 'Box'; known: l2, dram\. .*--peaks FILE"),
+    (
+        {"ceilings": [c for c in CEILINGS if c["ceiling_name"] != "l1"], "level": "l1"},
+        r"no bandwidth 'l1' is known of the device 'Box'; known: l2, dram\. .*--peaks FILE",
+    ),
     ({"ceiling": "tensor_fp8"}, r"no peak 'tensor_fp8' is known.*known: tensor_fp16, fp32, fp64"),
-    ({"trajectory": "batch"},
-     r"batch: none of the runs has the label 'batch'; labels there are: none.*--label batch=VALUE"),
-    ({"panels": "phase", "labels": {"r": {"batch": "8"}}},
-     r"--panels phase: none of the runs has the label 'phase'; labels there are: batch\."),
-]  # fmt: skip
+    (
+        {"trajectory": "batch"},
+        (
+            r"batch: none of the runs has the label 'batch'; labels there are: none"
+            r".*--label batch=VALUE"
+        ),
+    ),
+    (
+        {"panels": "phase", "labels": {"r": {"batch": "8"}}},
+        r"--panels phase: none of the runs has the label 'phase'; labels there are: batch\.",
+    ),
+]
 
 
 @pytest.mark.parametrize(("asked", "says"), CANNOT)
@@ -967,8 +1057,10 @@ def test_the_overhead_ceiling_of_every_panel_is_within_the_axes(draw: Draw) -> N
 def test_unknown_launches_within_a_point_are_counted(draw: Draw) -> None:
     """One launch of 1000 ns is known, ten of 9000 ns are not: the point is of the one alone."""
     row = point("k", 1e5, 1e3, 1000) | {
-        "launch_count": 11, "total_ns": 10_000, "reason": "fp32: not_collected",
-    }  # fmt: skip
+        "launch_count": 11,
+        "total_ns": 10_000,
+        "reason": "fp32: not_collected",
+    }
     (margin,) = only(draw([row])).margins
     assert (margin.kind, margin.group_count, margin.launch_count) == ("unknown", 0, 10)
     assert margin.reason == "fp32: not_collected"

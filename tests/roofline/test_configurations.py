@@ -32,9 +32,11 @@ SHARES = {"flops_perc:%": "metric", "intensity:FLOP/byte": "metric", "time_perc:
 def opened(
     store: Path, name: str, file: Path, columns: dict[str, str], device: str | None = BOARD
 ) -> None:
-    ingest(file, store, Options(
-        run_name=name, device_name=device, columns=columns, format_name="results-table",
-    ))  # fmt: skip
+    ingest(
+        file,
+        store,
+        Options(run_name=name, device_name=device, columns=columns, format_name="results-table"),
+    )
 
 
 def points(chart: Chart) -> list[dict[str, Any]]:
@@ -50,8 +52,12 @@ def authors(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = corpus / "paradnn"
     opened(store, "tpu", folder / "tpu_fc.json.gz", RATES)
     opened(store, "bare", folder / "gpu_fc.json.gz", {})
-    opened(store, "models", folder / "fc_trace_10sec.json.gz",
-           {"flops_perc:%": "metric", "memory_bandwidth:%": "metric"})  # fmt: skip
+    opened(
+        store,
+        "models",
+        folder / "fc_trace_10sec.json.gz",
+        {"flops_perc:%": "metric", "memory_bandwidth:%": "metric"},
+    )
     opened(store, "ops", folder / "fc_trace_10sec_opbreakdown.json.gz", SHARES)
     return Session(open_store(store))
 
@@ -83,10 +89,11 @@ def test_models_by_batch_size(authors: Session, corpus: Path) -> None:
     sizes = Counter(int(name.rpartition("_")[2]) for name in data["labels"])
     assert [(one.kind, one.name, len(one.x)) for one in panel.series] == [
         ("step", str(size), sizes[size]) for size in sorted(sizes)
-    ]  # fmt: skip
+    ]
     assert [(line.kind, line.value) for line in panel.lines] == [
-        ("compute", PEAK), ("bandwidth", BANDWIDTH),
-    ]  # fmt: skip
+        ("compute", PEAK),
+        ("bandwidth", BANDWIDTH),
+    ]
 
 
 def test_a_model_by_hand(authors: Session) -> None:
@@ -118,9 +125,11 @@ def test_operators_by_class(authors: Session, corpus: Path) -> None:
     chart = authors.chart(("ops",), Request(by="configuration", series=("name",)))
     kinds = Counter(row["place_kind"] for row in points(chart))
     rates, balance = np.array(data["flops_perc"]), PEAK / BANDWIDTH
-    assert kinds == {"drawn": (rates > 0).sum(), "zero_ai": (rates == 0).sum()} == {
-        "drawn": 1341, "zero_ai": 688,
-    }  # fmt: skip
+    assert (
+        kinds
+        == {"drawn": (rates > 0).sum(), "zero_ai": (rates == 0).sum()}
+        == {"drawn": 1341, "zero_ai": 688}
+    )
     worked = rates > 0
     roofs = 100 * np.minimum(1, np.array(data["intensity"])[worked] / balance)
     above = sum(row["is_above_roof"] is True for row in points(chart))
@@ -184,9 +193,7 @@ def test_numbers_are_in_their_order_and_words_by_how_many_have_them(session: Any
 
 def test_many_numbers_are_ranges_and_many_words_share_a_series(session: Any) -> None:
     chart = session(rows("bs", list(range(1, 25)))).chart((), Request(series=("bs",)))
-    assert series(chart) == [
-        ("step", f"{first} to {first + 2}", 3) for first in range(1, 25, 3)
-    ]  # fmt: skip
+    assert series(chart) == [("step", f"{first} to {first + 2}", 3) for first in range(1, 25, 3)]
     words = session(rows("act", [f"a{n}" for n in range(20)])).chart((), Request(series=("act",)))
     assert [name for _, name, _ in series(words)][-2:] == ["a18", "other values"]
     assert series(words)[-1] == ("label", "other values", 9)
@@ -234,8 +241,11 @@ def test_a_name_that_several_points_have_is_written_once(session: Any) -> None:
 
 
 def test_a_hostile_label_is_escaped(session: Any) -> None:
-    shown = plot(session(rows("act", ["\x1b[2Jx", "y"])).chart((), Request(series=("act",))),
-                 RenderOptions(80, False), 30).decode()  # fmt: skip
+    shown = plot(
+        session(rows("act", ["\x1b[2Jx", "y"])).chart((), Request(series=("act",))),
+        RenderOptions(80, False),
+        30,
+    ).decode()
     assert "\x1b" not in shown
 
 
@@ -244,10 +254,12 @@ def test_failures_are_counted_with_their_reason(session: Any) -> None:
     chart = session(text).chart()
     kinds = {row["name"]: (row["place_kind"], row["reason"]) for row in points(chart)}
     assert kinds == {
-        "bs=1": ("drawn", None), "bs=2": ("unknown", "OOM"), "bs=3": ("zero_ai", None),
+        "bs=1": ("drawn", None),
+        "bs=2": ("unknown", "OOM"),
+        "bs=3": ("zero_ai", None),
         "bs=4": ("unknown", "intensity: not measured"),
         "bs=5": ("unknown", "flops: not measured"),
-    }  # fmt: skip
+    }
     shown = plot(chart, RenderOptions(80, False), 30).decode()
     assert "zero AI (no operations): 1 configuration\n" in shown
 

@@ -18,14 +18,20 @@ FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "ncu"
 FILES = sorted(path.name for path in FOLDER.iterdir()) if FOLDER.is_dir() else []
 #: What ran them, by the notes beside the files; ncu does not say.
 DEVICES = {
-    "gardenia": "NVIDIA A100-SXM4-40GB", "lbnl": "NVIDIA GeForce RTX 4090", "nsightful": "Tesla T4",
-    "olajide": "NVIDIA GeForce RTX 5070", "superbench": "NVIDIA B200",
-}  # fmt: skip
+    "gardenia": "NVIDIA A100-SXM4-40GB",
+    "lbnl": "NVIDIA GeForce RTX 4090",
+    "nsightful": "Tesla T4",
+    "olajide": "NVIDIA GeForce RTX 5070",
+    "superbench": "NVIDIA B200",
+}
 DRAWN = {
-    "gardenia-gemm-a100-roofline.csv", "gardenia-sgemm-a100-roofline.csv",
-    "gardenia-sharedtile-a100-errors.csv", "lbnl-gpp-cc89-roofline-plain.csv",
-    "lbnl-gpp-cc89-roofline.csv", "lbnl-gpp-run0.csv",
-}  # fmt: skip
+    "gardenia-gemm-a100-roofline.csv",
+    "gardenia-sgemm-a100-roofline.csv",
+    "gardenia-sharedtile-a100-errors.csv",
+    "lbnl-gpp-cc89-roofline-plain.csv",
+    "lbnl-gpp-cc89-roofline.csv",
+    "lbnl-gpp-run0.csv",
+}
 WITHOUT_KERNELS = {"gardenia-profile-error-only.csv", "lbnl-gpp-nokernels.csv"}
 
 
@@ -56,9 +62,10 @@ def test_operations_and_bytes_make_a_figure(name: str, tmp_path: Path) -> None:
 def test_a_point_of_a_real_report(tmp_path: Path) -> None:
     """4.328 TFLOP and 528,014,094,848 bytes in 80,919,089,043 cycles of 1,619,895,602.07 Hz."""
     (row,) = [
-        row for row in ingested("lbnl-gpp-cc89-roofline.csv", tmp_path).chart().data.rows()
+        row
+        for row in ingested("lbnl-gpp-cc89-roofline.csv", tmp_path).chart().data.rows()
         if row["row_kind"] == "point"
-    ]  # fmt: skip
+    ]
     seconds = 80_919_089_043 / 1_619_895_602.07
     assert row["total_bytes"] == 528_014_094_848
     assert row["known_ns"] == pytest.approx(seconds * 1e9, rel=1e-9)

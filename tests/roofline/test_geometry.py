@@ -102,12 +102,20 @@ def test_columns_are_worked_out_as_single_figures_are() -> None:
 @pytest.mark.parametrize(
     ("compute", "bandwidth", "overhead", "kind"),
     [
-        (9.99, 9.99, 10, OVERHEAD), (0, 0, 10, OVERHEAD), (10, 9, 10, COMPUTE),
-        (9, 10, 10, BANDWIDTH), (20, 20, 10, COMPUTE), (20, 20.01, 10, BANDWIDTH),
-        (1, 2, NAN, BANDWIDTH), (2, 1, NAN, COMPUTE), (0, 0, 0, COMPUTE),
-        (NAN, 1, 10, None), (1, NAN, 10, None), (NAN, NAN, NAN, None),
+        (9.99, 9.99, 10, OVERHEAD),
+        (0, 0, 10, OVERHEAD),
+        (10, 9, 10, COMPUTE),
+        (9, 10, 10, BANDWIDTH),
+        (20, 20, 10, COMPUTE),
+        (20, 20.01, 10, BANDWIDTH),
+        (1, 2, NAN, BANDWIDTH),
+        (2, 1, NAN, COMPUTE),
+        (0, 0, 0, COMPUTE),
+        (NAN, 1, 10, None),
+        (1, NAN, 10, None),
+        (NAN, NAN, NAN, None),
     ],
-)  # fmt: skip
+)
 def test_what_bounds_a_point(
     compute: float, bandwidth: float, overhead: float, kind: str | None
 ) -> None:
@@ -201,17 +209,26 @@ def test_the_symbols_of_the_4d_model_are_as_far_apart_as_the_roof(
 
 @given(work, work, times, peaks, peaks, st.floats(0, 1e12), units, units)
 def test_no_unit_of_an_axis_changes_a_bound_or_a_ratio(
-    flop: float, moved: float, time: float, peak: float, bandwidth: float, overhead: float,
-    flop_unit: float, byte_unit: float,
-) -> None:  # fmt: skip
+    flop: float,
+    moved: float,
+    time: float,
+    peak: float,
+    bandwidth: float,
+    overhead: float,
+    flop_unit: float,
+    byte_unit: float,
+) -> None:
     def figures(a: float, b: float) -> tuple[object, ...]:
         at_peak = (
-            geo.time_at_peak_ns(flop * a, peak * a), geo.time_at_peak_ns(moved * b, bandwidth * b)
-        )  # fmt: skip
+            geo.time_at_peak_ns(flop * a, peak * a),
+            geo.time_at_peak_ns(moved * b, bandwidth * b),
+        )
         (kind,) = geo.bound_kinds(*at_peak, overhead)
-        return kind, float(geo.roof_ratio(time, *at_peak)), *map(
-            float, geo.measured_times_ns(time, *at_peak)
-        )  # fmt: skip
+        return (
+            kind,
+            float(geo.roof_ratio(time, *at_peak)),
+            *map(float, geo.measured_times_ns(time, *at_peak)),
+        )
 
     assert figures(flop_unit, byte_unit) == figures(1.0, 1.0)
 

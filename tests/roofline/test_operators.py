@@ -43,16 +43,22 @@ def test_a_run_without_counters_has_a_point_for_each_operator(session: Session) 
     assert points["custom-call.5"]["place_kind"] == "unknown"
     assert points["custom-call.5"]["reason"] == "operations: not_collected"
     assert {row["op_class"] for row in rows} == {
-        "convolution", "fusion", "collective", "data formatting", "custom call",
-    }  # fmt: skip
+        "convolution",
+        "fusion",
+        "collective",
+        "data formatting",
+        "custom call",
+    }
     assert sum(row["share_ratio"] for row in rows) == pytest.approx(1)
 
 
 def test_series_are_classes_in_the_order_of_the_colours(session: Session) -> None:
     (panel,) = session.chart().panels
     assert [(series.kind, series.name) for series in panel.series] == [
-        ("class", "convolution"), ("class", "fusion"), ("class", "collective"),
-    ]  # fmt: skip
+        ("class", "convolution"),
+        ("class", "fusion"),
+        ("class", "collective"),
+    ]
 
 
 def test_a_class_has_the_same_colour_whatever_else_there_is(tmp_path: Path) -> None:

@@ -70,9 +70,7 @@ def test_red_is_faster_and_takes_longer(session: Session) -> None:
 
 def test_the_lstm_is_inside_its_box(session: Session) -> None:
     """36 launches of 4.2 us: 125.3 MB and 16.25 GFLOP take as long at the tensor peak."""
-    chart = session.chart(
-        ["lstm"], Request(model="complexity", by="run", ceiling="tensor_fp16")
-    )  # fmt: skip
+    chart = session.chart(["lstm"], Request(model="complexity", by="run", ceiling="tensor_fp16"))
     (box,) = chart.panels[0].boxes
     assert (box.x, box.y) == pytest.approx((828.8e9 * 151.2e-6, 107.47904e12 * 151.2e-6))
     row = rows_of(chart)["lstm"]
@@ -100,8 +98,11 @@ def test_trajectories_go_with_the_batch(session: Session) -> None:
     )
     (panel,) = chart.panels
     assert [series.name for series in panel.series] == [
-        "pytorch, fp16", "pytorch, fp32", "tf, fp16", "tf, fp32",
-    ]  # fmt: skip
+        "pytorch, fp16",
+        "pytorch, fp32",
+        "tf, fp16",
+        "tf, fp32",
+    ]
     for series in panel.series:
         assert series.tags == ["16", "32", "64"]
         assert list(series.y / series.y[0]) == [1, 2, 4]
@@ -118,8 +119,9 @@ def test_a_convolution_of_an_h100_does_what_its_definition_asks_for(session: Ses
     )
     (panel,) = chart.panels
     assert [(series.name, series.tags) for series in panel.series] == [
-        ("fp16", ["16", "32", "64"]), ("tf32", ["16", "32", "64"]),
-    ]  # fmt: skip
+        ("fp16", ["16", "32", "64"]),
+        ("tf32", ["16", "32", "64"]),
+    ]
     per_image = 3 * 2 * 64 * 64 * 3 * 3 * 112 * 112
     for series in panel.series:
         assert series.y == pytest.approx([per_image * b for b in (16, 32, 64)], rel=0.02)

@@ -25,8 +25,10 @@ def lines(prefix: str, of_256: int, of_512: int, read: int, write: int) -> list[
     found = [
         f"{prefix}{n},,fp_arith_inst_retired.{event},1000,100.00,," for event, n in counts.items()
     ]
-    found += [f"{prefix}{n},,unc_m_cas_count.{kind},1000,100.00,,"
-              for kind, n in (("rd", read), ("wr", write))]  # fmt: skip
+    found += [
+        f"{prefix}{n},,unc_m_cas_count.{kind},1000,100.00,,"
+        for kind, n in (("rd", read), ("wr", write))
+    ]
     return found
 
 
@@ -36,21 +38,35 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     store = folder / "S"
     for nodes in (1, 2, 4, 8):
         name = f"alexnet-ps4-vanilla-64-{nodes}"
-        ingest([JAVED / name], store, run_name=name, labels={"nodes": nodes},
-               device_name="2x Xeon Gold 6126")  # fmt: skip
+        ingest(
+            [JAVED / name],
+            store,
+            run_name=name,
+            labels={"nodes": nodes},
+            device_name="2x Xeon Gold 6126",
+        )
     files: dict[str, list[str]] = {
         # 8 and 80 GFLOP/s; 6.4 and 3.2 GB/s
-        "intervals": [*lines("1.000000000,", 10**9, 0, 10**8 // 2, 10**8 // 2),
-                      *lines("3.000000000,", 0, 10**10, 10**8 // 2, 10**8 // 2)],
-        "sockets": [*lines("S0,12,", 10**9, 0, 10**8, 0), *lines("S1,12,", 10**9, 0, 10**8, 10**8),
-                    "S0,12,1000000000,ns,duration_time,1000,100.00,,"],
+        "intervals": [
+            *lines("1.000000000,", 10**9, 0, 10**8 // 2, 10**8 // 2),
+            *lines("3.000000000,", 0, 10**10, 10**8 // 2, 10**8 // 2),
+        ],
+        "sockets": [
+            *lines("S0,12,", 10**9, 0, 10**8, 0),
+            *lines("S1,12,", 10**9, 0, 10**8, 10**8),
+            "S0,12,1000000000,ns,duration_time,1000,100.00,,",
+        ],
         "no-events": ["1000000000,ns,duration_time,1000,100.00,,", "5,,cycles,1000,100.00,,"],
-    }  # fmt: skip
+    }
     for name, rows in files.items():
         (folder / f"{name}.csv").write_text("".join(row + "\n" for row in rows))
         ingest([folder / f"{name}.csv"], store, run_name=name, device_name="2x Xeon Gold 6126")
-    ingest([ROOT / "fixtures" / "roofline" / "blue.csv"], store, run_name="gpu",
-           device_name="V100 (Wang 2020, measured)")  # fmt: skip
+    ingest(
+        [ROOT / "fixtures" / "roofline" / "blue.csv"],
+        store,
+        run_name="gpu",
+        device_name="V100 (Wang 2020, measured)",
+    )
     return opened(store)
 
 
@@ -108,8 +124,9 @@ def test_sockets_stand_apart(session: Session) -> None:
 def test_processors_and_gpus_can_be_in_one_chart(session: Session) -> None:
     found = points(session, "gpu", "alexnet-ps4-vanilla-64-1", by="run")
     assert {row["device_name"] for row in found} == {
-        "V100 (Wang 2020, measured)", "2x Xeon Gold 6126 (Javed 2019)",
-    }  # fmt: skip
+        "V100 (Wang 2020, measured)",
+        "2x Xeon Gold 6126 (Javed 2019)",
+    }
 
 
 @pytest.mark.parametrize(
@@ -142,8 +159,11 @@ def test_what_cannot_be_drawn_is_said(
 
 
 def test_many_intervals_draw_quickly_enough_to_look_at(tmp_path: Path) -> None:
-    rows = [row for i in range(1, 301)
-            for row in lines(f"{i / 10:.9f},", i * 10**6, 0, 10**6 + i, 10**6)]  # fmt: skip
+    rows = [
+        row
+        for i in range(1, 301)
+        for row in lines(f"{i / 10:.9f},", i * 10**6, 0, 10**6 + i, 10**6)
+    ]
     (tmp_path / "long.csv").write_text("".join(row + "\n" for row in rows))
     ingest([tmp_path / "long.csv"], tmp_path / "S", device_name="2x Xeon Gold 6126")
     drawn = opened(tmp_path / "S").roofline(by="interval")

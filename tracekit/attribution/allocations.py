@@ -100,30 +100,37 @@ def allocation_rows(
     dur = np.where(is_whole, till - time[made], NONE)
     dur = np.where(dur < 0, NONE, dur)  # longer than 64 bits can say
     named = np.append(host.slices.name, 0)
-    yield ALLOCATION.name, batch(ALLOCATION, {
-        "event_id": nullable(np.append(events.event_id, NONE)[made]),
-        "release_event_id": nullable(np.append(events.event_id, NONE)[ended]),
-        "process_id": tracks.process_ids(events.track[known]),
-        "device_kind": texts.array(events.device_kind[known]),
-        "device_id": nullable(events.device_id[known]),
-        "address": nullable(events.address[known]),
-        "size_bytes": pa.array(np.abs(events.size_bytes[known])),
-        "start_ns": nullable(time[made]),
-        "dur_ns": nullable(dur),
-        "op_event_id": nullable(np.append(host.slices.event_id, NONE)[found.op[made]]),
-        "op_name": texts.array(named[found.op[made]]),
-        "context_id": _id(found.context[made]),
-        "step_index": nullable(found.step[made]),
-        "phase_kind": _phase(found.phase[made]),
-        "pass_index": nullable(found.number[made]),
-        "next_phase_kind": _phase(found.next_phase[made]),
-        "release_op_name": texts.array(named[found.op[ended]]),
-        "release_context_id": _id(found.context[ended]),
-        "release_step_index": nullable(found.step[ended]),
-        "release_phase_kind": _phase(found.phase[ended]),
-        "release_pass_index": nullable(found.number[ended]),
-        "is_released_in_op": _released_in_op(found, host, made, ended),
-    }, len(known))  # fmt: skip
+    yield (
+        ALLOCATION.name,
+        batch(
+            ALLOCATION,
+            {
+                "event_id": nullable(np.append(events.event_id, NONE)[made]),
+                "release_event_id": nullable(np.append(events.event_id, NONE)[ended]),
+                "process_id": tracks.process_ids(events.track[known]),
+                "device_kind": texts.array(events.device_kind[known]),
+                "device_id": nullable(events.device_id[known]),
+                "address": nullable(events.address[known]),
+                "size_bytes": pa.array(np.abs(events.size_bytes[known])),
+                "start_ns": nullable(time[made]),
+                "dur_ns": nullable(dur),
+                "op_event_id": nullable(np.append(host.slices.event_id, NONE)[found.op[made]]),
+                "op_name": texts.array(named[found.op[made]]),
+                "context_id": _id(found.context[made]),
+                "step_index": nullable(found.step[made]),
+                "phase_kind": _phase(found.phase[made]),
+                "pass_index": nullable(found.number[made]),
+                "next_phase_kind": _phase(found.next_phase[made]),
+                "release_op_name": texts.array(named[found.op[ended]]),
+                "release_context_id": _id(found.context[ended]),
+                "release_step_index": nullable(found.step[ended]),
+                "release_phase_kind": _phase(found.phase[ended]),
+                "release_pass_index": nullable(found.number[ended]),
+                "is_released_in_op": _released_in_op(found, host, made, ended),
+            },
+            len(known),
+        ),
+    )
 
 
 def _names() -> list[str]:
@@ -146,11 +153,15 @@ def _moments(events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tra
     # steps that nothing marks are those of the slices
     step = steps.at(process, events.time_ns) if len(steps) else np.append(host.step, NONE)[place]
     return _Moments(
-        np.append(op, -1), np.append(_maker(op, host, texts), -1), np.append(place, -1),
-        np.append(context, -1), np.append(step, NONE),
-        np.append(phase, 0), np.append(every.numbers(at), NONE),
+        np.append(op, -1),
+        np.append(_maker(op, host, texts), -1),
+        np.append(place, -1),
+        np.append(context, -1),
+        np.append(step, NONE),
+        np.append(phase, 0),
+        np.append(every.numbers(at), NONE),
         np.append(every.next_phase(at, process.astype(np.int64)), 0),
-    )  # fmt: skip
+    )
 
 
 def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:

@@ -25,8 +25,16 @@ from tracekit.attribution.work import Work
 _BEGIN, _END, _GRAPH_LAUNCH = "StreamBeginCapture", "StreamEndCapture", "GraphLaunch"
 #: What the names of calls have in them that put work into a graph, and the kind of that work.
 _KINDS = (("emcpy", "memcpy"), ("emset", "memset"), ("Launch", "kernel"))
-_COLUMNS = ("event_id", "start_ns", "correlation_id", "process_id", "thread_id", "name",
-            "slice_kind", "args_json")  # fmt: skip
+_COLUMNS = (
+    "event_id",
+    "start_ns",
+    "correlation_id",
+    "process_id",
+    "thread_id",
+    "name",
+    "slice_kind",
+    "args_json",
+)
 
 
 @dataclass(slots=True)
@@ -64,9 +72,10 @@ def read(folder: Path, worked: Ints, texts: Texts) -> list[Capture]:
     for call in sorted(calls, key=lambda call: (call["start_ns"], call["event_id"])):
         process, start, name = call["process_id"], call["start_ns"], call["name"]
         found = [
-            one for one in captures
+            one
+            for one in captures
             if one.process_id == process and one.start_ns <= start < one.end_ns
-        ]  # fmt: skip
+        ]
         if len(found) == 1 and _GRAPH_LAUNCH not in name:
             kind = next(kind for part, kind in _KINDS if part in name)
             found[0].event_ids.append(call["event_id"])

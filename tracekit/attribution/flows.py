@@ -104,9 +104,12 @@ def _calls_at(folder: Path, tails: _Tails, tracks: Tracks) -> Ints:
     count = len(track)
     is_point = np.arange(count + len(found)) >= count
     nest = nested(
-        np.concatenate((track, tails[0])), np.concatenate((start, tails[1])),
-        np.concatenate((dur, np.zeros_like(tails[1]))), np.arange(len(is_point)), is_point,
-    )  # fmt: skip
+        np.concatenate((track, tails[0])),
+        np.concatenate((start, tails[1])),
+        np.concatenate((dur, np.zeros_like(tails[1]))),
+        np.arange(len(is_point)),
+        is_point,
+    )
     around = np.where(nest.parent >= 0, nest.order[nest.parent], count)
     places = np.full(len(is_point), count)
     places[nest.order] = around

@@ -59,11 +59,15 @@ def _links(found: Slices, processes: Codes, texts: Texts) -> Links:
     )[places]
     return links(
         Sequenced(
-            processes, found.track, found.start_ns, ends(found.start_ns, found.dur_ns),
+            processes,
+            found.track,
+            found.start_ns,
+            ends(found.start_ns, found.dur_ns),
             np.where(is_op, found.sequence_id, NONE),
-            np.where(is_op, found.forward_thread_id, NONE), is_node,
+            np.where(is_op, found.forward_thread_id, NONE),
+            is_node,
         )
-    )  # fmt: skip
+    )
 
 
 def _walked(
@@ -78,8 +82,13 @@ def _walked(
     known: dict[tuple[int, int, int | None, bool], int] = {}
     order = np.argsort(found.start_ns, kind="stable")
     columns = (
-        parent, symbols.numbers, found.kind == OP, tied.is_backward, tied.forward, tied.is_forward,
-    )  # fmt: skip
+        parent,
+        symbols.numbers,
+        found.kind == OP,
+        tied.is_backward,
+        tied.forward,
+        tied.is_forward,
+    )
     for first in range(0, count, _CHUNK):
         part = order[first : first + _CHUNK]
         rows = zip(part.tolist(), *(column[part].tolist() for column in columns), strict=True)

@@ -20,11 +20,9 @@ def latest_before(
     count, wanted = len(keys), len(wanted_keys)
     is_wanted = np.arange(count + wanted) >= count
     comes_first = is_wanted != inclusive
-    order = np.lexsort((
-        ~comes_first,
-        np.concatenate((times, wanted_times)),
-        np.concatenate((keys, wanted_keys)),
-    ))  # fmt: skip
+    order = np.lexsort(
+        (~comes_first, np.concatenate((times, wanted_times)), np.concatenate((keys, wanted_keys)))
+    )
     is_row = order < count
     latest = np.maximum.accumulate(np.where(is_row, np.arange(len(order)), -1))
     found = np.full(wanted, -1, np.int64)

@@ -85,10 +85,12 @@ def holders(tracks: Codes, starts: Ints, durations: Ints, at_tracks: Codes, at: 
     count = len(starts)
     is_point = np.arange(count + len(at)) >= count
     nest = nested(
-        np.concatenate((tracks, at_tracks)), np.concatenate((starts, at)),
+        np.concatenate((tracks, at_tracks)),
+        np.concatenate((starts, at)),
         np.concatenate((durations, np.zeros(len(at), np.int64))),
-        np.arange(count + len(at)), is_point,
-    )  # fmt: skip
+        np.arange(count + len(at)),
+        is_point,
+    )
     found = np.full(count + len(at), -1, np.int32)
     found[nest.order] = np.where(nest.parent < 0, -1, nest.order[nest.parent])
     return found[count:]

@@ -71,11 +71,17 @@ def origins_of(
         np.where(context < 0, around, said[context]) for said in _reasons(host.tree, texts)
     )
     return Origins(
-        launch=launch, capture=replays.call, op=op, op_name=op_name, context=context,
-        step=_steps(work, host, steps, launch, op), launch_reason=launch_reason,
-        op_reason=np.where(op_name > 0, 0, missing), module_reason=module_reason,
+        launch=launch,
+        capture=replays.call,
+        op=op,
+        op_name=op_name,
+        context=context,
+        step=_steps(work, host, steps, launch, op),
+        launch_reason=launch_reason,
+        op_reason=np.where(op_name > 0, 0, missing),
+        module_reason=module_reason,
         phase_reason=phase_reason,
-    )  # fmt: skip
+    )
 
 
 def _at(column: Codes, places: Ints) -> Ints:
@@ -121,9 +127,10 @@ def _ops_by_id(work: Work, host: Host, op: Ints, tracks: Tracks) -> Ints:
     ops = np.flatnonzero((host.slices.kind == OP) & _has_id(host.slices.external_id))
     asks = np.flatnonzero((work.start_ns != NONE) & _has_id(work.external_id))
     found, _ = found_by(
-        work.external_id[asks], work.start_ns[asks],
+        work.external_id[asks],
+        work.start_ns[asks],
         _rows_of_host(host, host.slices.external_id, ops, tracks),
-    )  # fmt: skip
+    )
     by_id = np.full(len(work), -1, np.int64)
     by_id[asks] = np.append(ops, -1)[found]
     told = asks[op[asks] >= 0]
@@ -181,18 +188,26 @@ def _scope_context(code: int, scope: Scope, tree: Tree, texts: Texts) -> int:
     basis = scope.phase and "scope"
     context = -1
     for name in scope.modules:
-        symbol = Symbol("module", texts.code(name), modules=((name, type_of(name)),),
-                        module_basis="scope", phase=scope.phase, phase_basis=basis)  # fmt: skip
+        symbol = Symbol(
+            "module",
+            texts.code(name),
+            modules=((name, type_of(name)),),
+            module_basis="scope",
+            phase=scope.phase,
+            phase_basis=basis,
+        )
         context = tree.entered(context, symbol, -2 * symbol.name)
-    symbol = Symbol("op", code, phase=scope.phase, phase_basis=basis,
-                    module_reason=reasons.NO_SCOPE)  # fmt: skip
+    symbol = Symbol(
+        "op", code, phase=scope.phase, phase_basis=basis, module_reason=reasons.NO_SCOPE
+    )
     return tree.entered(context, symbol, -2 * code - 1)
 
 
 def _reasons(tree: Tree, texts: Texts) -> tuple[Codes, Codes]:
     """Why each context has no module, and no phase; 0 where it has."""
     has_modules = any(node.path for node in tree.nodes)
-    module = [texts.code(node.module_reason if has_modules else reasons.NO_MODULES)
-              for node in tree.nodes]  # fmt: skip
+    module = [
+        texts.code(node.module_reason if has_modules else reasons.NO_MODULES) for node in tree.nodes
+    ]
     phase = [0 if node.phase else texts.code(reasons.NO_PHASE) for node in tree.nodes]
     return np.array([*module, 0], np.int32), np.array([*phase, 0], np.int32)

@@ -45,7 +45,7 @@ def paired(pools: Ints, addresses: Ints, times: Ints, places: Ints, sizes: Ints)
     return Blocks(
         np.concatenate((order[made], np.full(len(alone), -1))),
         np.concatenate((np.where(is_ended, order[later[made]], -1), order[alone])),
-        np.concatenate((
-            np.where(is_lost, times[order[later[made]]], NONE), np.full(len(alone), NONE)
-        )),
-    )  # fmt: skip
+        np.concatenate(
+            (np.where(is_lost, times[order[later[made]]], NONE), np.full(len(alone), NONE))
+        ),
+    )

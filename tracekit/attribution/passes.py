@@ -70,10 +70,13 @@ def passes(host: Host, steps: Steps, process: Codes) -> Passes:
     till = np.maximum.reduceat(till, first) if len(first) else till
     count = np.arange(len(first))
     return Passes(
-        owner[first], found.start_ns[places[first]], till, kind[first],
+        owner[first],
+        found.start_ns[places[first]],
+        till,
+        kind[first],
         count - np.searchsorted(owner[first], owner[first]) + 1,
         np.unique(found.track[places]).astype(np.int64),
-    )  # fmt: skip
+    )
 
 
 def phases(host: Host, context: Codes) -> Codes:

@@ -161,8 +161,10 @@ def work_rows(
             "event_id": pa.array(work.event_id[part]),
             "work_kind": texts.array(work.kind[part]),
             "name": texts.array(work.name[part]),
-            **{name: nullable(getattr(work, name)[part])
-               for name in ("device_id", "stream_id", "start_ns", "dur_ns")},
+            **{
+                name: nullable(getattr(work, name)[part])
+                for name in ("device_id", "stream_id", "start_ns", "dur_ns")
+            },
             "launch_event_id": _ids(calls.event_id, launch),
             "launch_name": texts.array(np.append(calls.name, 0)[launch]),
             "launch_thread_id": tracks.thread_ids(track),
@@ -175,6 +177,6 @@ def work_rows(
             "context_id": _places(origins.context[part]),
             "step_index": nullable(origins.step[part]),
             **{name: texts.array(getattr(origins, name)[part]) for name in _REASONS},
-        }  # fmt: skip
+        }
 
     return _batches(ATTRIBUTION, len(work), columns)

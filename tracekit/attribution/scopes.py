@@ -19,10 +19,23 @@ _NO_MODULE = re.compile("::|->")  # an operator of torch run by JAX; the shapes 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
 #: Segments of JAX that are no part of a model: what it compiles, and what it runs code in.
 _COMPILED = frozenset(("jit", "pjit", "pmap", "xmap", "xla_call", "core_call", "closed_call"))
-_STRUCTURE = frozenset((
-    "", "main", "while", "body", "cond", "scan", "shard_map", "remat", "checkpoint",
-    "rematted_computation", "custom_jvp_call", "custom_vjp_call", "pjit",
-))  # fmt: skip
+_STRUCTURE = frozenset(
+    (
+        "",
+        "main",
+        "while",
+        "body",
+        "cond",
+        "scan",
+        "shard_map",
+        "remat",
+        "checkpoint",
+        "rematted_computation",
+        "custom_jvp_call",
+        "custom_vjp_call",
+        "pjit",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +58,10 @@ def scopes(names: Collection[str]) -> Mapping[str, Scope]:
     derived = {s.modules for s in found.values() if s.phase == "backward" and s.modules}
     return {
         name: replace(s, phase="forward")
-        if s.phase is None and s.modules in derived and not s.is_of_jax else s
+        if s.phase is None and s.modules in derived and not s.is_of_jax
+        else s
         for name, s in found.items()
-    }  # fmt: skip
+    }
 
 
 def _scope(name: str, known: Collection[str]) -> Scope:

@@ -58,10 +58,12 @@ def links(ops: Sequenced) -> Links:
         threads = _threads(ops, groups, asks, candidates)
         keys = _keys(groups, np.asarray(ops.tracks))
         found = latest_before(
-            keys[candidates], ops.starts[candidates],
+            keys[candidates],
+            ops.starts[candidates],
             np.where(threads < 0, -1, _keys(groups[asks], threads, int(ops.tracks.max()))),
-            ops.starts[asks], inclusive=False,
-        )  # fmt: skip
+            ops.starts[asks],
+            inclusive=False,
+        )
         forward[asks] = np.where(found < 0, -1, candidates[found])
         is_forward = _referred(ops, keys, candidates, forward[forward >= 0])
     return Links(forward, is_backward, is_forward)

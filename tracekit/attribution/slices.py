@@ -27,9 +27,14 @@ OP, ANNOTATION, MODULE, CALL = range(4)
 SIGNATURE = ("input_dims", "input_types", "input_strides", "concrete_inputs")
 _TEXTS = ("name", *SIGNATURE, "module_hierarchy")
 _NUMBERS = (
-    "event_id", "start_ns", "dur_ns", "correlation_id", "external_id", "sequence_id",
+    "event_id",
+    "start_ns",
+    "dur_ns",
+    "correlation_id",
+    "external_id",
+    "sequence_id",
     "forward_thread_id",
-)  # fmt: skip
+)
 PLACE = ("process_id", "thread_id", "track_name")
 _KIND = ("slice_kind", "category_name")
 #: Dumps of TensorFlow and JAX call a launch by its kernel: an annotation with a correlation id.

@@ -39,16 +39,29 @@ class Symbols:
         basis = phase and "annotation"
         if kind == ANNOTATION:
             stands = not self._has_frames and self._found.is_users[place] and names.is_users(name)
-            return Symbol("annotation", code, modules=((name, None),) if stands else (),
-                          module_basis="annotation", phase=phase, phase_basis=basis)  # fmt: skip
+            return Symbol(
+                "annotation",
+                code,
+                modules=((name, None),) if stands else (),
+                module_basis="annotation",
+                phase=phase,
+                phase_basis=basis,
+            )
         if names.is_autograd_node(name):
             phase, basis = "backward", "autograd"
         said = self._texts.values[int(self._found.module_hierarchy[place])] or ""
         signature = tuple(int(getattr(self._found, column)[place]) for column in SIGNATURE)
-        return Symbol("op", code, signature, tuple(names.hierarchy(said)), "hierarchy", phase,
-                      basis)  # fmt: skip
+        return Symbol(
+            "op", code, signature, tuple(names.hierarchy(said)), "hierarchy", phase, basis
+        )
 
     def _module(self, name: str) -> Symbol:
         modules = ((name, names.type_of(name)),)
-        return Symbol("module", self._texts.code(name), modules=modules, module_basis="python",
-                      phase="forward", phase_basis="module")  # fmt: skip
+        return Symbol(
+            "module",
+            self._texts.code(name),
+            modules=modules,
+            module_basis="python",
+            phase="forward",
+            phase_basis="module",
+        )

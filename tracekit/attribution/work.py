@@ -12,8 +12,14 @@ from tracekit.attribution.columns import NONE, Codes, Ints, Texts, batches, join
 from tracekit.attribution.slices import PLACE, Tracks
 
 _NUMBERS = (
-    "event_id", "device_id", "stream_id", "start_ns", "dur_ns", "correlation_id", "external_id",
-)  # fmt: skip
+    "event_id",
+    "device_id",
+    "stream_id",
+    "start_ns",
+    "dur_ns",
+    "correlation_id",
+    "external_id",
+)
 _WHOLE = (*_NUMBERS, "op_event_id")
 
 

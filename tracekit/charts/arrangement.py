@@ -26,9 +26,10 @@ class Arrangement:
         self.asked = asked
         self.titles = _apart(runs)
         for option, label in (
-            ("over", asked.over), *(("series", name) for name in asked.series),
+            ("over", asked.over),
+            *(("series", name) for name in asked.series),
             ("panels", asked.panels),
-        ):  # fmt: skip
+        ):
             if label is not None and all(labels.value(run, label) is None for run in runs):
                 raise UsageError(no_label(option, label, labels))
         self.runs = sorted(runs, key=self._order)

@@ -71,8 +71,9 @@ def build(
     rows: Sequence[Mapping[str, Any]], outliers: Sequence[Mapping[str, Any]], asked: Request
 ) -> BoxChart:
     """The chart of rows of the report `distribution`, with those of the report `outliers`."""
-    values = [row[name] for row in rows for name in ("min_value", "max_value")
-              if row[name] is not None]  # fmt: skip
+    values = [
+        row[name] for row in rows for name in ("min_value", "max_value") if row[name] is not None
+    ]
     if not values:
         raise UsageError(
             "there is nothing to draw: no configuration with the label has a number; "
@@ -93,11 +94,14 @@ def build(
         for row, box in zip(in_order, boxes, strict=True)
     ]
     return BoxChart(
-        BoxPlot.name, asked.title,
+        BoxPlot.name,
+        asked.title,
         Axis(rows[0]["group_name"], "", 0.0, float(len(at) - 1), names=tuple(at)),
-        with_air(value_axis(metric, unit_in(rows, metric), values)), boxes, _LEGEND,
+        with_air(value_axis(metric, unit_in(rows, metric), values)),
+        boxes,
+        _LEGEND,
         table_of(BoxPlot.name, _COLUMNS, table, _notes(rows, boxes, asked)),
-    )  # fmt: skip
+    )
 
 
 def _box(row: Mapping[str, Any], outliers: Sequence[float]) -> Box:
@@ -123,9 +127,7 @@ def _thinned(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(in_order[round(place * step)] for place in range(_MOST_DOTS))
 
 
-def _notes(
-    rows: Sequence[Mapping[str, Any]], boxes: Sequence[Box], asked: Request
-) -> list[str]:  # fmt: skip
+def _notes(rows: Sequence[Mapping[str, Any]], boxes: Sequence[Box], asked: Request) -> list[str]:
     notes = where_note(asked)
     drawn, total = sum(len(box.outliers) for box in boxes), sum(r["outlier_count"] for r in rows)
     if drawn < total:

@@ -95,9 +95,12 @@ class BarChart:
     def used_keys(self) -> list[Key]:
         """The keys that a bar has something of; all that bars name where none has anything."""
         parts = [
-            part for panel in self.panels for group in panel.groups for bar in group.bars
+            part
+            for panel in self.panels
+            for group in panel.groups
+            for bar in group.bars
             for part in bar.parts
-        ]  # fmt: skip
+        ]
         seen = {key for key, value in parts if value} or {key for key, _ in parts}
         return [key for key in self.keys if key.name in seen]
 

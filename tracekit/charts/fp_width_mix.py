@@ -15,9 +15,13 @@ from tracekit.roofline.points import Labels
 
 _PRECISIONS = {"fp64": "FP64", "fp32": "FP32", "fp16": "FP16", "any": "any precision"}
 _WIDTHS = {
-    "scalar": "scalar", "128": "128 bit", "256": "256 bit", "512": "512 bit",
-    "scalable": "scalable", "any": "any width",
-}  # fmt: skip
+    "scalar": "scalar",
+    "128": "128 bit",
+    "256": "256 bit",
+    "512": "512 bit",
+    "scalable": "scalable",
+    "any": "any width",
+}
 _KEYS = tuple(
     Key(f"{precision}_{width}", f"{title} {wide}", precision)
     for precision, title in _PRECISIONS.items()
@@ -77,19 +81,29 @@ def build(
         for run in own:
             group = Group(names[run], (_bar(by_run[run], of),), placed.series_of(run))
             groups.append(group)
-            place = {"name": group.name, "panel": title or None, "series": group.series or None,
-                     "run_name": runs[run], "run_id": run}  # fmt: skip
+            place = {
+                "name": group.name,
+                "panel": title or None,
+                "series": group.series or None,
+                "run_name": runs[run],
+                "run_id": run,
+            }
             why = group.bars[0].reason
-            table += [
-                {**row, "reason": row["reason"] or why, **place} for row in by_run[run]
-            ] or [{"reason": why, **place}]  # fmt: skip
+            table += [{**row, "reason": row["reason"] or why, **place} for row in by_run[run]] or [
+                {"reason": why, **place}
+            ]
         panels.append(BarPanel(title, tuple(groups)))
     columns = [name for name, *_ in _COLUMNS]
     shown = [{name: value for name, value in row.items() if name in columns} for row in table]
     return BarChart(
-        FpWidthMix.name, asked.title, ((f"Share of floating-point {_OF[of][0]}", "ratio"),),
-        _KEYS, tuple(panels), table_of(FpWidthMix.name, _COLUMNS, shown), asked.over or "",
-    )  # fmt: skip
+        FpWidthMix.name,
+        asked.title,
+        ((f"Share of floating-point {_OF[of][0]}", "ratio"),),
+        _KEYS,
+        tuple(panels),
+        table_of(FpWidthMix.name, _COLUMNS, shown),
+        asked.over or "",
+    )
 
 
 def _bar(rows: Sequence[Mapping[str, Any]], of: str) -> Bar:

@@ -75,10 +75,14 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> HeatChart:
         raise UsageError(f"there is nothing to draw: none has {metric} ({_why(cells)})")
     table = [own_columns(_COLUMNS, row) for row in rows]
     return HeatChart(
-        Heatmap.name, asked.title, _axis(rows[0]["x_name"], across), _axis(rows[0]["y_name"], up),
-        value_axis(metric, unit_in(rows, metric), values, _WIDE), cells,
+        Heatmap.name,
+        asked.title,
+        _axis(rows[0]["x_name"], across),
+        _axis(rows[0]["y_name"], up),
+        value_axis(metric, unit_in(rows, metric), values, _WIDE),
+        cells,
         table_of(Heatmap.name, _COLUMNS, table, _notes(cells, asked)),
-    )  # fmt: skip
+    )
 
 
 def _axis(label: str, at: Mapping[str, int]) -> Axis:

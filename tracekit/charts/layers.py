@@ -15,9 +15,10 @@ from tracekit.errors import UsageError
 from tracekit.roofline.points import Labels
 
 _KEYS = (
-    Key("forward", "forward", "forward"), Key("backward", "backward", "backward"),
+    Key("forward", "forward", "forward"),
+    Key("backward", "backward", "backward"),
     Key("other", "neither", "other"),
-)  # fmt: skip
+)
 _COLUMNS = (
     ("name", TEXT, "layer, or modules joined by /"),
     *PLACE,
@@ -86,17 +87,27 @@ def build(
             net = (row["net_name"] or f"net {row['net_index']}") if has_nets else ""
             group = Group(row["layer_path"], (_bar(row),), ", ".join(filter(None, (series, net))))
             groups.append(group)
-            table.append({
-                **{name: row.get(name) for name, *_ in _COLUMNS}, "name": group.name,
-                "panel": title, "series": group.series or None, "reason": group.bars[0].reason,
-                "run_name": runs[run], "run_id": run,
-            })  # fmt: skip
+            table.append(
+                {
+                    **{name: row.get(name) for name, *_ in _COLUMNS},
+                    "name": group.name,
+                    "panel": title,
+                    "series": group.series or None,
+                    "reason": group.bars[0].reason,
+                    "run_name": runs[run],
+                    "run_id": run,
+                }
+            )
         none = Group("", (Bar("", "ns", reason="the run has no such layers"),), series)
         panels.append(BarPanel(title, tuple(groups) or (none,)))
     return BarChart(
-        Layers.name, asked.title, (("Time of a step", "ns"),), _KEYS, tuple(panels),
+        Layers.name,
+        asked.title,
+        (("Time of a step", "ns"),),
+        _KEYS,
+        tuple(panels),
         table_of(Layers.name, _COLUMNS, table),
-    )  # fmt: skip
+    )
 
 
 def _axes(placed: Arrangement) -> Iterator[tuple[str, str, str]]:

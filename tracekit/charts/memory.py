@@ -83,15 +83,23 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> AreaChart:
     last = max(panel.xs[-1] for panel in panels)
     top = max(max(panel.totals) for panel in panels)
     table = [
-        {**{name: row[name] for name, *_ in _COLUMNS if name in row}, "panel": title or None,
-         "is_peak": "peak" if row["is_peak"] else None}
-        for title, own in zip(titles, drawn, strict=True) for row in own
-    ]  # fmt: skip
+        {
+            **{name: row[name] for name, *_ in _COLUMNS if name in row},
+            "panel": title or None,
+            "is_peak": "peak" if row["is_peak"] else None,
+        }
+        for title, own in zip(titles, drawn, strict=True)
+        for row in own
+    ]
     return AreaChart(
-        Memory.name, asked.title, Axis("Time", "ns", 0.0, float(last)),
-        Axis("Memory", "bytes", 0.0, 1.05 * top), _KEYS, panels,
+        Memory.name,
+        asked.title,
+        Axis("Time", "ns", 0.0, float(last)),
+        Axis("Memory", "bytes", 0.0, 1.05 * top),
+        _KEYS,
+        panels,
         table_of(Memory.name, _COLUMNS, table),
-    )  # fmt: skip
+    )
 
 
 def _title(row: Mapping[str, Any], *, is_named: bool) -> str:

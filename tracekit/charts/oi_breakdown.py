@@ -15,9 +15,11 @@ from tracekit.errors import UsageError
 from tracekit.roofline.points import Labels
 
 _FLOP = (
-    Key("fp64_flop", "NUM_FLOP: FP64", "flop"), Key("fp32_flop", "NUM_FLOP: FP32", "flop"),
-    Key("fp16_flop", "NUM_FLOP: FP16", "flop"), Key("total_flop", "NUM_FLOP: total", "flop"),
-)  # fmt: skip
+    Key("fp64_flop", "NUM_FLOP: FP64", "flop"),
+    Key("fp32_flop", "NUM_FLOP: FP32", "flop"),
+    Key("fp16_flop", "NUM_FLOP: FP16", "flop"),
+    Key("total_flop", "NUM_FLOP: total", "flop"),
+)
 _BYTES = (
     Key("dram_read_bytes", "MEM_ACC: read", "bytes"),
     Key("dram_write_bytes", "MEM_ACC: write", "bytes"),
@@ -81,18 +83,28 @@ def build(
             group = _group(row, names[run], placed.series_of(run), has_row=run in rows)
             groups.append(group)
             reasons = [f"{bar.title}: {bar.reason}" for bar in group.bars if bar.reason is not None]
-            table.append({
-                **{name: row.get(name) for name, *_ in _COLUMNS},
-                "name": group.name, "panel": title or None, "series": group.series or None,
-                "reason": "; ".join(dict.fromkeys(reasons)) or None,
-                "run_name": runs[run], "run_id": run,
-            })  # fmt: skip
+            table.append(
+                {
+                    **{name: row.get(name) for name, *_ in _COLUMNS},
+                    "name": group.name,
+                    "panel": title or None,
+                    "series": group.series or None,
+                    "reason": "; ".join(dict.fromkeys(reasons)) or None,
+                    "run_name": runs[run],
+                    "run_id": run,
+                }
+            )
         panels.append(BarPanel(title, tuple(groups)))
     return BarChart(
-        OiBreakdown.name, asked.title,
-        (("NUM_FLOP", "flop"), ("MEM_ACC", "bytes")), (*_FLOP, *_BYTES), tuple(panels),
-        table_of(OiBreakdown.name, _COLUMNS, table), asked.over or "", "OI [FLOP/B]",
-    )  # fmt: skip
+        OiBreakdown.name,
+        asked.title,
+        (("NUM_FLOP", "flop"), ("MEM_ACC", "bytes")),
+        (*_FLOP, *_BYTES),
+        tuple(panels),
+        table_of(OiBreakdown.name, _COLUMNS, table),
+        asked.over or "",
+        "OI [FLOP/B]",
+    )
 
 
 def _group(row: Mapping[str, Any], name: str, series: str, *, has_row: bool) -> Group:

@@ -53,9 +53,11 @@ class Ranks:
 
 
 def build(
-    rows: Mapping[str, Sequence[Mapping[str, Any]]], runs: Mapping[str, str], labels: Labels,
+    rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    runs: Mapping[str, str],
+    labels: Labels,
     asked: Request,
-) -> BarChart:  # fmt: skip
+) -> BarChart:
     """The chart of rows of the report `ranks`, by each run's id."""
     if all(row["elapsed_ns"] is None for own in rows.values() for row in own):
         raise UsageError("none of the runs has timed work on a device; a GPU trace has")
@@ -68,17 +70,30 @@ def build(
             found = _named(rows[run])
             groups = tuple(Group(name, (_bar(row),)) for name, row in found)
             panels.append(BarPanel(shown, groups))
-            place = {"panel": shown, "series": placed.series_of(run) or None,
-                     "run_name": runs[run], "run_id": run}  # fmt: skip
+            place = {
+                "panel": shown,
+                "series": placed.series_of(run) or None,
+                "run_name": runs[run],
+                "run_id": run,
+            }
             table += [
-                {**{column: row.get(column) for column, *_ in _COLUMNS}, **place,
-                 "name": group.name, "reason": group.bars[0].reason}
+                {
+                    **{column: row.get(column) for column, *_ in _COLUMNS},
+                    **place,
+                    "name": group.name,
+                    "reason": group.bars[0].reason,
+                }
                 for group, (_, row) in zip(groups, found, strict=True)
-            ]  # fmt: skip
+            ]
     return BarChart(
-        Ranks.name, asked.title, (("Time", "ns"),), _KEYS, tuple(panels),
-        table_of(Ranks.name, _COLUMNS, table), "rank",
-    )  # fmt: skip
+        Ranks.name,
+        asked.title,
+        (("Time", "ns"),),
+        _KEYS,
+        tuple(panels),
+        table_of(Ranks.name, _COLUMNS, table),
+        "rank",
+    )
 
 
 def _named(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:

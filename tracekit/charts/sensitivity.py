@@ -57,12 +57,14 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> EffectChart:
     ends = [effect.weight + side * (effect.error or 0.0) for effect in effects for side in (-1, 1)]
     table = [own_columns(_COLUMNS, row) for row in (*fitted, *lacking)]
     return EffectChart(
-        Sensitivity.name, asked.title,
-        Axis(_axis_title(fitted[0]), "", min(0.0, *ends), max(0.0, *ends)), effects,
+        Sensitivity.name,
+        asked.title,
+        Axis(_axis_title(fitted[0]), "", min(0.0, *ends), max(0.0, *ends)),
+        effects,
         tuple((row["term"], row["reason"] or "not known") for row in lacking),
         _subtitle(fitted[0]),
         table_of(Sensitivity.name, _COLUMNS, table, [*where_note(asked), _subtitle(fitted[0])]),
-    )  # fmt: skip
+    )
 
 
 def _axis_title(row: Mapping[str, Any]) -> str:

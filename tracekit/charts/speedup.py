@@ -78,21 +78,35 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
     first = drawn[0]
     platforms = list(by_name({row["platform_value"]: row["platform_value"] for row in drawn}))
     panels = tuple(
-        _points(platform if len(platforms) > 1 else "", [r for r in drawn
-                if r["platform_value"] == platform], shades)
+        _points(
+            platform if len(platforms) > 1 else "",
+            [r for r in drawn if r["platform_value"] == platform],
+            shades,
+        )
         for platform in platforms
-    )  # fmt: skip
+    )
     title = f"Speed-up of {platforms[0]}" if len(platforms) == 1 else "Speed-up"
     table = [own_columns(_COLUMNS, row) for row in rows]
     return ScatterChart(
-        Speedup.name, asked.title,
-        with_air(value_axis(first["x_name"], unit_in((), first["x_name"]),
-                            [row["x_value"] for row in drawn])),
-        with_air(value_axis(f"{title} over {first['baseline_name']} ({first['metric_name']})", "",
-                            [*ys, _LEVEL])),
-        panels, shades, _LEVEL, f"as fast as {first['baseline_name']}", _counts(rows, len(drawn)),
+        Speedup.name,
+        asked.title,
+        with_air(
+            value_axis(
+                first["x_name"], unit_in((), first["x_name"]), [row["x_value"] for row in drawn]
+            )
+        ),
+        with_air(
+            value_axis(
+                f"{title} over {first['baseline_name']} ({first['metric_name']})", "", [*ys, _LEVEL]
+            )
+        ),
+        panels,
+        shades,
+        _LEVEL,
+        f"as fast as {first['baseline_name']}",
+        _counts(rows, len(drawn)),
         table_of(Speedup.name, _COLUMNS, table, where_note(asked)),
-    )  # fmt: skip
+    )
 
 
 def _points(title: str, rows: Sequence[Mapping[str, Any]], shades: Shades | None) -> Points:
@@ -127,8 +141,9 @@ def _counts(rows: Sequence[Mapping[str, Any]], drawn_count: int) -> tuple[tuple[
     """How many configurations are in common, and how many are not, by reason."""
     reasons = Counter(
         row["reason"] or f"without {row['x_name']}"
-        for row in rows if row["speedup_factor"] is None or row["x_value"] is None
-    )  # fmt: skip
+        for row in rows
+        if row["speedup_factor"] is None or row["x_value"] is None
+    )
     listed = [(count, reason) for reason, count in reasons.most_common(_MOST_REASONS)]
     if rest := reasons.total() - sum(count for count, _ in listed):
         listed.append((rest, "of other reasons"))

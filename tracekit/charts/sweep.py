@@ -16,9 +16,10 @@ _YES = "true"
 #: What options are called by the reports, where that is something else.
 _PARAMETERS = {"where": "fixed", "log": "scale"}
 _TYPES: Mapping[str, Callable[[str], Any]] = {
-    "log": lambda value: "log" if value == _YES else "linear", "order": int,
+    "log": lambda value: "log" if value == _YES else "linear",
+    "order": int,
     "less_is_better": lambda value: value == _YES,
-}  # fmt: skip
+}
 #: From this quotient of the largest and the least on, what is above 0 has a logarithmic axis.
 WIDE = 32.0
 _AIR = 1.05

@@ -34,9 +34,7 @@ _COLUMNS = (
     ("most_metric_value", REAL, "the most of them"),
     ("baseline_name", TEXT, "run, or value of the label, that the speed-up is over"),
 )
-_SHOWN = {
-    "metric": "metric_value", "speedup": "speedup_factor", "efficiency": "efficiency_ratio",
-}  # fmt: skip
+_SHOWN = {"metric": "metric_value", "speedup": "speedup_factor", "efficiency": "efficiency_ratio"}
 _METRICS = """
 SELECT DISTINCT run_id, run_name, metric_name FROM run_metric JOIN run USING (run_id)
 ORDER BY metric_name, run_name
@@ -96,9 +94,13 @@ def build(
         notes.append("each line has one point; --series LABEL,… says what tells lines apart")
     table = [_table_row(row, drawn[row["panel"], row["series"]], x_of, show) for row in rows]
     return LineChart(
-        Throughput.name, asked.title, x, y, panels,
+        Throughput.name,
+        asked.title,
+        x,
+        y,
+        panels,
         table_of(Throughput.name, _COLUMNS, table, notes),
-    )  # fmt: skip
+    )
 
 
 # -- what is asked for ----------------------------------------------------------------------------
@@ -140,9 +142,10 @@ def _complete(runs: Mapping[str, str], labels: Labels, asked: Request) -> Reques
         raise UsageError(no_label("over", over, labels))
     scaled = [run for run in runs if labels.value(run, over) is not None]
     others = [
-        name for name in known
+        name
+        for name in known
         if name not in (over, asked.panels) and len({labels.value(run, name) for run in scaled}) > 1
-    ]  # fmt: skip
+    ]
     return replace(asked, over=over, series=asked.series or tuple(others))
 
 
@@ -150,10 +153,16 @@ def _scaling(
     store: Store, runs: Sequence[str], metric: str, asked: Request
 ) -> list[dict[str, Any]]:
     """The report of the runs of one line."""
-    return store.query("scaling", {
-        "over": asked.over, "metric": metric, "series": "", "run_ids": ",".join(runs),
-        "baseline": asked.options.get("baseline"),
-    }).rows()  # fmt: skip
+    return store.query(
+        "scaling",
+        {
+            "over": asked.over,
+            "metric": metric,
+            "series": "",
+            "run_ids": ",".join(runs),
+            "baseline": asked.options.get("baseline"),
+        },
+    ).rows()
 
 
 # -- lines ----------------------------------------------------------------------------------------
@@ -213,8 +222,10 @@ def _table_row(
         ideal = y * growth if here >= x else None
     columns = [name for name, *_ in _COLUMNS]
     return {name: row.get(name) for name in columns} | {
-        "panel": row["panel"] or None, "series": row["series"] or None, "ideal_value": ideal,
-    }  # fmt: skip
+        "panel": row["panel"] or None,
+        "series": row["series"] or None,
+        "ideal_value": ideal,
+    }
 
 
 # -- axes -----------------------------------------------------------------------------------------
@@ -228,14 +239,15 @@ def _axes(
     xs = [spot.x for spot in spots]
     ys = [
         value for spot in spots for value in (spot.y, spot.low, spot.high) if value is not None
-    ] + [y for line in lines for _, y in line.ideal]  # fmt: skip
+    ] + [y for line in lines for _, y in line.ideal]
     if not ys:
         reason = f"no run has the metric {metric}" if show == "metric" else _why_none(asked, show)
         raise UsageError(f"there is nothing to draw: {reason}")
     title, unit = {
-        "metric": (metric, unit_of(metric)), "speedup": (f"Speed-up of {metric}", ""),
+        "metric": (metric, unit_of(metric)),
+        "speedup": (f"Speed-up of {metric}", ""),
         "efficiency": (f"Scaling efficiency of {metric}", "ratio"),
-    }[show]  # fmt: skip
+    }[show]
     is_wide = not names and min(xs) > 0 and max(xs) / min(xs) >= WIDE
     is_level = show == "efficiency"
     is_wide = is_wide and (is_level or min(ys) > 0)  # so that what is ideal is straight

@@ -40,8 +40,11 @@ def _boolean(text: str) -> bool:
 
 
 _CASTS: dict[str, Callable[[str], Any]] = {
-    "BIGINT": int, "DOUBLE": float, "VARCHAR": str, "BOOLEAN": _boolean,
-}  # fmt: skip
+    "BIGINT": int,
+    "DOUBLE": float,
+    "VARCHAR": str,
+    "BOOLEAN": _boolean,
+}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -76,8 +79,13 @@ def runs(
 ) -> int:
     """List the runs in the store."""
     result = _opened(store).query("runs")
-    emit(replace(result, notes=()), format_name=format_name, output=output, force=force,
-         full_names=full_names)  # fmt: skip
+    emit(
+        replace(result, notes=()),
+        format_name=format_name,
+        output=output,
+        force=force,
+        full_names=full_names,
+    )
     return 0
 
 
@@ -185,11 +193,15 @@ def _of_counters(asked: dict[str, Any]) -> str:
 def _no_kernels(database: Database, run_id: str, store: Path) -> str:
     where = place(store, run_id)
     if ops := len(database.query("op_time", {"run_id": run_id})):
-        return (f"run {run_id} has no device kernels: its trace holds host events only. "
-                f"Its {ops:,} kinds of operators: tracekit query op_time{where}")  # fmt: skip
+        return (
+            f"run {run_id} has no device kernels: its trace holds host events only. "
+            f"Its {ops:,} kinds of operators: tracekit query op_time{where}"
+        )
     if database.has_rows_in("measurement", run_id):
-        return (f"run {run_id} has no device kernels, but counters of processors: "
-                f"tracekit query perf_overview{where}")  # fmt: skip
+        return (
+            f"run {run_id} has no device kernels, but counters of processors: "
+            f"tracekit query perf_overview{where}"
+        )
     return (
         f"run {run_id} has neither device kernels nor operators: tracekit query run_summary{where}"
     )
@@ -210,20 +222,27 @@ def queries(
     keep_pandas_out()
     database = _opened(store) if _is_there(store) else None
     reports = [q for q in catalog().values() if q.kind == "report"]
-    table = pa.table({
-        "name": [q.name for q in reports],
-        "purpose": [q.purpose for q in reports],
-        "answer": [_answerable(database, q) for q in reports],
-        "parameters": [", ".join(p.name for p in q.parameters) or None for q in reports],
-    })  # fmt: skip
+    table = pa.table(
+        {
+            "name": [q.name for q in reports],
+            "purpose": [q.purpose for q in reports],
+            "answer": [_answerable(database, q) for q in reports],
+            "parameters": [", ".join(p.name for p in q.parameters) or None for q in reports],
+        }
+    )
     columns = (
         ResultColumn("name", "", "what `tracekit query` takes"),
         ResultColumn("purpose", "", "what it tells"),
         ResultColumn("answer", "", "whether this store can answer, and why not"),
         ResultColumn("parameters", "", "--run, --phase, or --param NAME=VALUE"),
     )
-    emit(Result("queries", table, columns), format_name=format_name, output=output, force=force,
-         full_names=True)  # fmt: skip
+    emit(
+        Result("queries", table, columns),
+        format_name=format_name,
+        output=output,
+        force=force,
+        full_names=True,
+    )
     return 0
 
 
@@ -280,11 +299,18 @@ def query(
         raise QueryError(f"{error}; e.g. {_completed(error, name, param or [], store)}") from error
     if not len(result):
         _explain_no_rows(database, asked, given, store)
-    notes = (*_provenance(given.get("run_id"), asked), *(f"{k} = {v}" for k, v in given.items()
-                                                         if k != "run_id"),
-             *result.notes[2:])  # fmt: skip
-    emit(replace(result, notes=notes), format_name=format_name, output=output, force=force,
-         full_names=full_names)  # fmt: skip
+    notes = (
+        *_provenance(given.get("run_id"), asked),
+        *(f"{k} = {v}" for k, v in given.items() if k != "run_id"),
+        *result.notes[2:],
+    )
+    emit(
+        replace(result, notes=notes),
+        format_name=format_name,
+        output=output,
+        force=force,
+        full_names=full_names,
+    )
     return 0
 
 
@@ -318,8 +344,10 @@ def _explain_no_rows(
     elif run_id is not None:
         absent = [table for table in asked.needs if not database.has_rows_in(table, run_id)]
         if absent:
-            say(f"no rows: run {run_id} has nothing in {', '.join(absent)}; what it has: "
-                f"tracekit query run_summary{place(store, run_id)}")  # fmt: skip
+            say(
+                f"no rows: run {run_id} has nothing in {', '.join(absent)}; what it has: "
+                f"tracekit query run_summary{place(store, run_id)}"
+            )
 
 
 def _no_all_runs(of_run: Parameter | None, name: str) -> str:
@@ -343,8 +371,10 @@ def _parameters(asked: Query, pairs: list[str]) -> dict[str, Any]:
         if not equals:
             raise UsageError(f"--param {pair!r}: write it as NAME=VALUE")
         if name not in types:
-            raise QueryError(f"the report {asked.name} has no parameter {name!r}; it has: "
-                             f"{', '.join(types) or 'none'}")  # fmt: skip
+            raise QueryError(
+                f"the report {asked.name} has no parameter {name!r}; it has: "
+                f"{', '.join(types) or 'none'}"
+            )
         if name in given:
             raise UsageError(f"--param {name} is given twice")
         try:

@@ -32,10 +32,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def chart(
-    name: Annotated[
-        str,
-        typer.Argument(help=f"{_CHARTS}."),
-    ],
+    name: Annotated[str, typer.Argument(help=f"{_CHARTS}.")],
     runs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -45,8 +42,7 @@ def chart(
     store: StoreOption = DEFAULT_STORE,
     output: PictureOption = None,
     data: Annotated[
-        Path | None,
-        typer.Option("--data", help="Write what is drawn: csv, json, md or parquet."),
+        Path | None, typer.Option("--data", help="Write what is drawn: csv, json, md or parquet.")
     ] = None,
     over: Annotated[
         str | None,
@@ -117,8 +113,7 @@ def chart(
     rule: Annotated[
         str | None,
         typer.Option(
-            "--rule",
-            help="Of sweeps: of several configurations the mean, median, min or max.",
+            "--rule", help="Of sweeps: of several configurations the mean, median, min or max."
         ),
     ] = None,
     order: Annotated[
@@ -149,15 +144,31 @@ def chart(
     """
     from tracekit.charts.request import Request
 
-    own = {"of": of, "layers": layers, "depth": depth, "metric": metric, "show": show,
-           "baseline": baseline, "phase": phase, "x": x, "y": y, "by": by, "color": color,
-           "where": where, "rule": rule, "order": order,
-           "log": "true" if log else None,
-           "less_is_better": "true" if less_is_better else None}  # fmt: skip
+    own = {
+        "of": of,
+        "layers": layers,
+        "depth": depth,
+        "metric": metric,
+        "show": show,
+        "baseline": baseline,
+        "phase": phase,
+        "x": x,
+        "y": y,
+        "by": by,
+        "color": color,
+        "where": where,
+        "rule": rule,
+        "order": order,
+        "log": "true" if log else None,
+        "less_is_better": "true" if less_is_better else None,
+    }
     asked = Request(
-        over, series or (), panels, title or "",
+        over,
+        series or (),
+        panels,
+        title or "",
         {option: value for option, value in own.items() if value is not None},
-    )  # fmt: skip
+    )
     outputs = Outputs(output, data, size, style, force)
     chart = _chart(store, name, runs or [], asked)
     from tracekit.render.charts import draw, plot

@@ -33,8 +33,7 @@ def check(
         bool, typer.Option("--deep", help="Read every file and compare its hash.")
     ] = False,
     repair: Annotated[
-        bool,
-        typer.Option("--repair", help="Clear what killed ingests left; nothing that came in."),
+        bool, typer.Option("--repair", help="Clear what killed ingests left; nothing that came in.")
     ] = False,
     format_name: FormatOption = "table",
     output: OutputOption = None,
@@ -71,16 +70,26 @@ def check(
     }
     schema = pa.schema([(name, pa.string()) for name in rows])
     columns = tuple(ResultColumn(name) for name in rows)
-    emit(Result("check", pa.table(rows, schema=schema), columns), format_name=format_name,
-         output=output, force=force, full_names=True)  # fmt: skip
+    emit(
+        Result("check", pa.table(rows, schema=schema), columns),
+        format_name=format_name,
+        output=output,
+        force=force,
+        full_names=True,
+    )
     unknown = {damage.commit for damage in damages if isinstance(damage, Unknown)}
     broken, litter = {*commits} - unknown - {None}, commits.count(None)
     mended = [
         f"{counted(len(broken), 'source')} of {len(sources):,} damaged: `tracekit ingest --replace"
-        " FILE` reads the file again" if broken else "",
+        " FILE` reads the file again"
+        if broken
+        else "",
         f"{counted(len(unknown), 'source')} of {len(sources):,} without a manifest, as an older "
-        "tracekit left them: whether they are whole is not known" if unknown else "",
+        "tracekit left them: whether they are whole is not known"
+        if unknown
+        else "",
         f"{counted(litter, 'file')} of no ingest: `tracekit check --repair` clears what was left"
-        if litter else "",
-    ]  # fmt: skip
+        if litter
+        else "",
+    ]
     raise DamageError("; ".join(filter(None, mended)))

@@ -29,10 +29,18 @@ _FOR_PEOPLE = ("table", "markdown")
 _TOP = 20
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?%")
 #: Said in words above and below the table.
-_IN_WORDS = frozenset((
-    "is_beyond_noise", "a_stddev_ns", "b_stddev_ns", "a_step_count", "b_step_count", "match_basis",
-    "reason", "row_kind",
-))  # fmt: skip
+_IN_WORDS = frozenset(
+    (
+        "is_beyond_noise",
+        "a_stddev_ns",
+        "b_stddev_ns",
+        "a_step_count",
+        "b_step_count",
+        "match_basis",
+        "reason",
+        "row_kind",
+    )
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -45,8 +53,7 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="The run that may be slower.")],
     store: StoreOption = DEFAULT_STORE,
     by: Annotated[
-        str | None,
-        typer.Option("--by", help="One row per kernel, op, layer, phase or category."),
+        str | None, typer.Option("--by", help="One row per kernel, op, layer, phase or category.")
     ] = None,
     phase: Annotated[
         str | None,
@@ -80,8 +87,13 @@ def compare(
     compared = compare(opened(Database, store), a, b, by, phase)
     is_for_people = format_name in _FOR_PEOPLE
     shown = _cut(compared.result, top if top is not None else _TOP if is_for_people else None)
-    emit(_readable(shown) if is_for_people else shown, format_name=format_name, output=output,
-         force=force, full_names=full_names)  # fmt: skip
+    emit(
+        _readable(shown) if is_for_people else shown,
+        format_name=format_name,
+        output=output,
+        force=force,
+        full_names=full_names,
+    )
     if limit is not None:
         _judge(compared.verdict, limit)
     return 0
@@ -129,9 +141,10 @@ def _readable(result: Result) -> Result:
 
     table, described = result.table, {column.name: column for column in result.columns}
     kept = [
-        name for name in described
+        name
+        for name in described
         if name not in _IN_WORDS and pc.any(table.column(name).is_valid()).as_py()
-    ]  # fmt: skip
+    ]
     kept.sort(key=lambda name: name == "other_name")
     for name in ("a_launch_count", "b_launch_count"):  # mostly the same in each step
         if (

@@ -100,11 +100,18 @@ def ingest(
     keep_pandas_out()
     paths, roles = _columns(paths, columns or [])
     options = Options(
-        run_name=run, labels=_pairs("label", "batch=32", label or []),
-        metrics=_metrics(metric or []), device_name=device, peaks=peaks or (), events=events or (),
-        columns=roles, format_name=format_name, is_strict=strict, replaces=replace,
+        run_name=run,
+        labels=_pairs("label", "batch=32", label or []),
+        metrics=_metrics(metric or []),
+        device_name=device,
+        peaks=peaks or (),
+        events=events or (),
+        columns=roles,
+        format_name=format_name,
+        is_strict=strict,
+        replaces=replace,
         workers=workers or _cores(),
-    )  # fmt: skip
+    )
     teller = Teller()
     try:
         with progress_bar(teller):
@@ -223,8 +230,12 @@ def formats(
     full_names: FullNamesOption = False,
 ) -> int:
     """List the formats tracekit reads, explain what a file is, or say how to record and measure."""
-    asked = {"--explain": explain is not None, "--events": events is not None,
-             "--record": record, "--metrics": metrics}  # fmt: skip
+    asked = {
+        "--explain": explain is not None,
+        "--events": events is not None,
+        "--record": record,
+        "--metrics": metrics,
+    }
     given = [option for option, is_given in asked.items() if is_given]
     if given or reads is not None or device is not None:
         _refuse_formats(given, reads, device, is_table=not output and format_name == "table")
@@ -240,10 +251,17 @@ def formats(
     keep_pandas_out()
     known = parsers().values()
     table = pa.table({"format_name": [p.name for p in known], "reads": [p.title for p in known]})
-    columns = (ResultColumn("format_name", "", "what --format takes"),
-               ResultColumn("reads", "", "what it reads"))  # fmt: skip
-    emit(Result("formats", table, columns), format_name=format_name, output=output, force=force,
-         full_names=full_names)  # fmt: skip
+    columns = (
+        ResultColumn("format_name", "", "what --format takes"),
+        ResultColumn("reads", "", "what it reads"),
+    )
+    emit(
+        Result("formats", table, columns),
+        format_name=format_name,
+        output=output,
+        force=force,
+        full_names=full_names,
+    )
     for reason in broken_parsers().values():
         say(f"not usable: {reason}")
     return 0

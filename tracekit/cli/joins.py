@@ -29,10 +29,13 @@ if TYPE_CHECKING:
 MinMatchOption = Annotated[
     float,
     typer.Option(
-        "--min-match", min=0.0, max=1.0, metavar="SHARE",
+        "--min-match",
+        min=0.0,
+        max=1.0,
+        metavar="SHARE",
         help="Exit with 10 if less of the launches or of the kernel time has counters.",
     ),
-]  # fmt: skip
+]
 _PARTS = 5
 
 
@@ -64,8 +67,13 @@ def join(
 
     database = opened(Database, store)
     run_id = _joined(database, timeline, counters, min_match)
-    emit(database.query("joins", {"run_id": run_id}), format_name=format_name,
-         output=output, force=force, full_names=full_names)  # fmt: skip
+    emit(
+        database.query("joins", {"run_id": run_id}),
+        format_name=format_name,
+        output=output,
+        force=force,
+        full_names=full_names,
+    )
     say(f"next: tracekit kernels{place(store, run_id)}")
     return 0
 
@@ -84,8 +92,10 @@ def join_ingested(store: Path, runs: Sequence[str], min_match: float) -> None:
     for run in timelines:
         run_id = _joined(database, run, counters, min_match)
         for row in database.query("joins", {"run_id": run_id}).rows():
-            say(f"joined: {row['run_name']} with {row['counter_run_name']}: counters for "
-                f"{100 * row['matched_ratio']:.3g} % of the launches")  # fmt: skip
+            say(
+                f"joined: {row['run_name']} with {row['counter_run_name']}: counters for "
+                f"{100 * row['matched_ratio']:.3g} % of the launches"
+            )
         say(f"next: tracekit kernels{place(store, run_id)}")
 
 
@@ -109,12 +119,16 @@ def _tell(found: Join) -> None:
         say("and at more places")
     by_order, in_all = found.ordered_time_ratio, found.matched_time_ratio
     if by_order is not None and in_all is not None and by_order < in_all:
-        say(f"{100 * by_order:.3g} % of the kernel time is matched by order; "
+        say(
+            f"{100 * by_order:.3g} % of the kernel time is matched by order; "
             f"{100 * (in_all - by_order):.3g} % has the mean of launches of the same function, "
-            "grid and block, or of the same function where one side has no grid")  # fmt: skip
+            "grid and block, or of the same function where one side has no grid"
+        )
     if found.matched_ratio < 1:
-        say(f"{100 * found.matched_ratio:.3g} % of the launches have counters; tracekit query "
-            f"kernel_matches --run {found.run_id} lists those that have none, and why")  # fmt: skip
+        say(
+            f"{100 * found.matched_ratio:.3g} % of the launches have counters; tracekit query "
+            f"kernel_matches --run {found.run_id} lists those that have none, and why"
+        )
 
 
 def joins(
@@ -139,8 +153,13 @@ def joins(
     if remove is not None:
         _undo(database, run_id, remove)
         return 0
-    emit(database.query("joins", {"run_id": run_id}), format_name=format_name, output=output,
-         force=force, full_names=full_names)  # fmt: skip
+    emit(
+        database.query("joins", {"run_id": run_id}),
+        format_name=format_name,
+        output=output,
+        force=force,
+        full_names=full_names,
+    )
     return 0
 
 
@@ -148,8 +167,10 @@ def _undo(database: Database, run_id: str | None, counters: str) -> None:
     from tracekit.joins import joins_of
 
     if run_id is None:
-        raise UsageError(f"--remove {counters}: name the run of the timeline, too: tracekit joins "
-                         f"RUN --remove {counters}")  # fmt: skip
+        raise UsageError(
+            f"--remove {counters}: name the run of the timeline, too: tracekit joins "
+            f"RUN --remove {counters}"
+        )
     there = database.query("joins", {"run_id": run_id}).rows()
     known = {row["counter_run_name"]: row["counter_run_id"] for row in there}
     known |= {identity: identity for identity in known.values()}

@@ -46,9 +46,13 @@ def figures(
     if not len(result):  # none is below the average, or nobody knows the average: say which
         told = database.query("kernel_figures", {"run_id": run_id, **asked, "below_average": False})
     notes = [
-        f"run: {run_id}", *_times_apart(database, run_id), *_joined(database, run_id),
-        *_average(told), *_convention(told), *_unknown(told),
-    ]  # fmt: skip
+        f"run: {run_id}",
+        *_times_apart(database, run_id),
+        *_joined(database, run_id),
+        *_average(told),
+        *_convention(told),
+        *_unknown(told),
+    ]
     cut = _cut(result, top, tuple(notes))
     return _readable(cut) if for_people else cut
 
@@ -89,8 +93,11 @@ def _average(result: Result) -> list[str]:
     first = rows[0]
     average = human(first["average_ratio"], "ratio")
     found = {row["ceiling_name"]: row for row in reversed(rows)}
-    peaks = [f"{name}, {human(row['peak_flop_per_s'], 'flop/s')} ({row['peak_source']})"
-             for name, row in sorted(found.items()) if name not in (None, "mixed")]  # fmt: skip
+    peaks = [
+        f"{name}, {human(row['peak_flop_per_s'], 'flop/s')} ({row['peak_source']})"
+        for name, row in sorted(found.items())
+        if name not in (None, "mixed")
+    ]
     of = "of the ceiling that most operations are under: " if len(found) > 1 else "of "
     return [f"utilization: {of}{', '.join(peaks)}", f"of all kernels together: {average}"]
 
@@ -100,8 +107,9 @@ def _convention(result: Result) -> list[str]:
     rows = [row for row in result.rows() if row["other_flop"] != row["total_flop"]]
     if not rows:
         return []
-    own, other = (sum(row[name] or 0.0 for row in result.rows())
-                  for name in ("total_flop", "other_flop"))  # fmt: skip
+    own, other = (
+        sum(row[name] or 0.0 for row in result.rows()) for name in ("total_flop", "other_flop")
+    )
     convention = rows[0]["fp16_convention"]
     name = "packed" if convention == "arithmetic" else "arithmetic"
     told = (
@@ -134,10 +142,20 @@ def _command(metrics: str) -> str:
 
 
 #: Said below the table, once.
-_IN_NOTES = frozenset((
-    "reason", "bound_reason", "missing_metrics", "average_ratio", "peak_flop_per_s", "peak_source",
-    "level_name", "event_id", "fp16_convention", "other_flop",
-))  # fmt: skip
+_IN_NOTES = frozenset(
+    (
+        "reason",
+        "bound_reason",
+        "missing_metrics",
+        "average_ratio",
+        "peak_flop_per_s",
+        "peak_source",
+        "level_name",
+        "event_id",
+        "fp16_convention",
+        "other_flop",
+    )
+)
 
 
 def _readable(result: Result) -> Result:

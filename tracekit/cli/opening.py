@@ -104,12 +104,16 @@ def tell_damages() -> None:
     """
     found = {damage.commit: damage for one in _OPENED for damage in reversed(one.damages)}
     for commit, damage in [*found.items()][:_MOST_TOLD]:
-        say(f"damaged: source {commit.source_id} of run {commit.run_id} is left out: "
-            f"{'/'.join(damage.path.parts[-4:])} {damage.what}")  # fmt: skip
+        say(
+            f"damaged: source {commit.source_id} of run {commit.run_id} is left out: "
+            f"{'/'.join(damage.path.parts[-4:])} {damage.what}"
+        )
     if found:
         more = len(found) - _MOST_TOLD
-        say(f"{f'and {more} more; ' if more > 0 else ''}`tracekit check` names every file; "
-            "`tracekit ingest --replace FILE` reads a profiler's file again")  # fmt: skip
+        say(
+            f"{f'and {more} more; ' if more > 0 else ''}`tracekit check` names every file; "
+            "`tracekit ingest --replace FILE` reads a profiler's file again"
+        )
 
     _OPENED[:] = [database for database in _OPENED if database.is_stuck]
 

@@ -70,9 +70,13 @@ def place(store: Path, run: str | None = None) -> str:
 
 
 def emit(
-    result: Result, *, format_name: str = "table", output: Path | None = None,
-    force: bool = False, full_names: bool = False,
-) -> None:  # fmt: skip
+    result: Result,
+    *,
+    format_name: str = "table",
+    output: Path | None = None,
+    force: bool = False,
+    full_names: bool = False,
+) -> None:
     """Render a result to stdout or a file; a file is written wholly or not at all."""
     chosen = renderer(format_name)
     if output is None and chosen.is_binary and _is_terminal():

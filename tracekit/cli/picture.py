@@ -68,9 +68,8 @@ class Outputs:
             renderer(_kind_of(self.data))
 
     def put(
-        self, numbers: Result, draw: Callable[..., Any],
-        plot: Callable[[RenderOptions, int], bytes],
-    ) -> None:  # fmt: skip
+        self, numbers: Result, draw: Callable[..., Any], plot: Callable[[RenderOptions, int], bytes]
+    ) -> None:
         """Write what is asked for; on the terminal what `plot` gives if it is nothing else."""
         image = None if self.picture is None else self._image(self.picture, draw)
         if self.data is not None:

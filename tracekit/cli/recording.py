@@ -94,10 +94,17 @@ def _capability(device: str) -> str:
 
 
 def _comment(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent="# ", subsequent_indent="# ",
-                         break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent="# ",
+        subsequent_indent="# ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _filled(text: str, indent: str) -> str:
-    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_long_words=False,
-                         break_on_hyphens=False)  # fmt: skip
+    return textwrap.fill(
+        text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

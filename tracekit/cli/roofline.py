@@ -92,11 +92,21 @@ def roofline(
     from tracekit.roofline.request import Request
 
     asked = Request(
-        model=model, by=by, level=level, ceiling=ceiling, launch_ns=launch_overhead_ns,  # type: ignore[arg-type]
-        fp16_convention=fp16_convention, trajectory=trajectory,
-        series=series or (), panels=panels, top=top,
-        title=title or "", rate=rate, intensity=intensity, weight=weight,
-    )  # fmt: skip
+        model=model,
+        by=by,
+        level=level,
+        ceiling=ceiling,
+        launch_ns=launch_overhead_ns,  # type: ignore[arg-type]
+        fp16_convention=fp16_convention,
+        trajectory=trajectory,
+        series=series or (),
+        panels=panels,
+        top=top,
+        title=title or "",
+        rate=rate,
+        intensity=intensity,
+        weight=weight,
+    )
     outputs = Outputs(output, data, size, style, force)
     chart = _chart(store, runs or [], asked)
 
@@ -132,9 +142,11 @@ def _summary(chart: Chart) -> str:
     for margin in (margin for panel in chart.panels for margin in panel.margins):
         left_out[margin.kind] += margin.group_count
     words = {
-        "zero_ai": "without operations", "no_bytes": "without bytes", "unknown": "not known",
+        "zero_ai": "without operations",
+        "no_bytes": "without bytes",
+        "unknown": "not known",
         "no_label": "without the label",
-    }  # fmt: skip
+    }
     parts = [f"{drawn:,} point{'s' * (drawn != 1)}"]
     parts += [f"{left_out[kind]:,} {what}" for kind, what in words.items() if left_out[kind]]
     above = Counter(chart.data.table["is_above_roof"].to_pylist())[True]

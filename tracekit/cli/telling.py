@@ -49,9 +49,13 @@ def progress_bar(teller: Teller) -> Iterator[None]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     with Progress(
-        TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn(),
-        console=Console(stderr=True), transient=True,
-    ) as bar:  # fmt: skip
+        TextColumn("reading"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
         task = bar.add_task("reading", total=None)
 
         def progress(read: int, expected: int) -> None:
@@ -80,8 +84,10 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
     say(f"in: {counted(len(new), 'file')}, {counted(events, 'event')}: {_rows(new)}")
     say(f"lost: {_lost(new, store)}")
     if undone := sum(outcome.undone_count for outcome in new):
-        say(f"removed: {counted(undone, 'join')} of what was ingested again; `tracekit join` makes "
-            "them again")  # fmt: skip
+        say(
+            f"removed: {counted(undone, 'join')} of what was ingested again; `tracekit join` makes "
+            "them again"
+        )
     say(_next(new, store))
 
 
@@ -104,13 +110,29 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
 
 
 def _rows(outcomes: Sequence[Outcome]) -> str:
-    tables = ("kernel", "kernel_metric", "kernel_rule", "transfer", "slice", "flow",
-              "memory_event", "counter", "step", "op_stat", "layer_stat",
-              "configuration")  # fmt: skip
+    tables = (
+        "kernel",
+        "kernel_metric",
+        "kernel_rule",
+        "transfer",
+        "slice",
+        "flow",
+        "memory_event",
+        "counter",
+        "step",
+        "op_stat",
+        "layer_stat",
+        "configuration",
+    )
     totals = {table: sum(o.rows.get(table, 0) for o in outcomes) for table in tables}
-    words = {"kernel_metric": "metric", "kernel_rule": "piece of advice",
-             "memory_event": "memory event", "counter": "counter value",
-             "op_stat": "operator", "layer_stat": "layer time"}  # fmt: skip
+    words = {
+        "kernel_metric": "metric",
+        "kernel_rule": "piece of advice",
+        "memory_event": "memory event",
+        "counter": "counter value",
+        "op_stat": "operator",
+        "layer_stat": "layer time",
+    }
     return (
         ", ".join(counted(n, words.get(table, table)) for table, n in totals.items() if n)
         or "no rows"
@@ -118,8 +140,12 @@ def _rows(outcomes: Sequence[Outcome]) -> str:
 
 
 def _lost(outcomes: Sequence[Outcome], store: Path) -> str:
-    found = [(outcome, issue) for outcome in outcomes for issue in outcome.issues
-             if issue.severity_kind != "info"]  # fmt: skip
+    found = [
+        (outcome, issue)
+        for outcome in outcomes
+        for issue in outcome.issues
+        if issue.severity_kind != "info"
+    ]
     if not found:
         return "nothing"
     found.sort(key=lambda pair: (pair[1].severity_kind != "error", not pair[1].skipped_event_count))

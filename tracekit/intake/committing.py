@@ -34,10 +34,16 @@ def _outcome(
     job: Job, run_id: str, report: Report, rows: Mapping[str, int], already_in: str | None
 ) -> Outcome:
     return Outcome(
-        job.source.path, job.known_identity().source_id, run_id, job.detection.parser.name, rows,
-        tuple(report.issues.values()), report.event_count,
-        bool(report.facts.get("is_complete", True)), already_in,
-    )  # fmt: skip
+        job.source.path,
+        job.known_identity().source_id,
+        run_id,
+        job.detection.parser.name,
+        rows,
+        tuple(report.issues.values()),
+        report.event_count,
+        bool(report.facts.get("is_complete", True)),
+        already_in,
+    )
 
 
 def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
@@ -64,10 +70,12 @@ def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
     with blamed(job.detection.parser, job.source.path):
         source_row = batch_of_rows(SOURCE_FILE, [_source_row(job, report, commit, now)])
     known = under_way.commit(
-        job.number, commit,
+        job.number,
+        commit,
         {**run_rows(name, options.said, now), **job.assumed, SOURCE_FILE.name: source_row},
-        said=options.said, replaces=options.replaces,
-    )  # fmt: skip
+        said=options.said,
+        replaces=options.replaces,
+    )
     if known is not None:
         return _outcome(job, known.run_id, Report(), {}, known.run_id)
     outcome = _outcome(job, run_id, report, rows, None)
@@ -101,8 +109,11 @@ def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _refuse_damage(source: Source, report: Report) -> None:
-    damage = [issue for issue in report.issues.values() if issue.code in _DAMAGE_CODES
-              or issue.severity_kind == "error"]  # fmt: skip
+    damage = [
+        issue
+        for issue in report.issues.values()
+        if issue.code in _DAMAGE_CODES or issue.severity_kind == "error"
+    ]
     if damage:
         what = "; ".join(_in_words(issue) for issue in damage)
         raise StrictError(

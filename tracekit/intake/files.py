@@ -86,8 +86,11 @@ def _found_below(folder: Path, format_name: str | None, listener: Listener) -> l
         source = source_at(file)
         head = head_of(source)
         claimed = claims(head)
-        claimed_by = {parser.name for parser, match in claimed
-                      if match.certainty >= SURE or parser.name == format_name}  # fmt: skip
+        claimed_by = {
+            parser.name
+            for parser, match in claimed
+            if match.certainty >= SURE or parser.name == format_name
+        }
         if claimed_by and format_name is None:
             found.append((source, chosen(source, head, claimed)))
         elif format_name in claimed_by:

@@ -107,9 +107,13 @@ def _submit(
         with _deaths_told(job):
             for number, part in enumerate(job.parts):
                 future = pool.submit(
-                    _parse_in_worker, job.detection.parser.name, job.source, part, number,
+                    _parse_in_worker,
+                    job.detection.parser.name,
+                    job.source,
+                    part,
+                    number,
                     under_way.source_folder(job.number),
-                )  # fmt: skip
+                )
                 futures[future] = job
     return futures
 

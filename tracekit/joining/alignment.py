@@ -48,11 +48,17 @@ def align(timeline: Launches, counters: Launches) -> Alignment:
     _by_name(state)
     known = state.counters[state.counters != NONE]
     return Alignment(
-        state.counters, state.kinds, state.fits,
-        np.bincount(known, minlength=len(counters)), state.theirs, state.their_keys,
-        state.their_shapes_known, state.lacks,
-        tuple(partings[:MOST_PARTINGS]), has_other_inputs,
-    )  # fmt: skip
+        state.counters,
+        state.kinds,
+        state.fits,
+        np.bincount(known, minlength=len(counters)),
+        state.theirs,
+        state.their_keys,
+        state.their_shapes_known,
+        state.lacks,
+        tuple(partings[:MOST_PARTINGS]),
+        has_other_inputs,
+    )
 
 
 @dataclass(slots=True)
@@ -89,11 +95,21 @@ class _State:
         size = len(timeline)
         none = np.full(size, NONE, np.int64)
         return cls(
-            ours, theirs, our_keys, their_keys, our_functions, their_functions,
+            ours,
+            theirs,
+            our_keys,
+            their_keys,
+            our_functions,
+            their_functions,
             _lacks(np.isin(our_functions, their_functions), np.isin(our_keys, their_keys)),
-            timeline.has_shape, counters.has_shape, none, none.copy(), np.zeros(size, np.int64),
-            none.copy(), np.bincount(theirs),
-        )  # fmt: skip
+            timeline.has_shape,
+            counters.has_shape,
+            none,
+            none.copy(),
+            np.zeros(size, np.int64),
+            none.copy(),
+            np.bincount(theirs),
+        )
 
     def match(self, places: Ints, counters: Ints, fits: Ints, kinds: Ints | Kind) -> None:
         """Note the counter launches of some launches of the timeline."""

@@ -277,9 +277,10 @@ def passes(blocks: Sequence[Block], size: int, reference: Reference) -> list[Pas
     worth = [sum(block.length for block in one) for one in chosen]
     least = WHOLE * max(worth)
     return [
-        one for one, length in zip(chosen, worth, strict=True)
+        one
+        for one, length in zip(chosen, worth, strict=True)
         if length >= max(2, least if not _is_cut(one, size, reference) else 2)
-    ]  # fmt: skip
+    ]
 
 
 def _of_one_track(found: Sequence[Pass], reference: Reference) -> list[Pass]:

@@ -75,9 +75,11 @@ class Launches:
         pairs = [(codes.setdefault(name, len(codes)), shape) for name, shape in rows]
         shapes = np.array([shape or _UNKNOWN for _, shape in pairs], np.int64).reshape(-1, 6)
         return cls(
-            tuple(codes), np.array([code for code, _ in pairs], np.int64), shapes,
+            tuple(codes),
+            np.array([code for code, _ in pairs], np.int64),
+            shapes,
             None if tracks is None else np.array(tracks, np.int64),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

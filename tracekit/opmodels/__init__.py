@@ -26,10 +26,22 @@ GROUP = "tracekit.op_models"
 BUILT_IN = tuple(
     EntryPoint(name, f"tracekit.opmodels.{name}", GROUP)
     for name in (
-        "gemm", "convolution", "attention", "normalization", "softmax", "pooling", "elementwise",
-        "reduction", "embedding", "optimizer", "collective", "copy", "view", "composite",
+        "gemm",
+        "convolution",
+        "attention",
+        "normalization",
+        "softmax",
+        "pooling",
+        "elementwise",
+        "reduction",
+        "embedding",
+        "optimizer",
+        "collective",
+        "copy",
+        "view",
+        "composite",
     )
-)  # fmt: skip
+)
 
 _LARGEST = 2**63 - 1
 #: Longer texts, which a call on many tensors has, are not kept.

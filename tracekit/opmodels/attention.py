@@ -104,8 +104,11 @@ def _require_no_window(call: OpCall, *places: int) -> None:
 # -- forward --------------------------------------------------------------------------------------
 
 
-@model("aten::scaled_dot_product_attention", "aten::_scaled_dot_product_attention_math",
-       family="attention")  # fmt: skip
+@model(
+    "aten::scaled_dot_product_attention",
+    "aten::_scaled_dot_product_attention_math",
+    family="attention",
+)
 def scaled_dot_product(call: OpCall) -> Work:
     """(query, key, value, attn_mask, dropout_p, is_causal …)."""
     return forward(_first(call), causal=call.flag(5), also=[call.optional(3)])

@@ -59,26 +59,52 @@ FP64 = ElementType("fp64", 8, "float")
 #: As C++ compilers spell the types in `input_types`; `long` is of torch 1.13, `__int64` of Windows.
 _BY_SPELLING = {
     "bool": BOOL,
-    "unsigned char": UINT8, "signed char": INT8, "char": INT8,
-    "c10::qint8": INT8, "c10::quint8": UINT8, "c10::qint32": INT32,
-    "short": INT16, "short int": INT16,
+    "unsigned char": UINT8,
+    "signed char": INT8,
+    "char": INT8,
+    "c10::qint8": INT8,
+    "c10::quint8": UINT8,
+    "c10::qint32": INT32,
+    "short": INT16,
+    "short int": INT16,
     "unsigned short": ElementType("uint16", 2, "int"),
     "int": INT32,
     "unsigned int": ElementType("uint32", 4, "int"),
-    "long": INT64, "long int": INT64, "long long": INT64, "__int64": INT64,
+    "long": INT64,
+    "long int": INT64,
+    "long long": INT64,
+    "__int64": INT64,
     "unsigned long": ElementType("uint64", 8, "int"),
-    "c10::Float8_e4m3fn": FP8, "c10::Float8_e4m3fnuz": FP8, "c10::Float8_e5m2": FP8,
-    "c10::Float8_e5m2fnuz": FP8, "c10::Float8_e8m0fnu": FP8,
-    "c10::Half": FP16, "c10::BFloat16": BF16, "float": FP32, "double": FP64,
+    "c10::Float8_e4m3fn": FP8,
+    "c10::Float8_e4m3fnuz": FP8,
+    "c10::Float8_e5m2": FP8,
+    "c10::Float8_e5m2fnuz": FP8,
+    "c10::Float8_e8m0fnu": FP8,
+    "c10::Half": FP16,
+    "c10::BFloat16": BF16,
+    "float": FP32,
+    "double": FP64,
     "c10::complex<c10::Half>": ElementType("complex32", 4, "complex"),
     "c10::complex<float>": ElementType("complex64", 8, "complex"),
     "c10::complex<double>": ElementType("complex128", 16, "complex"),
-}  # fmt: skip
+}
 #: c10::ScalarType, by which operators are told the type of their result.
 _BY_NUMBER = {
-    0: UINT8, 1: INT8, 2: INT16, 3: INT32, 4: INT64, 5: FP16, 6: FP32, 7: FP64, 11: BOOL, 15: BF16,
-    23: FP8, 24: FP8, 25: FP8, 26: FP8,
-}  # fmt: skip
+    0: UINT8,
+    1: INT8,
+    2: INT16,
+    3: INT32,
+    4: INT64,
+    5: FP16,
+    6: FP32,
+    7: FP64,
+    11: BOOL,
+    15: BF16,
+    23: FP8,
+    24: FP8,
+    25: FP8,
+    26: FP8,
+}
 #: In `input_types`: no tensors. A list of numbers has a shape all the same, its length.
 _NO_TENSORS = frozenset(
     ("", "Scalar", "ScalarList", "GenericList", "Int", "Bool", "Double", "String", "Device")

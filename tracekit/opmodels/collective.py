@@ -19,17 +19,28 @@ def _handed_over(call: OpCall, place: int) -> tuple[Tensor, ...]:
     return (found,)
 
 
-@model("c10d::allreduce_", "nccl:all_reduce", "gloo:all_reduce", "vllm::all_reduce",
-       "symm_mem::multimem_all_reduce_", "_c10d_functional::all_reduce",
-       "_c10d_functional::all_reduce_", family="collective")  # fmt: skip
+@model(
+    "c10d::allreduce_",
+    "nccl:all_reduce",
+    "gloo:all_reduce",
+    "vllm::all_reduce",
+    "symm_mem::multimem_all_reduce_",
+    "_c10d_functional::all_reduce",
+    "_c10d_functional::all_reduce_",
+    family="collective",
+)
 def all_reduce(call: OpCall) -> Work:
     """(tensors …): as much comes back."""
     given = _handed_over(call, 0)
     return Work(flops=_NOT_COUNTED, reads=given, writes=given, message=given)
 
 
-@model("c10d::_allgather_base_", "c10d::_reduce_scatter_base_", "c10d::alltoall_base_",
-       family="collective")  # fmt: skip
+@model(
+    "c10d::_allgather_base_",
+    "c10d::_reduce_scatter_base_",
+    "c10d::alltoall_base_",
+    family="collective",
+)
 def into(call: OpCall) -> Work:
     """(output, input …)."""
     given = _handed_over(call, 1)
@@ -37,11 +48,22 @@ def into(call: OpCall) -> Work:
     return Work(flops=_NOT_COUNTED, reads=given, writes=out, message=given)
 
 
-@model("record_param_comms", "nccl:broadcast", "c10d::broadcast_", "nccl:reduce",
-       "nccl:_all_gather_base", "nccl:all_gather", "nccl:_reduce_scatter_base",
-       "nccl:reduce_scatter", "nccl:all_to_all", "nccl:send", "vllm::all_gather",
-       "_c10d_functional::all_gather_into_tensor", "_c10d_functional::reduce_scatter_tensor",
-       family="collective")  # fmt: skip
+@model(
+    "record_param_comms",
+    "nccl:broadcast",
+    "c10d::broadcast_",
+    "nccl:reduce",
+    "nccl:_all_gather_base",
+    "nccl:all_gather",
+    "nccl:_reduce_scatter_base",
+    "nccl:reduce_scatter",
+    "nccl:all_to_all",
+    "nccl:send",
+    "vllm::all_gather",
+    "_c10d_functional::all_gather_into_tensor",
+    "_c10d_functional::reduce_scatter_tensor",
+    family="collective",
+)
 def handed_over(call: OpCall) -> Work:
     """(tensors …): what comes back depends on the ranks."""
     given = _handed_over(call, 0)

@@ -33,9 +33,14 @@ class Geometry:
             return list(image)
         padding = [0] if isinstance(self.padding, str) else self.padding
         rows = zip(
-            image, kernel, _for_each(self.stride, rank), _for_each(padding, rank),
-            _for_each(self.dilation, rank), _for_each(self.output_padding, rank), strict=True,
-        )  # fmt: skip
+            image,
+            kernel,
+            _for_each(self.stride, rank),
+            _for_each(padding, rank),
+            _for_each(self.dilation, rank),
+            _for_each(self.output_padding, rank),
+            strict=True,
+        )
         size = _transposed_size if self.transposed else _size
         return [size(*row) for row in rows]
 
@@ -106,33 +111,53 @@ def _require_fit(image: Tensor, weight: Tensor, geometry: Geometry) -> None:
 def convolution(call: OpCall) -> Work:
     """(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups …)."""
     geometry = Geometry(
-        stride=call.integers(3), padding=call.integers(4), dilation=call.integers(5),
-        transposed=call.flag(6), output_padding=call.integers(7), groups=call.integer(8),
-    )  # fmt: skip
+        stride=call.integers(3),
+        padding=call.integers(4),
+        dilation=call.integers(5),
+        transposed=call.flag(6),
+        output_padding=call.integers(7),
+        groups=call.integer(8),
+    )
     return convolved(call.tensor(0), call.tensor(1), geometry, [call.optional(2)])
 
 
-@model("aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::_convolution_mode",
-       family="convolution", arguments=(7,))  # fmt: skip
+@model(
+    "aten::conv1d",
+    "aten::conv2d",
+    "aten::conv3d",
+    "aten::_convolution_mode",
+    family="convolution",
+    arguments=(7,),
+)
 def conv(call: OpCall) -> Work:
     """(input, weight, bias, stride, padding, dilation, groups); padding can be a word."""
     word = call.text(4, "[0]")
     geometry = Geometry(
-        stride=call.integers(3, [1]), dilation=call.integers(5, [1]), groups=call.integer(6, 1),
+        stride=call.integers(3, [1]),
+        dilation=call.integers(5, [1]),
+        groups=call.integer(6, 1),
         padding=word if word in ("same", "valid") else call.integers(4, [0]),
-    )  # fmt: skip
+    )
     return convolved(call.tensor(0), call.tensor(1), geometry, [call.optional(2)])
 
 
-@model("aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d",
-       family="convolution", arguments=(8,))  # fmt: skip
+@model(
+    "aten::conv_transpose1d",
+    "aten::conv_transpose2d",
+    "aten::conv_transpose3d",
+    family="convolution",
+    arguments=(8,),
+)
 def conv_transpose(call: OpCall) -> Work:
     """(input, weight, bias, stride, padding, output_padding, groups, dilation)."""
     geometry = Geometry(
-        stride=call.integers(3, [1]), padding=call.integers(4, [0]),
-        output_padding=call.integers(5, [0]), groups=call.integer(6, 1),
-        dilation=call.integers(7, [1]), transposed=True,
-    )  # fmt: skip
+        stride=call.integers(3, [1]),
+        padding=call.integers(4, [0]),
+        output_padding=call.integers(5, [0]),
+        groups=call.integer(6, 1),
+        dilation=call.integers(7, [1]),
+        transposed=True,
+    )
     return convolved(call.tensor(0), call.tensor(1), geometry, [call.optional(2)])
 
 
@@ -142,8 +167,12 @@ def of_cudnn(call: OpCall) -> Work:
     return _of_library(call, 2)
 
 
-@model("aten::miopen_convolution", "aten::miopen_depthwise_convolution",
-       "aten::mkldnn_convolution", family="convolution")  # fmt: skip
+@model(
+    "aten::miopen_convolution",
+    "aten::miopen_depthwise_convolution",
+    "aten::mkldnn_convolution",
+    family="convolution",
+)
 def of_miopen(call: OpCall) -> Work:
     """(self, weight, bias, padding, stride, dilation, groups …)."""
     return _of_library(call, 3, call.optional(2))
@@ -151,9 +180,11 @@ def of_miopen(call: OpCall) -> Work:
 
 def _of_library(call: OpCall, place: int, *also: Tensor | None) -> Work:
     geometry = Geometry(
-        padding=call.integers(place), stride=call.integers(place + 1),
-        dilation=call.integers(place + 2), groups=call.integer(place + 3),
-    )  # fmt: skip
+        padding=call.integers(place),
+        stride=call.integers(place + 1),
+        dilation=call.integers(place + 2),
+        groups=call.integer(place + 3),
+    )
     return convolved(call.tensor(0), call.tensor(1), geometry, also)
 
 
@@ -171,10 +202,13 @@ def transposed_of_miopen(call: OpCall) -> Work:
 
 def _transposed_of_library(call: OpCall, place: int, *also: Tensor | None) -> Work:
     geometry = Geometry(
-        padding=call.integers(place), output_padding=call.integers(place + 1),
-        stride=call.integers(place + 2), dilation=call.integers(place + 3),
-        groups=call.integer(place + 4), transposed=True,
-    )  # fmt: skip
+        padding=call.integers(place),
+        output_padding=call.integers(place + 1),
+        stride=call.integers(place + 2),
+        dilation=call.integers(place + 3),
+        groups=call.integer(place + 4),
+        transposed=True,
+    )
     return convolved(call.tensor(0), call.tensor(1), geometry, also)
 
 
@@ -192,14 +226,21 @@ def with_sum_and_relu(call: OpCall) -> Work:
 
 def _fused(call: OpCall, place: int, *also: Tensor | None) -> Work:
     geometry = Geometry(
-        stride=call.integers(place), padding=call.integers(place + 1),
-        dilation=call.integers(place + 2), groups=call.integer(place + 3),
-    )  # fmt: skip
+        stride=call.integers(place),
+        padding=call.integers(place + 1),
+        dilation=call.integers(place + 2),
+        groups=call.integer(place + 3),
+    )
     return convolved(call.tensor(0), call.tensor(1), geometry, also)
 
 
-@model("aten::thnn_conv2d", "aten::_slow_conv2d_forward", "aten::slow_conv3d",
-       "aten::slow_conv3d_forward", family="convolution")  # fmt: skip
+@model(
+    "aten::thnn_conv2d",
+    "aten::_slow_conv2d_forward",
+    "aten::slow_conv3d",
+    "aten::slow_conv3d_forward",
+    family="convolution",
+)
 def slow(call: OpCall) -> Work:
     """(self, weight, kernel_size, bias, stride, padding)."""
     geometry = Geometry(stride=call.integers(4), padding=call.integers(5), dilation=[1])
@@ -213,9 +254,11 @@ def depthwise(call: OpCall) -> Work:
     if len(image.dims) != len(weight.dims) or weight.dims[1] != 1:
         raise not_understood(f"{list(weight.dims)} is no kernel of single channels")
     geometry = Geometry(
-        stride=call.integers(4), padding=call.integers(5), dilation=call.integers(6),
+        stride=call.integers(4),
+        padding=call.integers(5),
+        dilation=call.integers(6),
         groups=image.dims[1],
-    )  # fmt: skip
+    )
     return convolved(image, weight, geometry, [call.optional(3)])
 
 

@@ -60,16 +60,26 @@ def filled(call: OpCall) -> Work:
     return Work(flops=0, reads=[value], writes=[call.tensor(0)])
 
 
-@model("aten::uniform_", "aten::normal_", "aten::random_", "aten::bernoulli_",
-       "aten::exponential_", family="copy")  # fmt: skip
+@model(
+    "aten::uniform_",
+    "aten::normal_",
+    "aten::random_",
+    "aten::bernoulli_",
+    "aten::exponential_",
+    family="copy",
+)
 def random(call: OpCall) -> Work:
     """(self …): numbers of a generator."""
     operations = Unknown("operations of generators of random numbers are not counted")
     return Work(flops=operations, writes=[call.tensor(0)])
 
 
-@model("aten::upsample_nearest1d", "aten::upsample_nearest2d", "aten::upsample_nearest3d",
-       family="copy")  # fmt: skip
+@model(
+    "aten::upsample_nearest1d",
+    "aten::upsample_nearest2d",
+    "aten::upsample_nearest3d",
+    family="copy",
+)
 def repeated(call: OpCall) -> Work:
     """(self, output_size …): every element once or more."""
     given, size = call.tensor(0), call.integers(1)

@@ -104,10 +104,12 @@ def _promoted(tensors: Sequence[Tensor]) -> ElementType | None:
     known = [kind for kind in types if kind]
     category = max((kind.category for kind in known), key=CATEGORIES.index)
     highest = [
-        tensor.type for tensor in tensors
-        if tensor.type and tensor.type.category == category
+        tensor.type
+        for tensor in tensors
+        if tensor.type
+        and tensor.type.category == category
         and (tensor.dims or all(not other.dims for other in tensors))
-    ]  # fmt: skip
+    ]
     return _wider(highest)
 
 
@@ -118,78 +120,167 @@ def _wider(types: Sequence[ElementType]) -> ElementType | None:
 
 
 unary = model(
-    "aten::neg", "aten::neg_", "aten::relu", "aten::relu_", "aten::square", "aten::sign",
-    "aten::sgn", "aten::relu6", "aten::silu", "aten::silu_", "aten::mish", "aten::hardswish",
-    "aten::hardswish_", "aten::hardsigmoid", "aten::round", "aten::floor", "aten::ceil",
-    "aten::trunc", "aten::bitwise_not", "aten::abs", "aten::abs_", "aten::log_sigmoid",
-    "aten::exp_", "aten::log_", "aten::sqrt_", "aten::rsqrt_", "aten::sigmoid_", "aten::tanh_",
-    "aten::reciprocal_", "aten::sin_", "aten::cos_", family="elementwise",
-)(on_each(1))  # fmt: skip
+    "aten::neg",
+    "aten::neg_",
+    "aten::relu",
+    "aten::relu_",
+    "aten::square",
+    "aten::sign",
+    "aten::sgn",
+    "aten::relu6",
+    "aten::silu",
+    "aten::silu_",
+    "aten::mish",
+    "aten::hardswish",
+    "aten::hardswish_",
+    "aten::hardsigmoid",
+    "aten::round",
+    "aten::floor",
+    "aten::ceil",
+    "aten::trunc",
+    "aten::bitwise_not",
+    "aten::abs",
+    "aten::abs_",
+    "aten::log_sigmoid",
+    "aten::exp_",
+    "aten::log_",
+    "aten::sqrt_",
+    "aten::rsqrt_",
+    "aten::sigmoid_",
+    "aten::tanh_",
+    "aten::reciprocal_",
+    "aten::sin_",
+    "aten::cos_",
+    family="elementwise",
+)(on_each(1))
 
 unary_with_numbers = model(
-    "aten::gelu", "aten::gelu_", "aten::leaky_relu", "aten::leaky_relu_", "aten::hardtanh",
-    "aten::hardtanh_", "aten::softplus", "aten::threshold", "aten::threshold_", "aten::elu",
-    "aten::elu_", "aten::nan_to_num", family="elementwise",
-)(on_each(1, numbers=(1, 2, 3)))  # fmt: skip
+    "aten::gelu",
+    "aten::gelu_",
+    "aten::leaky_relu",
+    "aten::leaky_relu_",
+    "aten::hardtanh",
+    "aten::hardtanh_",
+    "aten::softplus",
+    "aten::threshold",
+    "aten::threshold_",
+    "aten::elu",
+    "aten::elu_",
+    "aten::nan_to_num",
+    family="elementwise",
+)(on_each(1, numbers=(1, 2, 3)))
 
 unary_of_floats = model(
-    "aten::exp", "aten::exp2", "aten::expm1", "aten::log", "aten::log2", "aten::log10",
-    "aten::log1p", "aten::sqrt", "aten::rsqrt", "aten::sigmoid", "aten::tanh", "aten::sin",
-    "aten::cos", "aten::tan", "aten::atan", "aten::erf", "aten::erfc", "aten::reciprocal",
+    "aten::exp",
+    "aten::exp2",
+    "aten::expm1",
+    "aten::log",
+    "aten::log2",
+    "aten::log10",
+    "aten::log1p",
+    "aten::sqrt",
+    "aten::rsqrt",
+    "aten::sigmoid",
+    "aten::tanh",
+    "aten::sin",
+    "aten::cos",
+    "aten::tan",
+    "aten::atan",
+    "aten::erf",
+    "aten::erfc",
+    "aten::reciprocal",
     family="elementwise",
-)(on_each(1, of_floats=True))  # fmt: skip
+)(on_each(1, of_floats=True))
 
 binary = model(
-    "aten::mul", "aten::mul_", "aten::maximum", "aten::minimum", "aten::remainder",
-    "aten::remainder_", "aten::fmod", "aten::pow", "aten::pow_", "aten::clamp_min",
-    "aten::clamp_min_", "aten::clamp_max", "aten::clamp_max_", "aten::bitwise_and",
-    "aten::bitwise_or", "aten::bitwise_xor", "aten::bitwise_and_", "aten::bitwise_or_",
-    "aten::floor_divide", "aten::floor_divide_", "aten::logical_and_", "aten::logical_or_",
-    "aten::sigmoid_backward", "aten::tanh_backward", "aten::silu_backward",
-    "aten::hardswish_backward", family="elementwise",
-)(on_each(2))  # fmt: skip
+    "aten::mul",
+    "aten::mul_",
+    "aten::maximum",
+    "aten::minimum",
+    "aten::remainder",
+    "aten::remainder_",
+    "aten::fmod",
+    "aten::pow",
+    "aten::pow_",
+    "aten::clamp_min",
+    "aten::clamp_min_",
+    "aten::clamp_max",
+    "aten::clamp_max_",
+    "aten::bitwise_and",
+    "aten::bitwise_or",
+    "aten::bitwise_xor",
+    "aten::bitwise_and_",
+    "aten::bitwise_or_",
+    "aten::floor_divide",
+    "aten::floor_divide_",
+    "aten::logical_and_",
+    "aten::logical_or_",
+    "aten::sigmoid_backward",
+    "aten::tanh_backward",
+    "aten::silu_backward",
+    "aten::hardswish_backward",
+    family="elementwise",
+)(on_each(2))
 
 binary_with_number = model(
-    "aten::add", "aten::add_", "aten::sub", "aten::sub_", "aten::rsub",
-    "aten::threshold_backward", "aten::gelu_backward", "aten::native_dropout_backward",
+    "aten::add",
+    "aten::add_",
+    "aten::sub",
+    "aten::sub_",
+    "aten::rsub",
+    "aten::threshold_backward",
+    "aten::gelu_backward",
+    "aten::native_dropout_backward",
     family="elementwise",
-)(on_each(2, numbers=(1,)))  # fmt: skip
+)(on_each(2, numbers=(1,)))
 
 binary_with_numbers = model(
-    "aten::leaky_relu_backward", "aten::hardtanh_backward", family="elementwise",
-)(on_each(2, numbers=(2,)))  # fmt: skip
+    "aten::leaky_relu_backward", "aten::hardtanh_backward", family="elementwise"
+)(on_each(2, numbers=(2,)))
 
 quotient = model(
-    "aten::div", "aten::divide", "aten::true_divide", "aten::atan2", family="elementwise",
-)(on_each(2, numbers=(0, 1), of_floats=True))  # fmt: skip
+    "aten::div", "aten::divide", "aten::true_divide", "aten::atan2", family="elementwise"
+)(on_each(2, numbers=(0, 1), of_floats=True))
 
 quotient_in_place = model(
-    "aten::div_", "aten::divide_", "aten::true_divide_", family="elementwise",
-)(on_each(2, numbers=(0, 1)))  # fmt: skip
+    "aten::div_", "aten::divide_", "aten::true_divide_", family="elementwise"
+)(on_each(2, numbers=(0, 1)))
 
 tests_of_one = model(
-    "aten::isnan", "aten::isinf", "aten::isfinite", "aten::logical_not", family="elementwise",
-)(on_each(1, to=BOOL))  # fmt: skip
+    "aten::isnan", "aten::isinf", "aten::isfinite", "aten::logical_not", family="elementwise"
+)(on_each(1, to=BOOL))
 
 tests_of_two = model(
-    "aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::logical_and",
-    "aten::logical_or", "aten::logical_xor", family="elementwise",
-)(on_each(2, to=BOOL))  # fmt: skip
+    "aten::eq",
+    "aten::ne",
+    "aten::lt",
+    "aten::le",
+    "aten::gt",
+    "aten::ge",
+    "aten::logical_and",
+    "aten::logical_or",
+    "aten::logical_xor",
+    family="elementwise",
+)(on_each(2, to=BOOL))
 
-ternary = model(
-    "aten::clamp", "aten::clamp_", "aten::lerp", "aten::lerp_", family="elementwise",
-)(on_each(3))  # fmt: skip
+ternary = model("aten::clamp", "aten::clamp_", "aten::lerp", "aten::lerp_", family="elementwise")(
+    on_each(3)
+)
 
 ternary_with_number = model(
-    "aten::addcmul", "aten::addcmul_", "aten::addcdiv", "aten::addcdiv_",
-    "aten::mse_loss_backward", family="elementwise",
-)(on_each(3, numbers=(1,)))  # fmt: skip
+    "aten::addcmul",
+    "aten::addcmul_",
+    "aten::addcdiv",
+    "aten::addcdiv_",
+    "aten::mse_loss_backward",
+    family="elementwise",
+)(on_each(3, numbers=(1,)))
 
 choice = model("aten::where", family="elementwise")(on_each(3, typed_by=slice(1, None)))
 
-masked = model(
-    "aten::masked_fill", "aten::masked_fill_", family="elementwise",
-)(on_each(3, typed_by=slice(1)))  # fmt: skip
+masked = model("aten::masked_fill", "aten::masked_fill_", family="elementwise")(
+    on_each(3, typed_by=slice(1))
+)
 
 
 @model("aten::native_dropout", family="elementwise", arguments=(3,))
@@ -202,8 +293,14 @@ def dropped(call: OpCall) -> Work:
     )
 
 
-@model("_C::silu_and_mul", "sgl_kernel::silu_and_mul", "_C::gelu_and_mul",
-       "sgl_kernel::gelu_and_mul", family="elementwise", arguments=(2,))  # fmt: skip
+@model(
+    "_C::silu_and_mul",
+    "sgl_kernel::silu_and_mul",
+    "_C::gelu_and_mul",
+    "sgl_kernel::gelu_and_mul",
+    family="elementwise",
+    arguments=(2,),
+)
 def gated(call: OpCall) -> Work:
     """(out, input) of vLLM and SGLang: one half of the input, times a function of the other."""
     out, given = call.tensor(0), call.tensor(1)

@@ -59,8 +59,16 @@ def _of_rank(tensor: Tensor, rank: int) -> Tensor:
     return tensor
 
 
-@model("aten::mm", "aten::bmm", "aten::_int_mm", "aten::mv", "aten::dot", "aten::vdot",
-       family="gemm", arguments=(2, 3))  # fmt: skip
+@model(
+    "aten::mm",
+    "aten::bmm",
+    "aten::_int_mm",
+    "aten::mv",
+    "aten::dot",
+    "aten::vdot",
+    family="gemm",
+    arguments=(2, 3),
+)
 def plain(call: OpCall) -> Work:
     """(self, mat2), and a dtype, or the tensor that the result is written to."""
     left, right = call.tensor(0), call.tensor(1)
@@ -92,8 +100,16 @@ def matmul(call: OpCall) -> Work:
     return product(left, right, out, length=left.dims[-1])
 
 
-@model("aten::addmm", "aten::addmm_", "aten::baddbmm", "aten::baddbmm_", "aten::addmv",
-       "aten::addmv_", family="gemm", arguments=(5, 6))  # fmt: skip
+@model(
+    "aten::addmm",
+    "aten::addmm_",
+    "aten::baddbmm",
+    "aten::baddbmm_",
+    "aten::addmv",
+    "aten::addmv_",
+    family="gemm",
+    arguments=(5, 6),
+)
 def added(call: OpCall) -> Work:
     """(self, mat1, mat2, beta, alpha …); in one overload a dtype stands before beta."""
     has_dtype = len(call) == 6 and call.optional(5) is None
@@ -167,9 +183,11 @@ def scaled_grouped(call: OpCall) -> Work:
 def _grouped(call: OpCall, offsets: Tensor | None, *also: Tensor | None, dtype_place: int) -> Work:
     left, right = call.tensor(0), call.tensor(1)
     ranks = len(left.dims), len(right.dims)
-    if not {*ranks} <= {2, 3} or left.dims[-1] != right.dims[-2] or (
-        offsets is None and ranks != (3, 3)
-    ):  # fmt: skip
+    if (
+        not {*ranks} <= {2, 3}
+        or left.dims[-1] != right.dims[-2]
+        or (offsets is None and ranks != (3, 3))
+    ):
         raise _no_fit(left, right)
     dims = [left.dims[-2], right.dims[-1]]
     count = 2 * left.dims[-1] * math.prod(dims)

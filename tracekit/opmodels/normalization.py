@@ -97,9 +97,16 @@ def over_group_backward(call: OpCall) -> Work:
     return _backward(call.tensor(0), given, also, mask)
 
 
-@model("aten::batch_norm", "aten::_batch_norm_impl_index", "aten::native_batch_norm",
-       "aten::cudnn_batch_norm", "aten::miopen_batch_norm", "aten::instance_norm",
-       family="normalization", arguments=(8, 9))  # fmt: skip
+@model(
+    "aten::batch_norm",
+    "aten::_batch_norm_impl_index",
+    "aten::native_batch_norm",
+    "aten::cudnn_batch_norm",
+    "aten::miopen_batch_norm",
+    "aten::instance_norm",
+    family="normalization",
+    arguments=(8, 9),
+)
 def over_batch(call: OpCall) -> Work:
     """(input, weight, bias, running_mean, running_var, training …): training updates the last."""
     weights, running = ([call.optional(place) for place in places] for places in ((1, 2), (3, 4)))
@@ -118,8 +125,12 @@ def over_batch_backward(call: OpCall) -> Work:
     return _backward(call.tensor(0), given, also, _wanted(call.flags(9), given, weight, bias))
 
 
-@model("aten::cudnn_batch_norm_backward", "aten::miopen_batch_norm_backward",
-       family="normalization", arguments=(8, 9))  # fmt: skip
+@model(
+    "aten::cudnn_batch_norm_backward",
+    "aten::miopen_batch_norm_backward",
+    family="normalization",
+    arguments=(8, 9),
+)
 def over_batch_backward_of_library(call: OpCall) -> Work:
     """(input, grad_output, weight, running …, save_mean, save_var, epsilon …): all gradients."""
     given, weight = call.tensor(0), call.tensor(2)

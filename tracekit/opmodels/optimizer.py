@@ -10,13 +10,30 @@ from tracekit.opmodels.model import Work, model
     *(
         f"aten::_foreach_{name}{suffix}"
         for name in (
-            "add", "sub", "mul", "div", "pow", "lerp", "addcmul", "addcdiv", "sqrt", "neg", "abs",
-            "exp", "log", "sign", "reciprocal", "maximum", "minimum", "clamp_min", "clamp_max",
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "pow",
+            "lerp",
+            "addcmul",
+            "addcdiv",
+            "sqrt",
+            "neg",
+            "abs",
+            "exp",
+            "log",
+            "sign",
+            "reciprocal",
+            "maximum",
+            "minimum",
+            "clamp_min",
+            "clamp_max",
         )
         for suffix in ("", "_")
     ),
     family="elementwise",
-)  # fmt: skip
+)
 def on_lists(call: OpCall) -> Work:
     """(self, other lists or numbers): an operation for each element of the first list."""
     lists = [call.tensors(place) for place in range(len(call)) if call.is_list(place)]
@@ -35,15 +52,21 @@ def copied(call: OpCall) -> Work:
     return Work(flops=0, reads=source, writes=call.tensors(0))
 
 
-@model("aten::_fused_adam_", "aten::_fused_adamw_", "aten::_fused_sgd_", "aten::_fused_adagrad_",
-       family="optimizer")  # fmt: skip
+@model(
+    "aten::_fused_adam_",
+    "aten::_fused_adamw_",
+    "aten::_fused_sgd_",
+    "aten::_fused_adagrad_",
+    family="optimizer",
+)
 def step(call: OpCall) -> Work:
     """(self, grads, states …): gradients are read; parameters and states are read and written."""
     operations = Unknown("operations of an optimizer's step are not counted")
     lists = [
-        call.tensors(place) for place in range(len(call))
+        call.tensors(place)
+        for place in range(len(call))
         if call.is_list(place) and call.dims and call.dims[place]
-    ]  # fmt: skip
+    ]
     if len(lists) < 2:
         raise not_understood("there are no parameters and gradients")
     parameters, gradients, *states = lists

@@ -12,9 +12,11 @@ def _pooled(call: OpCall, *, rank: int, dilation_place: int | None, ceil_place: 
     """The result of (self, kernel_size, stride, padding …); without a stride it is the kernel."""
     given, kernel = call.tensor(0), call.integers(1)
     numbers = [
-        kernel, call.integers(2, []) or kernel, call.integers(3, [0]),
+        kernel,
+        call.integers(2, []) or kernel,
+        call.integers(3, [0]),
         call.integers(dilation_place, [1]) if dilation_place else [1],
-    ]  # fmt: skip
+    ]
     columns = [each * rank if len(each) == 1 else each for each in numbers]
     if any(len(each) != rank for each in columns) or len(given.dims) not in (rank + 1, rank + 2):
         raise not_understood(f"{list(given.dims)} in windows of {kernel}")
@@ -43,8 +45,12 @@ def largest(call: OpCall) -> Work:
     return Work(flops=_NOT_COUNTED, reads=[call.tensor(0)], writes=[out])
 
 
-@model("aten::max_pool2d_with_indices", "aten::max_pool3d_with_indices", family="pooling",
-       arguments=(6,))  # fmt: skip
+@model(
+    "aten::max_pool2d_with_indices",
+    "aten::max_pool3d_with_indices",
+    family="pooling",
+    arguments=(6,),
+)
 def largest_with_places(call: OpCall) -> Work:
     """The same, and the place of each."""
     out = _pooled(call, rank=_rank(call), dilation_place=4, ceil_place=5)
@@ -64,8 +70,12 @@ def _rank(call: OpCall) -> int:
     return int(call.name[call.name.index("pool") + 4])
 
 
-@model("aten::max_pool2d_with_indices_backward", "aten::max_pool3d_with_indices_backward",
-       family="pooling", arguments=(8, 9))  # fmt: skip
+@model(
+    "aten::max_pool2d_with_indices_backward",
+    "aten::max_pool3d_with_indices_backward",
+    family="pooling",
+    arguments=(8, 9),
+)
 def largest_backward(call: OpCall) -> Work:
     """(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices …)."""
     given = call.tensor(1)
@@ -73,9 +83,13 @@ def largest_backward(call: OpCall) -> Work:
     return Work(flops=_NOT_COUNTED, reads=reads, writes=[given.shaped(given.dims)])
 
 
-@model("aten::avg_pool2d_backward", "aten::avg_pool3d_backward",
-       "aten::_adaptive_avg_pool2d_backward", "aten::_adaptive_avg_pool3d_backward",
-       family="pooling")  # fmt: skip
+@model(
+    "aten::avg_pool2d_backward",
+    "aten::avg_pool3d_backward",
+    "aten::_adaptive_avg_pool2d_backward",
+    "aten::_adaptive_avg_pool3d_backward",
+    family="pooling",
+)
 def mean_backward(call: OpCall) -> Work:
     """(grad_output, self …): only the shape of `self` is used."""
     given = call.tensor(1)
@@ -83,8 +97,14 @@ def mean_backward(call: OpCall) -> Work:
     return Work(flops=_NOT_COUNTED, reads=[call.tensor(0)], writes=writes)
 
 
-@model("aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", "aten::adaptive_avg_pool3d",
-       "aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool3d", family="pooling")  # fmt: skip
+@model(
+    "aten::adaptive_avg_pool1d",
+    "aten::adaptive_avg_pool2d",
+    "aten::adaptive_avg_pool3d",
+    "aten::_adaptive_avg_pool2d",
+    "aten::_adaptive_avg_pool3d",
+    family="pooling",
+)
 def adapted(call: OpCall) -> Work:
     """(self, output_size)."""
     given, rank = call.tensor(0), _rank(call)

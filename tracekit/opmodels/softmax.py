@@ -16,8 +16,12 @@ def forward(call: OpCall) -> Work:
     return Work(flops=_NOT_COUNTED, reads=[given], writes=[out])
 
 
-@model("aten::_softmax_backward_data", "aten::_log_softmax_backward_data",
-       family="softmax", arguments=(4,))  # fmt: skip
+@model(
+    "aten::_softmax_backward_data",
+    "aten::_log_softmax_backward_data",
+    family="softmax",
+    arguments=(4,),
+)
 def backward(call: OpCall) -> Work:
     """(grad_output, output, dim, input_dtype)."""
     gradient, output = call.tensor(0), call.tensor(1)

@@ -42,9 +42,17 @@ def assumptions(device_name: str | None, files: Sequence[Path]) -> list[dict[str
     ceilings |= {c.name: c for peaks in given for c in peaks.ceilings}
     return [
         *({"assumption_kind": kind} | row for kind, row in facts.items()),
-        *({"assumption_kind": c.kind, "name": c.name, "value": c.value, "unit": c.unit,
-           "source_text": c.source} for c in ceilings.values()),
-    ]  # fmt: skip
+        *(
+            {
+                "assumption_kind": c.kind,
+                "name": c.name,
+                "value": c.value,
+                "unit": c.unit,
+                "source_text": c.source,
+            }
+            for c in ceilings.values()
+        ),
+    ]
 
 
 def _facts(of: DeviceModel | Processor, source: str) -> dict[str, dict[str, Any]]:

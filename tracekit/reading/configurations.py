@@ -31,8 +31,9 @@ _MEASURED = re.compile(
 )
 _WHOLE = re.compile(r"[-+]?\d+")
 #: What stands where nothing was measured.
-_NO_FIGURES = frozenset(("nan", "inf", "+inf", "-inf", "infinity", "-infinity", "na", "n/a",
-                         "null", "none", "-", "?"))  # fmt: skip
+_NO_FIGURES = frozenset(
+    ("nan", "inf", "+inf", "-inf", "infinity", "-infinity", "na", "n/a", "null", "none", "-", "?")
+)
 NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
 #: A number, or what stands for one that cannot be read: NaN, a decimal comma.
 _LIKE_NUMBER = re.compile(rf"(?i){NUMBER.pattern}|[-+]?(?:nan|inf(?:inity)?|\d+,\d+)")
@@ -57,11 +58,32 @@ def role_of_values(name: str, texts: Sequence[str]) -> str:
 
 _UNIT_IN_BRACKETS = re.compile(r"[\[(]([^\])]{1,20})[\])]\s*$")
 _UNITS = {
-    "ns": "ns", "us": "us", "µs": "us", "ms": "ms", "s": "s", "sec": "s", "secs": "s",
-    "second": "s", "seconds": "s", "bytes": "byte", "kb": "kB", "mb": "MB", "gb": "GB",
-    "hz": "hz", "mhz": "MHz", "ghz": "GHz", "perc": "%", "percent": "%", "pct": "%",
-    "ratio": "ratio", "gflops": "GFLOP/s", "tflops": "TFLOP/s", "w": "W", "watts": "W", "j": "J",
-}  # fmt: skip
+    "ns": "ns",
+    "us": "us",
+    "µs": "us",
+    "ms": "ms",
+    "s": "s",
+    "sec": "s",
+    "secs": "s",
+    "second": "s",
+    "seconds": "s",
+    "bytes": "byte",
+    "kb": "kB",
+    "mb": "MB",
+    "gb": "GB",
+    "hz": "hz",
+    "mhz": "MHz",
+    "ghz": "GHz",
+    "perc": "%",
+    "percent": "%",
+    "pct": "%",
+    "ratio": "ratio",
+    "gflops": "GFLOP/s",
+    "tflops": "TFLOP/s",
+    "w": "W",
+    "watts": "W",
+    "j": "J",
+}
 
 
 @lru_cache(maxsize=1024)
@@ -93,13 +115,17 @@ def clean(texts: pa.Array) -> pa.Array:
 def tell_no_number(report: Report, name: str, odd: pa.Array) -> None:
     """A metric's values that are no number: a failure's word, NaN, a list."""
     if len(odd):
-        report.issue(Issue(
-            "no_number", "warning", "recording",
-            f"values of the metric {name!r} that are no number, such as "
-            f"{odd[0].as_py()[:_SHOWN]!r}",
-            "they count as missing",
-            occurrence_count=len(odd),
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "no_number",
+                "warning",
+                "recording",
+                f"values of the metric {name!r} that are no number, such as "
+                f"{odd[0].as_py()[:_SHOWN]!r}",
+                "they count as missing",
+                occurrence_count=len(odd),
+            )
+        )
 
 
 class Measured(NamedTuple):
@@ -132,9 +158,14 @@ class ConfigurationRows:
         self._units: list[str | None] = []
 
     def add(
-        self, name: str | None, labels: Mapping[str, Any], metrics: Mapping[str, Measured],
-        status_text: str | None = None, *, has_failed: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        name: str | None,
+        labels: Mapping[str, Any],
+        metrics: Mapping[str, Measured],
+        status_text: str | None = None,
+        *,
+        has_failed: bool = False,
+    ) -> None:
         """One configuration; values that are None are not there."""
         place = self._report.event_count
         self._report.event_count += 1
@@ -171,10 +202,16 @@ class ConfigurationRows:
     def _value_rows(self) -> pa.RecordBatch:
         told = clean(pa.array(self._texts, TEXT))
         batch = pa.RecordBatch.from_arrays(
-            [pa.array(self._places, INT), pa.array(self._names, TEXT),
-             pa.array(self._roles, TEXT), told, numbers_of(told), pa.array(self._units, TEXT)],
+            [
+                pa.array(self._places, INT),
+                pa.array(self._names, TEXT),
+                pa.array(self._roles, TEXT),
+                told,
+                numbers_of(told),
+                pa.array(self._units, TEXT),
+            ],
             schema=CONFIGURATION_VALUE.schema,
-        ).filter(pc.is_valid(told))  # fmt: skip
+        ).filter(pc.is_valid(told))
         self._tell_odd(batch)
         return batch
 
@@ -192,10 +229,14 @@ class ConfigurationRows:
         has_figure = pc.is_in(ids, pc.filter(values["event_id"], is_figure))
         is_ok = pc.and_(has_figure, pa.array(np.logical_not(failures)))
         return pa.RecordBatch.from_arrays(
-            [ids, clean(pa.array(names, TEXT)), pc.if_else(is_ok, "ok", "failed"),
-             clean(pa.array(texts, TEXT))],
+            [
+                ids,
+                clean(pa.array(names, TEXT)),
+                pc.if_else(is_ok, "ok", "failed"),
+                clean(pa.array(texts, TEXT)),
+            ],
             schema=CONFIGURATION.schema,
-        )  # fmt: skip
+        )
 
 
 def results_facts(report: Report, tool: str, metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,9 +17,14 @@ _MASK = (1 << 64) - 1
 _SIGN = 1 << 63
 _SIZES = {FIXED64: 8, FIXED32: 4}
 _WIRE_TYPES = {
-    "int": VARINT, "uint": VARINT, "bool": VARINT, "double": FIXED64, "float": FIXED32,
-    "text": LENGTH, "span": LENGTH,
-}  # fmt: skip
+    "int": VARINT,
+    "uint": VARINT,
+    "bool": VARINT,
+    "double": FIXED64,
+    "float": FIXED32,
+    "text": LENGTH,
+    "span": LENGTH,
+}
 
 
 class Field(NamedTuple):
@@ -95,8 +100,10 @@ def fields(content: bytes, start: int = 0, end: int | None = None) -> Iterator[F
             cut = Field(number, wire_type, offset, first, stop, 0)
             raise WireError(
                 f"a field of {place - first:,} bytes where {stop - first:,} are left",
-                offset, stop, cut,
-            )  # fmt: skip
+                offset,
+                stop,
+                cut,
+            )
         yield Field(number, wire_type, offset, first, place, bits)
 
 

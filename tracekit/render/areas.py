@@ -64,13 +64,28 @@ def _panel(axes: Axes, chart: AreaChart, panel: AreaPanel, size: Size, letters: 
         above = [low + value for low, value in zip(below, area.values, strict=True)]
         color, hatch = looks[area.key]
         if any(area.values):
-            axes.fill_between(panel.xs, below, above, step="post", facecolor=color, hatch=hatch,
-                              edgecolor=ink, linewidth=0.15 * thin)  # fmt: skip
+            axes.fill_between(
+                panel.xs,
+                below,
+                above,
+                step="post",
+                facecolor=color,
+                hatch=hatch,
+                edgecolor=ink,
+                linewidth=0.15 * thin,
+            )
         below = above
     if panel.peak is not None:
         top = panel.totals[panel.peak]
-        axes.plot([panel.xs[panel.peak]], [top], "v", color=ink, markersize=4 * thin, zorder=4,
-                  clip_on=False)  # fmt: skip
+        axes.plot(
+            [panel.xs[panel.peak]],
+            [top],
+            "v",
+            color=ink,
+            markersize=4 * thin,
+            zorder=4,
+            clip_on=False,
+        )
     axes.set_title(_title(panel, letters))
     axes.set_xlabel(value_title(chart.x))
     axes.set_xlim(chart.x.low, chart.x.high if chart.x.high > chart.x.low else chart.x.low + 1)
@@ -96,14 +111,25 @@ def _legend(figure: Figure, chart: AreaChart, size: Size, *, is_beside: bool) ->
     looks, ink = fills(chart.keys, 2), str(matplotlib.rcParams["text.color"])
     keys = chart.used_keys()
     handles: list[Any] = [
-        Patch(facecolor=looks[key.name][0], hatch=looks[key.name][1], edgecolor=ink,
-              linewidth=0.4, label=drawable(key.title))
+        Patch(
+            facecolor=looks[key.name][0],
+            hatch=looks[key.name][1],
+            edgecolor=ink,
+            linewidth=0.4,
+            label=drawable(key.title),
+        )
         for key in (reversed(keys) if is_beside else keys)
-    ]  # fmt: skip
+    ]
     if any(panel.peak is not None for panel in chart.panels):
         handles.append(Line2D([], [], linestyle="none", marker="v", color=ink, label="peak"))
     legend: Any = figure.legend
     place = size.legend if is_beside else "outside lower center"
     columns = 1 if is_beside else 2 if size.width <= 4 else 5
-    legend(handles=handles, loc=place, ncols=columns, alignment="left", handlelength=2.2,
-           handleheight=1.1)  # fmt: skip
+    legend(
+        handles=handles,
+        loc=place,
+        ncols=columns,
+        alignment="left",
+        handlelength=2.2,
+        handleheight=1.1,
+    )

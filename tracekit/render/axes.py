@@ -138,8 +138,14 @@ def put_legend(figure: Figure, handles: Sequence[Any], size: Size, *, is_beside:
     for columns in range(1 if is_beside else 2 if size.width <= 4 else 4, 0, -1):
         if not handles:
             return
-        legend = make(handles=list(handles), loc=place, ncols=columns, alignment="left",
-                      handlelength=2.2, handleheight=1.1)  # fmt: skip
+        legend = make(
+            handles=list(handles),
+            loc=place,
+            ncols=columns,
+            alignment="left",
+            handlelength=2.2,
+            handleheight=1.1,
+        )
         if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()

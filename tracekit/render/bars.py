@@ -17,13 +17,7 @@ from matplotlib.patches import Patch
 from tracekit.charts.chart import Bar, BarChart, BarPanel, Group
 from tracekit.render.cells import cut
 from tracekit.render.drawn import Drawn
-from tracekit.render.figure import (
-    Size,
-    drawable,
-    empty_figure,
-    look,
-    size_named,
-)
+from tracekit.render.figure import Size, drawable, empty_figure, look, size_named
 from tracekit.render.fills import fills
 from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import brief, linear_ticks, prefix_of, symbol_of
@@ -152,9 +146,12 @@ class _Drawing:
         if self.chart.is_of_shares:
             return 1.0
         totals = [
-            bar.total for panel in self.chart.panels for group in panel.groups
-            for bar in group.bars if bar.total is not None
-        ]  # fmt: skip
+            bar.total
+            for panel in self.chart.panels
+            for group in panel.groups
+            for bar in group.bars
+            if bar.total is not None
+        ]
         return max(totals, default=0.0)
 
     def _row(self, axes: Axes, row: _Row) -> None:
@@ -195,9 +192,15 @@ class _Drawing:
             at = x + (place - (len(group.bars) - 1) / 2) * width
             if bar.reason is not None:
                 axes.plot(
-                    [at], [0.02], "x", transform=axes.get_xaxis_transform(), color=self.ink,
-                    markersize=4.5 * self.thin, markeredgewidth=1.0 * self.thin, clip_on=False,
-                )  # fmt: skip
+                    [at],
+                    [0.02],
+                    "x",
+                    transform=axes.get_xaxis_transform(),
+                    color=self.ink,
+                    markersize=4.5 * self.thin,
+                    markeredgewidth=1.0 * self.thin,
+                    clip_on=False,
+                )
             elif not bar.total:
                 self._note(axes, "0", at, 0.0)
             else:
@@ -209,16 +212,29 @@ class _Drawing:
             if value:
                 color, hatch = self.looks[key]
                 axes.bar(
-                    x, value, width * 0.94, bottom, color=color, hatch=hatch, edgecolor=self.ink,
+                    x,
+                    value,
+                    width * 0.94,
+                    bottom,
+                    color=color,
+                    hatch=hatch,
+                    edgecolor=self.ink,
                     linewidth=0.4 * self.thin,
-                )  # fmt: skip
+                )
                 bottom += value
 
     def _note(self, axes: Axes, text: str, x: float, y: float, *, is_upright: bool = False) -> None:
         axes.annotate(
-            text, (x, y), (0, 2), textcoords="offset points", ha="center", va="bottom",
-            rotation=90 if is_upright else 0, fontsize=self.size.font - 0.5, annotation_clip=False,
-        )  # fmt: skip
+            text,
+            (x, y),
+            (0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            rotation=90 if is_upright else 0,
+            fontsize=self.size.font - 0.5,
+            annotation_clip=False,
+        )
 
     # -- words ------------------------------------------------------------------------------------
 
@@ -245,9 +261,10 @@ class _Drawing:
         """The series of neighbours, below their names and above the title of the axis."""
         blocks = [
             (name, [x for _, x in own])
-            for name, own in groupby(zip(row.groups, row.places(), strict=True),
-                                     key=lambda pair: pair[0].series)
-        ]  # fmt: skip
+            for name, own in groupby(
+                zip(row.groups, row.places(), strict=True), key=lambda pair: pair[0].series
+            )
+        ]
         if not any(name for name, _ in blocks):
             return
         points = 72 / float(axes.figure.dpi)
@@ -257,11 +274,16 @@ class _Drawing:
             room = int(self._letters(row) * (len(xs) + 0.5 * _GAP))
             place = (xs[0] + xs[-1]) / 2, 0
             axes.annotate(
-                cut(drawable(name), max(room, 4)), place, (0, -below),
+                cut(drawable(name), max(room, 4)),
+                place,
+                (0, -below),
                 xycoords=("data", "axes fraction"),
-                textcoords="offset points", ha="center", va="top", fontweight="bold",
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontweight="bold",
                 annotation_clip=False,
-            )  # fmt: skip
+            )
         axes.xaxis.labelpad += self.size.font * 1.3
 
     def _values(self, axes: Axes, row: _Row) -> None:
@@ -286,17 +308,35 @@ class _Drawing:
         legend: Any = figure.legend
         is_beside = "right" in self.legend_place
         columns = 1 if is_beside else 2 if self.size.width <= 4 else 4
-        legend(handles=list(self._handles()), loc=self.legend_place, ncols=columns,
-               alignment="left", handlelength=2.2, handleheight=1.1)  # fmt: skip
+        legend(
+            handles=list(self._handles()),
+            loc=self.legend_place,
+            ncols=columns,
+            alignment="left",
+            handlelength=2.2,
+            handleheight=1.1,
+        )
 
     def _handles(self) -> Iterator[Any]:
         for key in reversed(self.keys) if "right" in self.legend_place else self.keys:
             color, hatch = self.looks[key.name]
-            yield Patch(facecolor=color, hatch=hatch, edgecolor=self.ink,
-                        linewidth=0.4 * self.thin, label=drawable(key.title))  # fmt: skip
+            yield Patch(
+                facecolor=color,
+                hatch=hatch,
+                edgecolor=self.ink,
+                linewidth=0.4 * self.thin,
+                label=drawable(key.title),
+            )
         groups = [group for panel in self.chart.panels for group in panel.groups]
         if self.chart.value_title and any(group.value is not None for group in groups):
             yield Line2D([], [], linestyle="none", label=f"above: {self.chart.value_title}")
         if any(bar.reason is not None for group in groups for bar in group.bars):
-            yield Line2D([], [], linestyle="none", marker="x", color=self.ink,
-                         markersize=4.5 * self.thin, label="not known")  # fmt: skip
+            yield Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="x",
+                color=self.ink,
+                markersize=4.5 * self.thin,
+                label="not known",
+            )

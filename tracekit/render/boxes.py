@@ -70,9 +70,16 @@ class _Drawing:
         open_frame(axes, self.thin)
         put_legend(figure, list(self._handles()), self.size, is_beside=False)
         heads = axes.annotate(
-            "", (0, 0), (-4, -3.5), xycoords="axes fraction", textcoords="offset points",
-            ha="right", va="top", fontsize=self.size.font, annotation_clip=False,
-        )  # fmt: skip
+            "",
+            (0, 0),
+            (-4, -3.5),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="right",
+            va="top",
+            fontsize=self.size.font,
+            annotation_clip=False,
+        )
         self._names(axes, heads, width)
         lay_out(figure)
         figure.set_figheight(self._height(room_of(axes)[0]))
@@ -94,29 +101,52 @@ class _Drawing:
         known = [(place, box) for place, box in enumerate(self.chart.boxes) if box.marks]
         line = {"color": ink(), "linewidth": 0.7 * self.thin}
         axes.bxp(
-            [self._parts(box) for _, box in known], positions=[place for place, _ in known],
-            widths=_WIDTH, capwidths=_CAP, patch_artist=True, showfliers=False,
+            [self._parts(box) for _, box in known],
+            positions=[place for place, _ in known],
+            widths=_WIDTH,
+            capwidths=_CAP,
+            patch_artist=True,
+            showfliers=False,
             boxprops={"facecolor": _FILL, "edgecolor": ink(), "linewidth": 0.7 * self.thin},
-            medianprops={"color": ink(), "linewidth": 1.8 * self.thin}, whiskerprops=line,
-            capprops=line, manage_ticks=False,
-        )  # fmt: skip
+            medianprops={"color": ink(), "linewidth": 1.8 * self.thin},
+            whiskerprops=line,
+            capprops=line,
+            manage_ticks=False,
+        )
         dots = [(place, value) for place, box in known for value in box.outliers]
         if dots:
             axes.scatter(
-                [place for place, _ in dots], [value for _, value in dots], color=seen(ink()),
-                s=5 * self.size.scale, alpha=0.5, linewidth=0, zorder=2.5,
+                [place for place, _ in dots],
+                [value for _, value in dots],
+                color=seen(ink()),
+                s=5 * self.size.scale,
+                alpha=0.5,
+                linewidth=0,
+                zorder=2.5,
                 rasterized=len(dots) > _MOST_SHAPES,
-            )  # fmt: skip
+            )
         for place, box in enumerate(self.chart.boxes):
             if box.marks is None:
-                axes.plot([place], [0.02], "x", transform=axes.get_xaxis_transform(),
-                          color=GREY, markersize=4.5 * self.thin, clip_on=False)  # fmt: skip
+                axes.plot(
+                    [place],
+                    [0.02],
+                    "x",
+                    transform=axes.get_xaxis_transform(),
+                    color=GREY,
+                    markersize=4.5 * self.thin,
+                    clip_on=False,
+                )
 
     def _parts(self, box: Box) -> dict[str, Any]:
         marks = box.marks
         assert marks is not None
-        return {"med": marks.middle, "q1": marks.start, "q3": marks.end, "whislo": marks.low,
-                "whishi": marks.high}  # fmt: skip
+        return {
+            "med": marks.middle,
+            "q1": marks.start,
+            "q3": marks.end,
+            "whislo": marks.low,
+            "whishi": marks.high,
+        }
 
     # -- words ------------------------------------------------------------------------------------
 
@@ -124,8 +154,10 @@ class _Drawing:
         """Names of groups, with counts below each where they have room, else behind it."""
         if (table := self._table(width)) is not None:
             named, font = table
-            texts = ["\n".join((text, *self._counts(place))) for place, text in
-                     zip(named.places, named.texts, strict=True)]  # fmt: skip
+            texts = [
+                "\n".join((text, *self._counts(place)))
+                for place, text in zip(named.places, named.texts, strict=True)
+            ]
             heads.set_text("\n".join(("", "known", *(("failed",) if self.has_failed else ()))))
         else:
             named, font = (
@@ -141,8 +173,10 @@ class _Drawing:
     def _table(self, width: float) -> tuple[Named, float] | None:
         """Level names with room for counts below, and the size of letters; None without room."""
         names = self.chart.x.names
-        widest = [max(name, self._count(box.known_count), key=len)
-                  for name, box in zip(names, self.chart.boxes, strict=True)]  # fmt: skip
+        widest = [
+            max(name, self._count(box.known_count), key=len)
+            for name, box in zip(names, self.chart.boxes, strict=True)
+        ]
         for font in (self.size.font, _SMALL * self.size.font):
             size = replace(self.size, font=font)
             below = names_across(widest, self._room(width), size)
@@ -178,8 +212,23 @@ class _Drawing:
         yield Line2D([], [], color=ink(), linewidth=1.8 * self.thin, label="median")
         yield Line2D([], [], color=ink(), linewidth=0.7 * self.thin, label=whiskers)
         if any(box.outliers for box in self.chart.boxes):
-            yield Line2D([], [], linestyle="none", marker="o", markersize=2.2 * self.thin,
-                         color=ink(), alpha=0.5, label=outliers)  # fmt: skip
+            yield Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="o",
+                markersize=2.2 * self.thin,
+                color=ink(),
+                alpha=0.5,
+                label=outliers,
+            )
         if any(box.marks is None for box in self.chart.boxes):
-            yield Line2D([], [], linestyle="none", marker="x", markersize=4.5 * self.thin,
-                         color=GREY, label="none known")  # fmt: skip
+            yield Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="x",
+                markersize=4.5 * self.thin,
+                color=GREY,
+                label="none known",
+            )

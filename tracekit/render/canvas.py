@@ -138,9 +138,10 @@ def painted(pieces: Iterable[tuple[str, Style | None]], *, color: bool) -> str:
         text = "".join(sign for sign, _ in group)
         is_plain = style is None or not color
         parts.append(
-            text if is_plain or style is None
+            text
+            if is_plain or style is None
             else style.render(text, color_system=ColorSystem.STANDARD)
-        )  # fmt: skip
+        )
     return "".join(parts)
 
 

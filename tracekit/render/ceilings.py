@@ -8,12 +8,29 @@ from collections.abc import Iterable
 from tracekit.render.text import inert
 
 _TITLES = {
-    "avx": "AVX", "avx2": "AVX2", "avx512": "AVX-512", "avx10": "AVX10", "sse": "SSE",
-    "sse2": "SSE2", "sse4": "SSE4", "fma": "FMA", "neon": "NEON", "sve": "SVE", "sve2": "SVE2",
-    "amx": "AMX", "dram": "DRAM", "hbm": "HBM", "vram": "VRAM", "llc": "LLC", "pcie": "PCIe",
-    "nvlink": "NVLink", "scalar": "scalar", "vector": "vector", "launch": "launch",
+    "avx": "AVX",
+    "avx2": "AVX2",
+    "avx512": "AVX-512",
+    "avx10": "AVX10",
+    "sse": "SSE",
+    "sse2": "SSE2",
+    "sse4": "SSE4",
+    "fma": "FMA",
+    "neon": "NEON",
+    "sve": "SVE",
+    "sve2": "SVE2",
+    "amx": "AMX",
+    "dram": "DRAM",
+    "hbm": "HBM",
+    "vram": "VRAM",
+    "llc": "LLC",
+    "pcie": "PCIe",
+    "nvlink": "NVLink",
+    "scalar": "scalar",
+    "vector": "vector",
+    "launch": "launch",
     "overhead": "overhead",
-}  # fmt: skip
+}
 #: fp32, tf32, bf16, int8, l1 and the like: letters of a format or a level, then digits.
 _FORMAT = re.compile(r"(fp|tf|bf|int|l)\d{1,4}")
 

@@ -20,9 +20,14 @@ from tracekit.render.drawn import Drawn
 
 #: Which module draws a chart; one with ``terminal_`` before its name does so in a terminal.
 _MODULES: dict[type[AnyChart], str] = {
-    AreaChart: "areas", BarChart: "bars", BoxChart: "boxes", EffectChart: "effects",
-    HeatChart: "heatmap", LineChart: "lines", ScatterChart: "scatter",
-}  # fmt: skip
+    AreaChart: "areas",
+    BarChart: "bars",
+    BoxChart: "boxes",
+    EffectChart: "effects",
+    HeatChart: "heatmap",
+    LineChart: "lines",
+    ScatterChart: "scatter",
+}
 #: Their tables have hundreds of rows, of moments, cells or points.
 _WITHOUT_TABLE = (AreaChart, HeatChart, ScatterChart)
 

@@ -65,8 +65,9 @@ def _figure(chart: EffectChart, size: Size) -> Figure:
     for width in (0.7 * size.width * 72, None):
         longest = max(len(_told(effect)) for effect in chart.effects)
         room = width or room_of(axes)[0]
-        _scale(axes, chart.x, (longest + 1.5) * LETTER * size.font / room,
-               8 if size.width > 4 else 5)  # fmt: skip
+        _scale(
+            axes, chart.x, (longest + 1.5) * LETTER * size.font / room, 8 if size.width > 4 else 5
+        )
         letters = letters_in(room, size)
         axes.set_title("\n".join(folded(shown_title(chart.subtitle), letters)))
         titles = folded(shown_title(chart.x.title), letters)
@@ -88,19 +89,38 @@ def _scale(axes: Axes, axis: Axis, share: float, most: int) -> None:
 
 def _bar(axes: Axes, place: int, effect: Effect, size: Size) -> None:
     thin, (color, hatch) = size.scale**0.5, _UP if effect.weight >= 0 else _DOWN
-    axes.barh(place, effect.weight, _WIDTH, color=color, hatch=hatch, edgecolor=ink(),
-              linewidth=0.4 * thin)  # fmt: skip
+    axes.barh(
+        place,
+        effect.weight,
+        _WIDTH,
+        color=color,
+        hatch=hatch,
+        edgecolor=ink(),
+        linewidth=0.4 * thin,
+    )
     if effect.error is not None:
         ends = [effect.weight - effect.error, effect.weight + effect.error]
         for width, under in ((2.2, "white"), (0.9, "black")):  # to be seen on any bar
-            axes.plot(ends, [place, place], "|-", color=under, linewidth=width * thin,
-                      markersize=4.5 * thin, markeredgewidth=width * thin)  # fmt: skip
+            axes.plot(
+                ends,
+                [place, place],
+                "|-",
+                color=under,
+                linewidth=width * thin,
+                markersize=4.5 * thin,
+                markeredgewidth=width * thin,
+            )
     side = 1 if effect.weight >= 0 else -1
     axes.annotate(
-        _told(effect), (effect.weight + side * (effect.error or 0.0), place),
-        (side * 0.5 * size.font, 0), textcoords="offset points", va="center_baseline",
-        ha="left" if side > 0 else "right", fontsize=size.font, annotation_clip=False,
-    )  # fmt: skip
+        _told(effect),
+        (effect.weight + side * (effect.error or 0.0), place),
+        (side * 0.5 * size.font, 0),
+        textcoords="offset points",
+        va="center_baseline",
+        ha="left" if side > 0 else "right",
+        fontsize=size.font,
+        annotation_clip=False,
+    )
 
 
 def _told(effect: Effect) -> str:
@@ -120,11 +140,20 @@ def _lacking(chart: EffectChart, size: Size, room: float) -> Iterator[str]:
 def _handles(chart: EffectChart, size: Size) -> Iterator[Any]:
     thin = size.scale**0.5
     for (color, hatch), is_up, title in (
-        (_UP, True, "positive: grows with it"), (_DOWN, False, "negative: falls with it"),
-    ):  # fmt: skip
+        (_UP, True, "positive: grows with it"),
+        (_DOWN, False, "negative: falls with it"),
+    ):
         if any((effect.weight >= 0) == is_up for effect in chart.effects):
-            yield Patch(facecolor=color, hatch=2 * hatch, edgecolor=ink(), linewidth=0.4 * thin,
-                        label=title)  # fmt: skip
+            yield Patch(
+                facecolor=color, hatch=2 * hatch, edgecolor=ink(), linewidth=0.4 * thin, label=title
+            )
     if any(effect.error is not None for effect in chart.effects):
-        yield Line2D([], [], color=ink(), linewidth=0.9 * thin, marker="|", markersize=4.5 * thin,
-                     label="± standard error")  # fmt: skip
+        yield Line2D(
+            [],
+            [],
+            color=ink(),
+            linewidth=0.9 * thin,
+            marker="|",
+            markersize=4.5 * thin,
+            label="± standard error",
+        )

@@ -111,10 +111,15 @@ _KINDS = {"eps", "jpeg", "jpg", "pdf", "png", "svg", "tif", "tiff", "webp"}
 
 #: What no style may change: names from traces are no mathematics, files are always the same.
 _ESSENTIAL = {
-    "text.parse_math": False, "text.usetex": False, "axes.formatter.use_mathtext": False,
+    "text.parse_math": False,
+    "text.usetex": False,
+    "axes.formatter.use_mathtext": False,
     "text.hinting": "none",  # text is as wide at every resolution
-    "svg.hashsalt": "tracekit", "svg.fonttype": "path", "pdf.fonttype": 42, "ps.fonttype": 42,
-}  # fmt: skip
+    "svg.hashsalt": "tracekit",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+}
 
 
 def size_named(name: str) -> Size:
@@ -131,13 +136,18 @@ def look(size: Size, style_name: str | None = None) -> Iterator[None]:
     Raises UsageError where there is no such style.
     """
     ours = {
-        "font.size": size.font, "axes.linewidth": 0.6 * size.scale**0.5,
-        "axes.titlesize": size.font + 1, "legend.fontsize": size.font - 0.5,
-        "legend.frameon": False, "lines.linewidth": 1.0 * size.scale**0.5,
-        "xtick.direction": "out", "ytick.direction": "out", "hatch.linewidth": 0.4,
+        "font.size": size.font,
+        "axes.linewidth": 0.6 * size.scale**0.5,
+        "axes.titlesize": size.font + 1,
+        "legend.fontsize": size.font - 0.5,
+        "legend.frameon": False,
+        "lines.linewidth": 1.0 * size.scale**0.5,
+        "xtick.direction": "out",
+        "ytick.direction": "out",
+        "hatch.linewidth": 0.4,
         # even to the eye, the same to the color-blind, and lighter all along (Nunez 2018)
         "image.cmap": "cividis",
-    }  # fmt: skip
+    }
     settings: Any = matplotlib.rcParams
     with matplotlib.rc_context():
         settings.update(_defaults())  # not the user's own, which --style can name

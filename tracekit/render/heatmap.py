@@ -125,9 +125,13 @@ class _Drawing:
             {} if self.is_of_pixels else {"edgecolors": GREY, "linewidth": 0.3 * self.thin}
         )
         axes.pcolormesh(
-            *edges, np.ma.masked_invalid(values), cmap=self.colors, norm=self.norm,
-            rasterized=self.is_of_pixels, **lines,
-        )  # fmt: skip
+            *edges,
+            np.ma.masked_invalid(values),
+            cmap=self.colors,
+            norm=self.norm,
+            rasterized=self.is_of_pixels,
+            **lines,
+        )
 
     def _lacking(self, axes: Axes) -> None:
         """One hatched shape for all cells of a reason: a shape each would take seconds."""
@@ -136,11 +140,16 @@ class _Drawing:
             if cell.value is None:
                 places.setdefault(self._hatch(cell), []).append((cell.x, cell.y))
         for hatch, own in places.items():
-            axes.add_patch(PathPatch(
-                _squares(own), facecolor=_GROUND, edgecolor=GREY, hatch=self._dense(hatch),
-                linewidth=0.0 if self.is_of_pixels else 0.3 * self.thin,
-                rasterized=self.is_of_pixels,
-            ))  # fmt: skip
+            axes.add_patch(
+                PathPatch(
+                    _squares(own),
+                    facecolor=_GROUND,
+                    edgecolor=GREY,
+                    hatch=self._dense(hatch),
+                    linewidth=0.0 if self.is_of_pixels else 0.3 * self.thin,
+                    rasterized=self.is_of_pixels,
+                )
+            )
 
     def _hatch(self, cell: Cell) -> str:
         if not cell.is_failed:
@@ -153,8 +162,10 @@ class _Drawing:
 
     def _texts(self, axes: Axes) -> None:
         """What has room in its cell: values, and the letters of reasons."""
-        across, up = (part / count for part, count in
-                      zip(room_of(axes), (self.columns, self.rows), strict=True))  # fmt: skip
+        across, up = (
+            part / count
+            for part, count in zip(room_of(axes), (self.columns, self.rows), strict=True)
+        )
         texts = [self._text(cell) for cell in self.chart.cells]
         longest = max(map(len, texts))
         least = _SMALLEST * self.size.font
@@ -166,9 +177,13 @@ class _Drawing:
                 self._write(axes, cell, text, font)
         partial = [cell for cell in self.chart.cells if cell.is_partial]
         if partial and not self.is_of_pixels:
-            axes.scatter([cell.x + 0.4 for cell in partial], [cell.y + 0.36 for cell in partial],
-                         s=2.5 * self.size.scale, linewidth=0,
-                         c=[self._ink_on(cell) for cell in partial])  # fmt: skip
+            axes.scatter(
+                [cell.x + 0.4 for cell in partial],
+                [cell.y + 0.36 for cell in partial],
+                s=2.5 * self.size.scale,
+                linewidth=0,
+                c=[self._ink_on(cell) for cell in partial],
+            )
 
     def _text(self, cell: Cell) -> str:
         if cell.value is not None:
@@ -178,8 +193,16 @@ class _Drawing:
     def _write(self, axes: Axes, cell: Cell, text: str, font: float) -> None:
         is_letter = cell.value is None
         ground = {"facecolor": _GROUND, "linewidth": 0, "pad": 0.6} if is_letter and text else None
-        axes.text(cell.x, cell.y, text, ha="center", va="center_baseline", fontsize=font,
-                  color=self._ink_on(cell), bbox=ground)  # fmt: skip
+        axes.text(
+            cell.x,
+            cell.y,
+            text,
+            ha="center",
+            va="center_baseline",
+            fontsize=font,
+            color=self._ink_on(cell),
+            bbox=ground,
+        )
 
     def _ink_on(self, cell: Cell) -> str:
         if cell.value is None:
@@ -212,9 +235,12 @@ class _Drawing:
         size, is_beside = self.size, self.size.width > 4 and self.rows > _FEW_ROWS
         aspect = 30 if is_beside else 35 * max(size.width / 4, 1)
         bar = figure.colorbar(
-            ScalarMappable(self.norm, self.colors), ax=axes, aspect=aspect, pad=0.02,
+            ScalarMappable(self.norm, self.colors),
+            ax=axes,
+            aspect=aspect,
+            pad=0.02,
             location="right" if is_beside else "top",
-        )  # fmt: skip
+        )
         ticks = value_ticks(self.chart.value, _TICKS)
         bar.set_ticks([v for v, _ in ticks], labels=[brief(v / self.factor) for v, _ in ticks])
         bar.minorticks_off()
@@ -244,12 +270,24 @@ class _Drawing:
         if len(cells) < self.rows * self.columns:
             yield Line2D([], [], linestyle="none", label="empty: not tried")
         if any(cell.is_partial for cell in cells):
-            yield Line2D([], [], linestyle="none", marker="o", markersize=2 * self.thin,
-                         color=ink(), label="some of the cell failed")  # fmt: skip
+            yield Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="o",
+                markersize=2 * self.thin,
+                color=ink(),
+                label="some of the cell failed",
+            )
 
     def _patch(self, hatch: str, title: str) -> Patch:
-        return Patch(facecolor=_GROUND, edgecolor=GREY, hatch=self._dense(hatch),
-                     linewidth=0.3 * self.thin, label=title)  # fmt: skip
+        return Patch(
+            facecolor=_GROUND,
+            edgecolor=GREY,
+            hatch=self._dense(hatch),
+            linewidth=0.3 * self.thin,
+            label=title,
+        )
 
 
 def _squares(places: Sequence[tuple[int, int]]) -> Path:

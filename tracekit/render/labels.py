@@ -66,10 +66,14 @@ class Labels:
         height = float(path[0][1])
         is_crowded = any(abs(height - other) < 1.3 * self._height for other in self._levels)
         self._levels.append(height)
-        self._put(text, [
-            spot for below in ((True,) if is_crowded else (False, True))
-            for spot in self._along(path[1], path[0], text, 0.0, "right", below=below, gap=0.6)
-        ])  # fmt: skip
+        self._put(
+            text,
+            [
+                spot
+                for below in ((True,) if is_crowded else (False, True))
+                for spot in self._along(path[1], path[0], text, 0.0, "right", below=below, gap=0.6)
+            ],
+        )
 
     def on_edge(self, text: str, start: Place, end: Place) -> None:
         """Over or under a level edge if it is long enough, else right of it."""
@@ -77,9 +81,10 @@ class Labels:
         x, y = float(path[1][0]), float(path[1][1])
         beyond = _Spot(x + 0.6 * self._height, y, 0.0, "left", below=True)
         spots = [
-            spot for below in (False, True)
+            spot
+            for below in (False, True)
             for spot in self._along(path[0], path[1], text, 0.0, "left", below=below, gap=0.6)
-        ]  # fmt: skip
+        ]
         is_long = x - path[0][0] > _LETTER * len(text) * self._height
         self._put(text, [*spots, beyond] if is_long else [beyond, *spots])
 
@@ -96,15 +101,23 @@ class Labels:
         path = self._pixels([start, end])
         if math.dist(*path) > shortest * self._height:
             spots = [
-                spot for below in (False, True)
+                spot
+                for below in (False, True)
                 for spot in self._along(path[1], path[0], text, _angle(path), "right", below=below)
-            ]  # fmt: skip
+            ]
             self._put(text, spots, faint=faint)
 
     def _along(
-        self, first: Array, last: Array, text: str, angle: float, side: str, *,
-        below: bool = False, gap: float = 1.6,
-    ) -> Iterator[_Spot]:  # fmt: skip
+        self,
+        first: Array,
+        last: Array,
+        text: str,
+        angle: float,
+        side: str,
+        *,
+        below: bool = False,
+        gap: float = 1.6,
+    ) -> Iterator[_Spot]:
         """Spots from one end of a line to the other, as far as the word is on it."""
         length = math.dist(first, last)
         room = length - (gap + _LETTER * len(text)) * self._height
@@ -157,11 +170,21 @@ class Labels:
         place = spot.x - math.sin(turn) * lift, spot.y + math.cos(turn) * lift
         x, y = self._axes.transData.inverted().transform(place)
         self._axes.text(
-            x, y, text, rotation=spot.angle, rotation_mode="anchor", ha=spot.side,
-            va="top" if spot.below else "bottom", fontsize=self._font - (1.0 if faint else 0.0),
-            color=self._ink, alpha=0.6 if faint else 1.0, in_layout=False, zorder=self._zorder,
-            clip_on=True, path_effects=self._halo,
-        )  # fmt: skip
+            x,
+            y,
+            text,
+            rotation=spot.angle,
+            rotation_mode="anchor",
+            ha=spot.side,
+            va="top" if spot.below else "bottom",
+            fontsize=self._font - (1.0 if faint else 0.0),
+            color=self._ink,
+            alpha=0.6 if faint else 1.0,
+            in_layout=False,
+            zorder=self._zorder,
+            clip_on=True,
+            path_effects=self._halo,
+        )
         under = self._axes.transData.inverted().transform(self._under(text, spot))
         self._written += [(float(x), float(y)) for x, y in under]
 
@@ -176,14 +199,26 @@ class Labels:
         taken = [*self._points, *self._written]
         with redirect_stdout(io.StringIO()):  # it prints where it finds no place
             artists: Any = textalloc.allocate(
-                self._axes, [x for x, *_ in named], [y for _, y, *_ in named],
+                self._axes,
+                [x for x, *_ in named],
+                [y for _, y, *_ in named],
                 [text for *_, text in named],
-                x_scatter=[x for x, _ in taken], y_scatter=[y for _, y in taken],
-                x_lines=[x for x, _ in lines], y_lines=[y for _, y in lines],
-                textsize=self._font, textcolor=self._ink, linecolor=GREY,
-                linewidth=0.5 * self._thin, min_distance=0.02, max_distance=0.2, margin=0.004,
-                nbr_candidates=200, zorder=5, path_effects=self._halo, plot_kwargs={"zorder": 2.2},
-            )  # fmt: skip
+                x_scatter=[x for x, _ in taken],
+                y_scatter=[y for _, y in taken],
+                x_lines=[x for x, _ in lines],
+                y_lines=[y for _, y in lines],
+                textsize=self._font,
+                textcolor=self._ink,
+                linecolor=GREY,
+                linewidth=0.5 * self._thin,
+                min_distance=0.02,
+                max_distance=0.2,
+                margin=0.004,
+                nbr_candidates=200,
+                zorder=5,
+                path_effects=self._halo,
+                plot_kwargs={"zorder": 2.2},
+            )
         for artist in (*artists[2], *artists[3]):
             if isinstance(artist, Artist):
                 artist.set_in_layout(False)

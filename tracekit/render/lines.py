@@ -66,9 +66,7 @@ class _Drawing:
         rows = math.ceil(count / self.columns)
         height = size.height * (rows if self.columns == 1 else max(1, 0.75 * rows))
         figure = empty_figure(size, height, self.chart.title)
-        grid = figure.subplots(
-            rows, self.columns, sharex=True, sharey=True, squeeze=False
-        ).ravel()  # fmt: skip
+        grid = figure.subplots(rows, self.columns, sharex=True, sharey=True, squeeze=False).ravel()
         for place, (axes, panel) in enumerate(zip(grid, self.chart.panels, strict=False)):
             self._panel(axes, panel, is_first=place % self.columns == 0)
         for axes in grid[count:]:
@@ -136,25 +134,51 @@ class _Drawing:
         xs = [spot.x for spot in line.spots]
         ys = [math.nan if spot.y is None else spot.y for spot in line.spots]
         axes.plot(
-            xs, ys, drawn.dash, color=drawn.color, marker=drawn.marker,
-            linewidth=1.3 * self.thin, markersize=5 * self.thin, markeredgecolor=self.ink,
-            markeredgewidth=0.4 * self.thin, clip_on=False, zorder=3,
-        )  # fmt: skip
+            xs,
+            ys,
+            drawn.dash,
+            color=drawn.color,
+            marker=drawn.marker,
+            linewidth=1.3 * self.thin,
+            markersize=5 * self.thin,
+            markeredgecolor=self.ink,
+            markeredgewidth=0.4 * self.thin,
+            clip_on=False,
+            zorder=3,
+        )
         for spot in line.spots:
             if spot.low is not None and spot.high is not None:
-                axes.plot([spot.x, spot.x], [spot.low, spot.high], "_-", color=drawn.color,
-                          linewidth=0.8 * self.thin, zorder=2.8)  # fmt: skip
+                axes.plot(
+                    [spot.x, spot.x],
+                    [spot.low, spot.high],
+                    "_-",
+                    color=drawn.color,
+                    linewidth=0.8 * self.thin,
+                    zorder=2.8,
+                )
             if spot.y is None:
                 axes.plot(
-                    [spot.x], [0.02], "x", transform=axes.get_xaxis_transform(),
-                    color=drawn.color, markersize=4.5 * self.thin, clip_on=False, zorder=4,
+                    [spot.x],
+                    [0.02],
+                    "x",
+                    transform=axes.get_xaxis_transform(),
+                    color=drawn.color,
+                    markersize=4.5 * self.thin,
+                    clip_on=False,
+                    zorder=4,
                     markeredgewidth=1.0 * self.thin,
-                )  # fmt: skip
+                )
 
     def _ideal(self, axes: Axes, line: Line) -> None:
         if line.ideal:
-            axes.plot(*zip(*line.ideal, strict=True), "--", color=self.looks[line.name].color,
-                      linewidth=0.7 * self.thin, alpha=0.8, zorder=2)  # fmt: skip
+            axes.plot(
+                *zip(*line.ideal, strict=True),
+                "--",
+                color=self.looks[line.name].color,
+                linewidth=0.7 * self.thin,
+                alpha=0.8,
+                zorder=2,
+            )
 
     # -- legend -----------------------------------------------------------------------------------
 
@@ -165,8 +189,13 @@ class _Drawing:
         legend: Any = figure.legend
         is_beside = "right" in self.legend_place
         columns = 1 if is_beside else 2 if self.size.width <= 4 else 4
-        legend(handles=handles, loc=self.legend_place, ncols=columns, alignment="left",
-               handlelength=2.6)  # fmt: skip
+        legend(
+            handles=handles,
+            loc=self.legend_place,
+            ncols=columns,
+            alignment="left",
+            handlelength=2.6,
+        )
 
     def _handles(self) -> Iterator[Line2D]:
         lines = [line for panel in self.chart.panels for line in panel.lines]
@@ -175,18 +204,38 @@ class _Drawing:
             drawn = self.looks[name]
             make: Any = Line2D
             yield make(
-                [], [], color=drawn.color, marker=drawn.marker, linestyle=drawn.dash,
-                markeredgecolor=self.ink, markeredgewidth=0.4 * self.thin,
-                markersize=5 * self.thin, linewidth=1.3 * self.thin, label=drawn.title,
-            )  # fmt: skip
+                [],
+                [],
+                color=drawn.color,
+                marker=drawn.marker,
+                linestyle=drawn.dash,
+                markeredgecolor=self.ink,
+                markeredgewidth=0.4 * self.thin,
+                markersize=5 * self.thin,
+                linewidth=1.3 * self.thin,
+                label=drawn.title,
+            )
         if more := len(names[_MOST_SERIES:]):
             yield Line2D([], [], linestyle="none", label=f"and {more:,} more")
         if any(line.ideal for line in lines):
-            yield Line2D([], [], color=GREY, linestyle="--", linewidth=0.7 * self.thin,
-                         label="ideal (linear)")  # fmt: skip
+            yield Line2D(
+                [],
+                [],
+                color=GREY,
+                linestyle="--",
+                linewidth=0.7 * self.thin,
+                label="ideal (linear)",
+            )
         if any(spot.y is None for line in lines for spot in line.spots):
-            yield Line2D([], [], linestyle="none", marker="x", color=GREY,
-                         markersize=4.5 * self.thin, label="not known")  # fmt: skip
+            yield Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="x",
+                color=GREY,
+                markersize=4.5 * self.thin,
+                label="not known",
+            )
 
 
 def _looks(chart: LineChart, width: int) -> dict[str, Look]:

@@ -45,13 +45,16 @@ class Points:
         sizes = [len(series.x) for series in panel.series]
         series = np.repeat(np.arange(len(sizes)), sizes)
         return cls(
-            kind, _joined(one.x for one in panel.series), _joined(one.y for one in panel.series),
+            kind,
+            _joined(one.x for one in panel.series),
+            _joined(one.y for one in panel.series),
             _joined(_opened(one, one.open_x) for one in panel.series),
             _joined(_opened(one, one.open_y) for one in panel.series),
             np.nan_to_num(_joined(one.share_ratio for one in panel.series)),
-            _owners(kind, panel.series, series), series,
+            _owners(kind, panel.series, series),
+            series,
             np.concatenate([np.arange(size) for size in sizes]) if sizes else series,
-        )  # fmt: skip
+        )
 
     def shares(self) -> Array:
         """The share of each owner: of a trajectory the sum, as its points are several runs."""
@@ -126,9 +129,11 @@ def marks(points: Points, named: Sequence[int], canvas: Canvas, x: Axis, y: Axis
     ]
     is_hidden = (symbols != winners[inverse]) & (symbols < size)
     return Marks(
-        seen, _under(points, named, symbols[is_hidden], winners[inverse][is_hidden] % max(size, 1)),
-        int(is_hidden.sum()), int((~is_inside[:size]).sum()),
-    )  # fmt: skip
+        seen,
+        _under(points, named, symbols[is_hidden], winners[inverse][is_hidden] % max(size, 1)),
+        int(is_hidden.sum()),
+        int((~is_inside[:size]).sum()),
+    )
 
 
 def scaled(values: Array | Sequence[float], axis: Axis) -> Array:
@@ -155,9 +160,7 @@ def sign(mark: Mark, kind: SeriesKind) -> str:
 
 def _mark(points: Points, symbol: int, cell: tuple[int, int]) -> Mark:
     is_open, point = divmod(symbol, len(points.x))
-    return Mark(
-        *cell, point, int(points.owner[point]), int(points.series[point]), bool(is_open)
-    )  # fmt: skip
+    return Mark(*cell, point, int(points.owner[point]), int(points.series[point]), bool(is_open))
 
 
 def _under(

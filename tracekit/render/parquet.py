@@ -30,10 +30,7 @@ class ParquetRenderer:
         columns = zip(columns_of(result), arrays, strict=True)
         schema = pa.schema(
             [_field(column, array.type) for column, array in columns],
-            metadata={
-                "tracekit.name": result.name,
-                "tracekit.notes": json.dumps(result.remarks),
-            },
+            metadata={"tracekit.name": result.name, "tracekit.notes": json.dumps(result.remarks)},
         )
         file = io.BytesIO()
         pq.write_table(pa.Table.from_arrays(arrays, schema=schema), file, compression="zstd")

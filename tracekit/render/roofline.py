@@ -59,9 +59,13 @@ _BOUNDS = {
     "": (GREY, "D"),
 }
 _LEVELS = {"dram": (BLUE, "s"), "l2": (YELLOW, "^"), "l1": (RED, "o")}
-_BOUND_WORDS = {"compute": "compute-bound", "bandwidth": "bandwidth-bound",
-                "latency": "latency-bound", "overhead": "overhead-bound",
-                "": "bound not known"}  # fmt: skip
+_BOUND_WORDS = {
+    "compute": "compute-bound",
+    "bandwidth": "bandwidth-bound",
+    "latency": "latency-bound",
+    "overhead": "overhead-bound",
+    "": "bound not known",
+}
 #: In the legend: series, those with the most time first, and letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
 #: A line of more points has no arrows.
@@ -193,11 +197,18 @@ class _Drawing:
     def _box(self, axes: Axes, box: Box) -> None:
         color = YELLOW if box.series is None else self.looks[box.series].color
         x, y = self.chart.x.low, self.chart.y.low
-        axes.add_patch(Rectangle(
-            (x, y), box.x - x, box.y - y, facecolor=(*_rgb(color), 0.10),
-            edgecolor=(*_rgb(color), 0.9), linewidth=0.7 * self.thin, hatch="....",
-            zorder=1,
-        ))  # fmt: skip
+        axes.add_patch(
+            Rectangle(
+                (x, y),
+                box.x - x,
+                box.y - y,
+                facecolor=(*_rgb(color), 0.10),
+                edgecolor=(*_rgb(color), 0.9),
+                linewidth=0.7 * self.thin,
+                hatch="....",
+                zorder=1,
+            )
+        )
 
     def _rug(self, axes: Axes, margin: Margin) -> None:
         """Marks on the x axis where kernels without operations stand; beyond its ends are none."""
@@ -205,9 +216,15 @@ class _Drawing:
         places = [x for x in margin.x if low <= x <= high]
         if places:
             axes.plot(
-                places, [0.0] * len(places), "|", color=GREY, markersize=7 * self.thin,
-                transform=axes.get_xaxis_transform(), clip_on=False, zorder=4,
-            )  # fmt: skip
+                places,
+                [0.0] * len(places),
+                "|",
+                color=GREY,
+                markersize=7 * self.thin,
+                transform=axes.get_xaxis_transform(),
+                clip_on=False,
+                zorder=4,
+            )
 
     # -- points -----------------------------------------------------------------------------------
 
@@ -217,17 +234,30 @@ class _Drawing:
         area = self._area(series, count)[order]
         is_many = count > MOST_VECTORS
         if series.kind == "trajectory":
-            axes.plot(series.x, series.y, drawn.dash, color=drawn.color, linewidth=1.1 * self.thin,
-                      zorder=2.5)  # fmt: skip
+            axes.plot(
+                series.x,
+                series.y,
+                drawn.dash,
+                color=drawn.color,
+                linewidth=1.1 * self.thin,
+                zorder=2.5,
+            )
             self._arrows(axes, series, drawn)
         if series.open_x is not None and series.open_y is not None:
             self._open_symbols(axes, series, drawn, order, area)
         axes.scatter(
-            series.x[order], series.y[order], s=area, c=drawn.color, marker=drawn.marker,
-            alpha=0.35 if is_many else 0.85, linewidths=self._edge(series, is_many=is_many),
-            edgecolors="none" if is_many else self.ink, zorder=2.9 if drawn.is_under else 3,
-            rasterized=is_many, clip_on=False,
-        )  # fmt: skip
+            series.x[order],
+            series.y[order],
+            s=area,
+            c=drawn.color,
+            marker=drawn.marker,
+            alpha=0.35 if is_many else 0.85,
+            linewidths=self._edge(series, is_many=is_many),
+            edgecolors="none" if is_many else self.ink,
+            zorder=2.9 if drawn.is_under else 3,
+            rasterized=is_many,
+            clip_on=False,
+        )
 
     def _edge(self, series: Series, *, is_many: bool) -> float:
         """Width of a sign's edge: less where it would hide the colours of small ones."""
@@ -241,17 +271,34 @@ class _Drawing:
         assert series.open_y is not None
         if len(order) <= MOST_VECTORS:
             axes.plot(
-                np.stack([series.x, series.open_x]), np.stack([series.y, series.open_y]), ":",
-                color=drawn.color, linewidth=0.6 * self.thin, zorder=2,
-            )  # fmt: skip
+                np.stack([series.x, series.open_x]),
+                np.stack([series.y, series.open_y]),
+                ":",
+                color=drawn.color,
+                linewidth=0.6 * self.thin,
+                zorder=2,
+            )
         if series.kind == "trajectory":
-            axes.plot(series.open_x, series.open_y, "--", color=drawn.color,
-                      linewidth=0.9 * self.thin, zorder=2.4)  # fmt: skip
+            axes.plot(
+                series.open_x,
+                series.open_y,
+                "--",
+                color=drawn.color,
+                linewidth=0.9 * self.thin,
+                zorder=2.4,
+            )
         axes.scatter(
-            series.open_x[order], series.open_y[order], s=area, facecolors="none",
-            edgecolors=drawn.color, marker=drawn.marker, linewidths=1.0 * self.thin,
-            zorder=3, rasterized=len(order) > MOST_VECTORS, clip_on=False,
-        )  # fmt: skip
+            series.open_x[order],
+            series.open_y[order],
+            s=area,
+            facecolors="none",
+            edgecolors=drawn.color,
+            marker=drawn.marker,
+            linewidths=1.0 * self.thin,
+            zorder=3,
+            rasterized=len(order) > MOST_VECTORS,
+            clip_on=False,
+        )
 
     def _arrows(self, axes: Axes, series: Series, drawn: Look) -> None:
         """The direction of a trajectory, in the middle of each part of it."""
@@ -261,10 +308,19 @@ class _Drawing:
             middle = math.sqrt(x0 * x1), math.sqrt(y0 * y1)
             before = middle[0] * (x0 / x1) ** 0.02, middle[1] * (y0 / y1) ** 0.02
             axes.annotate(
-                "", xy=middle, xytext=before, zorder=2.6,
-                arrowprops={"arrowstyle": "-|>", "color": drawn.color, "shrinkA": 0, "shrinkB": 0,
-                            "mutation_scale": 8 * self.thin, "linewidth": 0},
-            )  # fmt: skip
+                "",
+                xy=middle,
+                xytext=before,
+                zorder=2.6,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": drawn.color,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                    "mutation_scale": 8 * self.thin,
+                    "linewidth": 0,
+                },
+            )
 
     def _area(self, series: Series, count: int) -> Any:
         """Area of each sign, by share of the time if there is one."""
@@ -282,8 +338,13 @@ class _Drawing:
         if len(places) > MOST_VECTORS:
             return
         for path in places.values():
-            axes.plot(*zip(*sorted(path), strict=True), ":", color=GREY, linewidth=0.7 * self.thin,
-                      zorder=2)  # fmt: skip
+            axes.plot(
+                *zip(*sorted(path), strict=True),
+                ":",
+                color=GREY,
+                linewidth=0.7 * self.thin,
+                zorder=2,
+            )
 
     # -- legend -----------------------------------------------------------------------------------
 
@@ -296,9 +357,14 @@ class _Drawing:
         columns = 1 if "right" in self.legend_place else 2 if self.columns == 1 else 4
         legend: Any = figure.legend
         legend(
-            handles=handles, loc=self.legend_place, title=title, ncols=columns,
-            alignment="left", title_fontsize=self.size.font - 0.5, labelspacing=0.7,
-        )  # fmt: skip
+            handles=handles,
+            loc=self.legend_place,
+            title=title,
+            ncols=columns,
+            alignment="left",
+            title_fontsize=self.size.font - 0.5,
+            labelspacing=0.7,
+        )
 
     def _series_handles(self) -> Iterator[Line2D]:
         if self.chart.series_title and self.chart.trajectory_label is None:
@@ -312,10 +378,16 @@ class _Drawing:
             is_line = self.chart.trajectory_label is not None
             make: Any = Line2D
             yield make(
-                [], [], color=drawn.color, marker=drawn.marker, markeredgecolor=self.ink,
-                markeredgewidth=0.5, linestyle=drawn.dash if is_line else "none",
-                markersize=5 * self.thin, label=drawn.title,
-            )  # fmt: skip
+                [],
+                [],
+                color=drawn.color,
+                marker=drawn.marker,
+                markeredgecolor=self.ink,
+                markeredgewidth=0.5,
+                linestyle=drawn.dash if is_line else "none",
+                markersize=5 * self.thin,
+                label=drawn.title,
+            )
 
         if more := len(self.looks) - len(names):
             yield Line2D([], [], linestyle="none", label=f"and {more:,} more")
@@ -332,18 +404,32 @@ class _Drawing:
         for share in _told_shares(float(np.nanmax(np.concatenate(shares))), count):
             area = float(_sign_area(np.array([share]), count, self.size)[0])
             yield Line2D(
-                [], [], color="none", marker="o", markerfacecolor="none", markeredgecolor=self.ink,
-                markeredgewidth=0.5, markersize=math.sqrt(area), linestyle="none",
+                [],
+                [],
+                color="none",
+                marker="o",
+                markerfacecolor="none",
+                markeredgecolor=self.ink,
+                markeredgewidth=0.5,
+                markersize=math.sqrt(area),
+                linestyle="none",
                 label=f"{share * 100:.3g} % of time",
-            )  # fmt: skip
+            )
 
     def _symbol_handles(self) -> Iterator[Line2D]:
         if self.chart.model != "4d":
             return
         for face, label in ((GREY, "closed: complexity"), ("none", "open: run time")):
-            yield Line2D([], [], color="none", marker="o", markerfacecolor=face,
-                         markeredgecolor=GREY, label=label,
-                         markersize=5 * self.thin)  # fmt: skip
+            yield Line2D(
+                [],
+                [],
+                color="none",
+                marker="o",
+                markerfacecolor=face,
+                markeredgecolor=GREY,
+                label=label,
+                markersize=5 * self.thin,
+            )
 
 
 # -- looks ----------------------------------------------------------------------------------------

@@ -9,9 +9,15 @@ from tracekit.charts.chart import Axis
 from tracekit.render.ticks import engineering, seconds
 
 _SYMBOLS = {
-    "flop": "FLOP", "bytes": "B", "flop/s": "FLOP/s", "bytes/s": "B/s", "flop/byte": "FLOP/B",
-    "ns": "s", "hz": "Hz", "inst": "inst",
-}  # fmt: skip
+    "flop": "FLOP",
+    "bytes": "B",
+    "flop/s": "FLOP/s",
+    "bytes/s": "B/s",
+    "flop/byte": "FLOP/B",
+    "ns": "s",
+    "hz": "Hz",
+    "inst": "inst",
+}
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _ROUNDING = 1e-9
@@ -62,9 +68,11 @@ def value_ticks(axis: Axis, most: int) -> list[tuple[float, str]]:
     decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
     for steps in ((1, 2, 5), (1,)):
         values = [
-            step * 10.0**power for power in decades for step in steps
+            step * 10.0**power
+            for power in decades
+            for step in steps
             if axis.low <= step * 10.0**power <= axis.high
-        ]  # fmt: skip
+        ]
         if len(values) <= most:
             break
     values = values[:: math.ceil(len(values) / max(most, 1))] or [axis.low]

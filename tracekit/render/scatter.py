@@ -76,9 +76,7 @@ class _Drawing:
         count, size = len(self.chart.panels), self.size
         rows = math.ceil(count / self.columns)
         figure = empty_figure(size, size.height * max(1, 0.75 * rows), self.chart.title)
-        grid = figure.subplots(
-            rows, self.columns, sharex=True, sharey=True, squeeze=False
-        ).ravel()  # fmt: skip
+        grid = figure.subplots(rows, self.columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, panel in zip(grid, self.chart.panels, strict=False):
             self._panel(axes, panel)
         for axes in grid[count:]:
@@ -127,8 +125,15 @@ class _Drawing:
         plain = seen(GREY if shades else "#0072b2")
         self._dots(axes, xs[~is_known], ys[~is_known], "o", color=plain)
         if shades is not None and shades.axis is not None:
-            self._dots(axes, xs[is_known], ys[is_known], "o", c=colors[is_known], cmap=self.map,
-                       norm=norm_of(shades.axis))  # fmt: skip
+            self._dots(
+                axes,
+                xs[is_known],
+                ys[is_known],
+                "o",
+                c=colors[is_known],
+                cmap=self.map,
+                norm=norm_of(shades.axis),
+            )
         for place, one in enumerate(self.looks):
             self._dots(axes, xs[colors == place], ys[colors == place], one.marker, color=one.color)
 
@@ -140,9 +145,16 @@ class _Drawing:
     def _dots(self, axes: Axes, xs: Any, ys: Any, marker: str, **colors: Any) -> None:
         if len(xs):
             axes.scatter(
-                xs, ys, s=self._area(), marker=marker, edgecolors=ink(), zorder=3,
-                linewidths=0.25 * self.thin, rasterized=self.count > _MOST_SHAPES, **colors,
-            )  # fmt: skip
+                xs,
+                ys,
+                s=self._area(),
+                marker=marker,
+                edgecolors=ink(),
+                zorder=3,
+                linewidths=0.25 * self.thin,
+                rasterized=self.count > _MOST_SHAPES,
+                **colors,
+            )
 
     def _area(self) -> float:
         """Of a point, in square points: less where there are many."""
@@ -156,9 +168,8 @@ class _Drawing:
             return
         axis = self.chart.shades.axis
         bar = figure.colorbar(
-            ScalarMappable(norm_of(axis), self.map), ax=grid, pad=0.02, aspect=50,
-            location="top",
-        )  # fmt: skip
+            ScalarMappable(norm_of(axis), self.map), ax=grid, pad=0.02, aspect=50, location="top"
+        )
         ticks = value_ticks(axis, 5)
         bar.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
         bar.minorticks_off()
@@ -176,16 +187,30 @@ class _Drawing:
         shades = self.chart.shades
         if shades and any(math.isnan(c) for panel in self.chart.panels for c in panel.colors):
             yield self._sign(seen(GREY), "o", f"no {cut(drawable(shades.title), 20)}")
-        yield Line2D([], [], color=ink(), linestyle="--", linewidth=0.8 * self.thin,
-                     label=cut(drawable(self.chart.level_title), _WIDEST_COUNT))  # fmt: skip
+        yield Line2D(
+            [],
+            [],
+            color=ink(),
+            linestyle="--",
+            linewidth=0.8 * self.thin,
+            label=cut(drawable(self.chart.level_title), _WIDEST_COUNT),
+        )
         for count, what in self.chart.counts:
             text = cut(drawable(f"{count:,} {what}"), _LONGEST_COUNT)
             yield _words("\n".join(folded(text, _WIDEST_COUNT)))
 
     def _sign(self, color: str, marker: str, title: str) -> Line2D:
-        return Line2D([], [], linestyle="none", color=color, marker=marker, label=title,
-                      markeredgecolor=ink(), markeredgewidth=0.25 * self.thin,
-                      markersize=4.5 * self.thin)  # fmt: skip
+        return Line2D(
+            [],
+            [],
+            linestyle="none",
+            color=color,
+            marker=marker,
+            label=title,
+            markeredgecolor=ink(),
+            markeredgewidth=0.25 * self.thin,
+            markersize=4.5 * self.thin,
+        )
 
 
 def _words(text: str) -> Line2D:

@@ -70,8 +70,13 @@ def _fill(canvas: Canvas, chart: AreaChart, panel: AreaPanel) -> None:
         for area in panel.areas:
             first, low = low, low + area.values[place]
             if area.values[place]:
-                _stack(canvas, column, _row(canvas, chart, first), _row(canvas, chart, low),
-                       looks[area.key])  # fmt: skip
+                _stack(
+                    canvas,
+                    column,
+                    _row(canvas, chart, first),
+                    _row(canvas, chart, low),
+                    looks[area.key],
+                )
     if panel.peak is not None:
         column = min(int(share(panel.xs[panel.peak], chart.x) * canvas.width), canvas.width - 1)
         above = canvas.height - 1 - _row(canvas, chart, totals[panel.peak])

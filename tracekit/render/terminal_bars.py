@@ -39,9 +39,8 @@ def plot(chart: BarChart, options: RenderOptions, _height: int = 24) -> bytes:
         blocks.insert(0, [[(cut(inert(chart.title), writer.width), _BOLD)]])
     blocks.append(list(writer.legend()))
     texts = (
-        "\n".join(painted(line, color=options.color).rstrip() for line in block)
-        for block in blocks
-    )  # fmt: skip
+        "\n".join(painted(line, color=options.color).rstrip() for line in block) for block in blocks
+    )
     return ("\n\n".join(texts) + "\n").encode()
 
 
@@ -104,9 +103,11 @@ class _Writer:
             yield [(line, None)]
         reasons = [
             f"x {group.name} {bar.title}".rstrip() + f": {bar.reason}"
-            for panel in self.chart.panels for group in panel.groups for bar in group.bars
+            for panel in self.chart.panels
+            for group in panel.groups
+            for bar in group.bars
             if bar.reason is not None
-        ]  # fmt: skip
+        ]
         if len(reasons) > _MOST_REASONS:
             reasons[_MOST_REASONS:] = [f"x and {len(reasons) - _MOST_REASONS:,} more"]
         for reason in reasons:

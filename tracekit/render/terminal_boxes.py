@@ -52,8 +52,11 @@ def _lines(chart: BoxChart, width: int, *, color: bool) -> Iterator[str]:
         yield painted([(line, _BLUE if row <= last else None)], color=color)
     filled, whiskers, outliers = map(inert, chart.legend)
     signs = [
-        f"{_FILLED} {filled}", f"{_MIDDLE} median", f"{_WHISKER} {whiskers}", f"{_DOT} {outliers}",
-    ]  # fmt: skip
+        f"{_FILLED} {filled}",
+        f"{_MIDDLE} median",
+        f"{_WHISKER} {whiskers}",
+        f"{_DOT} {outliers}",
+    ]
     if any(box.marks is None for box in chart.boxes):
         signs.append(f"{_NONE} none known")
     yield from listed(signs, width)
@@ -67,9 +70,10 @@ def _draw(canvas: Canvas, row: int, box: Box, axis: Axis) -> None:
     for value in box.outliers:
         canvas.put(row, _column(canvas, value, axis), _DOT)
     for sign, low, high in (
-        (_WHISKER, marks.low, marks.high), (_FILLED, marks.start, marks.end),
+        (_WHISKER, marks.low, marks.high),
+        (_FILLED, marks.start, marks.end),
         (_MIDDLE, marks.middle, marks.middle),
-    ):  # fmt: skip
+    ):
         for column in range(_column(canvas, low, axis), _column(canvas, high, axis) + 1):
             canvas.put(row, column, sign)
 

@@ -44,8 +44,10 @@ def _lines(chart: EffectChart, width: int, *, color: bool) -> Iterator[str]:
             end = round(share(effect.weight, chart.x) * (room - 1))
         bar = "".join(_sign(column, zero, end) for column in range(room))
         style = _UP if effect.weight >= 0 else _DOWN
-        yield painted([(f"{padded(name, widest(names))} ", None), (bar, style), (f" {text}", None)],
-                      color=color)  # fmt: skip
+        yield painted(
+            [(f"{padded(name, widest(names))} ", None), (bar, style), (f" {text}", None)],
+            color=color,
+        )
     yield f"{_UP_SIGN} positive: grows with it   {_DOWN_SIGN} negative: falls with it"
     for name, reason in chart.lacking[:_MOST_LACKING]:
         yield from folded(cut(inert(f"not fitted: {name}: {reason}"), _LONGEST), width)

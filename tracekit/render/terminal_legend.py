@@ -17,9 +17,11 @@ from tracekit.roofline.chart import SINGLE_NOUNS, Box, Chart, Line, Panel, Serie
 from tracekit.roofline.reasons import in_words
 
 _MARGINS = {
-    "zero_ai": "zero AI (no operations)", "no_bytes": "no bytes moved", "unknown": "not known",
+    "zero_ai": "zero AI (no operations)",
+    "no_bytes": "no bytes moved",
+    "unknown": "not known",
     "no_label": "without the label",
-}  # fmt: skip
+}
 _GAP, _INDENT, _ARROW = "  ", "   ", " → "
 #: What series of a kind are called.
 _PLURALS = {"run": "runs", "level": "levels", "class": "classes"}
@@ -30,8 +32,11 @@ _WIDEST_TAG, _LONGEST_REASON = 24, 200
 _LEAST_NAME, _NARROW, _NARROW_RUN = 12, 100, 12
 #: What the axes are called above a column of places on them, by unit; those of time by their title.
 _HEADERS = {
-    "flop/byte": "intensity", "flop/s": "performance", "bytes": "bytes", "flop": "operations",
-}  # fmt: skip
+    "flop/byte": "intensity",
+    "flop/s": "performance",
+    "bytes": "bytes",
+    "flop": "operations",
+}
 
 
 def legend(
@@ -135,11 +140,13 @@ class _Legend:
         if self.points.kind not in ("level", "trajectory"):
             found += [
                 _Column(
-                    _HEADERS.get(axis.unit, axis.title.lower()), [place[i] for place in places],
-                    is_number=True, rank=3,
+                    _HEADERS.get(axis.unit, axis.title.lower()),
+                    [place[i] for place in places],
+                    is_number=True,
+                    rank=3,
                 )
                 for i, axis in enumerate((self.chart.x, self.chart.y))
-            ]  # fmt: skip
+            ]
         found.append(_Column("bound by", bounds, rank=2))
         is_timed = any(np.isfinite(series.share_ratio).any() for series in self.panel.series)
         return [*found, _Column("share", texts, True)] if is_timed else found

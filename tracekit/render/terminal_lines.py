@@ -54,9 +54,15 @@ class _Panel:
     """One pair of axes."""
 
     def __init__(
-        self, chart: LineChart, panel: LinePanel, width: int, height: int,
-        letters: Mapping[str, str], *, color: bool,
-    ) -> None:  # fmt: skip
+        self,
+        chart: LineChart,
+        panel: LinePanel,
+        width: int,
+        height: int,
+        letters: Mapping[str, str],
+        *,
+        color: bool,
+    ) -> None:
         self.chart, self.panel, self.width = chart, panel, width
         self.letters, self.color = letters, color
         rows = max(height - 4, _LEAST_ROWS)
@@ -76,9 +82,13 @@ class _Panel:
             self._signs(line)
         xs = [spot.x for panel in self.chart.panels for line in panel.lines for spot in line.spots]
         yield from framed(
-            self.canvas, self.chart.x, place_ticks(self.chart.x, xs, 0.0), self.chart.y,
-            self.y_ticks, color=self.color,
-        )  # fmt: skip
+            self.canvas,
+            self.chart.x,
+            place_ticks(self.chart.x, xs, 0.0),
+            self.chart.y,
+            self.y_ticks,
+            color=self.color,
+        )
 
     def _style(self, line: Line) -> Style:
         return _STYLES[list(self.letters).index(line.name) % len(_STYLES)]

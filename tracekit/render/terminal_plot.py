@@ -33,16 +33,16 @@ _TICK_COLUMNS, _TICK_ROWS = 9, 2
 
 _BOLD, _DIM = Style(bold=True), Style(dim=True)
 _BOUND_STYLES = {
-    "compute": Style(color="magenta"), "bandwidth": Style(color="cyan"),
-    "latency": Style(color="green"), "overhead": Style(color="yellow"),
-}  # fmt: skip
+    "compute": Style(color="magenta"),
+    "bandwidth": Style(color="cyan"),
+    "latency": Style(color="green"),
+    "overhead": Style(color="yellow"),
+}
 _SERIES_STYLES = tuple(
     Style(color=color) for color in ("cyan", "magenta", "yellow", "green", "blue")
 )
 #: The first drawn first, their labels last.
-_LINES: tuple[LineKind, ...] = (
-    "intensity", "time", "overhead", "balance", "compute", "bandwidth"
-)  # fmt: skip
+_LINES: tuple[LineKind, ...] = ("intensity", "time", "overhead", "balance", "compute", "bandwidth")
 _DASHES: dict[LineKind, Dash] = {"intensity": (1, 4), "time": (1, 3), "overhead": (2, 2)}
 _CEILING_DASH, _BOX_DASH = (4, 2), (2, 2)
 

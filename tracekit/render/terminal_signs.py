@@ -18,14 +18,18 @@ def signs(keys: Sequence[Key]) -> dict[str, tuple[str, Style]]:
     """A sign for each key, in the colour of its family."""
     families = list(dict.fromkeys(key.family for key in keys))
     return {
-        key.name: (_SIGNS[place % len(_SIGNS)],
-                   Style(color=_COLORS[families.index(key.family) % len(_COLORS)]))
+        key.name: (
+            _SIGNS[place % len(_SIGNS)],
+            Style(color=_COLORS[families.index(key.family) % len(_COLORS)]),
+        )
         for place, key in enumerate(keys)
-    }  # fmt: skip
+    }
 
 
 def sign_legend(keys: Sequence[Key], width: int) -> Iterator[str]:
     """What the signs stand for."""
-    texts = [f"{sign} {inert(key.title)}" for key, (sign, _) in
-             zip(keys, signs(keys).values(), strict=True)]  # fmt: skip
+    texts = [
+        f"{sign} {inert(key.title)}"
+        for key, (sign, _) in zip(keys, signs(keys).values(), strict=True)
+    ]
     yield from listed(texts, width)

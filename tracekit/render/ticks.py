@@ -8,13 +8,27 @@ from tracekit.roofline.chart import Axis
 
 #: How units are written at an axis, and how many of them a base unit is.
 _UNITS = {
-    "flop/byte": ("FLOP/B", 1.0), "flop/s": ("FLOP/s", 1.0), "bytes": ("B", 1.0),
-    "flop": ("FLOP", 1.0), "ns": ("s", 1e-9),
-}  # fmt: skip
+    "flop/byte": ("FLOP/B", 1.0),
+    "flop/s": ("FLOP/s", 1.0),
+    "bytes": ("B", 1.0),
+    "flop": ("FLOP", 1.0),
+    "ns": ("s", 1e-9),
+}
 _PREFIXES = {
-    -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E",
-    21: "Z", 24: "Y",
-}  # fmt: skip
+    -12: "p",
+    -9: "n",
+    -6: "µ",
+    -3: "m",
+    0: "",
+    3: "k",
+    6: "M",
+    9: "G",
+    12: "T",
+    15: "P",
+    18: "E",
+    21: "Z",
+    24: "Y",
+}
 #: Intensities down to this have no prefix: nobody says 100 milli-FLOP per byte.
 _PLAIN_FROM = 1e-4
 _ROUNDING = 1e-9

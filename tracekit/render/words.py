@@ -22,9 +22,11 @@ from tracekit.roofline.chart import SINGLE_NOUNS, Axis, Chart, Line, Margin, Pan
 from tracekit.roofline.reasons import in_words
 
 _MARGIN_WORDS = {
-    "zero_ai": "zero AI", "no_bytes": "no bytes", "unknown": "not known",
+    "zero_ai": "zero AI",
+    "no_bytes": "no bytes",
+    "unknown": "not known",
     "no_label": "without the label",
-}  # fmt: skip
+}
 #: Above this many points they are drawn as an image, also in files of vectors, and below lines.
 MOST_VECTORS = 3_000
 #: Points that names keep clear of: those with the most time.

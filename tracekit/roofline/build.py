@@ -27,10 +27,17 @@ from tracekit.roofline.table import table_of
 Part = tuple[str, Rows, list[Group]]
 
 _NOUNS = {
-    "name": "kernel", "launch": "launch", "class": "class", "phase": "phase", "run": "run",
-    "interval": "interval", "scope": "scope", "op": "operator", "layer": "layer",
+    "name": "kernel",
+    "launch": "launch",
+    "class": "class",
+    "phase": "phase",
+    "run": "run",
+    "interval": "interval",
+    "scope": "scope",
+    "op": "operator",
+    "layer": "layer",
     "configuration": "configuration",
-}  # fmt: skip
+}
 COUNTERS = (
     "Nsight Compute has them: tracekit formats nsight-compute --metrics --device NAME prints the "
     "ncu command; then tracekit ingest the file that it writes"
@@ -52,9 +59,12 @@ EVENTS = (
 
 
 def build(
-    request: Request, points: Sequence[Result], ceilings: Sequence[Result], labels: Labels,
+    request: Request,
+    points: Sequence[Result],
+    ceilings: Sequence[Result],
+    labels: Labels,
     advice: str = COUNTERS,
-) -> Chart:  # fmt: skip
+) -> Chart:
     """The chart that is asked for.
 
     `points` and `ceilings` are the answers of the two reports, one a run; for the hierarchical
@@ -97,12 +107,20 @@ class _Builder:
         data = replace(data, notes=() if repeated is None else (repeated,))
         is_4d = request.model == "4d"
         return Chart(
-            request.model, request.title, x, y, panels, data, request.top,
-            _NOUNS[request.granularity], " · ".join(request.series), request.joined_by,
+            request.model,
+            request.title,
+            x,
+            y,
+            panels,
+            data,
+            request.top,
+            _NOUNS[request.granularity],
+            " · ".join(request.series),
+            request.joined_by,
             self.grouping.steps,
             machines.bandwidth(self.device, request.level).value if is_4d else None,
             machines.peak(self.device).value if is_4d else None,
-        )  # fmt: skip
+        )
 
     def _require_peaks(self) -> str | None:
         """The device of the first point; UsageError unless each has the ceilings it needs."""
@@ -156,10 +174,12 @@ class _Builder:
             raise UsageError(no_label("panels", label, self.labels))
         of_row = [self.labels.value(run, label) for run in self.points.run]
         return [
-            (f"{label} = {value}" if value is not None else f"no {label}",
-             every[np.array([found == value for found in of_row], bool)])
+            (
+                f"{label} = {value}" if value is not None else f"no {label}",
+                every[np.array([found == value for found in of_row], bool)],
+            )
             for value in values
-        ]  # fmt: skip
+        ]
 
     def _panel(self, title: str, rows: Rows, groups: Sequence[Group], x: Axis, y: Axis) -> Panel:
         points, request = self.points, self.request
@@ -168,23 +188,30 @@ class _Builder:
         drawn = lines(points, rows, self.machines, x, y, request)
         is_traffic = request.model not in ("classic", "hierarchical")
         return Panel(
-            title, tuple(self._series(group, share) for group in groups),
+            title,
+            tuple(self._series(group, share) for group in groups),
             tuple(line for line in drawn if line.x),
             boxes(points, boxed, self.machines, request),
             tuple(margins(points, rows, self.kinds, self.at.x if is_traffic else None)),
             tuple(dict.fromkeys(points.device[r] for r in rows if self.kinds[r] == DRAWN)),
             tuple(line for line in drawn if line.kind == "overhead" and not line.x),
-        )  # fmt: skip
+        )
 
     def _series(self, group: Group, share: Array) -> Series:
         rows, at = group.rows, self.at
         return Series(
-            self.grouping.kind, group.name, [self.points.name[row] for row in rows], at.x[rows],
-            at.y[rows], share[rows], [self.points.group(row) for row in rows.tolist()],
+            self.grouping.kind,
+            group.name,
+            [self.points.name[row] for row in rows],
+            at.x[rows],
+            at.y[rows],
+            share[rows],
+            [self.points.group(row) for row in rows.tolist()],
             None if at.open_x is None else at.open_x[rows],
             None if at.open_y is None else at.open_y[rows],
-            list(group.tags), [self.found.bound[row] for row in rows],
-        )  # fmt: skip
+            list(group.tags),
+            [self.found.bound[row] for row in rows],
+        )
 
     def _labelled(self, parts: Sequence[Part]) -> dict[str, list[Any]]:
         """What the drawing adds to the points."""
@@ -208,8 +235,12 @@ class _Builder:
 def _require_points(points: Points, request: Request, advice: str) -> None:
     """Raise UsageError unless some point can be placed, with the commonest reason."""
     if not len(points):
-        whats = {"op": "operators", "layer": "layers", "phase": "phases",
-                 "configuration": "configurations"}  # fmt: skip
+        whats = {
+            "op": "operators",
+            "layer": "layers",
+            "phase": "phases",
+            "configuration": "configurations",
+        }
         what = whats.get(request.granularity, "kernels with hardware counters")
         raise UsageError(f"there are no {what} to draw. {advice}")
     if points.has_place.any():

@@ -47,11 +47,15 @@ def figures(points: Points, machines: Machines, request: Request) -> Figures:
             points.time_ns, compute_ns, np.maximum(bandwidth_ns, np.nan_to_num(points.memory_ns))
         )
         return Figures(
-            compute_ns, bandwidth_ns, overhead_ns,
-            geo.intensity(points.flop, points.moved), geo.rate(points.flop, points.time_ns),
+            compute_ns,
+            bandwidth_ns,
+            overhead_ns,
+            geo.intensity(points.flop, points.moved),
+            geo.rate(points.flop, points.time_ns),
             geo.bound_kinds(compute_ns, bandwidth_ns, overhead_ns, nearness, points.busy),
-            nearness, *times,
-        )  # fmt: skip
+            nearness,
+            *times,
+        )
 
 
 def _peaks(points: Points, machines: Machines) -> Array:
@@ -91,8 +95,9 @@ def places(
         # times scaled by the peaks: at the roof both symbols are in one place (sect. II.C)
         bandwidth, peak = machines.bandwidth(device, request.level), machines.peak(device)
         return Places(
-            points.moved, points.flop,
+            points.moved,
+            points.flop,
             found.bandwidth_time_ns * bandwidth.value / 1e9,
             found.compute_time_ns * peak.value / 1e9,
-        )  # fmt: skip
+        )
     return Places(found.intensity, found.rate)

@@ -153,9 +153,11 @@ def bound_kinds(
     sect. II).
     """
     compute, bandwidth, overhead, nearness = np.broadcast_arrays(
-        np.atleast_1d(np.asarray(compute_ns, float)), np.asarray(bandwidth_ns, float),
-        np.asarray(overhead_ns, float), np.asarray(nearness_ratio, float),
-    )  # fmt: skip
+        np.atleast_1d(np.asarray(compute_ns, float)),
+        np.asarray(bandwidth_ns, float),
+        np.asarray(overhead_ns, float),
+        np.asarray(nearness_ratio, float),
+    )
     kinds = np.where(bandwidth > compute, BANDWIDTH, COMPUTE).astype(object)
     busy = np.array([_BUSY.get(name or "", LATENCY) for name in busy_names], dtype=object)
     kinds = np.where(nearness < LATENCY_BELOW, busy, kinds)

@@ -81,9 +81,8 @@ def _landmarks(
 
 
 def _ridges(
-    points: Points, panels: Sequence[Rows], machines: Machines, device: str | None,
-    request: Request,
-) -> Iterator[tuple[float, float]]:  # fmt: skip
+    points: Points, panels: Sequence[Rows], machines: Machines, device: str | None, request: Request
+) -> Iterator[tuple[float, float]]:
     """Where the ceilings of a device meet, and overhead ceilings that are not far above."""
     roof = _top(machines, device, request)
     for bandwidth in _bandwidths(machines, device, request):
@@ -160,8 +159,9 @@ def _roof(
         highest = max(peak.value for peak in peaks)
         end = geo.machine_balance(highest, bandwidth.value)
         path = [(x.low, x.low * bandwidth.value), (end, highest)]
-        yield _line("bandwidth", (bandwidth.name,), bandwidth.value, "bytes/s", path, x, y, True,
-                    shown)  # fmt: skip
+        yield _line(
+            "bandwidth", (bandwidth.name,), bandwidth.value, "bytes/s", path, x, y, True, shown
+        )
 
 
 def _top(machines: Machines, device: str | None, request: Request) -> float:
@@ -242,25 +242,44 @@ def _decades(low: float, high: float) -> list[float]:
 
 
 def _diagonal(
-    kind: str, names: tuple[str, ...], slope: float, x: Axis, y: Axis, is_roof: bool = False,
+    kind: str,
+    names: tuple[str, ...],
+    slope: float,
+    x: Axis,
+    y: Axis,
+    is_roof: bool = False,
     device: str | None = None,
-) -> Line:  # fmt: skip
+) -> Line:
     start, end = max(x.low, y.low / slope), min(x.high, y.high / slope)
     path = [(start, start * slope), (end, end * slope)] if start < end else []
     return _line(kind, names, slope, "flop/byte", path, x, y, is_roof, device)
 
 
 def _line(
-    kind: str, names: tuple[str, ...], value: float, unit: str,
-    path: Iterable[tuple[float, float]], x: Axis, y: Axis, is_roof: bool = False,
-    device: str | None = None, launches: int | None = None,
-) -> Line:  # fmt: skip
+    kind: str,
+    names: tuple[str, ...],
+    value: float,
+    unit: str,
+    path: Iterable[tuple[float, float]],
+    x: Axis,
+    y: Axis,
+    is_roof: bool = False,
+    device: str | None = None,
+    launches: int | None = None,
+) -> Line:
     """A line of points within the axes; none where it is beyond them."""
     inside = _clipped(list(path), x, y)
     return Line(
-        kind, names, value, unit, tuple(p[0] for p in inside), tuple(p[1] for p in inside),  # type: ignore[arg-type]
-        is_roof, device, launches,
-    )  # fmt: skip
+        kind,
+        names,
+        value,
+        unit,
+        tuple(p[0] for p in inside),
+        tuple(p[1] for p in inside),  # type: ignore[arg-type]
+        is_roof,
+        device,
+        launches,
+    )
 
 
 def _clipped(path: list[tuple[float, float]], x: Axis, y: Axis) -> list[tuple[float, float]]:

@@ -46,25 +46,38 @@ def margins(
     labelled = rows[of_row[rows] != NO_LABEL]
     zero = labelled[of_row[labelled] == ZERO_AI]
     yield from _counted(
-        "zero_ai", zero, points.zero_launches[labelled], points.zero_ns[labelled], total,
+        "zero_ai",
+        zero,
+        points.zero_launches[labelled],
+        points.zero_ns[labelled],
+        total,
         along=_rug(along, zero),
-    )  # fmt: skip
+    )
     others: tuple[tuple[MarginKind, str], ...] = (("no_bytes", NO_BYTES), ("no_label", NO_LABEL))
     for kind, name in others:
         out = rows[of_row[rows] == name]
         yield from _counted(kind, out, points.launches[out], points.total_ns[out], total)
     known_ns = np.where(points.is_known[labelled], points.time_ns[labelled], 0.0)
     yield from _counted(
-        "unknown", labelled[of_row[labelled] == UNKNOWN],
+        "unknown",
+        labelled[of_row[labelled] == UNKNOWN],
         points.launches[labelled] - points.known_launches[labelled],
-        points.total_ns[labelled] - known_ns, total, reason=_reason(points, labelled),
-    )  # fmt: skip
+        points.total_ns[labelled] - known_ns,
+        total,
+        reason=_reason(points, labelled),
+    )
 
 
 def _counted(
-    kind: MarginKind, groups: Rows, launches: Array, times_ns: Array, total_ns: float, *,
-    reason: str | None = None, along: tuple[float, ...] = (),
-) -> Iterator[Margin]:  # fmt: skip
+    kind: MarginKind,
+    groups: Rows,
+    launches: Array,
+    times_ns: Array,
+    total_ns: float,
+    *,
+    reason: str | None = None,
+    along: tuple[float, ...] = (),
+) -> Iterator[Margin]:
     """One margin, if there is anything in it; a share only of times that are known."""
     count = int(launches.sum())
     if not count:

@@ -107,23 +107,32 @@ class Points:
             return np.full(len(table), np.nan)
 
         return cls(
-            run=values("run_id"), run_name=values("run_name"),
+            run=values("run_id"),
+            run_name=values("run_name"),
             name=[name or _NO_NAME for name in values("name")],
-            level=np.array(values("level_name"), dtype=object), device=values("device_name"),
-            reason=values("reason"), definition=values("byte_definition"),
-            source=values("source_id"), event=values("event_id"),
-            launches=numbers("launch_count"), known_launches=numbers("known_launch_count"),
-            total_ns=numbers("total_ns"), time_ns=numbers("known_ns"),
-            flop=numbers("known_flop"), moved=numbers("known_bytes"),
-            compute_ns=numbers("compute_ns"), bandwidth_ns=numbers("bandwidth_ns"),
-            memory_ns=numbers(
-                "memory_ns" if "memory_ns" in table.column_names else "bandwidth_ns"
-            ),
-            launch_ns=numbers("launch_ns"), zero_launches=numbers("zero_launch_count"),
+            level=np.array(values("level_name"), dtype=object),
+            device=values("device_name"),
+            reason=values("reason"),
+            definition=values("byte_definition"),
+            source=values("source_id"),
+            event=values("event_id"),
+            launches=numbers("launch_count"),
+            known_launches=numbers("known_launch_count"),
+            total_ns=numbers("total_ns"),
+            time_ns=numbers("known_ns"),
+            flop=numbers("known_flop"),
+            moved=numbers("known_bytes"),
+            compute_ns=numbers("compute_ns"),
+            bandwidth_ns=numbers("bandwidth_ns"),
+            memory_ns=numbers("memory_ns" if "memory_ns" in table.column_names else "bandwidth_ns"),
+            launch_ns=numbers("launch_ns"),
+            zero_launches=numbers("zero_launch_count"),
             zero_ns=numbers("zero_ns"),
-            op_class=values_if_any("op_class"), busy=values_if_any("busy_name"),
-            series=values_if_any("series_name"), series_number=numbers_if_any("series_number"),
-        )  # fmt: skip
+            op_class=values_if_any("op_class"),
+            busy=values_if_any("busy_name"),
+            series=values_if_any("series_name"),
+            series_number=numbers_if_any("series_number"),
+        )
 
     def __len__(self) -> int:
         """Number of points: one for each group and level."""

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 _SUBJECTS = {
-    "fp64": "FP64 operations", "fp32": "FP32 operations", "fp16": "FP16 operations",
-    "tensor": "tensor operations", "dram": "bytes of DRAM", "l2": "bytes of L2",
-    "l1": "bytes of L1", "duration": "durations", "operations": "operations", "bytes": "bytes",
-}  # fmt: skip
+    "fp64": "FP64 operations",
+    "fp32": "FP32 operations",
+    "fp16": "FP16 operations",
+    "tensor": "tensor operations",
+    "dram": "bytes of DRAM",
+    "l2": "bytes of L2",
+    "l1": "bytes of L1",
+    "duration": "durations",
+    "operations": "operations",
+    "bytes": "bytes",
+}
 _STATES = {
-    "not_collected": "not collected", "not_available": "not available (n/a)",
-    "nan": "not a number in the file", "text": "no number in the file",
-}  # fmt: skip
+    "not_collected": "not collected",
+    "not_available": "not available (n/a)",
+    "nan": "not a number in the file",
+    "text": "no number in the file",
+}
 
 
 def in_words(reason: str) -> str:

@@ -9,8 +9,17 @@ from tracekit.roofline.chart import MODELS, Model
 from tracekit.roofline.geometry import LEVELS
 
 GRANULARITIES = (
-    "name", "launch", "class", "phase", "run", "interval", "scope", "op", "layer", "configuration"
-)  # fmt: skip
+    "name",
+    "launch",
+    "class",
+    "phase",
+    "run",
+    "interval",
+    "scope",
+    "op",
+    "layer",
+    "configuration",
+)
 #: What only measurements of processors are told apart by.
 _OF_CPU = ("interval", "scope")
 #: What operators, as their profiler adds them up, are told apart by; a name is an operator.

@@ -52,7 +52,7 @@ _COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("source_text", _TEXT, "of a ceiling: where the figure comes from"),
     ("source_id", _TEXT, "of a launch: source"),
     ("event_id", _INT, "of a launch: place in its source"),
-)  # fmt: skip
+)
 
 
 def table_of(
@@ -70,10 +70,12 @@ def table_of(
     """
     columns = _point_columns(points, found) | dict(labelled)
     size = len(points)
-    rows = pa.table({
-        name: pa.array(columns.get(name, [None] * size), kind, from_pandas=True)
-        for name, kind, _ in _COLUMNS
-    })  # fmt: skip
+    rows = pa.table(
+        {
+            name: pa.array(columns.get(name, [None] * size), kind, from_pandas=True)
+            for name, kind, _ in _COLUMNS
+        }
+    )
     extra = [*_ceiling_rows(panels, machines, request), *_box_rows(panels, request)]
     schema = pa.schema([(name, kind) for name, kind, _ in _COLUMNS])
     table = pa.concat_tables([rows, pa.Table.from_pylist(extra, schema=schema)])
@@ -85,19 +87,33 @@ def _point_columns(points: Points, found: Figures) -> dict[str, Any]:
     above = found.is_above_roof.astype(object)
     above[np.isnan(found.roof_ratio)] = None
     return {
-        "row_kind": ["point"] * len(points), "name": points.name, "run_id": points.run,
-        "op_class": points.op_class, "level_name": points.level, "reason": points.reason,
-        "bound_kind": list(found.bound), "intensity_flop_per_byte": found.intensity,
-        "achieved_flop_per_s": found.rate, "total_flop": points.flop, "total_bytes": points.moved,
-        "known_ns": points.time_ns, "total_ns": points.total_ns,
+        "row_kind": ["point"] * len(points),
+        "name": points.name,
+        "run_id": points.run,
+        "op_class": points.op_class,
+        "level_name": points.level,
+        "reason": points.reason,
+        "bound_kind": list(found.bound),
+        "intensity_flop_per_byte": found.intensity,
+        "achieved_flop_per_s": found.rate,
+        "total_flop": points.flop,
+        "total_bytes": points.moved,
+        "known_ns": points.time_ns,
+        "total_ns": points.total_ns,
         "launch_count": points.launches.astype(np.int64),
         "known_launch_count": points.known_launches.astype(np.int64),
-        "compute_ns": found.compute_ns, "bandwidth_ns": found.bandwidth_ns,
-        "overhead_ns": found.overhead_ns, "compute_time_ns": found.compute_time_ns,
-        "bandwidth_time_ns": found.bandwidth_time_ns, "roof_ratio": found.roof_ratio,
-        "is_above_roof": list(above), "byte_definition": points.definition,
-        "device_name": points.device, "source_id": points.source, "event_id": points.event,
-    }  # fmt: skip
+        "compute_ns": found.compute_ns,
+        "bandwidth_ns": found.bandwidth_ns,
+        "overhead_ns": found.overhead_ns,
+        "compute_time_ns": found.compute_time_ns,
+        "bandwidth_time_ns": found.bandwidth_time_ns,
+        "roof_ratio": found.roof_ratio,
+        "is_above_roof": list(above),
+        "byte_definition": points.definition,
+        "device_name": points.device,
+        "source_id": points.source,
+        "event_id": points.event,
+    }
 
 
 def _ceiling_rows(
@@ -111,20 +127,29 @@ def _ceiling_rows(
         for ceiling in machines.drawn(device):
             ridge = None if slowest is None else geo.machine_balance(ceiling.value, slowest)
             yield {
-                "row_kind": "ceiling", "name": ceiling.name, "device_name": device,
-                "achieved_flop_per_s": ceiling.value, "intensity_flop_per_byte": ridge,
+                "row_kind": "ceiling",
+                "name": ceiling.name,
+                "device_name": device,
+                "achieved_flop_per_s": ceiling.value,
+                "intensity_flop_per_byte": ridge,
                 "source_text": ceiling.source,
-            }  # fmt: skip
+            }
         for ceiling in levels:
             yield {
-                "row_kind": "ceiling", "name": ceiling.name, "device_name": device,
-                "peak_bytes_per_s": ceiling.value, "source_text": ceiling.source,
-            }  # fmt: skip
+                "row_kind": "ceiling",
+                "name": ceiling.name,
+                "device_name": device,
+                "peak_bytes_per_s": ceiling.value,
+                "source_text": ceiling.source,
+            }
         if platform.launch_ns is not None:
             yield {
-                "row_kind": "ceiling", "name": "launch_overhead", "device_name": device,
-                "overhead_ns": platform.launch_ns, "launch_count": 1,
-            }  # fmt: skip
+                "row_kind": "ceiling",
+                "name": "launch_overhead",
+                "device_name": device,
+                "overhead_ns": platform.launch_ns,
+                "launch_count": 1,
+            }
     for panel in panels:
         for line in (*panel.lines, *panel.beyond):
             if line.kind == "overhead":
@@ -133,9 +158,12 @@ def _ceiling_rows(
 
 def _overhead_row(panel: Panel, line: Line) -> dict[str, Any]:
     return {
-        "row_kind": "ceiling", "name": "overhead", "panel": panel.title or None,
-        "achieved_flop_per_s": line.value, "launch_count": line.launch_count,
-    }  # fmt: skip
+        "row_kind": "ceiling",
+        "name": "overhead",
+        "panel": panel.title or None,
+        "achieved_flop_per_s": line.value,
+        "launch_count": line.launch_count,
+    }
 
 
 def _box_rows(panels: Iterable[Panel], request: Request) -> Iterable[dict[str, Any]]:
@@ -146,8 +174,12 @@ def _box_rows(panels: Iterable[Panel], request: Request) -> Iterable[dict[str, A
 
 def _box_row(panel: Panel, box: Box, *, in_time: bool) -> dict[str, Any]:
     return {
-        "row_kind": "box", "panel": panel.title or None, "series": box.series,
-        "name": "overhead", "launch_count": box.launch_count,
+        "row_kind": "box",
+        "panel": panel.title or None,
+        "series": box.series,
+        "name": "overhead",
+        "launch_count": box.launch_count,
         "overhead_ns": box.launch_count * box.launch_ns,
-        "total_bytes": None if in_time else box.x, "total_flop": None if in_time else box.y,
-    }  # fmt: skip
+        "total_bytes": None if in_time else box.x,
+        "total_flop": None if in_time else box.y,
+    }

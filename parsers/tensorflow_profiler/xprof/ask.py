@@ -93,9 +93,14 @@ def _started(dump: Path, folder: Path, limit_s: int) -> subprocess.Popen[bytes]:
     packages.write_text(json.dumps(sys.path), "utf-8")
     with packages.open("rb") as said, (folder / _LOG).open("wb") as errors:
         return subprocess.Popen(
-            command, cwd=folder, env=_environment(), stdin=said, stdout=subprocess.DEVNULL,
-            stderr=errors, start_new_session=True,
-        )  # fmt: skip
+            command,
+            cwd=folder,
+            env=_environment(),
+            stdin=said,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        )
 
 
 def _answer(process: subprocess.Popen[bytes], folder: Path, limit_s: int) -> Answer | Refusal:

@@ -100,7 +100,7 @@ def main(dump: str, answer: str, limit_s: str) -> None:
         "op_costs": _sorted(_op_costs(stats, bounds), "program_id", "name"),
         "steps": list(_steps(stats)),
         "remarks": list(_remarks(table("input_pipeline_analyzer", {"severity", "message"}))),
-    }  # fmt: skip
+    }
     Path(answer).write_text(json.dumps(said), "utf-8")
 
 

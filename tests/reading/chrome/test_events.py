@@ -33,11 +33,11 @@ VALUES = st.recursive(
 KEYS = st.sampled_from(["device", "stream", "grid", "External id", "f0", "args", "cat", "type"])
 ARGS = st.dictionaries(KEYS | TEXT | NASTY, VALUES, max_size=5)
 OWN = st.dictionaries(
-    st.sampled_from(["name", "pid", "tid", "id", "bp", "s", "rank"]) | TEXT.filter(
-        lambda key: key not in ("ph", "cat", "ts", "dur", "args", "start_ns", "dur_ns")
-    ),
-    VALUES, max_size=4,
-)  # fmt: skip
+    st.sampled_from(["name", "pid", "tid", "id", "bp", "s", "rank"])
+    | TEXT.filter(lambda key: key not in ("ph", "cat", "ts", "dur", "args", "start_ns", "dur_ns")),
+    VALUES,
+    max_size=4,
+)
 HEADS = st.fixed_dictionaries(
     {},
     optional={
@@ -47,8 +47,12 @@ HEADS = st.fixed_dictionaries(
         "dur": st.integers(0, 10**6),
     },
 )
-EVENTS = st.builds(lambda head, own, args: own | head | args, HEADS, OWN,
-                   ARGS.map(lambda args: {"args": args}) | st.just({}))  # fmt: skip
+EVENTS = st.builds(
+    lambda head, own, args: own | head | args,
+    HEADS,
+    OWN,
+    ARGS.map(lambda args: {"args": args}) | st.just({}),
+)
 
 
 @settings(deadline=None)
@@ -119,9 +123,26 @@ def test_an_argument_that_only_others_have_is_none(new_decoder: New) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    ["", "f0", "args", "cat", "a b", "é", "\U0001f600", 'quo"te', "back\\slash", "nul\0",
-     "line\nfeed", "back`tick", "a` - at `$[0]`", "x" * 5000, "__class__", "type", "tag"],
-)  # fmt: skip
+    [
+        "",
+        "f0",
+        "args",
+        "cat",
+        "a b",
+        "é",
+        "\U0001f600",
+        'quo"te',
+        "back\\slash",
+        "nul\0",
+        "line\nfeed",
+        "back`tick",
+        "a` - at `$[0]`",
+        "x" * 5000,
+        "__class__",
+        "type",
+        "tag",
+    ],
+)
 @pytest.mark.parametrize("is_ascii", [True, False])
 def test_any_key_of_sound_json_is_kept(
     key: str, is_ascii: bool, new_decoder: New, events_of: EventsOf
@@ -175,11 +196,12 @@ def test_any_number_of_argument_names(count: int, new_decoder: New, events_of: E
 def test_an_event_of_two_categories_is_read(new_decoder: New, events_of: EventsOf) -> None:
     """Which of them the decoder takes for its kind, and which it finds again, differs."""
     rows = [
-        '{"ph":"X","cat":"kernel","name":"a"}', '{"ph":"X","cat":"new","name":"b"}',
+        '{"ph":"X","cat":"kernel","name":"a"}',
+        '{"ph":"X","cat":"new","name":"b"}',
         '{"ph":"X","cat":"kernel","cat":"new","name":"c"}',
         '{"ph":"X","cat":"new","cat":"unseen","name":"d","own":1}',
         '{"ph":"X","cat":"new","name":"e"}',
-    ]  # fmt: skip
+    ]
     found = events_of(new_decoder().decode(f"[{','.join(rows)}]".encode(), 0))
     assert [event["name"] for event in found] == ["a", "b", "c", "d", "e"]
     assert [event["cat"] for event in found] == ["kernel", "new", "new", "unseen", "new"]

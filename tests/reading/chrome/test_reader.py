@@ -38,21 +38,34 @@ def block_bytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 def event(number: int) -> Event:
     """An event of some kind, told from the others by its name and its argument `n`."""
     kinds: list[Event] = [
-        {"ph": "X", "cat": "kernel", "ts": number + 0.125, "dur": 1.5,
-         "args": {"n": number, "device": 0, "stream": 7, "grid": [4, 1, 1], "occupancy": 30.5}},
-        {"ph": "X", "cat": "cpu_op", "ts": number, "dur": 3,
-         "args": {"n": number, "External id": number, "Input Dims": [[2, 3], []]}},
+        {
+            "ph": "X",
+            "cat": "kernel",
+            "ts": number + 0.125,
+            "dur": 1.5,
+            "args": {"n": number, "device": 0, "stream": 7, "grid": [4, 1, 1], "occupancy": 30.5},
+        },
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "ts": number,
+            "dur": 3,
+            "args": {"n": number, "External id": number, "Input Dims": [[2, 3], []]},
+        },
         {"ph": "i", "s": "t", "ts": number, "args": {"n": number, "Bytes": -4096}},
         {"ph": "s", "id": number, "ts": number, "cat": "ac2g", "args": {"n": number}},
         {"ph": "M", "args": {"n": number, "labels": "CPU"}},
-    ]  # fmt: skip
+    ]
     return {**kinds[number % len(kinds)], "name": f"event {number}", "pid": 1, "tid": 2}
 
 
 def written(
-    events: list[Event], *, head: str = '{"schemaVersion": 1, "traceEvents": [\n',
-    tail: str = '\n], "traceName": "x"}\n', indent: int | None = None,
-) -> bytes:  # fmt: skip
+    events: list[Event],
+    *,
+    head: str = '{"schemaVersion": 1, "traceEvents": [\n',
+    tail: str = '\n], "traceName": "x"}\n',
+    indent: int | None = None,
+) -> bytes:
     """A trace of events, and around them what is given."""
     return (head + ",\n".join(json.dumps(e, indent=indent) for e in events) + tail).encode()
 
@@ -84,10 +97,13 @@ def nasty_events(count: int = 30) -> list[Event]:
     """Events with boundaries of events inside their texts and lists."""
     names, lists = itertools.cycle(NASTY), itertools.cycle(NESTED)
     return [
-        {**event(n), "name": f"{n}{next(names)}",
-         "args": {"n": n, "nested": next(lists), "after": next(names)}}
+        {
+            **event(n),
+            "name": f"{n}{next(names)}",
+            "args": {"n": n, "nested": next(lists), "after": next(names)},
+        }
         for n in range(count)
-    ]  # fmt: skip
+    ]
 
 
 # -- whole traces, in blocks of any size ----------------------------------------------------------
@@ -157,11 +173,16 @@ ARGS = st.recursive(
     indent=st.sampled_from([None, 1]),
 )
 def test_any_events_in_any_blocks(
-    texts: list[tuple[str, Any]], size: int, most: int, indent: int | None, read: Read,
+    texts: list[tuple[str, Any]],
+    size: int,
+    most: int,
+    indent: int | None,
+    read: Read,
     by_json: ByJson,
-) -> None:  # fmt: skip
-    events = [{"ph": "X", "cat": "kernel", "name": name, "args": {"a": args}}
-              for name, args in texts]  # fmt: skip
+) -> None:
+    events = [
+        {"ph": "X", "cat": "kernel", "name": name, "args": {"a": args}} for name, args in texts
+    ]
     content = written(events, indent=indent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader_module, "BLOCK_BYTES", size)
@@ -256,9 +277,12 @@ def test_numbers_in_the_metadata_may_be_of_any_size(value: str, read: Read) -> N
 
 @pytest.mark.parametrize(
     "content",
-    [written(TWENTY, **LIST), written(TWENTY, head=" \n[ ", tail=" ] \n"),
-     b"\xef\xbb\xbf" + written(TWENTY, **LIST)],
-)  # fmt: skip
+    [
+        written(TWENTY, **LIST),
+        written(TWENTY, head=" \n[ ", tail=" ] \n"),
+        b"\xef\xbb\xbf" + written(TWENTY, **LIST),
+    ],
+)
 def test_the_root_may_be_a_list(content: bytes, read: Read) -> None:
     found = read(content)
     assert len(found.events) == 20
@@ -309,8 +333,10 @@ def ranges(count: int) -> Callable[[bytes], list[Callable[[TraceReader], Iterato
 
 def shares(count: int) -> Callable[[bytes], list[Callable[[TraceReader], Iterator[Group]]]]:
     def parts(content: bytes) -> list[Callable[[TraceReader], Iterator[Group]]]:
-        return [lambda reader, i=index: reader.read_share(i, count)  # type: ignore[misc]
-                for index in range(count)]  # fmt: skip
+        return [
+            lambda reader, i=index: reader.read_share(i, count)  # type: ignore[misc]
+            for index in range(count)
+        ]
 
     return parts
 
@@ -344,9 +370,8 @@ def as_one(content: bytes, read: Read) -> tuple[list[Any], dict[str, bytes], lis
 @pytest.mark.parametrize("size", [256, 1000])
 @pytest.mark.parametrize("around", [{}, LIST], ids=["object", "list"])
 def test_parts_give_the_whole(
-    size: int, around: dict[str, str], parting: Any, read: Read,
-    block_bytes: Callable[[int], None],
-) -> None:  # fmt: skip
+    size: int, around: dict[str, str], parting: Any, read: Read, block_bytes: Callable[[int], None]
+) -> None:
     block_bytes(size)
     content = written([event(n) for n in range(100)], **around)  # type: ignore[arg-type]
     assert in_parts(content, parting, read) == as_one(content, read)
@@ -375,8 +400,9 @@ def test_parts_of_a_nasty_trace_give_the_whole_or_say_so(
 def test_parts_of_any_trace_give_the_whole_or_say_so(
     texts: list[tuple[str, Any]], size: int, parting: Any, read: Read
 ) -> None:
-    events = [{"ph": "X", "cat": "kernel", "name": name, "args": {"a": args}}
-              for name, args in texts]  # fmt: skip
+    events = [
+        {"ph": "X", "cat": "kernel", "name": name, "args": {"a": args}} for name, args in texts
+    ]
     content = written(events)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader_module, "BLOCK_BYTES", size)
@@ -469,9 +495,13 @@ CUT_EVENTS = TWENTY[:5] + [
 @pytest.mark.parametrize("size", [256, 1 << 20])
 @pytest.mark.parametrize("residue", range(8))
 def test_cut_anywhere_every_complete_event_is_kept(
-    residue: int, size: int, around: dict[str, str], read: Read, by_json: ByJson,
+    residue: int,
+    size: int,
+    around: dict[str, str],
+    read: Read,
+    by_json: ByJson,
     block_bytes: Callable[[int], None],
-) -> None:  # fmt: skip
+) -> None:
     block_bytes(size)
     content = written(CUT_EVENTS, **around)  # type: ignore[arg-type]
     events, ends = by_json(content), whole_before(content, CUT_EVENTS)
@@ -540,18 +570,44 @@ def damaged(text: str, kind: str) -> bytes:
 
 
 KINDS = [
-    "no utf-8", "cut utf-8", "control character", "line feed in a text", "windows path",
-    "quotes in a text", "quote missing", "quote too many", "end quote missing", "comma missing",
-    "comma too many", "colon missing", "value missing", "nan", "first brace missing",
-    "last brace missing", "brace too many", "bracket too many", "brace in front", "cut in half",
-    "second half", "page of nul", "nothing but nul", "rubbish", "no event", "another event inside",
+    "no utf-8",
+    "cut utf-8",
+    "control character",
+    "line feed in a text",
+    "windows path",
+    "quotes in a text",
+    "quote missing",
+    "quote too many",
+    "end quote missing",
+    "comma missing",
+    "comma too many",
+    "colon missing",
+    "value missing",
+    "nan",
+    "first brace missing",
+    "last brace missing",
+    "brace too many",
+    "bracket too many",
+    "brace in front",
+    "cut in half",
+    "second half",
+    "page of nul",
+    "nothing but nul",
+    "rubbish",
+    "no event",
+    "another event inside",
     "twice without a comma",
-]  # fmt: skip
+]
 MENDED = {
-    "no utf-8": "\\xe9vent", "cut utf-8": "\\xe2\\x82", "control character": "eve\0nt",
-    "line feed in a text": "ev\nent", "windows path": "C:\\xevent",
-    "quotes in a text": 'an "event" of', "comma missing": "event", "comma too many": "event",
-}  # fmt: skip
+    "no utf-8": "\\xe9vent",
+    "cut utf-8": "\\xe2\\x82",
+    "control character": "eve\0nt",
+    "line feed in a text": "ev\nent",
+    "windows path": "C:\\xevent",
+    "quotes in a text": 'an "event" of',
+    "comma missing": "event",
+    "comma too many": "event",
+}
 
 
 def with_damage(events: list[Event], place: int, kind: str, **around: str) -> bytes:
@@ -569,9 +625,13 @@ def others(events: list[Event], place: int) -> list[Event]:
 @pytest.mark.parametrize("size", [300, 1 << 20])
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_costs_no_other_event(
-    kind: str, size: int, around: dict[str, str], read: Read, by_json: ByJson,
+    kind: str,
+    size: int,
+    around: dict[str, str],
+    read: Read,
+    by_json: ByJson,
     block_bytes: Callable[[int], None],
-) -> None:  # fmt: skip
+) -> None:
     block_bytes(size)
     sound = by_json(written(TWENTY, **around))  # type: ignore[arg-type]
     for place in range(len(TWENTY)):
@@ -601,8 +661,9 @@ def test_damage_leaves_the_keys_around_the_events(kind: str, read: Read) -> None
     for place in range(len(TWENTY)):
         found = read(with_damage(TWENTY, place, kind))
         assert (place, found.reader.top_level) == (
-            place, {"schemaVersion": b"1", "traceName": b'"x"'},
-        )  # fmt: skip
+            place,
+            {"schemaVersion": b"1", "traceName": b'"x"'},
+        )
 
 
 @pytest.mark.parametrize("kind", MENDED)
@@ -634,8 +695,10 @@ def test_what_is_lost_is_told_with_its_place(kind: str, read: Read) -> None:
 
 @pytest.mark.parametrize("kind", ["cut in half", "colon missing", "quote missing"])
 def test_pieces_of_a_damaged_event_are_no_events(kind: str, read: Read) -> None:
-    events = [{"ph": "M", "name": "process_name", "pid": n, "args": {"name": "python", "n": n}}
-              for n in range(5)]  # fmt: skip
+    events = [
+        {"ph": "M", "name": "process_name", "pid": n, "args": {"name": "python", "n": n}}
+        for n in range(5)
+    ]
     found = read(with_damage(events, 2, kind))
     assert found.report.event_count == 4
     assert len(found.events) == 4
@@ -654,9 +717,16 @@ def test_a_cut_before_the_first_event_is_told(content: bytes, read: Read) -> Non
 
 @pytest.mark.parametrize(
     "damage",
-    [r'"cwd": "C:\Users\x"', '"cwd": "line\nfeed"', '"cwd": "caf\udce9"', '"n": nan', '"a" 1',
-     '"a": 1,', 'host": "h"'],
-)  # fmt: skip
+    [
+        r'"cwd": "C:\Users\x"',
+        '"cwd": "line\nfeed"',
+        '"cwd": "caf\udce9"',
+        '"n": nan',
+        '"a" 1',
+        '"a": 1,',
+        'host": "h"',
+    ],
+)
 def test_damage_in_the_metadata_costs_no_event(damage: str, read: Read) -> None:
     head = f'{{"schemaVersion": 1, {damage}, "traceEvents": [\n'.encode("utf-8", "surrogateescape")
     found = read(head + written(TWENTY, head=""))
@@ -666,8 +736,7 @@ def test_damage_in_the_metadata_costs_no_event(damage: str, read: Read) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [r'"cwd": "C:\Users\x"', '"cwd": "line\nfeed"', '"n": nan', '"a" 1', 'host": "h"'],
+    "damage", [r'"cwd": "C:\Users\x"', '"cwd": "line\nfeed"', '"n": nan', '"a" 1', 'host": "h"']
 )
 def test_damage_in_the_metadata_behind_costs_no_event(damage: str, read: Read) -> None:
     found = read(written(TWENTY, tail=f'], "first": 1, {damage}, "traceName": "x"}}'))
@@ -683,9 +752,13 @@ def test_damage_in_the_metadata_behind_costs_no_event(damage: str, read: Read) -
 @pytest.mark.parametrize("around", [{}, LIST], ids=["object", "list"])
 @pytest.mark.parametrize("size", [200, 1 << 20])
 def test_traces_one_after_the_other_are_all_read(
-    size: int, around: dict[str, str], between: str, read: Read, by_json: ByJson,
+    size: int,
+    around: dict[str, str],
+    between: str,
+    read: Read,
+    by_json: ByJson,
     block_bytes: Callable[[int], None],
-) -> None:  # fmt: skip
+) -> None:
     block_bytes(size)
     first, second = (written(part, **around) for part in (TWENTY[:12], TWENTY[12:]))  # type: ignore[arg-type]
     found = read(first + between.encode() + second)
@@ -735,8 +808,11 @@ def test_random_bytes_break_nothing_but_what_they_hit(
     ends = whole_before(content, TWENTY)
     for _ in range(30):
         place = rng.randrange(first, last)
-        hit = {n for n, end in enumerate(ends) if (n and ends[n - 1] <= place <= end + 3)
-               or (not n and place <= end + 3)}  # fmt: skip
+        hit = {
+            n
+            for n, end in enumerate(ends)
+            if (n and ends[n - 1] <= place <= end + 3) or (not n and place <= end + 3)
+        }
         found = read(content[:place] + bytes([rng.randrange(256)]) + content[place + 1 :])
         kept = [e for e in found.events if e["args"].get("n") not in hit]
         expected = [e for e in sound if e["args"]["n"] not in hit]

@@ -178,12 +178,7 @@ def test_missing_structure_is_not_made_up(event: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        'call "inner", "dur": 1 here',
-        'a "b", "c", "d" e',
-        'f("x": 1, "y": 2)',
-    ],
+    "name", ['call "inner", "dur": 1 here', 'a "b", "c", "d" e', 'f("x": 1, "y": 2)']
 )
 def test_a_name_may_hold_what_looks_like_members(name: str) -> None:
     event = mended(f'{{"ph": "X", "name": "{name}", "pid": 7, "ts": 1.5}}'.encode())

@@ -38,8 +38,10 @@ ABSOLUTE = decimals(1_759_300_074_000_000, 3)
 WHOLE = st.integers(-(10**15), 1_759_300_074_000_000).map(str)
 EXPONENT = st.builds(
     lambda a, b, e: f"{a}.{b}e{e}",
-    st.integers(0, 9), st.text("0123456789", min_size=1, max_size=15), st.integers(-6, 12),
-)  # fmt: skip
+    st.integers(0, 9),
+    st.text("0123456789", min_size=1, max_size=15),
+    st.integers(-6, 12),
+)
 NEGATIVE = decimals(10**9, 6).map(lambda text: f"-{text}")
 
 

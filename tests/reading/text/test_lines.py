@@ -43,8 +43,10 @@ def test_places_in_utf_16_are_those_of_the_file(tmp_path: Path) -> None:
         report.issue(Issue("a", "info", "import", "behind", first_offset_bytes=10**6))
         tell_places(Source.at(path), report)
         told = [issue.first_offset_bytes for issue in report.issues.values()]
-        starts = [content.index(line.encode(encoding, "surrogatepass")) for line in
-                  ("核", "abc", "é", "last")]  # fmt: skip
+        starts = [
+            content.index(line.encode(encoding, "surrogatepass"))
+            for line in ("核", "abc", "é", "last")
+        ]
         assert told == [*starts, None, len(content)]
 
 
@@ -87,9 +89,13 @@ def test_lines_have_their_places(
     ],
 )
 def test_encodings(
-    mark: bytes, encoding: str, first: int, size: int, tmp_path: Path,
+    mark: bytes,
+    encoding: str,
+    first: int,
+    size: int,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", size)
     text = "größe\nµs 🚀 end\n\nlast"
     found = read(tmp_path / "file", mark + text.encode(encoding))
@@ -109,8 +115,10 @@ def test_parts_share_a_file(tmp_path: Path) -> None:
     whole = read(tmp_path / "file", content)
     for middle in (0, 7, 8, 350, len(content) - 1):
         start = content.rfind(b"\n", 0, middle) + 1
-        parts = [*read(tmp_path / "file", content, end=start),
-                 *read(tmp_path / "file", content, start=start)]  # fmt: skip
+        parts = [
+            *read(tmp_path / "file", content, end=start),
+            *read(tmp_path / "file", content, start=start),
+        ]
         assert parts == whole
 
 
@@ -139,8 +147,10 @@ def test_a_line_too_long_is_left_out_alone(tmp_path: Path, monkeypatch: pytest.M
         assert found == [(0, b"first"), *([(1007, b"last")] if end else [])]
         (issue,) = report.issues.values()
         assert (issue.code, issue.skipped_event_count, issue.first_offset_bytes) == (
-            "long_line", 1, 6,
-        )  # fmt: skip
+            "long_line",
+            1,
+            6,
+        )
         assert issue.lost_bytes == 1000 + bool(end)
         assert report.event_count == 1
 

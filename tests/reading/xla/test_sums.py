@@ -39,10 +39,14 @@ def parsed(parser: Parser, path: Path, content: bytes) -> Rows:
 def of_a_dump(folder: Path) -> Rows:
     plane = Plane("/device:TPU:0")
     plane.metadata_stats = {name: {"tf_op": op} | costs for name, op, costs in OPS}
-    plane.line("XLA Ops", [
-        plane.event(name, (run * len(OPS) + place) * PS, PS)
-        for run in range(RUNS) for place, (name, *_) in enumerate(OPS)
-    ])  # fmt: skip
+    plane.line(
+        "XLA Ops",
+        [
+            plane.event(name, (run * len(OPS) + place) * PS, PS)
+            for run in range(RUNS)
+            for place, (name, *_) in enumerate(OPS)
+        ],
+    )
     return parsed(TensorflowProfilerParser(unasked), folder / "x.xplane.pb", space(plane))
 
 
@@ -52,19 +56,35 @@ def of_a_trace(folder: Path) -> Rows:
         {"ph": "M", "pid": 3, "tid": 3, "name": kind, "args": {"name": name}}
         for kind, name in names
     ] + [
-        {"ph": "X", "pid": 3, "tid": 3, "name": name, "dur": PS / 1e6,
-         "ts": (run * len(OPS) + place) * PS / 1e6,
-         "args": {"tf_op": op} | {key: str(value) for key, value in costs.items()}}
-        for run in range(RUNS) for place, (name, op, costs) in enumerate(OPS)
-    ]  # fmt: skip
+        {
+            "ph": "X",
+            "pid": 3,
+            "tid": 3,
+            "name": name,
+            "dur": PS / 1e6,
+            "ts": (run * len(OPS) + place) * PS / 1e6,
+            "args": {"tf_op": op} | {key: str(value) for key, value in costs.items()},
+        }
+        for run in range(RUNS)
+        for place, (name, op, costs) in enumerate(OPS)
+    ]
     content = json.dumps({"traceEvents": events}).encode()
     return parsed(TensorflowTraceParser(), folder / "x.trace.json", content)
 
 
 def test_a_sum_of_some_instructions_is_no_total(tmp_path: Path) -> None:
-    columns = ("op_kind", "name", "type_name", "occurrence_count", "dur_ns", "self_ns",
-               "flop_count", "normalized_flop_count", "accessed_bytes",
-               "work_source_name")  # fmt: skip
+    columns = (
+        "op_kind",
+        "name",
+        "type_name",
+        "occurrence_count",
+        "dur_ns",
+        "self_ns",
+        "flop_count",
+        "normalized_flop_count",
+        "accessed_bytes",
+        "work_source_name",
+    )
     dump, trace = (
         sorted((tuple(row[column] for column in columns) for row in rows), key=str)
         for rows in (of_a_dump(tmp_path), of_a_trace(tmp_path))
@@ -82,16 +102,19 @@ def test_a_sum_of_some_instructions_is_no_total(tmp_path: Path) -> None:
 
 def test_an_instruction_of_which_some_events_say_nothing_has_no_total(tmp_path: Path) -> None:
     event = {"ph": "X", "pid": 3, "tid": 3, "name": "fusion.1", "dur": 1}
-    content = {"traceEvents": [
-        {"ph": "M", "pid": 3, "name": "process_name", "args": {"name": "/device:TPU:0"}},
-        {"ph": "M", "pid": 3, "tid": 3, "name": "thread_name", "args": {"name": "XLA Ops"}},
-        event | {"ts": 1, "args": {"flops": "8", "bytes_accessed": "2"}},
-        event | {"ts": 3, "args": {"bytes_accessed": "2"}},
-    ]}  # fmt: skip
+    content = {
+        "traceEvents": [
+            {"ph": "M", "pid": 3, "name": "process_name", "args": {"name": "/device:TPU:0"}},
+            {"ph": "M", "pid": 3, "tid": 3, "name": "thread_name", "args": {"name": "XLA Ops"}},
+            event | {"ts": 1, "args": {"flops": "8", "bytes_accessed": "2"}},
+            event | {"ts": 3, "args": {"bytes_accessed": "2"}},
+        ]
+    }
     rows = parsed(TensorflowTraceParser(), tmp_path / "x.json", json.dumps(content).encode())
     assert {(r["op_kind"], r["flop_count"], r["accessed_bytes"]) for r in rows} == {
-        ("hlo", None, 4), ("framework", None, 4),
-    }  # fmt: skip
+        ("hlo", None, 4),
+        ("framework", None, 4),
+    }
 
 
 def test_sums_are_exact_whatever_their_size() -> None:

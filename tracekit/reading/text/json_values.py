@@ -160,9 +160,12 @@ def _texts(source: Source, report: Report) -> Iterator[str]:
 def cut_content(what: str) -> Issue:
     """That the content ends too early, or nothing can be read from some place on."""
     return Issue(
-        "cut_content", "error", "recording", f"{what}; what follows is not there",
+        "cut_content",
+        "error",
+        "recording",
+        f"{what}; what follows is not there",
         "the file is cut or damaged: get it once more",
-    )  # fmt: skip
+    )
 
 
 def members(
@@ -188,10 +191,15 @@ def members(
         report.issue(cut_content(f"the JSON document cannot be read to its end ({error})"))
         return
     if text.symbol():
-        report.issue(Issue(
-            "trailing_content", "error", "import", "after the JSON document comes something else",
-            "what is before is kept; keep one document in a file",
-        ))  # fmt: skip
+        report.issue(
+            Issue(
+                "trailing_content",
+                "error",
+                "import",
+                "after the JSON document comes something else",
+                "what is before is kept; keep one document in a file",
+            )
+        )
 
 
 def _listed(text: JsonText) -> Iterator[Any]:

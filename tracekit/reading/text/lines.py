@@ -68,11 +68,16 @@ def blocks(
         if (last := cutter.finish()) and (end is None or last.offset_bytes < end):
             yield last
         if stream.damage:
-            report.issue(Issue(
-                "damaged_stream", "error", "recording", f"the {stream.damage}",
-                "what could be decompressed is kept; fetch the file again",
-                first_offset_bytes=cutter.place,
-            ))  # fmt: skip
+            report.issue(
+                Issue(
+                    "damaged_stream",
+                    "error",
+                    "recording",
+                    f"the {stream.damage}",
+                    "what could be decompressed is kept; fetch the file again",
+                    first_offset_bytes=cutter.place,
+                )
+            )
 
 
 def tell_places(source: Source, report: Report) -> None:
@@ -152,12 +157,18 @@ class _Cutter:
 
     def _tell_long_line(self) -> None:
         self.report.event_count += 1
-        self.report.issue(Issue(
-            "long_line", "error", "import",
-            f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was left out",
-            "the file is no text as the tool writes it, or its line feeds were lost",
-            skipped_event_count=1, lost_bytes=self._lost, first_offset_bytes=self.place,
-        ))  # fmt: skip
+        self.report.issue(
+            Issue(
+                "long_line",
+                "error",
+                "import",
+                f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was left out",
+                "the file is no text as the tool writes it, or its line feeds were lost",
+                skipped_event_count=1,
+                lost_bytes=self._lost,
+                first_offset_bytes=self.place,
+            )
+        )
         self.place, self._lost = self.place + self._lost, 0
 
 

@@ -31,12 +31,14 @@ def _shapes(point: str, sign: str) -> tuple[str, str]:
     """
     grouped = rf"\d{{1,3}}(?:(?:{sign}|{_SPACES})\d{{3}})"
     exponent = r"(?:[eE][+-]?\d+)?"
-    only = "|".join((
-        rf"(?:\d+|{grouped}+){point}(?:\d{{1,2}}|\d{{4,}}){exponent}",  # not three decimals
-        rf"(?:0|\d{{4,}}|{grouped}+){point}\d+{exponent}",  # not in thousands
-        rf"\d{{1,3}}(?:{sign}\d{{3}}){{2,}}",
-        rf"\d+{point}\d+[eE][+-]?\d+",
-    ))  # fmt: skip
+    only = "|".join(
+        (
+            rf"(?:\d+|{grouped}+){point}(?:\d{{1,2}}|\d{{4,}}){exponent}",  # not three decimals
+            rf"(?:0|\d{{4,}}|{grouped}+){point}\d+{exponent}",  # not in thousands
+            rf"\d{{1,3}}(?:{sign}\d{{3}}){{2,}}",
+            rf"\d+{point}\d+[eE][+-]?\d+",
+        )
+    )
     every = rf"(?:\d+|{grouped}+)(?:{point}\d*)?{exponent}"
     return rf"^[+-]?(?:{only})$", rf"^[+-]?(?:{every})$"
 

@@ -21,11 +21,21 @@ class Unit:
 _PREFIXES = {"": 0, "k": 3, "m": 6, "g": 9, "t": 12, "p": 15}
 #: Powers of ten of a second.
 _TIMES = {
-    "nsecond": -9, "ns": -9, "nsec": -9,
-    "usecond": -6, "us": -6, "usec": -6, "\u00b5s": -6, "\u03bcs": -6,
-    "msecond": -3, "ms": -3, "msec": -3,
-    "second": 0, "s": 0, "sec": 0,
-}  # fmt: skip
+    "nsecond": -9,
+    "ns": -9,
+    "nsec": -9,
+    "usecond": -6,
+    "us": -6,
+    "usec": -6,
+    "\u00b5s": -6,
+    "\u03bcs": -6,
+    "msecond": -3,
+    "ms": -3,
+    "msec": -3,
+    "second": 0,
+    "s": 0,
+    "sec": 0,
+}
 _SCALED = ("byte", "hz", "inst", "sector", "cycle", "warp", "thread", "block", "op", "flop")
 
 

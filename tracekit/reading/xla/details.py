@@ -26,12 +26,12 @@ NO_OP = "XlaModule:"
 MEMORY_SIGNS = {"MemoryAllocation": 1, "MemoryDeallocation": -1}
 KERNEL_COLUMNS: Mapping[str, pa.DataType] = {
     **{f"{what}_{axis}": INT for what in ("grid", "block") for axis in "xyz"},
-    "registers_per_thread_count": INT, "shared_memory_bytes": INT, "occupancy_ratio": REAL,
-}  # fmt: skip
+    "registers_per_thread_count": INT,
+    "shared_memory_bytes": INT,
+    "occupancy_ratio": REAL,
+}
 #: The stats that tell what a copy or set is; that of a set is capitalized in 2026.
-TRANSFER_DETAILS = {
-    "memcpy": ("memcpy_details",), "memset": ("memset_details", "Memset_details"),
-}  # fmt: skip
+TRANSFER_DETAILS = {"memcpy": ("memcpy_details",), "memset": ("memset_details", "Memset_details")}
 #: The stats of a kernel that a graph launched, by the columns they go to.
 GRAPH_STATS = {"graph_id": "cuda_graph_id", "graph_node_id": "cuda_graph_node_id"}
 TRANSFER_COLUMNS: Mapping[str, pa.DataType] = {"size_bytes": INT, "direction_kind": TEXT}
@@ -50,8 +50,11 @@ def kernel_details(text: str) -> dict[str, Any]:
         sizes = says.get(what, "").split(",")
         if len(sizes) == len("xyz"):
             found |= {f"{what}_{axis}": _whole(n) for axis, n in zip("xyz", sizes, strict=True)}
-    shared = [_whole(says[k]) for k in ("shm", "static_shared", "dynamic_shared", "group_mem")
-              if k in says]  # fmt: skip
+    shared = [
+        _whole(says[k])
+        for k in ("shm", "static_shared", "dynamic_shared", "group_mem")
+        if k in says
+    ]
     known = [size for size in shared if size is not None]
     found["shared_memory_bytes"] = sum(known) if known and len(known) == len(shared) else None
     percent = says.get("occ_pct", "")

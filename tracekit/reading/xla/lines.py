@@ -34,17 +34,25 @@ _DEVICE = re.compile(r"/device:(GPU|TPU|CPU):(\d{1,9})(?!\d)")
 _SPARSE_CORE = re.compile(r"/device:TPU:\d+ SparseCore ")
 _STREAM = re.compile(r"Stream #(\d{1,18})\b")
 _DEVICE_ROLES = {
-    "XLA Modules": Role.MODULES, "Sparse Core Modules": Role.MODULES,
-    "Steps": Role.STEPS, "Sparse Core Steps": Role.STEPS,
+    "XLA Modules": Role.MODULES,
+    "Sparse Core Modules": Role.MODULES,
+    "Steps": Role.STEPS,
+    "Sparse Core Steps": Role.STEPS,
     "XLA Ops": Role.DERIVED,  # of a GPU; of a TPU see `role`
-    "Async XLA Ops": Role.DERIVED, "XLA TraceMe": Role.DERIVED,
-    "Overlay": Role.DERIVED, "XLA Overlays": Role.DERIVED,
-    "Framework Ops": Role.DERIVED, "TensorFlow Ops": Role.DERIVED,
-    "Framework Name Scope": Role.DERIVED, "TensorFlow Name Scope": Role.DERIVED,
-    "Source code": Role.DERIVED, "Launch Stats": Role.DERIVED,
-    "Host Offload Ops": Role.DERIVED, "Sparse Core Syncs": Role.DERIVED,
+    "Async XLA Ops": Role.DERIVED,
+    "XLA TraceMe": Role.DERIVED,
+    "Overlay": Role.DERIVED,
+    "XLA Overlays": Role.DERIVED,
+    "Framework Ops": Role.DERIVED,
+    "TensorFlow Ops": Role.DERIVED,
+    "Framework Name Scope": Role.DERIVED,
+    "TensorFlow Name Scope": Role.DERIVED,
+    "Source code": Role.DERIVED,
+    "Launch Stats": Role.DERIVED,
+    "Host Offload Ops": Role.DERIVED,
+    "Sparse Core Syncs": Role.DERIVED,
     "_counters_": Role.COUNTERS,
-}  # fmt: skip
+}
 # The viewer lays a line out in rows, and says which stream a derived one is from.
 _LAID_OUT = re.compile(r" - from #\d+$| row \d+$")
 _FRAMEWORK_OP = re.compile(r"[A-Za-z0-9.][\w./]*:[A-Z_]\w*")

@@ -95,10 +95,18 @@ class FrameworkOps:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Rows of `op_stat`."""
         for (side, device_id, program, name, type_name), (total, work) in self._ops.items():
-            yield {
-                "op_kind": "framework", "side_kind": side, "device_id": device_id,
-                "program_name": program, "name": name, "type_name": type_name,
-            } | total.columns | work.columns  # fmt: skip
+            yield (
+                {
+                    "op_kind": "framework",
+                    "side_kind": side,
+                    "device_id": device_id,
+                    "program_name": program,
+                    "name": name,
+                    "type_name": type_name,
+                }
+                | total.columns
+                | work.columns
+            )
 
 
 def framework_name(op_name: str | None, name: str | None) -> tuple[str, str | None]:

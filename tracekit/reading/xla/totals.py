@@ -57,8 +57,13 @@ class OpEvents:
 
     def numbers(self, rows: Sequence[int]) -> list[list[int]]:
         """Every column of numbers, at `rows`."""
-        columns = (self.start_ns, self.dur_ns, self.start_ps, self.dur_ps,
-                   *(getattr(self, name) for name in _AMOUNTS))  # fmt: skip
+        columns = (
+            self.start_ns,
+            self.dur_ns,
+            self.start_ps,
+            self.dur_ps,
+            *(getattr(self, name) for name in _AMOUNTS),
+        )
         return [[_NONE if not c or c[i] is None else c[i] for i in rows] for c in columns]
 
 
@@ -93,10 +98,15 @@ class OpTotals:
         while self._lines:  # one line at a time, and nothing twice: there can be millions of events
             _, columns = self._lines.popitem()
             found.append(_Line.of(np.concatenate(columns, axis=1)))
-        events = _Line(*(np.concatenate(pieces, axis=-1) for pieces in zip(
-            *((line.codes, line.dur_ps, line.self_ps, line.amounts) for line in found),
-            strict=True,
-        )))  # fmt: skip
+        events = _Line(
+            *(
+                np.concatenate(pieces, axis=-1)
+                for pieces in zip(
+                    *((line.codes, line.dur_ps, line.self_ps, line.amounts) for line in found),
+                    strict=True,
+                )
+            )
+        )
         ops = list(self._codes)
         parts = [(ops[code], total, work) for code, total, work in _added(events)]
         rows = [*_instructions(parts), *_operators(parts)]
@@ -179,12 +189,18 @@ def _operators(parts: Sequence[_Part]) -> Iterator[dict[str, Any]]:
 def _described(ops: Sequence[Op]) -> dict[str, Any]:
     first = ops[0]
     return {
-        "op_kind": "hlo", "side_kind": first.side_kind, "device_id": first.device_id,
-        "program_name": first.program_name, "name": first.hlo_name, "hlo_text": first.hlo_text,
+        "op_kind": "hlo",
+        "side_kind": first.side_kind,
+        "device_id": first.device_id,
+        "program_name": first.program_name,
+        "name": first.hlo_name,
+        "hlo_text": first.hlo_text,
         "type_name": opcode_of(first.hlo_text),
-        **{name: _common([getattr(op, name) for op in ops])
-           for name in ("category_name", "source_text", "op_name", "shape_text")},
-    }  # fmt: skip
+        **{
+            name: _common([getattr(op, name) for op in ops])
+            for name in ("category_name", "source_text", "op_name", "shape_text")
+        },
+    }
 
 
 def _common(values: Sequence[str | None]) -> str | None:
