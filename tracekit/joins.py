@@ -35,6 +35,7 @@ _REASONS = (
     "its function was not counted",
     "counted with other template arguments only",
     "counted with another grid or block only",
+    "one side names no template arguments, and the other has several",
 )
 # In the order in which they were launched, each process and device by itself.
 _TIMELINE = """

@@ -160,11 +160,30 @@ def test_without_shapes_template_arguments_still_tell_two_apart() -> None:
     assert found.counters.tolist() == [NONE, 0]
 
 
-def test_a_report_of_bare_functions_cannot_tell_types_apart_and_so_fits_both() -> None:
-    ours = Launches.of([(FLOATS[0], shape(1)), (DOUBLES[0], shape(1))])
+@pytest.mark.parametrize("counted", [shape(1), None])
+def test_a_report_of_bare_functions_has_no_counters_of_one_of_several_types(
+    counted: Shape | None,
+) -> None:
+    bare = Launches.of([("axpy", counted)])
+    several = align(Launches.of([(FLOATS[0], shape(1)), (DOUBLES[0], shape(1))]), bare)
+    assert several.counters.tolist() == [NONE, NONE]
+    assert several.lacks.tolist() == [Lack.VERSION, Lack.VERSION]
+    one = align(Launches.of([(FLOATS[0], shape(1))] * 2), bare)
+    assert one.counters.tolist() == [0, 0]
+
+
+def test_a_bare_name_has_no_counters_of_several_types() -> None:
+    counted = Launches.of([(FLOATS[1], shape(1)), (DOUBLES[1], shape(1))])
+    found = align(Launches.of([("axpy", shape(1))]), counted)
+    assert found.counters.tolist() == [NONE]
+    assert found.lacks.tolist() == [Lack.VERSION]
+
+
+def test_order_tells_bare_functions_apart() -> None:
+    ours = Launches.of([(FLOATS[0], shape(1)), (DOUBLES[0], shape(1))] * 2)
     found = align(ours, Launches.of([("axpy", shape(1)), ("axpy", shape(1))]))
-    assert found.counters.tolist() == [0, 1]
-    assert found.fits.tolist() == [2, 2]
+    assert found.counters.tolist() == [0, 1, 0, 1]
+    assert set(kinds(found)) == {SEQUENCE}
 
 
 def test_steps_that_the_timeline_cuts_are_still_in_order() -> None:

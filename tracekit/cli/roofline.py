@@ -92,11 +92,11 @@ def roofline(
     from tracekit.roofline.request import Request
 
     asked = Request(
-        model=model,
+        model=model,  # type: ignore[arg-type]
         by=by,
         level=level,
         ceiling=ceiling,
-        launch_ns=launch_overhead_ns,  # type: ignore[arg-type]
+        launch_ns=launch_overhead_ns,
         fp16_convention=fp16_convention,
         trajectory=trajectory,
         series=series or (),

@@ -5,7 +5,8 @@ side does not have is left out first, so that a report of some kernels only (``-
 filters) is a sequence like any other; what remains is matched by order, as
 `tracekit.joining.blocks` says. What order does not decide has the counters of a launch of the same
 function and shape, and where one side has no shapes, those of the same function. No match rests on
-less: a function that was counted in another shape only, or for another type only, has no counters.
+less: a function that was counted in another shape only, or for another type only, has no counters,
+and neither has one of several types where the other side does not name the type.
 Where both sides go on with one function in two shapes or for two types, their inputs differ, and no
 match rests on order.
 """
@@ -66,8 +67,9 @@ class _State:
     """What is known so far; ``ours`` and ``theirs`` are groups: numbers of function and shape.
 
     A launch of the timeline whose function and shape were not counted has the group `NONE`.
-    ``keys`` are of functions with their template arguments, ``functions`` of functions alone;
-    ``lacks`` says of each launch of the timeline what of it was not counted.
+    ``keys`` are of functions with their template arguments, ``functions`` of functions alone,
+    ``arguments`` of template arguments alone (`NONE`: the name has none); ``lacks`` says of each
+    launch of the timeline what of it was not counted.
     """
 
     ours: Ints
@@ -76,6 +78,8 @@ class _State:
     their_keys: Ints
     our_functions: Ints
     their_functions: Ints
+    our_arguments: Ints
+    their_arguments: Ints
     lacks: Ints
     our_shapes_known: Flags
     their_shapes_known: Flags
@@ -87,7 +91,7 @@ class _State:
 
     @classmethod
     def of(cls, timeline: Launches, counters: Launches) -> _State:
-        functions, keys = _keys(timeline, counters)
+        functions, keys, arguments = _keys(timeline, counters)
         (our_keys, their_keys), (our_functions, their_functions) = keys, functions
         our_rows = np.column_stack((our_keys, timeline.shapes))
         their_rows = np.column_stack((their_keys, counters.shapes))
@@ -101,6 +105,7 @@ class _State:
             their_keys,
             our_functions,
             their_functions,
+            *arguments,
             _lacks(np.isin(our_functions, their_functions), np.isin(our_keys, their_keys)),
             timeline.has_shape,
             counters.has_shape,
@@ -121,8 +126,8 @@ class _State:
 # What is the same
 
 
-def _keys(timeline: Launches, counters: Launches) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """One number for each function, the same on both sides; then so with template arguments.
+def _keys(timeline: Launches, counters: Launches) -> tuple[tuple[Ints, Ints], ...]:
+    """Numbers of functions, the same on both sides; of them with template arguments; of these.
 
     What a function runs (``elementwise_kernel MulFunctor``) and what it is instantiated with tell
     two apart only if all names of it say so on both sides: reports can have no template arguments.
@@ -130,13 +135,16 @@ def _keys(timeline: Launches, counters: Launches) -> tuple[tuple[Ints, Ints], tu
     sides = timeline, counters
     names = [name for side in sides for name in side.names]
     functions = _told_apart([key.partition(" ")[::2] for key in map(function_key, names)])
-    keys = _told_apart(list(zip(functions, map(template_arguments, names), strict=True)))
+    arguments = list(map(template_arguments, names))
+    keys = _told_apart(list(zip(functions, arguments, strict=True)))
+    codes = {text: code for code, text in enumerate(dict.fromkeys(filter(None, arguments)))}
+    versions = np.array([codes.get(text, NONE) for text in arguments], np.int64)
 
     def of_launches(numbers: Ints) -> tuple[Ints, Ints]:
         ours, theirs = np.split(numbers, [len(timeline.names)])
         return ours[timeline.name_codes], theirs[counters.name_codes]
 
-    return of_launches(functions), of_launches(keys)
+    return of_launches(functions), of_launches(keys), of_launches(versions)
 
 
 def _told_apart(pairs: Sequence[tuple[Hashable, str]]) -> Ints:
@@ -262,17 +270,36 @@ def _note(state: _State, places: Ints, counters: Ints, passes: Ints, offset: int
 def _by_shape(state: _State) -> None:
     """Match what is left with launches of the same function and shape, one after the other."""
     left = np.flatnonzero((state.counters == NONE) & (state.ours != NONE) & state.our_shapes_known)
-    _dealt(state, left, state.ours[left], np.arange(len(state.theirs)), state.theirs, Kind.SHAPE)
+    kept = _of_one_version(state, left, state.ours, state.theirs)
+    _dealt(state, kept, state.ours[kept], np.arange(len(state.theirs)), state.theirs, Kind.SHAPE)
 
 
 def _by_name(state: _State) -> None:
     """Match launches without shape with any of their function, and those with it the other way."""
     everywhere = np.arange(len(state.theirs))
     left = np.flatnonzero((state.counters == NONE) & ~state.our_shapes_known)
-    _dealt(state, left, state.our_keys[left], everywhere, state.their_keys, Kind.NAME)
+    kept = _of_one_version(state, left, state.our_keys, state.their_keys)
+    _dealt(state, kept, state.our_keys[kept], everywhere, state.their_keys, Kind.NAME)
     left = np.flatnonzero((state.counters == NONE) & state.our_shapes_known)
+    kept = _of_one_version(state, left, state.our_keys, state.their_keys)
     others = everywhere[~state.their_shapes_known]
-    _dealt(state, left, state.our_keys[left], others, state.their_keys[others], Kind.NAME)
+    _dealt(state, kept, state.our_keys[kept], others, state.their_keys[others], Kind.NAME)
+
+
+def _of_one_version(state: _State, places: Ints, ours: Ints, theirs: Ints) -> Ints:
+    """Those of `places` whose group has one choice of template arguments at most.
+
+    Where a side names none, one group can have counters of several types.
+    """
+    groups = np.concatenate((ours, theirs))
+    arguments = np.concatenate((state.our_arguments, state.their_arguments))
+    is_said = (groups != NONE) & (arguments != NONE)
+    width = int(arguments.max(initial=0)) + 1
+    pairs = np.unique(groups[is_said] * width + arguments[is_said])
+    is_several = np.bincount(pairs // width, minlength=int(groups.max(initial=0)) + 1) > 1
+    is_left_out = is_several[ours[places]] & np.isin(ours[places], theirs)
+    state.lacks[places[is_left_out]] = Lack.VERSION
+    return places[~is_left_out]
 
 
 def _dealt(

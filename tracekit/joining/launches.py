@@ -34,6 +34,7 @@ class Lack(enum.IntEnum):
     FUNCTION = 0
     ARGUMENTS = 1
     SHAPE = 2
+    VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

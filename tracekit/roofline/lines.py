@@ -270,12 +270,12 @@ def _line(
     """A line of points within the axes; none where it is beyond them."""
     inside = _clipped(list(path), x, y)
     return Line(
-        kind,
+        kind,  # type: ignore[arg-type]
         names,
         value,
         unit,
         tuple(p[0] for p in inside),
-        tuple(p[1] for p in inside),  # type: ignore[arg-type]
+        tuple(p[1] for p in inside),
         is_roof,
         device,
         launches,
