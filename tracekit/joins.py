@@ -25,7 +25,7 @@ from tracekit.render.names import short_name
 from tracekit.schema import KERNEL_MATCH, MATCH_COUNTER, SOURCE_FILE, batch, batch_of_rows
 from tracekit.store import DERIVED, Commit, Said, Store
 
-_NAMES, _LETTERS = 3, 40
+_NAMES, _LETTERS = 5, 40
 # Launches of this time or more took 0.91 to 1.19 of it under the counters, on an H100 with clocks
 # left alone.
 _LONG_NS, _UNLIKE, _MOST_UNLIKE = 20_000, 1.5, 0.05
