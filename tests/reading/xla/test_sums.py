@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+
+import tracekit
 
 from tests.parsers.conftest import gathered
 from tests.parsers.xspaces import Plane, Stat, space, unasked
 from tracekit.parser import Parser, Report
 from tracekit.parsers.tensorflow_profiler import TensorflowProfilerParser
+from tracekit.parsers.tensorflow_timeline import TensorflowTimelineParser
 from tracekit.parsers.tensorflow_trace import TensorflowTraceParser
 from tracekit.reading.xla.sums import exact_sums
 from tracekit.source import Source
@@ -26,6 +31,13 @@ OPS: list[tuple[str, str, dict[str, Stat]]] = [
     ("copy.4", "jit(f)/b:", {"bytes_accessed": 11}),
     ("copy.5", "jit(f)/c:", {}),
 ]
+#: What the cost model of a custom call says: it knows nothing of it, and writes 0.
+_CUSTOM: dict[str, Stat] = {"hlo_category": "custom-call", "flops": 0, "model_flops": 0}
+#: One operator of 1,000 FLOP in 5 us, and 500 us of which nobody knows the operations.
+PARTLY: list[tuple[str, str, dict[str, Stat], int]] = [
+    ("dot.1", "jit(f)/d:MatMul", {"flops": 1000, "bytes_accessed": 64}, 5_000_000),
+    ("custom.2", "jit(f)/d:MatMul", _CUSTOM | {"bytes_accessed": 32}, 500_000_000),
+]
 #: Each runs this often, one after the other, for this long.
 RUNS, PS = 3, 2_000_000
 
@@ -36,40 +48,101 @@ def parsed(parser: Parser, path: Path, content: bytes) -> Rows:
     return gathered(parser.parse(Source.at(path), report), report)["op_stat"]
 
 
-def of_a_dump(folder: Path) -> Rows:
+Events = list[tuple[str, str, dict[str, Stat], int]]
+
+#: All runs of `OPS`.
+ALL: Events = [(*op, PS) for op in OPS] * RUNS
+
+
+def dump(ops: Events) -> bytes:
+    """Instructions of a TPU, one after the other, as an XSpace."""
     plane = Plane("/device:TPU:0")
-    plane.metadata_stats = {name: {"tf_op": op} | costs for name, op, costs in OPS}
-    plane.line(
-        "XLA Ops",
-        [
-            plane.event(name, (run * len(OPS) + place) * PS, PS)
-            for run in range(RUNS)
-            for place, (name, *_) in enumerate(OPS)
-        ],
-    )
-    return parsed(TensorflowProfilerParser(unasked), folder / "x.xplane.pb", space(plane))
+    plane.metadata_stats = {name: {"tf_op": op} | costs for name, op, costs, _ in ops}
+    events, start = [], 0
+    for name, _, _, ps in ops:
+        events.append(plane.event(name, start, ps))
+        start += ps
+    plane.line("XLA Ops", events)
+    return space(plane)
 
 
-def of_a_trace(folder: Path) -> Rows:
-    names = [("process_name", "/device:TPU:0"), ("thread_name", "XLA Ops")]
+def trace(ops: Events) -> bytes:
+    """The same as the trace that TensorBoard draws."""
+    track, start = {"pid": 3, "tid": 3}, 0
     events: Rows = [
-        {"ph": "M", "pid": 3, "tid": 3, "name": kind, "args": {"name": name}}
-        for kind, name in names
-    ] + [
-        {
-            "ph": "X",
-            "pid": 3,
-            "tid": 3,
-            "name": name,
-            "dur": PS / 1e6,
-            "ts": (run * len(OPS) + place) * PS / 1e6,
-            "args": {"tf_op": op} | {key: str(value) for key, value in costs.items()},
-        }
-        for run in range(RUNS)
-        for place, (name, op, costs) in enumerate(OPS)
+        track | {"ph": "M", "name": "process_name", "args": {"name": "/device:TPU:0"}},
+        track | {"ph": "M", "name": "thread_name", "args": {"name": "XLA Ops"}},
     ]
-    content = json.dumps({"traceEvents": events}).encode()
-    return parsed(TensorflowTraceParser(), folder / "x.trace.json", content)
+    for name, op, costs, ps in ops:
+        said = {"tf_op": op} | {key: str(value) for key, value in costs.items()}
+        times = {"ts": start / 1e6, "dur": ps / 1e6}
+        events.append(track | {"ph": "X", "name": name, "args": said} | times)
+        start += ps
+    return json.dumps({"traceEvents": events}).encode()
+
+
+def timeline(ops: Events) -> bytes:
+    """The same as a timeline of TensorFlow 1, which knows no operations."""
+    place, start = "/job:a/device:GPU:0/stream:1 Compute", 0
+    events: Rows = [{"ph": "M", "pid": 3, "name": "process_name", "args": {"name": place}}]
+    for name, op, _, ps in ops:
+        node, _, kind = op.partition(":")
+        times = {"ts": start / 1e6, "dur": ps / 1e6}
+        said = {"name": node, "op": kind}
+        event = {"ph": "X", "cat": "Op", "pid": 3, "tid": 0, "name": name, "args": said}
+        events.append(event | times)
+        start += ps
+    return json.dumps({"traceEvents": events}).encode()
+
+
+#: Formats whose operators are added up: name of a file, its parser, and its content.
+FORMATS: dict[str, tuple[Callable[[], Parser], Callable[[Events], bytes]]] = {
+    "x.xplane.pb": (lambda: TensorflowProfilerParser(unasked), dump),
+    "x.trace.json": (TensorflowTraceParser, trace),
+    "timeline.json": (TensorflowTimelineParser, timeline),
+}
+
+
+def read(folder: Path, file: str, ops: Events) -> Rows:
+    parser, written = FORMATS[file]
+    return parsed(parser(), folder / file, written(ops))
+
+
+@pytest.mark.parametrize("file", FORMATS)
+def test_an_operator_with_a_part_of_no_known_cost_has_no_operations(
+    tmp_path: Path, file: str
+) -> None:
+    rows = read(tmp_path, file, PARTLY)
+    (operator,) = (row for row in rows if row["op_kind"] == "framework")
+    assert (operator["name"], operator["type_name"]) == ("jit(f)/d", "MatMul")
+    assert (operator["occurrence_count"], operator["dur_ns"]) == (1, 505_000)
+    assert operator["flop_count"] is None
+    assert operator["normalized_flop_count"] is None
+    assert operator["accessed_bytes"] == (None if file == "timeline.json" else 64 + 32)
+    instructions = {row["name"]: row["flop_count"] for row in rows if row["op_kind"] == "hlo"}
+    assert instructions == ({} if file == "timeline.json" else {"dot.1": 1000, "custom.2": None})
+
+
+@pytest.mark.parametrize("file", FORMATS)
+def test_reports_say_why_it_has_none(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).write_bytes(FORMATS[file][1](PARTLY))
+    (done,) = tracekit.ingest([str(tmp_path / file)], tmp_path / "S")
+    why = (
+        "operations: not_collected"
+        if file == "timeline.json"
+        else "operations: not known of every instruction"
+    )
+    session = tracekit.open(tmp_path / "S")
+    asked = {"run_id": done.run_id, "op_kind": "framework"}
+    for report in ("op_breakdown", "op_by_category"):
+        (row,) = session.query(report, asked).rows()
+        assert (row["total_flop"], row["bound_kind"], row["reason"]) == (None, None, why)
+    points = session.query("op_roofline_points", {"run_id": done.run_id}).rows()
+    assert {point["name"]: (point["known_flop"], point["reason"]) for point in points} == (
+        {"jit(f)/d": (None, why)}
+        if file == "timeline.json"
+        else {"dot.1": (1000, None), "custom.2": (None, "operations: not_collected")}
+    )
 
 
 def test_a_sum_of_some_instructions_is_no_total(tmp_path: Path) -> None:
@@ -85,19 +158,19 @@ def test_a_sum_of_some_instructions_is_no_total(tmp_path: Path) -> None:
         "accessed_bytes",
         "work_source_name",
     )
-    dump, trace = (
+    in_dump, in_trace = (
         sorted((tuple(row[column] for column in columns) for row in rows), key=str)
-        for rows in (of_a_dump(tmp_path), of_a_trace(tmp_path))
+        for rows in (read(tmp_path, file, ALL) for file in ("x.xplane.pb", "x.trace.json"))
     )
-    assert dump == trace
-    assert [row for row in dump if row[0] == "framework"] == [
+    assert in_dump == in_trace
+    assert [row for row in in_dump if row[0] == "framework"] == [
         # two instructions of 2 us, three times each; 3 x (30 + 3), 3 x (40 + 4), 3 x (7 + 5)
         ("framework", "jit(f)/a_1", "a", 3, 12_000, 12_000, 99, 132, 36, "dump"),
         # the operations of one of the two instructions are not known, the bytes are
         ("framework", "jit(f)/b", "b", 3, 12_000, 12_000, None, None, 54, "dump"),
         ("framework", "jit(f)/c", "c", 3, 6000, 6000, None, None, None, None),
     ]
-    assert len(dump) == 5 + 3
+    assert len(in_dump) == 5 + 3
 
 
 def test_an_instruction_of_which_some_events_say_nothing_has_no_total(tmp_path: Path) -> None:
