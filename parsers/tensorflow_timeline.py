@@ -25,7 +25,8 @@ from tracekit.reading.chrome.reader import TraceReader
 from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
 from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.tracks import Names, first_look, tracks
-from tracekit.reading.xla.totals import Op, OpEvents, OpTotals
+from tracekit.reading.xla.op_events import LinesOfOps, OpEvents
+from tracekit.reading.xla.operators import Op
 from tracekit.schema import DEVICE_TABLE, INT, KERNEL, SLICE, TEXT, TRANSFER, Table, batch_of_rows
 from tracekit.source import Source
 
@@ -208,7 +209,7 @@ class _Reading(EventRows):
     """
 
     outline: _Outline = field(default_factory=_Outline)
-    totals: OpTotals = field(default_factory=OpTotals)
+    op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     left: dict[str, list[Callable[[Key], bool]]] = field(init=False)
     slice_kinds: ClassVar = {"Op": "op"}
 
@@ -299,7 +300,7 @@ class _Reading(EventRows):
             else None
             for place, name, node, op in said
         ]
-        self.totals.add_lines(
+        self.op_lines.add(
             tracks(group), OpEvents(ops, group.start_ns.to_pylist(), group.dur_ns.to_pylist())
         )
 
@@ -382,7 +383,7 @@ class TensorflowTimelineParser:
             reading = _Reading(report, outline=outline)
             yield from reading.batches(reader.read())
         refuse_nothing(source, reader.top_level, report)
-        yield from reading.totals.batches()
+        yield from reading.op_lines.batches()
         if rows := _devices(outline):
             yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
         _tell_runs(outline.run_count, report)

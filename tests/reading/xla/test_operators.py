@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 import tracekit
-
 from tests.parsers.conftest import gathered
 from tests.parsers.xspaces import Plane, Stat, space, unasked
 from tracekit.parser import Parser, Report
 from tracekit.parsers.tensorflow_profiler import TensorflowProfilerParser
 from tracekit.parsers.tensorflow_timeline import TensorflowTimelineParser
 from tracekit.parsers.tensorflow_trace import TensorflowTraceParser
-from tracekit.reading.xla.sums import exact_sums
+from tracekit.reading.xla.operators import sums_by
 from tracekit.source import Source
 
 Rows = list[dict[str, Any]]
@@ -192,4 +191,4 @@ def test_an_instruction_of_which_some_events_say_nothing_has_no_total(tmp_path: 
 
 def test_sums_are_exact_whatever_their_size() -> None:
     places, values = np.array([0, 1, 0]), np.array([2**63 - 1, 5, 2**63 - 1])
-    assert exact_sums(places, values) == [2**64 - 2, 5]
+    assert list(sums_by(places, values, values)) == [(2**64 - 2,) * 2, (5, 5)]
