@@ -29,6 +29,7 @@ import msgspec
 
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Origin, Recipe, Report, Severity
+from tracekit.reading.copies import direction
 from tracekit.schema import EVENT_TABLES, REPEATED, TABLES, batch_of_rows
 from tracekit.source import ContentStream, Source
 
@@ -547,17 +548,10 @@ _LAUNCHED = re.compile(r"(?P<call>\w+) \((?P<kernel>.*) \[(?P<id>\d{1,18})\]\)")
 _CORRELATED = re.compile(r"(?P<name>.*\S) \[(?P<id>\d{1,18})\]")
 _AXES = {what: [f"{what}_{axis}" for axis in "xyz"] for what in ("grid", "block")}
 _TRIPLE = re.compile(r"\((\d{1,18}) (\d{1,18}) (\d{1,18})\)")
-_DIRECTION = re.compile(r"\b([HDAP])to([HDAP])\b")
-_PLACES = {"H": "host", "D": "device", "A": "device", "P": "device"}  # A: array, P: peer
 _COLUMNS = {table: {c.name for c in TABLES[table].columns} for table in ("slice", "transfer")}
 _DRIVER_CALL = re.compile(r"cu[A-Z]\w*")
 # A last line that ends so is not cut, whether a line feed follows or not.
 _WHOLE_ENDS = ('"', "]", "%", "B/s")
-
-
-def _direction(name: str) -> str | None:
-    match = _DIRECTION.search(name)
-    return f"{_PLACES[match[1]]}_to_{_PLACES[match[2]]}" if match else None
 
 
 def _triple(cells: Cells, what: str) -> Row:
@@ -927,7 +921,7 @@ class _Reading:
     def _transfer_row(self, row: Row, cells: Cells, args: Row, kind: str) -> None:
         if cells.get("size", "-") in _NONE and "unified memory" in cells:
             cells = cells | {"size": cells["unified memory"]}
-        row |= {"transfer_kind": kind, "direction_kind": _direction(row["name"])}
+        row |= {"transfer_kind": kind, "direction_kind": direction(row["name"])}
         row |= {c: self._sizes(cells, c) for c in ("size_bytes", "reported_bytes_per_s")}
         self._note_scale(row)
         self._put("transfer", _of_table(row, "transfer", args))
@@ -1339,13 +1333,9 @@ class NvprofParser:
             "profiler_name": "nvprof",
             "recording_kind": next((k for k in ("timeline", "counters") if k in kinds), "summary"),
             "base_time_ns": None,
-            "is_complete": not reading.is_cut and not _is_damaged(report),
+            "is_complete": not reading.is_cut and report.is_whole(),
             "metadata_json": _json(_metadata(reading)),
         }
-
-
-def _is_damaged(report: Report) -> bool:
-    return any(i.severity_kind == "error" for i in report.issues.values())
 
 
 def _metadata(reading: _Reading) -> Row:

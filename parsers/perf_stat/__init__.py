@@ -298,11 +298,12 @@ class _Reading:
 
     def facts(self) -> dict[str, Any]:
         """What the file says of itself."""
-        is_sound = all(issue.severity_kind != "error" for issue in self._report.issues.values())
         return {
             "profiler_name": "perf stat",
             "recording_kind": "counters",
-            "is_complete": is_sound and not self._is_cut and self._measurements.is_complete,
+            "is_complete": not self._is_cut
+            and self._measurements.is_complete
+            and self._report.is_whole(),
         }
 
 
