@@ -228,7 +228,7 @@ class _Reading:
             if rows:
                 yield table.name, batch_of_rows(table, rows)
         self._tell(space)
-        self._report.facts |= _facts(space, is_complete=not self._damages)
+        self._report.facts |= _facts(space, is_complete=self._report.is_whole())
 
     def _known(self, advice: Advice) -> Known:
         """Finds an instruction: as xprof knows it, else as its program has it."""
