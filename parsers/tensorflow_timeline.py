@@ -25,7 +25,9 @@ from tracekit.reading.chrome.reader import TraceReader
 from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
 from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.tracks import Names, first_look, tracks
-from tracekit.reading.xla.totals import Op, OpEvents, OpTotals
+from tracekit.reading.copies import direction
+from tracekit.reading.xla.op_events import LinesOfOps, OpEvents
+from tracekit.reading.xla.operators import Op
 from tracekit.schema import DEVICE_TABLE, INT, KERNEL, SLICE, TEXT, TRANSFER, Table, batch_of_rows
 from tracekit.source import Source
 
@@ -34,8 +36,7 @@ _PROCESS = re.compile(
     r"(?:/(?:(?P<all>stream:all)|stream:(?P<stream>\d{1,18})|(?P<copies>memcpy)))? "
     r"(?P<what>Compute|Tensors)"
 )
-_COPY = re.compile(r"(?i)mem(?:cpy|set)(?:([HDP])to([HDP]))?")
-_PLACES = {"H": "host", "D": "device", "P": "device"}  # P: peer device
+_COPY = re.compile(r"(?i)mem(?:cpy|set)")
 _FIRST_NODE = "_SOURCE"  # of every run of a session
 _TENSOR_PHASES = frozenset("NOD")
 _ABSOLUTE_FROM_NS = 10**17  # 1973 in Unix time: no time since the start of something
@@ -208,7 +209,7 @@ class _Reading(EventRows):
     """
 
     outline: _Outline = field(default_factory=_Outline)
-    totals: OpTotals = field(default_factory=OpTotals)
+    op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     left: dict[str, list[Callable[[Key], bool]]] = field(init=False)
     slice_kinds: ClassVar = {"Op": "op"}
 
@@ -269,7 +270,7 @@ class _Reading(EventRows):
         names = [name or "" for name in _texts(group.fields["name"])]
         kinds = ["memset" if name.lower().startswith("memset") else "memcpy" for name in names]
         cells.put("transfer_kind", pa.array(kinds, TEXT))
-        cells.put("direction_kind", pa.array([_direction(name) for name in names], TEXT))
+        cells.put("direction_kind", pa.array([direction(name) for name in names], TEXT))
         return TRANSFER.name, cells.batch()
 
     def _op(self, group: Group, on: Sequence[_Place]) -> Batch:
@@ -299,7 +300,7 @@ class _Reading(EventRows):
             else None
             for place, name, node, op in said
         ]
-        self.totals.add_lines(
+        self.op_lines.add(
             tracks(group), OpEvents(ops, group.start_ns.to_pylist(), group.dur_ns.to_pylist())
         )
 
@@ -331,13 +332,6 @@ class _Reading(EventRows):
                 skipped_event_count=count,
             )
         )
-
-
-def _direction(name: str) -> str | None:
-    found = _COPY.match(name)
-    if not found or not found[1]:
-        return None
-    return "_to_".join(_PLACES[letter.upper()] for letter in found.groups())
 
 
 _RECORD = (
@@ -382,7 +376,7 @@ class TensorflowTimelineParser:
             reading = _Reading(report, outline=outline)
             yield from reading.batches(reader.read())
         refuse_nothing(source, reader.top_level, report)
-        yield from reading.totals.batches()
+        yield from reading.op_lines.batches()
         if rows := _devices(outline):
             yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
         _tell_runs(outline.run_count, report)

@@ -39,8 +39,9 @@ from tracekit.reading.xla.details import (
 )
 from tracekit.reading.xla.graphs import compiled, replays
 from tracekit.reading.xla.lines import Role, device_of, host_slice_kind, role, stream_of
-from tracekit.reading.xla.ops import runs_others, to_ns
-from tracekit.reading.xla.totals import Op, OpEvents, OpTotals
+from tracekit.reading.xla.op_events import LinesOfOps, OpEvents
+from tracekit.reading.xla.operators import Op
+from tracekit.reading.xla.ops import costed, runs_others, to_ns
 from tracekit.schema import (
     DEVICE_TABLE,
     INT,
@@ -60,7 +61,6 @@ MOST_EVENTS = 1_000_000
 
 _CONTEXT = re.compile(r"(?:\$\$)?(\d{1,18})")
 _KERNEL_STREAM = re.compile(r"\(.*\b(?:Kernel|Compute)\b.*\)")
-_CUSTOM_CALL = "custom-call"
 
 
 # What TensorFlow and JAX call the planes of a profile.
@@ -224,7 +224,7 @@ class _Reading(EventRows):
     """The trace being read: groups in, batches out."""
 
     outline: _Outline = field(default_factory=_Outline)
-    totals: OpTotals = field(default_factory=OpTotals)
+    op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     has_end_mark: bool = False
 
     def interval(self, group: Group) -> Iterator[Batch]:
@@ -387,7 +387,7 @@ class _Reading(EventRows):
     def _add(self, group: Group, ops: Sequence[Op | None], exact: pa.Array | None = None) -> None:
         """Add operators up, line by line."""
         dur_ns = group.dur_ns if exact is None else exact
-        self.totals.add_lines(
+        self.op_lines.add(
             tracks(group),
             OpEvents(
                 ops,
@@ -478,9 +478,9 @@ def _whole(group: Group, *keys: str) -> list[int | None]:
 
 
 def _operations(group: Group, *keys: str) -> list[int | None]:
-    """Operations by the cost model, which knows nothing of custom calls and says 0 of them."""
+    """Operations by the cost model."""
     said = zip(_whole(group, *keys), _column(group, "hlo_category"), strict=True)
-    return [None if n == 0 and category == _CUSTOM_CALL else n for n, category in said]
+    return [costed(n, category) for n, category in said]
 
 
 def _put_lines(cells: Cells, on: Sequence[_Line]) -> None:
@@ -684,7 +684,7 @@ class TensorflowTraceParser:
             reading = _Reading(report, outline=outline)
             yield from reading.batches(reader.read())
         refuse_nothing(source, reader.top_level, report)
-        yield from reading.totals.batches()
+        yield from reading.op_lines.batches()
         if rows := _devices(outline):
             yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
         is_cut = _tell_limit(report)

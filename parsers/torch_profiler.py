@@ -37,6 +37,7 @@ from tracekit.reading.chrome.rows import (
     split,
 )
 from tracekit.reading.chrome.sniffing import Survey
+from tracekit.reading.copies import direction
 from tracekit.schema import DEVICE_TABLE, INT, KERNEL, MEMORY_EVENT, STEP, TRANSFER, batch_of_rows
 from tracekit.source import Source
 
@@ -106,10 +107,6 @@ _DEVICE_TYPES = {
 _STEP_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation", "cpu_op", "Operator"))
 _STEP_COLUMNS = ("event_id", "start_ns", "dur_ns", "process_id", "thread_id")
 _STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
-_PLACES = {"device": "device", "host": "host", "pageable": "host", "pinned": "host"}
-_ARROW = re.compile(r"\((\w+) -> (\w+)\)")
-_SHORT_DIRECTION = re.compile(r"\b([HDP])to([HDP])\b")
-_SHORT_PLACES = {"H": "host", "D": "device", "P": "device"}  # P: peer device
 _NO_STREAM = 2**32 - 1  # -1 as uint32
 # Time stamps from here on (1973 in Unix time) cannot be relative to a base.
 _ABSOLUTE_FROM_NS = 10**17
@@ -391,7 +388,7 @@ class _Reading(EventRows):
         if kind == "memcpy":
             names = cells.columns["name"].dictionary_encode()
             directions = pa.array(
-                [_direction(name) for name in names.dictionary.to_pylist()], pa.string()
+                [direction(name or "") for name in names.dictionary.to_pylist()], pa.string()
             )
             cells.put("direction_kind", directions.take(names.indices))
         cells.put_args(_TRANSFER_ARGS)
@@ -433,17 +430,6 @@ class _Reading(EventRows):
                 yield "memory_event", cells.batch()
             else:
                 yield self.slice(part, "instant")
-
-
-def _direction(name: str | None) -> str | None:
-    """host_to_device and the like out of a copy's name."""
-    if match := _ARROW.search(name or ""):
-        ends = [_PLACES.get(end.lower()) for end in match.groups()]
-    elif match := _SHORT_DIRECTION.search(name or ""):
-        ends = [_SHORT_PLACES[end] for end in match.groups()]
-    else:
-        return None
-    return f"{ends[0]}_to_{ends[1]}" if all(ends) else None
 
 
 # Ascend's rows have no category. Task types: CANN, `TaskType` of its runtime and profiler, which

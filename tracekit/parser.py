@@ -96,6 +96,10 @@ class Report:
         for issue in other.issues.values():
             self.issue(issue)
 
+    def is_whole(self, *codes: str) -> bool:
+        """Whether the source is undamaged: no error was met, and no issue of these codes."""
+        return not any(i.severity_kind == "error" or i.code in codes for i in self.issues.values())
+
     @property
     def skipped_event_count(self) -> int:
         """Events that have no row of their own."""

@@ -345,12 +345,10 @@ class _Reading:
 
     def facts(self) -> dict[str, Any]:
         """What the file says of itself."""
-        issues = self._report.issues.values()
-        is_damaged = any(i.severity_kind == "error" or i.code == "no_end" for i in issues)
         metadata = {"devices": list(self._devices)} if self._devices else None
         return {
             "profiler_name": "caffe time",
             "recording_kind": "summary",
-            "is_complete": not is_damaged,
+            "is_complete": self._report.is_whole("no_end"),
             "metadata_json": metadata and msgspec.json.encode(metadata).decode(),
         }

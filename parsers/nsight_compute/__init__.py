@@ -192,7 +192,6 @@ class _Reading:
 
     def facts(self) -> dict[str, Any]:
         """What the report says of itself."""
-        is_sound = all(i.severity_kind != "error" for i in self.report.issues.values())
         says = self.messages.says() | {
             "notation": f"decimal {self.sink.notation}",
             "pages": self._pages.kinds(),  # which launches are the same: queries/macro/copy_of.sql
@@ -200,7 +199,7 @@ class _Reading:
         return {
             "profiler_name": "Nsight Compute",
             "recording_kind": "summary" if says["pages"] == ["summary"] else "counters",
-            "is_complete": is_sound,
+            "is_complete": self.report.is_whole(),
             "metadata_json": json.dumps(says, ensure_ascii=False),
         }
 

@@ -19,11 +19,10 @@ from tracekit.parsers.perf_stat.jsonrows import JsonReader, looks_like_it
 from tracekit.parsers.perf_stat.known import Known
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.textrows import INTERVALS, TITLE, TextReader, is_header
-from tracekit.reading.text.lines import Block, as_utf8, blocks, tell_places
+from tracekit.reading.text.lines import Block, as_utf8, blocks, tell_places, without_escapes
 from tracekit.reading.text.numbers import Notation
 from tracekit.source import Source
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
 _STARTED = re.compile(r"# started on (.{1,80})")
 _USUAL_EVENT = re.compile(
     r"\b(?:cycles|instructions|(?:task|cpu)-clock|page-faults|branch(?:es|-misses)|"
@@ -298,19 +297,18 @@ class _Reading:
 
     def facts(self) -> dict[str, Any]:
         """What the file says of itself."""
-        is_sound = all(issue.severity_kind != "error" for issue in self._report.issues.values())
         return {
             "profiler_name": "perf stat",
             "recording_kind": "counters",
-            "is_complete": is_sound and not self._is_cut and self._measurements.is_complete,
+            "is_complete": not self._is_cut
+            and self._measurements.is_complete
+            and self._report.is_whole(),
         }
 
 
 def _plain(line: str) -> str:
     """A line without colours; of one that was written over (progress), what was written last."""
-    text = line.rstrip("\r")
-    if "\x1b" in text:
-        text = _ESCAPES.sub("", text)
+    text = without_escapes(line.rstrip("\r"))
     return text.rsplit("\r", 1)[-1] if "\r" in text else text
 
 

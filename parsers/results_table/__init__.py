@@ -94,5 +94,5 @@ class ResultsTableParser:
             )
         report.facts |= {
             "recording_kind": "results",
-            "is_complete": not any(i.severity_kind == "error" for i in report.issues.values()),
+            "is_complete": report.is_whole(),
         }

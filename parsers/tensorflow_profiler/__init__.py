@@ -25,8 +25,7 @@ from tracekit.parsers.tensorflow_profiler.events import Events, read_events, rea
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.hosted import HostedOps
 from tracekit.parsers.tensorflow_profiler.logdir import groups_of, is_dump_of_run
-from tracekit.parsers.tensorflow_profiler.oprows import Instruction, Known, op_rows
-from tracekit.parsers.tensorflow_profiler.opsums import OpSums
+from tracekit.parsers.tensorflow_profiler.operators import Instruction, Known, OpsOfDump
 from tracekit.parsers.tensorflow_profiler.planes import (
     Damage,
     Line,
@@ -202,7 +201,7 @@ class _Reading:
         self._report = report
         self._programs = Programs()
         self._rows = Rows(report, self._programs)
-        self._ops = OpSums(self._programs)
+        self._ops = OpsOfDump(self._programs)
         self._unknown: set[int] = set()
         self._damages: list[Damage] = []
 
@@ -221,7 +220,7 @@ class _Reading:
                     self._report.read(max(0, line.end - self._report.read_bytes))
             advice = Advice.of(answer() if answer else None, self._report)
         for table, rows in (
-            (OP_STAT, list(op_rows(self._ops, self._known(advice)))),
+            (OP_STAT, list(self._ops.rows(self._known(advice)))),
             (STEP, advice.step_rows()),
             (STEP_PART, advice.part_rows()),
             (DEVICE_TABLE, [advice.device(row) for row in _devices(space)]),
@@ -229,7 +228,7 @@ class _Reading:
             if rows:
                 yield table.name, batch_of_rows(table, rows)
         self._tell(space)
-        self._report.facts |= _facts(space, is_complete=not self._damages)
+        self._report.facts |= _facts(space, is_complete=self._report.is_whole())
 
     def _known(self, advice: Advice) -> Known:
         """Finds an instruction: as xprof knows it, else as its program has it."""

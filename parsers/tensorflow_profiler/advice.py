@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracekit.parser import Issue, Report, Severity
-from tracekit.parsers.tensorflow_profiler.oprows import Costs, Instruction
+from tracekit.parsers.tensorflow_profiler.operators import Costs, Instruction
 from tracekit.parsers.tensorflow_profiler.planes import Space
 from tracekit.parsers.tensorflow_profiler.xprof.answer import (
     Answer,

@@ -9,12 +9,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tracekit.parsers.tensorflow_profiler.events import Events, distinct
-from tracekit.parsers.tensorflow_profiler.opsums import OpSums
+from tracekit.parsers.tensorflow_profiler.operators import OpsOfDump
 from tracekit.parsers.tensorflow_profiler.planes import Plane
 from tracekit.parsers.tensorflow_profiler.rows import host_kind
 from tracekit.reading.xla.lines import Role
+from tracekit.reading.xla.operators import Op, Total, sums_by
 from tracekit.reading.xla.ops import nesting
-from tracekit.reading.xla.sums import exact_sums, parsed
 
 Integers = NDArray[np.int64]
 
@@ -56,7 +56,7 @@ class HostedOps:
         if len(rows):
             self._instructions.append(events.take(rows))
 
-    def add_to(self, ops: OpSums) -> None:
+    def add_to(self, ops: OpsOfDump) -> None:
         """Add the operators of the whole line."""
         for events in self._instructions:
             ops.add_kernels(events)
@@ -69,12 +69,9 @@ class HostedOps:
         kinds, kind_of = distinct(ids)
         # -1, 0 or 1 of whether it ran eagerly, beside the kind of event
         codes, places = distinct(kind_of * 3 + eager.clip(-1, 1) + 1)
-        sums = (
-            exact_sums(places, column)
-            for column in (np.ones(len(ids), np.int64), durations, self_ps)
-        )
-        for code, count, total, own in zip(codes.tolist(), *sums, strict=True):
+        sums = sums_by(places, np.ones(len(ids), np.int64), durations, self_ps)
+        for code, total in zip(codes.tolist(), sums, strict=True):
             key, flag = int(kinds[code // 3]), code % 3 - 1
-            known = self._plane.metadata[key]
-            name, type_name = parsed(known.name)
-            ops.add_hosted(name, type_name, None if flag < 0 else bool(flag), (count, total, own))
+            is_eager = None if flag < 0 else bool(flag)
+            op = Op("host", None, op_name=self._plane.metadata[key].name, is_eager=is_eager)
+            ops.operators.add(op, Total(*total), {})

@@ -293,11 +293,10 @@ class TensorflowToolsParser:
             facts = page_facts(message, decoder)
             kind = proto.recording_kind
             tool_name = proto.name
-        is_sound = all(issue.severity_kind != "error" for issue in report.issues.values())
         report.facts |= {
             "profiler_name": "TensorFlow profiler",
             "recording_kind": kind,
-            "is_complete": is_sound,
+            "is_complete": report.is_whole(),
             "metadata_json": as_json({"tool": tool_name} | facts),
         }
 

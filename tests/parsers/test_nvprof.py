@@ -1025,7 +1025,7 @@ def test_a_cut_stream_is_told(tmp_path: Path) -> None:
     path.write_bytes(packed[: len(packed) * 9 // 10])
     found = read_file(path)
     assert found["kernel"]
-    assert found.issues["cut_content"].severity_kind == "error"
+    assert found.issues["damaged_stream"].severity_kind == "error"
     assert found.facts["is_complete"] is False
 
 
@@ -1113,7 +1113,7 @@ def test_batches_are_bounded_and_change_nothing(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_kernels_kept_open_are_bounded(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
-    monkeypatch.setattr(nvprof, "_MOST_KERNELS", 3)
+    monkeypatch.setattr("tracekit.parsers.nvprof.found._MOST_KERNELS", 3)
     rows = [f"    Kernel: k{i}\n1  flop_count_sp  x  {i}  {i}  {i}" for i in range(10)]
     found = read(metrics(*rows, kernel=""))
     assert [row["name"] for row in found["kernel"]] == [f"k{i}" for i in range(10)]
@@ -1134,8 +1134,8 @@ def test_messages_and_totals_kept_are_bounded(read: Read) -> None:
 
 
 def test_a_line_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
-    monkeypatch.setattr(nvprof, "_LONGEST_LINE", 1 << 10)
-    monkeypatch.setattr("tracekit.source._MOST_PIECE_BYTES", 1 << 10)
+    monkeypatch.setattr("tracekit.reading.text.lines._MOST_LINE_BYTES", 1 << 10)
+    monkeypatch.setattr("tracekit.reading.text.lines.BLOCK_BYTES", 1 << 10)
     text = text_of("gpu-trace-csv")
     place = text.index("300.000000")
     found = read(text[:place] + "a" * 100_000 + "\n" + text[place:])

@@ -244,6 +244,6 @@ def results_facts(report: Report, tool: str, metadata: Mapping[str, Any]) -> dic
     return {
         "profiler_name": tool,
         "recording_kind": "results",
-        "is_complete": not any(i.severity_kind == "error" for i in report.issues.values()),
+        "is_complete": report.is_whole(),
         "metadata_json": as_json(metadata) if metadata else None,
     }

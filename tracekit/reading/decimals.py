@@ -34,5 +34,10 @@ def whole(text: str, power: int = 0) -> int | None:
         return None
     if not found or found.adjusted() + power < -1:
         return 0
-    rounded = int(found.scaleb(power, _EXACT).to_integral_value(ROUND_HALF_EVEN))
-    return rounded if -(2**63) < rounded < 2**63 else None
+    return rounded(found.scaleb(power, _EXACT))
+
+
+def rounded(found: Decimal) -> int | None:
+    """The nearest whole number, half to even; None beyond 64 bits."""
+    nearest = int(found.to_integral_value(ROUND_HALF_EVEN))
+    return nearest if -(2**63) < nearest < 2**63 else None

@@ -391,10 +391,7 @@ def refuse_nothing(source: Source, top_level: Mapping[str, bytes], report: Repor
 
 def is_sound(report: Report) -> bool:
     """Whether nothing of the trace was lost or mended."""
-    return not any(
-        issue.severity_kind == "error" or issue.code == "repaired_event"
-        for issue in report.issues.values()
-    )
+    return report.is_whole("repaired_event")
 
 
 def metadata(top_level: Mapping[str, bytes]) -> dict[str, Any]:

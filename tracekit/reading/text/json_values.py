@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from tracekit.parser import Issue, Report
-from tracekit.reading.text.lines import BLOCK_BYTES, as_utf8, encoding_of
+from tracekit.reading.text.lines import BLOCK_BYTES, as_utf8, encoding_of, mark_bytes
 from tracekit.source import Source
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -142,13 +142,14 @@ class JsonText:
 
 
 def _texts(source: Source, report: Report) -> Iterator[str]:
-    encoding = encoding_of(source.head())
+    head = source.head()
+    encoding = encoding_of(head)
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)(
         "replace"
     )
     with source.open() as stream:
         if encoding != "utf-8":
-            report.read(len(stream.read(2)))
+            report.read(len(stream.read(mark_bytes(head))))
         for piece in stream.pieces():
             report.read(len(piece))
             yield decoder.decode(piece)

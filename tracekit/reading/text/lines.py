@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,8 @@ from tracekit.source import ContentStream, Source
 BLOCK_BYTES = 1 << 20
 _MOST_LINE_BYTES = 32 << 20
 _UTF8_MARK = codecs.BOM_UTF8
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_LOOKED_AT, _FEW_BYTES, _MOSTLY = 4096, 9, 0.9
 _UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -29,17 +32,42 @@ class Block:
     is_open: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as text, without its end: where it is in the file, and whether it has an end."""
+
+    offset_bytes: int
+    size_bytes: int
+    text: str
+    is_ended: bool
+
+
 def encoding_of(head: bytes) -> str:
-    """The encoding that the mark at the start of `head` stands for; utf-8 without one."""
-    return next((name for mark, name in _UTF16_MARKS.items() if head.startswith(mark)), "utf-8")
+    """UTF-16 by its mark, or by the zeros in every second place of a text; else UTF-8."""
+    for mark, name in _UTF16_MARKS.items():
+        if head.startswith(mark):
+            return name
+    even, odd = head[:_LOOKED_AT:2], head[1:_LOOKED_AT:2]
+    if len(odd) < _FEW_BYTES:
+        return "utf-8"
+    if odd.count(0) > len(odd) * _MOSTLY and not even.count(0):
+        return "utf-16-le"
+    return "utf-16-be" if even.count(0) > len(even) * _MOSTLY and not odd.count(0) else "utf-8"
+
+
+def mark_bytes(head: bytes) -> int:
+    """The size of the mark at the start."""
+    marks = (_UTF8_MARK, *_UTF16_MARKS)
+    return next((len(mark) for mark in marks if head.startswith(mark)), 0)
 
 
 def as_utf8(head: bytes) -> bytes:
     """The start of a file as UTF-8 without a mark; what is cut off at its end is dropped."""
     encoding = encoding_of(head)
+    text = head[mark_bytes(head) :]
     if encoding == "utf-8":
-        return head.removeprefix(_UTF8_MARK)
-    return codecs.getincrementaldecoder(encoding)("replace").decode(head[2:]).encode()
+        return text
+    return codecs.getincrementaldecoder(encoding)("replace").decode(text).encode()
 
 
 def blocks(
@@ -56,8 +84,8 @@ def blocks(
         head = stream.read(max(BLOCK_BYTES, len(_UTF8_MARK)))
         report.read(len(head))
         encoding = "utf-8" if start else encoding_of(head)
-        mark = len(_UTF8_MARK) if not start and head.startswith(_UTF8_MARK) else 0
-        cutter = _Cutter(report, start + mark)
+        mark = 0 if start else mark_bytes(head)
+        cutter = _Cutter(report, start + (mark if encoding == "utf-8" else 0))
         for piece in _pieces(stream, report, head[mark:], encoding):
             block = cutter.take(piece)
             if block and end is not None and cutter.place > end:
@@ -78,6 +106,33 @@ def blocks(
                     first_offset_bytes=cutter.place,
                 )
             )
+
+
+def without_escapes(text: str) -> str:
+    """A text without what colours it in a terminal."""
+    return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
+def lines(source: Source, report: Report) -> Iterator[Line]:
+    """The lines of a file as text; a carriage return ends one too, as of a progress bar.
+
+    Bytes that are no text are written as escapes. Places are those in the file, of UTF-16 too; but
+    behind a line that `blocks` left out of it, they are those of a shorter file.
+    """
+    is_utf_8 = encoding_of(source.head()) == "utf-8"
+    place = 0 if is_utf_8 else mark_bytes(source.head())
+    for block in blocks(source, report):
+        place = block.offset_bytes if is_utf_8 else place
+        for line in block.lines:
+            *ended, last = line.split(b"\r")
+            pieces = [(piece, True) for piece in ended]
+            if last or not block.is_open:
+                pieces.append((last, not block.is_open))
+            for piece, is_ended in pieces:
+                size = len(piece) if is_utf_8 else _utf16_bytes(piece)
+                text = without_escapes(piece.decode("utf-8", "backslashreplace"))
+                yield Line(place, size, text, is_ended)
+                place += size + (1 if is_utf_8 else 2)
 
 
 def tell_places(source: Source, report: Report) -> None:
@@ -102,7 +157,8 @@ def _places(source: Source, encoding: str, wanted: list[int]) -> dict[int, int]:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     found: dict[int, int] = {}
     with source.open() as stream:
-        text_place, place = 0, len(stream.read(2))
+        text_place, place = 0, mark_bytes(source.head())
+        stream.read(place)
         end = place
         while piece := stream.read(BLOCK_BYTES):
             end += len(piece)
@@ -191,7 +247,7 @@ def _pieces(stream: ContentStream, report: Report, head: bytes, encoding: str) -
             yield piece
         return
     decoder = codecs.getincrementaldecoder(encoding)("replace")
-    yield decoder.decode(head[2:]).encode()
+    yield decoder.decode(head).encode()
     while piece := stream.read(BLOCK_BYTES):
         report.read(len(piece))
         yield decoder.decode(piece).encode()

@@ -8,14 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from tracekit.reading.copies import between, direction
 from tracekit.schema import INT, REAL, TEXT
 
 _PAIR = re.compile(r"\b(\w{1,40}):(-?[\w.,+]+)")
 _WHOLE = re.compile(r"\d{1,18}")
 _PERCENT = re.compile(r"\d{1,3}(?:\.\d+)?")
-_COPY = re.compile(r"(?i)mem(?:cpy|set)_?([HDP])(?:to|2)([HDP])")
-_PLACES = {"H": "host", "D": "device", "P": "device"}  # P: peer device
-_KINDS = {"device": "device", "host": "host", "pageable": "host", "pinned": "host"}
 _MOST_PERCENT = 100
 
 _ALLOCATOR = re.compile(r"(?i)gpu_(\d{1,9})_bfc")
@@ -68,16 +66,8 @@ def transfer_details(text: str, name: str) -> dict[str, Any]:
     """Columns of `transfer` that a copy's or set's details and name give."""
     says = dict(_PAIR.findall(text))
     size = _whole(says.get("size", says.get("num_bytes")))
-    return {"size_bytes": size, "direction_kind": _direction(says, name)}
-
-
-def _direction(says: Mapping[str, str], name: str) -> str | None:
-    ends = [_KINDS.get(says.get(key, "").lower()) for key in ("kind_src", "kind_dst")]
-    if all(ends):
-        return f"{ends[0]}_to_{ends[1]}"
-    if match := _COPY.search(name):
-        return "_to_".join(_PLACES[letter.upper()] for letter in match.groups())
-    return None
+    by_kinds = between(says.get("kind_src", ""), says.get("kind_dst", ""))
+    return {"size_bytes": size, "direction_kind": by_kinds or direction(name)}
 
 
 def _whole(text: str | None) -> int | None:

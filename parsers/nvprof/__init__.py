@@ -1,0 +1,142 @@
+"""Output of nvprof, the profiler of CUDA before Nsight: text and CSV, summaries, traces, counters.
+
+Layouts: NVIDIA's "Profiler User's Guide" (docs.nvidia.com/cuda/profiler-users-guide), chapter
+nvprof, "Profiling Modes" and "Output"; what a metric counts: "Metrics Reference" there. The guide
+shows examples and specifies nothing, so real files of many ages decided: columns are found by name.
+
+KB, MB and GB: a copy has size, duration and throughput, and only one scale makes them agree. 4 B
+in 3.1360 us at 1.2164 MB/s is 1,024 (files since 2015 or so), 409.60 KB in 135.78 us at 3.0167 GB/s
+is 1,000 (the guide's own example, of CUDA 5). Where no copy decides it is 1,024: so it is in the
+metrics of a V100, whose l2_read_throughput in GB/s and sysmem_write_throughput in MB/s give one
+time per transaction only if they are 1,024 apart.
+
+Text has five digits: a start of 3.45318s stands for 10 us, a size of 9.1875MB for about 100 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tracekit.errors import FormatError
+from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.parsers.nvprof.counters import COUNTERS, L2_SECTORS, LEVELS, OCCUPANCY, Row, as_json
+from tracekit.parsers.nvprof.found import Found
+from tracekit.parsers.nvprof.issues import tell_coarseness, tell_cut_device, tell_end
+from tracekit.parsers.nvprof.reading import NOTHING, Reading
+from tracekit.parsers.nvprof.tables import header_of
+from tracekit.reading.text.lines import Line, as_utf8, lines, without_escapes
+from tracekit.source import Source
+
+_ROWS_IN_A_BATCH = 8192
+_LONGEST_HEADER = 500
+_FEW_COLUMNS = 4  # other tools may have a table of Start, Duration and Name
+_NO_KERNELS = re.compile(r"No (?:kernels|CUDA)")
+_NVPROF_SAYS = re.compile(
+    r"(?:==\d+==|={8}) (?:NVPROF is |Profiling (?:application|result):|(?:Metric|Event) result:|"
+    r"(?:Unified Memory|CPU) profiling result|Warning: No (?:kernels|CUDA application) )"
+)
+_RECORD = (
+    Recipe(
+        "the timeline (nvprof came with CUDA up to 12, and counts on compute capability 7.x and "
+        "before)",
+        "sh",
+        "nvprof --csv --print-gpu-trace --log-file trace.csv python train.py\n",
+    ),
+    Recipe(
+        f"the counters: each kernel is run several times, so in a run of its own; on 7.x add "
+        f"{', '.join(LEVELS)}",
+        "sh",
+        "nvprof --csv --log-file metrics.csv --metrics \\\n"
+        + ",\\\n".join((*(n for n in COUNTERS if "bytes" not in n), *L2_SECTORS, OCCUPANCY))
+        + " \\\n  python train.py\n",
+    ),
+)
+
+
+class NvprofParser:
+    """What nvprof prints, or writes with --log-file."""
+
+    name = "nvprof"
+    title = "nvprof text and CSV: summary, GPU and API trace, metrics, events"
+    record = _RECORD
+
+    def sniff(self, head: bytes) -> Match | None:
+        """By nvprof's own messages, or by the header of one of its tables."""
+        text = without_escapes(as_utf8(head).decode("utf-8", "backslashreplace"))
+        if match := _NVPROF_SAYS.search(text):
+            return Match(0.9, f"it says {match[0]!r}")
+        for line in text.splitlines():
+            if match := NOTHING.match(line):
+                return Match(0.6, f"it says {match[0]!r}")
+            header = header_of(line) if len(line) < _LONGEST_HEADER else None
+            if header is not None:
+                names = header.layout.names
+                what = ", ".join(names[:4])
+                certainty = 0.85 if len(names) > _FEW_COLUMNS else 0.5
+                return Match(certainty, f"it has the header of a table of nvprof ({what}, …)")
+        return None
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        """The rows of a file; see the module."""
+        found = Found(report)
+        reading = Reading(found)
+        last: Line | None = None
+        for last in lines(source, report):
+            reading.read(last)
+            if found.pending >= _ROWS_IN_A_BATCH:
+                yield from found.batches()
+        _refuse_nothing(source, reading)
+        yield from found.last_batches()
+        may_be_cut = tell_end(report, last, awaits_footnote=reading.awaits_footnote)
+        tell_coarseness(report, found.coarsest_ns)
+        for text, offset in sorted(found.cut_devices.items()):
+            tell_cut_device(report, text, offset)
+        report.facts |= {
+            "profiler_name": "nvprof",
+            "recording_kind": next(
+                (kind for kind in ("timeline", "counters") if kind in found.kinds), "summary"
+            ),
+            "base_time_ns": None,
+            "is_complete": report.is_whole() and not reading.is_cut and not may_be_cut,
+            "metadata_json": as_json(_metadata(reading)),
+        }
+
+
+def _metadata(reading: Reading) -> Row:
+    processes = [
+        {"process_id": pid, "command": command}
+        for pid, command in reading.processes.items()
+        if pid is not None or command is not None
+    ]
+    says: Row = {"processes": processes, "totals": reading.found.totals}
+    says = {key: value for key, value in says.items() if value}
+    if (
+        reading.found.is_timed is not None
+    ):  # which of its kernels count: queries/view/launch_source.sql
+        says["has_times"] = reading.found.is_timed
+    return says
+
+
+def _refuse_nothing(source: Source, reading: Reading) -> None:
+    """Raise FormatError where a file has nothing to ingest; its text says what it has instead."""
+    where = reading.found.where
+    has_rows = bool(reading.found.row_count or reading.found.kernels)
+    if has_rows or (reading.found.totals and not any(map(_NO_KERNELS.match, reading.nothing))):
+        return
+    if reading.nothing:
+        said = " ".join(f"{text.rstrip('.')}." for text in reading.nothing)
+        what = f"nvprof says: {said} The program ran nothing on a GPU, or "
+        what += "ended before nvprof could write (call cudaDeviceReset or cudaProfilerStop)"
+    elif reading.elsewhere is not None:
+        what = f"nvprof wrote its results to {reading.elsewhere}, not here: "
+        what += "print them with nvprof --import-profile FILE --csv --print-gpu-trace"
+    elif where.table is not None:
+        what = f"there is a table's header at byte {where.table_offset}, but no row under it "
+        what += "that tracekit can read: record again, with --print-gpu-trace or --metrics"
+    elif reading.processes:
+        what = "there are messages of nvprof, but no table: record again, with --log-file"
+    else:
+        what = "there is no message and no table of nvprof in it"
+    told = "; ".join(issue.message for issue in reading.found.report.issues.values())
+    raise FormatError(f"{source.path}: {what}{f' ({told[:2000]})' if told else ''}")

@@ -1,0 +1,93 @@
+"""Counters of a kernel: which of nvprof's metrics are columns of `kernel_counter`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from tracekit.parsers.nvprof.quantities import LEVEL, whole
+from tracekit.schema import REPEATED
+
+Row = dict[str, Any]
+
+_SECTOR_BYTES = 32
+# flop_count_* count a fused multiply-add as two; their parts count instructions of a thread. Those
+# of flop_count_hp count a packed instruction as two, so they are no hadd_inst.
+COUNTERS = {
+    "flop_count_sp": "fp32_flop",
+    "flop_count_dp": "fp64_flop",
+    "flop_count_hp": "fp16_flop",
+    "dram_read_transactions": "dram_read_sector_count",
+    "dram_write_transactions": "dram_write_sector_count",
+    "dram_read_bytes": "dram_read_bytes",
+    "dram_write_bytes": "dram_write_bytes",
+}
+_PARTS = {
+    "flop_count_sp": {
+        "flop_count_sp_add": "fadd_inst",
+        "flop_count_sp_mul": "fmul_inst",
+        "flop_count_sp_fma": "ffma_inst",
+    },
+    "flop_count_dp": {
+        "flop_count_dp_add": "dadd_inst",
+        "flop_count_dp_mul": "dmul_inst",
+        "flop_count_dp_fma": "dfma_inst",
+    },
+}
+# What the caches above ask of L2, in sectors of 32 bytes. Atomics are in neither of them.
+L2_SECTORS = ("l2_read_transactions", "l2_write_transactions")
+OCCUPANCY = "achieved_occupancy"
+# A unit's level of use is rounded up: ``Idle (0)`` is no use at all, 0.5 % is ``Low (1)``.
+LEVELS = {"tensor_precision_fu_utilization": "tensor_inst"}
+_COUNTED = frozenset((*COUNTERS, *L2_SECTORS, *(p for parts in _PARTS.values() for p in parts)))
+
+
+@dataclass(slots=True)
+class Kernel:
+    """A kernel row that counters belong to: sums of counters over its launches, or a status."""
+
+    row: Row
+    counted: dict[str, Decimal | str] = field(default_factory=dict)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, metric: str, total: Decimal | None, status: str) -> None:
+        """Note a counter: its sum over the launches, or why there is none."""
+        if metric in _COUNTED:
+            self.counted[metric] = status if total is None else total
+
+    def add_level(self, metric: str, highest: str) -> None:
+        """Note how much a unit was used at most: not at all is a count, more is none."""
+        level = LEVEL.fullmatch(highest) if metric in LEVELS else None
+        if level and not int(level[1]):
+            self.counted[metric] = Decimal()
+
+    def counter_row(self) -> Row | None:
+        """The row of kernel_counter; None where nothing of it was counted."""
+        if not self.counted:
+            return None
+        plain = (*COUNTERS.items(), *LEVELS.items())
+        found = {c: self.counted[m] for m, c in plain if m in self.counted}
+        for total, parts in _PARTS.items():
+            if not isinstance(self.counted.get(total), Decimal):
+                found |= {c: self.counted[m] for m, c in parts.items() if m in self.counted}
+        sectors = [self.counted[m] for m in L2_SECTORS if m in self.counted]
+        if len(sectors) == len(L2_SECTORS):
+            lacking = next((s for s in sectors if isinstance(s, str)), None)
+            numbers = [s for s in sectors if isinstance(s, Decimal)]
+            found["l2_t_bytes"] = lacking or sum(numbers, Decimal()) * _SECTOR_BYTES
+        if not found:
+            return None
+        why = {column: value for column, value in found.items() if isinstance(value, str)}
+        row: Row = {c: whole(v) for c, v in found.items() if isinstance(v, Decimal)}
+        row |= {name: self.row.get(name) for name in ("event_id", *REPEATED)}
+        row["status_json"] = as_json(why)
+        return row
+
+
+def as_json(values: Mapping[str, Any]) -> str | None:
+    """A column of JSON; NULL of nothing."""
+    return msgspec.json.encode(values).decode() if values else None

@@ -1,0 +1,220 @@
+"""What was found in a file so far, and where in it the reading stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from tracekit.parser import Batch, Report
+from tracekit.parsers.nvprof.counters import Kernel, Row, as_json
+from tracekit.parsers.nvprof.issues import tell_negative, tell_no_unit, tell_scale
+from tracekit.parsers.nvprof.quantities import (
+    DEFAULT_KILO,
+    NONE,
+    DamagedRow,
+    Value,
+    real,
+    value,
+    whole,
+)
+from tracekit.parsers.nvprof.tables import SIZES, Cells, Layout
+from tracekit.reading.text.lines import Line
+from tracekit.reading.text.units import unit_of
+from tracekit.schema import EVENT_TABLES, TABLES, batch_of_rows
+
+_MOST_KERNELS = 20_000
+MOST_KEPT = 1000  # totals, processes: what goes to metadata_json
+MOST_MESSAGES = 100
+_DEVICE_NAME = re.compile(r"(?P<name>.*\S) \((?P<id>\d{1,6})\)")
+
+#: Process, device and name of a kernel that a summary or metrics are of.
+KernelKey = tuple[int | None, str, str | None]
+
+
+@dataclass(slots=True)
+class Where:
+    """What the lines before it say of a row: its process, table, device and kernel."""
+
+    pid: int | None = None
+    title: str = ""
+    is_read: bool = True
+    table: Layout | None = None
+    table_offset: int = 0
+    units: dict[str, str] = field(default_factory=dict)
+    awaits_units: bool = False
+    device: str = ""
+    kernel: str | None = None
+    is_first_of_kernel: bool = False
+    type_name: str | None = None
+    has_summary: bool = False
+
+    def value(self, cells: Cells, key: str) -> Value:
+        """What a cell says, in its own unit or that of its column."""
+        return value(cells.get(key, ""), self.units.get(key, ""))
+
+    def device_text(self, cells: Cells) -> str:
+        """The device that a row is of."""
+        return cells.get("device", self.device)
+
+
+@dataclass(slots=True)
+class Found:
+    """Rows that wait for a batch, kernels that may go on, and what outlives a line."""
+
+    report: Report
+    where: Where = field(default_factory=Where)
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    pending: int = 0
+    row_count: int = 0
+    kernels: dict[KernelKey, Kernel] = field(default_factory=dict)
+    device_names: dict[int, list[str]] = field(default_factory=dict)
+    cut_devices: dict[str, int] = field(default_factory=dict)
+    totals: list[Row] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+    is_timed: bool | None = None  # whether a kernel has a time; None without kernels
+    kilo: int | None = None
+    coarsest_ns: Decimal = Decimal(0)
+
+    def put(self, table: str, row: Row) -> None:
+        """Put a row into a table."""
+        self.rows.setdefault(table, []).append(row)
+        self.pending += 1
+        self.row_count += table in EVENT_TABLES
+
+    def time(self, cells: Cells, key: str) -> int | None:
+        """A time in ns, exactly; None where there is none; raises DamagedRow."""
+        text = cells.get(key, "")
+        if text in NONE:
+            return None
+        said = self.where.value(cells, key)
+        if said.number is not None and not said.unit:
+            tell_no_unit(self.report)
+            return None
+        number, unit = said.in_base(1)
+        rounded = whole(number)
+        if unit != "ns" or number is None or rounded is None:
+            raise DamagedRow
+        if key == "start":
+            self._note_coarseness(said.number, said.unit)
+        elif rounded < 0:
+            tell_negative(self.report)
+            return None
+        return rounded
+
+    def _note_coarseness(self, number: Decimal | None, unit: str) -> None:
+        """See to how many ns a time is rounded; zero is not."""
+        exponent = number.as_tuple().exponent if number else None
+        if isinstance(exponent, int):
+            step = Decimal(1).scaleb(unit_of(unit).power + exponent)
+            self.coarsest_ns = max(self.coarsest_ns, step)
+
+    def device(self, text: str, offset: int) -> int | None:
+        """The number of the device that a cell names; its name is noted."""
+        if text in NONE:
+            return None
+        match = _DEVICE_NAME.fullmatch(text if text.endswith(")") else text + ")")
+        # Text is cut after 15 characters: `(0` is device 0, but `(1` may be 10.
+        is_known = match is not None and (text.endswith(")") or match["id"] == "0")
+        if match and is_known and len(self.device_names) < MOST_KEPT:
+            names = self.device_names.setdefault(int(match["id"]), [])
+            if match["name"] not in names and len(names) < MOST_MESSAGES:
+                names.append(match["name"])
+            return int(match["id"])
+        if text in self.cut_devices or len(self.cut_devices) < MOST_MESSAGES:
+            self.cut_devices.setdefault(text, offset)
+        return None
+
+    def sizes(self, cells: Cells, column: str) -> tuple[Value, ...]:
+        """The cells that a byte count is the sum of; `_settle` adds them up."""
+        cells_of = ((cells.get(key, ""), self.where.units.get(key, "")) for key in SIZES[column])
+        values = (value(text, unit) for text, unit in cells_of if text not in NONE)
+        return tuple(value for value in values if value.power is not None)
+
+    def note_scale(self, row: Row) -> None:
+        """See which scale makes size, duration and throughput of a copy agree."""
+        sizes, rates, dur_ns = row["size_bytes"], row["reported_bytes_per_s"], row["dur_ns"]
+        if not sizes or not rates or not dur_ns or sizes[0].power == rates[0].power:
+            return
+        fits = []
+        for kilo in (1000, 1024):
+            size, rate = sizes[0].in_base(kilo)[0], rates[0].in_base(kilo)[0]
+            if rate and abs(size / dur_ns * 10**9 / rate - 1) < Decimal("0.005"):
+                fits.append(kilo)
+        if len(fits) == 1 and self.kilo is None:
+            self.kilo = fits[0]
+        elif len(fits) == 1 and self.kilo is not None and fits[0] != self.kilo:
+            tell_scale(self.report, self.kilo, row["event_id"])
+
+    def _settle(self, row: Row) -> Row:
+        """A row with its byte counts as numbers: only now the scale of the file is known."""
+        self.kilo = self.kilo or DEFAULT_KILO
+        for column in SIZES:
+            if column in row:
+                parts = [
+                    v.in_base(self.kilo)[0] or Decimal() if v.number else Decimal()
+                    for v in row[column]
+                ]
+                total = sum(parts, Decimal()) if parts else None
+                is_rate = column == "reported_bytes_per_s"
+                row[column] = real(total) if is_rate else whole(total)
+        return row
+
+    def kernel_of(self, line: Line, key: KernelKey, mark: tuple[str, str]) -> Kernel:
+        """The kernel of `key`; a new one where it has been told of `mark` already."""
+        kernel = self.kernels.get(key)
+        if kernel is None or mark in kernel.seen:
+            if kernel is not None:
+                self.close(self.kernels.pop(key))
+            if len(self.kernels) >= _MOST_KERNELS:
+                self.close_all()
+            device_id = self.device(key[1], line.offset_bytes)
+            kernel = self.kernels[key] = Kernel(
+                {
+                    "event_id": line.offset_bytes,
+                    "name": key[2],
+                    "process_id": key[0],
+                    "device_id": device_id,
+                }
+            )
+            self.report.event_count += 1
+        kernel.seen.add(mark)
+        return kernel
+
+    def close(self, kernel: Kernel) -> None:
+        """Put the rows of a kernel, which nothing more follows of."""
+        self.put("kernel", kernel.row)
+        self.is_timed = bool(self.is_timed) or kernel.row.get("dur_ns") is not None
+        if counters := kernel.counter_row():
+            self.put("kernel_counter", counters)
+
+    def close_all(self) -> None:
+        """Put the rows of all kernels still open."""
+        for kernel in self.kernels.values():
+            self.close(kernel)
+        self.kernels.clear()
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows collected so far."""
+        for table, rows in self.rows.items():
+            if rows:
+                yield table, batch_of_rows(TABLES[table], list(map(self._settle, rows)))
+        self.rows, self.pending = {}, 0
+
+    def last_batches(self) -> Iterator[Batch]:
+        """The rows of kernels still open, and the devices."""
+        self.close_all()
+        for device_id, names in sorted(self.device_names.items()):
+            self.put(
+                "device",
+                {
+                    "device_id": device_id,
+                    "name": names[0] if len(names) == 1 else None,
+                    "is_described": True,
+                    "properties_json": as_json({"names": names} if len(names) > 1 else {}),
+                },
+            )
+        for text in sorted(self.cut_devices):
+            self.put("device", {"is_described": True, "properties_json": as_json({"Device": text})})
+        yield from self.batches()

@@ -1,0 +1,100 @@
+"""Rows of metrics and events: counters added up over the launches of a kernel."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tracekit.parsers.nvprof.counters import OCCUPANCY, Kernel
+from tracekit.parsers.nvprof.found import Found
+from tracekit.parsers.nvprof.issues import tell_contradiction, tell_unnamed
+from tracekit.parsers.nvprof.quantities import (
+    DEFAULT_KILO,
+    DamagedRow,
+    Value,
+    count,
+    extreme,
+    real,
+)
+from tracekit.parsers.nvprof.tables import Cells
+from tracekit.reading.text.lines import Line
+
+
+def metric_row(found: Found, line: Line, cells: Cells) -> None:
+    """A metric or an event of a kernel: its mean over so many launches."""
+    metric, times = cells["metric"], count(cells["invocations"])
+    if not metric or not times:
+        raise DamagedRow
+    said = found.where.value(cells, "avg")
+    if "name" in cells:
+        found.where.kernel, found.where.is_first_of_kernel = cells["name"], True
+    kernel = _kernel_with(found, line, cells, metric)
+    kernel.row["launch_count"] = max(times, kernel.row.get("launch_count") or 0)
+    found.kinds.add("counters")
+    mean = metric_cell(found, kernel, metric, cells["avg"], said, cells)
+    kernel.add(metric, None if mean is None else mean * times, said.status)
+    kernel.add_level(metric, cells.get("max", cells["avg"]))
+    if metric == OCCUPANCY:
+        kernel.row["occupancy_ratio"] = real(mean)
+
+
+def _kernel_with(found: Found, line: Line, cells: Cells, metric: str) -> Kernel:
+    """The kernel that a metric line is of.
+
+    A metric that the kernel has already is another kernel's, whose own line is lost.
+    """
+    is_first, found.where.is_first_of_kernel = found.where.is_first_of_kernel, False
+    key = (found.where.pid, found.where.device_text(cells), found.where.kernel)
+    mark = (_counter_section(found), metric)
+    known = found.kernels.get(key)
+    if found.where.kernel is not None and not is_first and known and mark in known.seen:
+        found.where.kernel = None
+        key = (*key[:2], None)
+    if found.where.kernel is None and (key not in found.kernels or mark in found.kernels[key].seen):
+        tell_unnamed(found.report, line)
+    return found.kernel_of(line, key, mark)
+
+
+def _counter_section(found: Found) -> str:
+    names = found.where.table.names if found.where.table else ()
+    return "Event result" if "Event Name" in names else "Metric result"
+
+
+def metric_cell(
+    found: Found, kernel: Kernel, name: str, raw: str, said: Value, cells: Cells | None = None
+) -> Decimal | None:
+    """Put a row of kernel_metric; the value in base units, of one launch."""
+    kilo, cells = found.kilo or DEFAULT_KILO, cells or {}
+    number, unit = said.in_base(kilo)
+    if number is not None and "total" in cells:
+        number = _exact_mean(found, number, cells)
+    extremes = {
+        f"{which}_value": extreme(cells[which], found.where.units.get(which, ""), kilo)
+        for which in ("min", "max")
+        if which in cells
+    }
+    found.put(
+        "kernel_metric",
+        {
+            "event_id": kernel.row["event_id"],
+            "metric_name": name,
+            "value": real(number),
+            "unit": unit,
+            "value_raw": raw,
+            "unit_raw": said.unit or None,
+            "section_name": _counter_section(found) if "metric" in cells else None,
+            "status_kind": said.status,
+            "label_name": cells.get("label"),
+            **extremes,
+        },
+    )
+    return number
+
+
+def _exact_mean(found: Found, mean: Decimal, cells: Cells) -> Decimal:
+    """Total / Invocations, of which nvprof writes the whole part as Avg."""
+    total = found.where.value(cells, "total").number
+    exact = mean if total is None else total / int(cells["invocations"])
+    if abs(exact - mean) <= 1:
+        return exact
+    tell_contradiction(found.report)
+    return mean

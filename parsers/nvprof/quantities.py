@@ -1,0 +1,100 @@
+"""Cells of nvprof's tables as numbers: what they say, and in which unit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from tracekit.reading.decimals import rounded
+from tracekit.reading.text.units import unit_of
+
+#: Bytes of a KB, where nothing in the file decides it.
+DEFAULT_KILO = 1024
+_NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,2})?"
+_QUANTITY = re.compile(rf"({_NUMBER}) ?([A-Za-z%][A-Za-z/%]*)?")
+LEVEL = re.compile(r"[A-Z][a-z]+ \((\d{1,3})\)")
+# Behind the last value of a line somebody may have written something: ``12.50% -->``.
+NOTED = re.compile(rf"({_QUANTITY.pattern}|{LEVEL.pattern})(?P<note> +\S.*)")
+_NAN = frozenset(("nan", "-nan", "nan(ind)", "-nan(ind)"))
+_MISSING = frozenset(("n/a", "-", "na"))
+NONE = frozenset(("", "-"))
+_TIMES = ("ns", "us", "ms", "s")
+_POWERS = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
+UNITS = frozenset(("", "%", *_TIMES, *_POWERS, *(f"{unit}/s" for unit in _POWERS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A cell: its number and unit as written, or why it has none (`kernel_metric.status_kind`).
+
+    `power` is how often a byte count was divided by 1,000 or 1,024; None for other units.
+    """
+
+    status: str
+    number: Decimal | None = None
+    unit: str = ""
+    power: int | None = None
+
+    def in_base(self, kilo: int) -> tuple[Decimal | None, str | None]:
+        """The number in its base unit, and that unit."""
+        if self.number is None:
+            return None, None
+        if self.power is not None:
+            base = "byte/s" if self.unit.endswith("/s") else "byte"
+            return self.number * kilo**self.power, base
+        unit = unit_of(self.unit)
+        return self.number.scaleb(unit.power), unit.base
+
+
+@lru_cache(maxsize=4096)
+def value(text: str, unit: str = "") -> Value:
+    """What a cell says; `unit` is that of its column, where the cell has none of its own."""
+    if match := _QUANTITY.fullmatch(text):
+        unit = match[2] or unit
+        return Value("ok", Decimal(match[1]), unit, _POWERS.get(unit.removesuffix("/s")))
+    small = text.lower()
+    if not text:
+        return Value("empty")
+    if small in _MISSING:
+        return Value("not_available")
+    if small in _NAN:
+        return Value("nan")
+    if small.strip("+-") in ("inf", "infinity") or not any(c.isalpha() for c in text):
+        return Value("unreadable")
+    return Value("text")
+
+
+def extreme(text: str, unit: str, kilo: int) -> float | None:
+    """The number of a Min or Max cell, in base units; of a level such as ``Low (2)`` its step."""
+    if level := LEVEL.fullmatch(text):
+        return float(level[1])
+    return real(value(text, unit).in_base(kilo)[0])
+
+
+def real(number: Decimal | None) -> float | None:
+    """The number as float64."""
+    return None if number is None else float(number)
+
+
+def whole(number: Decimal | None) -> int | None:
+    """The nearest integer; None where int64 cannot hold it."""
+    return None if number is None else rounded(number)
+
+
+def count(text: str) -> int:
+    """A cell that counts something; raises DamagedRow where it is no whole number."""
+    if not re.fullmatch(r"\d{1,18}", text):
+        raise DamagedRow
+    return int(text)
+
+
+@lru_cache(maxsize=4096)
+def integer(text: str) -> int | None:
+    """The whole number that a cell is; None where it is none."""
+    return int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
+
+
+class DamagedRow(Exception):  # noqa: N818 - a signal, not an error: the row is skipped
+    """A line of a table that cannot be read."""

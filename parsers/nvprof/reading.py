@@ -1,0 +1,216 @@
+"""Lines of a file in, rows out: messages of nvprof, headers of tables, and rows under them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from tracekit.parsers.nvprof.found import MOST_KEPT, MOST_MESSAGES, Found, Where
+from tracekit.parsers.nvprof.issues import (
+    tell_damaged,
+    tell_message,
+    tell_nothing,
+    tell_other,
+    tell_unread,
+)
+from tracekit.parsers.nvprof.metrics import metric_row
+from tracekit.parsers.nvprof.quantities import UNITS, DamagedRow
+from tracekit.parsers.nvprof.tables import NOTE, ROW_IN_NAME, Cells, Layout, header_of
+from tracekit.parsers.nvprof.totals import summary_row, unified_row
+from tracekit.parsers.nvprof.traces import trace_row
+from tracekit.reading.text.lines import Line
+
+_MOST_TEXT = 500
+# A last line that ends so is not cut, whether a line feed follows or not.
+_WHOLE_ENDS = ('"', "]", "%", "B/s")
+_MARK = re.compile(r"(?<!=)==(?P<pid>\d{1,18})== |(?<!=)={8} ")
+_COMMAND = re.compile(
+    r"(?:NVPROF is profiling process (?P<pid>\d+), command|Profiling application): ?(?P<command>.*)"
+)
+_CHATTER = re.compile(r"(?:Some kernel\(s\) will be replayed|Replaying kernel|Kernel replay) .*")
+_SEVERE = re.compile(r"(?P<kind>Warning|Error): ?(?P<text>.*)")
+_TITLE = re.compile(r"(?P<title>[A-Z][\w /().-]{2,60}):")
+_ELSEWHERE = re.compile(r"Generated result file: ?(?P<file>.*)")
+NOTHING = re.compile(
+    r"No (?:kernels|API activities|events/metrics|profile data|CUDA application) w\w+ \w+\b\.?"
+)
+_FOOTNOTE = re.compile(r"(?:Regs|SSMem|DSMem|SrcMemType|DstMemType): ")
+_SUM_LINE = re.compile(r"(?P<name>Total [A-Z][\w ]{2,60}): (?P<count>\d{1,18})")
+_DEVICE_LINE = re.compile(r'\s*Device "(?P<device>.*?)"(?:\s+Kernel: (?P<kernel>.*))?')
+_KERNEL_LINE = re.compile(r"\s+Kernel: (?P<kernel>.*)")
+_UNREAD = ("NVTX result", "CPU profiling result", "Dependency Analysis", "System profiling result")
+
+
+@dataclass(slots=True)
+class Reading:
+    """One file being read, and what nvprof says in it."""
+
+    found: Found
+    processes: dict[int | None, str | None] = field(default_factory=dict)
+    messages: set[str] = field(default_factory=set)
+    nothing: list[str] = field(default_factory=list)
+    elsewhere: str | None = None
+    awaits_footnote: bool = False
+    is_cut: bool = False
+
+    @property
+    def where(self) -> Where:
+        """Where in the file the reading stands."""
+        return self.found.where
+
+    def read(self, line: Line) -> None:
+        """Take one line; nvprof's own messages may stand behind what the program wrote."""
+        text = line.text
+        mark = _MARK.search(text) if "==" in text else None
+        if mark is None:
+            self._plain(line, text, is_ended=line.is_ended)
+            return
+        self._plain(line, text[: mark.start()], is_ended=True)
+        self._message(line, mark["pid"], text[mark.end() :].strip())
+
+    def _plain(self, line: Line, text: str, *, is_ended: bool) -> None:
+        if not text.strip():
+            return
+        if header := header_of(text):
+            before = header.before.rstrip()
+            if before and not self._place(line, before):
+                tell_other(self.found.report, line)
+            self._begin(header.layout, line)
+            if header.has_row:
+                tell_damaged(self.found.report, line)
+        elif match := NOTHING.search(text):
+            self._note_nothing(match[0], line)
+        elif self.where.table is None:
+            if not self._place(line, text):
+                tell_other(self.found.report, line)
+        elif not self._is_about(line, text, self.where.table):
+            self._row(line, text.rstrip(), self.where.table, is_ended=is_ended)
+
+    def _begin(self, layout: Layout, line: Line) -> None:
+        self.where.table, self.where.table_offset = layout, line.offset_bytes
+        self.where.units, self.where.awaits_units = {}, layout.is_csv
+        is_gpu = self.where.title in ("", "Profiling result")
+        self.where.type_name = "GPU activities" if is_gpu else self.where.title
+        if "type" in layout.keys or (layout.kind == "summary" and self.where.has_summary):
+            self.where.type_name = None  # a second one without types has lost its title
+        self.where.has_summary |= layout.kind == "summary"
+        self.where.kernel, self.where.is_first_of_kernel = None, False
+        self.awaits_footnote |= "Regs*" in layout.names
+
+    def _place(self, line: Line, text: str) -> bool:
+        """Note a line that says which device or kernel the next rows are of."""
+        if match := _DEVICE_LINE.fullmatch(text):
+            self.where.device = match["device"]
+            self.found.device(self.where.device, 0)
+            self.where.kernel, self.where.has_summary = None, False
+        elif not (match := _KERNEL_LINE.fullmatch(text)):
+            return False
+        if match["kernel"] is not None:
+            self.where.kernel, self.where.is_first_of_kernel = (
+                match["kernel"].strip(),
+                True,
+            )
+            if ROW_IN_NAME.search(self.where.kernel):
+                self.where.kernel = None
+                tell_damaged(self.found.report, line)
+        return True
+
+    def _is_about(self, line: Line, text: str, table: Layout) -> bool:
+        """Take a line that belongs to a table and is no row of it: units, footnotes, places."""
+        awaited, self.where.awaits_units = self.where.awaits_units, False
+        if awaited:
+            cells = [cell.strip() for cell in text.split(",")]
+            if len(cells) == len(table.keys) and UNITS.issuperset(cells):
+                self.where.units = dict(zip(table.keys, cells, strict=True))
+                return True
+        if _FOOTNOTE.match(text):
+            self.awaits_footnote = False
+            return True
+        if table.kind == "unified" and (match := _SUM_LINE.fullmatch(text)):
+            self.found.totals.append({"type": "Unified Memory", **match.groupdict()})
+            return True
+        return not table.is_csv and self._place(line, text)
+
+    def _message(self, line: Line, pid: str | None, text: str) -> None:
+        self.where.pid = int(pid) if pid else None
+        if len(self.processes) < MOST_KEPT:
+            self.processes.setdefault(self.where.pid, None)
+        if match := _COMMAND.fullmatch(text):
+            self._note_command(line, pid, match)
+        elif match := NOTHING.search(text):
+            self._note_nothing(match[0], line)
+        elif match := _SEVERE.match(text):
+            self._tell_message(match["kind"], match["text"][:_MOST_TEXT].rstrip("."), line)
+        elif match := _ELSEWHERE.match(text):
+            self.elsewhere = match["file"][:_MOST_TEXT]
+        elif match := _TITLE.fullmatch(text):
+            self._section(match["title"], line)
+        elif not _CHATTER.fullmatch(text):
+            tell_other(self.found.report, line)
+
+    def _note_command(self, line: Line, pid: str | None, match: re.Match[str]) -> None:
+        """Note what a process ran, which nvprof says twice."""
+        known, command = self.processes.get(self.where.pid), match["command"]
+        if known not in (None, command) or match["pid"] not in (None, pid):
+            tell_other(self.found.report, line, "what nvprof says twice of a process differs")
+        if self.where.pid in self.processes:
+            self.processes[self.where.pid] = command
+
+    def _section(self, title: str, line: Line) -> None:
+        self.where.title, self.where.table, self.where.has_summary = (
+            title,
+            None,
+            False,
+        )
+        self.where.is_read = not title.startswith(_UNREAD)
+        if title == "Profiling result":  # a run's own: its kernels are no other's
+            self.found.close_all()
+            self.where.device, self.where.kernel = "", None
+        if not self.where.is_read:
+            tell_unread(self.found.report, line, self.where.title, 0)
+
+    def _tell_message(self, kind: str, text: str, line: Line) -> None:
+        if len(self.messages) >= MOST_MESSAGES and text not in self.messages:
+            text = "(further messages)"
+        self.messages.add(text)
+        tell_message(self.found.report, kind, text, line)
+
+    def _note_nothing(self, text: str, line: Line) -> None:
+        if text not in self.nothing:
+            self.nothing.append(text)
+        tell_nothing(self.found.report, text, line)
+
+    def _row(self, line: Line, text: str, table: Layout, *, is_ended: bool) -> None:
+        try:
+            cells = table.cells(text)
+            if cells is None:
+                tell_other(self.found.report, line)
+                return
+            if cells.pop(NOTE, None):
+                tell_other(
+                    self.found.report,
+                    line,
+                    "text before a row or behind it, taken for no part of it",
+                )
+            if not is_ended and not text.endswith(_WHOLE_ENDS):
+                self.is_cut = True
+                raise DamagedRow
+            if not self.where.is_read or table.kind == "cpu":
+                tell_unread(self.found.report, line, self.where.title, 1)
+                self.found.report.event_count += 1
+                return
+            self._take(line, cells, table)
+        except DamagedRow:
+            tell_damaged(self.found.report, line)
+            if "type" in table.keys and not text.startswith(" " * 20):
+                self.where.type_name = None  # the line may have begun rows of another type
+
+    def _take(self, line: Line, cells: Cells, table: Layout) -> None:
+        if table.kind == "trace":
+            trace_row(self.found, line, cells, table)
+        elif table.kind == "metrics":
+            metric_row(self.found, line, cells)
+        elif table.kind == "summary":
+            summary_row(self.found, line, cells)
+        else:
+            unified_row(self.found, line, cells)

@@ -1,0 +1,62 @@
+"""Rows of summaries: kernels added up, and totals that no table takes."""
+
+from __future__ import annotations
+
+from tracekit.parsers.nvprof.counters import Row
+from tracekit.parsers.nvprof.found import MOST_KEPT, Found
+from tracekit.parsers.nvprof.issues import tell_total
+from tracekit.parsers.nvprof.metrics import metric_cell
+from tracekit.parsers.nvprof.quantities import NONE, DamagedRow, count
+from tracekit.parsers.nvprof.tables import Cells
+from tracekit.reading.text.lines import Line
+
+_TOTALS = ("API calls", "OpenACC", "OpenMP", "Range", "NVTX")
+
+
+def summary_row(found: Found, line: Line, cells: Cells) -> None:
+    """A kernel added up; what else a summary has is a total."""
+    if cells.get("type"):
+        found.where.type_name = cells["type"].rstrip(":")
+    kind, name = found.where.type_name, cells["name"]
+    is_gpu = kind == "GPU activities"
+    if kind is None or not name or not (is_gpu or kind.startswith(_TOTALS)):
+        raise DamagedRow
+    calls, time = count(cells["calls"]), found.time(cells, "time")
+    if time is None and cells["time"] in NONE:
+        raise DamagedRow
+    found.kinds.add("summary")
+    if not is_gpu or name.startswith("["):
+        _total(
+            found,
+            line,
+            kind if not is_gpu else "GPU copies and sets",
+            {
+                "name": name,
+                "call_count": calls,
+                "total_ns": time,
+                **{f"{k}_ns": found.time(cells, k) for k in ("avg", "min", "max") if k in cells},
+            },
+        )
+        return
+    kernel = found.kernel_of(
+        line, (found.where.pid, found.where.device_text(cells), name), ("", "Time")
+    )
+    kernel.row |= {"launch_count": calls, "dur_ns": time}
+    mean = found.where.value(cells, "avg")
+    metric_cell(found, kernel, "Time", cells.get("avg", ""), mean, cells)
+
+
+def unified_row(found: Found, line: Line, cells: Cells) -> None:
+    """Migrations of unified memory, added up."""
+    count(cells["count"])
+    found.kinds.add("summary")
+    _total(found, line, "Unified Memory", {"device": found.where.device, **cells})
+
+
+def _total(found: Found, line: Line, kind: str, what: Row) -> None:
+    """A row of totals that no table takes: it goes to the file's metadata."""
+    is_kept = len(found.totals) < MOST_KEPT
+    if is_kept:
+        found.totals.append({"type": kind, "process_id": found.where.pid, **what})
+    found.report.event_count += 1
+    tell_total(found.report, kind, line, is_kept=is_kept)

@@ -1,0 +1,154 @@
+"""Rows of traces: launches, copies and sets, and calls on the host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from tracekit.parsers.nvprof.counters import OCCUPANCY, Kernel, Row, as_json
+from tracekit.parsers.nvprof.found import Found
+from tracekit.parsers.nvprof.issues import tell_odd
+from tracekit.parsers.nvprof.metrics import metric_cell
+from tracekit.parsers.nvprof.quantities import NONE, DamagedRow, integer, real, value
+from tracekit.parsers.nvprof.tables import Cells, Layout
+from tracekit.reading.copies import direction
+from tracekit.reading.text.lines import Line
+from tracekit.schema import TABLES
+
+_NUMBERED = {"context": "context_id", "stream": "stream_id", "regs": "registers_per_thread_count"}
+_LAUNCHED = re.compile(r"(?P<call>\w+) \((?P<kernel>.*) \[(?P<id>\d{1,18})\]\)")
+_CORRELATED = re.compile(r"(?P<name>.*\S) \[(?P<id>\d{1,18})\]")
+_AXES = {what: [f"{what}_{axis}" for axis in "xyz"] for what in ("grid", "block")}
+_TRIPLE = re.compile(r"\((\d{1,18}) (\d{1,18}) (\d{1,18})\)")
+_COLUMNS = {table: {c.name for c in TABLES[table].columns} for table in ("slice", "transfer")}
+_DRIVER_CALL = re.compile(r"cu[A-Z]\w*")
+
+
+def trace_row(found: Found, line: Line, cells: Cells, table: Layout) -> None:
+    """One event of a trace."""
+    row: Row = {
+        "event_id": line.offset_bytes,
+        "start_ns": found.time(cells, "start"),
+        "dur_ns": found.time(cells, "duration"),
+        "process_id": found.where.pid,
+    }
+    needed = "start" if "start" in cells else "context"
+    if not cells["name"] or value(cells[needed]).number is None:
+        raise DamagedRow
+    if _is_call(cells):
+        _call_row(found, row, cells, table)
+    else:
+        _device_row(found, row, cells, table)
+    found.report.event_count += 1
+
+
+def _call_row(found: Found, row: Row, cells: Cells, table: Layout) -> None:
+    """A call of the runtime or the driver; in text with the kernel it launched."""
+    name, row["correlation_id"] = _correlation(cells)
+    args = _arguments(cells, table.arguments | table.metrics)
+    if match := _LAUNCHED.fullmatch(cells["name"]):
+        name, row["correlation_id"] = match["call"], int(match["id"])
+        args["kernel"] = match["kernel"]
+    kind = "driver" if _DRIVER_CALL.fullmatch(name) else "runtime"
+    if name.startswith(("[Range", "[Marker")):
+        kind = "annotation"
+    found.kinds.add("timeline")
+    found.put("slice", row | {"name": name, "slice_kind": kind, "args_json": as_json(args)})
+
+
+def _device_row(found: Found, row: Row, cells: Cells, table: Layout) -> None:
+    name, row["correlation_id"] = _correlation(cells)
+    device = cells.get("device", "")
+    row["name"], row["device_id"] = name, found.device(device, row["event_id"])
+    odd = {}
+    for key, column in _NUMBERED.items():
+        text = cells.get(key, "-")
+        row[column] = integer(text)
+        if row[column] is None and text not in NONE:
+            odd[key] = text
+    if odd:
+        tell_odd(found.report, len(odd))
+    if row["device_id"] is None and device not in NONE:
+        odd["Device"] = device
+    args = odd | _arguments(cells, table.arguments)
+    small = name[:40].lower()
+    if not name.startswith("["):
+        _launch_row(found, row, cells, args, table)
+        return
+    args |= _arguments(cells, table.metrics)
+    found.kinds.add("timeline")
+    if "memcpy" in small or "memset" in small:
+        _transfer_row(found, row, cells, args, "memset" if "memset" in small else "memcpy")
+    else:
+        row["slice_kind"] = "device"
+        found.put("slice", _of_table(row, "slice", args))
+
+
+def _transfer_row(found: Found, row: Row, cells: Cells, args: Row, kind: str) -> None:
+    if cells.get("size", "-") in NONE and "unified memory" in cells:
+        cells = cells | {"size": cells["unified memory"]}
+    row |= {"transfer_kind": kind, "direction_kind": direction(row["name"])}
+    row |= {c: found.sizes(cells, c) for c in ("size_bytes", "reported_bytes_per_s")}
+    found.note_scale(row)
+    found.put("transfer", _of_table(row, "transfer", args))
+
+
+def _launch_row(found: Found, row: Row, cells: Cells, args: Row, table: Layout) -> None:
+    """A launch; columns that no trace has by itself are its metrics."""
+    found.kinds.add("counters" if table.metrics else "timeline")
+    row |= _triple(cells, "grid") | _triple(cells, "block")
+    row |= {
+        "launch_count": 1,
+        "shared_memory_bytes": found.sizes(cells, "shared_memory_bytes"),
+        "args_json": as_json(args),
+    }
+    kernel = Kernel(row)
+    for key, name in table.metrics.items():
+        said = found.where.value(cells, key)
+        number = metric_cell(found, kernel, name, cells[key], said)
+        kernel.add(name, number, said.status)
+        kernel.add_level(name, cells[key])
+        if name == OCCUPANCY:
+            row["occupancy_ratio"] = real(number)
+    found.close(kernel)
+
+
+def _triple(cells: Cells, what: str) -> Row:
+    """Grid or block: one cell in text, three in CSV."""
+    if numbers := _numbers(cells.get(f"{what} size", "")):
+        return dict(zip(_AXES[what], numbers, strict=True))
+    return {f"{what}_{axis}": integer(cells.get(f"{what} {axis}", "")) for axis in "xyz"}
+
+
+@lru_cache(maxsize=4096)
+def _numbers(text: str) -> tuple[int, ...]:
+    match = _TRIPLE.fullmatch(text)
+    return tuple(map(int, match.groups())) if match else ()
+
+
+def _correlation(cells: Cells) -> tuple[str, int | None]:
+    """The name without the number that text has behind it, and that number."""
+    name, number = cells["name"], integer(cells.get("correlation", ""))
+    if not name.endswith("]"):
+        return name, number
+    match = _CORRELATED.fullmatch(name)
+    if match and number in (None, int(match["id"])):
+        return match["name"], int(match["id"])
+    return name, number
+
+
+def _of_table(row: Row, table: str, args: Row) -> Row:
+    """The part of a row that its table has columns for."""
+    return {k: row[k] for k in _COLUMNS[table] & row.keys()} | {"args_json": as_json(args)}
+
+
+def _arguments(cells: Cells, names: Mapping[str, str]) -> Row:
+    """The cells that have no column, by the name that the file has for them."""
+    return {name: cells[key] for key, name in names.items() if cells[key] not in NONE}
+
+
+def _is_call(cells: Cells) -> bool:
+    """Whether a row of a trace is a call on the host: it has no place on a device."""
+    keys = ("device", "context", "stream", "grid size", "grid x")
+    return all(cells.get(key, "") in NONE for key in keys)
