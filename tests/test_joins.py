@@ -163,6 +163,25 @@ def test_what_was_joined_is_what_was_counted_in_each_step(tmp_path: Path) -> Non
     assert ours["moved"] == 2 * sum(number(page, BYTES) for page in pages)
 
 
+def test_kernels_and_operators_have_the_same_time_by_class(tmp_path: Path) -> None:
+    folder = H100 / "lstm"
+    session, _ = joined(tmp_path / "S", folder / "trace.json.gz", folder / "raw.csv.gz")
+    told = "operator_class(name) AS class, CAST(sum(dur_ns) AS BIGINT) AS ns"
+    rows = session.sql(f"SELECT {told} FROM kernel WHERE run_id = 't' GROUP BY class").rows()
+    kernels_ns = {row["class"]: row["ns"] for row in rows}
+    by_family = session.query("ops", {"run_id": "t", "by": "family"}).rows()
+    operators_ns = {row["name"]: row["kernel_ns"] for row in by_family}
+    drawn = session.query("roofline_points", {"run_id": "c", "by": "class"}).rows()
+    assert {row["name"] for row in drawn} == set(kernels_ns)
+    for name in ("elementwise", "reduction", "data movement"):
+        assert kernels_ns.pop(name) == operators_ns.pop(name)
+    # cuDNN's LSTM has no model: it launches recurrent kernels, and some products of its own
+    assert set(kernels_ns) == {"matmul", "recurrent"}
+    assert set(operators_ns) == {"matmul", "(no model)"}
+    assert operators_ns["matmul"] <= kernels_ns["matmul"]
+    assert sum(kernels_ns.values()) == sum(operators_ns.values())
+
+
 @pytest.mark.parametrize("half", [109, 20])
 def test_a_cut_report_gives_counters_for_its_part(half: int, tmp_path: Path) -> None:
     """Half of a step, or less: as cells of the network are alike, launches behind have a mean."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 
 from tests.operators import add_operators
 from tracekit import opclasses
+from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.errors import UsageError
+from tracekit.opmodels import _known
 from tracekit.schema import OP_CLASS
 from tracekit.store import create_store
 
@@ -19,13 +22,13 @@ CLASSES = (
     "matmul",
     "convolution",
     "fusion",
-    "reduce",
+    "reduction",
     "elementwise",
-    "data formatting",
-    "collective",
+    "data movement",
+    "communication",
     "infeed",
     "outfeed",
-    "normalisation",
+    "normalization",
     "random",
     "control flow",
     "custom call",
@@ -33,6 +36,14 @@ CLASSES = (
     "idle",
     "attention",
     "asynchronous copy",
+    "recurrent",
+    "softmax",
+    "pooling",
+    "embedding",
+    "optimizer",
+    "sort and scan",
+    "view",
+    "composite",
 )
 
 
@@ -47,6 +58,16 @@ def test_rows_are_those_of_the_table() -> None:
     assert {row["key_kind"] for row in rows} == {*opclasses.KEY_KINDS, None}
     patterns = [(row["key_kind"], row["pattern"]) for row in rows if row["pattern"]]
     assert len(patterns) == len(set(patterns))
+
+
+def test_every_source_of_classes_has_them_of_the_one_list() -> None:
+    told = re.findall(r"(?i)(?:then|else) '([^']+)'", catalog()["operator_class"].sql)
+    families = {model.family for model, _ in _known().models.values()}
+    by_name = re.findall(r"class_name = '([^']+)'", catalog()["op_classed"].sql)
+    assert set(told) | families | set(by_name) <= set(opclasses.names())
+    # and no class is in it that nothing gives
+    with_patterns = {row["class_name"] for row in opclasses.rows() if row["pattern"]}
+    assert set(told) | families | set(by_name) | with_patterns == set(opclasses.names())
 
 
 GOOD = '[[class]]\nname = "matmul"\ntype = ["matmul"]\n'
@@ -94,17 +115,20 @@ NAMES = [
     ("framework", "MatMul", None, "dense/MatMul", None, None, "matmul"),
     ("framework", "BatchMatMulV2", None, "x", None, None, "matmul"),
     ("framework", "dot_general", None, "jit(dot)/dot_general", None, None, "matmul"),
-    ("framework", "FusedBatchNormGradV3", None, "x", None, None, "normalisation"),
-    ("framework", "CrossReplicaSum", None, "x", None, None, "collective"),
-    ("framework", "psum", "all-reduce", "jit(f)/psum", None, None, "collective"),
-    ("framework", "psum", None, "jit(f)/psum", None, None, "collective"),
-    ("framework", "psum", "reduce", "jit(f)/psum", None, None, "reduce"),
-    ("framework", "Unknown", None, "all-reduce.4", None, None, "collective"),
-    ("framework", "MaxPoolGrad", None, "x", None, None, "reduce"),
-    ("framework", "SparseSoftmaxCrossEntropyWithLogits", None, "x", None, None, "elementwise"),
+    ("framework", "FusedBatchNormGradV3", None, "x", None, None, "normalization"),
+    ("framework", "CrossReplicaSum", None, "x", None, None, "communication"),
+    ("framework", "psum", "all-reduce", "jit(f)/psum", None, None, "communication"),
+    ("framework", "psum", None, "jit(f)/psum", None, None, "communication"),
+    ("framework", "psum", "reduce", "jit(f)/psum", None, None, "reduction"),
+    ("framework", "Unknown", None, "all-reduce.4", None, None, "communication"),
+    ("framework", "MaxPoolGrad", None, "x", None, None, "pooling"),
+    ("framework", "SparseSoftmaxCrossEntropyWithLogits", None, "x", None, None, "softmax"),
     ("framework", "Unknown", None, "copy-done.4", None, None, "asynchronous copy"),
     ("framework", "Unknown", None, "region.272", None, None, "other"),
     ("framework", None, None, "x", None, None, "other"),
+    ("framework", "ResourceApplyAdam", None, "x", None, None, "optimizer"),
+    ("framework", "CudnnRNNV3", None, "x", None, None, "recurrent"),
+    ("framework", "TopKV2", None, "x", None, None, "sort and scan"),
     ("framework", "TPUExecute", None, "x", None, None, "control flow"),
     ("framework", "IDLE", None, "IDLE", None, None, "idle"),
     ("hlo", None, "loop fusion", "broadcast_add_fusion.1", "jit(f)/dot_general", None, "fusion"),
@@ -117,18 +141,18 @@ NAMES = [
     ("hlo", None, "custom-call", "custom-call.1", None, "__cublas$gemm", "matmul"),
     ("hlo", None, "custom-call", "cc.1", None, "__cudnn$convForward", "convolution"),
     ("hlo", None, "custom-call", "te_fused_attn.1", "jit(f)/te_fused", "te", "custom call"),
-    ("hlo", None, "data formatting", "copy.3", None, None, "data formatting"),
-    ("hlo", None, "all-reduce", "all-reduce", "jit(f)/psum", None, "collective"),
-    ("hlo", None, None, "%all-gather-start.12.remat2", None, None, "collective"),
-    ("hlo", "all-reduce", "all-reduce", "psum.3", "jit(f)/psum", None, "collective"),
-    ("hlo", None, None, "psum.3", "jit(f)/psum", None, "collective"),
+    ("hlo", None, "data formatting", "copy.3", None, None, "data movement"),
+    ("hlo", None, "all-reduce", "all-reduce", "jit(f)/psum", None, "communication"),
+    ("hlo", None, None, "%all-gather-start.12.remat2", None, None, "communication"),
+    ("hlo", "all-reduce", "all-reduce", "psum.3", "jit(f)/psum", None, "communication"),
+    ("hlo", None, None, "psum.3", "jit(f)/psum", None, "communication"),
     # a sum over devices of which there is one
-    ("hlo", None, None, "reduce.3", "jit(f)/psum", None, "reduce"),
-    ("hlo", None, "reduce", "psum.3", "jit(f)/psum", None, "reduce"),
+    ("hlo", None, None, "reduce.3", "jit(f)/psum", None, "reduction"),
+    ("hlo", None, "reduce", "psum.3", "jit(f)/psum", None, "reduction"),
     ("hlo", None, None, "wrapped_thing", "jit(f)/psum", None, "other"),
     ("hlo", None, "copy-done", "copy-done.3", None, None, "asynchronous copy"),
     ("hlo", None, "async-start", "slice-start.3", None, None, "asynchronous copy"),
-    ("hlo", None, "async-done", "call-done.3", None, None, "data formatting"),
+    ("hlo", None, "async-done", "call-done.3", None, None, "data movement"),
     ("hlo", None, None, "infeed.7", None, None, "infeed"),
     ("hlo", None, "while", "while.2", None, None, "control flow"),
     ("hlo", None, "a category of tomorrow", "thing.1", None, None, "other"),

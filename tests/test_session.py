@@ -183,7 +183,7 @@ def test_every_granularity_has_one_point_of_one_launch(session: Session, by: str
     expected = {
         "name": "volta_sgemm_128x64_nn",
         "launch": "volta_sgemm_128x64_nn",
-        "class": "gemm",
+        "class": "matmul",
         "phase": "unknown",
         "run": "plain",
     }

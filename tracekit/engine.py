@@ -879,12 +879,20 @@ def _stand_in(view: Query) -> str:
 
 def value_of(macro: str, arguments: Sequence[Any]) -> Any:
     """What a macro of ours gives that asks no table: a rule that Python would else repeat."""
-    slots = ", ".join("?" for _ in arguments)
+    return values_of(macro, [[argument] for argument in arguments])[0]
+
+
+def values_of(macro: str, columns: Sequence[Sequence[Any]]) -> list[Any]:
+    """The same of many rows, whose arguments are columns of one length."""
+    query = catalog()[macro]
+    slots = ", ".join(f"unnest(CAST(? AS {one.type}[]))" for one in query.parameters)
     with duckdb.connect() as connection:
         for statement in _definitions(definitions_for(macro), ()):
             connection.execute(statement)
-        row = connection.execute(f"SELECT {macro}({slots})", list(arguments)).fetchone()
-    return row[0] if row else None
+        names = ", ".join(one.name for one in query.parameters)
+        given = f"(SELECT {slots}) AS given({names})"
+        text = f"SELECT {macro}({names}) FROM {given}"  # noqa: S608
+        return [value for (value,) in connection.execute(text, list(map(list, columns))).fetchall()]
 
 
 def _definition(query: Query) -> str:

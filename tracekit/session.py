@@ -15,7 +15,7 @@ from tracekit.charts import request as charts
 from tracekit.charts.arrangement import by_name
 from tracekit.charts.chart import AnyChart
 from tracekit.comparison import compare
-from tracekit.engine import Database
+from tracekit.engine import Database, values_of
 from tracekit.errors import UsageError
 from tracekit.joins import join
 from tracekit.render.text import inert
@@ -80,7 +80,7 @@ class Session(Database):
             *self._of_runs("operator_roofline_ceilings", modelled, {}),
         ]
         advice = COUNTERS if of_gpu else EVENTS if of_cpu else OPERATORS
-        chart = build(asked, points, ceilings, labels, advice)
+        chart = build(asked, points, ceilings, labels, values_of, advice)
         with_points = {run for result in points for run in result.table["run_id"].to_pylist()}
         without = [inert(names[run]) for run in chosen if run not in with_points]
         notes = (f"no hardware counters in: {', '.join(without)}",) if without else ()
@@ -96,7 +96,7 @@ class Session(Database):
         told = {"series": ",".join(asked.series) or None}
         points = self._of_runs("configuration_roofline_points", runs, metrics | told)
         ceilings = self._of_runs("configuration_roofline_ceilings", runs, metrics)
-        return build(asked, points, ceilings, labels, CONFIGURATIONS)
+        return build(asked, points, ceilings, labels, values_of, CONFIGURATIONS)
 
     def roofline(
         self, *runs: str, size: str = "page", style: str | None = None, **options: Any

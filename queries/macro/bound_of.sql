@@ -3,6 +3,7 @@
 -- longer of both times. NULL where one is not known."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; NVIDIA Nsight Compute, rule
 -- SOLBottleneck: below 60 % of every peak; docs/metrics.md, section Bound and near what"
+-- depends = ["exceeds"]
 -- [parameters]
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
@@ -10,7 +11,7 @@
 -- not known"}
 -- nearness_ratio = {type = "DOUBLE", doc = "roof_ratio: the longest time at peak / time; NULL
 -- where it is not known"}
--- near_name = {type = "VARCHAR", doc = "as of near_what; NULL where a report has no throughput of
+-- busy_name = {type = "VARCHAR", doc = "as of busy_what; NULL where a report has no throughput of
 -- its own"}
 -- latency_below = {type = "DOUBLE", doc = "what nearness_ratio is below where no roof limits"}
 case
@@ -21,13 +22,17 @@ case
     -- it may be far from its roof
     when nearness_ratio is null and latency_below > 0
     then null
-    when near_name = 'memory throughput'
-    then 'bandwidth'
-    when near_name = 'compute throughput'
-    then 'compute'
     when nearness_ratio < latency_below
-    then 'latency'
-    when bandwidth_ns > compute_ns
+    then
+        case
+            busy_name
+            when 'memory throughput'
+            then 'bandwidth'
+            when 'compute throughput'
+            then 'compute'
+            else 'latency'
+        end
+    when exceeds(bandwidth_ns, compute_ns)
     then 'bandwidth'
     else 'compute'
 end

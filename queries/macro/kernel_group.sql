@@ -2,8 +2,8 @@
 -- them: one place for how figures of launches become those of a group."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II to IV"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of", "device_ceiling", "bound_of", "longest_of",
--- "nearest_of", "near_what", "whole_sum"]
+-- depends = ["work_under", "run_group", "group_of", "device_ceiling", "roof_of", "busy_what",
+-- "exceeds", "whole_sum"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- grouping_kind = {type = "VARCHAR", doc = "name, launch, run or label"}
@@ -264,30 +264,25 @@ with
             ratio(sum(known_flop) over () * 1e9, sum(roof) over ()) as average_ratio,
             ratio(total_ns, sum(total_ns) over ()) as share_ratio,
             case when is_timed then total_ns end as timed_ns,
-            ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), timed_ns) as roof_ratio,
-            nearest_of(compute_ns, dram_ns, l2_ns, l1_ns) as roof_name
+            busy_what(compute_throughput_ratio, memory_throughput_ratio, latency_below) as busy_name
         from grouped
-    ),
-    -- a stage for each step: a name that is used again in its own SELECT is worked out again
-    near as (
-        select
-            *,
-            near_what(
-                roof_name,
-                roof_ratio,
-                compute_throughput_ratio,
-                memory_throughput_ratio,
-                latency_below
-            ) as nearest_name
-        from compared
     ),
     bounded as (
         select
             *,
-            bound_of(
-                compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, latency_below
-            ) as bound_kind
-        from near
+            unnest(
+                roof_of(
+                    compute_ns,
+                    dram_ns,
+                    l2_ns,
+                    l1_ns,
+                    overhead_ns,
+                    timed_ns,
+                    busy_name,
+                    latency_below
+                )
+            )
+        from compared
     )
 select
     group_name,
@@ -303,7 +298,7 @@ select
     work_flop,
     utilization_ratio,
     average_ratio,
-    utilization_ratio < average_ratio * (1 - 1e-12) as is_below_average,
+    exceeds(average_ratio, utilization_ratio) as is_below_average,
     ratio(known_ns, total_ns) as known_time_ratio,
     ceiling_name,
     ratio(roof, known_ns) as peak_flop_per_s,

@@ -2,20 +2,19 @@
 -- operations and device memory are known."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Bound and near
 -- what"
--- depends = ["longest_of"]
+-- depends = ["longest_of", "exceeds"]
 -- [parameters]
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
 -- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
 -- l2_ns = {type = "DOUBLE", doc = "the same of L2; NULL where it is not known"}
 -- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
 case
-    longest_of(compute_ns, dram_ns, l2_ns, l1_ns)
-    when compute_ns
+    when not exceeds(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), compute_ns)
     then 'compute'
-    when dram_ns
+    when not exceeds(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), dram_ns)
     then 'dram'
-    when l2_ns
+    when not exceeds(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), l2_ns)
     then 'l2'
-    when l1_ns
+    when not exceeds(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), l1_ns)
     then 'l1'
 end

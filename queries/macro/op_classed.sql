@@ -118,7 +118,7 @@ with
     -- classes by which a timeline is told apart, and what is left
     named as (
         select
-            any_value(found) filter (where class_name = 'collective') as collective,
+            any_value(found) filter (where class_name = 'communication') as communication,
             any_value(found) filter (where class_name = 'asynchronous copy') as async_copy,
             any_value(found) filter (where class_name = 'other') as other
         from
@@ -137,13 +137,13 @@ with
                 -- one
                 when
                     op_kind = 'framework'
-                    and by_type.found['class'] = 'collective'
+                    and by_type.found['class'] = 'communication'
                     and not is_communication(opcode_key, null, coalesce(category_key, 'all-reduce'))
                 then coalesce(by_category.found, named.other)
                 when op_kind = 'framework' and by_type.found is not null
                 then by_type.found
                 when is_communication(opcode_key, null, category_key)
-                then named.collective
+                then named.communication
                 when is_async_copy(name, category_key)
                 then named.async_copy
                 when op_kind = 'framework'
@@ -153,7 +153,7 @@ with
                         by_target.found,
                         by_category.found,
                         by_opcode.found,
-                        case when by_type.found['class'] <> 'collective' then by_type.found end,
+                        case when by_type.found['class'] <> 'communication' then by_type.found end,
                         named.other
                     )
             end as first_found,

@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and the tables of Fig. 3; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_under", "bound_of", "longest_of", "nearest_of", "first_reason"]
+-- depends = ["op_under", "roof_of", "first_reason"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_kind = {type = "VARCHAR", doc = "hlo or framework, never both; NULL: hlo where the run
@@ -193,7 +193,7 @@ with
     wholes as (
         select
             *,
-            ratio(longest_of(compute_ns, bandwidth_ns, null, null), known_ns) as nearness_ratio,
+            roof_of(compute_ns, bandwidth_ns, null, null, null, known_ns, null, null) as roof,
             sum(self_ns) over whole as whole_ns,
             coalesce(sum(memory_bound_ns) over whole, 0) as all_memory_ns,
             coalesce(sum(compute_bound_ns) over whole, 0) as all_compute_ns,
@@ -232,13 +232,9 @@ select
     achieved_flop_per_s,
     achieved_bytes_per_s,
     utilization_ratio,
-    case
-        when known_flop > 0 then bound_of(compute_ns, bandwidth_ns, null, nearness_ratio, null, 0.6)
-    end as bound_kind,
-    case
-        when known_flop > 0 then nearest_of(compute_ns, bandwidth_ns, null, null)
-    end as nearest_name,
-    case when known_flop > 0 then nearness_ratio end as roof_ratio,
+    case when known_flop > 0 then roof['bound_kind'] end as bound_kind,
+    case when known_flop > 0 then roof['nearest_name'] end as nearest_name,
+    case when known_flop > 0 then roof['roof_ratio'] end as roof_ratio,
     case
         when lacking is null and known_flop = 0
         then 'no operations'

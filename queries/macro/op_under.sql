@@ -3,8 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_classed", "op_source", "op_machine", "bound_of", "longest_of", "nearest_of",
--- "time_at_peak"]
+-- depends = ["op_classed", "op_source", "op_machine", "roof_of", "time_at_peak"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else
@@ -163,7 +162,7 @@ with
             machine.peak_basis,
             time_at_peak(total_flop, peak) as compute_ns,
             time_at_peak(total_bytes, bandwidth) as bandwidth_ns,
-            ratio(longest_of(compute_ns, bandwidth_ns, null, null), dur_ns) as nearness_ratio,
+            roof_of(compute_ns, bandwidth_ns, null, null, null, dur_ns, null, null) as roof,
             case
                 when total_flop is null
                 then 'operations: ' || flop_reason
@@ -231,14 +230,9 @@ select
     compute_ns,
     bandwidth_ns,
     ratio(total_flop * 1e9, peak * dur_ns) as utilization_ratio,
-    case
-        when bound_reason is null
-        then bound_of(compute_ns, bandwidth_ns, null, nearness_ratio, null, 0.6)
-    end as bound_kind,
-    case
-        when bound_reason is null then nearest_of(compute_ns, bandwidth_ns, null, null)
-    end as nearest_name,
-    case when bound_reason is null then nearness_ratio end as roof_ratio,
+    case when bound_reason is null then roof['bound_kind'] end as bound_kind,
+    case when bound_reason is null then roof['nearest_name'] end as nearest_name,
+    case when bound_reason is null then roof['roof_ratio'] end as roof_ratio,
     bound_reason,
     bound_name as reported_bound_name
 from held

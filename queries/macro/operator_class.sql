@@ -39,7 +39,7 @@ list_transform(
                 || '|gem)|mm_kernel|nvjet|splitk|ampere_[hs]\d|volta_[hs]\d|turing_[hs]\d'
                 || '|xmma_[^_]'
             )
-        then 'gemm'
+        then 'matmul'
         when regexp_matches(function, '(?i)lstm|rnn|gru_|elementwise_[bf]p')
         then 'recurrent'
         when regexp_matches(function, '(?i)softmax')
@@ -65,7 +65,7 @@ list_transform(
         then 'optimizer'
         when regexp_matches(function, '(?i)dropout')
         then 'random'
-        when regexp_matches(function, '(?i)sort|scan|topk|unique|compact|histogram')
+        when regexp_matches(function, '(?i)sort|scan|cumsum|topk|unique|compact|histogram')
         then 'sort and scan'
         when
             regexp_matches(
@@ -79,7 +79,7 @@ list_transform(
         when
             regexp_matches(
                 function,
-                '(?i)reduc(e[^d]|e$|tion)|(^|:)dot_kernel|argmax|argmin|cumsum|biasgrad'
+                '(?i)reduc(e[^d]|e$|tion)|(^|:)dot_kernel|argmax|argmin|biasgrad'
                 || '|triton_(red|per)_'
             )
         then 'reduction'

@@ -3,7 +3,7 @@
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- [parameters]
 -- precision_name = {type = "VARCHAR", doc = "fp32, bf16, int64 …, as of work_by_context"}
--- is_heavy = {type = "BOOLEAN", doc = "gemm, convolution or attention: on 16 and 8 bits the
+-- is_heavy = {type = "BOOLEAN", doc = "matmul, convolution or attention: on 16 and 8 bits the
 -- matrix units do it"}
 case
     when precision_name in ('fp64', 'fp32')

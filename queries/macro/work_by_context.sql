@@ -9,9 +9,9 @@
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- context_id = {type = "BIGINT", doc = "`calling_context`"}
 -- name = {type = "VARCHAR", doc = "its last member: operator, module or annotation"}
--- family_name = {type = "VARCHAR", doc = "family of the operator: gemm, convolution, elementwise
+-- family_name = {type = "VARCHAR", doc = "family of the operator: matmul, convolution, elementwise
 -- …; NULL where it has no model"}
--- is_heavy = {type = "BOOLEAN", doc = "gemm, convolution or attention; NULL of no operator"}
+-- is_heavy = {type = "BOOLEAN", doc = "matmul, convolution or attention; NULL of no operator"}
 -- flop_count = {type = "BIGINT", doc = "operations of one call"}
 -- read_bytes = {type = "BIGINT", doc = "least bytes that one call reads: each element of its
 -- inputs once"}

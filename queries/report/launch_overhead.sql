@@ -3,8 +3,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: overhead-bound, total FLOPs /
 -- (N L), peak x L"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of", "bound_of", "longest_of", "nearest_of",
--- "near_what", "whole_sum"]
+-- depends = ["work_under", "run_group", "group_of", "roof_of", "busy_what", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a
@@ -124,41 +123,23 @@ with
     held as (
         select
             *,
-            case
-                when is_timed
-                then ratio(longest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns), total_ns)
-            end as roof_ratio,
-            nearest_of(compute_ns, bandwidth_ns, l2_ns, l1_ns) as roof_name
+            unnest(
+                roof_of(
+                    compute_ns,
+                    bandwidth_ns,
+                    l2_ns,
+                    l1_ns,
+                    overhead_ns,
+                    case when is_timed then total_ns end,
+                    busy_what(compute_throughput_ratio, memory_throughput_ratio, $latency_below),
+                    $latency_below
+                )
+            )
         from grouped
     ),
-    near as (
-        select
-            *,
-            near_what(
-                roof_name,
-                roof_ratio,
-                compute_throughput_ratio,
-                memory_throughput_ratio,
-                $latency_below
-            ) as nearest_name
-        from held
-    ),
     bounded as (
-        select
-            *,
-            case
-                when overhead_ns is not null
-                then
-                    bound_of(
-                        compute_ns,
-                        bandwidth_ns,
-                        overhead_ns,
-                        roof_ratio,
-                        nearest_name,
-                        $latency_below
-                    )
-            end as bound_kind
-        from near
+        select * replace (case when overhead_ns is not null then bound_kind end as bound_kind)
+        from held
     )
 select
     case when is_total then '(all)' else group_name end as name,

@@ -56,30 +56,7 @@ with
                 end as name
             ),
             case
-                family_name
-                when 'gemm'
-                then 'matmul'
-                when 'attention'
-                then 'attention'
-                when 'reduction'
-                then 'reduce'
-                when 'pooling'
-                then 'reduce'
-                when 'softmax'
-                then 'normalisation'
-                when 'normalization'
-                then 'normalisation'
-                when 'copy'
-                then 'data formatting'
-                when 'embedding'
-                then 'data formatting'
-                when 'convolution'
-                then 'convolution'
-                when 'elementwise'
-                then 'elementwise'
-                when 'collective'
-                then 'collective'
-                else 'other'
+                when family_name in (select class_name from op_class) then family_name else 'other'
             end as op_class,
             case
                 when $level not in ('all', 'dram')

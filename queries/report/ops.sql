@@ -45,7 +45,7 @@
 -- known_ratio = {type = "DOUBLE", doc = "share of total_ns whose operations and bytes are both
 -- known"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak, by what it computes in"}
--- family_name = {type = "VARCHAR", doc = "family of the operator: gemm, convolution …; NULL where
+-- family_name = {type = "VARCHAR", doc = "family of the operator: matmul, convolution …; NULL where
 -- it has no model"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of the durations of the kernels alone"}
 -- copy_count = {type = "BIGINT", doc = "copies and sets"}

@@ -3,8 +3,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section
 -- Ceilings"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "device_peak", "time_at_peak", "bound_of", "longest_of",
--- "nearest_of", "near_what"]
+-- depends = ["kernel_work", "device_peak", "time_at_peak", "roof_of", "busy_what"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -192,31 +191,25 @@ with
             launch_count * launch_ns as overhead_ns
         from held
     ),
-    -- a stage for each step: a name that is used again in its own SELECT is worked out again
-    nearest as (
-        select
-            *,
-            ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), dur_ns) as roof_ratio,
-            nearest_of(compute_ns, dram_ns, l2_ns, l1_ns) as roof_name
-        from timed
-    ),
-    near as (
-        select
-            * exclude (roof_name),
-            near_what(
-                roof_name, roof_ratio, compute_throughput_ratio, memory_throughput_ratio, 0.6
-            ) as nearest_name
-        from nearest
-    ),
     bounded as (
         select
             *,
-            bound_of(compute_ns, dram_ns, overhead_ns, roof_ratio, nearest_name, 0.6) as bound_kind
-        from near
+            unnest(
+                roof_of(
+                    compute_ns,
+                    dram_ns,
+                    l2_ns,
+                    l1_ns,
+                    overhead_ns,
+                    dur_ns,
+                    busy_what(compute_throughput_ratio, memory_throughput_ratio, 0.6),
+                    0.6
+                )
+            )
+        from timed
     )
 select
     * exclude (l2_peak, l1_peak, launch_ns),
-    roof_ratio > 1 as is_above_roof,
     case
         when bound_kind is not null
         then null

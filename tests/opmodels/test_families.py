@@ -478,7 +478,7 @@ def test_what_a_rank_hands_to_a_collective(
     ask: Ask, name: str, arguments: tuple[Any, ...], handed_over: int | None
 ) -> None:
     found = ask(name, *arguments)
-    assert found.family_name == "collective"
+    assert found.family_name == "communication"
     assert found.comm_bytes == handed_over
     assert found.flop_count is None
     assert found.reason

@@ -130,7 +130,7 @@ def half(call):
 def nothing(call):
     return None
 
-@model("mine::debt", family="gemm")
+@model("mine::debt", family="matmul")
 def debt(call):
     return Work(flops=-1)
 """
@@ -145,7 +145,7 @@ def test_a_model_of_another_package_counts(install: Install) -> None:
 
 def test_a_name_that_is_taken_keeps_its_model(install: Install) -> None:
     install("their_models", OF_MINE)
-    assert figures("aten::mm", "[[7, 5], [5, 3]]", None, None, None).family_name == "gemm"
+    assert figures("aten::mm", "[[7, 5], [5, 3]]", None, None, None).family_name == "matmul"
 
 
 @pytest.mark.parametrize(

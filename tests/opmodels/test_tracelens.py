@@ -64,7 +64,7 @@ def of_family(reports: list[Row], *families: str) -> Iterator[tuple[Row, Figures
 
 def test_products(reports: list[Row]) -> None:
     """Theirs count the addition of the bias."""
-    pairs = list(of_family(reports, "gemm"))
+    pairs = list(of_family(reports, "matmul"))
     for row, found in pairs:
         has_bias = row.name == "aten::addmm"
         added = math.prod((row.dims[1][0], row.dims[2][1])) if has_bias else 0
@@ -119,7 +119,7 @@ def test_element_by_element(reports: list[Row]) -> None:
 def test_copies(reports: list[Row]) -> None:
     """Theirs count an operation an element; ours none. What a stride of 0 repeats is read once."""
     same = 0
-    for row, found in of_family(reports, "copy"):
+    for row, found in of_family(reports, "data movement"):
         assert found.flop_count == 0
         if row.types[0] == row.types[1]:
             dense = all(stride for strides in row.strides for stride in strides)

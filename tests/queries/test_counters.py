@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tracekit
 from tracekit.engine import Database
 from tracekit.intake import Options, ingest
 from tracekit.store import Store, open_store
@@ -301,6 +302,37 @@ def test_kernels_are_those_of_plain_python(write_store: WriteStore, rows: list[R
         is_whole = row["known_launch_count"] == row["launch_count"]
         assert is_whole == all(total(one) is not None and one["dram_bytes"] for one in group)
         assert is_whole == (row["reason"] is None)
+
+
+@FEW
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(1, 1000), st.integers(-1, 1)), min_size=5
+    )
+)
+def test_a_picture_has_the_verdict_of_the_reports_to_the_ridge(
+    write_store: WriteStore, rows: list[tuple[str, int, int]]
+) -> None:
+    """Operations and bytes of a launch take 10 us at peak, count times; of some a byte aside."""
+    content = [
+        dict.fromkeys(COUNTERS, 0)
+        | {"name": name, "launch_count": 1, "event_id": place, "dur_ns": 12_500 * count}
+        | {"fadd_inst": 10**7 * count, "dram_bytes": 10**6 * count + beside}
+        for place, (name, count, beside) in enumerate([*rows, ("ridge", 7, 1), ("ridge", 3, -1)])
+    ]
+    with TemporaryDirectory() as folder:
+        write_store(Path(folder) / "S", tables(content))
+        session = tracekit.open(Path(folder) / "S")
+        figures = session.query("kernel_figures").rows()
+        drawn = session.chart(["r"]).data.rows()
+    columns = ("bound_kind", "roof_ratio")
+    verdicts = {row["name"]: [row[column] for column in columns] for row in figures}
+    assert verdicts["ridge"] == ["compute", pytest.approx(0.8)]
+    points = [row for row in drawn if row["row_kind"] == "point"]
+    assert len(points) == len(verdicts)
+    for row in points:
+        kind, ratio = verdicts[row["name"]]
+        assert (row["bound_kind"], row["roof_ratio"]) == (kind, pytest.approx(ratio, rel=1e-12))
 
 
 @FEW

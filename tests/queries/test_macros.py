@@ -18,6 +18,7 @@ from tracekit.catalog import catalog
 from tracekit.engine import Database
 from tracekit.errors import QueryError
 from tracekit.peaks import DEVICE_KEY_PATTERN, device_key, models
+from tracekit.roofline.geometry import overhead_box
 from tracekit.store import Store, create_store
 
 
@@ -191,8 +192,99 @@ def test_where_no_share_of_a_roof_is_too_small_time_is_not_asked(database: Datab
 def test_where_no_roof_is_near_the_report_says_what_is_busy(
     database: Database, ratio: str, compute: str, memory: str, expected: str
 ) -> None:
-    assert value(database, f"near_what('l2', {ratio}, {compute}, {memory}, 0.6)") == expected
-    assert value(database, f"near_what(NULL, {ratio}, {compute}, {memory}, 0.6)") is None
+    # 10 ns of compute, 20 of L2, in 20 / ratio
+    busy = f"busy_what({compute}, {memory}, 0.6)"
+    found = value(database, f"roof_of(10, 5, 20, NULL, NULL, 20 / {ratio}, {busy}, 0.6)")
+    assert found["nearest_name"] == expected
+    unknown = value(database, f"roof_of(NULL, 5, 20, NULL, NULL, 20 / {ratio}, {busy}, 0.6)")
+    assert unknown == dict.fromkeys(found)
+
+
+# -- roof_of --------------------------------------------------------------------------------------
+
+work = st.floats(1, 1e18)
+times = st.floats(1, 1e12)
+peaks = st.floats(1e6, 1e18)
+#: Multiplying by a power of two rounds nothing.
+units = st.sampled_from([2.0**n for n in (-40, -30, -10, 10, 20, 30)])
+any_figures = settings(
+    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def verdict(
+    database: Database, compute: float, bandwidth: float, overhead: float, time: float | str
+) -> dict[str, Any]:
+    numbers = f"{compute!r}::DOUBLE, {bandwidth!r}::DOUBLE, NULL, NULL, {overhead!r}::DOUBLE"
+    found: dict[str, Any] = value(database, f"roof_of({numbers}, {time}::DOUBLE, NULL, NULL)")
+    return found
+
+
+@any_figures
+@given(work, work, times, peaks, peaks)
+def test_a_point_is_below_its_roof_or_flagged(
+    database: Database, flop: float, moved: float, time: float, peak: float, bandwidth: float
+) -> None:
+    roof = min(peak, flop / moved * bandwidth)
+    achieved = flop / (time * 1e-9)
+    at_peak = flop * 1e9 / peak, moved * 1e9 / bandwidth
+    found = verdict(database, *at_peak, 0.0, repr(time))
+    assert found["roof_ratio"] == pytest.approx(achieved / roof, rel=1e-12)
+    assert found["is_above_roof"] or achieved <= roof * (1 + 2e-9)
+    # and none that is at its roof is flagged by rounding
+    on_roof = verdict(database, *at_peak, 0.0, repr(max(flop / peak, moved / bandwidth) * 1e9))
+    assert not on_roof["is_above_roof"]
+
+
+@any_figures
+@given(work, work, times, peaks, peaks, st.floats(0, 1e12), units, units)
+def test_no_unit_changes_a_verdict(
+    database: Database,
+    flop: float,
+    moved: float,
+    time: float,
+    peak: float,
+    bandwidth: float,
+    overhead: float,
+    flop_unit: float,
+    byte_unit: float,
+) -> None:
+    def figures(a: float, b: float) -> dict[str, Any]:
+        at_peak = (flop * a) * 1e9 / (peak * a), (moved * b) * 1e9 / (bandwidth * b)
+        return verdict(database, *at_peak, overhead, repr(time))
+
+    assert figures(flop_unit, byte_unit) == figures(1.0, 1.0)
+
+
+@any_figures
+@given(work, peaks, peaks, st.floats(-1e-12, 1e-12))
+def test_on_the_ridge_it_is_compute_however_sums_were_rounded(
+    database: Database, flop: float, peak: float, bandwidth: float, rounding: float
+) -> None:
+    at_peak = flop * 1e9 / peak
+    moved = flop / (peak / bandwidth)
+    found = verdict(database, at_peak, moved * 1e9 / bandwidth * (1 + rounding), 0.0, at_peak)
+    assert (found["bound_kind"], found["nearest_name"]) == ("compute", "compute")
+
+
+@any_figures
+@given(work, work, peaks, peaks, st.integers(1, 10**6), st.floats(1, 1e6))
+def test_what_is_in_the_box_is_bound_by_launches(
+    database: Database,
+    flop: float,
+    moved: float,
+    peak: float,
+    bandwidth: float,
+    launches: int,
+    launch_ns: float,
+) -> None:
+    x, y = overhead_box(peak, bandwidth, launches, launch_ns)
+    at_peak = flop * 1e9 / peak, moved * 1e9 / bandwidth
+    kind = verdict(database, *at_peak, launches * launch_ns, max(at_peak))["bound_kind"]
+    if moved < x * (1 - 1e-12) and flop < y * (1 - 1e-12):
+        assert kind == "overhead"
+    elif moved > x * (1 + 1e-12) or flop > y * (1 + 1e-12):
+        assert kind in ("bandwidth", "compute")
 
 
 # -- fp16_kind ------------------------------------------------------------------------------------
@@ -433,7 +525,7 @@ def test_a_phase_is_the_one_that_the_name_tells(database: Database) -> None:
 
 def test_each_class_and_phase_has_a_name_that_is_tried() -> None:
     for macro, column in (("operator_class", "class"), ("phase_of", "phase")):
-        told = re.findall(r"(?:THEN|ELSE) '([^']+)'", catalog()[macro].sql)
+        told = re.findall(r"(?i)(?:then|else) '([^']+)'", catalog()[macro].sql)
         assert set(told) == {row[column] for row in kernel_names()} - {""}
 
 

@@ -23,7 +23,7 @@ TRACES = [
     "tracelens-torchcompile-triton-mi300x",
 ]
 FAMILIES = {
-    "GEMM": "gemm",
+    "GEMM": "matmul",
     "SDPA_fwd": "attention",
     "CONV_fwd": "convolution",
     "CONV_bwd": "convolution",

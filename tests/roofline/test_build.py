@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tracekit.engine import values_of
 from tracekit.errors import UsageError
 from tracekit.result import Result, unit_of
 from tracekit.roofline.build import build
@@ -131,6 +132,7 @@ def draw(answer: Callable[[str, Sequence[Row]], Result]) -> Draw:
             [answer("roofline_points", rows)],
             [answer("roofline_ceilings", ceilings)],
             Labels.of(answer("run_labels", named)),
+            values_of,
         )
 
     return make

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tracekit.engine import value_of
 from tracekit.roofline import geometry as geo
-from tracekit.roofline.geometry import BANDWIDTH, COMPUTE, OVERHEAD, Ceiling, Platform
+from tracekit.roofline.geometry import Ceiling, Platform
 
 NAN = math.nan
 
@@ -53,9 +54,10 @@ def test_the_lstm_of_the_paper_is_in_its_box() -> None:
     assert moved < x
     assert flop < y
     compute, bandwidth = geo.time_at_peak_ns(flop, TENSOR), geo.time_at_peak_ns(moved, HBM)
-    assert list(geo.bound_kinds(compute, bandwidth, 36 * LAUNCH_NS)) == [OVERHEAD]
+    at_peak = float(compute), float(bandwidth)
+    assert value_of("bound_of", (*at_peak, 36 * LAUNCH_NS, 1, None, 0.6)) == "overhead"
     # without a launch overhead: 1396 ns of compute, 24131 of bandwidth
-    assert list(geo.bound_kinds(compute, bandwidth, NAN)) == [BANDWIDTH]
+    assert value_of("bound_of", (*at_peak, None, 1, None, 0.6)) == "bandwidth"
     # launches alone take 151.2 us: 1.5e8 / 151.2e-6, below the rate at intensity 7.5
     ceiling = geo.overhead_ceiling_flop_per_s(flop, 36, LAUNCH_NS)
     assert ceiling == pytest.approx(9.92063492e11, rel=1e-8)
@@ -100,29 +102,6 @@ def test_columns_are_worked_out_as_single_figures_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("compute", "bandwidth", "overhead", "kind"),
-    [
-        (9.99, 9.99, 10, OVERHEAD),
-        (0, 0, 10, OVERHEAD),
-        (10, 9, 10, COMPUTE),
-        (9, 10, 10, BANDWIDTH),
-        (20, 20, 10, COMPUTE),
-        (20, 20.01, 10, BANDWIDTH),
-        (1, 2, NAN, BANDWIDTH),
-        (2, 1, NAN, COMPUTE),
-        (0, 0, 0, COMPUTE),
-        (NAN, 1, 10, None),
-        (1, NAN, 10, None),
-        (NAN, NAN, NAN, None),
-    ],
-)
-def test_what_bounds_a_point(
-    compute: float, bandwidth: float, overhead: float, kind: str | None
-) -> None:
-    assert list(geo.bound_kinds(compute, bandwidth, overhead)) == [kind]
-
-
-@pytest.mark.parametrize(
     ("flop", "moved", "expected"),
     [(1.0, 8.0, 0.125), (0.0, 8.0, 0.0), (1.0, 0.0, NAN), (NAN, 8.0, NAN), (1.0, NAN, NAN)],
 )
@@ -156,30 +135,6 @@ def test_a_platform_finds_its_ceilings_by_name() -> None:
 work = st.floats(1, 1e18)
 times = st.floats(1, 1e12)
 peaks = st.floats(1e6, 1e18)
-#: Multiplying by a power of two rounds nothing.
-units = st.sampled_from([2.0**n for n in (-40, -30, -10, 10, 20, 30)])
-
-
-@given(work, work, times, peaks, peaks)
-def test_a_point_is_below_its_roof_or_flagged(
-    flop: float, moved: float, time: float, peak: float, bandwidth: float
-) -> None:
-    roof = min(peak, flop / moved * bandwidth)
-    achieved = flop / (time * 1e-9)
-    ratio = float(
-        geo.roof_ratio(time, geo.time_at_peak_ns(flop, peak), geo.time_at_peak_ns(moved, bandwidth))
-    )
-    assert ratio == pytest.approx(achieved / roof, rel=1e-12)
-    assert (ratio > 1 + geo.ROUNDING) or achieved <= roof * (1 + 2 * geo.ROUNDING)
-
-
-@given(work, work, peaks, peaks)
-def test_a_point_at_its_roof_is_not_flagged_by_rounding(
-    flop: float, moved: float, peak: float, bandwidth: float
-) -> None:
-    time = max(flop / peak, moved / bandwidth) * 1e9
-    at_peak = geo.time_at_peak_ns(flop, peak), geo.time_at_peak_ns(moved, bandwidth)
-    assert float(geo.roof_ratio(time, *at_peak)) == pytest.approx(1, rel=geo.ROUNDING / 10)
 
 
 @given(work, work, times, peaks, peaks)
@@ -207,32 +162,6 @@ def test_the_symbols_of_the_4d_model_are_as_far_apart_as_the_roof(
         assert opened == pytest.approx((moved * factor, flop * factor), rel=1e-12)
 
 
-@given(work, work, times, peaks, peaks, st.floats(0, 1e12), units, units)
-def test_no_unit_of_an_axis_changes_a_bound_or_a_ratio(
-    flop: float,
-    moved: float,
-    time: float,
-    peak: float,
-    bandwidth: float,
-    overhead: float,
-    flop_unit: float,
-    byte_unit: float,
-) -> None:
-    def figures(a: float, b: float) -> tuple[object, ...]:
-        at_peak = (
-            geo.time_at_peak_ns(flop * a, peak * a),
-            geo.time_at_peak_ns(moved * b, bandwidth * b),
-        )
-        (kind,) = geo.bound_kinds(*at_peak, overhead)
-        return (
-            kind,
-            float(geo.roof_ratio(time, *at_peak)),
-            *map(float, geo.measured_times_ns(time, *at_peak)),
-        )
-
-    assert figures(flop_unit, byte_unit) == figures(1.0, 1.0)
-
-
 @given(peaks, peaks, st.integers(1, 10**6), st.floats(1, 1e6))
 def test_the_corner_of_the_box_lies_on_the_machine_balance(
     peak: float, bandwidth: float, launches: int, launch_ns: float
@@ -248,19 +177,6 @@ def test_the_corner_of_the_box_lies_on_the_machine_balance(
     assert geo.least_flop(peak, launch_ns) == pytest.approx(y / launches, rel=1e-12)
 
 
-@given(work, work, peaks, peaks, st.integers(1, 10**6), st.floats(1, 1e6))
-def test_what_is_in_the_box_is_bound_by_launches(
-    flop: float, moved: float, peak: float, bandwidth: float, launches: int, launch_ns: float
-) -> None:
-    x, y = geo.overhead_box(peak, bandwidth, launches, launch_ns)
-    at_peak = geo.time_at_peak_ns(flop, peak), geo.time_at_peak_ns(moved, bandwidth)
-    (kind,) = geo.bound_kinds(*at_peak, launches * launch_ns)
-    if moved < x * (1 - 1e-12) and flop < y * (1 - 1e-12):
-        assert kind == OVERHEAD
-    elif moved > x * (1 + 1e-12) or flop > y * (1 + 1e-12):
-        assert kind in (BANDWIDTH, COMPUTE)
-
-
 @given(work, work, times, peaks, st.integers(0, 2))
 def test_what_is_not_known_stays_so(
     flop: float, moved: float, time: float, peak: float, which: int
@@ -269,7 +185,5 @@ def test_what_is_not_known_stays_so(
     known[which] = NAN
     at_peak = geo.time_at_peak_ns(known[0], peak), geo.time_at_peak_ns(known[1], peak)
     assert all(math.isnan(float(one)) for one in geo.measured_times_ns(known[2], *at_peak))
-    assert math.isnan(float(geo.roof_ratio(known[2], *at_peak)))
     if which < 2:
         assert math.isnan(float(geo.intensity(known[0], known[1])))
-        assert list(geo.bound_kinds(*at_peak, 1.0)) == [None]

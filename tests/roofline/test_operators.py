@@ -45,8 +45,8 @@ def test_a_run_without_counters_has_a_point_for_each_operator(session: Session) 
     assert {row["op_class"] for row in rows} == {
         "convolution",
         "fusion",
-        "collective",
-        "data formatting",
+        "communication",
+        "data movement",
         "custom call",
     }
     assert sum(row["share_ratio"] for row in rows) == pytest.approx(1)
@@ -57,7 +57,7 @@ def test_series_are_classes_in_the_order_of_the_colours(session: Session) -> Non
     assert [(series.kind, series.name) for series in panel.series] == [
         ("class", "convolution"),
         ("class", "fusion"),
-        ("class", "collective"),
+        ("class", "communication"),
     ]
 
 
@@ -76,13 +76,13 @@ def test_a_class_has_the_same_colour_whatever_else_there_is(tmp_path: Path) -> N
 def test_the_legend_names_classes(session: Session) -> None:
     figure = draw(session.chart()).figure
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts[:3] == ["convolution", "fusion", "collective"]
+    assert texts[:3] == ["convolution", "fusion", "communication"]
     assert figure.legends[0].get_title().get_text() == "TPU v2"
 
 
 def test_the_terminal_tells_classes_in_80_columns(session: Session) -> None:
     text = plot(session.chart(), RenderOptions(80, False), 30).decode()
-    assert "classes: • convolution, ▲ fusion, ■ collective" in text
+    assert "classes: • convolution, ▲ fusion, ■ communication" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "not drawn, zero AI (no operations): 1 operator" in text
 

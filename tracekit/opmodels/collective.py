@@ -27,7 +27,7 @@ def _handed_over(call: OpCall, place: int) -> tuple[Tensor, ...]:
     "symm_mem::multimem_all_reduce_",
     "_c10d_functional::all_reduce",
     "_c10d_functional::all_reduce_",
-    family="collective",
+    family="communication",
 )
 def all_reduce(call: OpCall) -> Work:
     """(tensors …): as much comes back."""
@@ -39,7 +39,7 @@ def all_reduce(call: OpCall) -> Work:
     "c10d::_allgather_base_",
     "c10d::_reduce_scatter_base_",
     "c10d::alltoall_base_",
-    family="collective",
+    family="communication",
 )
 def into(call: OpCall) -> Work:
     """(output, input …)."""
@@ -62,7 +62,7 @@ def into(call: OpCall) -> Work:
     "vllm::all_gather",
     "_c10d_functional::all_gather_into_tensor",
     "_c10d_functional::reduce_scatter_tensor",
-    family="collective",
+    family="communication",
 )
 def handed_over(call: OpCall) -> Work:
     """(tensors …): what comes back depends on the ranks."""

@@ -7,7 +7,7 @@ from tracekit.opmodels.gemm import broadcast
 from tracekit.opmodels.model import Work, model
 
 
-@model("aten::copy_", family="copy", arguments=(3,))
+@model("aten::copy_", family="data movement", arguments=(3,))
 def copied(call: OpCall) -> Work:
     """(self, src, non_blocking): `src` is broadcast to `self`."""
     to, source = call.tensor(0), call.tensor(1)
@@ -16,28 +16,28 @@ def copied(call: OpCall) -> Work:
     return Work(flops=0, reads=[source], writes=[to])
 
 
-@model("aten::clone", "aten::flip", family="copy", arguments=(2,))
+@model("aten::clone", "aten::flip", family="data movement", arguments=(2,))
 def same_shape(call: OpCall) -> Work:
     """(self …): as many elements out as in."""
     given = call.tensor(0)
     return Work(flops=0, reads=[given], writes=[given.shaped(given.dims)])
 
 
-@model("aten::_local_scalar_dense", family="copy", arguments=(1,))
+@model("aten::_local_scalar_dense", family="data movement", arguments=(1,))
 def to_host(call: OpCall) -> Work:
     """(self), of one element."""
     given = call.tensor(0)
     return Work(flops=0, reads=[given], writes=[given])
 
 
-@model("aten::cat", "aten::_cat", "aten::stack", family="copy")
+@model("aten::cat", "aten::_cat", "aten::stack", family="data movement")
 def joined(call: OpCall) -> Work:
     """(tensors, dim): all elements of all of them."""
     given = call.tensors(0)
     return Work(flops=0, reads=given, writes=given)
 
 
-@model("aten::constant_pad_nd", family="copy")
+@model("aten::constant_pad_nd", family="data movement")
 def padded(call: OpCall) -> Work:
     """(self, pad, value): two numbers for each dimension, the last first."""
     given, pad = call.tensor(0), call.integers(1)
@@ -51,7 +51,7 @@ def padded(call: OpCall) -> Work:
     return Work(flops=0, reads=[given], writes=[given.shaped(dims)])
 
 
-@model("aten::fill_", "aten::zero_", family="copy", arguments=(1, 2))
+@model("aten::fill_", "aten::zero_", family="data movement", arguments=(1, 2))
 def filled(call: OpCall) -> Work:
     """(self, value)."""
     value = call.optional(1)
@@ -66,7 +66,7 @@ def filled(call: OpCall) -> Work:
     "aten::random_",
     "aten::bernoulli_",
     "aten::exponential_",
-    family="copy",
+    family="data movement",
 )
 def random(call: OpCall) -> Work:
     """(self …): numbers of a generator."""
@@ -78,7 +78,7 @@ def random(call: OpCall) -> Work:
     "aten::upsample_nearest1d",
     "aten::upsample_nearest2d",
     "aten::upsample_nearest3d",
-    family="copy",
+    family="data movement",
 )
 def repeated(call: OpCall) -> Work:
     """(self, output_size …): every element once or more."""

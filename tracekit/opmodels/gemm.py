@@ -66,7 +66,7 @@ def _of_rank(tensor: Tensor, rank: int) -> Tensor:
     "aten::mv",
     "aten::dot",
     "aten::vdot",
-    family="gemm",
+    family="matmul",
     arguments=(2, 3),
 )
 def plain(call: OpCall) -> Work:
@@ -92,7 +92,7 @@ def _result(call: OpCall, place: int, out: Tensor) -> Tensor:
     return given or out
 
 
-@model("aten::matmul", family="gemm", arguments=(2, 3))
+@model("aten::matmul", family="matmul", arguments=(2, 3))
 def matmul(call: OpCall) -> Work:
     """(self, other), of any shapes, and the tensor that the result is written to."""
     left, right = call.tensor(0), call.tensor(1)
@@ -107,7 +107,7 @@ def matmul(call: OpCall) -> Work:
     "aten::baddbmm_",
     "aten::addmv",
     "aten::addmv_",
-    family="gemm",
+    family="matmul",
     arguments=(5, 6),
 )
 def added(call: OpCall) -> Work:
@@ -116,7 +116,7 @@ def added(call: OpCall) -> Work:
     return _added(call, call.element_type(3) if has_dtype else None, 4 if has_dtype else 3)
 
 
-@model("aten::_addmm_activation", family="gemm", arguments=(6,))
+@model("aten::_addmm_activation", family="matmul", arguments=(6,))
 def activated(call: OpCall) -> Work:
     """(self, mat1, mat2, beta, alpha, use_gelu)."""
     return _added(call, None, 3)
@@ -131,7 +131,7 @@ def _added(call: OpCall, of: ElementType | None, beta_place: int) -> Work:
     return product(left, right, out, length=left.dims[-1], also=[bias] if is_read else [])
 
 
-@model("aten::addbmm", "aten::addbmm_", family="gemm", arguments=(5,))
+@model("aten::addbmm", "aten::addbmm_", family="matmul", arguments=(5,))
 def added_over_batch(call: OpCall) -> Work:
     """(self, batch1, batch2, beta, alpha): the products of a batch, added up."""
     bias, left, right = call.tensor(0), _of_rank(call.tensor(1), 3), call.tensor(2)
@@ -139,7 +139,7 @@ def added_over_batch(call: OpCall) -> Work:
     return product(left, right, left.shaped(dims), length=batch * left.dims[-1], also=[bias])
 
 
-@model("aten::linear", "vllm::rocm_unquantized_gemm", family="gemm", arguments=(2, 3))
+@model("aten::linear", "vllm::rocm_unquantized_gemm", family="matmul", arguments=(2, 3))
 def linear(call: OpCall) -> Work:
     """(input, weight, bias): the weight is [out, in], or [in] alone."""
     left, weight = call.tensor(0), call.tensor(1)
@@ -149,13 +149,13 @@ def linear(call: OpCall) -> Work:
     return product(left, weight, out, length=left.dims[-1], also=[call.optional(2)])
 
 
-@model("aiter::gemm_a16w16", family="gemm")
+@model("aiter::gemm_a16w16", family="matmul")
 def of_aiter(call: OpCall) -> Work:
     """(A, B, bias …) of AITER: as `linear`, with settings after it."""
     return linear.function(call)
 
 
-@model("aten::_scaled_mm", family="gemm", arguments=(8,))
+@model("aten::_scaled_mm", family="matmul", arguments=(8,))
 def scaled(call: OpCall) -> Work:
     """(self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum)."""
     left, right = _of_rank(call.tensor(0), 2), _of_rank(call.tensor(1), 2)
@@ -164,7 +164,7 @@ def scaled(call: OpCall) -> Work:
     return product(left, right, out, length=left.dims[-1], also=scales)
 
 
-@model("aten::_grouped_mm", family="gemm", arguments=(5,))
+@model("aten::_grouped_mm", family="matmul", arguments=(5,))
 def grouped(call: OpCall) -> Work:
     """(self, mat2, offs, bias, out_dtype): `offs` cuts rows, columns or sums into groups.
 
@@ -173,7 +173,7 @@ def grouped(call: OpCall) -> Work:
     return _grouped(call, call.optional(2), call.optional(3), dtype_place=4)
 
 
-@model("aten::_scaled_grouped_mm", family="gemm", arguments=(9,))
+@model("aten::_scaled_grouped_mm", family="matmul", arguments=(9,))
 def scaled_grouped(call: OpCall) -> Work:
     """(self, mat2, scale_a, scale_b, offs, bias, scale_result, out_dtype, use_fast_accum)."""
     scales = [call.optional(place) for place in (2, 3, 5, 6)]

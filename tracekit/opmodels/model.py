@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tracekit.opmodels.call import OpCall, Tensor, Unknown, not_understood
 
 #: Families whose operators call each other: of a nested pair the inner one does the work.
-HEAVY = frozenset(("gemm", "convolution", "attention"))
+HEAVY = frozenset(("matmul", "convolution", "attention"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

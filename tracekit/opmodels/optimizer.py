@@ -45,7 +45,7 @@ def on_lists(call: OpCall) -> Work:
     )
 
 
-@model("aten::_foreach_copy_", "aten::_foreach_zero_", family="copy")
+@model("aten::_foreach_copy_", "aten::_foreach_zero_", family="data movement")
 def copied(call: OpCall) -> Work:
     """(self, src)."""
     source = call.tensors(1) if "copy" in call.name else ()

@@ -77,7 +77,7 @@ def length(call: OpCall) -> Work:
     return _reduced(call, call.integers(2, []), [call.element_type(4)], 5)
 
 
-@model("aten::cumsum", "aten::cumprod", family="reduction", arguments=(3,))
+@model("aten::cumsum", "aten::cumprod", family="sort and scan", arguments=(3,))
 def running(call: OpCall) -> Work:
     """(self, dim, dtype): as many elements as before."""
     given = call.tensor(0)
@@ -87,7 +87,7 @@ def running(call: OpCall) -> Work:
     return Work(flops=_NOT_COUNTED, reads=[given], writes=[given.shaped(given.dims, wanted)])
 
 
-@model("aten::sort", family="reduction", arguments=(3, 4))
+@model("aten::sort", family="sort and scan", arguments=(3, 4))
 def in_order(call: OpCall) -> Work:
     """(self …): all values, and the place of each."""
     given = call.tensor(0)
@@ -95,7 +95,7 @@ def in_order(call: OpCall) -> Work:
     return Work(flops=_NOT_COUNTED, reads=[given], writes=writes)
 
 
-@model("aten::topk", family="reduction", arguments=(5,))
+@model("aten::topk", family="sort and scan", arguments=(5,))
 def first_in_order(call: OpCall) -> Work:
     """(self, k, dim …): `k` values, and the place of each."""
     given, count, place = call.tensor(0), call.integer(1), call.integer(2, -1)

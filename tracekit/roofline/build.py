@@ -12,7 +12,7 @@ import numpy as np
 from tracekit.errors import UsageError
 from tracekit.result import Result
 from tracekit.roofline.chart import Axis, Chart, Panel, Series
-from tracekit.roofline.figures import figures, places
+from tracekit.roofline.figures import Macros, figures, places
 from tracekit.roofline.geometry import Array
 from tracekit.roofline.lines import axes, boxes, lines
 from tracekit.roofline.margins import DRAWN, NO_LABEL, margins, place_kinds, shares
@@ -63,24 +63,31 @@ def build(
     points: Sequence[Result],
     ceilings: Sequence[Result],
     labels: Labels,
+    macros: Macros,
     advice: str = COUNTERS,
 ) -> Chart:
     """The chart that is asked for.
 
     `points` and `ceilings` are the answers of the two reports, one a run; for the hierarchical
-    model `points` has all levels of memory. Raises UsageError where nothing can be drawn, and
-    says what is missing and, with `advice`, which command supplies it.
+    model `points` has all levels of memory. `macros` says what bounds a
+    point. Raises UsageError where nothing can be drawn, and says what is missing and, with
+    `advice`, which command supplies it.
     """
     found = Points.of(points)
     _require_points(found, request, advice)
-    return _Builder(request, found, ceilings, labels).chart()
+    return _Builder(request, found, ceilings, labels, macros).chart()
 
 
 class _Builder:
     """One chart being made; every part is asked for once."""
 
     def __init__(
-        self, request: Request, points: Points, ceilings: Sequence[Result], labels: Labels
+        self,
+        request: Request,
+        points: Points,
+        ceilings: Sequence[Result],
+        labels: Labels,
+        macros: Macros,
     ) -> None:
         self.request = request
         self.points = points
@@ -90,7 +97,7 @@ class _Builder:
             points.launch_ns[:] = request.launch_ns
         self.device = self._require_peaks()
         self._leave_out_without_peaks()
-        self.found = figures(points, self.machines, request)
+        self.found = figures(points, self.machines, request, macros)
         self.at = places(points, self.found, self.machines, self.device, request)
         self.grouping = Grouping(points, self.found, labels, request)
         self.kinds = place_kinds(points)

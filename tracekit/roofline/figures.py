@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tracekit.roofline import geometry as geo
 from tracekit.roofline.geometry import Array
 from tracekit.roofline.platforms import Machines
 from tracekit.roofline.points import Points
 from tracekit.roofline.request import Request
+
+#: What a macro of the queries gives for columns of arguments: `tracekit.engine.values_of`.
+Macros = Callable[[str, Sequence[Sequence[Any]]], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +27,15 @@ class Figures:
     overhead_ns: Array
     intensity: Array
     rate: Array
-    bound: npt.NDArray[np.object_]
+    bound: list[str | None]
     roof_ratio: Array
+    is_above_roof: list[bool | None]
     compute_time_ns: Array
     bandwidth_time_ns: Array
 
-    @property
-    def is_above_roof(self) -> npt.NDArray[np.bool_]:
-        """Points that cannot be: their data or their peaks are wrong, or the clock was higher."""
-        return self.roof_ratio > 1 + geo.ROUNDING
 
-
-def figures(points: Points, machines: Machines, request: Request) -> Figures:
-    """The figures of all points."""
+def figures(points: Points, machines: Machines, request: Request, macros: Macros) -> Figures:
+    """The figures of all points; `macros` has what the reports go by too."""
     compute_ns, bandwidth_ns = points.compute_ns, points.bandwidth_ns
     if request.has_one_peak:
         compute_ns = geo.time_at_peak_ns(points.flop, 1.0) / _peaks(points, machines)
@@ -43,19 +43,38 @@ def figures(points: Points, machines: Machines, request: Request) -> Figures:
     overhead_ns = np.where(points.is_known, points.known_launches * points.launch_ns, np.nan)
     with np.errstate(invalid="ignore"):  # NaN is not known
         times = geo.measured_times_ns(points.time_ns, compute_ns, bandwidth_ns)
-        nearness = geo.roof_ratio(
-            points.time_ns, compute_ns, np.maximum(bandwidth_ns, np.nan_to_num(points.memory_ns))
-        )
-        return Figures(
-            compute_ns,
-            bandwidth_ns,
-            overhead_ns,
-            geo.intensity(points.flop, points.moved),
-            geo.rate(points.flop, points.time_ns),
-            geo.bound_kinds(compute_ns, bandwidth_ns, overhead_ns, nearness, points.busy),
-            nearness,
-            *times,
-        )
+        intensity = geo.intensity(points.flop, points.moved)
+        rate = geo.rate(points.flop, points.time_ns)
+    verdicts = macros(
+        "roof_of",
+        [
+            *map(_with_none, (compute_ns, bandwidth_ns, points.memory_ns)),
+            [None] * len(points),
+            *map(_with_none, (overhead_ns, points.time_ns)),
+            points.busy,
+            # the plane of complexity needs no time: without one, the longer side alone is asked for
+            [
+                0.0 if request.model == "complexity" and np.isnan(time) else None
+                for time in points.time_ns
+            ],
+        ],
+    )
+    return Figures(
+        compute_ns,
+        bandwidth_ns,
+        overhead_ns,
+        intensity,
+        rate,
+        [verdict["bound_kind"] for verdict in verdicts],
+        np.array([verdict["roof_ratio"] for verdict in verdicts], np.float64),
+        [verdict["is_above_roof"] for verdict in verdicts],
+        *times,
+    )
+
+
+def _with_none(numbers: Array) -> list[float | None]:
+    """Numbers for SQL, where NULL is what is not known."""
+    return [None if np.isnan(number) else number for number in numbers.tolist()]
 
 
 def _peaks(points: Points, machines: Machines) -> Array:

@@ -1,4 +1,6 @@
-"""The geometry of rooflines: ceilings, ridges, times at peak, what bounds a point.
+"""The geometry of rooflines: ceilings, ridges, times at peak.
+
+What bounds a point is no geometry: the macro `roof_of` says it, of reports and pictures.
 
 Base units throughout: FLOP, bytes, ns, FLOP/s, bytes/s, FLOP/byte. Functions of points take and
 give float64 arrays (or scalars), in which NaN is "not known": it goes in where a figure is not
@@ -8,7 +10,6 @@ eq. 1 to 3 and sect. II; Williams et al. 2009.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,13 +23,6 @@ Level = Literal["dram", "l2", "l1"]
 #: Levels of memory, the farthest first.
 LEVELS: tuple[Level, ...] = ("dram", "l2", "l1")
 
-OVERHEAD, LATENCY = "overhead", "latency"
-BANDWIDTH, COMPUTE = "bandwidth", "compute"
-_BUSY = {"memory throughput": BANDWIDTH, "compute throughput": COMPUTE}
-#: Share of its time below which no roof limits a point (Nsight Compute's rule), as `bound_of` has.
-LATENCY_BELOW = 0.6
-#: How far above 1 `roof_ratio` may come by rounding alone.
-ROUNDING = 1e-9
 _NS = 1e9
 
 
@@ -136,41 +130,6 @@ def measured_times_ns(
     longer = np.maximum(compute, bandwidth)
     scale = _quotient(time, longer)
     return compute * scale, bandwidth * scale
-
-
-def bound_kinds(
-    compute_ns: Numbers,
-    bandwidth_ns: Numbers,
-    overhead_ns: Numbers,
-    nearness_ratio: Numbers = np.nan,
-    busy_names: Sequence[str | None] = (None,),
-) -> npt.NDArray[np.object_]:
-    """What bounds each point: overhead, latency, bandwidth or compute; None where it is not known.
-
-    Overhead where both times at peak are below N * L (NaN: not known, then not weighed), else
-    what the report says is busy where the `roof_ratio` given is below LATENCY_BELOW, and latency
-    where it says nothing; else bandwidth where that time is longer, else compute (Wang Y. 2020,
-    sect. II).
-    """
-    compute, bandwidth, overhead, nearness = np.broadcast_arrays(
-        np.atleast_1d(np.asarray(compute_ns, float)),
-        np.asarray(bandwidth_ns, float),
-        np.asarray(overhead_ns, float),
-        np.asarray(nearness_ratio, float),
-    )
-    kinds = np.where(bandwidth > compute, BANDWIDTH, COMPUTE).astype(object)
-    busy = np.array([_BUSY.get(name or "", LATENCY) for name in busy_names], dtype=object)
-    kinds = np.where(nearness < LATENCY_BELOW, busy, kinds)
-    kinds[np.maximum(compute, bandwidth) < overhead] = OVERHEAD
-    kinds[np.isnan(compute) | np.isnan(bandwidth)] = None
-    return kinds
-
-
-def roof_ratio(time_ns: Numbers, compute_ns: Numbers, bandwidth_ns: Numbers) -> Array:
-    """Time at peak / time: 1 is at the roof, above 1 the data or the peak is wrong."""
-    time = np.asarray(time_ns, float)
-    longer = np.maximum(np.asarray(compute_ns, float), np.asarray(bandwidth_ns, float))
-    return _quotient(longer, time)
 
 
 def _quotient(numerator: Numbers, denominator: Array) -> Array:

@@ -84,8 +84,6 @@ def table_of(
 
 
 def _point_columns(points: Points, found: Figures) -> dict[str, Any]:
-    above = found.is_above_roof.astype(object)
-    above[np.isnan(found.roof_ratio)] = None
     return {
         "row_kind": ["point"] * len(points),
         "name": points.name,
@@ -93,7 +91,7 @@ def _point_columns(points: Points, found: Figures) -> dict[str, Any]:
         "op_class": points.op_class,
         "level_name": points.level,
         "reason": points.reason,
-        "bound_kind": list(found.bound),
+        "bound_kind": found.bound,
         "intensity_flop_per_byte": found.intensity,
         "achieved_flop_per_s": found.rate,
         "total_flop": points.flop,
@@ -108,7 +106,7 @@ def _point_columns(points: Points, found: Figures) -> dict[str, Any]:
         "compute_time_ns": found.compute_time_ns,
         "bandwidth_time_ns": found.bandwidth_time_ns,
         "roof_ratio": found.roof_ratio,
-        "is_above_roof": list(above),
+        "is_above_roof": found.is_above_roof,
         "byte_definition": points.definition,
         "device_name": points.device,
         "source_id": points.source,
