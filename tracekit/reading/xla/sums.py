@@ -1,6 +1,6 @@
 """What operators add up to, whether a dump's sums or a trace's events give their parts.
 
-Amounts of work are NULL where they are not known of every part: a sum of some is no total.
+Amounts of work are NULL where they are not known of every part: a sum of some is not a total.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tracekit.reading.xla.ops import PS_PER_NS
 WORK = ("flop_count", "normalized_flop_count", "accessed_bytes", "dram_bytes")
 
 _INT64_MAX = 2**63 - 1
-_HALF = 32  # bits: the halves of 2^31 numbers can be added up
+_HALF = 32  # bits: the halves of 2^31 numbers can be summed
 _NUMBERED = re.compile(r"_\d+$")
 
 
@@ -54,7 +54,7 @@ def fitting(number: int | None) -> int | None:
 
 @dataclass(slots=True)
 class Work:
-    """Amounts of work added up; `origin` is where any of them is from."""
+    """Amounts of work summed; `origin` is where any of them is from."""
 
     amounts: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(WORK, 0))
     origin: str | None = None
@@ -79,7 +79,7 @@ FrameworkKey = tuple[str, int | None, str | None, str, str | None]
 
 @dataclass(slots=True)
 class FrameworkOps:
-    """A framework's operators: each is its instructions added up."""
+    """A framework's operators: each is its instructions summed."""
 
     _ops: dict[FrameworkKey, tuple[Total, Work]] = field(default_factory=dict)
 
