@@ -63,7 +63,7 @@ _LONGEST_NAME = 10_000
 
 _RECORD = (
     Recipe(
-        "a program with Google Benchmark's main; single repetitions stay in the file",
+        "a program with Google Benchmark's main; the file keeps single repetitions",
         "sh",
         """\
 ./benchmark --benchmark_out=results.json --benchmark_out_format=json \\
@@ -77,7 +77,9 @@ class GoogleBenchmarkParser:
     """Results of Google Benchmark; see the module."""
 
     name = "google-benchmark"
-    title = "results of Google Benchmark (--benchmark_out, JSON): a benchmark's run a configuration"
+    title = (
+        "results of Google Benchmark (--benchmark_out, JSON): one configuration per benchmark run"
+    )
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -101,8 +103,8 @@ class GoogleBenchmarkParser:
         yield from reading.rows.batches(is_last=True)
         if not report.event_count:
             raise FormatError(
-                f"{source.path}: no benchmark in it; run the program with --benchmark_out=FILE "
-                "and a filter that some benchmark matches"
+                f"{source.path}: no benchmarks found; run the program with --benchmark_out=FILE "
+                "and a filter that matches at least one benchmark"
             )
         context = top_level.pop("context", None)
         said = context if isinstance(context, dict) else {}
@@ -119,8 +121,9 @@ def _tell_context(context: Mapping[str, Any], report: Report) -> None:
                 "cpu_scaling",
                 "warning",
                 "recording",
-                "the processor's clock changed as it liked",
-                "real times vary with it; measure again with a fixed clock (cpupower frequency-set "
+                "CPU frequency scaling was on",
+                "real times vary with the clock; measure again at a fixed clock (cpupower "
+                "frequency-set "
                 "--governor performance)",
             )
         )
@@ -131,7 +134,7 @@ def _tell_context(context: Mapping[str, Any], report: Report) -> None:
                 "warning",
                 "recording",
                 "the library was built without optimization",
-                "short times may be too long; link a release build of Google Benchmark",
+                "short times may be too high; link a release build of Google Benchmark",
             )
         )
 
@@ -152,8 +155,8 @@ class _Reading:
                     "damaged_row",
                     "error",
                     "recording",
-                    "benchmarks without a name are left out",
-                    "the file is damaged: get it once more",
+                    "benchmarks without a name, skipped",
+                    "the file is damaged: get a new copy",
                     skipped_event_count=1,
                 )
             )
@@ -167,8 +170,8 @@ class _Reading:
                     "aggregate",
                     "info",
                     "import",
-                    "means and the like over repetitions that are in the file, left out",
-                    "the reports work them out of the repetitions",
+                    "aggregates (means and so on) over repetitions that are in the file, skipped",
+                    "reports compute them from the repetitions",
                     skipped_event_count=1,
                 )
             )

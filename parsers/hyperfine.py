@@ -23,7 +23,7 @@ _MOST_CODES = 5
 
 _RECORD = (
     Recipe(
-        "a command over lists of parameters, each of which becomes a label",
+        "a command over parameter lists; each parameter becomes a label",
         "sh",
         """\
 hyperfine --warmup 3 --export-json results.json \\
@@ -38,7 +38,7 @@ class HyperfineParser:
     """Results of hyperfine; see the module."""
 
     name = "hyperfine"
-    title = "results of hyperfine (--export-json): a command a configuration"
+    title = "results of hyperfine (--export-json): one configuration per command"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -49,7 +49,7 @@ class HyperfineParser:
         if found.has("command") and (
             found.has("mean", "user", "system") or found.has("exit_codes")
         ):
-            return Match(0.95, "commands with their times as hyperfine writes them")
+            return Match(0.95, "commands with times as hyperfine writes them")
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
@@ -67,8 +67,8 @@ class HyperfineParser:
                         "damaged_row",
                         "error",
                         "recording",
-                        "results without a command are left out",
-                        "the file is damaged: get it once more",
+                        "results without a command, skipped",
+                        "the file is damaged: get a new copy",
                         skipped_event_count=1,
                     )
                 )
@@ -76,8 +76,9 @@ class HyperfineParser:
         yield from rows.batches(is_last=True)
         if not report.event_count:
             raise FormatError(
-                f"{source.path}: no result in it; hyperfine ends at the first command that fails, "
-                "unless told otherwise (--ignore-failure)"
+                f"{source.path}: no results found; hyperfine stops at the first command that "
+                "fails, "
+                "unless --ignore-failure is given"
             )
         report.facts |= results_facts(report, "hyperfine", top_level)
 
@@ -115,7 +116,7 @@ def _add(
                 "single_times",
                 "info",
                 "import",
-                "times of single runs, left out",
+                "times of single runs, skipped",
                 "their statistics are kept",
             )
         )
@@ -148,8 +149,8 @@ def _exit_codes(codes: Any, report: Report) -> str | None:
             "exit_code",
             "warning",
             "recording",
-            "commands that ended with an exit code other than 0",
-            "their times are kept, as hyperfine was told to ignore it: "
+            "commands with a nonzero exit code",
+            "their times are kept because hyperfine ignored the failure: "
             "see configuration.status_text",
         )
     )

@@ -31,7 +31,7 @@ _SECONDS = frozenset(
 
 _RECORD = (
     Recipe(
-        "tests with the fixture benchmark; each parameter of a test becomes a label",
+        "tests with the benchmark fixture; each test parameter becomes a label",
         "sh",
         "pytest --benchmark-only --benchmark-json=results.json\n",
     ),
@@ -43,7 +43,7 @@ class PytestBenchmarkParser:
 
     name = "pytest-benchmark"
     title = (
-        "results of pytest-benchmark (--benchmark-json, .benchmarks): a benchmark a configuration"
+        "results of pytest-benchmark (--benchmark-json, .benchmarks): one configuration per test"
     )
     record = _RECORD
 
@@ -74,8 +74,8 @@ class PytestBenchmarkParser:
                         "damaged_row",
                         "error",
                         "recording",
-                        "benchmarks without a name or statistics are left out",
-                        "the file is damaged: get it once more",
+                        "benchmarks without a name or statistics, skipped",
+                        "the file is damaged: get a new copy",
                         skipped_event_count=1,
                     )
                 )
@@ -83,8 +83,8 @@ class PytestBenchmarkParser:
         yield from rows.batches(is_last=True)
         if not report.event_count:
             raise FormatError(
-                f"{source.path}: no benchmark in it; the tests may have failed, or none was "
-                "selected: look at what pytest printed"
+                f"{source.path}: no benchmarks found; the tests may have failed, or none was "
+                "selected: check pytest's output"
             )
         tool = f"pytest-benchmark {text_of(top_level.get('version')) or ''}".rstrip()
         alike = _options(whole[0]) if whole else {}
@@ -184,7 +184,7 @@ def _statistics(stats: Mapping[str, Any], report: Report) -> dict[str, Measured]
                 "single_times",
                 "info",
                 "import",
-                "times of single rounds, left out",
+                "times of single rounds, skipped",
                 "their statistics are kept",
             )
         )

@@ -58,7 +58,7 @@ def _match(survey: Survey) -> Match | None:
     processes = sorted(set(_TIMELINE_PROCESS.findall(survey.head)))
     if processes and (survey.phases or "traceEvents" in survey.keys):
         names = ", ".join(process.decode("utf-8", "replace") for process in processes[:2])
-        return Match(0.85, f"processes named as a timeline of TensorFlow 1 names them ({names})")
+        return Match(0.85, f"processes named as in a TensorFlow 1 timeline ({names})")
     if {"Op", "DataFlow"} & survey.categories:
         return Match(0.7, "events of a timeline's categories (Op, DataFlow)")
     return None
@@ -314,7 +314,7 @@ class _Reading(EventRows):
                 "tensor_object",
                 "info",
                 "import",
-                "objects of tensors (phases N, O, D: made, seen, deleted) have no row",
+                "tensor objects (phases N, O, D: created, snapshot, deleted) have no row",
                 occurrence_count=len(group),
                 skipped_event_count=len(group),
             )
@@ -326,8 +326,8 @@ class _Reading(EventRows):
                 "repeated_event",
                 "info",
                 "recording",
-                "what a GPU did stands on its stream's track and again on one of all streams or "
-                "of copies; it has one row",
+                "GPU work is on its stream's track and again on a track of all streams or "
+                "copies; it has one row",
                 occurrence_count=count,
                 skipped_event_count=count,
             )
@@ -336,7 +336,7 @@ class _Reading(EventRows):
 
 _RECORD = (
     Recipe(
-        "TensorFlow 1: one run of a session (with TensorFlow 2, which has tf.compat.v1, rather "
+        "TensorFlow 1: one session run (for TensorFlow 2, rather use "
         "tracekit formats tensorflow-profiler --record)",
         "python",
         """\
@@ -344,7 +344,7 @@ import tensorflow.compat.v1 as tf
 from tensorflow.python.client import timeline
 
 tf.disable_eager_execution()
-step = tf.reduce_sum(tf.matmul(tf.ones((64, 64)), tf.ones((64, 64))))  # your own in place of this
+step = tf.reduce_sum(tf.matmul(tf.ones((64, 64)), tf.ones((64, 64))))  # replace with your own
 options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
 metadata = tf.RunMetadata()
 with tf.Session() as session:
@@ -361,7 +361,7 @@ class TensorflowTimelineParser:
     """Timelines of TensorFlow 1."""
 
     name = "tensorflow-timeline"
-    title = "timeline of TensorFlow 1 (RunMetadata as a Chrome trace, .json)"
+    title = "TensorFlow 1 timeline (RunMetadata as a Chrome trace, .json)"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -406,7 +406,7 @@ def _tell_runs(count: int, report: Report) -> None:
             "merged_runs",
             "info",
             "recording",
-            "several runs of a session were merged into this file; devices are told by the "
+            "several session runs were merged into this file; devices are identified by the "
             "names of its processes, which may be those of the first run only",
             occurrence_count=count,
         )

@@ -75,11 +75,11 @@ def _match(survey: Survey) -> Match | None:
     if not survey.root:
         return None
     if b'"highres-ticks"' in survey.head[:4096]:
-        return Match(0.95, "the head of a trace viewer's file (highres-ticks)")
+        return Match(0.95, "the head of a trace viewer file (highres-ticks)")
     planes = sorted(set(_PLANE.findall(survey.head)))
     if planes and "M" in survey.phases and not survey.categories:
         names = ", ".join(plane.decode("utf-8", "replace") for plane in planes[:3])
-        return Match(0.75, f"processes named as the planes of a profile ({names})")
+        return Match(0.75, f"processes named like the planes of a profile ({names})")
     return None
 
 
@@ -252,7 +252,7 @@ class _Reading(EventRows):
                 "end_mark",
                 "info",
                 "recording",
-                "the empty object that the profiler ends its list with has no row",
+                "the empty object at the end of the profiler's list has no row",
                 skipped_event_count=1,
             )
         )
@@ -642,7 +642,7 @@ def _steps(group: Group, on: Sequence[_Line], slices: pa.RecordBatch) -> Iterato
 _RECORD = (
     Recipe(
         "JAX writes logs/plugins/profile/*/*.trace.json.gz beside the *.xplane.pb of the same "
-        "profile, which says more: ingest the folder, or the one file that you have",
+        "profile, which has more: ingest the folder, or the one file that you have",
         "python",
         """\
 import jax
@@ -650,7 +650,7 @@ import jax.numpy as jnp
 
 
 @jax.jit
-def step(batch: jax.Array) -> jax.Array:  # a step of your own in place of this one
+def step(batch: jax.Array) -> jax.Array:  # replace with your own step
     return jnp.tanh(batch @ batch).sum()
 
 
@@ -713,8 +713,8 @@ def _tell_limit(report: Report) -> bool:
             "event_limit",
             "warning",
             "recording",
-            f"the viewer's file keeps {MOST_EVENTS:,} events at most: shorter ones are missing",
-            "ingest the profile itself (.xplane.pb), which has all",
+            f"the viewer file keeps at most {MOST_EVENTS:,} events: shorter ones are missing",
+            "ingest the profile itself (.xplane.pb), which has all events",
         )
     )
     return True

@@ -189,7 +189,7 @@ def _match(survey: Survey) -> Match | None:
     categories = sorted(survey.categories & _CATEGORIES)
     keys = sorted(survey.keys & _KEYS)
     if categories and (survey.phases or keys):
-        return Match(0.9, f"trace events of torch's categories ({', '.join(categories[:4])})")
+        return Match(0.9, f"trace events in torch's categories ({', '.join(categories[:4])})")
     if survey.keys & _STRONG_KEYS or (keys and "traceEvents" in survey.keys):
         return Match(0.65, f"top-level keys of torch's profiler ({', '.join(keys[:4])})")
     if survey.root == "[" and "attr" in survey.keys and {"B"} <= survey.phases:
@@ -448,7 +448,7 @@ _ASCEND_COPIES = frozenset(
     )
 )
 _ASCEND_SETS = frozenset(("MEMSETASYNC",))
-#: What marks, waits and orders, or is a part of a collective that has a row of its own.
+#: What marks, waits and orders, or is a part of a collective that has its own row.
 _ASCEND_NO_WORK = (
     "EVENT",
     "NOTIFY",
@@ -497,7 +497,8 @@ def _ascend_kind(name: str, task: str | None) -> str:
 
 _RECORD = (
     Recipe(
-        "PyTorch: a trace of four steps after warm-up; of several ranks name each file by its rank",
+        "PyTorch: a trace of four steps after warm-up; with several ranks, put the rank in each "
+        "file name",
         "python",
         """\
 import torch
@@ -507,7 +508,7 @@ model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.L
 batch = torch.ones(32, 64)
 
 
-def step() -> None:  # a step of your own in place of this one
+def step() -> None:  # replace with your own step
     model.zero_grad()
     model(batch).sum().backward()
 
@@ -517,7 +518,7 @@ with profile(  # of CPU and accelerator
     on_trace_ready=lambda done: done.export_chrome_trace("trace.json.gz"),
     record_shapes=True,  # operations and bytes of operators
     profile_memory=True,  # allocations
-    with_flops=True,  # what torch itself reckons, beside
+    with_flops=True,  # torch's own estimate, for comparison
     with_modules=True,  # layers of TorchScript
     with_stack=False,  # True: layers of other models, which slows the host down
 ) as profiler:
@@ -633,8 +634,8 @@ def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
                     "merged_ranks",
                     "warning",
                     "recording",
-                    f"ranks {told} all have a device {device}: their work is added up as that of "
-                    "one device; ingest the file of each rank",
+                    f"ranks {told} all have a device {device}: their work is summed as that of "
+                    "one device; ingest one file per rank",
                 )
             )
     return {device: rank for device, (rank, *more) in ranks.items() if not more}

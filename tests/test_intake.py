@@ -267,7 +267,7 @@ def test_what_came_in_before_a_file_that_is_broken_stays(
 ) -> None:
     (tmp_path / "bad.json").write_bytes(b"junk")
     heard = Heard()
-    with pytest.raises(FormatError, match=r"bad\.json: .*there is nothing to ingest"):
+    with pytest.raises(FormatError, match=r"bad\.json: .*nothing to ingest"):
         bring_in(
             tmp_path / "S",
             small_trace,
@@ -290,7 +290,7 @@ def test_strict_leaves_nothing_of_a_large_file(
     path = damaged(medium_trace, tmp_path, "cut")
     bring_in(tmp_path / "S", small_trace)
     before = files_in(tmp_path / "S")
-    with pytest.raises(StrictError, match=r"the file is damaged and --strict was asked for"):
+    with pytest.raises(StrictError, match=r"the file is damaged and --strict was given"):
         bring_in(tmp_path / "S", path, is_strict=True, workers=workers)
     assert files_in(tmp_path / "S") == before
     assert workers_left() == []
@@ -451,9 +451,9 @@ class BadSniff(Marks):
 @pytest.mark.parametrize(
     ("parser", "found"),
     [
-        (BadTable, "gives rows of 'no_such_table' that are not as tracekit.schema has them"),
-        (BadColumns, "gives rows of 'kernel' that are not as tracekit.schema has them"),
-        (BadTypes, "gives rows of 'kernel' that are not as tracekit.schema has them"),
+        (BadTable, "yields rows of 'no_such_table' that do not match tracekit.schema"),
+        (BadColumns, "yields rows of 'kernel' that do not match tracekit.schema"),
+        (BadTypes, "yields rows of 'kernel' that do not match tracekit.schema"),
         (Raising, r"failed: ZeroDivisionError\('oops'\)"),
         (BadFacts, "failed: "),
         (BadSniff, r"failed: ZeroDivisionError\('oops'\)"),
@@ -473,7 +473,7 @@ def test_a_parser_that_breaks_the_rules_is_blamed_by_name(
     with pytest.raises(ParserError, match=f"the parser 'marks' {found}") as caught:
         bring_in(tmp_path / "S", marks)
     assert caught.value.exit_code == 70
-    assert "This is a bug in it: please report it" in str(caught.value)
+    assert "This is a bug in the parser: please report it" in str(caught.value)
     assert parser is BadSniff or str(caught.value).startswith(f"{marks}: ")
     assert files_in(tmp_path / "S") == before
 
@@ -691,13 +691,13 @@ def test_a_run_is_called_after_its_file(tmp_path: Path, small_trace: Path) -> No
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        ({"run_name": ""}, "the name of the run is empty"),
-        ({"run_name": " \n"}, "the name of the run is empty"),
+        ({"run_name": ""}, "the run name is empty"),
+        ({"run_name": " \n"}, "the run name is empty"),
         ({"labels": {"": "x"}}, "a label has no name"),
         ({"labels": {" ": "x"}}, "a label has no name"),
-        ({"workers": 0}, "--workers 0: it takes at least one"),
-        ({"workers": -1}, "--workers -1: it takes at least one"),
-        ({"format_name": "nope"}, "there is no format called 'nope'; known: .*torch-profiler"),
+        ({"workers": 0}, "--workers 0: must be at least 1"),
+        ({"workers": -1}, "--workers -1: must be at least 1"),
+        ({"format_name": "nope"}, "unknown format 'nope'; formats: .*torch-profiler"),
     ],
 )
 def test_options_that_cannot_be_meant(

@@ -557,14 +557,14 @@ def test_a_real_sum_of_ert_is_read(corpus: Path) -> None:
     compute, *_, dram = (ceiling.source for ceiling in read.ceilings)
     assert compute == (
         "ert-p100host-cpu-sum.txt, line 1: ERT, 11.03 GFLOPs; "
-        "taken as fp64: the kernels of ERT 1.1.0 compute in double"
+        "treated as fp64: the kernels of ERT 1.1.0 compute in double"
     )
     assert dram == "ert-p100host-cpu-sum.txt, line 9: ERT, 18.3 DRAM"
 
 
 @pytest.mark.parametrize("name", ["ert-p100host-cpu-max.txt", "ert-p100host-cpu-try.txt"])
 def test_raw_output_of_ert_is_refused_with_the_right_file_named(corpus: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=rf"{name}: is raw output of ERT; give .* sum, or roof"):
+    with pytest.raises(UsageError, match=rf"{name}: is raw ERT output; use .* sum, or roof"):
         read_peaks(corpus / "extra" / name)
 
 
@@ -704,7 +704,7 @@ def test_a_setting_of_ert_can_say_the_precision(given: Read, said: str, name: st
 
 @pytest.mark.parametrize("said", ["", "ERT_VERSION  2.0", "x ERT_FP64 ERT_FP32\nERT_VERSION 1.1"])
 def test_an_unsaid_precision_is_not_guessed(given: Read, said: str) -> None:
-    with pytest.raises(UsageError, match=r"sum, line 1: ERT does not say of which precision"):
+    with pytest.raises(UsageError, match=r"sum, line 1: ERT does not say which precision"):
         given(UNSTATED.format(said), "sum")
 
 
@@ -1110,13 +1110,13 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "a long number in JSON": ('{"a": 1' + "0" * 5000 + "}", "is no JSON: .*; give"),
     "JSON without data": ('{"empirical": {"gflops": {}}}', "empirical.gflops.data: must be a li"),
     "JSON's rows": (ert_json([["FP32 GFLOPs"]], []), r"\['FP32 GFLOPs'\] is not \[label, fig"),
-    "JSON's empty rows": (ert_json([], []), "ERT's database has no figure; run ERT to its end"),
+    "JSON's empty rows": (ert_json([], []), "ERT's database has no value; let ERT finish"),
     "JSON's text": (ert_json([["FP32 GFLOPs", "x"]], []), "FP32 GFLOPs: 'x' is no number"),
     "JSON's null": (ert_json([["FP32 GFLOPs", None]], []), "FP32 GFLOPs: None is no number"),
     "JSON's infinity": (ert_json([["FP32 GFLOPs", float("inf")]], []), "inf is no number"),
     "JSON's overflow": (ert_json([["FP32 GFLOPs", 1e305]], []), "inf is no number above 0"),
     "JSON's level": (ert_json([], [["L\x1b9", 1.0]]), r"there is no 'l\\x1b9'; known: dram"),
-    "JSON's precision": (ert_json([["GFLOPs", 1.0]], [], "2.0"), "does not say of which precisi"),
+    "JSON's precision": (ert_json([["GFLOPs", 1.0]], [], "2.0"), "does not say which precisi"),
     "STREAM cut short": (STREAM + "Copy: 1 1 1 1\n", "line Triad: is missing; give its whole"),
     "STREAM's head": ("STREAM version $Revision: 5.10 $\n", "rates in MB/s is missing; give"),
     "STREAM in GB/s": (STREAM.replace("MB", "GB") + "Triad: 1 1", "rates in MB/s is missing"),

@@ -76,7 +76,7 @@ def test_a_packed_trace_is_recognised(pack: Callable[[bytes], bytes], source: Wr
 
 
 def test_the_reason_says_what_was_seen(source: Write) -> None:
-    assert detect(source(TRACE)).match.reason == "trace events of torch's categories (cpu_op)"
+    assert detect(source(TRACE)).match.reason == "trace events in torch's categories (cpu_op)"
     keys = detect(source('{"deviceProperties": [], "baseTimeNanoseconds": 1, "traceEvents": []}'))
     assert keys.match.reason == (
         "top-level keys of torch's profiler (baseTimeNanoseconds, deviceProperties)"
@@ -110,21 +110,21 @@ OTHER_TOOL = {"traceEvents": [{"ph": "X", "cat": "devtools.timeline", "name": "P
 REFUSED: dict[str, tuple[bytes | str, str]] = {
     "trace of a browser": (
         json.dumps(OTHER_TOOL),
-        "it is a Chrome trace of a tool not read here (categories seen: devtools.timeline)",
+        "it is a Chrome trace of an unsupported tool (categories seen: devtools.timeline)",
     ),
-    "no events": ('{"traceEvents": []}', "it is a Chrome trace of a tool not read here"),
-    "JSON": ('{"rows": {"a": [1, 2]}}', "it is JSON, but holds no trace events"),
-    "JSON list": ("[[-1, 1, 37888, 7], [0, 2, 1, 1]]", "it is JSON, but holds no trace events"),
-    "JSON list of numbers": ("[-1.5, 2]", "it is JSON, but holds no trace events"),
-    "JSON list of null": ("[null]", "it is JSON, but holds no trace events"),
-    "JSON lines": ('{"a": 1}\n{"a": 2}\n', "it is JSON, but holds no trace events"),
-    "CSV": ('"ID","Kernel Name"\n"0","gemm"\n', "its content is none of the formats read here"),
-    "log": ("[2026-01-01 12:00] start\n", "its content is none of the formats read here"),
-    "shell": ("{ echo hello; }\n", "its content is none of the formats read here"),
-    "junk": (bytes(range(256)) * 10, "its content is none of the formats read here"),
+    "no events": ('{"traceEvents": []}', "it is a Chrome trace of an unsupported tool"),
+    "JSON": ('{"rows": {"a": [1, 2]}}', "it is JSON, but has no trace events"),
+    "JSON list": ("[[-1, 1, 37888, 7], [0, 2, 1, 1]]", "it is JSON, but has no trace events"),
+    "JSON list of numbers": ("[-1.5, 2]", "it is JSON, but has no trace events"),
+    "JSON list of null": ("[null]", "it is JSON, but has no trace events"),
+    "JSON lines": ('{"a": 1}\n{"a": 2}\n', "it is JSON, but has no trace events"),
+    "CSV": ('"ID","Kernel Name"\n"0","gemm"\n', "its content is not in a supported format"),
+    "log": ("[2026-01-01 12:00] start\n", "its content is not in a supported format"),
+    "shell": ("{ echo hello; }\n", "its content is not in a supported format"),
+    "junk": (bytes(range(256)) * 10, "its content is not in a supported format"),
     "empty": (b"", "the file is empty"),
     "empty inside": (gzip.compress(b""), "the file is empty once decompressed (gzip)"),
-    "UTF-16": (TRACE.encode("utf-16"), "it is UTF-16 text; write it again as UTF-8"),
+    "UTF-16": (TRACE.encode("utf-16"), "it is UTF-16 text; convert it to UTF-8"),
     "zip": (b"PK\x03\x04" + bytes(100), "it is a zip archive; unpack it first"),
     "xz": (b"\xfd7zXZ\0" + bytes(100), "it is compressed with xz; unpack it first"),
     "bzip2": (b"BZh91AY&SY", "it is compressed with bzip2; unpack it first"),
@@ -139,8 +139,8 @@ def test_what_is_no_trace_of_torch_is_refused_by_name(kind: str, source: Write) 
         detect(found)
     message = str(refusal.value)
     assert message.startswith(f"{found.path}: {what}")
-    assert "Looked for: torch-profiler, nsight-compute, nvprof" in message
-    assert message.endswith("say which with --format")
+    assert "Checked for: torch-profiler, nsight-compute, nvprof" in message
+    assert message.endswith("choose it with --format")
 
 
 def test_a_database_is_refused_by_name(tmp_path: Path) -> None:
@@ -148,14 +148,14 @@ def test_a_database_is_refused_by_name(tmp_path: Path) -> None:
     database = sqlite3.connect(path)
     database.execute("CREATE TABLE kernel (name TEXT)")
     database.close()
-    with pytest.raises(FormatError, match="it is an SQLite database, which no parser here reads"):
+    with pytest.raises(FormatError, match="it is an SQLite database, which is not supported"):
         detect(Source.at(path))
 
 
 def test_any_table_is_one_of_results_unless_a_profiler_wrote_it(source: Write) -> None:
     like_perf = "run,model,batch,images\na-1,vgg16,1,8.2\nb-1,mkl,64,1,16\nc-1,vgg16,2,9.1\n"
     assert detect(source(like_perf)).parser.name == "results-table"
-    with pytest.raises(FormatError, match="none of the formats"):
+    with pytest.raises(FormatError, match="not in a supported format"):
         detect(source("Kernel_Name,Start_Timestamp\ngemm,8\n"))
 
 
@@ -167,7 +167,7 @@ def test_files_of_other_tools_in_the_corpus_are_refused(corpus: Path) -> None:
     ]
     assert len(files) == 20
     for path in files:
-        with pytest.raises(FormatError, match="none of the formats"):
+        with pytest.raises(FormatError, match="not in a supported format"):
             detect(Source.at(path))
 
 
@@ -197,7 +197,9 @@ def test_what_perf_report_prints_is_named(tmp_path: Path) -> None:
         "# To display the perf.data header info, please use --header/--header-only options.\n#\n"
         "# Overhead  Command\n    45.12%  a.out\n"
     )
-    with pytest.raises(FormatError, match=r"text of `perf report` or .* what `perf stat` prints"):
+    with pytest.raises(
+        FormatError, match=r"output of `perf report` or .* only output of `perf stat`"
+    ):
         detect(Source.at(file))
 
 
@@ -212,7 +214,7 @@ def test_a_named_format_is_not_questioned(source: Write) -> None:
 
 def test_an_unknown_format_is_told_with_the_known_ones() -> None:
     known = ", ".join(sorted(OURS))
-    with pytest.raises(UsageError, match=f"no format called 'torch'; known: {known}$"):
+    with pytest.raises(UsageError, match=f"unknown format 'torch'; formats: {known}$"):
         parser_named("torch")
 
 
@@ -284,9 +286,7 @@ def test_a_parser_of_another_package_is_found(install: Install, source: Write) -
 
 def test_a_refusal_names_every_format(install: Install, source: Write) -> None:
     install("marks", GOOD.format(name="marks", certainty=0.7))
-    with pytest.raises(
-        FormatError, match=r"Looked for: torch-profiler, .*, marks \(`tracekit formats`"
-    ):
+    with pytest.raises(FormatError, match=r"Checked for: torch-profiler, .*, marks \(for"):
         detect(source("hello"))
 
 
@@ -305,7 +305,7 @@ def test_two_equally_sure_are_asked_about(install: Install, source: Write) -> No
         detect(found)
     assert str(refusal.value) == (
         f"{found.path}: several formats fit equally well: first (the first line is #marks); "
-        "second (the first line is #marks); say which with --format"
+        "second (the first line is #marks); choose one with --format"
     )
     assert detect(found, "first").parser.name == "first"
 
@@ -342,9 +342,7 @@ def test_who_asks_for_a_broken_parser_is_told_why(install: Install, source: Writ
     install("marks", "import no_such_module")
     with pytest.raises(UsageError, match="cannot be loaded: ModuleNotFoundError"):
         parser_named("marks")
-    with pytest.raises(
-        FormatError, match=r"Not looked for: the parser 'marks' .* cannot be loaded"
-    ):
+    with pytest.raises(FormatError, match=r"Not checked: the parser 'marks' .* cannot be loaded"):
         detect(source("#marks"))
 
 
@@ -366,7 +364,7 @@ def test_of_two_parsers_of_one_name_the_first_is_used_and_the_other_named(
     assert parser_named("torch-profiler").title.startswith("torch.profiler Chrome trace")
     assert broken_parsers() == {
         "torch-profiler (tracekit_impostor:MarksParser)": (
-            "two parsers are called 'torch-profiler'; the one of tracekit_impostor:MarksParser "
+            "two parsers are named 'torch-profiler'; the one from tracekit_impostor:MarksParser "
             "is not used: uninstall the package that provides it"
         )
     }

@@ -169,7 +169,7 @@ def test_a_trajectory_of_chosen_runs(session: Session) -> None:
 
 
 def test_a_label_that_no_run_has(session: Session) -> None:
-    with pytest.raises(UsageError, match=r"label 'depth'; labels there are: batch, net\. .*ingest"):
+    with pytest.raises(UsageError, match=r"label 'depth'; labels: batch, net\. .*ingest"):
         session.chart(request=Request(trajectory="depth"))
 
 
@@ -200,7 +200,9 @@ def test_levels_that_were_not_collected(session: Session) -> None:
 
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
     session = Session(create_store(tmp_path / "S"))
-    with pytest.raises(UsageError, match="the store is empty; `tracekit ingest FILE` fills it"):
+    with pytest.raises(
+        UsageError, match="the store is empty; add files with `tracekit ingest FILE`"
+    ):
         session.chart()
 
 
@@ -212,7 +214,7 @@ def test_a_name_that_two_runs_have_is_asked_for_by_id(tmp_path: Path) -> None:
         ingest(file, store, Options(device_name=V100))
     session = Session(open_store(store))
     ids = [row["run_id"] for row in session.query("runs").rows()]
-    with pytest.raises(UsageError, match=r"several runs are called 'k\.csv'; say which by"):
+    with pytest.raises(UsageError, match=r"several runs are named 'k\.csv'; give the ID of one"):
         session.chart(["k.csv"], BY_RUN)
     # the second is the newest, with twice the work
     for run, flop in zip(ids, (6.28e9, 3.14e9), strict=True):

@@ -434,7 +434,7 @@ def test_replacing_every_source_relabels_a_run_and_replacing_some_does_not(
     store = tmp_path / "S"
     bring_in(store, gpu_trace, cpu_trace, run_name="r", labels={"batch": "32"})
     before = tree(store)
-    with pytest.raises(UsageError, match="give --replace with every file of the run"):
+    with pytest.raises(UsageError, match="use --replace with every file of the run"):
         bring_in(store, gpu_trace, run_name="r", labels={"batch": "64"}, replaces=True)
     assert tree(store) == before
     bring_in(store, gpu_trace, cpu_trace, run_name="r", labels={"batch": "64"}, replaces=True)
@@ -508,7 +508,7 @@ def test_any_name_of_a_run_is_kept_and_stays_inside(
 
 @pytest.mark.parametrize("name", ["", " ", "\t\n"])
 def test_an_empty_name_of_a_run_is_refused(tmp_path: Path, small_trace: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="name of the run is empty"):
+    with pytest.raises(UsageError, match="run name is empty"):
         bring_in(tmp_path / "S", small_trace, run_name=name)
     assert not (tmp_path / "S").exists()
 
@@ -621,9 +621,9 @@ def test_a_store_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_store(tmp_path: Path, gpu_trace: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(StoreError, match="is no tracekit store"):
+    with pytest.raises(StoreError, match="is not a tracekit store"):
         open_store(tmp_path)
-    with pytest.raises(UsageError, match="other things in it"):
+    with pytest.raises(UsageError, match="other content"):
         bring_in(tmp_path, gpu_trace)
     assert tree(tmp_path) == {"thesis.tex": b"years of work"}
 
@@ -636,7 +636,7 @@ def test_an_empty_folder_becomes_a_store(tmp_path: Path, gpu_trace: Path) -> Non
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_a_file_is_no_store(tmp_path: Path, gpu_trace: Path, place: str) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(StoreError, match=r"is no tracekit store|does not exist"):
+    with pytest.raises(StoreError, match=r"is not a tracekit store|does not exist"):
         open_store(tmp_path / place)
     with pytest.raises(StoreError, match=r"is a file|Not a directory"):
         bring_in(tmp_path / place, gpu_trace)

@@ -92,13 +92,13 @@ def _verdict(result: Result, runs: Sequence[Mapping[str, Any]]) -> Verdict:
     rows = {row["row_kind"]: row for row in result.rows() if row["row_kind"] in ("step", "total")}
     row = rows.get("step") or rows.get("total")
     if row is None:
-        return Verdict("A and B have nothing in common that can be compared.")
+        return Verdict("A and B have nothing in common to compare.")
     what = "" if row["row_kind"] == "step" else f"{_BASES.get(runs[0]['basis_kind'], 'time')} "
     per = " a step" if row["a_step_count"] is not None else ""
     times = f"{human(row['a_ns'], 'ns')} → {human(row['b_ns'], 'ns')}"
     if row["delta_ratio"] is None:
         why = f": {row['reason']}" if row["reason"] else ""
-        return Verdict(f"Whether B is slower is not known ({what}{times}{per}{why}).")
+        return Verdict(f"Cannot tell whether B is slower ({what}{times}{per}{why}).")
     sentence = f"{_judged(row, per)} ({what}{times}, {_noise(row)})."
     return Verdict(sentence, row["delta_ratio"], row["is_beyond_noise"])
 
@@ -112,7 +112,7 @@ def _judged(row: Mapping[str, Any], per: str) -> str:
 
 def _noise(row: Mapping[str, Any]) -> str:
     if row["noise_ns"] is None:
-        return f"noise not known: {row['reason'].partition(':')[0]}"
+        return f"noise unknown: {row['reason'].partition(':')[0]}"
     where = "beyond" if row["is_beyond_noise"] else "within"
     return f"{where} noise of ±{human(row['noise_ns'], 'ns')}"
 
@@ -125,14 +125,14 @@ def _about(runs: Sequence[Mapping[str, Any]], phase: str, *, chosen: bool) -> li
     if len({run["device_names"] for run in runs}) > 1:
         notes.append("the devices differ")
     if len({run["step_kind"] for run in runs if run["step_count"]}) > 1:
-        notes.append("the steps are of different kinds, so their times need not be alike")
+        notes.append("the steps are of different kinds, so their times may differ")
     if all(run["step_count"] for run in runs):
         notes.append(_steps_of(runs, phase, chosen=chosen))
         notes += _beside_stable(runs) if phase == "stable" else []
     elif any(run["step_count"] for run in runs):
-        notes.append("only one run has steps: the recordings are compared as a whole")
+        notes.append("only one run has steps: compared whole recordings")
     else:
-        notes.append("no steps: the recordings are compared as a whole")
+        notes.append("no steps: compared whole recordings")
     return notes
 
 
@@ -162,10 +162,10 @@ def _beside_stable(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     if any(run["all_step_count"] > run["step_count"] for run in runs):
         means = ", ".join(
             f"{run['side_kind']} {counted(run['all_step_count'], 'step')} of "
-            f"{human(run['all_mean_ns'], 'ns')} in the mean"
+            f"{human(run['all_mean_ns'], 'ns')} on average"
             for run in runs
         )
-        notes.append(f"all steps: {means}; --phase all compares these")
+        notes.append(f"all steps: {means}; to compare these, use --phase all")
     return notes + [
         f"warning: {run['side_kind']}: {run['stable_warning']}"
         for run in runs
@@ -180,9 +180,7 @@ def _caveats(result: Result, runs: Sequence[Mapping[str, Any]], by: str) -> list
     if any(run["basis_kind"] is None for run in runs) or len(set(bases)) > 1:
         notes.append(f"no rows by {by}: A has {bases[0]}, B has {bases[-1]}")
     if any(run["source_count"] > 1 for run in runs):
-        notes.append(
-            "times are means over the sources (ranks); the devices of a source are added up"
-        )
+        notes.append("times are means over sources (ranks); devices of a source are summed")
     parts = [row for row in result.rows() if row["row_kind"] == "part"]
     return [*notes, *_unlike(parts), *sorted({row["reason"] for row in parts if row["reason"]})]
 
@@ -201,7 +199,7 @@ def _unlike(parts: Sequence[Mapping[str, Any]]) -> list[str]:
 def _outside(run: Mapping[str, Any]) -> str:
     outside, all_of_it = human(run["outside_ns"], "ns"), human(run["work_ns"], "ns")
     whose = f"{run['side_kind']}'s {all_of_it} of device time"
-    return f"{outside} of {whose} are outside of these steps and left out"
+    return f"{outside} of {whose} are outside these steps and excluded"
 
 
 def _basis(run: Mapping[str, Any], by: str) -> str:

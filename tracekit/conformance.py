@@ -107,7 +107,7 @@ def check_parser(parser: Parser, sample: bytes, *, seed: int = 0, effort: int = 
 
     On everything: ``sniff`` returns a Match or None and never raises; ``parse`` raises nothing but
     FormatError, with a text; it yields tables that a parser may fill, each in its exact schema, in
-    batches of bounded size; the account adds up (distinct ``event_id`` over the event tables, plus
+    batches of bounded size; the account sums up (distinct ``event_id`` over the event tables, plus
     ``skipped_event_count``, is ``event_count``); there is no NaN and no infinity, no negative
     ``dur_ns``, and what is called JSON is JSON; issues and facts are well formed. Parsing again,
     from gzip or zstd, or in parts gives the same rows, issues and facts. The sample itself is

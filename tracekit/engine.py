@@ -311,7 +311,7 @@ class Database:
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
         """The answer of a report; raises QueryError for unknown names or parameters.
 
-        A parameter that nobody gave is what the store leaves no choice about, and the notes say
+        A parameter that were not given is what the store leaves no choice about, and the notes say
         so; ChoiceError where there is a choice. A small answer is kept: what is in the store does
         not change for this object, and to draw the same runs by several models asks the same.
         """
@@ -320,7 +320,7 @@ class Database:
         if unknown := set(given) - {p.name for p in query.parameters}:
             raise QueryError(
                 f"the report {name} has no parameter {', '.join(sorted(unknown))}; "
-                f"it has: {', '.join(p.name for p in query.parameters) or 'none'}"
+                f"its parameters: {', '.join(p.name for p in query.parameters) or 'none'}"
             )
         missing = [
             p.name
@@ -342,7 +342,7 @@ class Database:
         return replace(answer, notes=(*answer.notes, *chosen)) if chosen else answer
 
     def _values(self, query: Query, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of all parameters; ChoiceError for those that nobody gave and many fit."""
+        """The values of all parameters; ChoiceError for those that were not given and many fit."""
         values = {p.name: given.get(p.name, p.default) for p in query.parameters}
         for parameter in query.parameters:
             _require_fit(query, parameter, values[parameter.name])
@@ -407,7 +407,7 @@ class Database:
         runs = self._fetch(_RUNS, {}).to_pylist()
         if not runs and not self.damages:
             raise UsageError(
-                f"{self.store.path}: the store is empty; `tracekit ingest FILE` fills it"
+                f"{self.store.path}: the store is empty; add files with `tracekit ingest FILE`"
             )
         if name is None and runs:
             return str(runs[0]["run_id"])
@@ -417,14 +417,14 @@ class Database:
         if not found:
             known = ", ".join(sorted({run["run_name"] for run in runs})[:20])
             damaged = sorted({damage.commit.run_id for damage in self.damages})
-            without = f"; left out as damaged: {', '.join(damaged)}" if damaged else ""
+            without = f"; excluded because damaged: {', '.join(damaged)}" if damaged else ""
             raise UsageError(
                 f"there is no run {f'called {name!r} ' if name else ''}in the store; runs: "
                 f"{known or 'none'}{without}"
             )
         if len(found) > 1:
             raise UsageError(
-                f"several runs are called {name!r}; say which by its id: {', '.join(found)}"
+                f"several runs are named {name!r}; give the ID of one: {', '.join(found)}"
             )
         return found[0]
 
@@ -437,8 +437,8 @@ class Database:
             if not _OVERFLOW.search(str(error)):
                 raise
             raise QueryError(
-                f"{query.name}: a figure of the {query.kind} is too large for 64 bits, so a start, "
-                f"a duration or a size in the data cannot be right. {str(error).splitlines()[0]}"
+                f"{query.name}: a value in the {query.kind} is too large for 64 bits, so a start, "
+                f"a duration or a size in the data must be wrong. {str(error).splitlines()[0]}"
             ) from error
         columns = tuple(ResultColumn(c.name, unit_of(c.name), c.doc) for c in query.columns)
         return Result(query.name, table, columns, (query.purpose, f"source: {query.source}"))
@@ -495,30 +495,31 @@ class Database:
         """Raise QueryError unless `text` is one SELECT that does nothing but read."""
         if len(text) > _MOST_SQL:
             raise QueryError(
-                f"the SQL has {len(text):,} characters; it may have {_MOST_SQL:,}. For a long list "
-                "of values use a DuckDB of your own: the store's tables are Parquet files"
+                f"the SQL has {len(text):,} characters; the limit is {_MOST_SQL:,}. For a long "
+                "list "
+                "of values, use your own DuckDB: the store's tables are Parquet files"
             )
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise QueryError("the SQL has a character in it that is no Unicode text") from None
+            raise QueryError("the SQL has a character that is not valid Unicode") from None
         try:
             statements = cursor.extract_statements(text)
             kinds = [statement.type.name for statement in statements]
         except duckdb.Error as error:
             raise QueryError(self._explained(error)) from error
         except ValueError as error:  # a kind of statement that duckdb's Python knows no name for
-            raise QueryError(f"one SELECT is allowed; this is something else ({error})") from error
-        if not kinds:
             raise QueryError(
-                'there is no statement in the SQL; ask with a SELECT, e.g. "SELECT * FROM run"'
-            )
+                f"only one SELECT is allowed; this is something else ({error})"
+            ) from error
+        if not kinds:
+            raise QueryError('the SQL has no statement; use a SELECT, e.g. "SELECT * FROM run"')
         if kinds == ["MULTI"]:
             raise QueryError(
-                "one SELECT is allowed; write a PIVOT with its values: ON column IN (…)"
+                "only one SELECT is allowed; write a PIVOT with its values: ON column IN (…)"
             )
         if kinds != ["SELECT"]:
-            raise QueryError(f"one SELECT is allowed; this is: {', '.join(kinds)}")
+            raise QueryError(f"only one SELECT is allowed; this is: {', '.join(kinds)}")
         require_reading(_tree(cursor, text))
 
     def _explained(self, error: Exception) -> str:
@@ -527,7 +528,7 @@ class Database:
             raise error  # none of DuckDB's
         text = str(error).strip().removeprefix(_OF_OURS)
         if isinstance(error, duckdb.PermissionException):
-            return f"{text}\nOnly the store's own files can be read from SQL."
+            return f"{text}\nSQL can read only the store's own files."
         if isinstance(error, duckdb.CatalogException):
             return f"{text}\nTables: {known_tables()}."
         if isinstance(error, duckdb.OutOfMemoryException):
@@ -535,11 +536,11 @@ class Database:
         if isinstance(error, duckdb.IOException | duckdb.InvalidInputException):
             if self._has_changed():
                 return (
-                    f"{self.store.path}: the store changed while it was read: sources were "
-                    "replaced or removed meanwhile; open it and ask again"
+                    f"{self.store.path}: the store changed during the query: sources were "
+                    "replaced or removed; run the query again"
                 )
             if self._root in text:
-                text += "\n`tracekit check` says whether the store is damaged."
+                text += "\nRun `tracekit check` to see whether the store is damaged."
         return text
 
     def _has_changed(self) -> bool:
@@ -551,12 +552,13 @@ def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
     """Raise QueryError for a value that a parameter cannot have."""
     if isinstance(value, int | float) and not 0 <= value <= _MOST_PARAMETER:
         raise QueryError(
-            f"the report {query.name}: {parameter.name} cannot be {value}; it is at least 0, and "
-            "fits 64 bits"
+            f"the report {query.name}: {parameter.name}: invalid value {value}; it must be at "
+            "least 0 and "
+            "fit in 64 bits"
         )
     if parameter.choices and value not in parameter.choices:
         raise QueryError(
-            f"the report {query.name}: {parameter.name} cannot be {value!r}; it is one of: "
+            f"the report {query.name}: {parameter.name}: invalid value {value!r}; use one of: "
             f"{', '.join(parameter.choices)}"
         )
 
@@ -601,7 +603,7 @@ def _selected(
     for name, kind in zip(relation.columns, relation.types, strict=True):
         if inexact := _inexact_type(kind):
             raise QueryError(
-                f"the column {name!r} has the type {inexact.upper()}, which cannot be handed on "
+                f"the column {name!r} has the type {inexact.upper()}, which cannot be converted "
                 f"exactly; write CAST(… AS VARCHAR)"
             )
     batches = list[pa.RecordBatch]()
@@ -612,7 +614,7 @@ def _selected(
             most_bytes -= batch.nbytes
             if most_bytes < 0:
                 raise duckdb.OutOfMemoryException(
-                    "Out of Memory Error: the rows of the answer do not fit into it"
+                    "Out of Memory Error: the result does not fit in memory"
                 )
     except OSError as error:
         raise _of_duckdb(str(error)) from None
@@ -645,7 +647,7 @@ def _require_calendar(table: pa.Table) -> None:
                 column.to_pylist()
         except (OverflowError, ValueError) as error:
             raise QueryError(
-                f"the column {name!r} has a date or time outside of the years 1 to 9999 "
+                f"the column {name!r} has a date or time outside the years 1 to 9999 "
                 f"({error}); write CAST(… AS VARCHAR)"
             ) from error
 

@@ -52,7 +52,7 @@ class ChoiceError(QueryError):
         """Say what there is to choose from."""
         self.choices = choices
         told = [f"{name} (one of {_few(values)})" for name, values in choices.items()]
-        super().__init__(f"say which {' and which '.join(told)}")
+        super().__init__(f"specify {' and '.join(told)}")
 
     def examples(self) -> dict[str, str]:
         """A value for each, and another for the next where there is one."""

@@ -180,8 +180,9 @@ def _counted(database: Database, run_id: str, name: str) -> pa.Table:
     table = database.sql(_COUNTERS.format(run=run_id)).table
     if not len(table):
         raise UsageError(
-            f"the run {name!r} has no counters of kernels; `tracekit formats nsight-compute "
-            "--metrics` prints the command that collects them"
+            f"the run {name!r} has no kernel counters; to get the command that collects them, "
+            "run `tracekit formats nsight-compute "
+            "--metrics`"
         )
     return table
 
@@ -266,17 +267,18 @@ def _warnings(
     )
     if ours and theirs and not set(ours) & set(theirs):
         yield (
-            f"counted on another device: {', '.join(theirs)}, the timeline is of {', '.join(ours)}"
+            f"counted on another device: {', '.join(theirs)}; the timeline is from "
+            f"{', '.join(ours)}"
         )
     if found.has_other_inputs:
         yield (
-            "counted with other inputs: the same kernels have other grids or types in between; "
-            "one whose grid is the same can have done more or less"
+            "counted with other inputs: some of these kernels have other grids or types; "
+            "even with the same grid, the work may differ"
         )
     share = _unlike_share(found, launches, counted)
     if share > _MOST_UNLIKE:
         yield (
-            f"{100 * share:.3g} % of the matched kernel time is of long launches that took less "
+            f"{100 * share:.3g} % of the matched kernel time is in long launches that took less "
             f"than two thirds or more than {_UNLIKE:g} times as long under the counters: other "
             "inputs, or other clocks (--clock-control none)"
         )
@@ -298,14 +300,14 @@ def _unlike_share(found: Alignment, launches: pa.Table, counted: pa.Table) -> fl
 def _poor(joined: Join, timeline: str, counters: str, least_ratio: float) -> str:
     time_share = joined.matched_time_ratio
     of_time = "" if time_share is None else f" and {100 * time_share:.3g} % of the kernel time"
-    asked = f"at least {100 * least_ratio:.3g} % are asked for (--min-match), so " * (
+    asked = f"at least {100 * least_ratio:.3g} % are required (--min-match), so " * (
         least_ratio > 0
     )
-    where = "".join(f". Where they part first: {part.in_words()}" for part in joined.parts[:1])
+    where = "".join(f". First difference: {part.in_words()}" for part in joined.parts[:1])
     return (
         f"{counters!r} has counters for {100 * joined.matched_ratio:.3g} % of the launches"
         f"{of_time} of {timeline!r}; {asked}nothing was joined{where}. "
-        "Count the same program with the same inputs"
+        "Profile the same program with the same inputs"
     )
 
 

@@ -48,11 +48,11 @@ class Limits:
         """Check both."""
         if self.memory is not None and size_bytes(self.memory) < _LEAST_BYTES:
             raise UsageError(
-                f"--memory {self.memory}: write a size of at least {_LEAST_BYTES // 10**6}MB, such "
+                f"--memory {self.memory}: use a size of at least {_LEAST_BYTES // 10**6}MB, such "
                 "as 4GB"
             )
         if self.timeout_s is not None and not 0 < self.timeout_s < threading.TIMEOUT_MAX:
-            raise UsageError(f"--timeout {self.timeout_s}: write seconds, such as 60")
+            raise UsageError(f"--timeout {self.timeout_s}: use seconds, such as 60")
 
     def settings(self) -> dict[str, str]:
         """The settings of DuckDB that hold memory and disk."""
@@ -92,7 +92,8 @@ class Limits:
             while not answer.done():
                 if time.monotonic() > end_s:
                     raise QueryError(
-                        f"the query took longer than {self.timeout_s:g} s; ask for less, or allow "
+                        f"the query took longer than {self.timeout_s:g} s; query less data, or "
+                        "allow "
                         "more with --timeout"
                     )
                 wait([answer], _POLL_SECONDS)
@@ -106,8 +107,9 @@ class Limits:
         first = message.splitlines()[0]
         allowed = self.memory or "half of the machine's memory"
         return (
-            f"{first}\nA query may take {allowed}, and half of the free room for temporary files; "
-            "ask for less, or allow more with --memory."
+            f"{first}\nA query may use {allowed}, and half of the free disk space for temporary "
+            "files; "
+            "query less data, or allow more with --memory."
         )
 
 

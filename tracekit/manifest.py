@@ -1,7 +1,7 @@
 """The manifest of an ingest: its files, each with its rows, its size and its hash.
 
 ``_<ingest>.json`` lies beside the commit mark and comes into place just before it. Its second line
-is the hash of its first, so that damage of the manifest is not taken for damage of the files.
+is the hash of its first, so that damage of the manifest is not treated as damage of the files.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ def differences(path: str, entry: Entry, *, is_deep: bool) -> Iterator[str]:
     try:
         found = os.lstat(path)
         if not S_ISREG(found.st_mode):
-            yield "is a link" if S_ISLNK(found.st_mode) else "is no file"
+            yield "is a link" if S_ISLNK(found.st_mode) else "is not a file"
         elif found.st_size != entry.size_bytes:
             yield f"has {found.st_size:,} of {entry.size_bytes:,} bytes"
         elif is_deep and _hash_of(path) != entry.sha256:
-            yield "is not what was written: its hash differs"
+            yield "has changed: its hash differs"
     except FileNotFoundError:
         yield "is missing"
     except OSError as error:

@@ -1,7 +1,7 @@
 """Classes of operators: matmul, convolution, fusion …, from our own data file.
 
 An operator's class is told by what its profiler calls it. The order of the classes is that of the
-file, and figures colour by it.
+file, and figures color by it.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ class GroupingParser(Parser, Protocol):
     """A parser whose profiler writes a run as several files, in a folder of their own."""
 
     def expects(self, file: Path) -> bool:
-        """Whether a file is the profiler's by its name: it is told, not passed over, if broken."""
+        """Whether a file is the profiler's by its name: it is told, not skipped, if broken."""
         ...
 
     def groups(self, files: Sequence[Path]) -> Groups:

@@ -17,7 +17,7 @@ from tracekit.reading.chrome.sniffing import Survey
 from tracekit.source import Source
 
 #: What is claimed less surely (any table is a table of results) has to be named: a folder's files
-#: are passed over.
+#: are skipped.
 SURE = 0.25
 
 
@@ -47,7 +47,8 @@ def blamed(parser: Parser, path: Path | None = None) -> Iterator[None]:
         raise FormatError(f"{path or what}: cannot be read: {error.strerror or error}") from error
     except Exception as error:
         raise ParserError(
-            f"{what} failed: {error!r}. This is a bug in it: please report it, with the file "
+            f"{what} failed: {error!r}. This is a bug in the parser: please report it, with the "
+            "file "
             "if you can"
         ) from error
 
@@ -81,7 +82,7 @@ def _known() -> Known:
             continue
         if parser.name in found.parsers:
             found.broken[f"{parser.name} ({entry.value})"] = (
-                f"two parsers are called {parser.name!r}; the one of {entry.value} is not used: "
+                f"two parsers are named {parser.name!r}; the one from {entry.value} is not used: "
                 "uninstall the package that provides it"
             )
             continue
@@ -92,7 +93,7 @@ def _known() -> Known:
 def _made(kind: Any) -> Parser:
     made: object = kind()
     if not isinstance(made, Parser) or not isinstance(made.name, str):
-        raise TypeError("it is no parser: it lacks name, title, sniff or parse")
+        raise TypeError("not a parser: it lacks name, title, sniff or parse")
     return made
 
 
@@ -104,7 +105,7 @@ def parser_named(name: str) -> Parser:
         if name in broken_parsers():
             raise UsageError(broken_parsers()[name]) from None
         known = ", ".join(sorted(parsers()))
-        raise UsageError(f"there is no format called {name!r}; known: {known}") from None
+        raise UsageError(f"unknown format {name!r}; formats: {known}") from None
 
 
 def claims(head: bytes) -> list[tuple[Parser, Match]]:
@@ -162,7 +163,7 @@ def chosen(source: Source, head: bytes, found: Sequence[tuple[Parser, Match]]) -
     if len(best) > 1:
         reasons = "; ".join(f"{parser.name} ({match.reason})" for parser, match in best)
         raise FormatError(
-            f"{source.path}: several formats fit equally well: {reasons}; say which with --format"
+            f"{source.path}: several formats fit equally well: {reasons}; choose one with --format"
         )
     return Detection(*best[0])
 
@@ -174,25 +175,25 @@ def what_it_is(source: Source) -> str:
 
 def _nothing_fits(source: Source, head: bytes) -> str:
     looked_for = ", ".join(parsers())
-    broken = "".join(f". Not looked for: {reason}" for reason in broken_parsers().values())
+    broken = "".join(f". Not checked: {reason}" for reason in broken_parsers().values())
     return (
-        f"{source.path}: {_what_it_is(source, head)}. Looked for: {looked_for}{broken} "
-        "(`tracekit formats` says what each is). If it is one of these all the same, say which "
+        f"{source.path}: {_what_it_is(source, head)}. Checked for: {looked_for}{broken} "
+        "(for descriptions, run `tracekit formats`). If it is one of these, choose it "
         "with --format"
     )
 
 
 _BY_FIRST_BYTES = {
-    b"\xff\xfe": "it is UTF-16 text; write it again as UTF-8",
-    b"\xfe\xff": "it is UTF-16 text; write it again as UTF-8",
+    b"\xff\xfe": "it is UTF-16 text; convert it to UTF-8",
+    b"\xfe\xff": "it is UTF-16 text; convert it to UTF-8",
     b"PK\x03\x04": "it is a zip archive; unpack it first",
     b"\xfd7zXZ": "it is compressed with xz; unpack it first",
     b"BZh": "it is compressed with bzip2; unpack it first",
-    b"SQLite format 3\0": "it is an SQLite database, which no parser here reads",
+    b"SQLite format 3\0": "it is an SQLite database, which is not supported",
 }
 _BY_WORDS = {
     b"# To display the perf.data header info": (
-        "it is text of `perf report` or `perf script`; of perf, what `perf stat` prints is read"
+        "it is output of `perf report` or `perf script`; only output of `perf stat` is supported"
     )
 }
 
@@ -207,4 +208,4 @@ def _what_it_is(source: Source, head: bytes) -> str:
     for words, what in _BY_WORDS.items():
         if words in head:
             return what
-    return Survey.of(head).description() or "its content is none of the formats read here"
+    return Survey.of(head).description() or "its content is not in a supported format"

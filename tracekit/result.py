@@ -55,7 +55,8 @@ class Result:
             frame: pd.DataFrame = self.table.to_pandas()
         except (ValueError, NotImplementedError) as error:
             raise QueryError(
-                f"the rows cannot be a DataFrame: {error}; write CAST(… AS VARCHAR) for that column"
+                f"the rows cannot be converted to a DataFrame: {error}; write CAST(… AS VARCHAR) "
+                "for that column"
             ) from error
         return frame
 

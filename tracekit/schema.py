@@ -57,26 +57,26 @@ NAME = Column("name", TEXT, "name as the profiler wrote it, never shortened")
 START = Column(
     "start_ns", INT, "start, in ns after `source_file.base_time_ns` (the profiler's own clock)"
 )
-TIME = Column("time_ns", INT, "moment, in ns after `source_file.base_time_ns`")
-DURATION = Column("dur_ns", INT, "duration; NULL where the file gives none")
+TIME = Column("time_ns", INT, "time, in ns after `source_file.base_time_ns`")
+DURATION = Column("dur_ns", INT, "duration; NULL if not in the file")
 CORRELATION = Column("correlation_id", INT, "ties a launch call to the device work it caused")
 EXTERNAL = Column("external_id", INT, "ties an operator to the calls and device work under it")
-PROCESS = Column("process_id", INT, "process (for device rows: what the file calls the process)")
+PROCESS = Column("process_id", INT, "process (for device rows: the process as named in the file)")
 THREAD = Column("thread_id", INT, "thread (for device rows: usually the stream)")
-TRACK = Column("track_name", TEXT, "process and thread where the file gives text, not numbers")
-DEVICE = Column("device_id", INT, "device as the file numbers it (on ROCm the agent index)")
+TRACK = Column("track_name", TEXT, "process and thread, if the file gives text instead of numbers")
+DEVICE = Column("device_id", INT, "device number in the file (on ROCm, the agent index)")
 STREAM = Column("stream_id", INT, "stream (queue) on the device")
 CONTEXT = Column("context_id", INT, "device context")
-OP_NAME = Column("op_name", TEXT, "framework operator it belongs to, where the profiler says so")
+OP_NAME = Column("op_name", TEXT, "framework operator it belongs to, if the profiler reports it")
 HLO_OP = Column("hlo_op_name", TEXT, "instruction of the compiled program (HLO) it belongs to")
 PROGRAM = Column(
-    "program_name", TEXT, "compiled program (HLO module) it belongs to, with its id where known"
+    "program_name", TEXT, "compiled program (HLO module) it belongs to, with its ID if known"
 )
-ARGS = Column("args_json", TEXT, "every other argument of the event, as JSON; NULL if none")
+ARGS = Column("args_json", TEXT, "all other arguments of the event, as JSON; NULL if none")
 
 KERNEL = Table(
     "kernel",
-    "One kernel launch on a device; or several of one kernel, where the tool gives only their sum.",
+    "One kernel launch on a device, or several of one kernel if the tool gives only their sum.",
     (
         PLACE,
         NAME,
@@ -90,15 +90,15 @@ KERNEL = Table(
         Column(
             "launch_count",
             INT,
-            "launches the row stands for: 1, or more where the tool gives "
+            "launches in the row: 1, or more if the tool gives "
             "only their sum (`dur_ns` and counters are sums then)",
         ),
         Column("launch_index", INT, "the profiler's own number of the launch (ncu: ID)"),
         Column(
             "launch_key",
             INT,
-            "the same for one launch in every export of one report (hash of "
-            "process, launch number and name); NULL where nothing identifies it",
+            "identifies a launch across exports of a report (hash of "
+            "process, launch number and name); NULL if nothing identifies it",
         ),
         Column("grid_x", INT, "blocks in the grid, x"),
         Column("grid_y", INT, "blocks in the grid, y"),
@@ -106,21 +106,23 @@ KERNEL = Table(
         Column("block_x", INT, "threads in a block, x"),
         Column("block_y", INT, "threads in a block, y"),
         Column("block_z", INT, "threads in a block, z"),
-        Column("registers_per_thread_count", INT, "registers a thread uses"),
+        Column("registers_per_thread_count", INT, "registers per thread"),
         Column("shared_memory_bytes", INT, "shared memory of a block, static and dynamic"),
         Column("blocks_per_sm_count", REAL, "blocks in the grid / multiprocessors"),
         Column("warps_per_sm_count", REAL, "warps in the grid / multiprocessors"),
-        Column("occupancy_ratio", REAL, "achieved occupancy as the profiler estimates it"),
-        Column("queued_ns", INT, "the profiler's `queued` time stamp; 0 where it records none"),
-        Column("graph_id", INT, "device graph the kernel was launched by"),
+        Column("occupancy_ratio", REAL, "achieved occupancy, estimated by the profiler"),
+        Column("queued_ns", INT, "the profiler's `queued` time stamp; 0 if it records none"),
+        Column("graph_id", INT, "device graph that launched the kernel"),
         Column("graph_node_id", INT, "node in that graph"),
         Column("collective_name", TEXT, "collective operation, for communication kernels"),
         OP_NAME,
         HLO_OP,
         PROGRAM,
-        Column("category_name", TEXT, "category of the instruction, as the profiler has it"),
-        Column("is_tensor_core_kernel", FLAG, "the kernel uses tensor cores, by its profiler"),
-        Column("is_tensor_core_op", FLAG, "its operator could use them, by its profiler"),
+        Column("category_name", TEXT, "category of the instruction, from the profiler"),
+        Column(
+            "is_tensor_core_kernel", FLAG, "the kernel uses tensor cores, according to the profiler"
+        ),
+        Column("is_tensor_core_op", FLAG, "its operator could use them, according to the profiler"),
         PROCESS,
         THREAD,
         TRACK,
@@ -137,30 +139,30 @@ KERNEL_METRIC = Table(
         Column(
             "metric_name",
             TEXT,
-            "counter; the tool's internal name where it is known, else its label",
+            "counter: the tool's internal name if known, else its label",
         ),
         Column(
             "value",
             REAL,
-            "value in base units, per launch (the mean where the row stands for "
+            "value in base units, per launch (the mean if the row stands for "
             "several); NULL unless `status_kind` is ok",
         ),
         Column("unit", TEXT, "base unit of the value: ns, byte, hz, ratio (for %) …; NULL if none"),
         Column("value_raw", TEXT, "value as the tool wrote it"),
         Column("unit_raw", TEXT, "unit as the tool wrote it; NULL if none"),
-        Column("section_name", TEXT, "section of the report; NULL where the page has none"),
+        Column("section_name", TEXT, "section of the report; NULL if the page has none"),
         Column(
             "status_kind",
             TEXT,
             "ok, text (the value is a word), not_available (n/a), nan, empty or unreadable",
         ),
-        Column("label_name", TEXT, "what the page calls the counter, where that is another name"),
-        Column("min_value", REAL, "least of the launches that the row stands for"),
-        Column("max_value", REAL, "largest of those"),
+        Column("label_name", TEXT, "name of the counter on the page, if different"),
+        Column("min_value", REAL, "minimum over the launches in the row"),
+        Column("max_value", REAL, "maximum over those launches"),
         Column(
             "item_name",
             TEXT,
-            "part of the section, such as a chart's line; NULL where the page names none",
+            "part of the section, such as a chart's line; NULL if the page names none",
         ),
     ),
 )
@@ -203,14 +205,14 @@ REPEATED = (
 
 KERNEL_COUNTER = Table(
     "kernel_counter",
-    "The counters of one `kernel` row that work, traffic and ceilings are worked out from: in base "
-    "units, as counted, one column a counter; NULL where it was not collected. Some columns of "
+    "The counters of one `kernel` row from which work, traffic and ceilings are computed: in base "
+    "units, as counted, one column per counter; NULL if not collected. Some columns of "
     "`kernel` are repeated.",
     (
         Column("event_id", INT, "the launch: `kernel.event_id`"),
         *(column for column in KERNEL.columns if column.name in REPEATED),
         Column("elapsed_cycles", REAL, "cycles that passed, mean over the multiprocessors"),
-        Column("sm_clock_hz", REAL, "clock of the multiprocessors meanwhile"),
+        Column("sm_clock_hz", REAL, "clock of the multiprocessors during that time"),
         *_inst("dadd", "FP64 add"),
         *_inst("dmul", "FP64 multiply"),
         *_inst("dfma", "FP64 FMA"),
@@ -223,9 +225,9 @@ KERNEL_COUNTER = Table(
         *_inst("hadd", "FP16 add"),
         *_inst("hmul", "FP16 multiply"),
         *_inst("hfma", "FP16 FMA"),
-        Column("fp64_flop", INT, "FP64 operations, where the tool gives them added up"),
-        Column("fp32_flop", INT, "FP32 operations, where the tool gives them added up"),
-        Column("fp16_flop", INT, "FP16 operations, where the tool gives them added up"),
+        Column("fp64_flop", INT, "FP64 operations, if the tool gives their sum"),
+        Column("fp32_flop", INT, "FP32 operations, if the tool gives their sum"),
+        Column("fp16_flop", INT, "FP16 operations, if the tool gives their sum"),
         Column("tensor_inst", INT, "instructions of the tensor pipe, by warp"),
         *_tensor("fp64", "FP64"),
         *_tensor("tf32", "TF32"),
@@ -233,38 +235,44 @@ KERNEL_COUNTER = Table(
         *_tensor("fp16", "FP16"),
         *_tensor("fp8", "FP8"),
         *_tensor("fp4", "FP4 and FP6"),
-        *_tensor("mixed", "several types added up"),
+        *_tensor("mixed", "sum over several types"),
         *_tensor("int", "integers"),
         Column("dram_bytes", INT, "device memory: bytes read and written"),
         Column("dram_read_bytes", INT, "device memory: bytes read"),
         Column("dram_write_bytes", INT, "device memory: bytes written"),
         Column("dram_read_sector_count", INT, "device memory: sectors of 32 bytes read"),
         Column("dram_write_sector_count", INT, "device memory: sectors of 32 bytes written"),
-        Column("dram_bytes_per_s", REAL, "device memory: bytes per second, where given as a rate"),
-        Column("l2_t_bytes", INT, "L2: bytes asked for (lts__t_bytes)"),
+        Column("dram_bytes_per_s", REAL, "device memory: bytes per second, if given as a rate"),
+        Column("l2_t_bytes", INT, "L2: bytes requested (lts__t_bytes)"),
         Column("l2_xbar_cycle_count", INT, "L2: cycles in which 32 bytes went to the crossbar"),
-        Column("l2_xbar_per_s", REAL, "the same, where given as a rate"),
-        Column("l1_t_bytes", INT, "L1: bytes asked for (l1tex__t_bytes)"),
+        Column("l2_xbar_per_s", REAL, "the same, if given as a rate"),
+        Column("l1_t_bytes", INT, "L1: bytes requested (l1tex__t_bytes)"),
         Column("l1_writeback_cycle_count", INT, "L1: cycles in which 128 bytes were written back"),
-        Column("l1_writeback_per_s", REAL, "the same, where given as a rate"),
-        Column("dfma_peak_per_cycle", REAL, "FP64 FMA instructions the device can do in a cycle"),
-        Column("ffma_peak_per_cycle", REAL, "FP32 FMA instructions the device can do in a cycle"),
-        Column("hfma_peak_per_cycle", REAL, "FP16 FMA instructions the device can do in a cycle"),
-        Column("dram_peak_bytes_per_cycle", REAL, "device memory: bytes in a cycle of its own"),
-        Column("dram_clock_hz", REAL, "clock of device memory meanwhile"),
-        Column("l2_t_peak_bytes_per_cycle", REAL, "L2: bytes in a cycle of its own"),
-        Column("l2_xbar_peak_per_cycle", REAL, "crossbar transfers L2 can do in a cycle"),
-        Column("l2_clock_hz", REAL, "clock of L2 meanwhile"),
-        Column("l1_t_peak_bytes_per_cycle", REAL, "L1: bytes in a cycle"),
-        Column("l1_writeback_peak_per_cycle", REAL, "write-backs L1 can do in a cycle"),
-        Column("l1_clock_hz", REAL, "clock of L1 meanwhile"),
+        Column("l1_writeback_per_s", REAL, "the same, if given as a rate"),
+        Column(
+            "dfma_peak_per_cycle", REAL, "FP64 FMA instructions per cycle, maximum of the device"
+        ),
+        Column(
+            "ffma_peak_per_cycle", REAL, "FP32 FMA instructions per cycle, maximum of the device"
+        ),
+        Column(
+            "hfma_peak_per_cycle", REAL, "FP16 FMA instructions per cycle, maximum of the device"
+        ),
+        Column("dram_peak_bytes_per_cycle", REAL, "device memory: bytes per memory cycle"),
+        Column("dram_clock_hz", REAL, "clock of device memory during that time"),
+        Column("l2_t_peak_bytes_per_cycle", REAL, "L2: bytes per L2 cycle"),
+        Column("l2_xbar_peak_per_cycle", REAL, "crossbar transfers per L2 cycle, maximum"),
+        Column("l2_clock_hz", REAL, "clock of L2 during that time"),
+        Column("l1_t_peak_bytes_per_cycle", REAL, "L1: bytes per cycle"),
+        Column("l1_writeback_peak_per_cycle", REAL, "L1 write-backs per cycle, maximum"),
+        Column("l1_clock_hz", REAL, "clock of L1 during that time"),
         Column("compute_throughput_ratio", REAL, "the vendor's own share of peak: compute"),
         Column("memory_throughput_ratio", REAL, "the vendor's own share of peak: memory"),
         Column("dram_throughput_ratio", REAL, "the vendor's own share of peak: device memory"),
         Column(
             "status_json",
             TEXT,
-            "why a column is NULL although the counter stands in the file: "
+            "why a column is NULL although the counter is in the file: "
             "JSON from column to status_kind; NULL if there is none",
         ),
     ),
@@ -272,15 +280,15 @@ KERNEL_COUNTER = Table(
 
 KERNEL_MATCH = Table(
     "kernel_match",
-    "One launch of a timeline in a join with a counter run, and which counters fit it.",
+    "One launch of a timeline in a join with a counter run, and which counters match it.",
     (
         Column("launch_source_id", TEXT, "the launch: `kernel.source_id`"),
         Column("event_id", INT, "the launch: `kernel.event_id`"),
         Column(
             "match_kind",
             TEXT,
-            "sequence (the same function, grid and block in the same place "
-            "of the order of launches), shape (the same function, grid and block) or name (the "
+            "sequence (the same function, grid and block at the same position "
+            "in launch order), shape (the same function, grid and block) or name (the "
             "same function; one side has no grid); NULL: no counters",
         ),
         Column(
@@ -288,14 +296,14 @@ KERNEL_MATCH = Table(
             INT,
             "the counters: rows of `match_counter` with this number; NULL if none",
         ),
-        Column("reason", TEXT, "why there are none"),
+        Column("reason", TEXT, "why there are no counters"),
     ),
 )
 
 MATCH_COUNTER = Table(
     "match_counter",
-    "One launch of a counter run that fits launches of a timeline, as it was when they were "
-    "joined. Where several fit, each has a row: no order tells which it is.",
+    "One launch of a counter run that matches launches of a timeline, as it was when they were "
+    "joined. If several match, each has a row: their order does not decide.",
     (
         Column("match_index", INT, "see `kernel_match`"),
         Column("counter_source_id", TEXT, "the launch under counters: `kernel_counter.source_id`"),
@@ -307,16 +315,16 @@ MATCH_COUNTER = Table(
 
 KERNEL_RULE = Table(
     "kernel_rule",
-    "One piece of advice that the profiler gives on one launch.",
+    "One piece of advice by the profiler about one launch.",
     (
         PLACE,
         Column("launch_event_id", INT, "the launch: `kernel.event_id`"),
         Column("section_name", TEXT, "section of the report"),
-        Column("rule_name", TEXT, "rule; NULL where the page does not name it"),
-        Column("rule_kind", TEXT, "OPT, INF, WRN … as the profiler has it"),
+        Column("rule_name", TEXT, "rule; NULL if the page does not name it"),
+        Column("rule_kind", TEXT, "OPT, INF, WRN … from the profiler"),
         Column("message", TEXT, "the advice"),
         Column("speedup_kind", TEXT, "'global' (of the launch) or 'local' (of one unit)"),
-        Column("speedup_ratio", REAL, "time to be gained, by the profiler's estimate"),
+        Column("speedup_ratio", REAL, "estimated speedup, from the profiler"),
     ),
     is_event=True,
 )
@@ -328,7 +336,7 @@ TRANSFER = Table(
         PLACE,
         NAME,
         Column("transfer_kind", TEXT, "'memcpy' or 'memset'"),
-        Column("direction_kind", TEXT, "e.g. 'host_to_device'; NULL where the name does not say"),
+        Column("direction_kind", TEXT, "e.g. 'host_to_device'; NULL if the name does not say"),
         DEVICE,
         STREAM,
         CONTEXT,
@@ -337,7 +345,7 @@ TRANSFER = Table(
         CORRELATION,
         EXTERNAL,
         Column("size_bytes", INT, "bytes moved or set"),
-        Column("reported_bytes_per_s", REAL, "bandwidth as the profiler reports it"),
+        Column("reported_bytes_per_s", REAL, "bandwidth reported by the profiler"),
         PROCESS,
         THREAD,
         TRACK,
@@ -358,7 +366,7 @@ SLICE = Table(
             "op, runtime, driver, python, annotation, device_annotation, "
             "sync, overhead, span, device, instant (no duration) or other",
         ),
-        Column("category_name", TEXT, "category as the file has it; NULL if it has none"),
+        Column("category_name", TEXT, "category from the file; NULL if it has none"),
         PROCESS,
         THREAD,
         TRACK,
@@ -380,8 +388,8 @@ SLICE = Table(
         Column("input_types", TEXT, "types of the inputs, as JSON"),
         Column("input_strides", TEXT, "strides of the inputs, as JSON"),
         Column("concrete_inputs", TEXT, "values of scalar inputs, as JSON"),
-        Column("call_stack", TEXT, "Python call stack, where recorded with the operator"),
-        Column("module_hierarchy", TEXT, "module path, where recorded with the operator"),
+        Column("call_stack", TEXT, "Python call stack, if recorded with the operator"),
+        Column("module_hierarchy", TEXT, "module path, if recorded with the operator"),
         ARGS,
     ),
     is_event=True,
@@ -393,10 +401,10 @@ FLOW = Table(
     (
         PLACE,
         NAME,
-        Column("category_name", TEXT, "category as the file has it"),
+        Column("category_name", TEXT, "category from the file"),
         Column("flow_kind", TEXT, "launch, forward_backward or other"),
         Column("phase_kind", TEXT, "'start', 'step' or 'end'"),
-        Column("flow_id", INT, "id shared by the ends of one arrow"),
+        Column("flow_id", INT, "ID shared by the ends of one arrow"),
         TIME,
         PROCESS,
         THREAD,
@@ -413,7 +421,7 @@ MEMORY_EVENT = Table(
         PLACE,
         TIME,
         Column("size_bytes", INT, "bytes allocated; negative when released"),
-        Column("address", INT, "address; NULL where the file has none"),
+        Column("address", INT, "address; NULL if not in the file"),
         Column("total_allocated_bytes", INT, "allocated on this device after the event"),
         Column("total_reserved_bytes", INT, "reserved by the allocator after the event"),
         Column("device_kind", TEXT, "cpu, cuda, hip, xpu …"),
@@ -432,32 +440,34 @@ COUNTER = Table(
     "One counter value: of a run, an interval, a core, or a moment of a timeline.",
     (
         PLACE,
-        Column("event_name", TEXT, "counter, as the tool wrote it; of a metric its name"),
+        Column("event_name", TEXT, "counter as the tool wrote it; for a metric, its name"),
         Column(
             "record_kind",
             TEXT,
             "event (counted), time (of the whole measurement: elapsed, "
-            "user, system) or metric (worked out by the tool); NULL on a timeline",
+            "user, system) or metric (computed by the tool); NULL on a timeline",
         ),
-        Column("event_key", TEXT, "the event in one spelling, which `event_model` is matched with"),
-        Column("pmu_name", TEXT, "unit that counted, where it is named: cpu_core, uncore_imc_3 …"),
-        Column("modifier_name", TEXT, "letters behind the event: u (user), k (kernel) …"),
-        Column("metric_event_name", TEXT, "of a metric: the event in whose line it stands"),
+        Column("event_key", TEXT, "the event in normalized spelling, matched with `event_model`"),
+        Column("pmu_name", TEXT, "unit that counted, if named: cpu_core, uncore_imc_3 …"),
+        Column("modifier_name", TEXT, "modifiers of the event: u (user), k (kernel) …"),
+        Column("metric_event_name", TEXT, "for a metric: the event on the same line"),
         Column("measurement_index", INT, "`measurement` of the source that it belongs to"),
         Column(
             "scope_name",
             TEXT,
-            "what the value is of, where the tool tells it apart: S0, "
+            "scope of the value, if the tool gives one: S0, "
             "S0-D0-C1, CPU3, N0, program-1234; NULL: everything",
         ),
-        Column("scope_cpu_count", INT, "CPUs that are added up in the value, where the tool says"),
-        Column("cgroup_name", TEXT, "control group that the value is of"),
-        Column("interval_index", INT, "number of the interval, from 0; NULL: of the measurement"),
+        Column("scope_cpu_count", INT, "number of CPUs summed in the value, if the tool says"),
+        Column("cgroup_name", TEXT, "control group of the value"),
+        Column(
+            "interval_index", INT, "number of the interval, from 0; NULL for the whole measurement"
+        ),
         Column("series_name", TEXT, "which of the counter's series"),
         Column(
             "time_ns",
             INT,
-            "moment, in ns after `source_file.base_time_ns`; of an interval its "
+            "time, in ns after `source_file.base_time_ns`; for an interval, its "
             "end, in ns after the start of the measurement",
         ),
         Column("dur_ns", INT, "length of the interval"),
@@ -468,16 +478,16 @@ COUNTER = Table(
         Column(
             "status_kind",
             TEXT,
-            "ok, scaled (extrapolated: it ran for a part of the time), "
+            "ok, scaled (extrapolated: it ran part of the time), "
             "not_counted, not_supported or unreadable",
         ),
         Column(
             "running_ratio",
             REAL,
-            "share of the time it was enabled in which the counter "
-            "really ran; 1 of a not_counted one that was enabled for no time",
+            "share of its enabled time in which the counter "
+            "ran; 1 for a not_counted one that was never enabled",
         ),
-        Column("running_ns", INT, "time the counter really ran, where the tool says"),
+        Column("running_ns", INT, "time the counter ran, if the tool says"),
         Column("stddev", REAL, "standard error of the mean over repeats, in the value's unit"),
         PROCESS,
         THREAD,
@@ -497,21 +507,20 @@ MEASUREMENT = Table(
             "target_name",
             TEXT,
             "what was measured, as the tool wrote it: a command, 'system "
-            "wide', a process; NULL where the format does not say",
+            "wide', a process; NULL if the format does not say",
         ),
-        Column("target_kind", TEXT, "command, system, process, thread or cpu; NULL if not said"),
+        Column("target_kind", TEXT, "command, system, process, thread or cpu; NULL if unknown"),
         Column(
             "aggregation_kind",
             TEXT,
-            "how values are told apart: total, socket, die, cluster, "
-            "cache, core, node, cpu or thread",
+            "aggregation of values: total, socket, die, cluster, cache, core, node, cpu or thread",
         ),
-        Column("started_at", TEXT, "when it began, as the tool wrote it (local time)"),
-        Column("repeat_count", INT, "runs that values are the mean of"),
-        Column("interval_count", INT, "intervals; NULL where there are none"),
-        Column("cpu_count", INT, "CPUs that were measured, where the tool says"),
-        Column("dur_ns", INT, "elapsed time (of repeats the mean); NULL where the file has none"),
-        Column("dur_kind", TEXT, "where it is from: footer, duration_time (an event) or intervals"),
+        Column("started_at", TEXT, "start time as the tool wrote it (local time)"),
+        Column("repeat_count", INT, "runs averaged in the values"),
+        Column("interval_count", INT, "number of intervals; NULL if there are none"),
+        Column("cpu_count", INT, "number of CPUs measured, if the tool says"),
+        Column("dur_ns", INT, "elapsed time (mean over repeats); NULL if not in the file"),
+        Column("dur_kind", TEXT, "its origin: footer, duration_time (an event) or intervals"),
         Column("dur_stddev_ns", INT, "standard error of the mean over repeats"),
         Column("user_ns", INT, "CPU time in user mode"),
         Column("system_ns", INT, "CPU time in the kernel"),
@@ -540,16 +549,16 @@ STEP = Table(
         Column(
             "event_id",
             INT,
-            "the slice: `slice.event_id`; or the place of the step's record; "
-            "NULL where another program worked the step out",
+            "the slice: `slice.event_id`, or the position of the step's record; "
+            "NULL if another program computed the step",
         ),
-        Column("step_index", INT, "number of the step as the profiler counts"),
+        Column("step_index", INT, "step number from the profiler"),
         Column(
             "step_kind",
             TEXT,
             "'host' (the loop's own span), 'device' (its device span), "
-            "'reported' (as the profiler's own report has it) or 'detected' (kernels that "
-            "repeat, where nothing marks steps)",
+            "'reported' (in the profiler's own report) or 'detected' (kernels that "
+            "repeat, if nothing marks steps)",
         ),
         START,
         DURATION,
@@ -561,17 +570,17 @@ STEP = Table(
 
 STEP_PART = Table(
     "step_part",
-    "One part of a step's time, as its profiler breaks it down.",
+    "One part of a step's time, as broken down by the profiler.",
     (
         Column(
             "event_id",
             INT,
-            "place of the step's record in the source; NULL where the part is "
-            "worked out from the source's events",
+            "position of the step's record in the source; NULL if the part is "
+            "computed from the source's events",
         ),
-        Column("step_index", INT, "number of the step as the profiler counts"),
+        Column("step_index", INT, "step number from the profiler"),
         DEVICE,
-        Column("part_name", TEXT, "the part, as the profiler calls it"),
+        Column("part_name", TEXT, "the part, named by the profiler"),
         Column(
             "part_kind",
             TEXT,
@@ -586,69 +595,69 @@ STEP_PART = Table(
 
 CALLING_CONTEXT = Table(
     "calling_context",
-    "One chain of modules, annotations and operators that work comes from; the chains are a tree. "
-    "Worked out from the source's slices, or from the scopes that kernels name.",
+    "One chain of modules, annotations and operators that launches work; the chains form a tree. "
+    "Computed from the source's slices, or from scopes in kernel names.",
     (
         Column("context_id", INT, "number in the source, from 0; a parent's is lower"),
-        Column("parent_context_id", INT, "the chain without its last member; NULL of the first"),
-        Column("depth_index", INT, "members above it"),
-        Column("context_kind", TEXT, "what the last member is: module, annotation or op"),
+        Column("parent_context_id", INT, "the chain without its last member; NULL for the root"),
+        Column("depth_index", INT, "number of members above it"),
+        Column("context_kind", TEXT, "kind of the last member: module, annotation or op"),
         Column("name", TEXT, "the last member: operator, module or annotation, in full"),
         Column(
             "module_path",
             TEXT,
-            "modules from the outermost in, joined by '/'; of a backward "
-            "operator those of the forward operator it belongs to; NULL where none is known",
+            "modules from the outermost inward, joined by '/'; for a backward "
+            "operator, those of its forward operator; NULL if unknown",
         ),
         Column("module_type_name", TEXT, "type of the innermost module: Conv2d …"),
         Column(
             "module_basis",
             TEXT,
-            "what the module is known from: python (frames), annotation, "
+            "source of the module: python (frames), annotation, "
             "hierarchy (recorded with the operator), scope (in the kernel's operator name) or "
             "sequence (that of its forward operator)",
         ),
-        Column("phase_kind", TEXT, "forward, backward, optimizer or data; NULL where nothing says"),
+        Column("phase_kind", TEXT, "forward, backward, optimizer or data; NULL if unknown"),
         Column(
             "phase_basis",
             TEXT,
-            "what says so: autograd (thread or operator), sequence (a "
+            "source of the phase: autograd (thread or operator), sequence (a "
             "backward operator refers to it), module, annotation or scope",
         ),
-        Column("input_dims", TEXT, "of an operator: `slice.input_dims`"),
-        Column("input_types", TEXT, "of an operator: `slice.input_types`"),
-        Column("input_strides", TEXT, "of an operator: `slice.input_strides`"),
-        Column("concrete_inputs", TEXT, "of an operator: `slice.concrete_inputs`"),
+        Column("input_dims", TEXT, "for an operator: `slice.input_dims`"),
+        Column("input_types", TEXT, "for an operator: `slice.input_types`"),
+        Column("input_strides", TEXT, "for an operator: `slice.input_strides`"),
+        Column("concrete_inputs", TEXT, "for an operator: `slice.concrete_inputs`"),
     ),
 )
 
 OP_CALL = Table(
     "op_call",
-    "One call of a framework operator on the host, with the device work launched in it. Worked out "
+    "One call of a framework operator on the host, with the device work launched in it. Computed "
     "from `slice`, `kernel` and `transfer`.",
     (
         Column("event_id", INT, "the call: `slice.event_id`"),
         NAME,
-        Column("context_id", INT, "`calling_context` of the call, itself its last member"),
-        Column("parent_event_id", INT, "the operator it was called by: `slice.event_id`"),
+        Column("context_id", INT, "`calling_context` of the call; the call is its last member"),
+        Column("parent_event_id", INT, "the operator that called it: `slice.event_id`"),
         PROCESS,
         THREAD,
         START,
         DURATION,
-        Column("self_ns", INT, "dur_ns without the operators called in it"),
+        Column("self_ns", INT, "dur_ns without the operators it called"),
         Column(
             "step_index",
             INT,
-            "step that it began in, or of detected steps that of the first "
-            "work launched in it; NULL outside of steps",
+            "step in which it started, or for detected steps that of the first "
+            "work launched in it; NULL outside steps",
         ),
         Column(
             "device_ns",
             INT,
             "sum of the durations of the kernels, copies and sets launched "
-            "in it, by the operators called in it too",
+            "in it, including by operators it called",
         ),
-        Column("self_device_ns", INT, "those of the work that it is the innermost operator of"),
+        Column("self_device_ns", INT, "the part for which it is the innermost operator"),
         Column("work_count", INT, "kernels, copies and sets in device_ns"),
         Column("self_work_count", INT, "kernels, copies and sets in self_device_ns"),
     ),
@@ -656,8 +665,8 @@ OP_CALL = Table(
 
 ATTRIBUTION = Table(
     "attribution",
-    "One kernel, copy or set of a timeline, and what it comes from: launch, operator, module, "
-    "phase, step. Worked out from the source's events; some columns of them are repeated.",
+    "One kernel, copy or set of a timeline, and its origin: launch, operator, module, "
+    "phase, step. Computed from the source's events; some of their columns are repeated.",
     (
         Column("event_id", INT, "the work: `kernel.event_id` or `transfer.event_id`"),
         Column("work_kind", TEXT, "kernel, memcpy or memset"),
@@ -674,23 +683,23 @@ ATTRIBUTION = Table(
         Column(
             "launch_work_count",
             INT,
-            "kernels, copies and sets that the call launched: more than one of a graph",
+            "kernels, copies and sets that the call launched; more than one for a graph",
         ),
         Column(
             "capture_event_id",
             INT,
-            "of work that a graph replays: the call that was captured, "
-            "`slice.event_id`; NULL where the file does not prove which",
+            "for work replayed by a graph: the captured call, "
+            "`slice.event_id`; NULL if the file does not identify it",
         ),
         Column(
             "op_event_id",
             INT,
-            "innermost operator around the call, of a graph's work around "
+            "innermost operator around the call, for a graph's work around "
             "the captured one: `slice.event_id`",
         ),
-        Column("op_name", TEXT, "that operator; or the one that the profiler names"),
+        Column("op_name", TEXT, "that operator, or the one named by the profiler"),
         Column("context_id", INT, "`calling_context` it comes from"),
-        Column("step_index", INT, "step that it was launched in; NULL outside of steps"),
+        Column("step_index", INT, "step in which it was launched; NULL outside steps"),
         Column(
             "launch_reason",
             TEXT,
@@ -700,7 +709,7 @@ ATTRIBUTION = Table(
             "op_reason",
             TEXT,
             "why op_name is NULL: no launch, no operator around it, or a "
-            "graph whose capture is not known",
+            "graph with an unknown capture",
         ),
         Column("module_reason", TEXT, "why its context has no module_path"),
         Column("phase_reason", TEXT, "why its context has no phase_kind"),
@@ -709,26 +718,26 @@ ATTRIBUTION = Table(
 
 ALLOCATION = Table(
     "allocation",
-    "One block of memory of a framework's allocator from allocation to release. Worked out from "
+    "One memory block of a framework's allocator from allocation to release. Computed from "
     "`memory_event`.",
     (
         Column(
             "event_id",
             INT,
-            "the allocation: `memory_event.event_id`; NULL where it was before the recording",
+            "the allocation: `memory_event.event_id`; NULL if before the recording",
         ),
-        Column("release_event_id", INT, "the release; NULL where there is none in the file"),
+        Column("release_event_id", INT, "the release; NULL if not in the file"),
         PROCESS,
         Column("device_kind", TEXT, "cpu, cuda, hip, xpu …"),
         DEVICE,
         Column("address", INT, "address"),
         Column("size_bytes", INT, "bytes"),
-        Column("start_ns", INT, "allocation; NULL where it was before the recording"),
+        Column("start_ns", INT, "allocation; NULL if before the recording"),
         Column(
             "dur_ns",
             INT,
-            "time to the release; where that was lost, to the next allocation at "
-            "the address (the longest it can be); NULL where either end is not in the file",
+            "time to the release; if that was lost, to the next allocation at "
+            "the address (an upper bound); NULL if either end is not in the file",
         ),
         Column("op_event_id", INT, "innermost operator that allocated it: `slice.event_id`"),
         Column("op_name", TEXT, "that operator"),
@@ -738,16 +747,16 @@ ALLOCATION = Table(
             "phase_kind",
             TEXT,
             "forward, backward, optimizer or data: of its context, or of "
-            "the pass that went on; NULL between passes",
+            "the current pass; NULL between passes",
         ),
         Column(
             "pass_index",
             INT,
-            "passes of its process that had begun at the allocation; NULL "
-            "where the source has none. A pass is a stretch of time, of one marked step, in "
+            "number of passes of its process started by the allocation; NULL "
+            "if the source has none. A pass is a stretch of time, in one marked step, in "
             "which work of one phase (forward, backward or optimizer) is called",
         ),
-        Column("next_phase_kind", TEXT, "phase of the pass that began next; NULL after the last"),
+        Column("next_phase_kind", TEXT, "phase of the next pass; NULL after the last"),
         Column("release_op_name", TEXT, "innermost operator that released it"),
         Column("release_context_id", INT, "`calling_context` that released it"),
         Column("release_step_index", INT, "step it was released in"),
@@ -757,40 +766,39 @@ ALLOCATION = Table(
             "is_released_in_op",
             FLAG,
             "released inside the innermost operator that allocated "
-            "it, or in one called by it; operators that only make a tensor (aten::empty, "
-            "aten::zeros, aten::resize_ …) are passed over for their callers",
+            "it, or in one it called; operators that only create a tensor (aten::empty, "
+            "aten::zeros, aten::resize_ …) are skipped in favor of their callers",
         ),
     ),
 )
 
 LAYER_STAT = Table(
     "layer_stat",
-    "One layer of a network, or a whole pass over it, as its framework timed it.",
+    "One layer of a network, or a whole pass, as timed by its framework.",
     (
         PLACE,
-        Column("net_index", INT, "which net of the source, from 0: a log can hold several"),
-        Column("net_name", TEXT, "name of the net; NULL where the log does not say"),
+        Column("net_index", INT, "number of the net in the source, from 0: a log can hold several"),
+        Column("net_name", TEXT, "name of the net; NULL if not in the log"),
         Column(
             "layer_index",
             INT,
-            "place of the layer in the net, from 0; NULL of a whole pass, "
-            "and where the log does not tell",
+            "position of the layer in the net, from 0; NULL for a whole pass or if not in the log",
         ),
-        Column("name", TEXT, "layer, as the framework calls it; NULL: the whole pass"),
-        Column("type_name", TEXT, "its type, where the framework says: Convolution …"),
-        Column("phase_kind", TEXT, "forward or backward; NULL: both together"),
+        Column("name", TEXT, "layer, named by the framework; NULL for the whole pass"),
+        Column("type_name", TEXT, "its type, if the framework gives it: Convolution …"),
+        Column("phase_kind", TEXT, "forward or backward; NULL for both together"),
         Column(
             "statistic_kind",
             TEXT,
-            "what dur_ns is: 'mean' (of an iteration), 'sum' (of all "
+            "kind of dur_ns: 'mean' (per iteration), 'sum' (of all "
             "iterations), 'single' (of one), 'min', 'max' or 'median' (of the iterations)",
         ),
         Column(
             "iteration_count",
             INT,
-            "iterations that dur_ns is the mean, sum … of; NULL where the log does not say",
+            "number of iterations in the mean, sum …; NULL if not in the log",
         ),
-        Column("iteration_index", INT, "of 'single': which iteration, as the framework counts"),
+        Column("iteration_index", INT, "for 'single': iteration number from the framework"),
         DURATION,
     ),
     is_event=True,
@@ -798,49 +806,49 @@ LAYER_STAT = Table(
 
 OP_STAT = Table(
     "op_stat",
-    "One operator, added up: over a source, a device of it, and a program. As the profiler's own "
-    "report has it, or as the events of the source add up to.",
+    "One operator, summed over a source, device and program. From the profiler's own "
+    "report, or summed from the source's events.",
     (
         Column(
             "event_id",
             INT,
-            "place of the record in the source; NULL where the row is worked "
-            "out from the source's events",
+            "position of the record in the source; NULL if the row is computed "
+            "from the source's events",
         ),
         Column(
             "op_kind",
             TEXT,
             "'hlo' (an instruction of a compiled program) or 'framework' (an "
-            "operator of TensorFlow, JAX …): the same time stands under both",
+            "operator of TensorFlow, JAX …): the same time appears under both",
         ),
         Column("side_kind", TEXT, "'device' or 'host'"),
         DEVICE,
         Column("name", TEXT, "operator, as the profiler wrote it"),
-        Column("type_name", TEXT, "its type: MatMul, Conv2D …; of HLO the opcode, where known"),
-        Column("category_name", TEXT, "category as the profiler has it: loop fusion, copy-done …"),
+        Column("type_name", TEXT, "its type: MatMul, Conv2D …; for HLO the opcode, if known"),
+        Column("category_name", TEXT, "category from the profiler: loop fusion, copy-done …"),
         OP_NAME,
         PROGRAM,
         Column("occurrence_count", INT, "how often it ran"),
         DURATION,
-        Column("self_ns", INT, "dur_ns without the operators that ran inside it"),
-        Column("flop_count", INT, "operations of all occurrences, by the profiler's cost model"),
+        Column("self_ns", INT, "dur_ns without the operators inside it"),
+        Column("flop_count", INT, "operations of all occurrences, from the profiler's cost model"),
         Column(
             "normalized_flop_count",
             INT,
             "the same in operations of the device's main type: a cheaper type counts less",
         ),
-        Column("accessed_bytes", INT, "bytes of all occurrences, to and from every memory"),
-        Column("dram_bytes", INT, "those to and from device memory (HBM)"),
-        Column("reported_flop_per_s", REAL, "rate, where the profiler gives that alone"),
-        Column("reported_bytes_per_s", REAL, "rate, where the profiler gives that alone"),
-        Column("bound_name", TEXT, "what bounds it, in the profiler's word: Memory, HBM …"),
+        Column("accessed_bytes", INT, "bytes of all occurrences, to and from all memories"),
+        Column("dram_bytes", INT, "bytes to and from device memory (HBM)"),
+        Column("reported_flop_per_s", REAL, "rate, if the profiler gives only that"),
+        Column("reported_bytes_per_s", REAL, "rate, if the profiler gives only that"),
+        Column("bound_name", TEXT, "what bounds it, in the profiler's terms: Memory, HBM …"),
         Column(
             "work_source_name",
             TEXT,
-            "where operations and bytes are from: 'dump', or the "
-            "program that worked them out, with its version; NULL where no part has any",
+            "origin of operations and bytes: 'dump', or the "
+            "program that computed them, with its version; NULL if there are none",
         ),
-        Column("is_eager", FLAG, "it ran by itself, outside a compiled function"),
+        Column("is_eager", FLAG, "it ran eagerly, outside a compiled function"),
         Column("shape_text", TEXT, "shape of the result, as the profiler wrote it"),
         Column("source_text", TEXT, "line of the program it comes from"),
         Column("hlo_text", TEXT, "the whole instruction"),
@@ -851,12 +859,12 @@ OP_STAT = Table(
 
 CONFIGURATION = Table(
     "configuration",
-    "One configuration of a sweep: a row of a table of results, a benchmark of a result file.",
+    "One configuration of a sweep: a row of a results table, a benchmark of a result file.",
     (
-        Column("event_id", INT, "its number in the file, from 0: rows of all of its tables"),
-        Column("name", TEXT, "what the file calls it: a benchmark, or its labels in one text"),
+        Column("event_id", INT, "its number in the file, from 0, over the rows of all its tables"),
+        Column("name", TEXT, "its name in the file: a benchmark, or its labels as one string"),
         Column("status_kind", TEXT, "ok, or failed: no metric was measured, or the file says so"),
-        Column("status_text", TEXT, "what the file says of it, such as OOM; NULL if nothing"),
+        Column("status_text", TEXT, "status text in the file, such as OOM; NULL if none"),
     ),
     is_event=True,
 )
@@ -866,11 +874,11 @@ CONFIGURATION_VALUE = Table(
     "One value of one `configuration` row: a label (what was set) or a metric (what was measured).",
     (
         Column("event_id", INT, "the configuration: `configuration.event_id`"),
-        Column("column_name", TEXT, "name of the label or the metric, as the file has it"),
+        Column("column_name", TEXT, "name of the label or metric in the file"),
         Column("role_kind", TEXT, "label or metric"),
-        Column("value_text", TEXT, "the value as it stands in the file"),
-        Column("value", REAL, "as a number; NULL if it is none"),
-        Column("unit", TEXT, "unit of a metric, where the file says it"),
+        Column("value_text", TEXT, "the value as written in the file"),
+        Column("value", REAL, "as a number; NULL if it is not a number"),
+        Column("unit", TEXT, "unit of a metric, if the file gives it"),
     ),
 )
 
@@ -879,22 +887,24 @@ DEVICE_TABLE = Table(
     "One device that the source describes or has work on.",
     (
         DEVICE,
-        Column("name", TEXT, "device name; NULL where the file has none"),
-        Column("device_kind", TEXT, "gpu, tpu or cpu, where the profiler says so"),
-        Column("host_name", TEXT, "host it is in, where the profiler says so"),
-        Column("rank_index", INT, "rank whose work it has, in a file that says it of each event"),
-        Column("is_described", FLAG, "the file has properties for this id"),
-        Column("compute_capability", TEXT, "e.g. '9.0'; NULL where the file has none"),
+        Column("name", TEXT, "device name; NULL if not in the file"),
+        Column("device_kind", TEXT, "gpu, tpu or cpu, if the profiler says so"),
+        Column("host_name", TEXT, "its host, if the profiler gives it"),
+        Column("rank_index", INT, "rank whose work it runs, if the file gives it per event"),
+        Column("is_described", FLAG, "the file has properties for this ID"),
+        Column("compute_capability", TEXT, "e.g. '9.0'; NULL if not in the file"),
         Column("sm_count", INT, "multiprocessors or compute units"),
         Column("memory_bytes", INT, "device memory"),
-        Column("warp_size_count", INT, "threads in a warp or wavefront"),
-        Column("max_threads_per_sm_count", INT, "resident threads a multiprocessor can hold"),
-        Column("max_threads_per_block_count", INT, "threads a block can have"),
-        Column("registers_per_sm_count", INT, "registers of a multiprocessor"),
-        Column("shared_memory_per_sm_bytes", INT, "shared memory of a multiprocessor"),
-        Column("reported_flop_per_s", REAL, "peak, by the profiler's own table"),
-        Column("reported_bytes_per_s", REAL, "peak of device memory, by the profiler's own table"),
-        Column("properties_json", TEXT, "everything the file says of the device, as JSON"),
+        Column("warp_size_count", INT, "threads per warp or wavefront"),
+        Column("max_threads_per_sm_count", INT, "maximum resident threads per multiprocessor"),
+        Column("max_threads_per_block_count", INT, "maximum threads per block"),
+        Column("registers_per_sm_count", INT, "registers per multiprocessor"),
+        Column("shared_memory_per_sm_bytes", INT, "shared memory per multiprocessor"),
+        Column("reported_flop_per_s", REAL, "peak, from the profiler's own table"),
+        Column(
+            "reported_bytes_per_s", REAL, "peak of device memory, from the profiler's own table"
+        ),
+        Column("properties_json", TEXT, "all device properties in the file, as JSON"),
     ),
 )
 
@@ -903,7 +913,7 @@ RUN = Table(
     "One run: the sources that belong together (ranks, or a trace with its counters).",
     (
         Column("run_name", TEXT, "name given with --run, else the file's name"),
-        Column("created_at_ns", INT, "when the run came into the store, Unix time"),
+        Column("created_at_ns", INT, "when the run was added to the store, Unix time"),
     ),
 )
 
@@ -913,14 +923,14 @@ RUN_LABEL = Table(
     (
         Column("label_name", TEXT, "name of the label"),
         Column("value", TEXT, "value as given"),
-        Column("value_number", REAL, "value as a number; NULL if it is none"),
+        Column("value_number", REAL, "value as a number; NULL if it is not a number"),
         Column("value_kind", TEXT, "integer, real, boolean or text"),
     ),
 )
 
 RUN_METRIC = Table(
     "run_metric",
-    "One figure of a run that no profiler gives (--metric images_per_s=8.2).",
+    "One metric of a run that no profiler gives (--metric images_per_s=8.2).",
     (
         Column("metric_name", TEXT, "name of the metric, with its unit"),
         Column("value", REAL, "its value"),
@@ -929,27 +939,27 @@ RUN_METRIC = Table(
 
 SOURCE_FILE = Table(
     "source_file",
-    "One ingested file: what it is, and the account of its events; or a join of the run with "
-    "counters of another. The commit mark.",
+    "One ingested file, with counts of its events; or a join of the run with "
+    "counters of another. It also marks the commit.",
     (
-        Column("ingest_id", TEXT, "which ingest wrote the rows; increases with time"),
+        Column("ingest_id", TEXT, "ingest that wrote the rows; increases with time"),
         Column(
             "file_name",
             TEXT,
-            "name of the file, without its folder; of a join the counter run's id",
+            "name of the file, without its folder; for a join, the counter run's ID",
         ),
-        Column("size_bytes", INT, "size of the file as it lay on disk"),
+        Column("size_bytes", INT, "size of the file on disk"),
         Column("content_bytes", INT, "size of its content, decompressed"),
         Column("content_sha256", TEXT, "hash of its content, decompressed"),
         Column("compression_kind", TEXT, "none, gzip or zstd"),
         Column("format_name", TEXT, "the parser that read it"),
-        Column("profiler_name", TEXT, "what wrote it, as far as the file says"),
+        Column("profiler_name", TEXT, "program that wrote it, if the file says"),
         Column("rank_index", INT, "rank in a distributed job"),
         Column("world_size_count", INT, "ranks in that job"),
         Column(
             "recording_kind",
             TEXT,
-            "what the times are of: timeline (as it ran), counters "
+            "kind of times: timeline (as it ran), counters "
             "(each launch replayed by itself) or summary (totals only); join (no times)",
         ),
         Column(
@@ -959,16 +969,16 @@ SOURCE_FILE = Table(
         ),
         Column("event_count", INT, "events found in the file"),
         Column("skipped_event_count", INT, "events without a row of their own; see ingest_issue"),
-        Column("is_complete", FLAG, "the file ends as its profiler ends it, undamaged"),
+        Column("is_complete", FLAG, "the file has a proper end and no damage"),
         Column("ingested_at_ns", INT, "when it was ingested, Unix time"),
         Column("tracekit_version", TEXT, "version that ingested it"),
-        Column("metadata_json", TEXT, "what the file says of itself, beside its events, as JSON"),
+        Column("metadata_json", TEXT, "the file's metadata, apart from its events, as JSON"),
     ),
 )
 
 ASSUMPTION = Table(
     "assumption",
-    "One thing that was not in the file: what the user said of the device at ingest.",
+    "One fact about the device that the user gave at ingest.",
     (
         Column(
             "assumption_kind",
@@ -977,57 +987,64 @@ ASSUMPTION = Table(
             "processor, compute, bandwidth or launch_overhead",
         ),
         Column("name", TEXT, "the device, vendor or architecture; or the ceiling: fp32, dram …"),
-        Column("value", REAL, "the ceiling, in base units, or the cores; NULL for a name"),
-        Column("unit", TEXT, "flop/s, bytes/s or ns; NULL for what is no ceiling"),
-        Column("source_text", TEXT, "where the figure comes from"),
+        Column("value", REAL, "the ceiling in base units, or the number of cores; NULL for a name"),
+        Column("unit", TEXT, "flop/s, bytes/s or ns; NULL if not a ceiling"),
+        Column("source_text", TEXT, "source of the value"),
     ),
 )
 
 _EVENT_COLUMNS = (
-    Column("event_key", TEXT, "spelling that `counter.event_key` is matched with"),
-    Column("event_name", TEXT, "the event; several keys can be one event"),
-    Column("vendor_name", TEXT, "whose processors have it"),
+    Column("event_key", TEXT, "spelling matched with `counter.event_key`"),
+    Column("event_name", TEXT, "the event; several keys can name one event"),
+    Column("vendor_name", TEXT, "vendor whose processors have it"),
     Column(
         "is_raw",
         FLAG,
-        "the key is a bare code, which stands for this event only on processors of this vendor",
+        "the key is a bare code, which means this event only on this vendor's processors",
     ),
     Column(
         "quantity_kind",
         TEXT,
         "what it counts: flop, dram_read, dram_write, dram (both), blind "
-        "(work whose operations nothing counts), cycle, instruction, branch_miss …",
+        "(work whose operations no event counts), cycle, instruction, branch_miss …",
     ),
-    Column("precision_name", TEXT, "of flop: fp64, fp32, fp16 or any (not told apart)"),
-    Column("width_name", TEXT, "of flop: scalar, 128, 256, 512, scalable or any"),
+    Column("precision_name", TEXT, "for flop: fp64, fp32, fp16 or any (not distinguished)"),
+    Column("width_name", TEXT, "for flop: scalar, 128, 256, 512, scalable or any"),
     Column(
         "amount",
         REAL,
-        "operations or bytes that one count stands for; a value whose unit is "
-        "byte is taken as it is",
+        "operations or bytes per count; a value whose unit is byte is used unchanged",
     ),
-    Column("is_per_128_bits", FLAG, "the amount is for each 128 bits of the vector length"),
-    Column("source_text", TEXT, "where this comes from"),
+    Column("is_per_128_bits", FLAG, "the amount is per 128 bits of vector length"),
+    Column("source_text", TEXT, "source of this"),
 )
 
 EVENT_RULE = Table(
     "event_rule",
-    "What an event of a processor counts, as the user says at ingest (--events); otherwise "
-    "`event_model` says it.",
+    "What a CPU event counts, as given by the user at ingest (--events); otherwise, see "
+    "`event_model`.",
     _EVENT_COLUMNS,
 )
 
 INGEST_ISSUE = Table(
     "ingest_issue",
-    "One kind of trouble with a source, or a fact about it that a reader of the rows must know.",
+    "One kind of problem with a source, or a fact about it that readers of the rows must know.",
     (
         Column("code", TEXT, "short name of the issue"),
         Column("severity_kind", TEXT, "info, warning or error (data was lost)"),
-        Column("origin_kind", TEXT, "'recording': the profiler's; 'import': we could not use it"),
+        Column(
+            "origin_kind",
+            TEXT,
+            "'recording': the profiler lost it; 'import': tracekit could not use it",
+        ),
         Column("occurrence_count", INT, "how often"),
-        Column("skipped_event_count", INT, "events that have no row because of it"),
+        Column("skipped_event_count", INT, "events without a row because of it"),
         Column("lost_bytes", INT, "bytes of the content that gave no event"),
-        Column("first_offset_bytes", INT, "where it first occurs, in the decompressed content"),
+        Column(
+            "first_offset_bytes",
+            INT,
+            "byte offset of the first occurrence, in the decompressed content",
+        ),
         Column("message", TEXT, "what was found"),
         Column("advice", TEXT, "what to do about it"),
     ),
@@ -1072,14 +1089,14 @@ TABLES: dict[str, Table] = {
 
 DEVICE_MODEL = Table(
     "device_model",
-    "One name of a device that tracekit knows; built in, not stored.",
+    "One name of a known device; built in, not stored.",
     (
-        Column("model_key", TEXT, "what names are matched with: `device_key(name)`"),
+        Column("model_key", TEXT, "normalized name for matching: `device_key(name)`"),
         Column("model_name", TEXT, "the device"),
-        Column("vendor_name", TEXT, "who makes it"),
-        Column("scope_kind", TEXT, "what its ceilings stand for: board, package, gcd or core"),
-        Column("compute_capability", TEXT, "e.g. '9.0'; NULL where it has none"),
-        Column("architecture_name", TEXT, "e.g. gfx942, skylake-server; NULL where not known"),
+        Column("vendor_name", TEXT, "vendor"),
+        Column("scope_kind", TEXT, "what its ceilings apply to: board, package, gcd or core"),
+        Column("compute_capability", TEXT, "e.g. '9.0'; NULL if it has none"),
+        Column("architecture_name", TEXT, "e.g. gfx942, skylake-server; NULL if unknown"),
         Column("core_count", INT, "cores of a processor; NULL for other devices"),
         Column("sm_count", INT, "multiprocessors or compute units"),
         Column("memory_bytes", INT, "device memory"),
@@ -1089,7 +1106,7 @@ DEVICE_MODEL = Table(
 
 MODEL_CEILING = Table(
     "model_ceiling",
-    "One figure that a known device cannot exceed; built in, not stored.",
+    "One ceiling of a known device; built in, not stored.",
     (
         Column("model_name", TEXT, "the device"),
         Column("ceiling_kind", TEXT, "compute, bandwidth or launch_overhead"),
@@ -1097,23 +1114,23 @@ MODEL_CEILING = Table(
         Column("value", REAL, "the figure, in base units"),
         Column("unit", TEXT, "flop/s, bytes/s or ns"),
         Column("origin_kind", TEXT, "datasheet, computed or measured"),
-        Column("source_text", TEXT, "where it comes from"),
-        Column("date", TEXT, "date of that"),
+        Column("source_text", TEXT, "source of the value"),
+        Column("date", TEXT, "date of the source"),
     ),
 )
 
 EVENT_MODEL = Table(
     "event_model",
-    "What one spelling of a processor's event counts; built in, not stored.",
+    "What one spelling of a CPU event counts; built in, not stored.",
     _EVENT_COLUMNS,
 )
 
 EVENT_SET = Table(
     "event_set",
-    "One event of a set whose sum is a figure; built in, not stored.",
+    "One event of a set whose sum is a metric; built in, not stored.",
     (
         Column("set_name", TEXT, "the set"),
-        Column("vendor_name", TEXT, "whose processors have its events"),
+        Column("vendor_name", TEXT, "vendor whose processors have its events"),
         Column(
             "figure_name",
             TEXT,
@@ -1121,37 +1138,37 @@ EVENT_SET = Table(
             "dram_read, dram_write, dram or blind",
         ),
         Column("is_by_family", FLAG, "complete only on processors whose `cpu_family` has the set"),
-        Column("set_rank", INT, "which set counts where several are complete: the lowest"),
+        Column("set_rank", INT, "rank; if several sets are complete, the lowest rank is used"),
         Column("event_name", TEXT, "`event_model.event_name`; the set is the sum of all"),
     ),
 )
 
 CPU_FAMILY = Table(
     "cpu_family",
-    "One set of events that gives a figure on a family of processors; built in, not stored.",
+    "One set of events that gives a metric on a processor family; built in, not stored.",
     (
         Column("family_name", TEXT, "family, e.g. skylake-server"),
-        Column("architecture_name", TEXT, "its name, or another one: `device_model` has them"),
-        Column("vendor_name", TEXT, "who makes it"),
+        Column("architecture_name", TEXT, "its name or an alias, as in `device_model`"),
+        Column("vendor_name", TEXT, "vendor"),
         Column("set_name", TEXT, "`event_set.set_name`"),
-        Column("vector_bits", INT, "length of its scalable vectors; NULL where it has none"),
+        Column("vector_bits", INT, "length of its scalable vectors; NULL if it has none"),
     ),
 )
 
 OP_CLASS = Table(
     "op_class",
-    "One pattern that tells the class of an operator; built in, not stored.",
+    "One pattern that identifies an operator class; built in, not stored.",
     (
         Column(
             "key_kind",
             TEXT,
-            "what it is held against: target (of a custom call), category, "
-            "opcode (of HLO) or type; NULL of a class that nothing says",
+            "what it is matched against: target (of a custom call), category, "
+            "opcode (of HLO) or type; NULL for a class without patterns",
         ),
-        Column("pattern", TEXT, "in lower case, * for any letters"),
+        Column("pattern", TEXT, "in lowercase; * matches any characters"),
         Column("class_name", TEXT, "class: matmul, convolution, fusion …"),
-        Column("class_rank", INT, "place of the class in a figure's colours, from 0"),
-        Column("is_refined", FLAG, "the type of the operator it belongs to says more"),
+        Column("class_rank", INT, "position of the class in a chart's colors, from 0"),
+        Column("is_refined", FLAG, "the type of its operator is more specific"),
     ),
 )
 
@@ -1179,7 +1196,7 @@ REFERENCE_TABLES: dict[str, Table] = {
     )
 }
 
-#: Whose rows can be worked out from others of the source, and have no place in it then.
+#: Whose rows can be computed from others of the source, and have no place in it then.
 WORKED_OUT = (STEP.name, STEP_PART.name, OP_STAT.name)
 EVENT_TABLES = tuple(name for name, table in TABLES.items() if table.is_event)
 

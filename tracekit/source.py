@@ -74,7 +74,8 @@ class Source:
                 size = os.fstat(stream.fileno()).st_size
         except OSError as error:
             raise FormatError(
-                f"{file}: cannot be read: {error.strerror or error}; check the name and the rights"
+                f"{file}: cannot be read: {error.strerror or error}; check the name and the "
+                "permissions"
             ) from error
         kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
         return cls(file, size, kind)
@@ -170,8 +171,9 @@ class ContentStream:
             if most < 0:
                 raise FormatError(
                     f"{self._source.path}: its {self._source.size_bytes:,} bytes of "
-                    f"{self._source.compression_kind} give more than {_MOST_RATIO:,} times as "
-                    "many, as no profile does; decompress it yourself if it is one"
+                    f"{self._source.compression_kind} decompress to more than {_MOST_RATIO:,} "
+                    "times as "
+                    "many, unlike any profile; if it is one, decompress it yourself"
                 )
             yield piece
 
@@ -214,7 +216,7 @@ def laid_out(source: Source) -> Iterator[tuple[Source, str | None]]:
         except OSError as error:
             raise FormatError(
                 f"{source.path}: its content cannot be written to a temporary file: "
-                f"{error.strerror or error}; make room, or decompress it yourself"
+                f"{error.strerror or error}; free some space, or decompress it yourself"
             ) from error
         yield Source(copy, copy.stat().st_size, "none", source.scratch), stream.damage
 

@@ -1,7 +1,7 @@
 """What of SQL is allowed: to read the store's tables, and nothing else.
 
 It is told from the syntax tree that DuckDB gives as JSON: a text in the SQL is escaped there, so
-that it cannot be taken for a part of the tree.
+that it cannot be treated as a part of the tree.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ def require_reading(tree: str) -> None:
     for match in _QUERY_NODE.finditer(tree):
         if f"{match[1]}_NODE" not in _QUERY_NODES:
             kind = match[1].removesuffix("_QUERY")
-            raise QueryError(f"one SELECT is allowed; there is another statement in it: {kind}")
+            raise QueryError(f"only one SELECT is allowed; found another statement: {kind}")
     for match in _TABLE_FUNCTION.finditer(tree):
         name = json.loads(match[1])
         if name.lower() not in _TABLE_FUNCTIONS and not _is_ours(name.lower()):
             raise QueryError(
-                f"the function {name} is not allowed in FROM: SQL sees the store's tables, and "
-                f"nothing else.\nTables: {known_tables()}."
+                f"the function {name} is not allowed in FROM: SQL can read only the store's "
+                f"tables.\nTables: {known_tables()}."
             )
     for match in _TABLE.finditer(tree):
         _require_table(*(json.loads(text) for text in match.groups()))
@@ -93,8 +93,9 @@ def _require_table(schema: str, name: str, database: str) -> None:
     if own in TABLES or own in REFERENCE_TABLES or own in catalog() or own in _ENGINE_TABLES:
         return
     raise QueryError(
-        f"{full!r} in FROM is no table: SQL reads no file by its path; ingest it, or leave dots "
-        f"and slashes out of a name of your own.\nTables: {known_tables()}."
+        f"{full!r} in FROM is not a table: SQL cannot read files by path; ingest the file, or "
+        "avoid dots "
+        f"and slashes in your own names.\nTables: {known_tables()}."
     )
 
 

@@ -330,7 +330,7 @@ class Store:
             return None, []
         except OSError as error:
             return None, [Damage(path, f"cannot be read: {error.strerror or error}", commit)]
-        damages = [Damage(path, "is not what was written", commit)] if entries is None else []
+        damages = [Damage(path, "has changed", commit)] if entries is None else []
         return entries, damages
 
     def damages_in(self, snapshot: Snapshot, run_id: str | None = None) -> list[Damage]:
@@ -354,7 +354,7 @@ class Store:
         for commit in self.commits(run_id):
             yield from self.damages_of(commit, is_deep=is_deep) or self._unreadable(commit)
             if not self.manifest_of(commit).exists():
-                what = "is missing: whether the files are as they were written is not known"
+                what = "is missing: cannot tell whether the files are intact"
                 yield Unknown(self.manifest_of(commit), what, commit)
         if run_id is None:
             yield from self._litter()
@@ -362,7 +362,7 @@ class Store:
     def _litter(self) -> Iterator[Damage | Litter]:
         """What belongs to no ingest, or to one that lost its mark."""
         dead = list(self._dead())
-        yield from (Litter(path, "is what a killed ingest left") for path in dead)
+        yield from (Litter(path, "is a leftover of a killed ingest") for path in dead)
         under_way = {*_names(self.path / _STAGING)} - {path.name for path in dead}
         orphans = [pair for pair in self._orphans() if pair[0].ingest_id not in under_way]
         lost = self._without_mark(commit for commit, _ in orphans)
@@ -373,7 +373,7 @@ class Store:
                 yield Litter(path, "belongs to no ingest")
 
     def _unreadable(self, commit: Commit) -> list[Damage]:
-        """Of an ingest's files, which have their sizes, those that are no Parquet of its rows."""
+        """Of an ingest's files, which have their sizes, those that are not Parquet of its rows."""
         entries, _ = self._manifest(commit)
         rows = {(entry.table, entry.file_name): entry.row_count for entry in entries or ()}
         found = [
@@ -420,7 +420,7 @@ class Store:
                 if values.get(name, value) != value:
                     raise UsageError(
                         f"the run {run_id!r} has the {what} {name}={_plain(value)}, and {name}="
-                        f"{_plain(values[name])} is asked for; name another --run, or give "
+                        f"{_plain(values[name])} was given; use another --run, or use "
                         "--replace with every file of the run"
                     )
 
@@ -609,7 +609,7 @@ def _names(folder: str | Path) -> list[str]:
         return []
     except OSError as error:
         raise StoreError(
-            f"{folder}: cannot be read: {error.strerror or error}; give read access to the store"
+            f"{folder}: cannot be read: {error.strerror or error}; grant read access to the store"
         ) from error
 
 
@@ -624,8 +624,8 @@ def _refuse_link(path: Path) -> None:
     """Raise StoreError for a link: what lies behind it may be anyone's."""
     if path.is_symlink():
         raise StoreError(
-            f"{path}: is a link to {path.readlink()}, and a store is changed in its own folder "
-            "only; remove the link, or put the folder itself there"
+            f"{path}: is a link to {path.readlink()}, but a store is changed only in its own "
+            "folder; remove the link, or put the folder itself there"
         )
 
 
@@ -777,22 +777,23 @@ def open_store(path: str | os.PathLike[str]) -> Store:
         raise StoreError(_no_store(folder)) from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(
-            f"{mark}: cannot be read as a store's description: {error}; a store's has "
-            f'{{"schema_version": {SCHEMA_VERSION}}} in it'
+            f"{mark}: cannot be read as a store description: {error}; it must contain "
+            f'{{"schema_version": {SCHEMA_VERSION}}}'
         ) from error
     if type(version) is not int or version > SCHEMA_VERSION:
         raise StoreError(
-            f"{folder}: the store has schema version {version}, this tracekit knows up to "
+            f"{folder}: the store has schema version {version}; this tracekit supports up to "
             f"{SCHEMA_VERSION}; use the tracekit that wrote it, or ingest into another --store"
         )
     return Store(folder)
 
 
 def _no_store(folder: Path) -> str:
-    what = "is no tracekit store" if folder.exists() else "does not exist"
+    what = "is not a tracekit store" if folder.exists() else "does not exist"
     return (
-        f"{folder}: {what}; `tracekit ingest FILE --store {shlex.quote(str(folder))}` makes one, "
-        "--store or TRACEKIT_STORE names another"
+        f"{folder}: {what}; create one with `tracekit ingest FILE --store "
+        f"{shlex.quote(str(folder))}`, "
+        "or name another with --store or TRACEKIT_STORE"
     )
 
 
@@ -807,7 +808,7 @@ def create_store(path: str | os.PathLike[str]) -> Store:
         if not mark.exists():
             if foreign:
                 raise UsageError(
-                    f"{folder}: is a folder with other things in it and no tracekit store; "
+                    f"{folder}: is a folder with other content, not a tracekit store; "
                     "name a new or empty folder with --store"
                 )
             draft = folder / f"{STORE_MARK}.{uuid.uuid4().hex}"
@@ -818,7 +819,7 @@ def create_store(path: str | os.PathLike[str]) -> Store:
                 draft.unlink(missing_ok=True)
                 raise
     except FileExistsError:
-        raise StoreError(f"{folder}: is a file, no folder; name another --store") from None
+        raise StoreError(f"{folder}: is a file, not a folder; use another --store") from None
     except OSError as error:
         _refuse_writing(folder, error)
     return open_store(folder)
@@ -827,5 +828,5 @@ def create_store(path: str | os.PathLike[str]) -> Store:
 def _refuse_writing(path: Path, error: BaseException) -> NoReturn:
     raise StoreError(
         f"{path}: cannot be written: {error}; nothing was changed. "
-        "Make room or give write access, or name another --store"
+        "Free some space, grant write access, or use another --store"
     ) from error

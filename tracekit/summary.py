@@ -63,8 +63,8 @@ def summarize(database: Database, run: str | None = None, phase: str = "all") ->
         }
     )
     columns = (
-        ResultColumn("about", "", "what the line is about"),
-        ResultColumn("summary", "", "what there is to say, or why there is nothing"),
+        ResultColumn("about", "", "topic of the line"),
+        ResultColumn("summary", "", "the finding, or why there is none"),
     )
     return Result("summary", table, columns)
 
@@ -85,19 +85,19 @@ def _of_run(of: _Asked) -> Iterator[Line]:
         name = row["counter_run_name"]
         yield "counters", f"{name}: joined to {matched} of the launches{careful}"
     if of.phase != "all":
-        yield "phase", f"{of.phase}: times and memory are of these steps only"
+        yield "phase", f"{of.phase}: times and memory of these steps only"
 
 
 def _busy(of: _Asked) -> Iterator[Line]:
     rows = [r for r in of.rows("gpu_utilization") if r["busy_ratio"] is not None]
     if not rows:
-        yield "busy", "not known: no kernels with a start and a duration"
+        yield "busy", "unknown: no kernels with a start and a duration"
         return
     busy, elapsed, with_copies = (
         sum(row[name] for row in rows)
         for name in ("busy_ns", "elapsed_ns", "busy_with_transfers_ns")
     )
-    where = "" if len(rows) == 1 else f", {len(rows)} devices added up"
+    where = "" if len(rows) == 1 else f", sum over {len(rows)} devices"
     times = f"{human(busy, 'ns')} of {human(elapsed, 'ns')}{where}"
     copies = f"; with copies {human(with_copies / elapsed, 'ratio')}"
     yield "busy", f"{human(busy / elapsed, 'ratio')}: kernels run for {times}{copies}"
@@ -163,7 +163,7 @@ def _launches(of: _Asked) -> Iterator[Line]:
     known = [row for row in rows if row["lower_ratio"] is not None]
     if not known:
         if rows:
-            yield "launches", f"their cost is not known: {rows[0]['reason']}"
+            yield "launches", f"their cost is unknown: {rows[0]['reason']}"
         return
     worst = max(known, key=lambda row: float(row["upper_ratio"] or row["lower_ratio"]))
     low, high = (human(worst[f"{name}_ratio"], "ratio") for name in ("lower", "upper"))
@@ -185,7 +185,7 @@ def _steps(of: _Asked) -> Iterator[Line]:
         [row for row in rows if row["step_name"] == name] for name in ("(stable)", "(all)")
     )
     if not every:
-        yield "steps", "none: nothing marks them, and kernels do not repeat so that they show"
+        yield "steps", "none: no step marks, and no repeating kernel pattern to detect them"
         return
     row = max(stable or every, key=lambda row: int(row["elapsed_ns"]))
     (whole,) = [of_all for of_all in every if of_all["source_id"] == row["source_id"]]
@@ -244,10 +244,10 @@ def _processor(of: _Asked) -> Iterator[Line]:
         ]
         what = display_names([row["name"] or "?"], _NAME_WIDTH)[0]
         part = f" ({row['part_name']})" if row["part_name"] else ""
-        time = "time not known" if row["dur_ns"] is None else human(row["dur_ns"], "ns")
+        time = "time unknown" if row["dur_ns"] is None else human(row["dur_ns"], "ns")
         yield "counted", f"{what}{part}: {', '.join([time, *figures])}"
     if len(rows) > _TOP:
-        yield "counted", f"{len(rows) - _TOP} rows more: tracekit query perf_overview"
+        yield "counted", f"{len(rows) - _TOP} more rows: tracekit query perf_overview"
 
 
 _PROCESSOR_FIGURES = (
@@ -308,8 +308,8 @@ def _without_kernels(of: _Asked) -> Iterator[Line]:
 
 _PROVENANCES = {
     "measured": "by the joined counters",
-    "mixed": "partly modelled",
-    "modelled": "modelled from shapes",
+    "mixed": "partly modeled",
+    "modelled": "modeled from shapes",
 }
 
 
@@ -331,9 +331,9 @@ def _work(of: _Asked) -> Iterator[Line]:
         for kind, ns in time.most_common()
         if ns
     )
-    bound = f"{shares} of operators' time (at: of the roof)"
+    bound = f"{shares} of operator time (at: share of the roof)"
     if set(time) == {"not known"}:
-        bound = f"not known: {rows[0]['reason']}"
+        bound = f"unknown: {rows[0]['reason']}"
     flop = sum(row["total_flop"] or 0 for row in rows)
     known = human(flop, "flop") if flop else "no FLOP"
     kinds = {row["provenance_kind"] for row in rows if row["total_flop"]} or {"modelled"}
@@ -341,7 +341,7 @@ def _work(of: _Asked) -> Iterator[Line]:
 
 
 def _reported_work(of: _Asked) -> Iterator[Line]:
-    """The roofs nearest to the operators whose work the profiler reports, devices added up."""
+    """The roofs nearest to the operators whose work the profiler reports, devices summed."""
     given = {"run_id": of.run_id, "scope": "run"}
     rows = of.database.query("op_breakdown", given).rows()
     kinds = {
@@ -354,11 +354,11 @@ def _reported_work(of: _Asked) -> Iterator[Line]:
     if not any(shares.values()):
         return
     if shares["not known"] == 1:
-        yield "bound", f"not known: {rows[0]['reason']}"
+        yield "bound", f"unknown: {rows[0]['reason']}"
         return
     parts = ", ".join(f"{kind} {human(share, 'ratio')}" for kind, share in shares.items() if share)
-    told = "op_breakdown says how near; FLOP as the profiler reports them"
-    yield "bound", f"roof nearest: {parts} of operators' time; {told}"
+    told = "for distances, see op_breakdown; FLOP as reported by the profiler"
+    yield "bound", f"nearest roof: {parts} of operator time; {told}"
 
 
 def _memory(of: _Asked) -> Iterator[Line]:
@@ -369,7 +369,7 @@ def _memory(of: _Asked) -> Iterator[Line]:
     if not peaks:
         reasons = [row["reason"] for row in rows if row["is_total"] and row["reason"]]
         why = reasons[0] if reasons else "no allocations in the file (profile_memory=True)"
-        yield "memory", f"not known: {why}"
+        yield "memory", f"unknown: {why}"
         return
     peak = max(peaks, key=lambda row: (row["device_kind"] != "cpu", row["peak_bytes"]))
     place = ("source_id", "process_id", "device_kind", "device_id")
@@ -394,14 +394,14 @@ def _coverage(of: _Asked) -> Iterator[Line]:
         total[row["link_kind"]] += row["total_ns"] or 0
     parts = [f"{kind} {human(known[kind] / ns, 'ratio')}" for kind, ns in total.items() if ns]
     if parts:
-        yield "known", f"of kernels' time: {', '.join(parts)}"
+        yield "known", f"of kernel time: {', '.join(parts)}"
 
 
 def _quality(of: _Asked) -> Iterator[Line]:
     troubles = [row for row in of.rows("issues") if row["severity_kind"] != "info"]
     lost = sum(row["skipped_event_count"] or 0 for row in troubles)
     if broken := {d.commit for d in of.database.damages if d.commit.run_id == of.run_id}:
-        yield "data", f"damaged: {counted(len(broken), 'source')} left out; see tracekit check"
+        yield "data", f"damaged: {counted(len(broken), 'source')} excluded; see tracekit check"
         return
     if not troubles:
         yield "data", "complete: no events lost"

@@ -44,7 +44,7 @@ _SHOWN = 80
 
 _RECORD = (
     Recipe(
-        "a net on a GPU; without --gpu on the CPU",
+        "a net on a GPU; omit --gpu for the CPU",
         "sh",
         "caffe time --model train_val.prototxt --iterations 50 --gpu 0 2> caffe.log\n",
     ),
@@ -55,7 +55,7 @@ class CaffeTimeParser:
     """Logs of caffe time; see the module."""
 
     name = "caffe-time"
-    title = "logs of Caffe's `caffe time`: forward and backward time of each layer"
+    title = "logs of Caffe's `caffe time`: forward and backward time per layer"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -64,9 +64,9 @@ class CaffeTimeParser:
         for line in lines:
             text = message_of(line[:_MOST_LINE]).text
             if time_of(text) and "Total" not in text:  # which others write too
-                return Match(0.9, "times of layers or passes as caffe time writes them")
+                return Match(0.9, "layer or pass times as caffe time writes them")
         if any(_LOG_OF_CAFFE.search(line[:_MOST_LINE]) for line in lines):
-            return Match(0.5, "lines of a log of Caffe")
+            return Match(0.5, "lines of a Caffe log")
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
@@ -80,9 +80,9 @@ class CaffeTimeParser:
         tell_places(source, report)
         if not reading.row_count:
             raise FormatError(
-                f"{source.path}: no time of a layer or a pass in it. Check that it is the log of "
-                "caffe time (caffe train and caffe test print no times of layers), and that the "
-                "benchmark came to its end; it goes to the standard error: caffe time … 2> FILE"
+                f"{source.path}: no layer or pass times found. Check that it is a log of "
+                "caffe time (caffe train and caffe test print no layer times) and that the "
+                "benchmark finished. The log goes to standard error: caffe time … 2> FILE"
             )
         report.facts |= reading.facts()
 
@@ -143,8 +143,8 @@ class _Reading:
                 "cut_net",
                 "info",
                 "recording",
-                "the net at the start is cut: glog ends a message after 30,000 bytes",
-                "types of the layers behind it are NULL; no time is missing",
+                "the net at the start is truncated: glog cuts a message after 30,000 bytes",
+                "types of the layers after that are NULL; no times are missing",
                 first_offset_bytes=place,
             )
         )
@@ -204,8 +204,8 @@ class _Reading:
                     "other_text",
                     "info",
                     "recording",
-                    "lines that are not of caffe, such as the output of another program",
-                    "nothing is missing; caffe time … 2> FILE keeps its log apart",
+                    "lines not written by caffe, such as the output of another program",
+                    "nothing is missing; to keep the log separate, use: caffe time … 2> FILE",
                     lost_bytes=len(line),
                     first_offset_bytes=place,
                 )
@@ -220,8 +220,8 @@ class _Reading:
                     "joined_messages",
                     "warning",
                     "recording",
-                    "lines that hold two messages of caffe",
-                    "what the second tells is not read, such as a begin or a count of iterations",
+                    "lines with two caffe messages",
+                    "the second is not read, such as a start or an iteration count",
                     lost_bytes=len(line),
                     first_offset_bytes=place,
                 )
@@ -232,8 +232,8 @@ class _Reading:
                     "other_message",
                     "info",
                     "recording",
-                    "messages of a benchmark that tell no time",
-                    f"nothing of them is read; the first is {text[:_SHOWN]!r}",
+                    "benchmark messages without a time",
+                    f"they are not read; the first is {text[:_SHOWN]!r}",
                     lost_bytes=len(line),
                     first_offset_bytes=place,
                 )
@@ -242,14 +242,14 @@ class _Reading:
     def _skip(self, place: int, line: bytes, text: str) -> None:
         """A line with a time that gives no row."""
         self._report.event_count += 1
-        shown = f"left out; the first is {text.strip()[:_SHOWN]!r}"
+        shown = f"skipped; the first is {text.strip()[:_SHOWN]!r}"
         if is_of_other_words(text):
             self._report.issue(
                 Issue(
                     "other_time",
                     "warning",
                     "import",
-                    "times in words that are not known, left out",
+                    "times in an unknown wording, skipped",
                     shown,
                     skipped_event_count=1,
                     first_offset_bytes=place,
@@ -261,7 +261,7 @@ class _Reading:
                     "damaged_row",
                     "error",
                     "recording",
-                    "a line looks like a time of caffe and cannot be read",
+                    "a line looks like a caffe time but cannot be read",
                     shown,
                     skipped_event_count=1,
                     lost_bytes=len(line),
@@ -289,7 +289,8 @@ class _Reading:
                     "warning",
                     "recording",
                     f"a net without the line {_ENDS!r}",
-                    "the log is cut, or an excerpt: layers, passes or iterations may be missing",
+                    "the log is truncated or an excerpt: layers, passes or iterations may be "
+                    "missing",
                     first_offset_bytes=net.begin_bytes,
                 )
             )
@@ -299,7 +300,7 @@ class _Reading:
                     "no_times",
                     "warning",
                     "recording",
-                    "a benchmark that begins, and no time follows",
+                    "a benchmark starts, but no times follow",
                     "it was stopped, or its lines were lost",
                     first_offset_bytes=net.begin_bytes,
                 )
@@ -310,7 +311,7 @@ class _Reading:
                     "strange_layer",
                     "info",
                     "recording",
-                    "times of layers that the net at the start does not have",
+                    "times of layers that are not in the net at the start",
                     "their types are NULL",
                     occurrence_count=net.strange_count,
                     first_offset_bytes=net.begin_bytes,
@@ -322,8 +323,8 @@ class _Reading:
                     "no_heading",
                     "warning",
                     "recording",
-                    "times of layers without the line 'Average time per layer:' before them",
-                    "they are taken for means of an iteration; there are builds that log the least",
+                    "layer times without the line 'Average time per layer:' before them",
+                    "treated as means per iteration, but some builds log the minimum",
                     first_offset_bytes=net.begin_bytes,
                 )
             )
@@ -333,8 +334,8 @@ class _Reading:
                     "no_iteration_count",
                     "warning",
                     "recording",
-                    "sums over iterations (the layout of 2014), and no line says over how many",
-                    "times of an iteration are NULL; keep the line 'Testing for N iterations.'",
+                    "sums over iterations (the 2014 layout), but no line gives the iteration count",
+                    "times per iteration are NULL; keep the line 'Testing for N iterations.'",
                     first_offset_bytes=net.begin_bytes,
                 )
             )

@@ -51,7 +51,7 @@ _PROGRAMS = ("caffe", "net_speed_benchmark")
 _SILENT = re.compile(r"Performing (?:Forward|Backward)|Initial loss: .*")
 #: A layer that caffe puts in where several layers read one blob (util/insert_splits.cpp).
 _SPLIT = re.compile(r".*_\d+_split")
-#: More layers than any net has: what follows is taken for another net.
+#: More layers than any net has: what follows is treated as another net.
 MOST_LAYERS = 1 << 16
 
 

@@ -1,4 +1,4 @@
-"""Which net a time is of: a log can hold several, one after the other or between each other."""
+"""Which net a time is of: a log can hold several, one after another or between each other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Net:
         return bool(self._seen or self._wholes)
 
     def has_layers_of(self, statistic_kind: str) -> bool:
-        """Whether layers have such times; one run may log several, one after the other."""
+        """Whether layers have such times; one run may log several, one after another."""
         return statistic_kind in self._layers
 
     def head(self, statistic_kind: str) -> None:
@@ -106,7 +106,7 @@ def _key(time: Time) -> tuple[str, str | None, str]:
 
 
 class Nets:
-    """The nets of a log, by who writes them: each process logs under a thread of its own."""
+    """The nets of a log, by who writes them: each process logs under its own thread."""
 
     def __init__(self, on_end: Callable[[Net, bool], None]) -> None:
         self._on_end = on_end

@@ -26,8 +26,8 @@ _MOST_LINE = 2000  # of a summary; a line of the logger holds as many samples as
 
 _RECORD = (
     Recipe(
-        "training, with MLPerf's logger (pip install mlperf-logging); what is logged before the "
-        "run starts becomes labels",
+        "training, with MLPerf's logger (pip install mlperf-logging); values logged before the "
+        "run starts become labels",
         "python",
         """\
 from mlperf_logging import mllog
@@ -39,7 +39,7 @@ logger.event(key=constants.SUBMISSION_BENCHMARK, value="resnet")
 logger.event(key=constants.GLOBAL_BATCH_SIZE, value=2048)
 logger.event(key=constants.SEED, value=1)
 logger.start(key=constants.RUN_START)
-for epoch in range(2):  # epochs of your own in place of these
+for epoch in range(2):  # replace with your own epochs
     at = {"epoch_num": epoch + 1}
     logger.start(key=constants.EPOCH_START, metadata=at)
     logger.event(key="tracked_stats", value={"throughput": 2500.0}, metadata=at)
@@ -56,7 +56,7 @@ logger.end(key=constants.RUN_STOP, metadata={"status": "success"})
 import mlperf_loadgen as loadgen
 
 
-def answer(samples: list[loadgen.QuerySample]) -> None:  # your model in place of this
+def answer(samples: list[loadgen.QuerySample]) -> None:  # replace with your model
     loadgen.QuerySamplesComplete([loadgen.QuerySampleResponse(s.id, 0, 0) for s in samples])
 
 
@@ -79,7 +79,7 @@ class MlperfParser:
     """Logs of MLPerf; see the module."""
 
     name = "mlperf"
-    title = "logs of MLPerf: training (:::MLLOG), inference (LoadGen's summary and detail log)"
+    title = "MLPerf logs: training (:::MLLOG), inference (LoadGen's summary and detail log)"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -105,7 +105,7 @@ class MlperfParser:
         tell_places(source, report)
         if not report.event_count:
             raise FormatError(
-                f"{source.path}: no run of MLPerf in it; give the log of a training "
+                f"{source.path}: no MLPerf run found; give the log of a training run "
                 "(:::MLLOG lines), or mlperf_log_summary.txt or mlperf_log_detail.txt of LoadGen"
             )
         report.facts |= results_facts(report, "MLPerf", reading.detail.said)
@@ -143,8 +143,9 @@ class _Reading:
                 "damaged_row",
                 "error",
                 "recording",
-                "a line of MLPerf's logger cannot be read",
-                "it is left out; the file is cut or damaged, or two programs wrote to it at once",
+                "a line from MLPerf's logger cannot be read",
+                "it is skipped; the file is truncated or damaged, or two programs wrote to it at "
+                "once",
                 lost_bytes=length,
                 first_offset_bytes=place,
             )

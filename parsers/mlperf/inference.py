@@ -96,14 +96,18 @@ class DetailLog:
                     "profiler_error",
                     "warning",
                     "recording",
-                    "LoadGen met errors in the test",
+                    "LoadGen reported errors in the test",
                     first,
                 )
             )
         elif said.get("is_warning") is True:
             self._report.issue(
                 Issue(
-                    "profiler_warning", "warning", "recording", "LoadGen warns of the test", first
+                    "profiler_warning",
+                    "warning",
+                    "recording",
+                    "LoadGen reported warnings in the test",
+                    first,
                 )
             )
 

@@ -130,5 +130,5 @@ def _outcome(run: _Run) -> tuple[Number | None, str | None]:
         for time in (run.start_ms, run.stop_ms)
     )
     if start is None or stop is None or stop < start:
-        return None, "run_start and run_stop without times that fit"
+        return None, "run_start and run_stop without consistent times"
     return Number(f"{(stop - start).scaleb(-3):f}"), None

@@ -43,8 +43,9 @@ _NOTES = ("Backing up device", "Note: Running", "Found outstanding", "Launching 
 _RECORD = (
     Recipe(
         "the counters of one step of a program (tracekit formats nsight-compute --metrics --device "
-        "H100 prints the same with only what is needed, in fewer passes; with the step in an NVTX "
-        "range called step, for which PyTorch has torch.cuda.nvtx.range_push)",
+        "H100 prints a command with only the needed metrics, in fewer passes; put the step in an "
+        "NVTX "
+        "range called step, in PyTorch with torch.cuda.nvtx.range_push)",
         "sh",
         """\
 ncu --set full --csv --page raw --print-units base --log-file ncu.csv \\
@@ -53,7 +54,7 @@ ncu --set full --csv --page raw --print-units base --log-file ncu.csv \\
 """,
     ),
     Recipe(
-        "a report that is there already",
+        "from an existing report",
         "sh",
         "ncu --import report.ncu-rep --csv --page raw --print-units base > ncu.csv\n",
     ),
@@ -78,7 +79,7 @@ class NsightComputeParser:
             page = "details" if b"Metric Name" in text else "raw"
             return Match(0.95, f"the header of a CSV {page} page of Nsight Compute")
         if SUMMARY.search(text):
-            return Match(0.95, "the header of a summary of Nsight Compute")
+            return Match(0.95, "the header of an Nsight Compute summary")
         if looks_like_it(text.decode("utf-8", "replace")):
             return Match(0.9, "a section with a table of metrics, as on ncu's text page")
         if _PROF.search(text):
@@ -159,8 +160,8 @@ class _Reading:
                     "no_launch_line",
                     "warning",
                     "recording",
-                    "the page begins without the line that names the kernel",
-                    "the launch is kept without a name; copy the page with its first lines",
+                    "the page starts without the line that names the kernel",
+                    "the launch is kept without a name; copy the page including its first lines",
                 )
             )
         if "summary" in self._pages.kinds():
@@ -169,9 +170,9 @@ class _Reading:
                     "summary_page",
                     "info",
                     "recording",
-                    "it is a summary (--print-summary): means over the launches of a kernel",
-                    "totals are mean · launches, and rates that vary between launches "
-                    "give no figure; "
+                    "the file is a summary (--print-summary): means over the launches of a kernel",
+                    "totals are mean x launches, and rates that vary between launches "
+                    "give no value; "
                     "export the report without that option for each launch",
                     occurrence_count=self.sink.launch_count,
                 )
@@ -182,8 +183,8 @@ class _Reading:
         kinds = self._pages.kinds()
         if "summary" in kinds and len(kinds) > 1:
             raise FormatError(
-                f"{source.path}: it holds a summary (--print-summary) and single launches, which "
-                "may be the same: put each in a file of its own"
+                f"{source.path}: has both a summary (--print-summary) and single launches, which "
+                "may be the same launches: put each in its own file"
             )
 
     def nothing(self, source: Source) -> str:
@@ -205,7 +206,7 @@ class _Reading:
 
 
 class _Messages:
-    """What ncu tells between the rows; the profiled program's own output is passed over."""
+    """What ncu tells between the rows; the profiled program's own output is skipped."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -258,7 +259,7 @@ class _Messages:
                 "other_text",
                 "info",
                 "import",
-                "lines that are of no page: taken for what the program wrote",
+                "lines that belong to no page: treated as output of the program",
                 first_offset_bytes=place,
             )
         )
@@ -289,14 +290,14 @@ class _Messages:
         """Why there is nothing to ingest."""
         if self._is_denied:
             return (
-                f"{source.path}: no kernel in it: ncu was not permitted to read the counters "
-                "(ERR_NVGPUCTRPERM). Profile again as root, or let users read them "
+                f"{source.path}: no kernels found: ncu had no permission to read the counters "
+                "(ERR_NVGPUCTRPERM). Profile again as root, or allow users to read them "
                 "(NVreg_RestrictProfilingToAdminUsers=0)"
             )
         if self._exported:
             name = shlex.quote(self._exported)
             return (
-                f"{source.path}: it is a log without a page: ncu wrote its results to "
+                f"{source.path}: the log has no page: ncu wrote its results to "
                 f"{self._exported}. Export {self._exported} with: ncu --import {name} --csv "
                 "--page raw"
             )
@@ -304,31 +305,32 @@ class _Messages:
         says = f'; ncu says: "{self._last[:_MOST_TEXT]}"' if self._last else ""
         says += f"; {damage[0]}" if damage else ""
         return (
-            f"{source.path}: no profiled kernel in it{says}. Check that the program launches "
-            "kernels, that no filter leaves them all out, and that --target-processes all is given "
-            "where a child process launches them"
+            f"{source.path}: no profiled kernels found{says}. Check that the program launches "
+            "kernels, that the filters do not exclude all of them, and that --target-processes "
+            "all is given "
+            "if a child process launches them"
         )
 
 
 def _issue_of(kind: str, text: str, place: int) -> Issue:
     """A warning or error of ncu's."""
     if "ERR_NVGPUCTRPERM" in text:
-        advice = "profile as root, or let users read the counters"
+        advice = "profile as root, or allow users to read the counters"
         return _said("no_permission", "error", text, advice, place)
     if "No kernels were profiled" in text or "No ranges were profiled" in text:
         advice = "check the filters, and --target-processes all"
         return _said("no_kernels", "warning", text, advice, place)
     if "LaunchFailed" in text:
-        advice = "the kernel ends with an error: run it without ncu first"
+        advice = "the kernel fails: run it without ncu first"
         return _said("launch_failed", "error", text, advice, place)
     if "Failed to profile" in text:
-        advice = "launches before it are kept; those after are missing"
+        advice = "launches before it are kept; later ones are missing"
         return _said("profiling_failed", "error", text, advice, place)
     if "Unable to access the following" in text or "No metrics to collect" in text:
-        advice = "these counters are NULL: this device lacks them"
+        advice = "these counters are NULL: this device does not have them"
         return _said("metrics_missing", "warning", text, advice, place)
     if kind == "ERROR":
-        advice = "what the file has before it is kept"
+        advice = "everything before it is kept"
         return _said("profiler_error", "error", text, advice, place)
     severity: Severity = "info" if text.startswith(_NOTES) else "warning"
     return _said("profiler_warning", severity, text, "see the tool's documentation", place)
@@ -354,7 +356,7 @@ def _notation(source: Source) -> Notation:
         sink.look()
     if (notation := sink.evidence.notation) is None:
         raise FormatError(
-            f"{source.path}: its numbers can be read in two ways, and no cell tells which: "
+            f"{source.path}: its numbers are ambiguous, and no cell decides: "
             f"{sink.evidence.doubt} Export it again with LC_ALL=C (or an English locale), or with "
             "more metrics"
         )

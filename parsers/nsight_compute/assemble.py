@@ -345,7 +345,7 @@ class Assembler:
     def _read_others(
         self, raw: pa.Array, others: Ints, powers: Ints, numbers: Floats, status: Any
     ) -> None:
-        """The cells that are no plain numbers."""
+        """The cells that are not plain numbers."""
         texts = raw.take(pa.array(others)).to_pylist()
         for place, text, power in zip(others, texts, powers[others], strict=True):
             kind, number = _other(text, self.notation, int(power))
@@ -356,8 +356,8 @@ class Assembler:
                         "unreadable_number",
                         "warning",
                         "import",
-                        "a number is not in the notation of the other numbers of the file",
-                        "its value is NULL, value_raw has what is written; see kernel_metric",
+                        "a number is not in the notation of the file's other numbers",
+                        "its value is NULL; value_raw has the original text; see kernel_metric",
                     )
                 )
 
@@ -370,8 +370,8 @@ class Assembler:
                     "failed_launch",
                     "warning",
                     "recording",
-                    "a launch has no counter with a value (nan): it failed while it was profiled",
-                    "its figures are NULL; run the program without ncu first",
+                    "all counters of a launch are nan: the launch failed under the profiler",
+                    "its values are NULL; run the program without ncu first",
                     occurrence_count=count,
                     first_offset_bytes=launches[int(np.argmax(failed))].event_id,
                 )
@@ -474,7 +474,7 @@ class Assembler:
                 "recording",
                 f"device {launch.device_id} has compute capability "
                 f"{launch.compute_capability} here "
-                f"and {known} before: the file is of several machines",
+                f"and {known} before: the file mixes several machines",
                 "ingest the reports one by one, each with its --device",
                 first_offset_bytes=launch.event_id,
             )
@@ -488,7 +488,7 @@ class Assembler:
                 "recording",
                 f"{metric.name[:120]} is in {metric.unit_raw or 'no unit'!s}, not in "
                 f"{metric.target.unit if metric.target else ''}",
-                "no figure is worked out from it; it is kept in kernel_metric as it is",
+                "no value is computed from it; kernel_metric keeps it unchanged",
                 occurrence_count=count,
             )
         )
@@ -501,8 +501,8 @@ class Assembler:
                     "contradictory_metric",
                     "warning",
                     "recording",
-                    f"a counter stands there twice with different values ({column.name})",
-                    "no figure is worked out from it; both are kept in kernel_metric",
+                    f"a counter appears twice with different values ({column.name})",
+                    "no value is computed from it; kernel_metric keeps both",
                     occurrence_count=column.disagreeing,
                 )
             )
@@ -512,8 +512,8 @@ class Assembler:
                     "impossible_value",
                     "warning",
                     "recording",
-                    f"{column.name} would be zero, less than zero or beyond all bounds",
-                    "no figure is worked out from it; it is kept in kernel_metric as it is",
+                    f"{column.name} would be zero, negative or implausibly large",
+                    "no value is computed from it; kernel_metric keeps it unchanged",
                     occurrence_count=odd,
                 )
             )
@@ -532,8 +532,8 @@ class Assembler:
                     "missing_counter",
                     "warning",
                     "recording",
-                    f"{column} is not known for all launches ({', '.join(told)})",
-                    "figures from it are NULL there; kernel_counter.status_json has why",
+                    f"{column} is unknown for some launches ({', '.join(told)})",
+                    "values that need it are NULL there; kernel_counter.status_json says why",
                     occurrence_count=missing,
                 )
             )
@@ -578,7 +578,7 @@ _WITH_INSTANCES = re.compile(r"([^()]+) \(.*\)", re.DOTALL)
 
 @lru_cache(maxsize=4096)
 def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None]:
-    """Status and value of a cell that is no plain number."""
+    """Status and value of a cell that is not a plain number."""
     plain = text.strip()
     if known := _MISSING.get(plain.lower()):
         return known, None

@@ -1,4 +1,4 @@
-"""The ncu command that collects what the views of counters are worked out from."""
+"""The ncu command that collects what the views of counters are computed from."""
 
 from __future__ import annotations
 
@@ -38,19 +38,21 @@ _WITHOUT_DRAM = {(7, 2), (8, 7), (11, 0), (12, 1)}
 _NOTES = (
     (
         'one step: put it in an NVTX range (torch.cuda.nvtx.range_push("step") … range_pop()) and '
-        'add --nvtx-include "step/"; or by number, --launch-skip N --launch-count M: the first '
+        'add --nvtx-include "step/"; or select launches by number, --launch-skip N '
+        "--launch-count M: the first "
         "steps load and tune"
     ),
     (
-        "each launch is repeated for every pass, with its memory saved and restored: where that "
-        "takes too long, or kernels wait for each other (NCCL), --replay-mode application runs the "
-        "whole program for each pass, which has to launch the same each time"
+        "ncu repeats each launch for every pass and saves and restores its memory: if that "
+        "takes too long, or kernels wait for each other (NCCL), use --replay-mode application: "
+        "it runs the "
+        "whole program for each pass, so every run must launch the same kernels"
     ),
     (
-        "the metrics with throughput in their name take half of the passes or more: leave them out "
-        "where time is short; they tell what is busy in kernels far from every roof"
+        "metrics with throughput in their name take half of the passes or more: omit them "
+        "if time is short; they show what is busy in kernels far from every roof"
     ),
-    "it takes the right to read counters: root, or NVreg_RestrictProfilingToAdminUsers=0",
+    "reading counters needs permission: root, or NVreg_RestrictProfilingToAdminUsers=0",
 )
 
 
@@ -59,7 +61,7 @@ def counting(capability: str, operations: Sequence[str]) -> Counting:
     device = _device(capability)
     names = list(_names(device, operations))
     what = f"for compute capability {capability}: {len(names)} metrics"
-    without = ("it has no counters of DRAM: its memory is the processor's",)
+    without = ("this device has no DRAM counters: it shares the CPU's memory",)
     notes = (what, *(without if device in _WITHOUT_DRAM else ()), *_NOTES)
     return Counting(_text(names), notes)
 
@@ -69,8 +71,8 @@ def _device(capability: str) -> tuple[int, int]:
     device = (int(match[1]), int(match[2])) if match else (0, 0)
     if device < _FIRST:
         raise UsageError(
-            f"ncu counts on compute capability 7.0 and later, not on {capability}; what nvprof can "
-            "count there, `tracekit formats nvprof --record` prints"
+            f"ncu supports compute capability 7.0 and later, not {capability}; for what nvprof can "
+            "count there, run `tracekit formats nvprof --record`"
         )
     return device
 

@@ -228,7 +228,7 @@ class CsvPage:
         """Whether the file ends after the first few bytes of a row."""
         if not (self.is_last_line and line.startswith(b'"')):
             return False
-        self._tell_damage(place, len(line), "is cut short")
+        self._tell_damage(place, len(line), "is truncated")
         return True
 
     def _unit_row(self, line: bytes) -> re.Match[bytes] | None:
@@ -260,11 +260,11 @@ class CsvPage:
         return True
 
     def _give_up(self) -> None:
-        """The row that is open was cut; what was taken for its other lines are lines."""
+        """The row that is open was cut; what was treated as its other lines are lines."""
         if not self._open:
             return
         place, lines, self._open = self._open_at, self._open, []
-        self._tell_damage(place, len(lines[0]), "is cut short")
+        self._tell_damage(place, len(lines[0]), "is truncated")
         for line in lines:
             if line is not lines[0] or b"==" in line:  # the row itself is told
                 self._take_text(place, line)
@@ -284,7 +284,7 @@ class CsvPage:
         if not _PLAIN_ROW.match(line):
             return False
         if self.is_last_line:  # nobody can tell whether its last cell is whole
-            self._tell_damage(place, len(line), "is cut short")
+            self._tell_damage(place, len(line), "is truncated")
         else:
             self._feed_row(place, line)
         return True
@@ -361,7 +361,7 @@ class CsvPage:
         if header.is_quoted and line[start:].count(b'"') % 2:
             self._tell_cut_header(place + start)
         if row := self.header.row.search(before) if self.header is not None else None:
-            self._tell_damage(place + row.start(), len(before) - row.start(), "is cut short")
+            self._tell_damage(place + row.start(), len(before) - row.start(), "is truncated")
         self._take_text(place, before)
         self._give_up_cells()
         self.header = header
@@ -436,8 +436,8 @@ class CsvPage:
                     "split_launch",
                     "warning",
                     "import",
-                    "rows of one launch stand apart: each part is told as a launch of its own",
-                    "export the report again; if another program sorted its rows, sort them by ID",
+                    "rows of one launch are not adjacent: each part counts as a separate launch",
+                    "export the report again; if another program sorted the rows, sort them by ID",
                     first_offset_bytes=place,
                 )
             )
@@ -483,7 +483,7 @@ class CsvPage:
                 "warning",
                 "recording",
                 "the row of units below the header is missing",
-                "times and bytes are not worked out; export again with --page raw --csv",
+                "times and bytes are not computed; export again with --page raw --csv",
                 first_offset_bytes=place,
             )
         )
@@ -494,8 +494,8 @@ class CsvPage:
                 "damaged_row",
                 "error",
                 "recording",
-                "the header of a page is cut short",
-                "counters behind the cut are left out; export the report again",
+                "the header of a page is truncated",
+                "counters after that are missing; export the report again",
                 first_offset_bytes=place,
             )
         )
@@ -506,8 +506,8 @@ class CsvPage:
                 "no_metric",
                 "info",
                 "recording",
-                "a row of a summary ends before its metric",
-                "ncu writes so where it has no value of one; nothing is missing but that",
+                "a summary row ends before its metric",
+                "ncu writes such rows if it has no value; nothing else is missing",
                 first_offset_bytes=place,
             )
         )
@@ -520,7 +520,7 @@ class CsvPage:
                 "error",
                 "recording",
                 f"a row of the table {what}",
-                "it was left out; export the report again",
+                "it was skipped; export the report again",
                 skipped_event_count=1,
                 lost_bytes=length,
                 first_offset_bytes=place,
@@ -529,7 +529,7 @@ class CsvPage:
 
 
 def _split(text: bytes, delimiter: str) -> list[str]:
-    """The cells of a row; none where it is no CSV."""
+    """The cells of a row; none where it is not CSV."""
     try:
         return next(csv.reader([text.decode("utf-8", "replace")], delimiter=delimiter), [])
     except csv.Error:

@@ -1,4 +1,4 @@
-"""The text pages: what ncu prints where nobody asked for CSV."""
+"""The text pages: what ncu prints without --csv."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class TextPage:
                     "warning",
                     "recording",
                     "the page ends inside a table or a line",
-                    "the counters and sections after that are missing; copy the page as a whole",
+                    "the counters and sections after that are missing; copy the whole page",
                 )
             )
         self._end_rule()
@@ -270,8 +270,8 @@ class TextPage:
                 "damaged_row",
                 "error",
                 "recording",
-                f"{what} is cut short, or another goes on in it",
-                "it was left out; export the report again",
+                f"{what} is truncated, or merged with another",
+                "it was skipped; export the report again",
                 skipped_event_count=1,
                 lost_bytes=length,
                 first_offset_bytes=place,
@@ -332,7 +332,7 @@ def _cells(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, str, str] 
 
 
 def _loose_cells(text: str) -> tuple[str, str, str] | None:
-    """The cells of a row with a name wider than its column: gaps tell them apart."""
+    """The cells of a row with a name wider than its column: gaps distinguish them."""
     name, *others = _GAP.split(text)
     last = " ".join(others)
     if not others:

@@ -37,8 +37,8 @@ _FEW_LINES, _MANY_LINES = 256, 8192
 
 _RECORD = (
     Recipe(
-        "a program (tracekit formats perf-stat --events CPU names the events of a processor from "
-        "which operations and traffic follow)",
+        "a program (tracekit formats perf-stat --events CPU prints the events of a processor that "
+        "count operations and memory traffic)",
         "sh",
         """\
 perf stat -x\\; -o perf.csv \\
@@ -48,7 +48,8 @@ perf stat -x\\; -o perf.csv \\
 """,
     ),
     Recipe(
-        "five times, for means and deviations; with -I 1000 in place of -r 5 each second of one",
+        "five runs, for means and deviations; for values per second of one run, use -I 1000 "
+        "instead of -r 5",
         "sh",
         "perf stat -x\\; -o perf.csv -r 5 -- ./program\n",
     ),
@@ -59,7 +60,7 @@ class PerfStatParser:
     """Output of perf stat; see the module."""
 
     name = "perf-stat"
-    title = "perf stat (Linux): its text, `-x` (CSV) and `-j` (JSON)"
+    title = "perf stat (Linux): text, `-x` (CSV) and `-j` (JSON)"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -71,11 +72,11 @@ class PerfStatParser:
         lines = as_utf8(head).decode("utf-8", "replace").split("\n")
         plain = [_plain(line[:_MOST_SNIFFED]) for line in lines]
         if any(TITLE.match(line) for line in plain):
-            return Match(0.95, "the title of a block of perf stat")
+            return Match(0.95, "the title of a perf stat block")
         if any(INTERVALS.match(line) for line in plain):
-            return Match(0.95, "the header of intervals of perf stat (-I)")
+            return Match(0.95, "the header of perf stat intervals (-I)")
         if any(is_header(line) for line in plain):
-            return Match(0.7, "the header of a table of metrics of perf stat (--metric-only)")
+            return Match(0.7, "the header of a perf stat metric table (--metric-only)")
         if any('"counter-value" :' in line and looks_like_it(line.strip()) for line in plain):
             return Match(0.95, "lines of JSON as perf stat -j writes them")
         return _rows_of_csv([line for line in plain if line.strip()][:_SNIFFED_LINES])
@@ -121,9 +122,9 @@ def _refuse_perf_data(source: Source) -> None:
     with source.open() as stream:
         if stream.read(8) in _PERF_DATA:
             raise FormatError(
-                f"{source.path}: it is perf.data, which is not text. Of `perf stat record`, run "
-                "`perf stat report -i` on it and give that output; samples of `perf record` are "
-                "not read here"
+                f"{source.path}: perf.data is a binary file. For `perf stat record`, run "
+                "`perf stat report -i` on it and ingest that output; samples of `perf record` are "
+                "not supported"
             )
 
 
@@ -223,14 +224,15 @@ class _Reading:
         """A line that is none of perf's, or a damaged one."""
         if has_two_commas(text):
             raise FormatError(
-                f"{self._source.path}: a comma stands before decimals and between fields, so that "
-                f"no field is sure ({text.strip()[:_SHOWN]!r}, at byte {place:,}). Record again "
+                f"{self._source.path}: the comma is both decimal mark and field separator, so "
+                f"fields are ambiguous ({text.strip()[:_SHOWN]!r}, at byte {place:,}). Record "
+                "again "
                 "with LC_ALL=C, or with another separator (-x\\;)"
             )
         if self.csv.separator is not None and (other := separator_of(text)) is not None:
             raise FormatError(
-                f"{self._source.path}: its lines have two separators, {self.csv.separator!r} and "
-                f"{other!r} (at byte {place:,}): give the files one by one"
+                f"{self._source.path}: it mixes two separators, {self.csv.separator!r} and "
+                f"{other!r} (at byte {place:,}): split it into one file per separator"
             )
         if self._is_damaged(text):
             self._report.event_count += 1
@@ -239,8 +241,8 @@ class _Reading:
                     "damaged_row",
                     "error",
                     "recording",
-                    "a line looks like a row of perf stat and cannot be read",
-                    f"it is left out; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                    "a line looks like a perf stat row but cannot be read",
+                    f"skipped; the first is {text.strip()[:_SHOWN]!r}"[:200],
                     skipped_event_count=1,
                     lost_bytes=len(line),
                     first_offset_bytes=place,
@@ -253,8 +255,8 @@ class _Reading:
                     "unknown_line",
                     "warning",
                     "recording",
-                    "a line between the title and the times of a block is none that perf writes",
-                    f"see whether a count is in it; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                    "a line between a block's title and its times was not written by perf",
+                    f"check whether it holds a count; the first is {text.strip()[:_SHOWN]!r}"[:200],
                     lost_bytes=len(line),
                     first_offset_bytes=place,
                 )
@@ -265,8 +267,8 @@ class _Reading:
                 "other_text",
                 "info",
                 "recording",
-                "lines that are not of perf stat, such as the output of the program",
-                "nothing is missing; perf stat -o FILE keeps its output apart",
+                "lines not written by perf stat, such as the program's output",
+                "nothing is missing; to keep the output separate, use: perf stat -o FILE",
                 lost_bytes=len(line),
                 first_offset_bytes=place,
             )
@@ -290,8 +292,9 @@ class _Reading:
                     "cut_row",
                     "warning",
                     "recording",
-                    "the last line is a row without a line feed: it may be cut",
-                    "compare it with the rows before; let perf stat end, and copy the whole file",
+                    "the last row has no line feed: it may be truncated",
+                    "compare it with the rows before; let perf stat finish, and copy the whole "
+                    "file",
                 )
             )
 
@@ -307,7 +310,7 @@ class _Reading:
 
 
 def _plain(line: str) -> str:
-    """A line without colours; of one that was written over (progress), what was written last."""
+    """A line without colors; of one that was written over (progress), what was written last."""
     text = without_escapes(line.rstrip("\r"))
     return text.rsplit("\r", 1)[-1] if "\r" in text else text
 
@@ -327,7 +330,7 @@ def _notation(source: Source) -> Notation:
         sink.look()
     if (notation := sink.evidence.notation) is None:
         raise FormatError(
-            f"{source.path}: its numbers can be read in two ways, and no cell tells which: "
+            f"{source.path}: its numbers are ambiguous, and no cell decides: "
             f"{sink.evidence.doubt} Record again with LC_ALL=C, or give the output with its footer"
         )
     return notation
@@ -335,7 +338,7 @@ def _notation(source: Source) -> Notation:
 
 def _nothing(source: Source) -> str:
     return (
-        f"{source.path}: no counter of perf stat in it. Check that it is the output of perf stat "
-        "itself (it goes to the standard error, or to the file of -o), not of perf record, report "
+        f"{source.path}: no perf stat counters found. Check that it is the output of perf stat "
+        "itself (it goes to standard error, or to the -o file), not of perf record, report "
         "or script, and that an event was counted (perf stat -e cycles)"
     )

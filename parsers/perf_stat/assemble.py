@@ -286,7 +286,7 @@ class Assembler(Sink):
         return batch(COUNTER, columns, len(rows))
 
     def _known_series(self) -> _Columns:
-        """The series so far; worked out for those that are new."""
+        """The series so far; computed for those that are new."""
         known = self._columns.get(0)
         if known is None or len(known.powers) < len(self.series):
             new = _columns_of(self.series[0 if known is None else len(known.powers) :])
@@ -307,8 +307,7 @@ class Assembler(Sink):
                 status[row], values[row] = _KINDS.index("unreadable"), np.nan
                 self._tell(
                     "cut_metric",
-                    "perf leaves out the decimals of metrics in CSV, in a "
-                    "locale with a decimal comma",
+                    "perf drops the decimals of metrics in CSV in a locale with a decimal comma",
                     "they are NULL; record with LC_ALL=C",
                 )
 
@@ -336,7 +335,7 @@ class Assembler(Sink):
         return np.append(ratios, np.nan)[places]
 
     def _other(self, cell: str, scale: Scale) -> tuple[str | None, float]:
-        """Status and value of a cell that is no number as the file writes them."""
+        """Status and value of a cell that is not a number as the file writes them."""
         text = cell.strip()
         if text in _STATUS:
             return _STATUS[text], np.nan
@@ -345,13 +344,13 @@ class Assembler(Sink):
             self._tell(
                 "unreadable_number",
                 "a number cannot be read",
-                "its value is NULL, value_raw has what is written; see counter",
+                "its value is NULL; value_raw has the original text; see counter",
             )
             return "unreadable", np.nan
         self._tell(
             "other_notation",
-            "a number is not written like the others of the file, but can be read in one way only",
-            "nothing, if it is right; the author may have edited the file",
+            "a number is in another notation than the rest of the file, but is unambiguous",
+            "nothing to do if it is right; the file may have been edited",
         )
         return None, value * 10.0**scale.power * scale.factor
 

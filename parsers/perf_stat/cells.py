@@ -17,7 +17,7 @@ MOST_INT = 1 << 63
 def notation_of(cell: str, usual: Notation) -> Notation | None:
     """The notation that a cell is a number in: that of the file, or another if only that can be.
 
-    None where it is no number.
+    None where it is not a number.
     """
     if _value(cell, usual) is not None:
         return usual

@@ -325,8 +325,8 @@ class CsvReader:
                     "short_row",
                     "warning",
                     "recording",
-                    "a row has fewer fields than others: it may be cut",
-                    "what it has is kept; compare it with the rows before and behind",
+                    "a row has fewer fields than others: it may be truncated",
+                    "its fields are kept; compare it with the rows before and after",
                     occurrence_count=count,
                 )
             )

@@ -108,8 +108,8 @@ class JsonReader:
                     "broken_json",
                     "warning",
                     "recording",
-                    "a line is not valid JSON, as some versions of perf write it",
-                    "what can be read of it is kept; record with a newer perf, or with -x\\;",
+                    "a line is not valid JSON; some versions of perf write such lines",
+                    "the readable part is kept; record with a newer perf, or with -x\\;",
                     first_offset_bytes=self._sink.place - 1,
                 )
             )
@@ -243,8 +243,8 @@ class JsonReader:
                 "cut_line",
                 "warning",
                 "recording",
-                "a line is cut, or a metric has no name or no value",
-                f"what is not there is left out; see {text[:80]!r}",
+                "a line is truncated, or a metric has no name or no value",
+                f"the rest is kept; see {text[:80]!r}",
                 first_offset_bytes=self._sink.place,
             )
         )

@@ -2,7 +2,7 @@
 
 A line is cut into fields. Some are cells: the time, the value, how long it ran, metrics. Lines
 whose other fields are equal are of one series; which, the reader of a format finds out once and
-has it learned here. What is not known, or has a cell that is no plain number, is left to it.
+has it learned here. What is not known, or has a cell that is not a plain number, is left to it.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Measurements:
                     "nothing_counted",
                     "info",
                     "recording",
-                    "a measurement that was started has no counts",
+                    "a measurement was started but has no counts",
                     "the program may have failed before it was measured",
                 )
             )
@@ -181,8 +181,8 @@ class Measurements:
                     "cut_name",
                     "warning",
                     "recording",
-                    "the name of an event is not known, and the beginning of another",
-                    f"its line may be cut: {series.name[:_SHOWN]!r} may be {whole}"[:200],
+                    "an unknown event name is the start of a known one",
+                    f"its line may be truncated: {series.name[:_SHOWN]!r} may be {whole}"[:200],
                     first_offset_bytes=self._sink.place,
                 )
             )
@@ -301,8 +301,8 @@ class Measurements:
                     "uneven_intervals",
                     "warning",
                     "recording",
-                    "an interval has fewer events than others: the file is cut or was edited",
-                    "its counts are kept, and no figure of the whole measurement is of it",
+                    "an interval has fewer events than others: the file is truncated or edited",
+                    "its counts are kept, but not used in values of the whole measurement",
                     occurrence_count=at.uneven_count,
                     first_offset_bytes=at.place,
                 )
@@ -315,8 +315,9 @@ class Measurements:
                     "no_elapsed_time",
                     "info",
                     "recording",
-                    "a measurement does not say how long it took",
-                    "rates from it are NULL; record with -e duration_time beside the other events",
+                    "a measurement has no elapsed time",
+                    "its rates are NULL; record with -e duration_time in addition to the other "
+                    "events",
                     first_offset_bytes=at.place,
                 )
             )
@@ -326,8 +327,8 @@ class Measurements:
                     "clock_contradicts_time",
                     "warning",
                     "recording",
-                    "task-clock or cpu-clock does not fit the elapsed time and the CPUs",
-                    "how many CPUs were used is NULL for this file; see in which unit the clock is",
+                    "task-clock or cpu-clock is inconsistent with the elapsed time and CPU count",
+                    "the number of CPUs used is NULL for this file; check the unit of the clock",
                     first_offset_bytes=at.place,
                 )
             )

@@ -1,4 +1,4 @@
-"""Rows of what perf works out itself: insn per cycle, of all branches, tma_retiring."""
+"""Rows of what perf computes itself: insn per cycle, of all branches, tma_retiring."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PMU_OF_GROUP = re.compile(r".* \((\w+)\)")
 
 
 def is_metric_name(text: str) -> bool:
-    """Whether `text` is what perf calls a metric of its own, in the header of a table."""
+    """Whether `text` is what perf calls its own metric, in the header of a table."""
     name = text.strip()
     return bool(_NAMES.fullmatch(name)) or is_percent(name.lower())
 

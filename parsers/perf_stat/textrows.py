@@ -197,7 +197,7 @@ class TextReader:
                     "warning",
                     "recording",
                     "the title of a block has no end",
-                    f"what was measured is not known; it begins {self._title.strip()[:_SHOWN]!r}",
+                    f"what was measured is unknown; it starts {self._title.strip()[:_SHOWN]!r}",
                     first_offset_bytes=self._sink.place,
                 )
             )
@@ -327,8 +327,9 @@ class TextReader:
                         "cut_line",
                         "warning",
                         "recording",
-                        "a metric is cut, or another line goes on in it",
-                        f"what follows the number is lost; the first is {note.strip()[:_SHOWN]!r}",
+                        "a metric is truncated, or merged with another line",
+                        "the text after the number is lost; the first is "
+                        f"{note.strip()[:_SHOWN]!r}",
                         first_offset_bytes=self._sink.place,
                     )
                 )

@@ -18,7 +18,8 @@ from tracekit.source import Source
 
 _RECORD = (
     Recipe(
-        "a line of names, then a configuration a row: what was set, then what was measured, with "
+        "a header line, then one configuration per row: first what was set, then what was "
+        "measured, with "
         "its unit in the name",
         "python",
         """\
@@ -27,7 +28,7 @@ import itertools
 import time
 
 
-def step(batch: int, threads: int) -> None:  # a step of your own in place of this one
+def step(batch: int, threads: int) -> None:  # replace with your own step
     sum(range(batch * threads))
 
 
@@ -48,7 +49,7 @@ class ResultsTableParser:
     """Tables of results; see the module."""
 
     name = "results-table"
-    title = "table of results (CSV, JSON, JSON lines or Parquet): a configuration a row"
+    title = "table of results (CSV, JSON, JSON lines or Parquet): one configuration per row"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -63,13 +64,13 @@ class ResultsTableParser:
         layout = layout_of(source.head())
         if layout is None:
             raise FormatError(
-                f"{source.path}: no table of results can be read in it; give a CSV with a line of "
-                "names first, JSON rows or columns, JSON lines or Parquet"
+                f"{source.path}: no table of results found; give a CSV with a header "
+                "line, JSON rows or columns, JSON lines or Parquet"
             )
         if layout.lacking is not None:
             raise FormatError(
                 f"{source.path}: line {first_line(source.head())} {layout.lacking}; the first line "
-                "of a table names its columns, each once: batch,nodes,time_s"
+                "of a table must name each column once: batch,nodes,time_s"
             )
         known: dict[str, str] = {}
         first, said = 0, dict(source.columns)
@@ -82,14 +83,14 @@ class ResultsTableParser:
             known |= rows.known
         if said:
             raise FormatError(
-                f"{source.path}: --columns: there is no column {next(iter(said))!r}; columns: "
+                f"{source.path}: --columns: unknown column {next(iter(said))!r}; columns: "
                 f"{', '.join(known)}"
             )
         if not report.event_count:
-            raise FormatError(f"{source.path}: the table has no rows; there is nothing to ingest")
+            raise FormatError(f"{source.path}: the table has no rows: nothing to ingest")
         if {*known.values()} <= {"nested", "left out"}:
             raise FormatError(
-                f"{source.path}: no column of the table can be read ({', '.join(known)}: lists); "
+                f"{source.path}: none of the columns can be read ({', '.join(known)}: lists); "
                 "give a table with a number or a word in each cell"
             )
         report.facts |= {

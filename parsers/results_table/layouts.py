@@ -25,7 +25,7 @@ Columns = Mapping[str, pa.Array]
 _DELIMITERS = (",", "\t", ";", "|")
 _PARQUET = b"PAR1"
 _LINES_LOOKED_AT = 12
-_NO_NAMES = "a CSV without names of columns"
+_NO_NAMES = "a CSV without column names"
 _LONGEST_NAME, _SHOWN = 100, 40
 _FOREIGN = frozenset(("ph", "cols", "traceEvents", "counter-value", "benchmarks"))
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?\s*%?\s*")
@@ -47,7 +47,7 @@ class Layout:
 
 
 def layout_of(head: bytes) -> Layout | None:
-    """The layout of a file that begins so; None where it is no table."""
+    """The layout of a file that begins so; None where it is not a table."""
     if head.startswith(_PARQUET):
         return Layout("Parquet", _parquet)
     text = as_utf8(head).decode("utf-8", "replace").lstrip()
@@ -96,7 +96,7 @@ def _of_object(text: str) -> Layout | None:
         return None
     second = rest.lstrip().partition("\n")[0]
     is_table = not second or not rest.count("\n") or _is_row(_first_value(second))
-    return Layout("JSON lines, a row each", _json_lines) if is_table else None
+    return Layout("JSON lines, one per row", _json_lines) if is_table else None
 
 
 def _of_text(text: str) -> Layout | None:
@@ -109,7 +109,7 @@ def _of_text(text: str) -> Layout | None:
     if not any(_NUMBER.fullmatch(cell) for row in rows[1:] for cell in row):
         return None
     lacking = _what_names_lack(rows[0])
-    return Layout("a CSV with a line of names" if lacking is None else _NO_NAMES, _csv, lacking)
+    return Layout("a CSV with a header line" if lacking is None else _NO_NAMES, _csv, lacking)
 
 
 def _first_lines(text: str) -> list[str]:
@@ -136,7 +136,7 @@ def _what_names_lack(names: Sequence[str]) -> str | None:
     """Why the first line of a CSV does not name its columns; None where it does."""
     told = [name.strip() for name in names]
     if odd := [name for name in told if _NUMBER.fullmatch(name) or len(name) > _LONGEST_NAME]:
-        return f"has {odd[0][:_SHOWN]!r} where the name of a column should be"
+        return f"has {odd[0][:_SHOWN]!r} instead of a column name"
     if not all(told):
         return f"has no name for column {told.index('') + 1}"
     if twice := [name for name in told if told.count(name) > 1]:
@@ -187,7 +187,7 @@ def _csv_rows(source: Source, report: Report, delimiter: str) -> Iterator[dict[s
         if names is None:
             names = [cell.strip() for cell in cells]
         elif len(cells) != len(names):
-            _skip_row(report, f"rows that do not have {len(names)} cells, as the line of names has")
+            _skip_row(report, f"rows that do not have {len(names)} cells like the header line")
         elif [cell.strip() for cell in cells] != names:  # results appended to results
             yield dict(zip(names, cells, strict=True))
 
@@ -209,8 +209,8 @@ def _skip_row(report: Report, what: str) -> None:
             "damaged_row",
             "error",
             "recording",
-            f"{what} are left out",
-            "look at the file: a delimiter or a quote may be missing, or the file is cut",
+            f"{what}, skipped",
+            "check the file: a delimiter or a quote may be missing, or the file is truncated",
             skipped_event_count=1,
         )
     )
@@ -239,7 +239,7 @@ def _json_lines(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
                 if isinstance(row, dict):
                     yield _as_text(row)
                 else:
-                    _skip_row(report, "lines that are no JSON object")
+                    _skip_row(report, "lines that are not a JSON object")
 
     yield _by_rows(rows())
 
@@ -264,12 +264,12 @@ def _json_rows(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
             try:
                 row = text.value()
             except ValueError as error:
-                report.issue(cut_content(f"the list of rows cannot be read to its end ({error})"))
+                report.issue(cut_content(f"the list of rows cannot be read to the end ({error})"))
                 return
             if isinstance(row, dict):
                 yield _as_text(row)
             else:
-                _skip_row(report, "members of the list that are no objects")
+                _skip_row(report, "list members that are not objects")
             if not text.skip(",") and text.symbol() != "]":
                 report.issue(cut_content("the list of rows does not end"))
                 return
@@ -287,7 +287,7 @@ def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]
             name = text.name()
             values = text.value()
         except ValueError as error:
-            report.issue(cut_content(f"the columns cannot be read to their end ({error})"))
+            report.issue(cut_content(f"the columns cannot be read to the end ({error})"))
             break
         if isinstance(values, list):
             column = pa.array([_cell(value) for value in values], pa.string())
@@ -298,8 +298,8 @@ def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]
                     "no_column",
                     "warning",
                     "import",
-                    f"{name!r} is no column: no list",
-                    "it is left out",
+                    f"{name!r} is not a column: not a list",
+                    "it is skipped",
                 )
             )
         if not text.skip(",") and text.symbol() != "}":
@@ -327,8 +327,8 @@ def _parquet(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
             file = pq.ParquetFile(plain.path)
         except (pa.ArrowException, OSError) as error:
             raise FormatError(
-                f"{source.path}: cannot be read as Parquet: {_one_line(error)}; get the file once "
-                "more from where it was written"
+                f"{source.path}: cannot be read as Parquet: {_one_line(error)}; get a new "
+                "copy from where it was written"
             ) from error
         yield _row_groups(file, report)
         report.read(max(0, plain.size_bytes - report.read_bytes))

@@ -25,7 +25,7 @@ class TableRows:
     """One table being read; its first row is the `next_row`-th of the file.
 
     ``given`` is what the user says of columns, ``said`` that of those the table has; ``roles`` what
-    each is taken for, ``known`` the same with the labels that were packed.
+    each is treated as, ``known`` the same with the labels that were packed.
     """
 
     report: Report
@@ -153,8 +153,8 @@ class TableRows:
                 "nested_column",
                 "warning",
                 "import",
-                f"the column {name!r} holds lists; it is left out",
-                "write a figure of each list, such as its mean, as a column of its own",
+                f"the column {name!r} holds lists; it is skipped",
+                "write one value per list, such as its mean, as a separate column",
                 occurrence_count=len(column) - column.null_count,
             )
         )

@@ -60,7 +60,7 @@ _INT64_MAX = 2**63 - 1
 
 _RECORD = (
     Recipe(
-        "JAX: four steps after one that compiles; ingest the folder that it writes, logs",
+        "JAX: four steps after one that compiles; ingest the output folder, logs",
         "python",
         """\
 import jax
@@ -70,7 +70,7 @@ weights = jnp.ones((64, 64))
 
 
 @jax.jit
-def step(batch: jax.Array) -> jax.Array:  # a step of your own in place of this one
+def step(batch: jax.Array) -> jax.Array:  # replace with your own step
     return jnp.tanh(batch @ weights).sum()
 
 
@@ -83,8 +83,8 @@ with jax.profiler.trace("logs"):
 """,
     ),
     Recipe(
-        "TensorFlow 2.2 and later: the same; with Keras the callback "
-        'tf.keras.callbacks.TensorBoard("logs", profile_batch=(10, 14)) does it',
+        "TensorFlow 2.2 and later: the same; with Keras, use the callback "
+        'tf.keras.callbacks.TensorBoard("logs", profile_batch=(10, 14))',
         "python",
         """\
 import tensorflow as tf
@@ -93,7 +93,7 @@ weights = tf.ones((64, 64))
 
 
 @tf.function
-def step(batch: tf.Tensor) -> tf.Tensor:  # a step of your own in place of this one
+def step(batch: tf.Tensor) -> tf.Tensor:  # replace with your own step
     return tf.reduce_sum(tf.tanh(batch @ weights))
 
 
@@ -251,9 +251,7 @@ class _Reading:
             return
         first = self._damages[0] if self._damages else None
         found = f"; at byte {first.offset_bytes} is {first.found}" if first else ""
-        raise FormatError(
-            f"{self._path}: holds no events of a profile that can be read{found}. {self._advice()}"
-        )
+        raise FormatError(f"{self._path}: has no readable profile events{found}. {self._advice()}")
 
     def _is_text(self) -> bool:
         """Whether the dump went through a program that takes it for text."""
@@ -262,10 +260,10 @@ class _Reading:
     def _advice(self) -> str:
         if self._is_text():
             return (
-                "It is full of UTF-8 replacement characters (EF BF BD): somebody wrote it as text. "
-                "Get the file once more, as bytes"
+                "It is full of UTF-8 replacement characters (EF BF BD): it was written as text. "
+                "Get a new copy, as bytes"
             )
-        return "Get the file once more from where the profiler wrote it"
+        return "Get a new copy from where the profiler wrote it"
 
     # -- events ---------------------------------------------------------------------------------
 
@@ -293,8 +291,8 @@ class _Reading:
                     "cut_event",
                     "error",
                     "recording",
-                    "events that are cut",
-                    "the file is cut or damaged: get it once more",
+                    "events that are truncated",
+                    "the file is truncated or damaged: get a new copy",
                     skipped_event_count=1,
                     first_offset_bytes=line.end,
                 )
@@ -312,8 +310,8 @@ class _Reading:
                 "broken_event",
                 "error",
                 "import",
-                "events that are no protobuf message",
-                "the file is damaged: take it from where it was written once more",
+                "events that are not a protobuf message",
+                "the file is damaged: get a new copy from where it was written",
                 occurrence_count=count,
                 skipped_event_count=count,
                 first_offset_bytes=int(events.ids[events.broken][0]),
@@ -345,7 +343,7 @@ class _Reading:
                     "error",
                     "recording",
                     "the file ends in the middle of a message",
-                    "the end is missing, with the names of events of the plane that is cut; "
+                    "the end is missing, including event names of the truncated plane; "
                     "get the whole file",
                     first_offset_bytes=min(d.offset_bytes for d in cut),
                 )
@@ -366,8 +364,8 @@ class _Reading:
                     "unknown_field",
                     "info",
                     "import",
-                    "fields that this tracekit does not know: the dump is of a newer schema",
-                    "what they hold is left out",
+                    "fields unknown to this version of tracekit: the dump has a newer schema",
+                    "their content is skipped",
                 )
             )
 
@@ -386,8 +384,8 @@ class _Reading:
                     "repeated_device",
                     "warning",
                     "recording",
-                    "planes of a device that another plane is of too, by number",
-                    "their work stands under one device: look at track_name",
+                    "planes with the same device number as another plane",
+                    "their work is assigned to one device: check track_name",
                     occurrence_count=repeated,
                 )
             )
@@ -405,8 +403,8 @@ def _damaged_stats(count: int, place: int) -> Issue:
         "damaged_stat",
         "error",
         "import",
-        "facts of events that are no protobuf; they are lost, the events are not",
-        "the file is damaged: take it from where it was written once more",
+        "event stats that are not protobuf; they are lost, the events are kept",
+        "the file is damaged: get a new copy from where it was written",
         occurrence_count=count,
         first_offset_bytes=place,
     )
@@ -417,7 +415,7 @@ def _damaged(damage: Damage, advice: str) -> Issue:
         "damaged_message",
         "error",
         "import",
-        "messages that are no protobuf; what follows in them is lost",
+        "messages that are not protobuf; the rest of them is lost",
         advice,
         lost_bytes=damage.end_bytes - damage.offset_bytes,
         first_offset_bytes=damage.offset_bytes,

@@ -66,9 +66,9 @@ class Advice:
                     "xprof_refused",
                     "info",
                     "import",
-                    "operations and bytes of instructions, and parts of steps, are not known: "
+                    "operations and bytes of instructions, and parts of steps, are unknown: "
                     + said.reason,
-                    "`pip install tensorboard-plugin-profile` brings xprof, which knows them",
+                    "`pip install tensorboard-plugin-profile` installs xprof, which computes them",
                 )
             )
             return cls()

@@ -69,7 +69,7 @@ class Stat:
         return where
 
     def integers(self, length: int) -> pa.Array:
-        """The values as int64; NULL where they are no integers or do not fit."""
+        """The values as int64; NULL where they are not integers or do not fit."""
         if self.kind not in (_UINT, _INT):
             return pa.nulls(length, pa.int64())
         mask = self.values >= np.uint64(1 << 63) if self.kind == _UINT else None
@@ -125,7 +125,7 @@ def quote(text: str) -> str:
 
 
 def readable(pieces: list[bytes]) -> pa.Array:
-    """Bytes as text; what is no UTF-8 is replaced."""
+    """Bytes as text; what is not UTF-8 is replaced."""
     try:
         return pa.array(pieces, pa.binary()).cast(_TEXT_TYPE)
     except pa.ArrowInvalid:

@@ -13,7 +13,7 @@ from tracekit.parser import Groups
 
 _DUMP = ".xplane.pb"
 _OF_ALL_HOSTS = ("ALL_HOSTS", "perfetto_trace")
-_MADE_OF_IT = f"was made of the dump beside it (*{_DUMP}), which is read"
+_MADE_OF_IT = f"was made from the dump beside it (*{_DUMP}), which is read instead"
 
 
 def groups_of(files: Iterable[Path]) -> Groups:

@@ -147,7 +147,7 @@ class Rows:
                     "negative_duration",
                     "warning",
                     "recording",
-                    "intervals that end before they begin",
+                    "intervals that end before they start",
                     "their dur_ns is NULL",
                     occurrence_count=int(is_odd.sum()),
                 )

@@ -236,9 +236,9 @@ def _is_mangled(content: bytes) -> bool:
 
 _RECORD = (
     Recipe(
-        "a dump of a tool, made by xprof (pip install xprof) of a profile of a GPU or TPU "
+        "a tool's dump, made by xprof (pip install xprof) from a GPU or TPU profile "
         "(tracekit formats tensorflow-profiler --record); tracekit reads the profile itself, "
-        "with all that is in it: take this where the dump is all that can be passed on",
+        "which has more: use this only if you have nothing but the dump",
         "python",
         """\
 from pathlib import Path
@@ -258,7 +258,7 @@ class TensorflowToolsParser:
 
     name = "tensorflow-tools"
     title = (
-        "dumps of the tools of TensorFlow's profiler plugin (kernel_stats.pb, op_profile.json …)"
+        "dumps from the tools of TensorFlow's profiler plugin (kernel_stats.pb, op_profile.json …)"
     )
     record = _RECORD
 
@@ -269,7 +269,7 @@ class TensorflowToolsParser:
         if found := _proto_tool(head):
             return Match(0.9, f"protobuf with the fields of {found.name} ({found.message.name})")
         if _MANGLED.search(head) and _is_mangled(head):
-            return Match(0.5, "a dump of the profiler plugin, in protobuf that was damaged as text")
+            return Match(0.5, "a profiler plugin dump, in protobuf that was damaged as text")
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
@@ -306,8 +306,9 @@ def _content(source: Source, report: Report) -> bytes:
         content = stream.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise FormatError(
-                f"{source.path}: more than {_MOST_BYTES >> 20} MiB: no tool of the profiler plugin "
-                "writes a dump of that size; look at what the file is"
+                f"{source.path}: larger than {_MOST_BYTES >> 20} MiB: no tool of the profiler "
+                "plugin "
+                "writes a dump of that size; check what the file is"
             )
         report.read(len(content))
         if stream.damage:
@@ -317,7 +318,7 @@ def _content(source: Source, report: Report) -> bytes:
                     "error",
                     "recording",
                     f"the {stream.damage}",
-                    "what could be decompressed is kept; fetch the file again",
+                    "the part that could be decompressed is kept; get a new copy",
                     first_offset_bytes=len(content),
                 )
             )
@@ -338,17 +339,17 @@ def _batches(name: str, rows: Rows, report: Report) -> Iterator[Batch]:
             yield table, batch_of_rows(TABLES[table], held.pop(table))
     if is_empty:
         raise FormatError(
-            f"{name}: a dump of the profiler plugin, but not one record of it can be read. The "
-            "profiler recorded nothing (profile for longer), or the file is damaged: copy it again"
+            f"{name}: a profiler plugin dump, but none of its records can be read. The "
+            "profiler recorded nothing (profile for longer), or the file is damaged: get a new copy"
         )
     for table, rest in held.items():
         yield table, batch_of_rows(TABLES[table], rest)
 
 
 _MANGLED_HINT = (
-    "its bytes hold EF BF BD many times, which stands for what is no text: the file went through a "
-    "conversion of text (a version control or a transfer that took it for text). What was there is "
-    "lost: get the file again, in binary"
+    "it has many EF BF BD sequences, the mark for bytes that are not text: the file went through a "
+    "text conversion (by version control or a text-mode transfer). The original bytes are "
+    "lost: get a new copy, in binary mode"
 )
 
 
@@ -357,9 +358,10 @@ def _tell_damage(name: str, decoder: Decoder, report: Report) -> None:
         first = min(decoder.errors, key=lambda error: error.offset_bytes)
         if _is_mangled(decoder.content):
             raise FormatError(
-                f"{name}: no protobuf from byte {first.offset_bytes:,} on: {first}; {_MANGLED_HINT}"
+                f"{name}: not protobuf from byte {first.offset_bytes:,} on: {first}; "
+                f"{_MANGLED_HINT}"
             )
-        code, what = "damaged_content", f"records that are no protobuf ({first})"
+        code, what = "damaged_content", f"records that are not protobuf ({first})"
         if decoder.is_cut:
             code, what = "cut_content", "the content ends inside a record"
         report.issue(
@@ -368,7 +370,7 @@ def _tell_damage(name: str, decoder: Decoder, report: Report) -> None:
                 "error",
                 "recording",
                 what,
-                "what could be read is kept; copy the file again, in binary",
+                "the readable part is kept; get a new copy, in binary mode",
                 occurrence_count=len(decoder.errors),
                 first_offset_bytes=first.offset_bytes,
             )
@@ -379,8 +381,8 @@ def _tell_damage(name: str, decoder: Decoder, report: Report) -> None:
                 "unknown_field",
                 "info",
                 "import",
-                "fields that are not known here",
-                "a newer profiler wrote them; they are left out",
+                "unknown fields",
+                "a newer profiler wrote them; they are skipped",
                 occurrence_count=decoder.unknown_count,
                 first_offset_bytes=decoder.first_unknown_bytes,
             )
@@ -390,10 +392,10 @@ def _tell_damage(name: str, decoder: Decoder, report: Report) -> None:
 def _nothing_fits(name: str, content: bytes) -> str:
     if _is_mangled(content):
         place = content.index(_REPLACED)
-        return f"{name}: no dump of the profiler plugin, from byte {place:,} on: {_MANGLED_HINT}"
+        return f"{name}: not a profiler plugin dump, from byte {place:,} on: {_MANGLED_HINT}"
     return (
         f"{name}: its first bytes ({content[:16].hex(' ') or 'none'}) are neither the fields of "
         f"{', '.join(tool.name for tool in _PROTO_TOOLS)} nor the keys of "
-        f"{', '.join(tool.name for tool in _JSON_TOOLS)}; xplane.pb and traces have parsers of "
-        "their own"
+        f"{', '.join(tool.name for tool in _JSON_TOOLS)}; xplane.pb and traces have their own "
+        "parsers"
     )

@@ -37,8 +37,8 @@ def document(content: bytes, report: Report, name: str) -> dict[str, Any]:
         root = _object(msgspec.json.decode(whole), name)
     except (msgspec.DecodeError, RecursionError) as error:
         raise FormatError(
-            f"{name}: it is no JSON from byte {place:,} on ({problem}), and nothing before that "
-            "can be read; copy the file again"
+            f"{name}: not JSON from byte {place:,} on ({problem}), and nothing before that "
+            "can be read; get a new copy"
         ) from error
     is_trailing = _TRAILING in problem
     _tell(problem, min(len(whole) if is_trailing else place, size), size, report)
@@ -55,7 +55,7 @@ def _as_utf8(content: bytes, report: Report) -> bytes:
                 "warning",
                 "import",
                 "bytes that are not UTF-8",
-                "they are shown as \ufffd; copy the file again",
+                "they are shown as \ufffd; get a new copy",
                 first_offset_bytes=error.start,
             )
         )
@@ -71,9 +71,9 @@ def _object(root: Any, name: str) -> dict[str, Any]:
 
 def _tell(problem: str, place: int, size: int, report: Report) -> None:
     """Say what is behind the first error: nothing, something else, or what cannot be read."""
-    code, what = "damaged_content", f"no JSON from there on ({problem})"
+    code, what = "damaged_content", f"not JSON from there on ({problem})"
     if _TRAILING in problem:
-        code, what = "trailing_content", "after the JSON document comes something else"
+        code, what = "trailing_content", "extra content after the JSON document"
     elif _CUT in problem or size - place < _LONGEST_WORD:  # half a word, a number, an escape
         code, what = "cut_content", "the content ends inside the document"
     report.issue(
@@ -82,7 +82,7 @@ def _tell(problem: str, place: int, size: int, report: Report) -> None:
             "error",
             "import",
             what,
-            "what is before is kept; copy the file again",
+            "the part before is kept; get a new copy",
             lost_bytes=size - place,
             first_offset_bytes=place,
         )

@@ -143,7 +143,7 @@ class _Walk:
                     "repeated_record",
                     "info",
                     "recording",
-                    "snapshots of the peak that stand in the timeline too",
+                    "snapshots of the peak that are also in the timeline",
                     "nothing is missing: each is counted once",
                     occurrence_count=self._repeated,
                 )
@@ -156,7 +156,7 @@ class _Walk:
                     "info",
                     "recording",
                     f"exactly {_SAMPLED_COUNT:,} snapshots of {names}: the profiler kept samples",
-                    "totals count, blocks cannot be told from them; xplane.pb has every event",
+                    "totals are right, but blocks cannot be derived; xplane.pb has every event",
                 )
             )
 

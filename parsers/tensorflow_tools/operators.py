@@ -1,4 +1,4 @@
-"""kernel_stats.pb, tensorflow_stats.pb and op_profile.json: kernels and operators, added up."""
+"""kernel_stats.pb, tensorflow_stats.pb and op_profile.json: kernels and operators, summed."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def tensorflow_stats(root: Decoded, report: Report) -> Iterator[TableRow]:
     """A row of `op_stat` for each operator, and of `counter` for each time without one.
 
     The dump has every record twice, in a table with the idle time and in one without: a record of
-    the second that the first has too is no event.
+    the second that the first has too is not an event.
     """
     if device_type := root.get("device_type"):
         yield device_row(device_type)
@@ -274,7 +274,7 @@ class _OpWalk:
                     "left_out_by_profiler",
                     "warning",
                     "recording",
-                    "operators that the profiler left out of its dump: it keeps the "
+                    "operators missing from the profiler's dump: it keeps the "
                     "largest of each "
                     "group",
                     "xplane.pb has all of them",

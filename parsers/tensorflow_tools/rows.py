@@ -19,7 +19,7 @@ TableRow = tuple[str, Row]
 
 _LARGEST = (1 << 63) - 1
 _MOST_DIGITS = 40
-_SEE = "see what it asks for, and record again"
+_SEE = "do what it asks for, and record again"
 _ONE = Decimal(1)
 #: The ratio that one per cent is.
 PER_CENT = Decimal("0.01")
@@ -103,8 +103,7 @@ class Numbers:
                     "impossible_value",
                     "warning",
                     "recording",
-                    "numbers that are less than zero, too large or none at all "
-                    "where that cannot be",
+                    "numbers that are negative, too large or missing where that is invalid",
                     f"they are NULL; the first is {str(value)[:40]!r}",
                 )
             )
@@ -155,8 +154,8 @@ def damaged(report: Report, place: int | None = None) -> None:
             "damaged_event",
             "error",
             "import",
-            "records that cannot be read to their end",
-            "they are left out; copy the file again, in binary",
+            "records that cannot be read to the end",
+            "they are skipped; get a new copy, in binary mode",
             skipped_event_count=1,
             first_offset_bytes=place,
         )

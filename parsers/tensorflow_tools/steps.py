@@ -122,8 +122,8 @@ def _step(one: Decoded, decoder: Decoder, numbers: Numbers) -> Iterator[TableRow
                 "unknown_record",
                 "warning",
                 "import",
-                f"steps of a kind that is not known: {one.get('type_url', '')[:200]!r}",
-                "a newer profiler wrote them; they are left out",
+                f"steps of an unknown kind: {one.get('type_url', '')[:200]!r}",
+                "a newer profiler wrote them; they are skipped",
                 skipped_event_count=1,
                 first_offset_bytes=one.offset_bytes,
             )

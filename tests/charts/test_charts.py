@@ -63,14 +63,14 @@ def test_another_package_adds_a_chart_but_replaces_none(monkeypatch: pytest.Monk
 
 
 def test_a_chart_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="no chart called 'pie'; known: oi_breakdown, fp_width"):
+    with pytest.raises(UsageError, match="unknown chart 'pie'; charts: oi_breakdown, fp_width"):
         chart_named("pie")
     other_packages(monkeypatch, gone="no_such_package:Chart", odd="builtins:dict")
     with pytest.raises(
         UsageError, match=r"the chart 'gone' .*cannot be loaded: ModuleNotFoundError: No module"
     ):
         chart_named("gone")
-    with pytest.raises(UsageError, match="TypeError: it is no chart: it lacks name"):
+    with pytest.raises(UsageError, match="TypeError: not a chart: it lacks name"):
         chart_named("odd")
 
 

@@ -99,7 +99,7 @@ def test_a_share_that_is_not_known_leaves_no_bar(hand_made: Any) -> None:
 
 def test_what_cannot_be_asked_is_said(hand_made: Any) -> None:
     store = hand_made("fp_width_mix", {"r": mix("r", {("fp32", "512"): 1.0})})
-    with pytest.raises(UsageError, match="--of cannot be 'bytes'; it is one of: inst, flop"):
+    with pytest.raises(UsageError, match="--of: invalid value 'bytes'; use one of: inst, flop"):
         built(store, {"r": "r"}, of="bytes")
     with pytest.raises(UsageError, match="none of the runs has counters of floating-point"):
         built(store, {"q": "q"})

@@ -81,8 +81,8 @@ def test_what_failed_is_told_from_what_was_not_measured() -> None:
     )
     assert chart.data.notes == (
         "where layer=4",
-        "of several configurations in a cell the mean",
-        "values of fewer configurations than were tried: 1",
+        "several configurations in a cell: their mean",
+        "values from fewer configurations than were tried: 1",
     )
     assert chart.content() == ("cell", 2, 5)
     assert [row["reason"] for row in chart.data.rows()][3:] == ["OOM: 3 of 3", "OOM: 1 of 3"]

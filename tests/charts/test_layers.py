@@ -62,7 +62,7 @@ def test_a_run_has_axes_of_its_own(hand_made: Any) -> None:
         "two": [
             ("", "conv1", "nobody says"),
             ("", "fc", (("forward", 0.0), ("backward", 0.0), ("other", 0.0))),
-            ("", "x", "the trace has no steps: nobody knows the time of one"),
+            ("", "x", "the trace has no steps, so the time of a step is unknown"),
         ],
         "three": [("", "", "the run has no such layers")],
     }
@@ -116,15 +116,15 @@ def test_some_layers_or_modules(hand_made: Any) -> None:
 @pytest.mark.parametrize("depth", ["0", "-1", "x", "", "1.5", "\u0663"])
 def test_a_depth_that_cannot_be(hand_made: Any, depth: str) -> None:
     store = hand_made("layers", {"a": [layer("conv1", 1.0, 1.0, 2.0)]})
-    with pytest.raises(UsageError, match="--depth cannot be"):
+    with pytest.raises(UsageError, match="--depth: invalid value"):
         built(store, {"a": "a"}, depth=depth)
 
 
 def test_nothing_to_draw_is_said(hand_made: Any) -> None:
     store = hand_made("layers", {"a": [layer("conv1", 1.0, 1.0, 2.0)]})
-    with pytest.raises(UsageError, match="none of the runs has layers called 'fc"):
+    with pytest.raises(UsageError, match="none of the runs has layers that match 'fc"):
         built(store, {"a": "a"}, layers="fc*")
-    with pytest.raises(UsageError, match="none of the runs has layers, which a log of caffe"):
+    with pytest.raises(UsageError, match="none of the runs has layers; logs of caffe"):
         built(store, {"b": "b"})
     with pytest.raises(UsageError, match="the chart layers has no option --of"):
         built(store, {"a": "a"}, of="inst")

@@ -121,7 +121,7 @@ def test_what_is_not_known_has_no_bar_but_a_reason(hand_made: Any) -> None:
         "b": (None, "cas_count_write: not_supported"),
         "c": ("x", "y"),
         "d": (None, None),
-        "e": ("the run has no counters of processors",) * 2,
+        "e": ("the run has no CPU counters",) * 2,
     }
     totals = {g.name: tuple(bar.total for bar in g.bars) for g in groups(chart)}
     assert totals == {
@@ -220,7 +220,7 @@ def test_what_cannot_be_drawn_is_said(hand_made: Any, labelled: Any) -> None:
     with pytest.raises(UsageError, match=r"none of the runs has counters .*perf stat"):
         built(store, {"other": "other"})
     for asked, option in (("over", "over"), ("series", "series"), ("panels", "panels")):
-        with pytest.raises(UsageError, match=f"--{option} nodes: none .*labels there are: batch"):
+        with pytest.raises(UsageError, match=f"--{option} nodes: none .*labels: batch"):
             built(store, {"r": "r"}, labels, **{asked: "nodes"})
     with pytest.raises(UsageError, match="oi_breakdown has no option --metric"):
         built(store, {"r": "r"}, options={"metric": "x"})

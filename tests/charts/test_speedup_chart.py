@@ -56,7 +56,7 @@ def test_points_and_what_is_not_one() -> None:
         (1, "no figure on v100: OOM"),
     )
     assert (chart.level, chart.level_title) == (1, "as fast as v100")
-    assert chart.y.title == "Speed-up of tpu over v100 (rate)"
+    assert chart.y.title == "Speedup of tpu over v100 (rate)"
     assert chart.y.low < 0.5
     assert (len(chart.data), chart.content()) == (6, ("point", 2, 6))
 
@@ -94,7 +94,7 @@ def test_words_have_no_order_of_size() -> None:
 def test_each_platform_has_axes() -> None:
     chart = drawn(point(1.0, 1.0), point(2.0, 3.0, platform_value="gpu"))
     assert [(panel.title, panel.xs) for panel in chart.panels] == [("gpu", (3,)), ("tpu", (1,))]
-    assert chart.y.title == "Speed-up over v100 (rate)"
+    assert chart.y.title == "Speedup over v100 (rate)"
 
 
 def test_nothing_in_common_is_said() -> None:
@@ -102,7 +102,7 @@ def test_nothing_in_common_is_said() -> None:
         drawn(point(None, 1.0), point(None, 1.0), point(None, 1.0, reason="r"))
     with pytest.raises(UsageError, match=r"no configuration in common has a number for params$"):
         drawn(point(None, 1.0), point(1.0, None))
-    with pytest.raises(UsageError, match="of another platform than the baseline"):
+    with pytest.raises(UsageError, match="every configuration is on the baseline platform"):
         drawn()
     many = [point(None, 1.0, reason=f"r{n}") for n in range(9)]
     assert drawn(point(1.0, 1.0), *many).counts[-1] == (3, "of other reasons")

@@ -101,7 +101,7 @@ def test_a_label_that_is_no_number_gives_names() -> None:
     assert [(spot.x, spot.y) for spot in line.spots] == [(0, 1), (1, 3), (2, 2), (3, 5)]
     assert line.ideal == ()
     assert {row["ideal_value"] for row in chart.data.rows()} == {None}
-    with pytest.raises(UsageError, match=r"no efficiency is known, which needs .*--show metric"):
+    with pytest.raises(UsageError, match=r"no efficiency known: it needs .*--show metric"):
         drawn(point("mpi", 5.0), show="efficiency")
 
 
@@ -176,19 +176,17 @@ def test_panels_and_runs_without_the_label(store: Any, labels: Any) -> None:
 
 def test_lines_of_one_point_are_told(store: Any, labels: Any) -> None:
     chart = asked(store, labels, {run: run for run in ("a1", "b2")})
-    assert chart.data.notes == (
-        "each line has one point; --series LABEL,… says what tells lines apart",
-    )
+    assert chart.data.notes == ("each line has one point; use --series LABEL,… to separate lines",)
 
 
 @pytest.mark.parametrize(
     ("request_", "says"),
     [
-        ({"over": "ranks"}, "--over ranks: none .*'ranks'; labels there are: model, nodes, site"),
+        ({"over": "ranks"}, "--over ranks: none .*'ranks'; labels: model, nodes, site"),
         ({"options": {"metric": None}}, "which metric?.*--metric: images_per_s, loss"),
         ({"options": {"metric": "x"}}, "has the metric 'x'; known: images_per_s, loss"),
-        ({"options": {"baseline": "b"}}, "0 runs of this name .* it: run a1, run a2, run b1"),
-        ({"options": {"show": "x"}}, "--show cannot be 'x'; it is one of: metric, speedup, eff"),
+        ({"options": {"baseline": "b"}}, "0 runs with this name .* it: run a1, run a2, run b1"),
+        ({"options": {"show": "x"}}, "--show: invalid value 'x'; use one of: metric, speedup, eff"),
         ({"options": {"of": "x"}}, "no option --of; it has: --metric, --show, --baseline"),
         ({"series": "y"}, "--series y: none of the runs"),
         ({"panels": "y"}, "--panels y: none of the runs"),
@@ -202,9 +200,9 @@ def test_what_cannot_be_asked_is_said(
 
 
 def test_without_nodes_the_label_is_to_be_said(store: Any, labelled: Any) -> None:
-    with pytest.raises(UsageError, match=r"which label\? Give one with --over: batch"):
+    with pytest.raises(UsageError, match=r"several labels; choose one with --over: batch"):
         asked(store, labelled({"a1": {"batch": 1}}))
-    with pytest.raises(UsageError, match="labels there are: none"):
+    with pytest.raises(UsageError, match="labels: none"):
         asked(store, labelled({}))
 
 

@@ -42,18 +42,18 @@ FILLED = [("cpu", 148, 0), ("gpu", 619, 76), ("small", 12, 3)]
 NO_TRACES = {
     "empty": (b"", "the file is empty"),
     "empty once unpacked": (gzip.compress(b""), "the file is empty once decompressed (gzip)"),
-    "white space": (b" \n\t\n" * 40, "its content is none of the formats"),
-    "JSON": (b'{"loss": 0.5}', "it is JSON, but holds no trace events"),
-    "a list": (b'[{"loss": 0.5}, {"loss": 0.4}]', "it is JSON, but holds no trace events"),
-    "a number": (b"42", "its content is none of the formats"),
+    "white space": (b" \n\t\n" * 40, "its content is not in a supported format"),
+    "JSON": (b'{"loss": 0.5}', "it is JSON, but has no trace events"),
+    "a list": (b'[{"loss": 0.5}, {"loss": 0.4}]', "it is JSON, but has no trace events"),
+    "a number": (b"42", "its content is not in a supported format"),
     "another tool": (
         b'{"traceEvents": [{"name": "a", "cat": "v8", "ph": "X", "pid": 1, "tid": 0, "ts": 1}]}',
-        "it is a Chrome trace of a tool not read here (categories seen: v8)",
+        "it is a Chrome trace of an unsupported tool (categories seen: v8)",
     ),
-    "junk": (bytes(range(256)) * 300, "its content is none of the formats"),
-    "UTF-16": ('{"traceEvents": []}'.encode("utf-16"), "it is UTF-16 text; write it again"),
+    "junk": (bytes(range(256)) * 300, "its content is not in a supported format"),
+    "UTF-16": ('{"traceEvents": []}'.encode("utf-16"), "it is UTF-16 text; convert it"),
     "zip": (b"PK\x03\x04" + bytes(100), "it is a zip archive; unpack it first"),
-    "text": (b"kernel,time\nadd,3\n", "its content is none of the formats"),
+    "text": (b"kernel,time\nadd,3\n", "its content is not in a supported format"),
     "a damaged stream": (gzip.compress(b"x" * 9999)[:14], "the file is empty once decompressed"),
 }
 
@@ -68,8 +68,8 @@ def test_a_file_that_is_no_trace(
     answer = tracekit("ingest", tmp_path / "file.json", "--store", store)
     assert (answer.code, answer.data) == (3, b"")
     assert answer.error.startswith(f"{tmp_path}/file.json: {reason}")
-    assert "Looked for: torch-profiler, nsight-compute" in answer.error
-    assert answer.error.endswith("say which with --format")
+    assert "Checked for: torch-profiler, nsight-compute" in answer.error
+    assert answer.error.endswith("choose it with --format")
     assert tree(store) == before
     explained = tracekit("formats", "--explain", tmp_path / "file.json")
     assert (explained.code, explained.data) == (3, b"")
@@ -86,7 +86,7 @@ def test_an_empty_name_is_not_the_current_folder(
     answer = tracekit("ingest", "", "--store", store)
     assert (answer.code, answer.error) == (
         2,
-        "the name of a file is empty; name a file or a folder",
+        "a file name is empty; name a file or a folder",
     )
     assert tree(store) == before
 
@@ -101,7 +101,7 @@ def test_a_format_that_is_insisted_on(
     )
     assert (answer.code, answer.data) == (3, b"")
     assert answer.error.startswith(f"{tmp_path}/junk.json: no")
-    assert "there is nothing to ingest" in answer.error
+    assert "nothing to ingest" in answer.error
     assert tree(store) == before
 
 
@@ -114,7 +114,7 @@ def test_a_format_that_does_not_exist(
     answer = tracekit("ingest", path, "--format", "nope", "--store", store)
     assert (answer.code, answer.data) == (2, b"")
     known = ", ".join(sorted(entry.name for entry in BUILT_IN))
-    assert answer.error == f"there is no format called 'nope'; known: {known}"
+    assert answer.error == f"unknown format 'nope'; formats: {known}"
     assert tree(store) == before
 
 
@@ -122,7 +122,7 @@ def test_a_file_that_is_not_there(tracekit: Tracekit, here: Path) -> None:
     answer = tracekit("ingest", "no.json")
     assert (answer.code, answer.data) == (3, b"")
     assert answer.error == (
-        "no.json: cannot be read: No such file or directory; check the name and the rights"
+        "no.json: cannot be read: No such file or directory; check the name and the permissions"
     )
     assert tracekit("formats", "--explain", "no.json").error == answer.error
     assert list(here.iterdir()) == []
@@ -135,7 +135,7 @@ def test_what_cannot_be_read_twice(tracekit: Tracekit, here: Path) -> None:
         answer = tracekit("ingest", path)
         assert (answer.code, answer.data) == (3, b"")
         assert answer.error == (
-            f"{path}: is a pipe or a device, and a trace has to be read twice; "
+            f"{path}: is a pipe or a device, and a trace must be read twice; "
             "write it to a file and name that"
         )
         assert tracekit("formats", "--explain", path).error == answer.error
@@ -194,8 +194,8 @@ def test_a_folder_without_traces(tracekit: Tracekit, here: Path) -> None:
         answer = tracekit("ingest", folder)
         assert (answer.code, answer.data) == (3, b"")
         assert answer.error == (
-            f"{folder}: no trace in this folder (files looked at: {count}, none of a known "
-            "format); `tracekit formats --explain FILE` says why for one of them"
+            f"{folder}: no trace in this folder (files checked: {count}, none in a known "
+            "format); to see why, run `tracekit formats --explain FILE` on one of them"
         )
     assert not (here / "tracekit-store").exists()
     explained = tracekit("formats", "--explain", "some")
@@ -212,8 +212,8 @@ def test_a_folder_with_some_traces(
     (here / "job" / "empty.json").touch()
     done = tracekit("ingest", "job", "--run", "job")
     assert done.code == 0
-    assert done.messages.splitlines()[0] == "passed over: 2 files in job that no parser reads"
-    assert done.messages.splitlines()[1].startswith("in: 2 files, 631 events: 79 kernels")
+    assert done.messages.splitlines()[0] == "skipped: 2 files in job with an unknown format"
+    assert done.messages.splitlines()[1].startswith("ingested: 2 files, 631 events: 79 kernels")
     assert sees(Path("tracekit-store")) == [("job", 631, 79)]
 
 
@@ -254,11 +254,11 @@ def test_one_that_is_broken_beyond_use_leaves_those_before_it(
     )
     assert (answer.code, answer.data) == (3, b"")
     told, lost, following, error = answer.messages.splitlines()
-    assert told.startswith("in: 1 file, 12 events: 3 kernels")
+    assert told.startswith("ingested: 1 file, 12 events: 3 kernels")
     assert lost == "lost: nothing"
     assert following.startswith("next: tracekit summary ")
     assert error.startswith(f"tracekit: {tmp_path}/bad: no")
-    assert "there is nothing to ingest" in error
+    assert "nothing to ingest" in error
     assert sees(store) == sorted([*FILLED, ("xpu", 12, 3)])
 
 
@@ -293,10 +293,10 @@ def test_damage_is_read_past_and_strict_refuses_it(
     else:
         assert (strict.code, strict.data) == (3, b"")
         assert strict.error.startswith(
-            f"{traces}/hand-made/{name}: the file is damaged and --strict was asked for: "
+            f"{traces}/hand-made/{name}: the file is damaged and --strict was given: "
         )
         assert "(from byte " in strict.error
-        assert strict.error.endswith("Without --strict everything readable is kept")
+        assert strict.error.endswith("Without --strict, everything readable is kept")
         assert tree(store) == before
         done = tracekit(*asked)
         assert (done.code, done.data) == (0, b"")
@@ -319,7 +319,7 @@ def test_what_is_left_out_is_not_nothing(tracekit: Tracekit, here: Path) -> None
     done = tracekit("ingest", log, "--run", "least", "--strict")
     assert done.code == 0
     assert done.messages.splitlines()[1] == (
-        "lost: caffe.log: times in words that are not known, left out: 1 (from byte 2,104); "
+        "lost: caffe.log: times in an unknown wording, skipped: 1 (from byte 2,104); "
         "details: tracekit issues --run least"
     )
 
@@ -343,13 +343,12 @@ def test_what_was_lost_is_told_with_its_place(tracekit: Tracekit, here: Path, tr
         (["--label", "=32"], "--label '=32': write it as NAME=VALUE, e.g. --label batch=32"),
         (["--label", " =32"], "--label ' =32': write it as NAME=VALUE, e.g. --label batch=32"),
         (["--label", "a=1", "--label", "a=2"], "--label 'a' is given twice with different values"),
-        (["--run", ""], "the name of the run is empty; leave --run out, or give it a name"),
+        (["--run", ""], "the run name is empty; omit --run, or give a name"),
         (
             ["--run", "gpu", "--label", "batch=64"],
             (
-                "the run 'gpu' has the label batch=32, and batch=64 is asked for; "
-                "name another --run, "
-                "or give --replace with every file of the run"
+                "the run 'gpu' has the label batch=32, and batch=64 was given; "
+                "use another --run, or use --replace with every file of the run"
             ),
         ),
     ],
@@ -371,8 +370,8 @@ def test_the_same_content_is_said_to_be_there(
     answer = tracekit("ingest", tmp_path / "plain.json", "--store", store, "--label", "a=b")
     assert (answer.code, answer.data) == (0, b"")
     assert answer.messages == (
-        "plain.json: already in the store (run gpu, source sb9dcbee61c9e5a4); nothing done, "
-        "its labels included; --replace ingests it again\n"
+        "plain.json: already in the store (run gpu, source sb9dcbee61c9e5a4); skipped, "
+        "its labels included; use --replace to ingest it again\n"
     )
     assert tree(store) == before
 
@@ -396,7 +395,7 @@ def test_a_store_of_a_newer_schema(
         answer = tracekit(*words, "--store", store)
         assert (answer.code, answer.data) == (4, b"")
         assert answer.error == (
-            f"{store}: the store has schema version 999, this tracekit knows up to 1; use the "
+            f"{store}: the store has schema version 999; this tracekit supports up to 1; use the "
             "tracekit that wrote it, or ingest into another --store"
         )
     assert tree(store) == before
@@ -407,7 +406,7 @@ def test_a_store_whose_description_is_none(tracekit: Tracekit, store: Path, text
     (store / "tracekit.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     answer = tracekit("runs", "--store", store)
     assert (answer.code, answer.data) == (4, b"")
-    assert "tracekit.json: cannot be read as a store's description" in answer.error
+    assert "tracekit.json: cannot be read as a store description" in answer.error
 
 
 @pytest.mark.parametrize("value", ["-1", "99999999999999999999", "-9223372036854775808"])
@@ -416,7 +415,8 @@ def test_a_number_that_a_report_cannot_take(tracekit: Tracekit, filled: Path, va
     answer = tracekit(*words, f"top={value}")
     assert (answer.code, answer.data) == (5, b"")
     assert answer.error == (
-        f"the report largest_gaps: top cannot be {value}; it is at least 0, and fits 64 bits"
+        f"the report largest_gaps: top: invalid value {value}; it must be at least 0 and fit in "
+        "64 bits"
     )
     assert tracekit(*words, "top=1").code == 0
 
@@ -425,7 +425,7 @@ def test_stdout_is_no_file_called_minus(tracekit: Tracekit, filled: Path, here: 
     for words in (["runs", "-o", "-"], ["roofline", "-o", "-"], ["roofline", "--data", "-"]):
         answer = tracekit(*words, "--store", filled)
         assert answer.code == 2
-        assert answer.error == "-: stdout is where it goes without a name; leave the option out"
+        assert answer.error == "-: output goes to stdout by default; omit the option"
     assert not list(here.iterdir())
 
 
@@ -454,7 +454,7 @@ def test_a_read_only_store_is_asked_and_not_changed(
         assert (answer.code, answer.data) == (4, b"")
         assert answer.error.startswith(f"{store}: cannot be written: ")
         assert answer.error.endswith(
-            "nothing was changed. Make room or give write access, or name another --store"
+            "nothing was changed. Free some space, grant write access, or use another --store"
         )
     assert tree(store) == before
 
@@ -501,7 +501,7 @@ def test_a_folder_of_other_things_becomes_no_store(
     answer = tracekit("ingest", small_trace, "--store", here)
     assert answer.code == 2
     assert answer.error == (
-        f"{here}: is a folder with other things in it and no tracekit store; "
+        f"{here}: is a folder with other content, not a tracekit store; "
         "name a new or empty folder with --store"
     )
     assert [path.name for path in here.iterdir()] == ["thesis.tex"]
@@ -531,7 +531,7 @@ def test_a_disk_that_is_full_half_way(
     (message,) = answer.stderr.decode().splitlines()
     assert message.startswith(f"tracekit: {store}: cannot be written: ")
     assert message.endswith(
-        "nothing was changed. Make room or give write access, or name another --store"
+        "nothing was changed. Free some space, grant write access, or use another --store"
     )
     assert tree(store) == before
     assert sees(store) == FILLED
@@ -599,7 +599,7 @@ def test_no_space_left_wherever_it_happens(
     assert (answer.code, answer.data) == (4, b"")
     assert answer.error == (
         f"{store}: cannot be written: [Errno 28] No space left on device; nothing was changed. "
-        "Make room or give write access, or name another --store"
+        "Free some space, grant write access, or use another --store"
     )
     assert tree(store) == before
     assert sees(store) == FILLED
@@ -656,7 +656,7 @@ def test_a_bug_is_said_to_be_one(
     assert (answer.code, answer.data) == (70, b"")
     assert answer.messages.splitlines() == [
         "tracekit: this is a bug in tracekit, please report it: KeyError('\\x1b[31mx')",
-        "tracekit: TRACEKIT_TRACEBACK=1 shows where",
+        "tracekit: set TRACEKIT_TRACEBACK=1 to see where",
     ]
     monkeypatch.setenv("TRACEKIT_TRACEBACK", "1")
     again = tracekit("runs", "--store", filled)

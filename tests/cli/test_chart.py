@@ -229,15 +229,15 @@ def test_the_chart_and_its_table_fit_the_terminal(
     [
         (
             ["pie"],
-            "there is no chart called 'pie'; known: oi_breakdown, fp_width_mix, layers, throughput",
+            "unknown chart 'pie'; charts: oi_breakdown, fp_width_mix, layers, throughput",
         ),
-        (["throughput", "-o", "a.docx"], "the picture's file has '.docx'; give it one of:"),
-        (["throughput", "--size", "poster"], "--size cannot be 'poster'"),
-        (["throughput", "--style", "x"], "--style is of a picture: name its file with -o"),
+        (["throughput", "-o", "a.docx"], "the picture file has '.docx'; use one of:"),
+        (["throughput", "--size", "poster"], "--size: invalid value 'poster'"),
+        (["throughput", "--style", "x"], "--style needs a picture: name its file with -o"),
         (["throughput", "-o", "a.png", "--style", "nosuch"], "matplotlib has no such style"),
-        (["throughput", "--baseline", "no-run"], "0 runs of this name have the metric"),
+        (["throughput", "--baseline", "no-run"], "0 runs with this name have the metric"),
         (["oi_breakdown", "nosuch*"], "no run fits 'nosuch*'; runs:"),
-        (["oi_breakdown", "--data", "a.xlsx"], "there is no output format called 'xlsx'"),
+        (["oi_breakdown", "--data", "a.xlsx"], "unknown output format 'xlsx'"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_sentence(
@@ -253,7 +253,7 @@ def test_nothing_is_overwritten_unasked(tracekit: Tracekit, there: Path) -> None
     (there / "a.png").write_bytes(b"mine")
     for option in ("-o", "--data"):
         done = tracekit("chart", "throughput", "--store", "S", option, "a.png")
-        assert (done.code, done.error) == (2, "a.png: the file exists; --force overwrites it")
+        assert (done.code, done.error) == (2, "a.png: the file exists; use --force to overwrite it")
     assert (there / "a.png").read_bytes() == b"mine"
     assert tracekit("chart", "throughput", "--store", "S", "-o", "a.png", "--force").code == 0
     assert (there / "a.png").read_bytes() != b"mine"
@@ -261,7 +261,7 @@ def test_nothing_is_overwritten_unasked(tracekit: Tracekit, there: Path) -> None
 
 def test_a_store_without_counters(tracekit: Tracekit, here: Path, filled: Path) -> None:
     for chart, says in (
-        ("oi_breakdown", "none of the runs has counters of processors"),
+        ("oi_breakdown", "none of the runs has CPU counters"),
         ("throughput", "none of the runs has a metric"),
     ):
         done = tracekit("chart", chart, "--store", filled)
@@ -302,7 +302,7 @@ def test_from_python(measured: Path) -> None:
     drawn = session.draw("throughput", "vgg16*", over="nodes", show="speedup")
     assert [row["speedup_factor"] for row in drawn.data.rows()] == [1, 15 / 8, 28 / 8]
     (axes,) = drawn.figure.axes
-    assert axes.get_ylabel() == "Speed-up of images_per_s"
+    assert axes.get_ylabel() == "Speedup of images_per_s"
     drawn = session.draw("oi_breakdown", over="nodes", series=["model"], size="slide")
     assert drawn.figure.get_size_inches().tolist() == [13.33, 7.5]
 

@@ -51,11 +51,11 @@ def test_a_sound_store_is_sound(store: Path, tracekit: Tracekit) -> None:
     assert list(open_store(store).check(is_deep=True)) == []
     done = tracekit("check", "--store", str(store))
     assert (done.code, done.text) == (0, "")
-    assert done.messages == "sound: 6 sources, every file by size and rows\n"
+    assert done.messages == "intact: 6 sources, all files checked by size and rows\n"
     done = tracekit("check", "pair", "--deep", "--store", str(store))
     assert (done.code, done.messages) == (
         0,
-        "sound: 2 sources, every file by size, rows and hash\n",
+        "intact: 2 sources, all files checked by size, rows and hash\n",
     )
 
 
@@ -128,14 +128,15 @@ def test_what_is_missing_is_named(store: Path, tracekit: Tracekit) -> None:
     (row,) = done.text.splitlines()[1:]
     assert row == f"gpu,{file.parent.name.partition('=')[2]},{file.relative_to(store)},is missing"
     assert done.messages == (
-        "tracekit: 1 source of 6 damaged: `tracekit ingest --replace FILE` reads the file again\n"
+        "tracekit: 1 source of 6 damaged: use `tracekit ingest --replace FILE` to read the file "
+        "again\n"
     )
     assert tracekit("check", "pair", "--store", str(store)).code == 0
     with_rest = tracekit(
         "sql", "SELECT DISTINCT run_id FROM slice ORDER BY 1", "-f", "csv", "--store", str(store)
     )
     assert (with_rest.code, with_rest.text.split()) == (0, ["run_id", "pair"])
-    assert f"is left out: {'/'.join(file.parts[-4:])} is missing" in with_rest.messages
+    assert f"is excluded: {'/'.join(file.parts[-4:])} is missing" in with_rest.messages
 
 
 def test_a_damaged_run_can_be_read_again_or_removed(store: Path, tracekit: Tracekit) -> None:
@@ -164,7 +165,8 @@ def test_litter_is_named_and_cleared(store: Path, tracekit: Tracekit) -> None:
     assert len(found) > 3
     assert tracekit("check", "--store", str(store)).code == 9
     done = tracekit("check", "--repair", "--store", str(store))
-    assert (done.code, done.messages) == (0, "sound: 5 sources, every file by size and rows\n")
+    assert done.code == 0
+    assert done.messages == "intact: 5 sources, all files checked by size and rows\n"
     assert not left.exists()
     assert not list(store.glob("*/run_id=perf/**/*.*"))
 
@@ -190,8 +192,10 @@ def test_a_source_of_an_older_version_has_no_manifest(store: Path, tracekit: Tra
     assert isinstance(found, Unknown)
     done = tracekit("check", "--store", str(store))
     assert done.code == 9
-    assert done.messages.startswith("tracekit: 1 source of 6 without a manifest, as an older")
-    assert (found.path, "not known" in found.what) == (manifest, True)
+    assert done.messages.startswith(
+        "tracekit: 1 source of 6 without a manifest, written by an older"
+    )
+    assert (found.path, "cannot tell" in found.what) == (manifest, True)
     assert not open_store(store).snapshot().damages
 
 
@@ -226,7 +230,7 @@ def test_a_manifest_of_a_stranger_leads_nowhere(store: Path, line: bytes) -> Non
     manifest.write_bytes(line + b"\n" + sha256(line).hexdigest().encode() + b"\n")
     snapshot = open_store(store).snapshot()
     assert [(damage.path, damage.what) for damage in snapshot.damages] == [
-        (manifest, "is not what was written")
+        (manifest, "has changed")
     ]
     assert not any("secret" in str(file) for files in snapshot.files.values() for file in files)
 
@@ -234,4 +238,4 @@ def test_a_manifest_of_a_stranger_leads_nowhere(store: Path, line: bytes) -> Non
 def test_an_unknown_run_is_said(store: Path, tracekit: Tracekit) -> None:
     done = tracekit("check", "nosuch", "--store", str(store))
     assert done.code == 2
-    assert "ids: caffe, counted, gpu, pair, perf" in done.messages
+    assert "IDs: caffe, counted, gpu, pair, perf" in done.messages

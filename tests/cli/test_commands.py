@@ -59,7 +59,7 @@ def test_a_session(
     assert done.messages.splitlines() == [
         # 619 + 12 events; of the hand-made trace 3 kernels, 1 copy, 4 slices, 2 flows, 1 memory
         (
-            "in: 2 files, 631 events: 79 kernels, 13 transfers, 279 slices, 216 flows, "
+            "ingested: 2 files, 631 events: 79 kernels, 13 transfers, 279 slices, 216 flows, "
             "25 memory events, 3 counter values, 9 steps"
         ),
         "lost: nothing",
@@ -74,7 +74,7 @@ def test_a_session(
     assert issues.messages == "no issues: no events lost\n"
     kernels = tracekit("kernels", "--store", "S", "--top", "10")
     assert (kernels.code, kernels.messages) == (0, "")
-    assert "10 of 19 kernels; --top 19 shows all" in kernels.text
+    assert "10 of 19 kernels; for all, use --top 19" in kernels.text
     assert "AllReduce" in kernels.text
     answer = tracekit("sql", "--store", "S", "--format", "csv", BY_NAME)
     assert (answer.code, answer.messages) == (0, "")
@@ -140,8 +140,9 @@ def test_without_a_store_each_command_says_how_to_make_one(
     answer = tracekit(*words)
     assert (answer.code, answer.data) == (4, b"")
     assert answer.error == (
-        "tracekit-store: does not exist; `tracekit ingest FILE --store tracekit-store` makes one, "
-        "--store or TRACEKIT_STORE names another"
+        "tracekit-store: does not exist; create one with `tracekit ingest FILE --store "
+        "tracekit-store`, "
+        "or name another with --store or TRACEKIT_STORE"
     )
     assert list(here.iterdir()) == []
 
@@ -154,7 +155,9 @@ def test_an_empty_store_says_how_to_fill_it(
     (here / "tracekit-store" / "tracekit.json").write_text('{"schema_version": 1}')
     answer = tracekit(*words)
     assert (answer.code, answer.data) == (2, b"")
-    assert answer.error == "tracekit-store: the store is empty; `tracekit ingest FILE` fills it"
+    assert (
+        answer.error == "tracekit-store: the store is empty; add files with `tracekit ingest FILE`"
+    )
 
 
 # -- runs and issues ------------------------------------------------------------------------------
@@ -242,7 +245,7 @@ def test_top_cuts_and_says_so(tracekit: Tracekit, filled: Path, top: int) -> Non
         return str(tracekit(*words).text)
 
     assert len(rows_of(asked("csv"))) == min(top, KERNEL_NAMES)
-    note = f"{top} of 16 kernels; --top 16 shows all"
+    note = f"{top} of 16 kernels; for all, use --top 16"
     assert (note in asked("table")) == (note in asked("json")) == (top < KERNEL_NAMES)
 
 
@@ -260,8 +263,8 @@ def test_a_run_without_kernels_is_pointed_to_its_operators(
     assert answer.code == 0
     assert rows_of(answer.text) == []
     assert answer.messages == (
-        "run cpu has no device kernels: its trace holds host events only. "
-        f"Its {kinds} kinds of operators: tracekit query op_time --run cpu --store {filled}\n"
+        "run cpu has no device kernels, only host events. "
+        f"For its {kinds} operators, use: tracekit query op_time --run cpu --store {filled}\n"
     )
     command = answer.messages.rpartition("tracekit ")[2].split()
     assert len(rows_of(tracekit(*command, "--format", "csv").text)) == kinds
@@ -274,12 +277,12 @@ def test_a_run_with_nothing_in_it_is_pointed_to_its_summary(
     trace.write_text('{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}')
     store = tmp_path / "S"
     done = tracekit("ingest", trace, "--run", "n", "--store", store)
-    assert done.messages.splitlines()[0] == "in: 1 file, 0 events: no rows"
+    assert done.messages.splitlines()[0] == "ingested: 1 file, 0 events: no rows"
     pointed = f"tracekit query run_summary --run n --store {store}"
     assert done.messages.splitlines()[-1] == f"next: {pointed}"
     answer = tracekit("kernels", "--store", store)
     assert answer.code == 0
-    assert answer.messages == f"run n has neither device kernels nor operators: {pointed}\n"
+    assert answer.messages == f"run n has no device kernels and no operators; see: {pointed}\n"
 
 
 # -- reports --------------------------------------------------------------------------------------
@@ -307,14 +310,14 @@ def test_a_report_that_lacks_rows_says_of_which_table(
     tracekit("ingest", cpu_trace, "--store", tmp_path / "C")
     answer = tracekit("query", "gpu_utilization", "--store", tmp_path / "C")
     assert answer.code == 0
-    assert answer.messages == "no rows: the store has nothing in attribution\n"
+    assert answer.messages == "no rows: the store has no data in attribution\n"
 
 
 def test_a_report_that_lacks_rows_of_the_run_says_so(tracekit: Tracekit, filled: Path) -> None:
     answer = tracekit("query", "gaps", "--run", "cpu", "--store", filled)
     assert answer.code == 0
     assert answer.messages == (
-        "no rows: run cpu has nothing in attribution; what it has: "
+        "no rows: run cpu has no data in attribution; to see what it has: "
         f"tracekit query run_summary --run cpu --store {filled}\n"
     )
 
@@ -336,7 +339,7 @@ def test_a_report_of_some_steps(tracekit: Tracekit, filled: Path) -> None:
         assert (refused.code, refused.data, refused.error) == (code, b"", error)
     refused = tracekit("query", "steps", "--phase", "stable", "--store", filled)
     assert (refused.code, refused.data) == (2, b"")
-    assert refused.error == "--phase: the report steps takes no phase; leave it out"
+    assert refused.error == "--phase: the report steps has no phase; omit it"
 
 
 def test_gpu_utilization_as_worked_out_by_hand(tracekit: Tracekit, filled: Path) -> None:
@@ -365,7 +368,7 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
     assert tracekit(*asked, "--param", "run_id=small", "--run", "small").data == by_option.data
     both = tracekit(*asked, "--param", "run_id=small", "--run", "gpu")
     assert (both.code, both.data) == (2, b"")
-    assert both.error == "--run and --param run_id name different runs; give one of them"
+    assert both.error == "--run and --param run_id name different runs; use only one"
 
 
 @pytest.mark.parametrize(
@@ -394,11 +397,11 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
             2,
             "there is no run called 'nobody' in the store; runs: cpu, gpu, small",
         ),
-        (["runs", "--run", "gpu"], 2, "the report runs is about the whole store; leave --run out"),
+        (["runs", "--run", "gpu"], 2, "the report runs covers the whole store; omit --run"),
         (
             ["runs", "--format", "yaml"],
             2,
-            "there is no output format called 'yaml'; known: table, csv, json, markdown, parquet",
+            "unknown output format 'yaml'; formats: table, csv, json, markdown, parquet",
         ),
     ],
 )
@@ -443,7 +446,7 @@ def test_sql_in_every_format(tracekit: Tracekit, filled: Path) -> None:
     [
         ("DROP VIEW kernel", "one SELECT is allowed; this is: DROP"),
         ("SELECT 1; SELECT 2", "one SELECT is allowed; this is: SELECT, SELECT"),
-        ("", "there is no statement"),
+        ("", "the SQL has no statement"),
         ("SELECT * FROM kernels", "Tables: "),
         ("SELECT nome FROM kernel", "nome"),
         ("SELECT * FROM read_csv('/etc/passwd')", "store's"),
@@ -503,7 +506,7 @@ def test_why_a_file_is_what_it_is(tracekit: Tracekit, gpu_trace: Path) -> None:
     assert (answer.code, answer.data) == (0, b"torch-profiler\n")
     about, claim = answer.messages.splitlines()
     assert about == f"{gpu_trace}: 14,998 bytes, compression: gzip"
-    assert claim.startswith("  torch-profiler: 90% sure: trace events of torch's categories (")
+    assert claim.startswith("  torch-profiler: 90% sure: trace events in torch's categories (")
 
 
 def test_explaining_takes_no_options_of_the_list(
@@ -512,7 +515,7 @@ def test_explaining_takes_no_options_of_the_list(
     for more in (["-o", "x"], ["--format", "json"]):
         answer = tracekit("formats", "--explain", gpu_trace, *more)
         assert (answer.code, answer.data) == (2, b"")
-        assert answer.error == "--explain answers in a word; leave --output and --format out"
+        assert answer.error == "--explain prints one line; omit --output and --format"
     assert list(here.iterdir()) == []
 
 
@@ -566,5 +569,5 @@ def test_a_command_line_that_cannot_be_read(
     assert message.startswith("tracekit: ")
     assert found in message
     assert "\x1b" not in message
-    assert pointer == f"`{helps} --help` shows what there is"
+    assert pointer == f"run `{helps} --help` for the options"
     assert list(here.iterdir()) == []

@@ -127,7 +127,7 @@ def test_a_session(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
     )
     assert done.messages.splitlines() == [
         # each page has the 3 launches with 12 metrics
-        "in: 2 files, 6 events: 6 kernels, 72 metrics",
+        "ingested: 2 files, 6 events: 6 kernels, 72 metrics",
         "lost: nothing",
         "next: tracekit kernels --run conv2d --store S",
     ]
@@ -227,7 +227,7 @@ def test_kernels_in_a_terminal(
     assert len(next(line for line in lines if set(line) <= {"-", " "}).split()) >= shown
     notes = answer.text.replace("\n", " ")
     assert f"utilization: of fp32, 15.70 TFLOP/s ({fp32_source()})" in notes
-    assert "of all kernels together: 15.0 %" in notes
+    assert "average over all kernels: 15.0 %" in notes
 
 
 def fp32_source() -> str:
@@ -252,7 +252,7 @@ def test_kernels_by_launch_ceiling_and_level(
     assert [row["intensity_flop_per_byte"] for row in by_launch] == ["", "", ""]
     wrong = tracekit("kernels", "--ceiling", "fp31", "--store", "S")
     assert wrong.code == 5
-    assert "ceiling cannot be 'fp31'; it is one of: own, fp32, fp64" in wrong.error
+    assert "ceiling: invalid value 'fp31'; use one of: own, fp32, fp64" in wrong.error
 
 
 # -- devices and peaks ----------------------------------------------------------------------------
@@ -263,11 +263,11 @@ def test_without_a_device_the_table_says_what_to_do(
 ) -> None:
     tracekit("ingest", report("raw"), "--store", "S")
     answer = tracekit("kernels", "--store", "S")
-    assert "utilization not known of 3 of 3: the file does not name the device" in answer.text
+    assert "utilization unknown for 3 of 3: the file does not name the device" in answer.text
     assert [row["utilization_ratio"] for row in table(tracekit, "kernels")] == ["", "", ""]
     below = tracekit("kernels", "--store", "S", "--below-average").text.replace("\n", " ")
     assert "(no rows)" in below
-    assert "utilization not known of 3 of 3: the file does not name the device" in below
+    assert "utilization unknown for 3 of 3: the file does not name the device" in below
 
 
 def test_peaks_of_the_users_come_first(tracekit: Tracekit, report: Callable[[str], Path]) -> None:
@@ -304,11 +304,11 @@ def test_a_device_of_the_users_own(tracekit: Tracekit, report: Callable[[str], P
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--device", "RTX 9090"], "no device of that name is known; is it one of: NVIDIA GeForce"),
-        (["--device", "zzz"], "`tracekit devices` lists those known"),
+        (["--device", "RTX 9090"], "unknown device; did you mean one of: NVIDIA GeForce"),
+        (["--device", "zzz"], "For known devices, run `tracekit devices`"),
         (["--peaks", "nothing.toml"], "nothing.toml: cannot be read"),
         (["--peaks", "bad.toml"], "bad.toml: is no TOML"),
-        (["--peaks", "two.toml"], "of several devices (a, b); say which: --device"),
+        (["--peaks", "two.toml"], "for several devices (a, b); choose one with --device"),
     ],
 )
 def test_what_cannot_be_assumed_stops_before_anything_is_read(
@@ -335,7 +335,7 @@ def test_devices_are_listed_and_shown(tracekit: Tracekit, here: Path) -> None:
     assert all(row["source"] and row["date"] for row in one)
     unknown = tracekit("devices", "V10")
     assert unknown.code == 2
-    assert "no device called 'V10' is known; near it: " in unknown.error
+    assert "unknown device 'V10'; similar names: " in unknown.error
 
 
 # -- runs without counters, all runs --------------------------------------------------------------
@@ -350,11 +350,11 @@ def test_a_trace_has_no_utilization(tracekit: Tracekit, filled: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["kernel_time", "--all-runs"], "kernel_time is about one run; leave it out"),
-        (["runs", "--all-runs"], "runs is about the whole store as it is"),
-        (["precision_mix", "--all-runs", "--run", "gpu"], "and a run are given"),
+        (["kernel_time", "--all-runs"], "kernel_time covers one run; omit it"),
+        (["runs", "--all-runs"], "runs always covers the whole store"),
+        (["precision_mix", "--all-runs", "--run", "gpu"], "and a run are both given"),
         (["precision_mix", "--param", "by=label"], "by=label needs label=NAME"),
-        (["precision_mix", "--param", "by=colour"], "by cannot be 'colour'; it is one of: name"),
+        (["precision_mix", "--param", "by=colour"], "by: invalid value 'colour'; use one of: name"),
     ],
 )
 def test_what_a_report_cannot_be_asked(

@@ -46,7 +46,7 @@ def test_the_command_for_a_server(tracekit: Tracekit) -> None:
     assert "a core counts 4 of these 8 events at a time" in told
     assert "-a counts the whole machine" in told
     assert done.messages.endswith(
-        'next: tracekit ingest perf.csv --device "NAME" (tracekit devices lists them)\n'
+        'next: tracekit ingest perf.csv --device "NAME" (for the names: tracekit devices)\n'
     )
 
 
@@ -74,8 +74,8 @@ def test_every_command_can_be_pasted_and_fits(tracekit: Tracekit, name: str) -> 
         ("grace", "memory: no event of the core counts bytes of DRAM"),
         ("gracemont", "floating point: no event of this processor counts operations"),
         ("adl", "bind the program to P-cores (taskset -c)"),
-        ("spr", "use of the matrix units, whose operations nothing counts: exe.amx_busy"),
-        ("skylake", "skylake-server is another: --events skylake-server"),
+        ("spr", "use of the matrix units, whose operations no event counts: exe.amx_busy"),
+        ("skylake", "for skylake-server, use --events skylake-server"),
         ("milan", "8 events on the 4 counters of the data fabric"),
     ],
 )
@@ -95,36 +95,40 @@ def test_few_events_need_no_turns(tracekit: Tracekit) -> None:
         (
             ("perf-stat", "--events", "skylakx"),
             (
-                "--events 'skylakx': no processor of that name is known; is it one of: "
-                "skylake-server, skylake? `lscpu` says what this machine has"
+                "--events 'skylakx': unknown processor; did you mean one of: "
+                "skylake-server, skylake? `lscpu` shows the processor of this machine"
             ),
         ),
         (
             ("--events", "skylake"),
-            "--events stands without a format; write tracekit formats perf-stat --events skylake",
+            (
+                "--events does not go without a format; use tracekit formats perf-stat "
+                "--events skylake"
+            ),
         ),
         (
             ("nvprof", "--events", "skylake"),
-            "--events stands with 'nvprof'; write tracekit formats perf-stat --events skylake",
+            "--events does not go with 'nvprof'; use tracekit formats perf-stat --events skylake",
         ),
         (
             ("perf-stat",),
             (
-                "'perf-stat' stands alone; add --record for how to record it (nsight-compute also "
-                "has --metrics, perf-stat --events); `tracekit formats` lists all formats"
+                "'perf-stat' needs an option: add --record to see how to record it "
+                "(nsight-compute also "
+                "has --metrics, perf-stat --events); for all formats, run `tracekit formats`"
             ),
         ),
         (
             ("perf-stat", "--events", "skylake", "--format", "csv"),
-            "--events prints a command; leave --output and --format out",
+            "--events prints a command; omit --output and --format",
         ),
         (
             ("perf-stat", "--events", "skylake", "--output", "x"),
-            "--events prints a command; leave --output and --format out",
+            "--events prints a command; omit --output and --format",
         ),
         (
             ("perf-stat", "--explain", "x"),
-            "--explain is of one file; leave the format and other options out",
+            "--explain takes one file; omit the format and other options",
         ),
     ],
 )

@@ -100,8 +100,8 @@ def test_another_program_is_refused(tracekit: Tracekit, tmp_path: Path) -> None:
     assert tracekit("join", "micro", "own", "--store", store).code == 0
     poor = tracekit("join", "micro", "lstm", "--min-match", "0.9", "--store", store)
     assert poor.code == 10
-    assert "at least 90 % are asked for (--min-match), so nothing was joined" in poor.messages
-    assert "Where they part first: " in poor.messages
+    assert "at least 90 % are required (--min-match), so nothing was joined" in poor.messages
+    assert "First difference: " in poor.messages
     kept = rows(store, "SELECT DISTINCT file_name FROM source_file WHERE recording_kind = 'join'")
     assert kept == [{"file_name": "own"}]
 
@@ -116,8 +116,8 @@ def test_other_inputs_are_told(tracekit: Tracekit, tmp_path: Path) -> None:
         small_ncu=H100 / "conv2d-tf32-b16" / "raw.csv.gz",
     )
     other = tracekit("join", "small", "large-ncu", "--store", store)
-    assert "careful: counted with other inputs" in other.messages
-    assert "of long launches that took less" in other.messages
+    assert "warning: counted with other inputs" in other.messages
+    assert "in long launches that took less" in other.messages
     kinds = "SELECT DISTINCT match_kind FROM kernel_match WHERE match_kind IS NOT NULL"
     assert rows(store, kinds) == [{"match_kind": "shape"}]
     told = tracekit("kernels", "--run", "small", "--store", store)
@@ -178,7 +178,7 @@ def test_joins_come_and_go(tracekit: Tracekit, tmp_path: Path) -> None:
     assert tracekit("join", "conv", "nothing", "--store", store).code == 2
     unknown = tracekit("joins", "conv", "--remove", "nothing", "--store", store)
     assert unknown.code == 2
-    assert "it is with: ncu" in unknown.messages
+    assert "its joins: ncu" in unknown.messages
     gone = tracekit("remove", "ncu", "--store", store)
     assert "removed: its join with the timeline of run conv" in gone.messages
     assert rows(store, "SELECT count(*) AS n FROM kernel_match") == [{"n": 0}]
@@ -196,7 +196,7 @@ def test_all_in_one_go(tracekit: Tracekit, tmp_path: Path, names: list[str]) -> 
     assert counts == ([{"n": 30}] if names else [{"n": 15}, {"n": 30}])
     alone = tracekit("ingest", conv / "trace.json.gz", "--join", "--store", tmp_path / "T")
     assert alone.code == 2
-    assert "none of these files has counters of kernels; they are in the store" in alone.messages
+    assert "none of these files has counters of kernels; the files were ingested" in alone.messages
 
 
 TRACE = """==4242== NVPROF is profiling process 4242, command: ./train
@@ -229,7 +229,7 @@ def test_nvprof_twice_keeps_the_times(tracekit: Tracekit, tmp_path: Path) -> Non
         arguments = (tmp_path / f"{name}.csv", "--run", "nv", "--store", tmp_path / "S")
         assert tracekit("ingest", *arguments).code == 0
     before = tracekit("kernels", "--run", "nv", "--store", tmp_path / "S")
-    assert "the run has a timeline, too: tracekit join nv nv" in before.text
+    assert "to use its times, run tracekit join nv nv" in before.text
     assert tracekit("join", "nv", "nv", "--store", tmp_path / "S").code == 0
     found = rows(
         tmp_path / "S",
@@ -446,7 +446,7 @@ def test_a_join_that_is_undone_leaves_what_was_before(tracekit: Tracekit, small:
     tracekit("join", "t", "c", "--store", small)
     assert listed(tracekit, small, *LISTS[0]) != before
     for arguments, words in [
-        (("--remove", "c"), "name the run of the timeline, too: tracekit joins RUN --remove c"),
+        (("--remove", "c"), "also name the timeline's run: tracekit joins RUN --remove c"),
         (("nope",), "there is no run called 'nope'"),
     ]:
         answer = tracekit("joins", *arguments, "--store", small)
@@ -480,7 +480,7 @@ def test_with_a_part_of_the_timeline_its_joins_go(tracekit: Tracekit, small: Pat
     (source,) = rows(small, "SELECT source_id FROM source_file WHERE recording_kind = 'timeline'")
     answer = tracekit("remove", "both", "--source", str(source["source_id"]), "--store", small)
     assert answer.messages == (
-        "removed: 1 source of run both\nremoved: 1 join of run both, made of what is gone\n"
+        "removed: 1 source of run both\nremoved: 1 join of run both that used it\n"
     )
     assert listed(tracekit, small, "joins") == []
     left = listed(tracekit, small, "kernels", "--run", "both")
@@ -498,7 +498,8 @@ def test_with_what_is_ingested_again_its_joins_go(tracekit: Tracekit, small: Pat
         )
         assert answer.code == 0
         assert (
-            "removed: 1 join of what was ingested again; `tracekit join` makes them again\n"
+            "removed: 1 join of sources that were ingested again; use `tracekit join` to join "
+            "again\n"
         ) in answer.messages
         assert listed(tracekit, small, "joins") == []
         assert {row["run_name"] for row in listed(tracekit, small, "runs")} == {"c", "other"}

@@ -55,7 +55,7 @@ def test_a_file_that_is_there_stays_unless_forced(
     asked = ("sql", "--store", filled, "-f", "csv", "-o", "out.csv", COUNT)
     refused = tracekit(*asked)
     assert (refused.code, refused.data) == (2, b"")
-    assert refused.error == "out.csv: the file exists; --force overwrites it"
+    assert refused.error == "out.csv: the file exists; use --force to overwrite it"
     assert (here / "out.csv").read_text() == "mine"
     assert tracekit(*asked, "--force").code == 0
     assert (here / "out.csv").read_bytes() == ALL
@@ -184,7 +184,7 @@ def test_binary_is_not_poured_into_a_terminal(child: Tracekit, filled: Path) -> 
         answer = child("runs", "--store", filled, "--format", "parquet", stdout=stdout)
         assert told() == ""
     assert answer.code == 2
-    assert answer.error == "parquet is binary: give a file with -o"
+    assert answer.error == "parquet is binary: name an output file with -o"
 
 
 @pytest.mark.skipif(not POSIX, reason="there are no such terminals there")
@@ -245,7 +245,7 @@ def test_a_progress_bar_on_a_terminal_and_nowhere_else(
         shown = told()
     assert (answer.code, answer.data) == (0, b"")
     assert "reading" in shown
-    assert "in: 1 file, 619 events" in shown
+    assert "ingested: 1 file, 619 events" in shown
     quiet = child("ingest", gpu_trace, "--replace")
     assert "reading" not in quiet.messages
 
@@ -274,7 +274,7 @@ def test_a_full_disk_behind_stdout(child: Tracekit, filled: Path) -> None:
     assert answer.code == 1
     assert answer.error == (
         "standard output: cannot be written: No space left on device; "
-        "make room, or write elsewhere with -o FILE"
+        "free some space, or write elsewhere with -o FILE"
     )
 
 
@@ -396,7 +396,7 @@ def test_no_file_name_acts_in_a_message(
     missing = tracekit("ingest", name)
     assert missing.error.startswith(f"{shown}: cannot be read: No such file")
     (here / name).write_bytes(b"junk")
-    assert tracekit("ingest", name).error.startswith(f"{shown}: its content is none of")
+    assert tracekit("ingest", name).error.startswith(f"{shown}: its content is not in")
     assert tracekit("formats", "--explain", name).messages.startswith(f"{shown}: 4 bytes")
     (here / name).write_bytes((traces / "hand-made" / "cut.json").read_bytes())
     strict = tracekit("ingest", name, "--strict")

@@ -87,7 +87,7 @@ def test_ctrl_c_leaves_nothing(
             until(lambda: are_busy(family))
         os.killpg(process.pid, signal.SIGINT)
         code, messages = ended(process, family)
-    assert (code, messages) == (130, "tracekit: interrupted; nothing half-done was kept\n")
+    assert (code, messages) == (130, "tracekit: interrupted; no partial results were kept\n")
     assert tree(store) == before
     assert sees(store) == FILLED
 
@@ -101,7 +101,7 @@ def test_ctrl_c_stops_a_single_process_too(
         until(lambda: list((store / ".staging").glob("*")))
         os.killpg(process.pid, signal.SIGINT)
         code, messages = ended(process, [])
-    assert (code, messages) == (130, "tracekit: interrupted; nothing half-done was kept\n")
+    assert (code, messages) == (130, "tracekit: interrupted; no partial results were kept\n")
     assert tree(store) == before
     assert sees(store) == FILLED
 
@@ -180,7 +180,7 @@ def test_a_worker_that_is_killed_is_told(
     assert code == 1
     assert messages == (
         f"tracekit: {large_trace}: a worker process died while it was read (killed, or out of "
-        "memory); nothing of it was kept. Try again with --workers 1\n"
+        "memory); nothing was kept. Try again with --workers 1\n"
     )
     assert tree(store) == before
     assert sees(store) == FILLED
@@ -227,7 +227,7 @@ def test_the_same_trace_twice_at_once_comes_in_once(
     ]
     messages = [ended(process, []) for process in running]
     assert [code for code, _ in messages] == [0, 0, 0]
-    assert sum("in: 1 file, 619 events" in text for _, text in messages) == 1
+    assert sum("ingested: 1 file, 619 events" in text for _, text in messages) == 1
     assert sum("already in the store (run gpu" in text for _, text in messages) == 2
     assert sees(tmp_path / "S") == [("gpu", 619, 76)]
 

@@ -82,7 +82,7 @@ def test_a_summary_of_a_processor_says_what_perf_does(tracekit: Any, tmp_path: P
 
 def test_kernels_say_where_the_counters_are(tracekit: Any, store: str) -> None:
     done = tracekit("kernels", "--store", store)
-    assert "has no device kernels, but counters of processors: tracekit query perf_overview" in (
+    assert "has no device kernels, but CPU counters: use tracekit query perf_overview" in (
         done.messages
     )
 
@@ -107,12 +107,15 @@ def test_a_run_has_one_value_of_a_metric(tracekit: Any, store: str, tmp_path: Pa
     ("option", "message"),
     [
         (("--metric", "x"), "--metric 'x': write it as NAME=VALUE, e.g. --metric images_per_s=8.2"),
-        (("--metric", "x=fast"), "--metric x=fast: 'fast' is no number; a text is a --label"),
-        (("--metric", "x=inf"), "--metric x=inf: is no number; leave it out if unknown"),
+        (
+            ("--metric", "x=fast"),
+            "--metric x=fast: 'fast' is not a number; for a string, use --label",
+        ),
+        (("--metric", "x=inf"), "--metric x=inf: not a number; omit it if unknown"),
         (("--metric", "x=nan"), "--metric x=nan: is no number"),
         (("--metric", "x=1", "--metric", "x=2"), "--metric 'x' is given twice with different"),
         (("--events", "nosuch.toml"), "nosuch.toml: cannot be read"),
-        (("--device", "3x Xeon Nosuch"), "no device of that name is known"),
+        (("--device", "3x Xeon Nosuch"), "unknown device"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_read(

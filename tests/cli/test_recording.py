@@ -88,13 +88,13 @@ def test_a_profile_that_the_program_wrote_is_read(
 def test_without_a_format(tracekit: Tracekit) -> None:
     done = tracekit("formats", "--record")
     assert (done.code, done.data) == (2, b"")
-    assert done.error == "--record is of one format; write tracekit formats FORMAT --record"
+    assert done.error == "--record needs a format: use tracekit formats FORMAT --record"
 
 
 def test_of_no_format(tracekit: Tracekit) -> None:
     done = tracekit("formats", "nsys", "--record")
     assert (done.code, done.data) == (2, b"")
-    assert done.error.startswith("there is no format called 'nsys'; known: ")
+    assert done.error.startswith("unknown format 'nsys'; formats: ")
 
 
 class Silent:
@@ -117,7 +117,10 @@ class Wrong(Silent):
 
 @pytest.mark.parametrize(
     ("parser", "code", "error"),
-    [(Silent, 2, "silent does not say how"), (Wrong, 70, "the parser 'silent' failed")],
+    [
+        (Silent, 2, "silent has no recording instructions"),
+        (Wrong, 70, "the parser 'silent' failed"),
+    ],
 )
 def test_a_parser_of_another_package(
     tracekit: Tracekit, monkeypatch: pytest.MonkeyPatch, parser: type, code: int, error: str

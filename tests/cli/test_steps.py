@@ -90,12 +90,12 @@ def test_kernels_of_steps_by_number(tracekit: Tracekit, store: Path) -> None:
         (
             ["--run", "train", "--phase", "stable", "--ceiling", "fp32"],
             2,
-            "--phase restricts times, and --ceiling is of counters; leave one out",
+            "--phase applies to times and --ceiling to counters; omit one of them",
         ),
         (
             ["--run", "ncu", "--phase", "stable"],
             2,
-            "ingest a trace (torch.profiler, *.xplane.pb …) into it, or leave --phase out",
+            "ingest a trace (torch.profiler, *.xplane.pb …) into it, or omit --phase",
         ),
     ],
 )

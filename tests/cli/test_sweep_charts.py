@@ -186,7 +186,7 @@ def test_they_fit_the_terminal(
             5,
             "and which y (one of bs, layer, node); e.g. add --x bs --y layer",
         ),
-        (("chart", "box", "--store", "S"), 5, "say which by (one of bs, layer, node); e.g. add --"),
+        (("chart", "box", "--store", "S"), 5, "specify by (one of bs, layer, node); e.g. add --"),
         (
             ("chart", "speedup", "--store", "S", "--x", "bs", "--over", "node"),
             5,
@@ -294,7 +294,7 @@ def test_a_report_says_the_command_that_is_complete(tracekit: Tracekit, there: P
 def test_runs_that_there_are_not(tracekit: Tracekit, there: Path) -> None:
     done = tracekit("query", "sensitivity", "--param", "runs=swept*", "--store", "S")
     assert done.code == 0
-    assert done.messages == "no rows: no run is called 'swept*'; runs: alone, sweep\n"
+    assert done.messages == "no rows: no run matches 'swept*'; runs: alone, sweep\n"
 
 
 def test_a_store_without_runs(tracekit: Tracekit, here: Path) -> None:
@@ -303,7 +303,7 @@ def test_a_store_without_runs(tracekit: Tracekit, here: Path) -> None:
         done = tracekit("chart", chart, "--store", "E")
         assert (done.code, done.error) == (
             2,
-            "E: the store is empty; `tracekit ingest FILE` fills it",
+            "E: the store is empty; add files with `tracekit ingest FILE`",
         )
 
 

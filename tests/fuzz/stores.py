@@ -54,7 +54,7 @@ def rows_of(store: Path) -> dict[str, tuple[int, ...]]:
         try:
             found = {str(name): tuple(counts) for name, *counts in database.sql(_ROWS).tuples()}
         except QueryError as error:
-            assert "the store changed while it was read" in str(error), error
+            assert "the store changed during the query" in str(error), error
             continue
         assert not database.damages
         return found

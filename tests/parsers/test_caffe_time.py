@@ -256,7 +256,7 @@ def test_a_long_line_takes_no_time(read: Read) -> None:
 def test_a_log_without_times_is_claimed_and_refused(read: Read, text: str) -> None:
     (claim,) = claims(text.encode())
     assert (claim[0].name, claim[1].certainty) == ("caffe-time", 0.5)
-    with pytest.raises(FormatError, match="no time of a layer or a pass in it"):
+    with pytest.raises(FormatError, match="no layer or pass times found"):
         read(text)
 
 

@@ -281,8 +281,11 @@ def test_how_much_there_is(name: str, launches: int, metrics: int, rules: int) -
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("gardenia-profile-error-only.csv", "not permitted to read the counters"),
-        ("lbnl-gpp-nokernels.csv", 'no profiled kernel in it; ncu says: "No kernels were profiled'),
+        ("gardenia-profile-error-only.csv", "no permission to read the counters"),
+        (
+            "lbnl-gpp-nokernels.csv",
+            'no profiled kernels found; ncu says: "No kernels were profiled',
+        ),
     ],
 )
 def test_runs_without_a_kernel_are_refused_with_the_reason(name: str, reason: str) -> None:

@@ -276,7 +276,7 @@ def test_something_behind_the_document_is_told(tmp_path: Path) -> None:
 )
 def test_what_has_no_benchmark_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(content)
-    with pytest.raises(FormatError, match="no benchmark in it; run the program with"):
+    with pytest.raises(FormatError, match="no benchmarks found; run the program with"):
         list(GoogleBenchmarkParser().parse(Source.at(tmp_path / "file"), Report()))
 
 

@@ -131,7 +131,7 @@ def test_a_cut_file_gives_its_rows_up_to_the_cut(tmp_path: Path) -> None:
 )
 def test_what_has_no_result_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(content)
-    with pytest.raises(FormatError, match="no result in it; hyperfine ends at the first command"):
+    with pytest.raises(FormatError, match="no results found; hyperfine stops at the first command"):
         list(HyperfineParser().parse(Source.at(tmp_path / "file"), Report()))
 
 

@@ -133,7 +133,7 @@ def test_times_that_fit_and_that_do_not(
     assert metrics(found)[0].get("time_to_train") == seconds
     assert status(found)[0][0] == ("failed" if seconds is None else "ok")
     if seconds is None:
-        assert status(found)[0][1] == "run_start and run_stop without times that fit"
+        assert status(found)[0][1] == "run_start and run_stop without consistent times"
 
 
 # -- inference ------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ def test_a_line_of_the_logger_may_be_long(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", ":::MLLOG", ":::MLLOG {}\n", "epoch 1\n", "key : value\n"])
 def test_what_has_no_run_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(content)
-    with pytest.raises(FormatError, match="no run of MLPerf in it"):
+    with pytest.raises(FormatError, match="no MLPerf run found"):
         list(MlperfParser().parse(Source.at(tmp_path / "file"), Report()))
 
 

@@ -403,7 +403,7 @@ def test_a_row_cut_in_the_middle_of_a_file_costs_itself_alone(
     try:
         found = read(path, "".join(mixed))
     except FormatError as error:
-        tells = PLAIN[1] in rows[number] and "can be read in two ways" in str(error)
+        tells = PLAIN[1] in rows[number] and "its numbers are ambiguous" in str(error)
         assert len(rows) == 1 or tells
         return
     values = [(r["metric_name"], r["value_raw"]) for r in whole["kernel_metric"]]

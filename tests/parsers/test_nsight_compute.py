@@ -1053,8 +1053,8 @@ def test_counters_that_some_launches_lack(read: Read) -> None:
     assert [row["dram_bytes"] for row in found["kernel_counter"]] == [1024, None, None]
     told = {i.message: i.occurrence_count for i in found.report.issues.values()}
     assert told == {
-        "dram_bytes is not known for all launches (1 not_available, 1 without the counter)": 2,
-        "l2_t_bytes is not known for all launches (2 without the counter)": 2,
+        "dram_bytes is unknown for some launches (1 not_available, 1 without the counter)": 2,
+        "l2_t_bytes is unknown for some launches (2 without the counter)": 2,
     }
 
 
@@ -1119,9 +1119,12 @@ def test_a_launch_that_failed(read: Read) -> None:
 @pytest.mark.parametrize(
     ("log", "reason"),
     [
-        ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", "not permitted to read"),
+        ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", "no permission to read"),
         ("==WARNING== No kernels were profiled.", 'ncu says: "No kernels were profiled."'),
-        ("==PROF== Connected to process 1 (a)", "no profiled kernel in it. Check that the program"),
+        (
+            "==PROF== Connected to process 1 (a)",
+            "no profiled kernels found. Check that the program",
+        ),
         ("==ERROR== UnknownError", 'ncu says: "UnknownError"'),
         (
             "==PROF== Report: /home/a/my run/x.ncu-rep",
@@ -1139,7 +1142,7 @@ def test_a_run_without_a_kernel_is_one_clear_error(log: str, reason: str, read: 
 
 
 def test_a_header_without_rows(read: Read) -> None:
-    with pytest.raises(FormatError, match="no profiled kernel in it"):
+    with pytest.raises(FormatError, match="no profiled kernels found"):
         read(HEADER)
 
 
@@ -1247,7 +1250,7 @@ def test_a_rate_that_varies_between_the_launches_of_a_summary_gives_no_figure(re
 
 def test_a_summary_beside_single_launches_is_refused(read: Read) -> None:
     """Its launches may be the same ones: no total of both is right."""
-    with pytest.raises(FormatError, match="put each in a file of its own"):
+    with pytest.raises(FormatError, match="put each in its own file"):
         read(GOOD + SUMMARY)
 
 

@@ -854,7 +854,7 @@ def test_perf_data_is_named(read: Read) -> None:
     ],
 )
 def test_what_has_no_counter_is_refused(read: Read, content: str) -> None:
-    with pytest.raises(FormatError, match="no counter of perf stat"):
+    with pytest.raises(FormatError, match="no perf stat counters"):
         read(content)
 
 

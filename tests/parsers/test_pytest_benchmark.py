@@ -194,7 +194,7 @@ def test_a_cut_file_gives_its_rows_up_to_the_cut(tmp_path: Path) -> None:
 )
 def test_what_has_no_benchmark_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(content)
-    with pytest.raises(FormatError, match="no benchmark in it; the tests may have failed"):
+    with pytest.raises(FormatError, match="no benchmarks found; the tests may have failed"):
         list(PytestBenchmarkParser().parse(Source.at(tmp_path / "file"), Report()))
 
 

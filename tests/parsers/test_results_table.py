@@ -272,7 +272,7 @@ def test_the_user_says_what_columns_are(read: Read) -> None:
     assert roles(named) == {"a": "label", "b": "metric", "c": "metric"}
     named = read(content, {"c": "metric"})
     assert roles(named) == {"a": "label", "b": "label", "c": "metric", "d": "label"}
-    with pytest.raises(FormatError, match="--columns: there is no column 'e'; columns: a, b, c, d"):
+    with pytest.raises(FormatError, match="--columns: unknown column 'e'; columns: a, b, c, d"):
         read(content, {"e": "label"})
 
 
@@ -338,7 +338,7 @@ def test_a_name_with_a_colon_goes_before_a_unit(read: Read) -> None:
     ],
 )
 def test_what_cannot_be_said_of_a_column(read: Read, given: dict[str, str]) -> None:
-    with pytest.raises(FormatError, match=r"--columns: there is no column '.+'; columns: a, flops"):
+    with pytest.raises(FormatError, match=r"--columns: unknown column '.+'; columns: a, flops"):
         read("a,flops\n1,2.5\n", given)
 
 
@@ -428,7 +428,7 @@ def test_half_a_surrogate_pair_is_shown_as_a_mark(read: Read) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1,2,3.5\n4,5,6.5\n", "line 1 has '1' where the name of a column should be; the first"),
+        ("1,2,3.5\n4,5,6.5\n", "line 1 has '1' instead of a column name; the first"),
         ("# x\n\nbatch,,s\n1,2,3\n", "line 3 has no name for column 2; the first line of a table"),
         ("batch,batch,time_s\n1,2,3.5\n", "line 1 names 'batch' twice; the first line of a table"),
     ],

@@ -80,7 +80,9 @@ def test_what_was_made_of_a_dump_is_left_out(tmp_path: Path) -> None:
     assert runs(tmp_path / "S") == {"r": (1, 1)}
     left = dict(heard.left)
     assert left["h2.xplane.pb"] == "the file is empty"
-    assert left.get("h1.trace.json", "passed over").endswith(("which is read", "passed over"))
+    assert left.get("h1.trace.json", "passed over").endswith(
+        ("which is read instead", "passed over")
+    )
     assert len(left) + heard.passed == 3
 
 
@@ -88,7 +90,7 @@ def test_two_profiles_are_no_run_together(tmp_path: Path) -> None:
     logdir = tmp_path / "log"
     for run in ("a", "b"):
         profile(logdir, run, h_xplane_pb=dump(1000, run))
-    with pytest.raises(UsageError, match="2 profiles, each a run of its own"):
+    with pytest.raises(UsageError, match="2 profiles, each a separate run"):
         bring_in(tmp_path / "S", logdir, run_name="mine")
     bring_in(tmp_path / "S", logdir / "train/plugins/profile/b", run_name="mine")
     assert runs(tmp_path / "S") == {"mine": (1, 1)}

@@ -472,7 +472,7 @@ def test_a_cut_document_is_closed_after_its_last_whole_part(case: str, parse: An
 def test_a_dump_that_went_through_text_is_told(case: str, parse: Any) -> None:
     content = content_of(case)
     mangled = content.decode("utf-8", "replace").encode() + "\ufffd".encode() * 9
-    with pytest.raises(FormatError, match=r"EF BF BD many times.*in binary"):
+    with pytest.raises(FormatError, match=r"many EF BF BD sequences.*in binary"):
         parse(mangled)
 
 
@@ -481,14 +481,14 @@ def test_a_real_dump_that_went_through_text_is_known(corpus: Path, name: str, pa
     content = (corpus / "tf" / f"tfprofiler-{name}.pb").read_bytes()
     mangled = content.decode("utf-8", "replace").encode()
     assert TensorflowToolsParser().sniff(mangled[: 64 << 10]) is not None
-    with pytest.raises(FormatError, match="EF BF BD many times"):
+    with pytest.raises(FormatError, match="many EF BF BD sequences"):
         parse(mangled)
 
 
 def test_the_mangled_profile_of_the_corpus_is_none_of_these(corpus: Path) -> None:
     path = corpus / "tf" / "xprof-tpu-inference2-utf8mangled.xplane.pb"
     assert TensorflowToolsParser().sniff(Source.at(path).head()) is None
-    with pytest.raises(FormatError, match="EF BF BD many times"):
+    with pytest.raises(FormatError, match="many EF BF BD sequences"):
         read(path)
 
 
@@ -520,7 +520,7 @@ def test_a_step_of_another_kind_is_left_out_and_told(parse: Any) -> None:
 
 
 def test_a_dump_of_nothing_says_so(parse: Any) -> None:
-    with pytest.raises(FormatError, match="not one record"):
+    with pytest.raises(FormatError, match="none of its records"):
         parse({"podStatsSequence": {"podStatsMap": []}, "stepBreakdownEvents": []})
     found = parse(
         {
@@ -608,7 +608,9 @@ def test_allocators_say_which_device_they_are_of(parse: Any) -> None:
     ],
 )
 def test_hostile_documents_are_refused_with_words(content: bytes, parse: Any) -> None:
-    with pytest.raises(FormatError, match=r"nothing before that|not one record|neither the fields"):
+    with pytest.raises(
+        FormatError, match=r"nothing before that|none of its records|neither the fields"
+    ):
         parse(content)
 
 

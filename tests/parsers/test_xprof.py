@@ -397,7 +397,7 @@ def test_no_dump_is_refused(tmp_path: Path, temporary: Path, content: bytes) -> 
     path.write_bytes(content)
     said = ask(Source.at(path))
     assert isinstance(said, Refusal)
-    assert said.reason.startswith("xprof gives nothing for the dump: ")
+    assert said.reason.startswith("xprof returned nothing for the dump: ")
     assert str(tmp_path) not in said.reason
     assert not list(temporary.iterdir())
 
@@ -405,7 +405,7 @@ def test_no_dump_is_refused(tmp_path: Path, temporary: Path, content: bytes) -> 
 @needs_xprof
 def test_a_mangled_dump_is_refused(dump: Callable[[str], Path]) -> None:
     said = ask(Source.at(dump("xprof-tpu-inference2-utf8mangled")))
-    assert said == Refusal("xprof gives nothing for the dump: Can't parse it as binary proto")
+    assert said == Refusal("xprof returned nothing for the dump: Can't parse it as binary proto")
 
 
 @needs_xprof
@@ -472,7 +472,7 @@ def test_failed(stand_in: Callable[[str], Source]) -> None:
 def test_said_nothing(stand_in: Callable[[str], Source]) -> None:
     said = ask(stand_in("import os; os._exit(0)"))
     assert isinstance(said, Refusal)
-    assert said.reason.startswith("xprof's answer is not as expected: ")
+    assert said.reason.startswith("xprof gave an unexpected answer: ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no process groups there")
@@ -530,7 +530,7 @@ def test_cannot_be_started(
 ) -> None:
     source = stand_in("")
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    assert ask(source) == Refusal("xprof could not be asked: No such file or directory")
+    assert ask(source) == Refusal("xprof could not be started: No such file or directory")
 
 
 def test_no_folder_for_it(
@@ -538,7 +538,7 @@ def test_no_folder_for_it(
 ) -> None:
     source = stand_in("")
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
-    assert ask(source) == Refusal("xprof could not be asked: No such file or directory")
+    assert ask(source) == Refusal("xprof could not be started: No such file or directory")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signals there")

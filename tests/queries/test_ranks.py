@@ -229,4 +229,4 @@ def test_ranks_that_share_the_number_of_a_device_are_told(tmp_path: Path) -> Non
     rows = database.query("gpu_utilization", {"run_id": "r"}).rows()
     assert [(row["rank_index"], row["device_id"]) for row in rows] == [(9, 1), (None, 0)]
     (issue,) = database.query("issues", {"run_id": "r"}).rows()
-    assert issue["message"].startswith("ranks 0, 8 all have a device 0: their work is added up")
+    assert issue["message"].startswith("ranks 0, 8 all have a device 0: their work is summed")

@@ -287,7 +287,7 @@ def test_a_style_changes_colours_of_words_only() -> None:
     assert image.imread(io.BytesIO(content)).shape[:2] == (210, 358)
     with pytest.raises(UsageError, match="--style nosuch"):
         draw(SMALL, style="nosuch")
-    with pytest.raises(UsageError, match="--size cannot be 'poster'"):
+    with pytest.raises(UsageError, match="--size: invalid value 'poster'"):
         draw(SMALL, size="poster")
 
 

@@ -49,7 +49,7 @@ def test_ours() -> None:
 
 
 def test_an_unknown_name_is_told_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"no output format called 'x\\x1b'; known: table, csv,"):
+    with pytest.raises(UsageError, match=r"unknown output format 'x\\x1b'; formats: table, csv,"):
         renderer("x\x1b")
 
 
@@ -90,5 +90,5 @@ def test_a_broken_package_is_named_only_when_it_is_asked_for() -> None:
 
 @pytest.mark.usefixtures("others")
 def test_what_lacks_a_method_is_no_renderer() -> None:
-    with pytest.raises(UsageError, match=r"fake_package:NoRenderer.* it is no renderer"):
+    with pytest.raises(UsageError, match=r"fake_package:NoRenderer.* not a renderer"):
         renderer("odd")

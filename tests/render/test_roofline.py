@@ -361,7 +361,7 @@ def test_nothing_of_a_style_stays(four: Chart) -> None:
 
 def test_a_style_that_cannot_be_read(four: Chart, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(bytes(range(128, 256)))
-    with pytest.raises(UsageError, match="no file of that name that it can read"):
+    with pytest.raises(UsageError, match="no readable file of that name"):
         draw(four, style=str(tmp_path / "binary"))
 
 
@@ -409,11 +409,13 @@ def test_of_many_series_those_with_the_most_time_are_named(four: Chart) -> None:
 
 
 def test_sizes_and_kinds_that_there_are_not() -> None:
-    with pytest.raises(UsageError, match="--size cannot be 'poster'; it is one of: column, page"):
+    with pytest.raises(
+        UsageError, match="--size: invalid value 'poster'; use one of: column, page"
+    ):
         size_named("poster")
-    with pytest.raises(UsageError, match=r"has '\.docx'; give it one of: .*png.*svg"):
+    with pytest.raises(UsageError, match=r"has '\.docx'; use one of: .*png.*svg"):
         check_suffix(".docx")
-    with pytest.raises(UsageError, match="has no ending"):
+    with pytest.raises(UsageError, match="has no extension"):
         check_suffix("")
     assert check_suffix(".SVG") == "svg"
 

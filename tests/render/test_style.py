@@ -58,7 +58,9 @@ def test_what_is_no_style_is_neither_fetched_nor_imported(
     (tmp_path / "spam").mkdir()
     (tmp_path / "spam" / "__init__.py").write_text("raise SystemExit('was imported')")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(UsageError, match="matplotlib has no such style, and there is no file"):
+    with pytest.raises(
+        UsageError, match="matplotlib has no such style, and there is no readable file"
+    ):
         looks(style)
     assert "spam" not in sys.modules
 
@@ -68,7 +70,7 @@ def test_the_lines_of_another_file_are_not_shown(
 ) -> None:
     file = tmp_path / "passwords"
     file.write_text("root:secret:0\nme:secret too:1\naxes.grid: purple\n")
-    with pytest.raises(UsageError, match="3 of its lines are no setting") as caught:
+    with pytest.raises(UsageError, match="3 of its lines are not settings") as caught:
         looks(str(file))
     shown = "".join((*capfd.readouterr(), caplog.text, str(caught.value)))
     assert "secret" not in shown

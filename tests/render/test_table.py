@@ -81,8 +81,8 @@ def test_then_columns_go_from_the_right(make_result: MakeResult) -> None:
         "volta_sgemm_128x64_nn        0.4000   20.0      10",
         "–                            –         –         0",
         "",
-        "left out at this width: mean [µs]; --format csv",
-        "shows all",
+        "omitted at this width: mean [µs]; for all",
+        "columns, use --format csv",
     ]
 
 
@@ -93,9 +93,9 @@ def test_the_names_stay_wherever_they_stand(make_result: MakeResult) -> None:
         "-----------  -----------  ---------",
         "123,456,789  123,456,789  aten::add",
         "",
-        "left out at this width: a2 count, a3",
-        "count, a4 count, a5 count; --format csv",
-        "shows all",
+        "omitted at this width: a2 count, a3",
+        "count, a4 count, a5 count; for all",
+        "columns, use --format csv",
     ]
 
 

@@ -323,10 +323,10 @@ def test_without_a_peak_of_its_own_a_point_has_no_place_in_the_time_plane(draw: 
         (margin,) = panel.margins
         assert (margin.kind, margin.launch_count) == ("unknown", 1)
         assert margin.share_ratio == 5000 / 13000
-        assert margin.reason == "a peak is not known of what it works in"
+        assert margin.reason == "no peak known for its precisions"
     held = only(draw(rows=rows, model="time", ceiling="fp32"))
     assert [name for series in held.series for name in series.names] == ["relu", "gemm"]
-    with pytest.raises(UsageError, match=r"known of the device 'Box'\. Hold all points against"):
+    with pytest.raises(UsageError, match=r"known for the device 'Box'\. Compare all points with"):
         draw(rows=rows[1:], model="time")
 
 
@@ -339,7 +339,7 @@ def test_ceilings_of_one_height_are_one_line(draw: Draw) -> None:
 def test_integers_of_tensor_cores_are_no_roof(draw: Draw) -> None:
     more = [*CEILINGS, ceiling("tensor_int8", peak_flop_per_s=9e15, work_flop=1e9)]
     assert [line.names for line in of_kind(only(draw(ceilings=more)), "compute")] == [("fp32",)]
-    with pytest.raises(UsageError, match=r"no peak 'tensor_int8' is known of the device 'Box'"):
+    with pytest.raises(UsageError, match=r"no peak 'tensor_int8' is known for the device 'Box'"):
         draw(ceilings=more, ceiling="tensor_int8")
 
 
@@ -735,7 +735,7 @@ def test_points_are_held_against_their_own_device(draw: Draw) -> None:
 
 
 def test_a_4d_chart_is_of_one_device(draw: Draw) -> None:
-    with pytest.raises(UsageError, match=r"2 devices; draw the runs of each device apart, or "):
+    with pytest.raises(UsageError, match=r"2 devices; draw the runs of each device separately"):
         draw(rows=[GEMM, ON_SMALL], ceilings=[*SMALL, *CEILINGS], model="4d")
 
 
@@ -890,11 +890,11 @@ CANNOT: list[tuple[Row, str]] = [
     ),
     (
         {"rows": NONE_KNOWN},
-        r"of any of the 2 points \(FP32 operations: not collected\)\. Nsight.*tracekit ingest",
+        r"for any of the 2 points \(FP32 operations: not collected\)\. To collect.*tracekit ingest",
     ),
     (
         {"rows": [LOST, PAD]},
-        r"not known of 1 of the 2 points, and the others did no floating-point operation \(FP32 op",
+        r"unknown for 1 of the 2 points, and the others have no floating-point operations",
     ),
     (
         {"rows": [point("k", None, None, 5, reason="dram: nan")]},
@@ -903,41 +903,41 @@ CANNOT: list[tuple[Row, str]] = [
     (
         {"rows": [point("k", None, None, 5, reason="duration: not_collected")]},
         (
-            r"the time is not known of the only point \(durations: not collected\)\. "
+            r"the time is unknown for the only point \(durations: not collected\)\. "
             r"--model complexity"
         ),
     ),
     (
         {"rows": [PAD, PAD | {"name": "copy"}]},
-        r"none of the 2 points did a floating-point operation.*tracekit query zero_ai_kernels",
+        r"none of the 2 points has floating-point operations.*tracekit query zero_ai_kernels",
     ),
-    ({"rows": [STILL, PAD]}, r"no bytes were moved at level dram.*take another --level"),
+    ({"rows": [STILL, PAD]}, r"no kernel .* moved bytes at level dram.*use another --level"),
     ({"rows": [STILL | {"level_name": "l2"}], "level": "l2"}, r"at level l2"),
     (
         {"rows": [GEMM | {"device_name": None}], "ceilings": []},
-        r"nothing says what the device can do.*--replace --device NAME.*tracekit devices.*--peaks",
+        r"no peaks are known for the device.*--replace --device NAME.*tracekit devices.*--peaks",
     ),
     (
         {"ceilings": CEILINGS[3:]},
-        r"nothing says what the device 'Box' can do.*--replace --peaks FILE",
+        r"no peaks are known for the device 'Box'.*--replace --peaks FILE",
     ),
-    ({"ceilings": CEILINGS[:3]}, r"no bandwidth 'dram' is known of the device 'Box'; known: none"),
+    ({"ceilings": CEILINGS[:3]}, r"no bandwidth 'dram' is known for the device 'Box'; known: none"),
     ({"ceilings": CEILINGS[:3], "model": "hierarchical"}, r"no bandwidth 'dram' is known"),
     (
         {"ceilings": [c for c in CEILINGS if c["ceiling_name"] != "l1"], "level": "l1"},
-        r"no bandwidth 'l1' is known of the device 'Box'; known: l2, dram\. .*--peaks FILE",
+        r"no bandwidth 'l1' is known for the device 'Box'; known: l2, dram\. .*--peaks FILE",
     ),
     ({"ceiling": "tensor_fp8"}, r"no peak 'tensor_fp8' is known.*known: tensor_fp16, fp32, fp64"),
     (
         {"trajectory": "batch"},
         (
-            r"batch: none of the runs has the label 'batch'; labels there are: none"
+            r"batch: none of the runs has the label 'batch'; labels: none"
             r".*--label batch=VALUE"
         ),
     ),
     (
         {"panels": "phase", "labels": {"r": {"batch": "8"}}},
-        r"--panels phase: none of the runs has the label 'phase'; labels there are: batch\.",
+        r"--panels phase: none of the runs has the label 'phase'; labels: batch\.",
     ),
 ]
 
@@ -953,17 +953,20 @@ def test_what_is_missing_is_said_with_what_supplies_it(draw: Draw, asked: Row, s
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"model": "roof"}, "--model cannot be 'roof'; it is one of: classic, hierarchical, "),
-        ({"by": "colour"}, "--by cannot be 'colour'; it is one of: name, launch, class, phase, "),
-        ({"level": "l3"}, "--level cannot be 'l3'; it is one of: dram, l2, l1"),
-        ({"fp16_convention": "half"}, "--fp16-convention cannot be 'half'; it is one of: arith"),
-        ({"launch_ns": 0.0}, "--launch-overhead-ns 0: a time above 0 is needed"),
-        ({"launch_ns": -1.0}, "--launch-overhead-ns -1: a time above 0"),
-        ({"launch_ns": math.nan}, "--launch-overhead-ns nan: a time above 0"),
-        ({"launch_ns": math.inf}, "--launch-overhead-ns inf: a time above 0"),
-        ({"series": ("framework",), "by": "name"}, "give --trajectory LABEL with it"),
-        ({"trajectory": "b", "model": "hierarchical"}, "leave --trajectory out, or take another"),
-        ({"trajectory": "b", "by": "launch"}, "a trajectory has no --by launch"),
+        ({"model": "roof"}, "--model: invalid value 'roof'; use one of: classic, hierarchical, "),
+        (
+            {"by": "colour"},
+            "--by: invalid value 'colour'; use one of: name, launch, class, phase, ",
+        ),
+        ({"level": "l3"}, "--level: invalid value 'l3'; use one of: dram, l2, l1"),
+        ({"fp16_convention": "half"}, "--fp16-convention: invalid value 'half'; use one of: arith"),
+        ({"launch_ns": 0.0}, "--launch-overhead-ns 0: must be a time above 0"),
+        ({"launch_ns": -1.0}, "--launch-overhead-ns -1: must be a time above 0"),
+        ({"launch_ns": math.nan}, "--launch-overhead-ns nan: must be a time above 0"),
+        ({"launch_ns": math.inf}, "--launch-overhead-ns inf: must be a time above 0"),
+        ({"series": ("framework",), "by": "name"}, "add --trajectory LABEL"),
+        ({"trajectory": "b", "model": "hierarchical"}, "omit --trajectory, or use another"),
+        ({"trajectory": "b", "by": "launch"}, "--trajectory cannot use --by launch"),
     ],
 )
 def test_what_does_not_go_together_is_refused(asked: Row, says: str) -> None:
@@ -1027,7 +1030,7 @@ def test_work_without_a_peak_of_its_own_is_held_against_no_other(draw: Draw) -> 
         ceiling("fp32", ceiling_kind="compute", work_flop=4106000.0),
         ceiling("dram", ceiling_kind="bandwidth", peak_bytes_per_s=DRAM),
     ]
-    with pytest.raises(UsageError, match=r"done in fp32, and no such peak .* known: tensor_fp16\."):
+    with pytest.raises(UsageError, match=r"done in fp32, but this peak .* known: tensor_fp16\."):
         draw([GEMM], known)
 
 
@@ -1108,7 +1111,7 @@ def test_launches_of_two_ranks_are_two(draw: Draw) -> None:
 
 def test_an_unknown_device_is_not_held_against_another(draw: Draw) -> None:
     rows = [GEMM, RELU | {"run_id": "b", "device_name": None}]
-    with pytest.raises(UsageError, match=r"nothing says what the device can do at most.*--device"):
+    with pytest.raises(UsageError, match=r"no peaks are known for the device.*--device"):
         draw(rows, model="time")
 
 
@@ -1176,10 +1179,10 @@ def test_a_line_through_runs_of_one_value_is_told(draw: Draw) -> None:
     chart = draw(rows=rows, labels=runs, trajectory="batch")
     (note,) = chart.data.notes
     assert note == (
-        "a line goes through several runs with batch=16, such as A and B; "
-        "--series net tells them apart"
+        "a line connects several runs with batch=16, such as A and B; "
+        "use --series net to separate them"
     )
     assert draw(rows=rows, labels=runs, trajectory="batch", series="net").data.notes == ()
     alike = {name: labels | {"net": "x"} for name, labels in runs.items()}
     (note,) = draw(rows=rows, labels=alike, trajectory="batch").data.notes
-    assert note.endswith("such as A and B; labels tell no more")
+    assert note.endswith("such as A and B; their labels do not differ")

@@ -272,14 +272,14 @@ def test_without_a_device_there_is_no_roof_to_draw(session: Any) -> None:
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"by": "name"}, "--by name is not of tables of results; take --by configuration"),
-        ({"by": "run"}, "--by run is not of tables of results"),
-        ({"trajectory": "bs"}, "--trajectory joins runs"),
+        ({"by": "name"}, "--by name is not for results tables; use --by configuration"),
+        ({"by": "run"}, "--by run is not for results tables"),
+        ({"trajectory": "bs"}, "--trajectory connects runs"),
         ({"model": "time"}, "its roofline is --model classic"),
         ({"model": "hierarchical"}, "its roofline is --model classic"),
         ({"level": "l2"}, "without --level and --launch-overhead-ns"),
         ({"launch_ns": 5.0}, "without --level and --launch-overhead-ns"),
-        ({"ceiling": "fp8"}, "no peak 'fp8' is known of the device 'TPU v2 board'"),
+        ({"ceiling": "fp8"}, "no peak 'fp8' is known for the device 'TPU v2 board'"),
     ],
 )
 def test_what_a_table_of_results_cannot_show(session: Any, asked: Any, says: str) -> None:
@@ -303,7 +303,7 @@ def test_what_a_table_of_results_does_not_have(session: Any, asked: Any, says: s
 
 def test_a_run_without_a_table_has_no_configurations(tmp_path: Path, small_trace: Path) -> None:
     ingest(small_trace, tmp_path / "S", Options(run_name="t"))
-    with pytest.raises(UsageError, match="there are no configurations to draw"):
+    with pytest.raises(UsageError, match="no configurations to draw"):
         Session(open_store(tmp_path / "S")).chart((), Request(by="configuration"))
 
 

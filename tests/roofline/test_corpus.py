@@ -89,7 +89,7 @@ def test_operations_and_bytes_without_times_make_a_complexity_plane(tmp_path: Pa
     gemm = rows["volta_sgemm_128x64_nn"]
     assert (gemm["total_flop"], gemm["total_bytes"]) == (607_125_504, (723_834 + 140_546) * 32)
     assert (gemm["known_ns"], gemm["share_ratio"], gemm["roof_ratio"]) == (None, None, None)
-    with pytest.raises(UsageError, match=r"time is not known .* --model complexity needs none"):
+    with pytest.raises(UsageError, match=r"time is unknown .* --model complexity needs no time"):
         session.chart(["real"])
 
 

@@ -148,7 +148,7 @@ def test_processors_and_gpus_can_be_in_one_chart(session: Session) -> None:
             {"by": "interval", "trajectory": "nodes"},
             "no --by interval: intervals of",
         ),
-        (("intervals",), {"ceiling": "fp64"}, "no peak 'fp64' is known of the device '2x Xeon"),
+        (("intervals",), {"ceiling": "fp64"}, "no peak 'fp64' is known for the device '2x Xeon"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(

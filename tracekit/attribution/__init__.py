@@ -1,6 +1,6 @@
 """What a timeline's work comes from: launch, operator, module, phase and step of each kernel.
 
-Worked out once, at ingest, from the rows of a source that its parser has written
+Computed once, at ingest, from the rows of a source that its parser has written
 (docs/metrics.md, section Attribution, has every rule).
 """
 

@@ -183,7 +183,7 @@ def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
 
 
 def _maker(op: Codes, host: Host, texts: Texts) -> Codes:
-    """The operator that asked for the memory: those that only make a tensor are passed over."""
+    """The operator that asked for the memory: those that only make a tensor are skipped."""
     codes = np.unique(host.slices.name).tolist()
     only_makes = np.zeros(max(codes, default=0) + 1, bool)
     only_makes[[code for code in codes if _MAKER.fullmatch(texts.values[code] or "")]] = True

@@ -166,7 +166,7 @@ def _steps(work: Work, host: Host, steps: RecordedSteps, launch: Ints, op: Ints)
         return steps.of_work
     caller = np.where(launch >= 0, launch, op)
     known = np.append(host.step, NONE)
-    # the call can be of a process of its own, in which nobody marks steps
+    # the call can be of its own process, in which nobody marks steps
     by_host = np.where(known[caller] == NONE, known[op], known[caller])
     if len(steps.of_device) == 0:
         return by_host

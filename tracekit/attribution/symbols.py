@@ -1,4 +1,4 @@
-"""What slices are as members of a chain, each different one worked out once."""
+"""What slices are as members of a chain, each different one computed once."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class ChartKind(Protocol):
     Attributes:
         name: what `tracekit chart` takes.
         title: what it shows, in a sentence.
-        table: where nobody names runs, those with rows in this table are compared.
+        table: if no runs are named, those with rows in this table are compared.
         options: what can be asked of it beyond what every chart has, by name.
     """
 
@@ -91,12 +91,12 @@ def chart_named(name: str) -> ChartKind:
     entry = by_name(GROUP, BUILT_IN).get(name)
     if entry is None:
         known = ", ".join(chart_names())
-        raise UsageError(f"there is no chart called {name!r}; known: {known}")
+        raise UsageError(f"unknown chart {name!r}; charts: {known}")
     return loaded(entry, "chart", _made)
 
 
 def _made(kind: Any) -> ChartKind:
     made: object = kind()
     if not isinstance(made, ChartKind):
-        raise TypeError("it is no chart: it lacks name, title, table, options or build")
+        raise TypeError("not a chart: it lacks name, title, table, options or build")
     return made

@@ -25,28 +25,28 @@ from tracekit.roofline.points import Labels
 _COLUMNS = (
     ("group_value", TEXT, "value of the label"),
     ("median_value", REAL, "the median"),
-    ("p09_value", REAL, "9th percentile, where a box begins"),
-    ("p91_value", REAL, "91st percentile, where a box ends"),
-    ("p02_value", REAL, "2nd percentile, where a whisker begins"),
-    ("p98_value", REAL, "98th percentile, where a whisker ends"),
+    ("p09_value", REAL, "9th percentile, bottom of the box"),
+    ("p91_value", REAL, "91st percentile, top of the box"),
+    ("p02_value", REAL, "2nd percentile, bottom whisker"),
+    ("p98_value", REAL, "98th percentile, top whisker"),
     ("known_count", INT, "configurations with a number"),
     ("failed_count", INT, "configurations that failed"),
     ("configuration_count", INT, "configurations of the group"),
-    ("outlier_count", INT, "numbers beyond the whiskers"),
-    ("drawn_count", INT, "of those the ones that are drawn"),
+    ("outlier_count", INT, "outliers: numbers beyond the whiskers"),
+    ("drawn_count", INT, "outliers that are drawn"),
     ("min_value", REAL, "the least"),
     ("max_value", REAL, "the largest"),
     ("mean_value", REAL, "the mean"),
-    ("group_number", REAL, "the value of the label as a number; NULL if it is none"),
+    ("group_number", REAL, "the label's value as a number; NULL if it is not a number"),
     ("group_name", TEXT, "the label"),
     ("metric_name", TEXT, "the metric"),
-    ("unit", TEXT, "its unit, where the file says it"),
+    ("unit", TEXT, "its unit, if the file gives one"),
 )
 _MARKS = ("p02_value", "p09_value", "median_value", "p91_value", "p98_value")
 _LEGEND = ("9th to 91st percentile", "whiskers: 2nd and 98th", "outliers")
 #: Dots of one group: more would cover each other.
 _MOST_DOTS = 2000
-#: More boxes beside each other could not be told apart.
+#: More boxes beside each other could not be distinguished.
 _MOST_BOXES = 500
 
 
@@ -54,7 +54,7 @@ class BoxPlot:
     """A box for each value of a label, from the 9th to the 91st percentile of a metric."""
 
     name = "box"
-    title = "How a metric of a sweep is spread, for each value of a label."
+    title = "Spread of a sweep's metric for each value of a label."
     table = "run"
     options = ("metric", "by", "where")
 
@@ -76,14 +76,14 @@ def build(
     ]
     if not values:
         raise UsageError(
-            "there is nothing to draw: no configuration with the label has a number; "
-            "`tracekit query configurations` shows what there is"
+            "nothing to draw: no configuration with the label has a number; "
+            "for what there is, use `tracekit query configurations`"
         )
     at = places(rows, "group")
     if len(at) > _MOST_BOXES:
         raise UsageError(
-            f"{rows[0]['group_name']} has {len(at):,} values: too many boxes to be seen; keep some "
-            "with --where, or ask `tracekit query distribution`"
+            f"{rows[0]['group_name']} has {len(at):,} values: too many boxes; select some "
+            "with --where, or use `tracekit query distribution`"
         )
     in_order = sorted(rows, key=lambda row: at[value_name(row, "group")])
     beyond = _by_group(outliers)
@@ -119,7 +119,7 @@ def _by_group(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
 
 
 def _thinned(values: Sequence[float]) -> tuple[float, ...]:
-    """As many as are drawn, evenly by rank: the least and the largest are among them."""
+    """As many as are drawn, evenly by rank: the minimum and the largest are among them."""
     if len(values) <= _MOST_DOTS:
         return tuple(values)
     step = (len(values) - 1) / (_MOST_DOTS - 1)
@@ -131,5 +131,5 @@ def _notes(rows: Sequence[Mapping[str, Any]], boxes: Sequence[Box], asked: Reque
     notes = where_note(asked)
     drawn, total = sum(len(box.outliers) for box in boxes), sum(r["outlier_count"] for r in rows)
     if drawn < total:
-        notes.append(f"of {total:,} outliers {drawn:,} are drawn, evenly by rank")
+        notes.append(f"{drawn:,} of {total:,} outliers are drawn, evenly by rank")
     return notes

@@ -1,4 +1,4 @@
-"""What charts of runs are made of, whichever way they are drawn: base units, no colours."""
+"""What charts of runs are made of, whichever way they are drawn: base units, no colors."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ class EffectChart:
 
 @dataclass(frozen=True, slots=True)
 class Shades:
-    """What the colours of points say.
+    """What the colors of points say.
 
     With `names` a point has the place of one, in an order if `is_ordered`; else it has a number
     on `axis`. NaN: the point has neither.
@@ -334,7 +334,7 @@ class Shades:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """One pair of axes with points: where they are, and their colours if the chart has shades."""
+    """One pair of axes with points: where they are, and their colors if the chart has shades."""
 
     title: str
     xs: tuple[float, ...]

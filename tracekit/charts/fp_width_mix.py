@@ -28,14 +28,14 @@ _KEYS = tuple(
     for width, wide in _WIDTHS.items()
 )
 _COLUMNS = (
-    ("name", TEXT, "run, or the value of the label along the x axis"),
+    ("name", TEXT, "run, or value of the label on the x axis"),
     *PLACE,
-    ("precision_name", TEXT, "fp64, fp32, fp16 or any (not told apart)"),
+    ("precision_name", TEXT, "fp64, fp32, fp16 or any (not distinguished)"),
     ("width_name", TEXT, "scalar, 128, 256, 512 bits, scalable or any"),
     ("inst_share_ratio", REAL, "share of all floating-point instructions"),
     ("flop_share_ratio", REAL, "share of all operations"),
     ("reason", TEXT, "why there is no bar"),
-    ("inst_count", REAL, "instructions, an FMA counted as two"),
+    ("inst_count", REAL, "instructions; an FMA counts as two"),
     ("total_flop", REAL, "their operations"),
     ("run_name", TEXT, "run"),
     ("run_id", TEXT, "run"),
@@ -70,7 +70,7 @@ def build(
         by_run[row["run_id"]].append(row)
     if not any(by_run.values()):
         raise UsageError(
-            "none of the runs has counters of floating-point instructions, which the file of "
+            "none of the runs has counters of floating-point instructions; ingest a file of "
             "`perf stat -x';' -o FILE -e fp_arith_inst_retired…` has: tracekit ingest FILE"
         )
     placed = Arrangement(runs, labels, asked)

@@ -23,20 +23,20 @@ from tracekit.errors import UsageError
 from tracekit.roofline.points import Labels
 
 _COLUMNS = (
-    ("x_value", TEXT, "value of the label across"),
-    ("y_value", TEXT, "value of the label up"),
-    ("metric_value", REAL, "the metric; of several configurations by the rule"),
-    ("reason", TEXT, "why it is NULL, or of fewer configurations"),
+    ("x_value", TEXT, "value of the label on the x axis"),
+    ("y_value", TEXT, "value of the label on the y axis"),
+    ("metric_value", REAL, "the metric; several configurations are combined by the rule"),
+    ("reason", TEXT, "why it is NULL or covers fewer configurations"),
     ("configuration_count", INT, "configurations in the cell"),
-    ("failed_count", INT, "of those the failed ones"),
-    ("least_metric_value", REAL, "the least of the cell"),
-    ("most_metric_value", REAL, "the most of the cell"),
-    ("x_number", REAL, "the value across as a number; NULL if it is none"),
-    ("y_number", REAL, "the value up as a number; NULL if it is none"),
-    ("x_name", TEXT, "the label across"),
-    ("y_name", TEXT, "the label up"),
+    ("failed_count", INT, "failed configurations in the cell"),
+    ("least_metric_value", REAL, "minimum in the cell"),
+    ("most_metric_value", REAL, "maximum in the cell"),
+    ("x_number", REAL, "the x value as a number; NULL if it is not a number"),
+    ("y_number", REAL, "the y value as a number; NULL if it is not a number"),
+    ("x_name", TEXT, "the label on the x axis"),
+    ("y_name", TEXT, "the label on the y axis"),
     ("metric_name", TEXT, "the metric"),
-    ("unit", TEXT, "its unit, where the file says it"),
+    ("unit", TEXT, "its unit, if the file gives one"),
 )
 #: From this quotient of the largest and the least value on, colors are of a logarithmic scale.
 _WIDE = 100.0
@@ -48,7 +48,7 @@ class Heatmap:
     """A cell for each pair of values of two labels, colored by a metric."""
 
     name = "heatmap"
-    title = "A metric of a sweep over two labels, with what failed."
+    title = "A sweep's metric over two labels, with failed configurations."
     table = "run"
     options = ("x", "y", "metric", "where", "rule")
 
@@ -64,15 +64,15 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> HeatChart:
     """The chart of rows of the report `heatmap`."""
     if not rows:
         raise UsageError(
-            "no configuration has both labels with these values: `tracekit query configurations` "
-            "shows what there is"
+            "no configuration has both labels with these values; for what there is, use "
+            "`tracekit query configurations`"
         )
     across, up = places(rows, "x"), places(rows, "y")
     cells = tuple(_cell(row, across, up) for row in rows)
     values = [cell.value for cell in cells if cell.value is not None]
     metric = rows[0]["metric_name"]
     if not values:
-        raise UsageError(f"there is nothing to draw: none has {metric} ({_why(cells)})")
+        raise UsageError(f"nothing to draw: none has {metric} ({_why(cells)})")
     table = [own_columns(_COLUMNS, row) for row in rows]
     return HeatChart(
         Heatmap.name,
@@ -106,7 +106,7 @@ def _why(cells: Sequence[Cell]) -> str:
 def _notes(cells: Sequence[Cell], asked: Request) -> list[str]:
     notes = where_note(asked)
     if "rule" in asked.options:
-        notes.append(f"of several configurations in a cell the {asked.options['rule']}")
+        notes.append(f"several configurations in a cell: their {asked.options['rule']}")
     if partial := sum(cell.is_partial for cell in cells):
-        notes.append(f"values of fewer configurations than were tried: {partial:,}")
+        notes.append(f"values from fewer configurations than were tried: {partial:,}")
     return notes

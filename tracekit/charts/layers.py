@@ -22,16 +22,16 @@ _KEYS = (
 _COLUMNS = (
     ("name", TEXT, "layer, or modules joined by /"),
     *PLACE,
-    ("forward_step_ns", REAL, "time of a step's forward pass"),
-    ("backward_step_ns", REAL, "time of its backward pass"),
-    ("step_ns", REAL, "time of both and of neither"),
+    ("forward_step_ns", REAL, "forward time per step"),
+    ("backward_step_ns", REAL, "backward time per step"),
+    ("step_ns", REAL, "time of both passes together, or of neither"),
     ("reason", TEXT, "why there is no bar"),
     ("run_name", TEXT, "run"),
     ("run_id", TEXT, "run"),
 )
 #: Axes with more bars cannot be read: the longest are drawn, the rest is one bar.
 _MOST_LAYERS = 30
-_NO_STEPS = "the trace has no steps: nobody knows the time of one"
+_NO_STEPS = "the trace has no steps, so the time of a step is unknown"
 
 Row = Mapping[str, Any]
 
@@ -58,7 +58,7 @@ def _whole(depth: str | None) -> int | None:
     if depth is None:
         return None
     if not depth.isascii() or not depth.isdigit() or not int(depth[:9]):
-        raise UsageError(f"--depth cannot be {depth!r}; it is a number from 1 on")
+        raise UsageError(f"--depth: invalid value {depth!r}; use a number of at least 1")
     return int(depth[:9])
 
 
@@ -73,9 +73,9 @@ def build(
     }
     if not any(by_run.values()):
         raise UsageError(
-            f"none of the runs has layers called {pattern!r}"
+            f"none of the runs has layers that match {pattern!r}"
             if any(found.values())
-            else "none of the runs has layers, which a log of caffe time has, and a trace of "
+            else "none of the runs has layers; logs of caffe time have them, and traces of "
             "torch.profiler with modules (with_stack=True or with_modules=True)"
         )
     placed = Arrangement(runs, labels, asked)

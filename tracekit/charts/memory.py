@@ -27,15 +27,15 @@ _KEYS = (
 #: What stays as it is lies below what changes.
 _STACKED = (_KEYS[-1], *_KEYS[:-1])
 _COLUMNS = (
-    ("panel", TEXT, "which pair of axes"),
+    ("panel", TEXT, "panel"),
     ("elapsed_ns", INT, "time after the first memory event"),
     ("kind", TEXT, "kind of memory"),
-    ("allocated_bytes", INT, "what there was of it"),
-    ("is_peak", TEXT, "peak: everything together was largest"),
+    ("allocated_bytes", INT, "amount"),
+    ("is_peak", TEXT, "peak: when the total was largest"),
     ("run_name", TEXT, "run"),
-    ("rank_index", INT, "rank; NULL where the file does not say"),
+    ("rank_index", INT, "rank; NULL if the file does not say"),
     ("device_kind", TEXT, "cpu, cuda, hip, xpu …"),
-    ("device_id", INT, "device; NULL for the host's memory"),
+    ("device_id", INT, "device; NULL for host memory"),
 )
 _HOST = "cpu"
 _POOL = ("source_id", "process_id", "device_kind", "device_id")
@@ -45,7 +45,7 @@ class Memory:
     """For each device of each run one pair of axes: kinds of memory, stacked, over time."""
 
     name = "memory"
-    title = "Memory of devices by kind over time."
+    title = "Device memory by kind over time."
     table = "memory_event"
     options = ("phase",)
 
@@ -75,7 +75,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> AreaChart:
     drawn = [own for key, own in pools.items() if key[3] != _HOST or key[0] not in with_device]
     if not drawn:
         raise UsageError(
-            "none of the runs has memory that can be told: record with profile_memory=True, and "
+            "none of the runs has known memory: record with profile_memory=True, and "
             "see `tracekit query memory_coverage`"
         )
     titles = [_title(own[0], is_named=len({key[0] for key in pools}) > 1) for own in drawn]

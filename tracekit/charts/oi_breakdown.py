@@ -26,14 +26,14 @@ _BYTES = (
     Key("dram_bytes", "MEM_ACC: total", "bytes"),
 )
 _COLUMNS = (
-    ("name", TEXT, "run, or the value of the label along the x axis"),
+    ("name", TEXT, "run, or value of the label on the x axis"),
     *PLACE,
     ("total_flop", REAL, "NUM_FLOP: operations of all precisions"),
     ("dram_bytes", REAL, "MEM_ACC: bytes read from and written to memory"),
     ("intensity_flop_per_byte", REAL, "OI: total_flop / dram_bytes"),
     ("reason", TEXT, "why operations or bytes are NULL"),
-    ("intensity_low_flop_per_byte", REAL, "the least it can be"),
-    ("intensity_high_flop_per_byte", REAL, "the most"),
+    ("intensity_low_flop_per_byte", REAL, "lower bound"),
+    ("intensity_high_flop_per_byte", REAL, "upper bound"),
     ("fp64_flop", REAL, "FP64 operations"),
     ("fp32_flop", REAL, "FP32 operations"),
     ("fp16_flop", REAL, "FP16 operations"),
@@ -44,14 +44,14 @@ _COLUMNS = (
 )
 #: Sums of parts are rounded in another order than the whole.
 _ROUNDING = 1e-9
-_NO_ROWS = "the run has no counters of processors"
+_NO_ROWS = "the run has no CPU counters"
 
 
 class OiBreakdown:
-    """For each run NUM_FLOP and MEM_ACC, in parts as far as they are told apart, and the OI."""
+    """For each run NUM_FLOP and MEM_ACC, in parts as far as they are distinguished, and the OI."""
 
     name = "oi_breakdown"
-    title = "Operations by precision and memory traffic of runs, and their intensity."
+    title = "Operations by precision, memory traffic and intensity of runs."
     table = "measurement"
     options = ()
 
@@ -70,7 +70,7 @@ def build(
     """The chart of rows of the report `cpu_work`, one by each run's id."""
     if not rows:
         raise UsageError(
-            "none of the runs has counters of processors, which the file of "
+            "none of the runs has CPU counters; ingest a file of "
             "`perf stat -x';' -o FILE` has: tracekit ingest FILE"
         )
     placed = Arrangement(runs, labels, asked)

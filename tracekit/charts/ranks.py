@@ -21,13 +21,13 @@ _KEYS = (
     Key("idle_ns", "idle", "idle"),
 )
 _COLUMNS = (
-    ("name", TEXT, "rank, and its device where it has several"),
+    ("name", TEXT, "rank, and its device if it has several"),
     *PLACE,
-    ("compute_ns", INT, "time with a kernel that is no communication"),
-    ("exposed_communication_ns", INT, "time with communication and no such kernel"),
-    ("exposed_copy_ns", INT, "time with copies or sets alone"),
-    ("idle_ns", INT, "time with nothing on the device"),
-    ("elapsed_ns", INT, "the four added up"),
+    ("compute_ns", INT, "time with a compute kernel"),
+    ("exposed_communication_ns", INT, "time with communication but no compute kernel"),
+    ("exposed_copy_ns", INT, "time with only copies or sets"),
+    ("idle_ns", INT, "time with the device idle"),
+    ("elapsed_ns", INT, "sum of the four"),
     ("reason", TEXT, "why there is no bar"),
     ("run_name", TEXT, "run"),
     ("run_id", TEXT, "run"),
@@ -38,7 +38,7 @@ class Ranks:
     """For each rank of each run one bar: compute, communication and copies not hidden, idle."""
 
     name = "ranks"
-    title = "Time of each rank: compute, what nothing hid of communication and copies, idle."
+    title = "Time of each rank: compute, exposed communication and copies, idle."
     table = "attribution"
     options = ("phase",)
 
@@ -60,7 +60,7 @@ def build(
 ) -> BarChart:
     """The chart of rows of the report `ranks`, by each run's id."""
     if all(row["elapsed_ns"] is None for own in rows.values() for row in own):
-        raise UsageError("none of the runs has timed work on a device; a GPU trace has")
+        raise UsageError("none of the runs has timed work on a device; ingest a GPU trace")
     placed = Arrangement(runs, labels, asked)
     panels, table = [], []
     for title, own in placed.panels():

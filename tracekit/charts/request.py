@@ -16,7 +16,7 @@ class Request:
 
     Attributes:
         over: label along whose values runs stand on the x axis.
-        series: labels that tell series apart.
+        series: labels that distinguish series.
         panels: label whose values have a pair of axes each.
         title: what stands above it.
         options: what is asked of this chart alone, by name.
@@ -42,12 +42,14 @@ class Request:
         given = () if is_of_runs else [name for name in _OF_RUNS if getattr(self, name)]
         for name in (*given, *self.options):
             if name not in known:
-                has = ", ".join(f"--{option}" for option in known) or "none of its own"
-                raise UsageError(f"the chart {chart} has no option --{name}; it has: {has}")
+                has = ", ".join(f"--{option}" for option in known) or "none"
+                raise UsageError(f"the chart {chart} has no option --{name}; its options: {has}")
 
     def choice(self, option: str, *choices: str) -> str:
         """What was chosen, the first if nothing; raises UsageError for what cannot be."""
         value = self.options.get(option, choices[0])
         if value not in choices:
-            raise UsageError(f"--{option} cannot be {value!r}; it is one of: {', '.join(choices)}")
+            raise UsageError(
+                f"--{option}: invalid value {value!r}; use one of: {', '.join(choices)}"
+            )
         return value

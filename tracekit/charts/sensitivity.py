@@ -15,14 +15,14 @@ from tracekit.roofline.points import Labels
 
 _COLUMNS = (
     ("term", TEXT, "label, or labels multiplied"),
-    ("weight", REAL, "of standardized labels; NULL if it was not fitted"),
-    ("standard_error", REAL, "of the weight"),
+    ("weight", REAL, "weight of the standardized label; NULL if not fitted"),
+    ("standard_error", REAL, "standard error of the weight"),
     ("reason", TEXT, "why there is no weight"),
     ("r2_ratio", REAL, "share of the variance that the fit explains"),
     ("row_count", INT, "configurations in the fit"),
     ("left_out_count", INT, "configurations without the metric or a label"),
     ("metric_name", TEXT, "the metric"),
-    ("scale_kind", TEXT, "linear, or log: of the logarithms"),
+    ("scale_kind", TEXT, "linear, or log: fitted to logarithms"),
 )
 _MOST_REASONS = 6
 
@@ -51,7 +51,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> EffectChart:
     if not fitted:
         reasons = [f"{row['term']}: {row['reason'] or 'not known'}" for row in lacking]
         told = "; ".join(reasons[:_MOST_REASONS]) or "no configuration with the metric has one"
-        raise UsageError(f"there is nothing to draw: no label was fitted ({told})")
+        raise UsageError(f"nothing to draw: no label was fitted ({told})")
     fitted.sort(key=lambda row: (-abs(row["weight"]), row["term"]))
     effects = tuple(Effect(row["term"], row["weight"], row["standard_error"]) for row in fitted)
     ends = [effect.weight + side * (effect.error or 0.0) for effect in effects for side in (-1, 1)]

@@ -1,4 +1,4 @@
-"""Speed-up of the configurations of a sweep against a number (Wang Y. E. 2020, Fig. 8)."""
+"""Speedup of the configurations of a sweep against a number (Wang Y. E. 2020, Fig. 8)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,20 @@ from tracekit.roofline.points import Labels
 
 _COLUMNS = (
     ("platform_value", TEXT, "the platform"),
-    ("configuration", TEXT, "the labels that all platforms have"),
-    ("x_value", REAL, "the number along the x axis; NULL if it is not known"),
-    ("speedup_factor", REAL, "speed over the baseline; NULL where either lacks the configuration"),
-    ("color_value", TEXT, "what the color says"),
+    ("configuration", TEXT, "the labels that all platforms share"),
+    ("x_value", REAL, "the number on the x axis; NULL if unknown"),
+    (
+        "speedup_factor",
+        REAL,
+        "speed relative to the baseline; NULL if either lacks the configuration",
+    ),
+    ("color_value", TEXT, "value shown as color"),
     ("reason", TEXT, "why speedup_factor is NULL"),
     ("metric_value", REAL, "the metric on the platform"),
     ("baseline_value", REAL, "the metric on the baseline"),
-    ("color_number", REAL, "color_value as a number; NULL if it is none"),
-    ("x_name", TEXT, "label or metric along the x axis"),
-    ("color_name", TEXT, "label or metric that colors say"),
+    ("color_number", REAL, "color_value as a number; NULL if it is not a number"),
+    ("x_name", TEXT, "label or metric on the x axis"),
+    ("color_name", TEXT, "label or metric shown as color"),
     ("metric_name", TEXT, "the metric"),
     ("baseline_name", TEXT, "the baseline"),
 )
@@ -52,7 +56,7 @@ class Speedup:
     """A point for each configuration that both platforms have: how much faster one of them is."""
 
     name = "speedup"
-    title = "Speed-up of a sweep's configurations over a baseline, against a number."
+    title = "Speedup of a sweep's configurations over a baseline, against a number."
     table = "run"
     options = ("over", "baseline", "metric", "x", "color", "where", "rule", "less_is_better")
 
@@ -72,7 +76,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
         row for row in rows if row["speedup_factor"] is not None and row["x_value"] is not None
     ]
     if not drawn:
-        raise UsageError(f"there is nothing to draw: {_why_none(rows)}")
+        raise UsageError(f"nothing to draw: {_why_none(rows)}")
     shades = _shades(drawn)
     ys = [row["speedup_factor"] for row in drawn]
     first = drawn[0]
@@ -85,7 +89,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
         )
         for platform in platforms
     )
-    title = f"Speed-up of {platforms[0]}" if len(platforms) == 1 else "Speed-up"
+    title = f"Speedup of {platforms[0]}" if len(platforms) == 1 else "Speedup"
     table = [own_columns(_COLUMNS, row) for row in rows]
     return ScatterChart(
         Speedup.name,
@@ -152,7 +156,7 @@ def _counts(rows: Sequence[Mapping[str, Any]], drawn_count: int) -> tuple[tuple[
 
 def _why_none(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
-        return "no configuration is of another platform than the baseline"
+        return "every configuration is on the baseline platform"
     if any(row["speedup_factor"] is not None for row in rows):
         return f"no configuration in common has a number for {rows[0]['x_name']}"
     return "; ".join(f"{count:,} {reason}" for count, reason in _counts(rows, 0)[1:])

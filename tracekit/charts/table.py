@@ -16,8 +16,8 @@ Columns = Sequence[tuple[str, pa.DataType, str]]
 
 #: Where a run stands.
 PLACE: Columns = (
-    ("panel", TEXT, "which pair of axes"),
-    ("series", TEXT, "values of the labels that tell series apart"),
+    ("panel", TEXT, "panel"),
+    ("series", TEXT, "values of the labels that separate series"),
 )
 
 

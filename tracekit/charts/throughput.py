@@ -20,19 +20,19 @@ from tracekit.roofline.series import no_label
 _DEFAULT_LABEL = "nodes"
 _COLUMNS = (
     *PLACE,
-    ("over_value", TEXT, "value of the label along the x axis"),
-    ("metric_value", REAL, "its value; of several runs with these labels the mean"),
+    ("over_value", TEXT, "value of the label on the x axis"),
+    ("metric_value", REAL, "its value; the mean if several runs have these labels"),
     ("speedup_factor", REAL, "metric / that of the baseline"),
     ("efficiency_ratio", REAL, "growth of the metric / growth of the label"),
-    ("reason", TEXT, "why a figure is NULL"),
-    ("ideal_value", REAL, "of what is shown: linear from the first point of the series"),
-    ("over_number", REAL, "that value as a number; NULL if it is none"),
+    ("reason", TEXT, "why a value is NULL"),
+    ("ideal_value", REAL, "linear scaling from the first point of the series"),
+    ("over_number", REAL, "that value as a number; NULL if it is not a number"),
     ("metric_name", TEXT, "the metric"),
-    ("run_name", TEXT, "run; NULL where there are several"),
+    ("run_name", TEXT, "run; NULL if there are several"),
     ("run_count", INT, "runs with these labels"),
-    ("least_metric_value", REAL, "the least of them"),
-    ("most_metric_value", REAL, "the most of them"),
-    ("baseline_name", TEXT, "run, or value of the label, that the speed-up is over"),
+    ("least_metric_value", REAL, "their minimum"),
+    ("most_metric_value", REAL, "their maximum"),
+    ("baseline_name", TEXT, "baseline of the speedup: run or label value"),
 )
 _SHOWN = {"metric": "metric_value", "speedup": "speedup_factor", "efficiency": "efficiency_ratio"}
 _METRICS = """
@@ -46,7 +46,7 @@ class Throughput:
     """Lines of a metric over a label, each with what it would be if it grew with the label."""
 
     name = "throughput"
-    title = "A metric of runs over a label, with speed-up and efficiency."
+    title = "A metric of runs over a label, with speedup and efficiency."
     table = "run_metric"
     options = ("metric", "show", "baseline")
 
@@ -91,7 +91,7 @@ def build(
     if without:
         notes.append(f"no label {asked.over} in: {', '.join(without)}")
     if len(drawn) > 1 and all(len(line.spots) == 1 for line in drawn.values()):
-        notes.append("each line has one point; --series LABEL,… says what tells lines apart")
+        notes.append("each line has one point; use --series LABEL,… to separate lines")
     table = [_table_row(row, drawn[row["panel"], row["series"]], x_of, show) for row in rows]
     return LineChart(
         Throughput.name,
@@ -112,13 +112,13 @@ def _metric(store: Store, runs: Mapping[str, str], asked: Request) -> str:
     known = list(dict.fromkeys(row["metric_name"] for row in found if row["run_id"] in runs))
     if not known:
         raise UsageError(
-            "none of the runs has a metric; give it at ingest: "
-            "tracekit ingest FILE --run NAME --metric images_per_s=NUMBER (of a table of results "
-            "ask `tracekit query scaling`)"
+            "none of the runs has a metric; add one at ingest: "
+            "tracekit ingest FILE --run NAME --metric images_per_s=NUMBER (for a results table, "
+            "use `tracekit query scaling`)"
         )
     metric = asked.options.get("metric")
     if metric is None and len(known) > 1:
-        raise UsageError(f"which metric? Give one with --metric: {', '.join(known)}")
+        raise UsageError(f"several metrics; choose one with --metric: {', '.join(known)}")
     if metric is not None and metric not in known:
         raise UsageError(f"none of the runs has the metric {metric!r}; known: {', '.join(known)}")
     metric = metric or known[0]
@@ -126,19 +126,19 @@ def _metric(store: Store, runs: Mapping[str, str], asked: Request) -> str:
     names = [row["run_name"] for row in found if row["metric_name"] == metric]
     if baseline is not None and names.count(baseline) != 1:
         raise UsageError(
-            f"--baseline {baseline}: {names.count(baseline)} runs of this name have the metric "
-            f"{metric}, and it must be one; runs that have it: {', '.join(names[:20])}"
+            f"--baseline {baseline}: {names.count(baseline)} runs with this name have the metric "
+            f"{metric}; exactly one must have it; runs that have it: {', '.join(names[:20])}"
         )
     return metric
 
 
 def _complete(runs: Mapping[str, str], labels: Labels, asked: Request) -> Request:
-    """What is asked for, with the labels that nobody named."""
+    """What is asked for, with the labels that were not named."""
     known = [name for name in labels.names() if any(labels.value(run, name) for run in runs)]
     over = asked.over or _DEFAULT_LABEL
     if over not in known:
         if asked.over is None and known:
-            raise UsageError(f"which label? Give one with --over: {', '.join(known)}")
+            raise UsageError(f"several labels; choose one with --over: {', '.join(known)}")
         raise UsageError(no_label("over", over, labels))
     scaled = [run for run in runs if labels.value(run, over) is not None]
     others = [
@@ -169,7 +169,7 @@ def _scaling(
 
 
 def _names(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The values along the x axis if one of them is no number; none otherwise."""
+    """The values along the x axis if one of them is not a number; none otherwise."""
     if all(row["over_number"] is not None for row in rows):
         return ()
     numbers = sorted(
@@ -242,10 +242,10 @@ def _axes(
     ] + [y for line in lines for _, y in line.ideal]
     if not ys:
         reason = f"no run has the metric {metric}" if show == "metric" else _why_none(asked, show)
-        raise UsageError(f"there is nothing to draw: {reason}")
+        raise UsageError(f"nothing to draw: {reason}")
     title, unit = {
         "metric": (metric, unit_of(metric)),
-        "speedup": (f"Speed-up of {metric}", ""),
+        "speedup": (f"Speedup of {metric}", ""),
         "efficiency": (f"Scaling efficiency of {metric}", "ratio"),
     }[show]
     is_wide = not names and min(xs) > 0 and max(xs) / min(xs) >= WIDE
@@ -259,6 +259,6 @@ def _axes(
 
 def _why_none(asked: Request, show: str) -> str:
     return (
-        f"no {show} is known, which needs values of the label {asked.over} that are numbers above "
-        "0; --show metric needs none"
+        f"no {show} known: it needs values of the label {asked.over} that are numbers above "
+        "0; --show metric works without them"
     )

@@ -18,7 +18,7 @@ from tracekit.errors import QueryError, TracekitError
 
 app = typer.Typer(
     name="tracekit",
-    help="Profiler traces into Parquet; answers with SQL.",
+    help="Store profiler traces as Parquet and query them with SQL.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -58,13 +58,13 @@ def _run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     except MemoryError:
-        say("tracekit: out of memory; free some, try a machine with more, or --workers 1 to ingest")
+        say("tracekit: out of memory; free some, use a larger machine, or ingest with --workers 1")
         return 1
     except Exception as error:  # noqa: BLE001 - the outermost edge
         say(f"tracekit: this is a bug in tracekit, please report it: {error!r}")
         return _with_place(_BUG)
     if code == _INTERRUPTED:  # typer makes Ctrl-C a code
-        say("tracekit: interrupted; nothing half-done was kept")
+        say("tracekit: interrupted; no partial results were kept")
     return int(code or 0)
 
 
@@ -81,7 +81,7 @@ def _explain_usage(error: TyperException) -> None:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "tracekit"
     say(f"tracekit: {message.strip()}")
-    say(f"`{command} --help` shows what there is")
+    say(f"run `{command} --help` for the options")
 
 
 def _with_place(code: int) -> int:
@@ -89,5 +89,5 @@ def _with_place(code: int) -> int:
     if os.environ.get("TRACEKIT_TRACEBACK"):
         say(traceback.format_exc(), newline=True)
     else:
-        say("tracekit: TRACEKIT_TRACEBACK=1 shows where")
+        say("tracekit: set TRACEKIT_TRACEBACK=1 to see where")
     return code

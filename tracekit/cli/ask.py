@@ -92,7 +92,7 @@ def runs(
 def issues(
     store: StoreOption = DEFAULT_STORE,
     run: Annotated[
-        str | None, typer.Option("--run", "-r", help="Only of this run, by name or id.")
+        str | None, typer.Option("--run", "-r", help="Only this run, by name or ID.")
     ] = None,
     format_name: FormatOption = "table",
     output: OutputOption = None,
@@ -113,19 +113,21 @@ def issues(
 def kernels(
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many rows.")] = 20,
+    top: Annotated[int, typer.Option("--top", min=1, help="Maximum number of rows.")] = 20,
     by: Annotated[
         str, typer.Option("--by", help="One row per kernel (name) or per launch.")
     ] = "name",
     ceiling: Annotated[
         str | None,
-        typer.Option("--ceiling", help="Peak of the utilization: own (of most work), fp32 …"),
+        typer.Option(
+            "--ceiling", help="Peak for the utilization: own (of most of the work), fp32 …"
+        ),
     ] = None,
     level: Annotated[
-        str | None, typer.Option("--level", help="Memory of the intensity: dram, l2 or l1.")
+        str | None, typer.Option("--level", help="Memory level for the intensity: dram, l2 or l1.")
     ] = None,
     below_average: Annotated[
-        bool, typer.Option("--below-average", help="Only those with a utilization below average.")
+        bool, typer.Option("--below-average", help="Only kernels with below-average utilization.")
     ] = False,
     phase: PhaseOption = "all",
     format_name: FormatOption = "table",
@@ -133,10 +135,10 @@ def kernels(
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """The kernels that take the most device time; with counters, how well they use the device.
+    """List the kernels that take the most device time and, with counters, their utilization.
 
-    Utilization is of a compute peak, intensity is operations per byte; `tracekit query
-    kernel_figures` has more columns and switches.
+    Utilization is the share of a compute peak; intensity is operations per byte. `tracekit query
+    kernel_figures` has more columns and options.
     """
     from tracekit.cli.kernels import figures, times
 
@@ -165,22 +167,23 @@ def _refuse_steps(asked: dict[str, Any]) -> None:
     """Counters are of launches that were replayed, each by itself: they are of no step."""
     wanted = _of_counters(asked)
     if wanted:
-        raise UsageError(f"--phase restricts times, and {wanted} is of counters; leave one out")
+        raise UsageError(f"--phase applies to times and {wanted} to counters; omit one of them")
 
 
 def _require_timeline(database: Database, run_id: str) -> None:
     if not database.has_rows_in("attribution", run_id):
         raise UsageError(
-            f"run {run_id} has no kernels on a timeline, hence no steps for --phase; ingest a "
-            "trace (torch.profiler, *.xplane.pb …) into it, or leave --phase out"
+            f"run {run_id} has no kernels on a timeline, so no steps for --phase; ingest a "
+            "trace (torch.profiler, *.xplane.pb …) into it, or omit --phase"
         )
 
 
 def _refuse_counters(asked: dict[str, Any], run_id: str) -> None:
     if wanted := _of_counters(asked):
         raise UsageError(
-            f"run {run_id} has no hardware counters, which {wanted} needs; ingest what `ncu "
-            "--csv` writes into the same run"
+            f"run {run_id} has no hardware counters, which {wanted} needs; ingest the output of "
+            "`ncu "
+            "--csv` into the same run"
         )
 
 
@@ -194,16 +197,17 @@ def _no_kernels(database: Database, run_id: str, store: Path) -> str:
     where = place(store, run_id)
     if ops := len(database.query("op_time", {"run_id": run_id})):
         return (
-            f"run {run_id} has no device kernels: its trace holds host events only. "
-            f"Its {ops:,} kinds of operators: tracekit query op_time{where}"
+            f"run {run_id} has no device kernels, only host events. "
+            f"For its {ops:,} operators, use: tracekit query op_time{where}"
         )
     if database.has_rows_in("measurement", run_id):
         return (
-            f"run {run_id} has no device kernels, but counters of processors: "
+            f"run {run_id} has no device kernels, but CPU counters; use: "
             f"tracekit query perf_overview{where}"
         )
     return (
-        f"run {run_id} has neither device kernels nor operators: tracekit query run_summary{where}"
+        f"run {run_id} has no device kernels and no operators; see: tracekit query "
+        f"run_summary{where}"
     )
 
 
@@ -213,7 +217,7 @@ def queries(
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
-    """List the reports, and which of them the store can answer."""
+    """List the reports and show which of them this store can answer."""
     import pyarrow as pa
 
     from tracekit.catalog import catalog
@@ -231,9 +235,9 @@ def queries(
         }
     )
     columns = (
-        ResultColumn("name", "", "what `tracekit query` takes"),
-        ResultColumn("purpose", "", "what it tells"),
-        ResultColumn("answer", "", "whether this store can answer, and why not"),
+        ResultColumn("name", "", "name for `tracekit query`"),
+        ResultColumn("purpose", "", "what it shows"),
+        ResultColumn("answer", "", "whether this store can answer it, and if not, why"),
         ResultColumn("parameters", "", "--run, --phase, or --param NAME=VALUE"),
     )
     emit(
@@ -261,10 +265,14 @@ def query(
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     all_runs: Annotated[
-        bool, typer.Option("--all-runs", help="All runs together, e.g. to group them by a label.")
+        bool,
+        typer.Option("--all-runs", help="Query all runs together, e.g. to group them by a label."),
     ] = False,
     param: Annotated[
-        list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter.")
+        list[str] | None,
+        typer.Option(
+            "--param", metavar="NAME=VALUE", help="A parameter of the report; can be repeated."
+        ),
     ] = None,
     phase: PhaseOption = None,
     memory: MemoryOption = None,
@@ -274,7 +282,7 @@ def query(
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """Run one of the reports."""
+    """Run a report."""
     from tracekit.catalog import query_named
 
     asked = query_named(name)
@@ -287,10 +295,10 @@ def query(
         given["run_id"] = None
     elif of_run is not None:
         if run is not None and given.get("run_id", run) != run:
-            raise UsageError("--run and --param run_id name different runs; give one of them")
+            raise UsageError("--run and --param run_id name different runs; use only one")
         given["run_id"] = database.run_id(given.get("run_id", run))
     elif run is not None:
-        raise UsageError(f"the report {name} is about the whole store; leave --run out")
+        raise UsageError(f"the report {name} covers the whole store; omit --run")
     if "other_run_id" in given:
         given["other_run_id"] = database.run_id(given["other_run_id"])
     try:
@@ -326,7 +334,7 @@ def _of_phase(asked: Query, phase: str | None) -> list[str]:
     if phase is None:
         return []
     if all(parameter.name != "phase" for parameter in asked.parameters):
-        raise UsageError(f"--phase: the report {asked.name} takes no phase; leave it out")
+        raise UsageError(f"--phase: the report {asked.name} has no phase; omit it")
     return [f"phase={phase}"]
 
 
@@ -335,27 +343,27 @@ def _explain_no_rows(
 ) -> None:
     lacking, run_id, pattern = database.lacking(asked), given.get("run_id"), given.get("runs")
     if lacking:
-        say(f"no rows: the store has nothing in {', '.join(lacking)}")
+        say(f"no rows: the store has no data in {', '.join(lacking)}")
     elif pattern is not None and not any(
         fnmatchcase(name, pattern) for name in database.run_names().values()
     ):
         known = ", ".join(sorted(set(database.run_names().values()))[:20])
-        say(f"no rows: no run is called {pattern!r}; runs: {known}")
+        say(f"no rows: no run matches {pattern!r}; runs: {known}")
     elif run_id is not None:
         absent = [table for table in asked.needs if not database.has_rows_in(table, run_id)]
         if absent:
             say(
-                f"no rows: run {run_id} has nothing in {', '.join(absent)}; what it has: "
+                f"no rows: run {run_id} has no data in {', '.join(absent)}; to see what it has: "
                 f"tracekit query run_summary{place(store, run_id)}"
             )
 
 
 def _no_all_runs(of_run: Parameter | None, name: str) -> str:
     if of_run is None:
-        return f"the report {name} is about the whole store as it is; leave it out"
+        return f"the report {name} always covers the whole store; omit it"
     if of_run.is_required:
-        return f"the report {name} is about one run; leave it out"
-    return "and a run are given; leave one of them out"
+        return f"the report {name} covers one run; omit it"
+    return "and a run are both given; omit one of them"
 
 
 def _provenance(run_id: str | None, asked: Query | None) -> tuple[str, ...]:
@@ -380,7 +388,7 @@ def _parameters(asked: Query, pairs: list[str]) -> dict[str, Any]:
         try:
             given[name] = _CASTS[types[name]](value)
         except ValueError:
-            raise UsageError(f"--param {name}: {value!r} is no {types[name]}") from None
+            raise UsageError(f"--param {name}: {value!r} is not a valid {types[name]}") from None
     return given
 
 
@@ -394,7 +402,7 @@ def sql(
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """Ask a question of your own, in DuckDB's SQL."""
+    """Run your own query, in DuckDB SQL."""
     result = _opened(store, memory, timeout).sql(text)
     emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
     return 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _CHARTS = (
-    "oi_breakdown, fp_width_mix, layers, throughput, memory, ranks; of sweeps heatmap, box, "
+    "oi_breakdown, fp_width_mix, layers, throughput, memory, ranks; for sweeps: heatmap, box, "
     "sensitivity, speedup"
 )
 
@@ -36,43 +36,53 @@ def chart(
     runs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN]...", help="Runs by name, id or pattern; else all that have the figures."
+            metavar="[RUN]...", help="Runs by name, ID or pattern; default: all that have the data."
         ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     output: PictureOption = None,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Write what is drawn: csv, json, md or parquet.")
+        Path | None,
+        typer.Option("--data", help="Write the chart's data: csv, json, md or parquet."),
     ] = None,
     over: Annotated[
         str | None,
         typer.Option(
             "--over",
             metavar="LABEL",
-            help="Runs stand along the values of a label; speedup: platforms.",
+            help="Label for the x axis; speedup: label of the platforms.",
         ),
     ] = None,
     series: Annotated[
         str | None,
-        typer.Option("--series", metavar="LABEL,…", help="Labels that tell series apart."),
+        typer.Option("--series", metavar="LABEL,…", help="Labels that separate series."),
     ] = None,
     panels: Annotated[
-        str | None, typer.Option("--panels", metavar="LABEL", help="Axes for each value of it.")
+        str | None,
+        typer.Option("--panels", metavar="LABEL", help="Draw one panel per value of this label."),
     ] = None,
     of: Annotated[
-        str | None, typer.Option("--of", help="fp_width_mix: shares of inst or flop.")
+        str | None,
+        typer.Option(
+            "--of", help="fp_width_mix: shares of instructions (inst) or operations (flop)."
+        ),
     ] = None,
     layers: Annotated[
         str | None,
-        typer.Option("--layers", metavar="PATTERN", help="layers: only these, * for any letters."),
+        typer.Option(
+            "--layers",
+            metavar="PATTERN",
+            help="layers: only those that match; * matches any characters.",
+        ),
     ] = None,
     depth: Annotated[
-        str | None, typer.Option("--depth", metavar="N", help="layers: parts of a path to keep.")
+        str | None,
+        typer.Option("--depth", metavar="N", help="layers: number of path parts to keep."),
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
-            "--metric", "--value", metavar="NAME", help="throughput and sweeps: which metric."
+            "--metric", "--value", metavar="NAME", help="throughput, sweeps: the metric to show."
         ),
     ] = None,
     show: Annotated[
@@ -83,47 +93,58 @@ def chart(
         typer.Option(
             "--baseline",
             metavar="RUN",
-            help="What speed-ups are over: of throughput a run, of sweeps a value of --over.",
+            help="Baseline of the speedup: a run (throughput) or a value of --over (sweeps).",
         ),
     ] = None,
     phase: Annotated[
         str | None,
-        typer.Option("--phase", metavar="STEPS", help="memory, ranks: all, stable or N..M."),
+        typer.Option("--phase", metavar="STEPS", help="memory, ranks: steps: all, stable or N..M."),
     ] = None,
     x: Annotated[
         str | None,
         typer.Option(
-            "--x", metavar="NAME", help="heatmap: label across; speedup: label or metric."
+            "--x", metavar="NAME", help="x axis. heatmap: label; speedup: label or metric."
         ),
     ] = None,
     y: Annotated[
-        str | None, typer.Option("--y", metavar="LABEL", help="heatmap: label up.")
+        str | None, typer.Option("--y", metavar="LABEL", help="heatmap: label for the y axis.")
     ] = None,
     by: Annotated[
-        str | None, typer.Option("--by", metavar="LABEL", help="box: a box for each value of it.")
+        str | None,
+        typer.Option("--by", metavar="LABEL", help="box: draw one box per value of this label."),
     ] = None,
     color: Annotated[
         str | None,
-        typer.Option("--color", "--colour", metavar="NAME", help="speedup: what colors say."),
+        typer.Option(
+            "--color", "--colour", metavar="NAME", help="speedup: label or metric shown as color."
+        ),
     ] = None,
     where: Annotated[
         str | None,
-        typer.Option("--where", metavar="LABEL=VALUE,…", help="sweeps: only these values."),
+        typer.Option(
+            "--where",
+            metavar="LABEL=VALUE,…",
+            help="sweeps: only configurations with these label values.",
+        ),
     ] = None,
     rule: Annotated[
         str | None,
         typer.Option(
-            "--rule", help="Of sweeps: of several configurations the mean, median, min or max."
+            "--rule", help="sweeps: how to combine configurations: mean, median, min or max."
         ),
     ] = None,
     order: Annotated[
-        str | None, typer.Option("--order", help="sensitivity: 1, or 2 for products of labels too.")
+        str | None,
+        typer.Option("--order", help="sensitivity: 1, or 2 to include products of labels."),
     ] = None,
     log: Annotated[
-        bool, typer.Option("--log", help="sensitivity: of the logarithms of numbers.")
+        bool, typer.Option("--log", help="sensitivity: use logarithms of the numbers.")
     ] = False,
     less_is_better: Annotated[
-        bool, typer.Option("--less-is-better", help="speedup, sensitivity: the metric is a time.")
+        bool,
+        typer.Option(
+            "--less-is-better", help="speedup, sensitivity: a lower metric is better, e.g. a time."
+        ),
     ] = False,
     size: SizeOption = "page",
     style: StyleOption = None,
@@ -132,13 +153,13 @@ def chart(
 ) -> int:
     """Compare runs in a chart.
 
-    Charts: oi_breakdown (operations and memory traffic of each run, and their intensity),
+    Charts of runs: oi_breakdown (operations, memory traffic and intensity of each run),
     fp_width_mix (floating-point instructions by precision and vector width), layers (time of a
-    step in each, forward and backward), throughput (a metric over a label, beside linear growth),
-    memory (memory of devices by kind over time), ranks (compute, communication, copies and idle
+    step in each, forward and backward), throughput (a metric over a label, against linear scaling),
+    memory (device memory by kind over time), ranks (compute, communication, copies and idle
     time of each rank).
 
-    Of sweeps: heatmap (a metric over two labels), box (how a metric is spread for each value of a
+    Charts of sweeps: heatmap (a metric over two labels), box (spread of a metric per value of a
     label), sensitivity (how strongly a metric depends on each label), speedup (how much faster
     each configuration is than on a baseline, against a label or metric).
     """

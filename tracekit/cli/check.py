@@ -26,23 +26,27 @@ def add_to(app: typer.Typer) -> None:
 
 def check(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="Only this run, by id; else the store.")
+        str | None,
+        typer.Argument(metavar="RUN", help="Only this run, by ID; default: the whole store."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     deep: Annotated[
         bool, typer.Option("--deep", help="Read every file and compare its hash.")
     ] = False,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Clear what killed ingests left; nothing that came in.")
+        bool,
+        typer.Option(
+            "--repair", help="Delete leftovers of killed ingests; ingested data is never deleted."
+        ),
     ] = False,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
-    """Check that the files of the store are as they were written.
+    """Check that the store's files are intact.
 
-    Every file that an ingest wrote must be there, with its size and its rows; with --deep its
-    content, too. What belongs to no ingest is named as well.
+    Every file that an ingest wrote must exist and have its original size and row count; --deep also
+    compares the content. Files that belong to no ingest are listed, too.
     """
     import pyarrow as pa
 
@@ -55,11 +59,11 @@ def check(
     sources = home.commits(run)
     if run is not None and not sources:
         known = ", ".join(sorted({commit.run_id for commit in home.commits()})[:20])
-        raise UsageError(f"there is no run with the id {run!r}; ids: {known or 'none'}")
+        raise UsageError(f"there is no run with the ID {run!r}; IDs: {known or 'none'}")
     damages = list(home.check(run, is_deep=deep))
     how = "by size, rows and hash" if deep else "by size and rows"
     if not damages:
-        say(f"sound: {counted(len(sources), 'source')}, every file {how}")
+        say(f"intact: {counted(len(sources), 'source')}, all files checked {how}")
         return 0
     commits = [damage.commit if isinstance(damage, Damage) else None for damage in damages]
     rows = {
@@ -80,15 +84,17 @@ def check(
     unknown = {damage.commit for damage in damages if isinstance(damage, Unknown)}
     broken, litter = {*commits} - unknown - {None}, commits.count(None)
     mended = [
-        f"{counted(len(broken), 'source')} of {len(sources):,} damaged: `tracekit ingest --replace"
-        " FILE` reads the file again"
+        f"{counted(len(broken), 'source')} of {len(sources):,} damaged: use `tracekit ingest "
+        "--replace"
+        " FILE` to read the file again"
         if broken
         else "",
-        f"{counted(len(unknown), 'source')} of {len(sources):,} without a manifest, as an older "
-        "tracekit left them: whether they are whole is not known"
+        f"{counted(len(unknown), 'source')} of {len(sources):,} without a manifest, written by "
+        "an older "
+        "tracekit: cannot tell whether they are complete"
         if unknown
         else "",
-        f"{counted(litter, 'file')} of no ingest: `tracekit check --repair` clears what was left"
+        f"{counted(litter, 'file')} from no ingest: use `tracekit check --repair` to delete them"
         if litter
         else "",
     ]

@@ -49,24 +49,31 @@ def add_to(app: typer.Typer) -> None:
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="The run to compare with, by name or id.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The run that may be slower.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="The baseline run, by name or ID.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The run to check, by name or ID.")],
     store: StoreOption = DEFAULT_STORE,
     by: Annotated[
         str | None, typer.Option("--by", help="One row per kernel, op, layer, phase or category.")
     ] = None,
     phase: Annotated[
         str | None,
-        typer.Option("--phase", help="Steps: all, stable or N..M; else stable if both are so."),
+        typer.Option(
+            "--phase",
+            help="Steps: all, stable or N..M; default: stable if both runs have a stable phase.",
+        ),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option("--top", min=0, help="How many rows; if not given 20, or in files all."),
+        typer.Option(
+            "--top", min=0, help="Maximum number of rows; default: 20 in tables, all in files."
+        ),
     ] = None,
     fail_on: Annotated[
         str | None,
         typer.Option(
-            "--fail-on", metavar="PERCENT", help="Exit with 8 if B is so much slower: 5%."
+            "--fail-on",
+            metavar="PERCENT",
+            help="Exit with status 8 if B is slower by more than this, e.g. 5%.",
         ),
     ] = None,
     format_name: FormatOption = "table",
@@ -74,11 +81,11 @@ def compare(
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """What got slower from run A to run B: by kernel, operator or layer, with what is noise.
+    """Show what got slower from run A to run B, by kernel, operator or layer, and what is noise.
 
-    Times are those of a step where both runs have steps, else of the whole recording. With
-    --fail-on the command exits with status 8 if the step (else all work) takes longer by more than
-    that and by more than noise; where the noise is not known, by more than that.
+    Times are per step if both runs have steps, otherwise for the whole recording. With
+    --fail-on, the command exits with status 8 if the step (or all work) takes longer by more than
+    this percentage and by more than the noise; if the noise is unknown, only the percentage counts.
     """
     from tracekit.comparison import compare
     from tracekit.engine import Database
@@ -107,11 +114,14 @@ def _ratio(text: str) -> float:
 
 
 def _judge(verdict: Verdict, limit: float) -> None:
-    """Raise RegressionError if B is slower than allowed, UsageError if nobody can tell."""
+    """Raise RegressionError if B is slower than allowed, UsageError if that is unknown."""
     if verdict.delta_ratio is None:
-        raise UsageError(f"--fail-on: {verdict.sentence} Compare runs that have times of one kind")
+        raise UsageError(f"--fail-on: {verdict.sentence} Compare runs with the same kind of times")
     if verdict.is_beyond_noise is None:
-        say("--fail-on: the noise is not known, so the ratio alone decides; more steps would tell")
+        say(
+            "--fail-on: noise unknown, so only the ratio decides; record more steps to measure "
+            "the noise"
+        )
     if verdict.is_slower_than(limit):
         raise RegressionError(f"{verdict.sentence} --fail-on allows {100 * limit:.4g} %")
 
@@ -128,7 +138,7 @@ def _cut(result: Result, top: int | None) -> Result:
 
     rest = sum(delta for delta in left_out if delta is not None)
     note = (
-        f"{top} of {parts} rows; the others add up to a difference of {human(rest, 'ns')}; "
+        f"{top} of {parts} rows; the other rows add up to {human(rest, 'ns')}; "
         f"--top {parts} shows all"
     )
     shown = result.table.slice(0, first + top)

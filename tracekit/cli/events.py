@@ -15,8 +15,8 @@ _ACTIVE = ("msr/mperf/", "msr/tsc/")
 _TITLES = {
     "fp32": "FP32 operations",
     "fp64": "FP64 operations",
-    "any": "operations of all precisions together",
-    "blind": "use of the matrix units, whose operations nothing counts",
+    "any": "operations of all precisions",
+    "blind": "use of the matrix units, whose operations no event counts",
     "dram": "bytes of DRAM",
 }
 
@@ -25,12 +25,12 @@ def print_command(reads: str | None, name: str) -> None:
     """`tracekit formats perf-stat --events NAME`: the command on stdout, what to know on stderr.
 
     Raises:
-        UsageError: it is of no format that has events, or nobody knows the processor.
+        UsageError: it is of no format that has events, or the processor is unknown.
     """
     if reads != "perf-stat":
         found = "without a format" if reads is None else f"with {reads!r}"
         raise UsageError(
-            f"--events stands {found}; write tracekit formats perf-stat --events {name}"
+            f"--events does not go {found}; use tracekit formats perf-stat --events {name}"
         )
     family = family_named(name)
     if family is None:
@@ -42,16 +42,15 @@ def print_command(reads: str | None, name: str) -> None:
         )
         say(wrapped, newline=True)
     put_out(_text(chosen).encode())
-    say('next: tracekit ingest perf.csv --device "NAME" (tracekit devices lists them)')
+    say('next: tracekit ingest perf.csv --device "NAME" (for the names: tracekit devices)')
 
 
 def _unknown(name: str) -> str:
     near = ", ".join(family.name for family in families_like(name)[:5])
     known = ", ".join(knowledge().families)
-    hint = f"is it one of: {near}?" if near else f"known: {known};"
+    hint = f"did you mean one of: {near}?" if near else f"known: {known};"
     return (
-        f"--events {name!r}: no processor of that name is known; {hint} "
-        "`lscpu` says what this machine has"
+        f"--events {name!r}: unknown processor; {hint} `lscpu` shows the processor of this machine"
     )
 
 
@@ -93,10 +92,10 @@ def _remarks(name: str, chosen: Command) -> Iterator[str]:
     also = f", also called {', '.join(family.aliases)}" if family.aliases else ""
     yield f"for {family.name} ({family.vendor}{also})"
     for other in families_like(name):
-        yield f"  {other.name} is another: --events {other.name}"
+        yield f"  for {other.name}, use --events {other.name}"
     yield f"  time: {', '.join(_TIME)}"
     if _has_active(chosen):
-        yield f"  share of the time that processors are active: {' over '.join(_ACTIVE)}"
+        yield f"  share of time that processors are active: {' over '.join(_ACTIVE)}"
     for figure, found in chosen.sets.items():
         yield f"  {_TITLES[figure]}: {_short(chosen.spellings(found))}"
     for note in family.notes:
@@ -115,11 +114,12 @@ def _cautions(family: Family, chosen: Command) -> Iterator[str]:
     if family.counters is not None and count > family.counters:
         yield (
             f"  a core counts {family.counters} of these {count} events at a time, so perf takes "
-            "turns and estimates: of a longer run better, and tracekit query counter_quality says "
-            "how far off"
+            "turns and estimates: longer runs are more accurate; tracekit query counter_quality "
+            "shows "
+            "the error"
         )
     if _is_of_machine(chosen):
         yield (
-            "  -a counts the whole machine: let nothing else run; it takes root, or "
+            "  -a counts the whole machine: run nothing else; it needs root, or "
             "kernel.perf_event_paranoid at 0 or less"
         )

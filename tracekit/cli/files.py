@@ -43,53 +43,60 @@ def ingest(
     paths: Annotated[list[str], typer.Argument(metavar="FILE", help="Files or folders.")],
     store: StoreOption = DEFAULT_STORE,
     run: Annotated[
-        str | None, typer.Option("--run", help="Name of the run that these files belong to.")
+        str | None, typer.Option("--run", help="Run that these files belong to.")
     ] = None,
     label: Annotated[
-        list[str] | None, typer.Option("--label", metavar="NAME=VALUE", help="Label of the run.")
+        list[str] | None,
+        typer.Option("--label", metavar="NAME=VALUE", help="Label of the run; can be repeated."),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", metavar="NAME=NUMBER", help="A figure of it: images_per_s=8.2."),
+        typer.Option(
+            "--metric",
+            metavar="NAME=NUMBER",
+            help="Metric of the run, e.g. images_per_s=8.2; can be repeated.",
+        ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option("--device", help="Device, where the file does not name it.")
+        str | None, typer.Option("--device", help="Device, if the file does not name it.")
     ] = None,
     peaks: Annotated[
         list[Path] | None,
-        typer.Option("--peaks", metavar="FILE", help="What the device can do: TOML, ERT, STREAM."),
+        typer.Option(
+            "--peaks", metavar="FILE", help="Peaks of the device: TOML, ERT or STREAM output."
+        ),
     ] = None,
     events: Annotated[
         list[Path] | None,
-        typer.Option("--events", metavar="FILE", help="What a processor's events count: TOML."),
+        typer.Option("--events", metavar="FILE", help="What CPU events count: TOML."),
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
             "--columns",
             metavar="labels=A,B metrics=C:UNIT",
-            help="Columns of a table of results: what was set; what was measured, in which unit.",
+            help="Columns of a results table: parameters; measurements with units.",
         ),
     ] = None,
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Format, where it cannot be told.")
+        str | None, typer.Option("--format", help="Format, if it cannot be detected.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse damaged files.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Reject damaged files.")] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Ingest again what the store has already.")
+        bool, typer.Option("--replace", help="Ingest files again that are already in the store.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; every core if not given.")
+        int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
     ] = None,
     joins: Annotated[
-        bool, typer.Option("--join", help="Join the timelines with the counters among them.")
+        bool, typer.Option("--join", help="Join timelines and counters among these files.")
     ] = False,
     min_match: MinMatchOption = 0.0,
 ) -> int:
-    """Bring profiler files into the store.
+    """Add profiler files to the store.
 
-    In a folder every file is taken that holds a trace, whatever its name. If a file is missing or
-    of no known format, nothing is read; if the content of one turns out to be unusable, those
+    In a folder, every file that holds a trace is read, whatever its name. If a file is missing or
+    has an unknown format, nothing is read; if a file turns out to be unusable, the files
     before it stay in the store.
     """
     from tracekit.cli.telling import Teller, progress_bar, tell
@@ -146,7 +153,7 @@ def _columns(paths: list[str], given: Sequence[str]) -> tuple[list[str], dict[st
         "columns", "labels=batch,nodes metrics=time:ms", [*given, *more]
     ).items():
         if kind not in _COLUMNS:
-            raise UsageError(f"--columns {kind}=…: there are labels=… and metrics=…")
+            raise UsageError(f"--columns {kind}=…: use labels=… and metrics=…")
         for name in filter(None, map(str.strip, names.split(","))):
             if roles.setdefault(name, _COLUMNS[kind]) != _COLUMNS[kind]:
                 raise UsageError(f"--columns: {name!r} must be a label or a metric, not both")
@@ -160,7 +167,7 @@ def _metrics(given: Sequence[str]) -> dict[str, float]:
             found[name] = float(value)
         except ValueError:
             raise UsageError(
-                f"--metric {name}={value}: {value!r} is no number; a text is a --label"
+                f"--metric {name}={value}: {value!r} is not a number; for a string, use --label"
             ) from None
     return found
 
@@ -172,10 +179,10 @@ def _cores() -> int:
 
 
 def remove(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Run, by name or id.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Run, by name or ID.")],
     store: StoreOption = DEFAULT_STORE,
     source: Annotated[
-        str | None, typer.Option("--source", help="Only this source of the run, by id.")
+        str | None, typer.Option("--source", help="Only this source of the run, by ID.")
     ] = None,
 ) -> int:
     """Remove a run, or one of its sources, from the store."""
@@ -199,37 +206,41 @@ def remove(
         say(f"removed: its join with the timeline of run {commit.run_id}")
     if gone:
         joins = counted(len(gone), "join")
-        say(f"removed: {joins} of run {chosen[0].run_id}, made of what is gone")
+        say(f"removed: {joins} of run {chosen[0].run_id} that used it")
     return 0
 
 
 def formats(
     reads: Annotated[
-        str | None, typer.Argument(metavar="FORMAT", help="With --record, --metrics, --events.")
+        str | None,
+        typer.Argument(metavar="FORMAT", help="Format, with --record, --metrics or --events."),
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="How to record a file of the format.")
+        bool, typer.Option("--record", help="Print how to record a file in this format.")
     ] = False,
     metrics: Annotated[
-        bool, typer.Option("--metrics", help="The ncu command with the counters that are needed.")
+        bool, typer.Option("--metrics", help="Print the ncu command with the needed counters.")
     ] = False,
     device: Annotated[
         str | None,
         typer.Option("--device", metavar="NAME", help="With --metrics: H100, sm_90 or 9.0."),
     ] = None,
     explain: Annotated[
-        Path | None, typer.Option("--explain", metavar="FILE", help="Say what a file is, and why.")
+        Path | None,
+        typer.Option("--explain", metavar="FILE", help="Print which format a file has, and why."),
     ] = None,
     events: Annotated[
         str | None,
-        typer.Option("--events", metavar="CPU", help="The perf command for a CPU, e.g. skylake."),
+        typer.Option(
+            "--events", metavar="CPU", help="Print the perf command for a CPU, e.g. skylake."
+        ),
     ] = None,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """List the formats tracekit reads, explain what a file is, or say how to record and measure."""
+    """List the supported formats, identify a file, or print how to record one."""
     asked = {
         "--explain": explain is not None,
         "--events": events is not None,
@@ -252,7 +263,7 @@ def formats(
     known = parsers().values()
     table = pa.table({"format_name": [p.name for p in known], "reads": [p.title for p in known]})
     columns = (
-        ResultColumn("format_name", "", "what --format takes"),
+        ResultColumn("format_name", "", "name for --format"),
         ResultColumn("reads", "", "what it reads"),
     )
     emit(
@@ -269,17 +280,18 @@ def formats(
 
 def devices(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="One device, with its ceilings.")
+        str | None, typer.Argument(metavar="NAME", help="Show this device with its ceilings.")
     ] = None,
     peaks: Annotated[
-        Path | None, typer.Option("--peaks", metavar="FILE", help="A file of your own instead.")
+        Path | None,
+        typer.Option("--peaks", metavar="FILE", help="Use your own file of peaks instead."),
     ] = None,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """List the devices whose peaks are known, or what one of them can do at most."""
+    """List the known devices, or show the peaks of one."""
     from tracekit.cli.peaks import all_devices, one_device
     from tracekit.startup import keep_pandas_out
 
@@ -294,18 +306,19 @@ def _refuse_formats(
 ) -> None:
     """Raise UsageError for options of `formats` that do not go together."""
     if not is_table and given:
-        answers = "answers in a word" if given[0] == "--explain" else "prints a command"
-        raise UsageError(f"{given[0]} {answers}; leave --output and --format out")
+        answers = "prints one line" if given[0] == "--explain" else "prints a command"
+        raise UsageError(f"{given[0]} {answers}; omit --output and --format")
     if "--explain" in given and (len(given) > 1 or reads is not None):
-        raise UsageError("--explain is of one file; leave the format and other options out")
+        raise UsageError("--explain takes one file; omit the format and other options")
     if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)}: ask for one of them at a time")
+        raise UsageError(f"{' and '.join(given)}: use only one of them")
     if device is not None and given != ["--metrics"]:
-        raise UsageError("--device is for --metrics; leave it out, or add --metrics")
+        raise UsageError("--device needs --metrics; omit it, or add --metrics")
     if not given:
         raise UsageError(
-            f"{reads!r} stands alone; add --record for how to record it (nsight-compute also has "
-            "--metrics, perf-stat --events); `tracekit formats` lists all formats"
+            f"{reads!r} needs an option: add --record to see how to record it (nsight-compute "
+            "also has "
+            "--metrics, perf-stat --events); for all formats, run `tracekit formats`"
         )
 
 

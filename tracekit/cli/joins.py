@@ -33,7 +33,7 @@ MinMatchOption = Annotated[
         min=0.0,
         max=1.0,
         metavar="SHARE",
-        help="Exit with 10 if less of the launches or of the kernel time has counters.",
+        help="Exit with status 10 if a smaller share of the launches or kernel time has counters.",
     ),
 ]
 _PARTS = 5
@@ -46,9 +46,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def join(
-    timeline: Annotated[str, typer.Argument(metavar="TIMELINE", help="Run of the timeline.")],
+    timeline: Annotated[str, typer.Argument(metavar="TIMELINE", help="Run with the timeline.")],
     counters: Annotated[
-        list[str], typer.Argument(metavar="COUNTERS", help="Runs of the same program's counters.")
+        list[str],
+        typer.Argument(metavar="COUNTERS", help="Runs with counters of the same program."),
     ],
     store: StoreOption = DEFAULT_STORE,
     min_match: MinMatchOption = 0.0,
@@ -57,11 +58,11 @@ def join(
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """Give the kernels of a timeline the counters of another run of the same program.
+    """Join the kernels of a timeline with the counters of another run of the same program.
 
-    Launches are matched by function, grid, block and order; where order does not decide, by
-    function and shape (the mean of those that fit), and where one side has no grid, by function.
-    Reports about the timeline's run then have its times and the counters' operations and bytes.
+    Launches are matched by function, grid, block and order; if the order is ambiguous, by
+    function and shape (the mean of all matches), and if one side has no grid, by function.
+    Reports about the timeline's run then combine its times with the counters' operations and bytes.
     """
     from tracekit.engine import Database
 
@@ -88,7 +89,9 @@ def join_ingested(store: Path, runs: Sequence[str], min_match: float) -> None:
     counters = [run for run in known if database.has_rows_in("kernel_counter", run)]
     if not timelines or not counters:
         lacking = "a timeline with kernels" if not timelines else "counters of kernels"
-        raise UsageError(f"--join: none of these files has {lacking}; they are in the store")
+        raise UsageError(
+            f"--join: none of these files has {lacking}; the files were ingested without a join"
+        )
     for run in timelines:
         run_id = _joined(database, run, counters, min_match)
         for row in database.query("joins", {"run_id": run_id}).rows():
@@ -100,7 +103,7 @@ def join_ingested(store: Path, runs: Sequence[str], min_match: float) -> None:
 
 
 def _joined(database: Database, timeline: str, counters: Sequence[str], min_match: float) -> str:
-    """Join a timeline with counter runs, one after the other; the store is read anew."""
+    """Join a timeline with counter runs, one after another; the store is read anew."""
     from tracekit.joins import join
 
     found = [join(database, timeline, one, least_ratio=min_match) for one in counters]
@@ -112,40 +115,42 @@ def _joined(database: Database, timeline: str, counters: Sequence[str], min_matc
 def _tell(found: Join) -> None:
     """What a join could not do, and what to do about it."""
     for warning in found.warnings:
-        say(f"careful: {warning}")
+        say(f"warning: {warning}")
     for part in found.parts[:_PARTS]:
-        say(f"the sequences part: {part.in_words()}")
+        say(f"the sequences differ: {part.in_words()}")
     if len(found.parts) > _PARTS:
-        say("and at more places")
+        say("and in more places")
     by_order, in_all = found.ordered_time_ratio, found.matched_time_ratio
     if by_order is not None and in_all is not None and by_order < in_all:
         say(
             f"{100 * by_order:.3g} % of the kernel time is matched by order; "
             f"{100 * (in_all - by_order):.3g} % has the mean of launches of the same function, "
-            "grid and block, or of the same function where one side has no grid"
+            "grid and block, or of the same function if one side has no grid"
         )
     if found.matched_ratio < 1:
         say(
-            f"{100 * found.matched_ratio:.3g} % of the launches have counters; tracekit query "
-            f"kernel_matches --run {found.run_id} lists those that have none, and why"
+            f"{100 * found.matched_ratio:.3g} % of the launches have counters; use `tracekit query "
+            f"kernel_matches --run {found.run_id}` to list the others, and why"
         )
 
 
 def joins(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Run of the timeline; else all.")
+        str | None, typer.Argument(metavar="[RUN]", help="Run with the timeline; default: all.")
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     remove: Annotated[
         str | None,
-        typer.Option("--remove", metavar="COUNTERS", help="Undo the join of RUN with this run."),
+        typer.Option(
+            "--remove", metavar="COUNTERS", help="Undo the join of RUN with this counter run."
+        ),
     ] = None,
     format_name: FormatOption = "table",
     output: OutputOption = None,
     force: ForceOption = False,
     full_names: FullNamesOption = False,
 ) -> int:
-    """List which timelines have counters, or undo a join."""
+    """List joins of timelines with counters, or undo one."""
     from tracekit.engine import Database
 
     database = opened(Database, store)
@@ -168,7 +173,7 @@ def _undo(database: Database, run_id: str | None, counters: str) -> None:
 
     if run_id is None:
         raise UsageError(
-            f"--remove {counters}: name the run of the timeline, too: tracekit joins "
+            f"--remove {counters}: also name the timeline's run: tracekit joins "
             f"RUN --remove {counters}"
         )
     there = database.query("joins", {"run_id": run_id}).rows()
@@ -176,6 +181,6 @@ def _undo(database: Database, run_id: str | None, counters: str) -> None:
     known |= {identity: identity for identity in known.values()}
     if counters not in known:
         names = ", ".join(sorted(str(row["counter_run_name"]) for row in there)) or "none"
-        raise UsageError(f"the run {run_id!r} is not joined with {counters!r}; it is with: {names}")
+        raise UsageError(f"the run {run_id!r} is not joined with {counters!r}; its joins: {names}")
     database.store.remove(joins_of(database.store, run_id, [known[counters]]))
     say(f"removed: the join of {run_id} with {known[counters]}; both runs stay")

@@ -18,7 +18,7 @@ _REASONS = {
     "not_available": "its counters do not exist on this device",
     "nan": "the launch failed while it was profiled",
     "device not known": "the file does not name the device: ingest it with --device NAME",
-    "no peak for this device": "no such peak is known of this device: give it with --peaks FILE",
+    "no peak for this device": "this peak is unknown for this device: add it with --peaks FILE",
 }
 
 
@@ -62,7 +62,7 @@ def _times_apart(database: Database, run_id: str) -> list[str]:
     is_apart = database.has_rows_in("attribution", run_id) and not database.has_rows_in(
         "kernel_match", run_id
     )
-    told = f"the run has a timeline, too: tracekit join {run_id} {run_id} gives kernels its times"
+    told = f"the run also has a timeline: to use its times, run tracekit join {run_id} {run_id}"
     return [told] * is_apart
 
 
@@ -72,7 +72,8 @@ def _joined(database: Database, run_id: str) -> list[str]:
         return []
     rows = database.query("joins", {"run_id": run_id}).rows()
     return [
-        f"counters of {row['counter_run_name']}: of {human(row['matched_ratio'], 'ratio')} of the "
+        f"counters from {row['counter_run_name']}: for {human(row['matched_ratio'], 'ratio')} of "
+        "the "
         f"launches{f'; {why}' if (why := row['reason']) else ''}"
         for row in rows
     ]
@@ -81,7 +82,7 @@ def _joined(database: Database, run_id: str) -> list[str]:
 def _cut(result: Result, top: int, notes: tuple[str, ...]) -> Result:
     rows = len(result)
     if rows > top:
-        notes = (*notes, f"{top} of {rows} kernels; --top {rows} shows all")
+        notes = (*notes, f"{top} of {rows} kernels; for all, use --top {rows}")
     return replace(result, table=result.table.slice(0, top), notes=notes)
 
 
@@ -98,8 +99,8 @@ def _average(result: Result) -> list[str]:
         for name, row in sorted(found.items())
         if name not in (None, "mixed")
     ]
-    of = "of the ceiling that most operations are under: " if len(found) > 1 else "of "
-    return [f"utilization: {of}{', '.join(peaks)}", f"of all kernels together: {average}"]
+    of = "of the ceiling that applies to most operations: " if len(found) > 1 else "of "
+    return [f"utilization: {of}{', '.join(peaks)}", f"average over all kernels: {average}"]
 
 
 def _convention(result: Result) -> list[str]:
@@ -113,8 +114,8 @@ def _convention(result: Result) -> list[str]:
     convention = rows[0]["fp16_convention"]
     name = "packed" if convention == "arithmetic" else "arithmetic"
     told = (
-        f"FP16 operations: {convention}, {human(own, 'flop')} in all; {name} gives "
-        f"{human(other, 'flop')}, in {len(rows)} of {len(result)} rows another figure (moves and "
+        f"FP16 operations: {convention}, {human(own, 'flop')} in total; {name} gives "
+        f"{human(other, 'flop')}, in {len(rows)} of {len(result)} rows another value (moves and "
         "conversions)"
     )
     return [told]
@@ -128,17 +129,17 @@ def _unknown(result: Result) -> list[str]:
         for reason, count in found.most_common(2):
             precision, _, status = reason.rpartition(": ")
             why = f"{precision}: " * bool(precision) + _REASONS.get(status, status)
-            notes.append(f"{what} not known of {count} of {len(result)}: {why}")
+            notes.append(f"{what} unknown for {count} of {len(result)}: {why}")
     missing = Counter(filter(None, result.table.column("missing_metrics").to_pylist()))
     for names, _ in missing.most_common(1):
-        notes += [f"to know all operations add: --metrics {names}", _command(names)]
+        notes += [f"to count all operations, add: --metrics {names}", _command(names)]
     return notes
 
 
 def _command(metrics: str) -> str:
     """Where the command stands of which `metrics` are a part; nvprof's names have no unit."""
     asked = "nsight-compute --metrics --device NAME" if "__" in metrics else "nvprof --record"
-    return f"the whole command: tracekit formats {asked}"
+    return f"for the whole command: tracekit formats {asked}"
 
 
 #: Said below the table, once.

@@ -32,10 +32,14 @@ _MEMORY, _TIMEOUT = "TRACEKIT_MEMORY", "TRACEKIT_TIMEOUT"
 
 MemoryOption = Annotated[
     str | None,
-    typer.Option("--memory", metavar="SIZE", help="Memory for the query, e.g. 4GB; else half."),
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory limit, e.g. 4GB; default: half of the machine's memory.",
+    ),
 ]
 TimeoutOption = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="End the query after this.")
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="Time limit of the query.")
 ]
 
 
@@ -68,7 +72,7 @@ def own_process() -> None:
 def _hold_process(memory_bytes: int, soft: int, hard: int) -> None:
     """Let this process have so much memory beside what it has, and some for ourselves.
 
-    DuckDB's limit does not hold for constants: it works out ``range(1000000000)`` beforehand.
+    DuckDB's limit does not hold for constants: it computes ``range(1000000000)`` beforehand.
     """
     if resource is None or not memory_bytes:  # the engine's limit is not known
         return
@@ -94,7 +98,7 @@ def _timeout_s() -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        raise UsageError(f"{_TIMEOUT}={text}: write seconds, such as 60") from None
+        raise UsageError(f"{_TIMEOUT}={text}: use seconds, such as 60") from None
 
 
 def tell_damages() -> None:
@@ -105,14 +109,14 @@ def tell_damages() -> None:
     found = {damage.commit: damage for one in _OPENED for damage in reversed(one.damages)}
     for commit, damage in [*found.items()][:_MOST_TOLD]:
         say(
-            f"damaged: source {commit.source_id} of run {commit.run_id} is left out: "
+            f"damaged: source {commit.source_id} of run {commit.run_id} is excluded: "
             f"{'/'.join(damage.path.parts[-4:])} {damage.what}"
         )
     if found:
         more = len(found) - _MOST_TOLD
         say(
-            f"{f'and {more} more; ' if more > 0 else ''}`tracekit check` names every file; "
-            "`tracekit ingest --replace FILE` reads a profiler's file again"
+            f"{f'and {more} more; ' if more > 0 else ''}to list every file, use `tracekit check`; "
+            "to read a profiler's file again, use `tracekit ingest --replace FILE`"
         )
 
     _OPENED[:] = [database for database in _OPENED if database.is_stuck]

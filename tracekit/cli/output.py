@@ -29,7 +29,8 @@ StoreOption = Annotated[
     Path, typer.Option("--store", envvar=_STORE_VARIABLE, help="Folder of the store.")
 ]
 FormatOption = Annotated[
-    str, typer.Option("--format", "-f", help="table, csv, json, markdown or parquet.")
+    str,
+    typer.Option("--format", "-f", help="Output format: table, csv, json, markdown or parquet."),
 ]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
@@ -40,10 +41,10 @@ FullNamesOption = Annotated[
 ]
 PhaseOption = Annotated[
     str | None,
-    typer.Option("--phase", help="Only of some steps: stable, or N..M; see the report steps."),
+    typer.Option("--phase", help="Only these steps: all, stable or N..M; see the report steps."),
 ]
 RunOption = Annotated[
-    str | None, typer.Option("--run", "-r", help="Run, by name or id; the newest if not given.")
+    str | None, typer.Option("--run", "-r", help="Run, by name or ID; default: the newest.")
 ]
 
 
@@ -80,7 +81,7 @@ def emit(
     """Render a result to stdout or a file; a file is written wholly or not at all."""
     chosen = renderer(format_name)
     if output is None and chosen.is_binary and _is_terminal():
-        raise UsageError(f"{format_name} is binary: give a file with -o")
+        raise UsageError(f"{format_name} is binary: name an output file with -o")
     if output is not None:
         refuse_in_the_way(output, force=force)
     options = replace(terminal_options(), full_names=full_names)
@@ -94,12 +95,12 @@ def emit(
 def refuse_in_the_way(output: Path, *, force: bool) -> None:
     """Before a file is written: nothing is overwritten unasked."""
     if str(output) == "-":
-        raise UsageError("-: stdout is where it goes without a name; leave the option out")
+        raise UsageError("-: output goes to stdout by default; omit the option")
     with contextlib.suppress(OSError):  # what cannot be looked at cannot be written either
         if output.is_dir():
             raise UsageError(f"{output}: is a folder; name a file with -o")
         if output.is_file() and not force:
-            raise UsageError(f"{output}: the file exists; --force overwrites it")
+            raise UsageError(f"{output}: the file exists; use --force to overwrite it")
 
 
 def put_out(content: bytes) -> None:
@@ -115,7 +116,7 @@ def put_out(content: bytes) -> None:
     except OSError as error:
         _forget(sys.stdout)
         raise TracekitError(
-            f"standard output: cannot be written: {error.strerror or error}; make room, or "
+            f"standard output: cannot be written: {error.strerror or error}; free some space, or "
             "write elsewhere with -o FILE"
         ) from error
 

@@ -21,16 +21,16 @@ _SHOWN = {
 }
 _DOCS = {
     "device_name": "as profilers print it",
-    "compute_capability": "of NVIDIA's devices",
-    "core_count": "of a processor, in the scope",
-    "scope_kind": "what the figures stand for: a board, package, die (gcd) or core",
-    "ceiling_name": "what the ceiling is of",
-    "peak_flop_per_s": "operations, dense",
+    "compute_capability": "of NVIDIA devices",
+    "core_count": "cores of a processor, in the scope",
+    "scope_kind": "what the values apply to: a board, package, die (gcd) or core",
+    "ceiling_name": "kind of ceiling",
+    "peak_flop_per_s": "dense operations",
     "peak_bytes_per_s": "traffic",
     "overhead_ns": "time of one kernel launch",
-    "origin_kind": "printed in a data sheet, computed, measured, or the user's",
-    "date": "of the source",
-    "source": "where the figure comes from",
+    "origin_kind": "datasheet, computed, measured, or given by the user",
+    "date": "date of the source",
+    "source": "source of the value",
 }
 
 
@@ -46,16 +46,16 @@ def all_devices(peaks: Path | None) -> Result:
         }
         for model in sorted(_known(peaks), key=lambda model: (model.vendor, model.name))
     ]
-    notes = ("`tracekit devices NAME` shows every ceiling of one, with its source",)
+    notes = ("for all ceilings of a device with sources, use `tracekit devices NAME`",)
     return _result("devices", rows, notes)
 
 
 def one_device(name: str, peaks: Path | None) -> Result:
-    """One row per ceiling of a device ("2x NAME": two); raises UsageError where nobody knows it."""
+    """One row per ceiling of a device ("2x NAME": two); raises UsageError if it is unknown."""
     model = device_named(name, _known(peaks) if peaks else ())
     if model is None:
-        close = ", ".join(nearest(name)) or "none; `tracekit devices` lists all"
-        raise UsageError(f"no device called {name!r} is known; near it: {close}")
+        close = ", ".join(nearest(name)) or "none; for all devices, run `tracekit devices`"
+        raise UsageError(f"unknown device {name!r}; similar names: {close}")
     rows = [
         {
             "ceiling_name": ceiling.name,
@@ -76,9 +76,9 @@ def one_device(name: str, peaks: Path | None) -> Result:
 def _what_of(model: DeviceModel) -> str:
     """What the figures stand for; of a processor also its cores and whose events it has."""
     if model.core_count is None:
-        return f"figures of one {model.scope}"
+        return f"values for one {model.scope}"
     family = f", {model.architecture}" if model.architecture else ""
-    return f"figures of all {model.core_count} cores{family}"
+    return f"values for all {model.core_count} cores{family}"
 
 
 def _known(peaks: Path | None) -> Sequence[DeviceModel]:
@@ -86,7 +86,7 @@ def _known(peaks: Path | None) -> Sequence[DeviceModel]:
         return models()
     own = read_peaks(peaks).models
     if not own:
-        raise UsageError(f"{peaks}: has figures, but no [[device]] to list")
+        raise UsageError(f"{peaks}: has values, but no [[device]] to list")
     return own
 
 

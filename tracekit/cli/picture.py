@@ -31,13 +31,15 @@ _MARKDOWN = {"md": "markdown"}
 
 PictureOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Picture: svg, pdf, png … Without one, in the terminal."),
+    typer.Option(
+        "--output", "-o", help="Picture file: svg, pdf, png … Default: draw in the terminal."
+    ),
 ]
-SizeOption = Annotated[str, typer.Option("--size", help="column, page or slide.")]
+SizeOption = Annotated[str, typer.Option("--size", help="Picture size: column, page or slide.")]
 StyleOption = Annotated[
-    str | None, typer.Option("--style", help="A style of matplotlib's, by name or file.")
+    str | None, typer.Option("--style", help="Matplotlib style, by name or file.")
 ]
-TitleOption = Annotated[str | None, typer.Option("--title", help="Above the picture.")]
+TitleOption = Annotated[str | None, typer.Option("--title", help="Title of the picture.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,9 @@ class Outputs:
         for path in filter(None, (self.picture, self.data)):
             refuse_in_the_way(path, force=self.force)
         if self.style is not None and self.picture is None:
-            raise UsageError("--style is of a picture: name its file with -o")
+            raise UsageError("--style needs a picture: name its file with -o")
         if self.size not in SIZES:
-            raise UsageError(f"--size cannot be {self.size!r}; it is one of: {', '.join(SIZES)}")
+            raise UsageError(f"--size: invalid value {self.size!r}; use one of: {', '.join(SIZES)}")
         if self.picture is not None:
             from tracekit.render.figure import check_suffix
 

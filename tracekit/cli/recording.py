@@ -19,15 +19,13 @@ def print_recipes(reads: str | None) -> None:
     """`tracekit formats FORMAT --record`: programs and commands on stdout.
 
     Raises:
-        UsageError: there is no such format, or nobody says how its files are recorded.
+        UsageError: there is no such format, or it has no recording instructions.
     """
     if reads is None:
-        raise UsageError("--record is of one format; write tracekit formats FORMAT --record")
+        raise UsageError("--record needs a format: use tracekit formats FORMAT --record")
     parser = parser_named(reads)
     if not isinstance(parser, RecordableParser):
-        raise UsageError(
-            f"{reads} does not say how its files are recorded: ask who wrote its parser"
-        )
+        raise UsageError(f"{reads} has no recording instructions: ask the author of its parser")
     with blamed(parser):
         texts = [f"{_comment(recipe.title)}\n{recipe.text}" for recipe in parser.record]
     put_out("\n".join(texts).encode())
@@ -37,12 +35,12 @@ def print_counting(reads: str | None, device: str | None) -> None:
     """`tracekit formats FORMAT --metrics --device NAME`: command on stdout, the rest on stderr.
 
     Raises:
-        UsageError: the format is of no profiler that counts, or nobody knows the device.
+        UsageError: the format is of no profiler that counts, or the device is unknown.
     """
     parser = _counting_parser(reads)
     if device is None:
         raise UsageError(
-            f"--metrics depends on the device; write tracekit formats {reads} --metrics --device "
+            f"--metrics depends on the device; use tracekit formats {reads} --metrics --device "
             "H100 (or sm_90, 9.0)"
         )
     from tracekit.engine import value_of
@@ -64,10 +62,7 @@ def _counting_parser(reads: str | None) -> CountingParser:
         return parser
     others = ", ".join(name for name, p in parsers().items() if isinstance(p, CountingParser))
     found = "without a format" if reads is None else f"with {reads!r}"
-    raise UsageError(
-        f"--metrics stands {found}; the formats of profilers that count what they are asked for: "
-        f"{others}"
-    )
+    raise UsageError(f"--metrics does not go {found}; formats with selectable counters: {others}")
 
 
 def _capability(device: str) -> str:
@@ -82,14 +77,14 @@ def _capability(device: str) -> str:
         return capability
     if model or found == {None}:
         raise UsageError(
-            f"--device {device!r} is no device of NVIDIA with a compute capability; write one, "
+            f"--device {device!r}: not an NVIDIA device with a compute capability; give one, "
             "such as H100, sm_90 or 9.0"
         )
     names = ", ".join(sorted({m.name for m in alike})[:5] or nearest(device))
     hint = f", or one of: {names}" if names else ""
     raise UsageError(
-        f"--device {device!r}: {'several devices are' if alike else 'no device is'} called so; "
-        f"write its compute capability, such as 9.0 or sm_90{hint}"
+        f"--device {device!r}: {'several devices have' if alike else 'no device has'} this name; "
+        f"give its compute capability, such as 9.0 or sm_90{hint}"
     )
 
 

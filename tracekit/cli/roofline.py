@@ -27,7 +27,9 @@ def add_to(app: typer.Typer) -> None:
 def roofline(
     runs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN]...", help="Runs by name, id or pattern; else the newest."),
+        typer.Argument(
+            metavar="[RUN]...", help="Runs by name, ID or pattern; default: the newest."
+        ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     output: PictureOption = None,
@@ -36,57 +38,72 @@ def roofline(
         typer.Option("--data", help="Write points and ceilings: csv, json, md or parquet."),
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", help="classic, hierarchical, complexity, time or 4d.")
+        str, typer.Option("--model", help="Model: classic, hierarchical, complexity, time or 4d.")
     ] = "classic",
     by: Annotated[
         str | None,
         typer.Option(
-            "--by", help="A point is a name, launch, class, phase, run, op, layer or configuration."
+            "--by",
+            help="One point per name, launch, class, phase, run, op, layer or configuration.",
         ),
     ] = None,
-    level: Annotated[str, typer.Option("--level", help="Memory: dram, l2 or l1.")] = "dram",
+    level: Annotated[str, typer.Option("--level", help="Memory level: dram, l2 or l1.")] = "dram",
     ceiling: Annotated[
-        str | None, typer.Option("--ceiling", help="Peak for all points: fp32, tensor_fp16 …")
+        str | None,
+        typer.Option("--ceiling", help="Compute peak for all points: fp32, tensor_fp16 …"),
     ] = None,
     trajectory: Annotated[
-        str | None, typer.Option("--trajectory", metavar="LABEL", help="Join runs along a label.")
+        str | None,
+        typer.Option("--trajectory", metavar="LABEL", help="Connect runs along this label."),
     ] = None,
     series: Annotated[
         str | None,
         typer.Option(
-            "--series", metavar="LABEL,…", help="Labels that part trajectories or configurations."
+            "--series",
+            metavar="LABEL,…",
+            help="Labels that separate trajectories or configurations.",
         ),
     ] = None,
     panels: Annotated[
-        str | None, typer.Option("--panels", metavar="LABEL", help="Axes for each value of it.")
+        str | None,
+        typer.Option("--panels", metavar="LABEL", help="Draw one panel per value of this label."),
     ] = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=0, help="How many points have a name, if not 8.")
+        int | None, typer.Option("--top", min=0, help="Number of labeled points; default: 8.")
     ] = None,
     launch_overhead_ns: Annotated[
-        float | None, typer.Option("--launch-overhead-ns", help="Time of one launch.")
+        float | None, typer.Option("--launch-overhead-ns", help="Time of one kernel launch.")
     ] = None,
     fp16_convention: Annotated[
-        str, typer.Option("--fp16-convention", help="arithmetic, packed (the vendor's) or scalar.")
+        str,
+        typer.Option(
+            "--fp16-convention",
+            help="How FP16 operations are counted: arithmetic, packed (the vendor's) or scalar.",
+        ),
     ] = "arithmetic",
     rate: Annotated[
-        str | None, typer.Option("--rate", metavar="METRIC", help="Rate of configurations.")
+        str | None, typer.Option("--rate", metavar="METRIC", help="Rate metric of configurations.")
     ] = None,
     intensity: Annotated[
         str | None,
-        typer.Option("--intensity", metavar="METRIC", help="Their intensity, or their traffic."),
+        typer.Option(
+            "--intensity", metavar="METRIC", help="Intensity or traffic metric of configurations."
+        ),
     ] = None,
     weight: Annotated[
-        str | None, typer.Option("--weight", metavar="METRIC", help="Their time: how much each is.")
+        str | None,
+        typer.Option(
+            "--weight", metavar="METRIC", help="Time metric of configurations, used as weight."
+        ),
     ] = None,
     size: SizeOption = "page",
     style: StyleOption = None,
     title: TitleOption = None,
     force: ForceOption = False,
 ) -> int:
-    """Draw a roofline: what bounds each kernel, and how far it is from what the device can do.
+    """Draw a roofline: what bounds each kernel and how close it is to the device's peak.
 
-    Models: classic (performance over intensity), hierarchical (all levels of memory), complexity
+    Models: classic (performance over intensity), hierarchical (all memory levels), complexity
     (operations over bytes), time (compute over bandwidth time), 4d (complexity and time in one).
     """
     from tracekit.roofline.request import Request
@@ -151,5 +168,5 @@ def _summary(chart: Chart) -> str:
     parts += [f"{left_out[kind]:,} {what}" for kind, what in words.items() if left_out[kind]]
     above = Counter(chart.data.table["is_above_roof"].to_pylist())[True]
     if above:
-        parts.append(f"{above:,} above the roof: check the peaks, or take another --ceiling")
+        parts.append(f"{above:,} above the roof: check the peaks, or use another --ceiling")
     return f"{chart.model} roofline, {', '.join(parts)}"

@@ -25,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
 
 def summary(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Run, by name or id; else the newest.")
+        str | None, typer.Argument(metavar="[RUN]", help="Run, by name or ID; default: the newest.")
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     phase: PhaseOption = "all",
@@ -33,7 +33,7 @@ def summary(
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> int:
-    """One screen about a run: how busy, how long a step, which kernels, data completeness."""
+    """Summarize a run on one screen: utilization, step time, top kernels, data completeness."""
     from tracekit.engine import Database
     from tracekit.summary import summarize
 

@@ -28,11 +28,11 @@ class Teller(Listener):
 
     def passed_over(self, folder: Path, count: int) -> None:
         """Say it at once."""
-        say(f"passed over: {counted(count, 'file')} in {folder} that no parser reads")
+        say(f"skipped: {counted(count, 'file')} in {folder} with an unknown format")
 
     def left_out(self, file: Path, reason: str) -> None:
         """Say it at once."""
-        say(f"left out: {file}: {reason}")
+        say(f"skipped: {file}: {reason}")
 
     def finished(self, outcome: Outcome) -> None:
         """Keep it for the end."""
@@ -75,18 +75,19 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
         if outcome.already_in is not None:
             say(
                 f"{outcome.path.name}: already in the store (run {outcome.already_in}, source "
-                f"{outcome.source_id}); nothing done{left}; --replace ingests it again"
+                f"{outcome.source_id}); skipped{left}; use --replace to ingest it again"
             )
     new = [outcome for outcome in outcomes if outcome.already_in is None]
     if not new:
         return
     events = sum(outcome.event_count for outcome in new)
-    say(f"in: {counted(len(new), 'file')}, {counted(events, 'event')}: {_rows(new)}")
+    say(f"ingested: {counted(len(new), 'file')}, {counted(events, 'event')}: {_rows(new)}")
     say(f"lost: {_lost(new, store)}")
     if undone := sum(outcome.undone_count for outcome in new):
         say(
-            f"removed: {counted(undone, 'join')} of what was ingested again; `tracekit join` makes "
-            "them again"
+            f"removed: {counted(undone, 'join')} of sources that were ingested again; use "
+            "`tracekit join` to join "
+            "again"
         )
     say(_next(new, store))
 
@@ -97,8 +98,8 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
         return f"next: tracekit summary {shlex.quote(timelines[-1].run_id)}{place(store)}"
     for table, command, why in (
         ("kernel", "kernels", ""),
-        ("op_stat", "query op_breakdown", " (there are no device kernels)"),
-        ("slice", "query op_time", " (there are no device kernels)"),
+        ("op_stat", "query op_breakdown", " (no device kernels)"),
+        ("slice", "query op_time", " (no device kernels)"),
         ("measurement", "query perf_overview", ""),
         ("layer_stat", "query layers", ""),
         ("configuration", "query configurations", ""),
@@ -150,7 +151,7 @@ def _lost(outcomes: Sequence[Outcome], store: Path) -> str:
         return "nothing"
     found.sort(key=lambda pair: (pair[1].severity_kind != "error", not pair[1].skipped_event_count))
     is_lost = found[0][1].severity_kind == "error" or found[0][1].skipped_event_count
-    first = "" if is_lost else "nothing; noticed: "
+    first = "" if is_lost else "nothing; note: "
     more = f" … and {len(found) - 1} more" if len(found) > 1 else ""
     run = found[0][0].run_id if len({outcome.run_id for outcome, _ in found}) == 1 else None
     return f"{first}{_trouble(*found[0])}{more}; details: tracekit issues{place(store, run)}"

@@ -70,8 +70,8 @@ def _refuse_mixed(jobs: list[Job], options: Options) -> None:
     if options.run_name is not None and len(profiles) > 1:
         folders = ", ".join(str(profile) for profile in profiles[:_FEW])
         raise UsageError(
-            f"--run {options.run_name}: there are {len(profiles)} profiles, each a run of its own: "
-            f"{folders}; name the folder of one of them, or leave --run out"
+            f"--run {options.run_name}: found {len(profiles)} profiles, each a separate run: "
+            f"{folders}; name the folder of one of them, or omit --run"
         )
 
 

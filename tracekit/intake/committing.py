@@ -57,7 +57,7 @@ def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
         _refuse_damage(job.source, report)
     if stamp_of(job.source.path) != job.stamp:
         raise FormatError(
-            f"{job.source.path}: the file changed while it was read; nothing of it was kept. "
+            f"{job.source.path}: the file changed while it was read; nothing was kept. "
             "Ingest it again when it is complete"
         )
     if report.facts.get("recording_kind") in (None, "timeline"):
@@ -85,7 +85,7 @@ def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
 def _run_of(job: Job, options: Options, store: Store) -> tuple[str, str]:
     """Id and name of the run that a source belongs to.
 
-    Without a name it is a run of its own, but for files of one group: those are a run together,
+    Without a name it is its own run, but for files of one group: those are a run together,
     whose id comes from what is in them, as any; or that of one which is in already.
     """
     if options.run_name:
@@ -117,8 +117,8 @@ def _refuse_damage(source: Source, report: Report) -> None:
     if damage:
         what = "; ".join(_in_words(issue) for issue in damage)
         raise StrictError(
-            f"{source.path}: the file is damaged and --strict was asked for: {what}. "
-            "Without --strict everything readable is kept"
+            f"{source.path}: the file is damaged and --strict was given: {what}. "
+            "Without --strict, everything readable is kept"
         )
 
 

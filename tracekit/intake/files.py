@@ -61,25 +61,25 @@ def jobs_of(
 def _named(path: str | os.PathLike[str]) -> Path:
     """The path; an empty one would be the current folder, which nobody asked for."""
     if not os.fspath(path):
-        raise UsageError("the name of a file is empty; name a file or a folder")
+        raise UsageError("a file name is empty; name a file or a folder")
     return Path(path)
 
 
 def source_at(path: Path) -> Source:
-    """The source at `path`; raises FormatError for what is no regular file: it is read twice."""
+    """The source at `path`; raises FormatError for what is not a regular file: it is read twice."""
     mode = status_of(path).st_mode
     if stat.S_ISDIR(mode):
         raise FormatError(f"{path}: is a folder; name a file in it")
     if not stat.S_ISREG(mode):
         raise FormatError(
-            f"{path}: is a pipe or a device, and a trace has to be read twice; "
+            f"{path}: is a pipe or a device, and a trace must be read twice; "
             "write it to a file and name that"
         )
     return Source.at(path)
 
 
 def _found_below(folder: Path, format_name: str | None, listener: Listener) -> list[Found]:
-    """The files in a folder that some parser claims; others are passed over."""
+    """The files in a folder that some parser claims; others are skipped."""
     found: list[Found] = []
     passed = 0
     for file in _walked(folder):
@@ -101,8 +101,8 @@ def _found_below(folder: Path, format_name: str | None, listener: Listener) -> l
             passed += 1
     if not found:
         raise FormatError(
-            f"{folder}: no trace in this folder (files looked at: {passed}, none of a known "
-            "format); `tracekit formats --explain FILE` says why for one of them"
+            f"{folder}: no trace in this folder (files checked: {passed}, none in a known "
+            "format); to see why, run `tracekit formats --explain FILE` on one of them"
         )
     if passed:
         listener.passed_over(folder, passed)
@@ -114,7 +114,7 @@ def _walked(folder: Path) -> Iterator[Path]:
 
     def refuse(error: OSError) -> NoReturn:
         raise FormatError(
-            f"{error.filename}: cannot be read: {error.strerror}; give read access, or name the "
+            f"{error.filename}: cannot be read: {error.strerror}; grant read access, or name the "
             "files one by one"
         ) from error
 

@@ -81,7 +81,7 @@ class Job:
     assumed: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
     def known_identity(self) -> Identity:
-        """The hash of the content, worked out once."""
+        """The hash of the content, computed once."""
         if self.identity is None:
             with blamed(self.detection.parser, self.source.path):
                 self.identity = identify(self.source)
@@ -94,7 +94,7 @@ def status_of(path: Path) -> os.stat_result:
         return path.stat()
     except OSError as error:
         raise FormatError(
-            f"{path}: cannot be read: {error.strerror or error}; check the name and the rights"
+            f"{path}: cannot be read: {error.strerror or error}; check the name and the permissions"
         ) from error
 
 

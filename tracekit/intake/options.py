@@ -16,7 +16,7 @@ from tracekit.store import Said
 class Options:
     """How to ingest: see `tracekit ingest --help`.
 
-    ``run_name`` groups the files; without one each file is a run of its own. ``labels`` and
+    ``run_name`` groups the files; without one each file is its own run. ``labels`` and
     ``metrics`` (figures that no profiler gives, such as images_per_s) are of the run, and a run
     cannot have two values of one of them. ``device_name`` and the files of ``peaks`` say what the
     device is and can do, where the trace does not; those of ``events`` what a processor's events
@@ -46,12 +46,12 @@ class Options:
 def checked(options: Options) -> Options:
     """The options with texts that can be stored; raises UsageError where they make no sense."""
     if options.run_name is not None and not options.run_name.strip():
-        raise UsageError("the name of the run is empty; leave --run out, or give it a name")
+        raise UsageError("the run name is empty; omit --run, or give a name")
     if not all(str(name).strip() for name in options.labels):
         raise UsageError("a label has no name; write it as NAME=VALUE, e.g. --label batch=32")
     _refuse_odd_metrics(options.metrics)
     if options.workers < 1:
-        raise UsageError(f"--workers {options.workers}: it takes at least one")
+        raise UsageError(f"--workers {options.workers}: must be at least 1")
     if options.format_name is not None:
         parser_named(options.format_name)
     return replace(
@@ -69,9 +69,9 @@ def _refuse_odd_metrics(metrics: Mapping[str, float]) -> None:
                 "a metric has no name; write it as NAME=NUMBER, e.g. --metric images_per_s=8.2"
             )
         if not math.isfinite(value):
-            raise UsageError(f"--metric {name}={value}: is no number; leave it out if unknown")
+            raise UsageError(f"--metric {name}={value}: not a number; omit it if unknown")
 
 
 def storable(text: str) -> str:
-    """Text without the surrogates that stand for bytes that are no UTF-8."""
+    """Text without the surrogates that stand for bytes that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -70,7 +70,7 @@ def _deaths_told(job: Job) -> Iterator[None]:
     except BrokenProcessPool as error:
         raise TracekitError(
             f"{job.source.path}: a worker process died while it was read (killed, or out of "
-            "memory); nothing of it was kept. Try again with --workers 1"
+            "memory); nothing was kept. Try again with --workers 1"
         ) from error
 
 

@@ -42,8 +42,8 @@ def rows_of(
         for table, batch in parse():
             if table not in TABLES or batch.schema != TABLES[table].schema:
                 raise ParserError(
-                    f"{source.path}: the parser {parser.name!r} gives rows of {table!r} that are "
-                    "not as tracekit.schema has them. This is a bug in it: please report it"
+                    f"{source.path}: the parser {parser.name!r} yields rows of {table!r} that do "
+                    "not match tracekit.schema. This is a bug in the parser: please report it"
                 )
             yield table, batch
 
@@ -62,7 +62,7 @@ def write_rows(batches: Iterable[Any], folder: Path, prefix: str, report: Report
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
             f"{folder.parent.parent.parent}: cannot be written: {error}; nothing was changed. "
-            "Make room or give write access, or name another --store"
+            "Free some space, grant write access, or use another --store"
         ) from error
     finally:
         if was_enabled:

@@ -268,7 +268,7 @@ def _note(state: _State, places: Ints, counters: Ints, passes: Ints, offset: int
 
 
 def _by_shape(state: _State) -> None:
-    """Match what is left with launches of the same function and shape, one after the other."""
+    """Match what is left with launches of the same function and shape, one after another."""
     left = np.flatnonzero((state.counters == NONE) & (state.ours != NONE) & state.our_shapes_known)
     kept = _of_one_version(state, left, state.ours, state.theirs)
     _dealt(state, kept, state.ours[kept], np.arange(len(state.theirs)), state.theirs, Kind.SHAPE)

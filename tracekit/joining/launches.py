@@ -71,7 +71,7 @@ class Launches:
     def of(
         cls, rows: Iterable[tuple[str, Shape | None]], tracks: Sequence[int] | None = None
     ) -> Launches:
-        """Launches from names and shapes, one after the other."""
+        """Launches from names and shapes, one after another."""
         codes: dict[str, int] = {}
         pairs = [(codes.setdefault(name, len(codes)), shape) for name, shape in rows]
         shapes = np.array([shape or _UNKNOWN for _, shape in pairs], np.int64).reshape(-1, 6)

@@ -164,7 +164,7 @@ class OpCall:
     def of(
         cls, name: str, dims: str | None, types: str | None, strides: str | None, values: str | None
     ) -> OpCall:
-        """A call from the four columns of `slice`; raises Unknown where one is no JSON list."""
+        """A call from the four columns of `slice`; raises Unknown where one is not JSON list."""
         return cls(
             name,
             _list_in(dims, "input_dims"),

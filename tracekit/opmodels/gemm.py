@@ -133,7 +133,7 @@ def _added(call: OpCall, of: ElementType | None, beta_place: int) -> Work:
 
 @model("aten::addbmm", "aten::addbmm_", family="matmul", arguments=(5,))
 def added_over_batch(call: OpCall) -> Work:
-    """(self, batch1, batch2, beta, alpha): the products of a batch, added up."""
+    """(self, batch1, batch2, beta, alpha): the products of a batch, summed."""
     bias, left, right = call.tensor(0), _of_rank(call.tensor(1), 3), call.tensor(2)
     batch, *dims = matmul_dims(left, right)
     return product(left, right, left.shaped(dims), length=batch * left.dims[-1], also=[bias])
@@ -194,7 +194,7 @@ def _grouped(call: OpCall, offsets: Tensor | None, *also: Tensor | None, dtype_p
     if ranks == (3, 3):
         count *= broadcast(left.dims[:1], right.dims[:1])[0]
         dims = [left.dims[0], *dims]
-    if ranks == (2, 2) and offsets is not None:  # each group is a sum of its own
+    if ranks == (2, 2) and offsets is not None:  # each group is its own sum
         dims = [*offsets.dims, *dims]
     return Work(
         flops=count,

@@ -73,14 +73,20 @@ def _chosen(
     if name is None:
         if len(own) > 1:
             names = ", ".join(model.name for model in own[:5])
-            raise UsageError(f"the peaks are of several devices ({names}); say which: --device")
+            raise UsageError(
+                f"the peaks are for several devices ({names}); choose one with --device"
+            )
         return own[0] if own else None
     model = device_named(name, own)
     if model is None and not has_figures:
         close = ", ".join(nearest(name))
-        hint = f"is it one of: {close}?" if close else "`tracekit devices` lists those known."
+        hint = (
+            f"did you mean one of: {close}?"
+            if close
+            else "For known devices, run `tracekit devices`."
+        )
         raise UsageError(
-            f"--device {name!r}: no device of that name is known; {hint} Or give its figures with "
+            f"--device {name!r}: unknown device; {hint} Or give its peaks with "
             "--peaks FILE (a TOML with [ceilings] or [cpu])"
         )
     return model

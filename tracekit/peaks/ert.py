@@ -35,7 +35,7 @@ def ert_text(text: str, file: str) -> tuple[Ceiling, ...]:
         if (match := _ERT_LINE.match(line))
     ]
     if not rows:
-        raise ValueError("is raw output of ERT; give the file called sum, or roofline.json")
+        raise ValueError("is raw ERT output; use the file named sum, or roofline.json")
     return best_of(_ert_ceiling(*row, text) for row in rows)
 
 
@@ -44,11 +44,11 @@ def ert_json(text: str, file: str) -> tuple[Ceiling, ...]:
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"is no JSON: {shortened(str(error))}; give {LAYOUTS}") from error
+        raise ValueError(f"is not JSON: {shortened(str(error))}; give {LAYOUTS}") from error
     empirical = toml_file.table(toml_file.table(document, "the file").get("empirical"), "empirical")
     rows = list(_ert_rows(empirical, file))
     if not rows:
-        raise ValueError("empirical: ERT's database has no figure; run ERT to its end")
+        raise ValueError("empirical: ERT's database has no value; let ERT finish")
     return best_of(_ert_ceiling(*row, text) for row in rows)
 
 
@@ -86,8 +86,8 @@ def _ert_precision(label: str, text: str, place: str) -> tuple[str, str]:
         return settings.pop().lower(), ""
     version = _ERT_VERSION.search(text)
     if not settings and version and version[1].startswith(("1.0", "1.1")):
-        return "fp64", f"; taken as fp64: the kernels of ERT {version[1]} compute in double"
+        return "fp64", f"; treated as fp64: the kernels of ERT {version[1]} compute in double"
     raise ValueError(
-        f"{place}: ERT does not say of which precision these GFLOPs are; write them in a TOML, "
+        f"{place}: ERT does not say which precision these GFLOPs have; write them in a TOML, "
         "e.g. [ceilings] fp32 = 15.16e12"
     )

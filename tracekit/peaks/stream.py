@@ -14,7 +14,7 @@ _TRIAD = re.compile(r"Triad:\s*(\S+)")
 def stream(text: str, file: str) -> Ceiling:
     """The best Triad; raises ValueError where the output is not whole, or says it is wrong."""
     if "Failed Validation" in text:
-        raise ValueError("STREAM says that its results are wrong (Failed Validation); run it again")
+        raise ValueError("STREAM reports wrong results (Failed Validation); run it again")
     if not _STREAM_UNIT.search(text):
         raise ValueError("STREAM's table of rates in MB/s is missing; give its whole output")
     rows = [

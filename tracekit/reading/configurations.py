@@ -120,7 +120,7 @@ def tell_no_number(report: Report, name: str, odd: pa.Array) -> None:
                 "no_number",
                 "warning",
                 "recording",
-                f"values of the metric {name!r} that are no number, such as "
+                f"values of the metric {name!r} that are not numbers, such as "
                 f"{odd[0].as_py()[:_SHOWN]!r}",
                 "they count as missing",
                 occurrence_count=len(odd),
@@ -141,7 +141,7 @@ def measured(values: Mapping[str, Any]) -> dict[str, Measured]:
 
 
 class ConfigurationRows:
-    """Configurations being gathered, one after the other, as rows of both tables."""
+    """Configurations being gathered, one after another, as rows of both tables."""
 
     def __init__(self, report: Report) -> None:
         """Begin; each configuration is counted as an event in `report`."""

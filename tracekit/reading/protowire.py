@@ -42,7 +42,7 @@ class Field(NamedTuple):
 
 
 class WireError(Exception):
-    """Bytes that are no protobuf; `offset_bytes` says where.
+    """Bytes that are not protobuf; `offset_bytes` says where.
 
     `missing_from_bytes` is where they end too early; `cut` the field of which only the first part
     is there.
@@ -72,7 +72,7 @@ def varint(content: bytes, start: int, end: int) -> tuple[int, int]:
             return value & _MASK, place + 1
         shift += 7
     if end - start < _MOST_VARINT_BYTES:
-        raise WireError("a number that does not end", start, end)
+        raise WireError("an unterminated number", start, end)
     raise WireError("a number of more than 64 bits", start)
 
 
@@ -95,7 +95,7 @@ def fields(content: bytes, start: int = 0, end: int | None = None) -> Iterator[F
         elif wire_type in _SIZES:
             place = first + _SIZES[wire_type]
         else:
-            raise WireError(f"a field of wire type {wire_type}, which nothing has", offset)
+            raise WireError(f"a field of invalid wire type {wire_type}", offset)
         if place > stop:
             cut = Field(number, wire_type, offset, first, stop, 0)
             raise WireError(
@@ -244,7 +244,7 @@ class Decoder:
             into.figures_offset_bytes = one.offset_bytes
 
     def _packed(self, known: FieldType, one: Field) -> list[Any]:
-        """Numbers one after the other in one field."""
+        """Numbers one after another in one field."""
         found, place = [], one.start
         while place < one.end:
             if known.wire_type == VARINT:
@@ -252,7 +252,7 @@ class Decoder:
             else:
                 bits, stop = 0, place + _SIZES[known.wire_type]
             if stop > one.end:
-                raise WireError("a number that does not end", place, one.end)
+                raise WireError("an unterminated number", place, one.end)
             item = Field(one.number, known.wire_type, place, place, stop, bits)
             found.append(self._value(known.kind, item))
             place = stop

@@ -29,7 +29,7 @@ class RenderOptions:
 
     Attributes:
         width: columns of the terminal.
-        color: whether escape sequences for colour may be written.
+        color: whether escape sequences for color may be written.
         full_names: whether names are written in full, however long.
         is_terminal: whether the output goes to a terminal.
     """
@@ -66,12 +66,12 @@ def renderer(name: str) -> Renderer:
     entry = by_name(GROUP, BUILT_IN).get(name)
     if entry is None:
         known = ", ".join(inert(known) for known in renderer_names())
-        raise UsageError(f"there is no output format called '{inert(name)}'; known: {known}")
+        raise UsageError(f"unknown output format '{inert(name)}'; formats: {known}")
     return loaded(entry, "output format", _made)
 
 
 def _made(kind: Any) -> Renderer:
     made: object = kind()
     if not isinstance(made, Renderer):
-        raise TypeError("it is no renderer: it lacks name, is_binary or render")
+        raise TypeError("not a renderer: it lacks name, is_binary or render")
     return made

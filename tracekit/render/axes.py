@@ -109,7 +109,7 @@ def letters_in(room: float, size: Size) -> int:
 
 
 def color_map() -> Colormap:
-    """Colors of numbers: those of the style, but for an end that could be taken for the ground."""
+    """Colors of numbers: those of the style, but for an end that could be treated as the ground."""
     found = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
     ground = np.array(to_rgb(matplotlib.rcParams["axes.facecolor"]))
     if np.abs(np.array(found(1.0)[:3]) - ground).max() >= _APART:

@@ -51,7 +51,7 @@ class _Row:
     is_last: bool = True
 
     def places(self) -> list[float]:
-        """Where each group stands: one after the other, series apart."""
+        """Where each group stands: one after another, series apart."""
         found, x, before = [], 0.0, None
         for group in self.groups:
             x += 0.0 if before is None else 1.0 if before == group.series else 1.0 + _GAP

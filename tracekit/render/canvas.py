@@ -132,7 +132,7 @@ class Canvas:
 
 
 def painted(pieces: Iterable[tuple[str, Style | None]], *, color: bool) -> str:
-    """Pieces of text with their styles; without escape sequences unless in colour."""
+    """Pieces of text with their styles; without escape sequences unless in color."""
     parts = []
     for style, group in groupby(pieces, key=lambda piece: piece[1]):
         text = "".join(sign for sign, _ in group)

@@ -23,11 +23,11 @@ from tracekit.errors import UsageError
 from tracekit.render.cells import cut
 from tracekit.render.text import inert, visible_escape
 
-#: Paul Tol's high-contrast scheme: apart for the colour-blind, and in greyscale by lightness.
+#: Paul Tol's high-contrast scheme: apart for the color-blind, and in greyscale by lightness.
 BLUE, YELLOW, RED, GREY = "#004488", "#ddaa33", "#bb5566", "#767676"
 BLACK = "#111111"
 
-#: Series have a colour (Okabe and Ito 2008), a sign and a dash of their own.
+#: Series have a color (Okabe and Ito 2008), a sign and a dash of their own.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 DASHES = ("-", "--", "-.", ":")
@@ -38,7 +38,7 @@ _DARK, _CONTRAST = 0.18, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a series of points is drawn: colour, sign, line, title, if under others."""
+    """How a series of points is drawn: color, sign, line, title, if under others."""
 
     color: str
     marker: str
@@ -48,14 +48,14 @@ class Look:
 
 
 def series_look(place: int, title: str) -> Look:
-    """That of a series: another sign each time the colours begin again."""
+    """That of a series: another sign each time the colors begin again."""
     marker = MARKERS[(place + place // len(COLORS)) % len(MARKERS)]
     dash = DASHES[place // len(COLORS) % len(DASHES)]
     return Look(seen(COLORS[place % len(COLORS)]), marker, dash, title)
 
 
 def seen(color: str) -> str:
-    """The colour; lighter on a style's dark ground, to 3:1 (WCAG 2.1, success criterion 1.4.11)."""
+    """The color; lighter on a style's dark ground, to 3:1 (WCAG 2.1, success criterion 1.4.11)."""
     ground = _luminance(to_rgb(matplotlib.rcParams["axes.facecolor"]))
     if ground >= _DARK:
         return color
@@ -106,7 +106,7 @@ SIZES = {
 _HIGHEST = 200.0
 
 _LARGEST_STYLE_BYTES = 1 << 20
-#: What matplotlib can write without a program of its own.
+#: What matplotlib can write without its own program.
 _KINDS = {"eps", "jpeg", "jpg", "pdf", "png", "svg", "tif", "tiff", "webp"}
 
 #: What no style may change: names from traces are no mathematics, files are always the same.
@@ -125,7 +125,7 @@ _ESSENTIAL = {
 def size_named(name: str) -> Size:
     """One of SIZES; raises UsageError for another name."""
     if name not in SIZES:
-        raise UsageError(f"--size cannot be {name!r}; it is one of: {', '.join(SIZES)}")
+        raise UsageError(f"--size: invalid value {name!r}; use one of: {', '.join(SIZES)}")
     return SIZES[name]
 
 
@@ -187,15 +187,16 @@ def _style(name: str) -> Any:
         found = matplotlib.rc_params_from_file(path, use_default_template=False)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: ~ of nobody
         raise UsageError(
-            f"--style {name}: matplotlib has no such style, and there is no file of that name that "
-            f"it can read; styles: {', '.join(style.available)}"
+            f"--style {name}: matplotlib has no such style, and there is no readable file of "
+            "that name "
+            f"; styles: {', '.join(style.available)}"
         ) from error
     finally:
         logger.removeFilter(said)
     if said.count:
         raise UsageError(
-            f"--style {name}: the file is no style of matplotlib's: {said.count:,} of its lines "
-            "are no setting"
+            f"--style {name}: the file is not a matplotlib style: {said.count:,} of its lines "
+            "are not settings"
         )
     return found
 
@@ -204,8 +205,8 @@ def empty_figure(size: Size, height: float, title: str) -> Figure:
     """A figure with its title; raises UsageError where it would be too high to draw."""
     if height > _HIGHEST:
         raise UsageError(
-            f"the picture would be {height:.0f} inches high; name fewer runs, leave --panels out, "
-            "or write the numbers with --data FILE"
+            f"the picture would be {height:.0f} inches high; name fewer runs, omit --panels, "
+            "or write the data with --data FILE"
         )
     figure = Figure(figsize=(size.width, height), layout="constrained")
     if title:
@@ -228,10 +229,10 @@ def check_suffix(suffix: str) -> str:
     """The kind of file, without its dot; raises UsageError where matplotlib knows none such."""
     kind = suffix.removeprefix(".").lower()
     if kind not in suffixes():
-        what = f"'.{inert(kind)}'" if kind else "no ending"
+        what = f"'.{inert(kind)}'" if kind else "no extension"
         raise UsageError(
-            f"the picture's file has {what}; give it one of: {', '.join(suffixes())} "
-            "(--data FILE writes the numbers)"
+            f"the picture file has {what}; use one of: {', '.join(suffixes())} "
+            "(for the data, use --data FILE)"
         )
     return kind
 

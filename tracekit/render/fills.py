@@ -1,4 +1,4 @@
-"""Colours and hatches of parts that stand upon each other."""
+"""Colors and hatches of parts that stand upon each other."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tracekit.charts.chart import Key
 from tracekit.render.figure import BLUE, GREY, RED, YELLOW
 
 _COLORS = (BLUE, YELLOW, RED, GREY)
-#: How much of a family's colour is white, from its first key to its last.
+#: How much of a family's color is white, from its first key to its last.
 _LIGHT = (0.0, 0.35, 0.6, 0.8, 0.9)
 #: Each key has a hatch too, so that keys are apart in greyscale.
 _HATCHES = ("", "/", ".", "x", "\\", "-", "o", "|", "+", "*")
 
 
 def fills(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
-    """A colour, by family, and a hatch for each key; of a higher `density` it is finer."""
+    """A color, by family, and a hatch for each key; of a higher `density` it is finer."""
     families = list(dict.fromkeys(key.family for key in keys))
     found, places = {}, dict.fromkeys(families, 0)
     for number, key in enumerate(keys):

@@ -15,7 +15,7 @@ from tracekit.result import Result
 class JsonRenderer:
     r"""An object with ``name``, ``columns`` (name, unit, doc), ``notes`` and ``rows``.
 
-    Whole numbers stay whole numbers of any size; what is no finite number is null. Characters
+    Whole numbers stay whole numbers of any size; what is not a finite number is null. Characters
     that act on a terminal are written ``\uXXXX``, so decoding gives the exact text.
     """
 

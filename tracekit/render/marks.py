@@ -40,7 +40,7 @@ class Points:
 
     @classmethod
     def of(cls, panel: Panel) -> Points:
-        """The points of all series, one after the other."""
+        """The points of all series, one after another."""
         kind: SeriesKind = panel.series[0].kind if panel.series else "bound"
         sizes = [len(series.x) for series in panel.series]
         series = np.repeat(np.arange(len(sizes)), sizes)

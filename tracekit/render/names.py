@@ -28,7 +28,7 @@ from rich.cells import cell_len
 from tracekit.render.cells import ELLIPSIS, cluster_start, cut, head
 from tracekit.render.signatures import Detail, reading
 
-#: Widths below this are taken for it, where names must stay distinct.
+#: Widths below this are treated as it, where names must stay distinct.
 LEAST_WIDTH = 12
 
 _ROUNDS = 8
@@ -74,7 +74,7 @@ def _alike(texts: Mapping[str, str]) -> list[list[str]]:
 
 
 def _told_apart(names: list[str]) -> dict[str, str]:
-    """`names`, which read the same when short, in the least detail that tells them apart."""
+    """`names`, which read the same when short, in the least detail that distinguishes them."""
     for detail in Detail:
         readings = {name: reading(name, detail) for name in names}
         if not _alike(readings):

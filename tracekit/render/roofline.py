@@ -50,7 +50,7 @@ from tracekit.render.words import (
 )
 from tracekit.roofline.chart import OTHERS, Box, Chart, Line, Margin, Panel, Series
 
-#: Signs of what a point is bound by, and of levels of memory: colour and shape say the same.
+#: Signs of what a point is bound by, and of levels of memory: color and shape say the same.
 _BOUNDS = {
     "compute": (RED, "o"),
     "bandwidth": (BLUE, "s"),
@@ -260,7 +260,7 @@ class _Drawing:
         )
 
     def _edge(self, series: Series, *, is_many: bool) -> float:
-        """Width of a sign's edge: less where it would hide the colours of small ones."""
+        """Width of a sign's edge: less where it would hide the colors of small ones."""
         if is_many:
             return 0.0
         return 0.15 * self.thin if series.kind in ("label", "step") else 0.5

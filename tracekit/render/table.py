@@ -18,7 +18,7 @@ from tracekit.render.numbers import UNKNOWN
 from tracekit.render.text import inert
 from tracekit.result import Result
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_TABLE_WIDTH = 20
 
 _GAP = "  "
@@ -43,7 +43,7 @@ class TableRenderer:
     is_binary = False
 
     def render(self, result: Result, options: RenderOptions) -> bytes:
-        """`result` as lines no wider than the terminal; escape sequences only with colour."""
+        """`result` as lines no wider than the terminal; escape sequences only with color."""
         width = max(options.width, LEAST_TABLE_WIDTH)
         drafts = [_draft(column, width, options) for column in readable_columns(result)]
         kept = _kept(drafts, width)
@@ -189,7 +189,7 @@ def _remarks(result: Result, left_out: Sequence[_Draft]) -> list[str]:
     remarks = [] if len(result) else ["(no rows)"]
     if left_out:
         names = ", ".join(draft.column.header for draft in left_out)
-        remarks.append(f"left out at this width: {names}; --format csv shows all")
+        remarks.append(f"omitted at this width: {names}; for all columns, use --format csv")
     return remarks + [inert(note) for note in result.notes]
 
 

@@ -17,7 +17,7 @@ from tracekit.render.terminal_axes import framed
 from tracekit.render.terminal_signs import sign_legend, signs
 from tracekit.render.text import inert
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_WIDTH = 40
 
 _LEAST_ROWS, _TICK_ROWS, _TICK_COLUMNS = 6, 3, 14
@@ -26,7 +26,7 @@ _PEAK = "▼"
 
 
 def plot(chart: AreaChart, options: RenderOptions, height: int = 24) -> bytes:
-    """`chart` as areas no wider than the terminal; escape sequences only with colour.
+    """`chart` as areas no wider than the terminal; escape sequences only with color.
 
     `height` is the number of lines of each pair of axes, the legend not among them.
     """

@@ -1,4 +1,4 @@
-"""Stacked bars of runs as text for a terminal: a line a bar, a sign for each part."""
+"""Stacked bars of runs as text for a terminal: one line per bar, a sign for each part."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tracekit.render.scales import brief
 from tracekit.render.terminal_signs import sign_legend, signs
 from tracekit.render.text import inert
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_WIDTH = 40
 
 _BOLD = Style(bold=True)
@@ -32,7 +32,7 @@ Piece = tuple[str, Style | None]
 
 
 def plot(chart: BarChart, options: RenderOptions, _height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with colour."""
+    """`chart` as lines no wider than the terminal; escape sequences only with color."""
     writer = _Writer(chart, max(options.width, LEAST_WIDTH))
     blocks = [list(writer.panel(panel)) for panel in chart.panels]
     if chart.title:

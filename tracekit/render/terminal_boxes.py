@@ -16,7 +16,7 @@ from tracekit.render.scales import share, value_ticks, value_title
 from tracekit.render.terminal_axes import framed
 from tracekit.render.text import inert
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_WIDTH = 40
 
 _BOLD, _BLUE = Style(bold=True), Style(color="cyan")

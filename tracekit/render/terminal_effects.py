@@ -14,7 +14,7 @@ from tracekit.render.names import display_names
 from tracekit.render.scales import share
 from tracekit.render.text import inert
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_WIDTH = 40
 
 _BOLD, _UP, _DOWN = Style(bold=True), Style(color="cyan"), Style(color="yellow")

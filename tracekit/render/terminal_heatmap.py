@@ -19,7 +19,7 @@ from tracekit.render.names import display_names
 from tracekit.render.scales import brief, share
 from tracekit.render.text import inert
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_WIDTH = 40
 
 _BOLD = Style(bold=True)

@@ -17,7 +17,7 @@ from tracekit.render.scales import place_ticks, shares, value_ticks, value_title
 from tracekit.render.terminal_axes import framed
 from tracekit.render.text import inert
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_WIDTH = 40
 
 _LEAST_ROWS, _TICK_ROWS = 6, 3
@@ -30,7 +30,7 @@ _WIDEST_NAME = 40
 
 
 def plot(chart: LineChart, options: RenderOptions, height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with colour.
+    """`chart` as lines no wider than the terminal; escape sequences only with color.
 
     `height` is the number of lines of each pair of axes, the legend not among them.
     """

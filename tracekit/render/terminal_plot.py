@@ -1,7 +1,15 @@
 """A roofline as text for a terminal: the plot in Braille and letters, a legend below it.
 
 Lines: the roof is solid, other ceilings have long strokes, launch overheads short ones, and
-diagonals and curves of one intensity or time are dotted. Nothing is told by colour alone.
+diagonals and curves of one intensity or time are dotted. Color never carries information alone.
+
+Why this is not plotext (tried: 6.1.0 on a roofline of fixtures/h100, a bar chart and a heat map):
+it draws the log-log lines and points well and at the same speed (3.3 ms, ours 3.8 to 4.3 ms), but
+imports in 170 ms of CPU time (this module after the engine: 27 ms), writes colors with NO_COLOR
+set, passes escape sequences and bidirectional marks in names to the terminal, overwrites labels
+that overlap (one of six was lost), puts log ticks at 1.7547e15 instead of decades, drops the long
+names of bars, and without color all cells of a heat map look alike. It would replace the canvas and
+the axes (some 330 lines); legend, ticks, label placement and escaping would stay ours.
 """
 
 from __future__ import annotations
@@ -23,7 +31,7 @@ from tracekit.render.text import inert
 from tracekit.render.ticks import axis_ticks, axis_title, engineering, seconds
 from tracekit.roofline.chart import Axis, Chart, Line, LineKind, Panel
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_PLOT_WIDTH = 40
 
 _LEAST_ROWS, _NAMED = 6, 8
@@ -48,7 +56,7 @@ _CEILING_DASH, _BOX_DASH = (4, 2), (2, 2)
 
 
 def plot(chart: Chart, options: RenderOptions, height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with colour.
+    """`chart` as lines no wider than the terminal; escape sequences only with color.
 
     `height` is the number of lines of each pair of axes, the legend not among them.
     """

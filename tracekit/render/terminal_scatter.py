@@ -18,7 +18,7 @@ from tracekit.render.scales import share, shares, tick_text, value_ticks, value_
 from tracekit.render.terminal_axes import framed
 from tracekit.render.text import inert
 
-#: A narrower terminal is taken for one of this width: nothing could be read on it.
+#: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_WIDTH = 40
 
 _LEAST_ROWS, _TICK_ROWS, _TICK_COLUMNS = 6, 3, 14

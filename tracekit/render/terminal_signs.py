@@ -15,7 +15,7 @@ _COLORS = ("cyan", "yellow", "magenta", "green")
 
 
 def signs(keys: Sequence[Key]) -> dict[str, tuple[str, Style]]:
-    """A sign for each key, in the colour of its family."""
+    """A sign for each key, in the color of its family."""
     families = list(dict.fromkeys(key.family for key in keys))
     return {
         key.name: (

@@ -18,7 +18,7 @@ _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def inert(text: str, *, newline: bool = False) -> str:
-    r"""`text` with every character that acts, or that nobody sees, as a visible escape.
+    r"""`text` with every character that acts, or that is invisible, as a visible escape.
 
     Control characters, bidi and zero-width characters, line separators, tags, lone surrogates,
     private-use characters and the ninth accent on a letter become ``\x1b``, ``\u202e``,

@@ -14,7 +14,7 @@ from tracekit.result import Result, ResultColumn, own_names, unit_of
 
 
 def columns_of(result: Result) -> list[ResultColumn]:
-    """The columns of the table in order, each with its unit, and with a name of its own."""
+    """The columns of the table in order, each with its unit, and with its own name."""
     described = {column.name: column for column in result.columns}
     names = result.table.column_names
     known = [described.get(name, ResultColumn(name)) for name in names]
@@ -28,7 +28,7 @@ def json_value(value: Any) -> Any:
     """`value` as JSON has it.
 
     Dates and times become ISO 8601, bytes hexadecimal text, a map a list of pairs, an interval
-    its months, days and nanoseconds; what is no finite number becomes null.
+    its months, days and nanoseconds; what is not a finite number becomes null.
     """
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -52,7 +52,7 @@ def _moment(value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """A value that is no number as text: NULL is empty, nested values are JSON."""
+    """A value that is not a number as text: NULL is empty, nested values are JSON."""
     if value is None:
         return ""
     if isinstance(value, bool):

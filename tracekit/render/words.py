@@ -47,7 +47,7 @@ def are_many(panel: Panel) -> bool:
 
 
 def count_of(series: Series, panel: Panel) -> int:
-    """How many points look alike but for a colour: those of all values of a label."""
+    """How many points look alike but for a color: those of all values of a label."""
     alike = panel.series if series.kind in ("label", "step") else (series,)
     return sum(len(one.x) for one in alike)
 
@@ -85,7 +85,7 @@ def _on_line(labels: Labels, line: Line) -> None:
 def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[Named]:
     """The points that get a name: ends of trajectories, else those with the most time.
 
-    Where colours are of labels only if somebody says how many.
+    Where colors are of labels only if somebody says how many.
     """
     is_told = any(series.kind in ("label", "step") for series in panel.series)
     top = (0 if is_told else size.names) if chart.top is None else chart.top

@@ -39,21 +39,23 @@ _NOUNS = {
     "configuration": "configuration",
 }
 COUNTERS = (
-    "Nsight Compute has them: tracekit formats nsight-compute --metrics --device NAME prints the "
-    "ncu command; then tracekit ingest the file that it writes"
+    "To collect them with Nsight Compute, run tracekit formats nsight-compute --metrics --device "
+    "NAME for the "
+    "ncu command, then ingest its output file with tracekit ingest"
 )
 OPERATORS = (
-    "XLA's cost model has them: profiles of TensorFlow and JAX on a TPU hold them, and with xprof "
-    "installed (pip install xprof) tracekit ingest works them out of a GPU's *.xplane.pb. Of a "
-    "torch.profiler trace of a GPU they are modelled from shapes: record_shapes=True"
+    "XLA's cost model has them: TPU profiles of TensorFlow and JAX include them, and with xprof "
+    "installed (pip install xprof), tracekit ingest computes them from a GPU's *.xplane.pb. For a "
+    "torch.profiler trace of a GPU, they are modeled from shapes: record_shapes=True"
 )
 CONFIGURATIONS = (
-    "A table of results needs a rate and an intensity; their units are said at ingest: tracekit "
+    "A results table needs a rate and an intensity; give their units at ingest: tracekit "
     "ingest FILE --replace --device NAME --columns metrics=flops:GFLOP/s,intensity:FLOP/byte. "
-    "Which of several metrics is meant is said here: --rate NAME --intensity NAME"
+    "To choose among several metrics, use --rate NAME --intensity NAME"
 )
 EVENTS = (
-    "perf stat has them: tracekit formats perf-stat --events CPU prints the command that asks for "
+    "To collect them with perf stat, run tracekit formats perf-stat --events CPU for the command "
+    "with "
     "the right events"
 )
 
@@ -140,8 +142,8 @@ class _Builder:
                 self.machines.bandwidth(device, "dram")
         if self.request.model == "4d" and len(devices) > 1:
             raise UsageError(
-                f"the 4-D model has one scale of seconds, and the runs are of {len(devices)} "
-                "devices; draw the runs of each device apart, or take --model time"
+                f"the 4d model has one scale of seconds, but the runs are from {len(devices)} "
+                "devices; draw the runs of each device separately, or use --model time"
             )
         return devices[0]
 
@@ -151,12 +153,12 @@ class _Builder:
         if request.model != "time" or request.has_one_peak:
             return
         lacking = points.has_place & np.isnan(points.compute_ns + points.bandwidth_ns)
-        points.leave_out(lacking, "a peak is not known of what it works in")
+        points.leave_out(lacking, "no peak known for its precisions")
         if not points.has_place.any():
             named = f"the device {self.device!r}" if self.device else "the device"
             raise UsageError(
-                "no point can be held against the peaks of its own precisions: one of them is not "
-                f"known of {named}. Hold all points against one peak with "
+                "no point can be compared with the peaks of its own precisions: one of them is not "
+                f"known for {named}. Compare all points with one peak by "
                 "--ceiling NAME, or ingest the file again with --replace --peaks FILE"
             )
 
@@ -249,28 +251,28 @@ def _require_points(points: Points, request: Request, advice: str) -> None:
             "configuration": "configurations",
         }
         what = whats.get(request.granularity, "kernels with hardware counters")
-        raise UsageError(f"there are no {what} to draw. {advice}")
+        raise UsageError(f"no {what} to draw. {advice}")
     if points.has_place.any():
         return
     if points.is_zero_ai.all():
         raise UsageError(
-            f"none of the {len(points)} points did a floating-point operation, so none can stand "
-            "on a logarithmic axis; `tracekit query zero_ai_kernels` counts them"
+            f"none of the {len(points)} points has floating-point operations, so none fits "
+            "on a logarithmic axis; to count them, use `tracekit query zero_ai_kernels`"
         )
     if points.has_no_bytes.any():
         raise UsageError(
-            f"no bytes were moved at level {request.level} by any kernel that did work; take "
-            "another --level"
+            f"no kernel with operations moved bytes at level {request.level}; use another --level"
         )
     reasons = Counter(reason for reason in points.reason if reason is not None)
     why = "; ".join(in_words(reason) for reason, _ in reasons.most_common(2)) or "no duration"
     if reasons and all(map(is_of_time, reasons)):
         raise UsageError(
-            f"the time is not known of {_unknown(points)} ({why}). --model complexity needs none; "
+            f"the time is unknown for {_unknown(points)} ({why}). --model complexity needs no "
+            "time; "
             f"{advice}"
         )
     raise UsageError(
-        f"operations, bytes or time are not known of {_unknown(points)} ({why}). {advice}"
+        f"operations, bytes or time are unknown for {_unknown(points)} ({why}). {advice}"
     )
 
 
@@ -280,4 +282,4 @@ def _unknown(points: Points) -> str:
         return "the only point"
     if unknown == count:
         return f"any of the {count} points"
-    return f"{unknown} of the {count} points, and the others did no floating-point operation"
+    return f"{unknown} of the {count} points, and the others have no floating-point operations"

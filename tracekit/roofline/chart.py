@@ -1,4 +1,4 @@
-"""What a roofline chart is made of, whichever way it is drawn: base units, no colours, no words.
+"""What a roofline chart is made of, whichever way it is drawn: base units, no colors, no words.
 
 All axes are logarithmic, so every line is straight between its points.
 """
@@ -121,7 +121,7 @@ class Chart:
 
     ``seconds_x`` and ``seconds_y`` are the 4-D model's secondary axes: units of the axis that
     take one second at peak. ``noun`` is what a point stands for, ``series_title`` what series are
-    told apart by; ``top`` is how many points are named, None if nobody says. ``steps`` names all
+    distinguished by; ``top`` is how many points are named, None if not given. ``steps`` names all
     series that are in an order.
     """
 

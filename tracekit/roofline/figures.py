@@ -1,4 +1,4 @@
-"""What is worked out of the points of a chart: times at peak, bounds, places on the axes."""
+"""What is computed of the points of a chart: times at peak, bounds, places on the axes."""
 
 from __future__ import annotations
 

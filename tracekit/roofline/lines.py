@@ -216,7 +216,7 @@ def _balances(
 
 
 def _intensities(x: Axis, y: Axis) -> list[Line]:
-    """Diagonals of constant intensity at decades, no more than can be told apart."""
+    """Diagonals of constant intensity at decades, no more than can be distinguished."""
     values = _decades(y.low / x.high, y.high / x.low)
     step = max(1, math.ceil(len(values) / _MOST_DIAGONALS))
     return [_diagonal("intensity", (), value, x, y) for value in values[::step]]

@@ -56,18 +56,16 @@ class Machines:
         if self.asked is not None:
             return _of_name("peak", self.asked, platform.compute, platform)
         if not platform.compute:
-            raise UsageError(
-                f"nothing says what {_text(platform)} can do at most. {_advice(platform)}"
-            )
+            raise UsageError(f"no peaks are known for {_text(platform)}. {_advice(platform)}")
         work = self.used.get(device, {})
         if not work:
             return platform.compute[-1]
         most = max(work, key=lambda name: (work[name], name))
         if platform.peak(most) is None:
             raise UsageError(
-                f"most of the work was done in {most}, and no such peak is known of "
+                f"most of the work was done in {most}, but this peak is unknown for "
                 f"{_text(platform)}; known: {_names(platform.compute)}. {_advice(platform)}; or "
-                "hold all points against another peak with --ceiling NAME"
+                "compare all points with another peak by --ceiling NAME"
             )
         enough = min(_MUCH * sum(work.values()), work[most])
         return next(  # the platform's ceilings stand highest first
@@ -93,7 +91,7 @@ def _of_name(what: str, name: str, known: Iterable[Ceiling], platform: Platform)
     found = next((ceiling for ceiling in known if ceiling.name == name), None)
     if found is None:
         raise UsageError(
-            f"no {what} {name!r} is known of {_text(platform)}; known: {_names(known)}. "
+            f"no {what} {name!r} is known for {_text(platform)}; known: {_names(known)}. "
             f"{_advice(platform)}"
         )
     return found
@@ -144,6 +142,6 @@ def _advice(platform: Platform) -> str:
     if platform.device_name is None:
         return (
             "The file does not name it: ingest it again with --replace --device NAME "
-            "(`tracekit devices` lists them), or with --replace --peaks FILE"
+            "(for names, run `tracekit devices`), or with --replace --peaks FILE"
         )
     return "Ingest the file again with --replace --peaks FILE (TOML, ERT or STREAM output)"

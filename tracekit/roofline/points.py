@@ -83,7 +83,7 @@ class Points:
     zero_ns: Array
     op_class: list[str | None]
     busy: list[str | None]  # what the report itself says is busy
-    series: list[str | None]  # what the report itself tells series apart by
+    series: list[str | None]  # what the report itself distinguishes series by
     series_number: Array
 
     @classmethod

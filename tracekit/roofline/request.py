@@ -20,11 +20,11 @@ GRANULARITIES = (
     "layer",
     "configuration",
 )
-#: What only measurements of processors are told apart by.
+#: What only measurements of processors are distinguished by.
 _OF_CPU = ("interval", "scope")
-#: What operators, as their profiler adds them up, are told apart by; a name is an operator.
+#: What operators, as their profiler adds them up, are distinguished by; a name is an operator.
 _OF_OPERATORS = ("op", "name", "class", "run", "layer", "phase")
-#: What the operators of a timeline are told apart by; what their counters tell only if joined.
+#: What the operators of a timeline are distinguished by; what their counters tell only if joined.
 OF_TIMELINES = ("op", "layer", "phase")
 
 
@@ -49,7 +49,7 @@ class Request:
         launch_ns: time of one launch, in place of the device's.
         fp16_convention: arithmetic, packed or scalar.
         trajectory: label along whose values the points of a series are joined.
-        series: labels that tell series apart: trajectories, or the points of configurations.
+        series: labels that distinguish series: trajectories, or the points of configurations.
         panels: label whose values have a pair of axes each.
         top: how many points are named in the drawing; None: 8, in a column of a paper 5.
         title: what stands above it.
@@ -79,50 +79,49 @@ class Request:
             names = tuple(name.strip() for name in self.series.split(",") if name.strip())
             object.__setattr__(self, "series", names)
         if self.top is not None and self.top < 0:
-            raise UsageError(f"--top {self.top}: a number of points, 0 or more, is needed")
+            raise UsageError(f"--top {self.top}: must be a number of points, 0 or more")
         _choose("model", self.model, MODELS)
         _choose("by", self.granularity, GRANULARITIES)
         _choose("level", self.level, LEVELS)
         _choose("fp16-convention", self.fp16_convention, ("arithmetic", "packed", "scalar"))
         if self.launch_ns is not None and not 0 < self.launch_ns < float("inf"):
-            raise UsageError(f"--launch-overhead-ns {self.launch_ns:g}: a time above 0 is needed")
+            raise UsageError(f"--launch-overhead-ns {self.launch_ns:g}: must be a time above 0")
         if self.by not in (None, "configuration"):
             self.refuse_for_configurations()
         if self.trajectory is not None and self.model == "hierarchical":
             raise UsageError(
-                "a hierarchical roofline joins levels of memory, not runs; leave --trajectory out, "
-                "or take another --model"
+                "a hierarchical roofline connects memory levels, not runs; omit --trajectory, "
+                "or use another --model"
             )
         if self.trajectory is not None and self.granularity in ("launch", "interval"):
             raise UsageError(
-                f"a trajectory has no --by {self.by}: {self.by}s of runs have no pairs"
+                f"--trajectory cannot use --by {self.by}: {self.by}s of different runs do not "
+                "correspond"
             )
 
     def refuse_for_configurations(self) -> None:
         """Raise UsageError where something is asked that only configurations have."""
         if self.series and self.trajectory is None:
             raise UsageError(
-                "--series tells trajectories apart: give --trajectory LABEL with it; or the "
-                "configurations of a table of results: --by configuration"
+                "--series separates trajectories: add --trajectory LABEL; or "
+                "configurations of a results table: add --by configuration"
             )
         given = [f"--{name}" for name in ("rate", "intensity", "weight") if getattr(self, name)]
         if given:
-            raise UsageError(
-                f"{given[0]} is of tables of results, whose points are told by --by configuration"
-            )
+            raise UsageError(f"{given[0]} is for results tables: add --by configuration")
 
     def require_configurations(self) -> None:
         """Raise UsageError where what is asked for is not of rows of tables of results."""
         if self.by not in (None, "configuration"):
-            raise UsageError(f"--by {self.by} is not of tables of results; take --by configuration")
+            raise UsageError(f"--by {self.by} is not for results tables; use --by configuration")
         if self.trajectory is not None:
             raise UsageError(
-                "--trajectory joins runs, and a table of results is one; --series LABEL tells its "
-                "configurations apart"
+                "--trajectory connects runs, but a results table is one run; to separate its "
+                "configurations, use --series LABEL"
             )
         if (self.model, self.level, self.launch_ns) != ("classic", "dram", None):
             raise UsageError(
-                "a table of results has rates, and no totals, levels of memory or launches: its "
+                "a results table has rates, but no totals, memory levels or launches: its "
                 "roofline is --model classic, without --level and --launch-overhead-ns"
             )
 
@@ -130,16 +129,16 @@ class Request:
         """Raise UsageError where what is asked for is of processors only."""
         if self.by in _OF_CPU:
             raise UsageError(
-                f"--by {self.by} is of measurements of processors (perf stat), and a run has "
-                f"counters of kernels; take one of: {', '.join(GRANULARITIES[:5])}"
+                f"--by {self.by} is for CPU measurements (perf stat), but a run has "
+                f"kernel counters; use one of: {', '.join(GRANULARITIES[:5])}"
             )
 
     def require_operators(self) -> None:
         """Raise UsageError where what is asked for is not of operators."""
         if self.granularity not in _OF_OPERATORS:
             raise UsageError(
-                f"--by {self.by} is not of operators as a profiler adds them up, and a run has no "
-                "counters; take one of: op, class, run"
+                f"--by {self.by} is not for operator totals from a profiler, but a run has no "
+                "counters; use one of: op, class, run"
             )
 
     @property
@@ -175,4 +174,4 @@ class Request:
 
 def _choose(option: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise UsageError(f"--{option} cannot be {value!r}; it is one of: {', '.join(choices)}")
+        raise UsageError(f"--{option}: invalid value {value!r}; use one of: {', '.join(choices)}")

@@ -34,7 +34,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Grouping:
-    """How the points of a chart are told apart."""
+    """How the points of a chart are distinguished."""
 
     points: Points
     found: Figures
@@ -43,7 +43,7 @@ class Grouping:
 
     @property
     def kind(self) -> SeriesKind:
-        """By what series are told apart."""
+        """By what series are distinguished."""
         if self.request.trajectory is not None or self.request.is_in_time:
             return "trajectory"
         if self.request.model == "hierarchical":
@@ -139,9 +139,13 @@ class Grouping:
                 if run[other] != run[row]:
                     apart = self._telling(run[other], run[row])
                     return (
-                        f"a line goes through several runs with {label}={tag}, such as "
+                        f"a line connects several runs with {label}={tag}, such as "
                         f"{name[other]} and {name[row]}; "
-                        + (f"--series {apart} tells them apart" if apart else "labels tell no more")
+                        + (
+                            f"use --series {apart} to separate them"
+                            if apart
+                            else "their labels do not differ"
+                        )
                     )
         return None
 
@@ -206,6 +210,6 @@ def no_label(option: str, label: str, labels: Labels) -> str:
     """That no run has a label, and how it gets one."""
     known = ", ".join(labels.names()) or "none"
     return (
-        f"--{option} {label}: none of the runs has the label {label!r}; labels there are: {known}. "
-        f"Give it at ingest: tracekit ingest FILE --run NAME --label {label}=VALUE"
+        f"--{option} {label}: none of the runs has the label {label!r}; labels: {known}. "
+        f"Add it at ingest: tracekit ingest FILE --run NAME --label {label}=VALUE"
     )

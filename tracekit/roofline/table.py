@@ -20,38 +20,46 @@ _DOUBLE, _TEXT, _INT, _BOOL = pa.float64(), pa.string(), pa.int64(), pa.bool_()
 #: name, type, meaning
 _COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("row_kind", _TEXT, "point, ceiling or box"),
-    ("panel", _TEXT, "panel the row is in; NULL where there is one"),
-    ("series", _TEXT, "series the point is of"),
-    ("name", _TEXT, "kernel, operator, class or run; of a ceiling what it limits: fp32 …"),
+    ("panel", _TEXT, "panel of the row; NULL if there is only one"),
+    ("series", _TEXT, "series of the point"),
+    ("name", _TEXT, "kernel, operator, class or run; for a ceiling, what it limits: fp32 …"),
     ("run_id", _TEXT, "run"),
-    ("tag", _TEXT, "value of the label along a trajectory"),
-    ("op_class", _TEXT, "of an operator: its class"),
-    ("level_name", _TEXT, "level of memory: dram, l2 or l1"),
+    ("tag", _TEXT, "value of the trajectory's label"),
+    ("op_class", _TEXT, "for an operator: its class"),
+    ("level_name", _TEXT, "memory level: dram, l2 or l1"),
     ("place_kind", _TEXT, "drawn, or why not: zero_ai (no operation), no_bytes, unknown, no_label"),
-    ("reason", _TEXT, "why launches are left out of the point"),
+    ("reason", _TEXT, "why launches are excluded from the point"),
     ("bound_kind", _TEXT, "overhead, latency (below 0.6 of every roof), bandwidth or compute"),
-    ("intensity_flop_per_byte", _DOUBLE, "operations / bytes; of a compute ceiling its ridge"),
-    ("achieved_flop_per_s", _DOUBLE, "operations / time; of a ceiling its height"),
-    ("peak_bytes_per_s", _DOUBLE, "of a ceiling: bandwidth"),
-    ("total_flop", _DOUBLE, "operations; of a box its upper end"),
-    ("total_bytes", _DOUBLE, "bytes at the level; of a box its right end"),
-    ("known_ns", _DOUBLE, "time of the launches whose operations, bytes and time are known"),
+    (
+        "intensity_flop_per_byte",
+        _DOUBLE,
+        "operations / bytes; for a compute ceiling, its ridge point",
+    ),
+    ("achieved_flop_per_s", _DOUBLE, "operations / time; for a ceiling, its height"),
+    ("peak_bytes_per_s", _DOUBLE, "for a ceiling: bandwidth"),
+    ("total_flop", _DOUBLE, "operations; for a box, its upper edge"),
+    ("total_bytes", _DOUBLE, "bytes at the level; for a box, its right edge"),
+    ("known_ns", _DOUBLE, "time of launches with known operations, bytes and time"),
     ("total_ns", _DOUBLE, "time of all launches"),
     ("share_ratio", _DOUBLE, "total_ns / time of all points of the panel"),
     ("launch_count", _INT, "launches"),
-    ("known_launch_count", _INT, "launches whose operations, bytes and time are known"),
+    ("known_launch_count", _INT, "launches with known operations, bytes and time"),
     ("compute_ns", _DOUBLE, "operations at peak"),
     ("bandwidth_ns", _DOUBLE, "bytes at peak"),
     ("overhead_ns", _DOUBLE, "launches x time of one launch"),
     ("compute_time_ns", _DOUBLE, "compute time (Wang Y. 2020, eq. 2)"),
     ("bandwidth_time_ns", _DOUBLE, "bandwidth time (Wang Y. 2020, eq. 3)"),
     ("roof_ratio", _DOUBLE, "time at peak / time: 1 is at the roof"),
-    ("is_above_roof", _BOOL, "roof_ratio above 1: data or peak is wrong, or the clock was higher"),
+    (
+        "is_above_roof",
+        _BOOL,
+        "roof_ratio is above 1: data or peak is wrong, or the clock was higher",
+    ),
     ("byte_definition", _TEXT, "paper or vendor (bytes of L2 and L1), modelled (from shapes) …"),
     ("device_name", _TEXT, "device; NULL for several"),
-    ("source_text", _TEXT, "of a ceiling: where the figure comes from"),
-    ("source_id", _TEXT, "of a launch: source"),
-    ("event_id", _INT, "of a launch: place in its source"),
+    ("source_text", _TEXT, "for a ceiling: source of the value"),
+    ("source_id", _TEXT, "for a launch: source"),
+    ("event_id", _INT, "for a launch: position in its source"),
 )
 
 
@@ -65,7 +73,7 @@ def table_of(
 ) -> Result:
     """All that is in a chart, and what could not be placed in it.
 
-    `labelled` has the columns that the drawing adds to the points: panel, series, tag and
+    `labeled` has the columns that the drawing adds to the points: panel, series, tag and
     share_ratio.
     """
     columns = _point_columns(points, found) | dict(labelled)

@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class OpCost:
-    """One instruction of one compiled program, added up over all devices of the dump.
+    """One instruction of one compiled program, summed over all devices of the dump.
 
     ``flop_count`` are xprof's "model FLOPs", ``normalized_flop_count`` its "normalized" ones;
     ``accessed_bytes`` are those to and from every memory, ``dram_bytes`` those of memory space 1

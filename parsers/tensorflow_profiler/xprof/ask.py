@@ -1,4 +1,4 @@
-"""Asking xprof about a dump: in a process of its own, with a time limit, leaving nothing behind.
+"""Asking xprof about a dump: in its own process, with a time limit, leaving nothing behind.
 
 xprof is a native library that writes files beside the dump, logs to the standard error without
 end, and ends its process where a dump is not as it expects. None of that reaches us or the user's
@@ -66,7 +66,7 @@ def asking(source: Source, limit_s: int | None = None) -> Iterator[Callable[[], 
             seconds = limit_s or _LIMIT_S + dump.stat().st_size // _BYTES_PER_S
             process = _started(dump, folder, seconds)
         except OSError as error:
-            reason = f"xprof could not be asked: {error.strerror or error}"
+            reason = f"xprof could not be started: {error.strerror or error}"
             yield lambda: Refusal(reason)
         else:
             kept.callback(_end, process)
@@ -116,7 +116,7 @@ def _answer(process: subprocess.Popen[bytes], folder: Path, limit_s: int) -> Ans
     try:
         return msgspec.json.decode((folder / _ANSWER).read_bytes(), type=Answer)
     except (OSError, msgspec.MsgspecError) as error:
-        return _refused(f"xprof's answer is not as expected: {error}", folder)
+        return _refused(f"xprof gave an unexpected answer: {error}", folder)
 
 
 def _refused(reason: str, folder: Path) -> Refusal:
@@ -149,7 +149,7 @@ def _failure(status: int, log: Path) -> str:
     if status == NOT_INSTALLED:
         return f"tensorboard-plugin-profile cannot be loaded: {last}"
     if status == NOTHING:
-        return f"xprof gives nothing for the dump: {last}"
+        return f"xprof returned nothing for the dump: {last}"
     if status < 0:
         with suppress(ValueError):
             return f"xprof crashed ({signal.Signals(-status).name}): {last}"
@@ -166,4 +166,4 @@ def _last_line(log: Path) -> str:
         logged = _LOGGED.match(line)
         level, text = logged.groups() if logged else ("" if "absl::" not in line else "I", line)
         said[level] = " ".join(text.split())[:300]
-    return said.get("F") or said.get("") or said.get("E") or "it did not say why"
+    return said.get("F") or said.get("") or said.get("E") or "no reason given"

@@ -1,10 +1,10 @@
-"""Asks xprof, in a process of its own: ``child.py DUMP ANSWER LIMIT_S`` (see ask.py).
+"""Asks xprof, in its own process: ``child.py DUMP ANSWER LIMIT_S`` (see ask.py).
 
 On the standard input is, as JSON, where packages are to be looked for.
 
 xprof converts a dump once into its OpStats, which it keeps beside the dump as a file
 ``ALL_HOSTS.op_stats*.pb``; its tools are views of that. So the exact figures are read from the
-file, in picoseconds, operations and bytes, and not from the tools' rates, whose units are labelled
+file, in picoseconds, operations and bytes, and not from the tools' rates, whose units are labeled
 in part wrongly ("GBytes/Sec" are GiB/s) and not the same in every version. Fields:
 plugin/xprof/protobuf/op_stats.proto and what it imports (github.com/openxla/xprof).
 
@@ -194,7 +194,7 @@ def _costs(op: Any) -> dict[str, int | None]:
     model = op.model_flops or getattr(op, "model_flops_v2", 0) or flop_count
     spaces = op.memory_accessed_breakdown
     dram = sum(one.bytes_accessed for one in spaces if one.memory_space == _HBM)
-    # The breakdown leaves out results that are tuples: what some of them are is no total.
+    # The breakdown leaves out results that are tuples: what some of them are is not a total.
     is_whole = sum(one.bytes_accessed for one in spaces) >= op.bytes_accessed
     numbers = (model, flop_count, op.bytes_accessed, dram if spaces and is_whole else None)
     return {k: None if n is None else _count(n) for k, n in zip(names, numbers, strict=True)}

@@ -212,7 +212,7 @@ class Cells:
                 "odd_value",
                 "info",
                 "recording",
-                f"values of {key!r} that do not fit their column are kept in args_json only",
+                f"values of {key!r} that do not fit their column are only in args_json",
                 occurrence_count=len(failed) - failed.count(None),
             )
         )

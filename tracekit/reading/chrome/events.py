@@ -145,7 +145,7 @@ def _struct(
 
 @dataclass(slots=True)
 class _Columns:
-    """Events as columns, before they are told apart by category and phase."""
+    """Events as columns, before they are distinguished by category and phase."""
 
     ids: Ids
     fields: dict[str, Sequence[Any]]
@@ -190,7 +190,7 @@ class EventDecoder:
     def decode_loosely(self, events: Sequence[msgspec.Raw], offset: int) -> list[Group]:
         """Events one by one, whatever their keys and types.
 
-        What is no object counts as an event without keys: category and phase None.
+        What is not an object counts as an event without keys: category and phase None.
         """
         if not events:
             return []

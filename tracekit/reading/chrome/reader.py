@@ -41,8 +41,8 @@ _READ_BYTES = 2 << 20
 _BOM = b"\xef\xbb\xbf"
 
 _CUT = re.compile(rb"\}\s*,\s*(?=\{)")
-_STRICT_ADVICE = "compare the text in the file with its row; --strict refuses such a file"
-_SALVAGE_ADVICE = "the rows before and after are complete; --strict refuses such a file"
+_STRICT_ADVICE = "compare the text in the file with its row; --strict rejects such a file"
+_SALVAGE_ADVICE = "the rows before and after are complete; --strict rejects such a file"
 
 
 class TraceReader:
@@ -204,7 +204,7 @@ class TraceReader:
         if cut is None and not self._is_at_end:
             raise FormatError(
                 f"no event boundary within {_MOST_BLOCK_BYTES >> 20} MiB after byte {start:,}: "
-                "this is no list of trace events"
+                "not a list of trace events"
             )
         if cut is None:
             block = memoryview(self._buffer)[self._start :]
@@ -251,13 +251,13 @@ class TraceReader:
         start = self._offset
         self._drop_all()
         if is_first:
-            self._tell_cut(start, "the content ends or is damaged before its first event")
+            self._tell_cut(start, "the content ends or is damaged before the first event")
         else:
             self._tell_lost(
                 "trailing_content",
                 start,
                 self._offset - start,
-                "content after the trace that is no trace",
+                "content after the trace that is not a trace",
             )
 
     def _keep(self, members: Mapping[str, Any]) -> None:
@@ -343,7 +343,7 @@ class TraceReader:
             self._tell_cut(place, "the content ends in the middle of an event", lost)
         elif stop is Stop.ANOTHER_TRACE:
             self._put_back_from(block, position, start)
-            self._tell_cut(place, "another trace begins before the list of events closes")
+            self._tell_cut(place, "another trace starts before the list of events closes")
         else:
             self._put_back_from(block, position + 1, start)
             self._close_array()
@@ -395,7 +395,7 @@ class TraceReader:
                 code,
                 "warning",
                 "import",
-                f"{what} were mended (bytes, escapes, quotes, commas)",
+                f"{what} were repaired (bytes, escapes, quotes, commas)",
                 _STRICT_ADVICE,
                 first_offset_bytes=offset,
             )
@@ -407,7 +407,7 @@ class TraceReader:
                 code,
                 "error",
                 "import",
-                f"{what} were left out",
+                f"{what} were skipped",
                 _SALVAGE_ADVICE,
                 lost_bytes=count,
                 first_offset_bytes=offset,
@@ -421,7 +421,7 @@ class TraceReader:
                 "error",
                 "recording",
                 what,
-                "the profiler or a copy of the file stopped early: rows up to there are complete",
+                "the profiler or a file copy stopped early: rows up to there are complete",
                 lost_bytes=lost,
                 first_offset_bytes=offset,
             )
@@ -433,7 +433,7 @@ class TraceReader:
                 "concatenated_traces",
                 "warning",
                 "recording",
-                "several traces stand one after the other in this file; all were read",
+                "the file has several traces one after the other; all were read",
                 "split the file if they are different runs",
                 first_offset_bytes=offset,
             )

@@ -37,7 +37,7 @@ def mended(text: bytes) -> bytes | None:
     """A damaged JSON object made readable; None where that needs a guess.
 
     A text with quotes in it may seem to end too early, at one that JSON could go on after. What
-    follows is no JSON then, and the next such quote is tried.
+    follows is not JSON then, and the next such quote is tried.
     """
     try:
         return _mended(text)
@@ -89,7 +89,7 @@ def _sound(tokens: list[_Token]) -> tuple[bytes | None, int | None]:
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object of these members; refuses one whose texts and members were mistaken.
 
-    A key that stands twice, or has a quote in it, means that a text was taken for members, or
+    A key that stands twice, or has a quote in it, means that a text was treated as members, or
     members for a text.
     """
     members = dict(pairs)

@@ -151,7 +151,7 @@ class EventRows:
                 "negative_duration",
                 "warning",
                 "recording",
-                "intervals that end before they begin",
+                "intervals that end before they start",
                 "their dur_ns is NULL",
                 occurrence_count=count,
             )
@@ -204,7 +204,7 @@ class EventRows:
                     "begin_and_end",
                     "info",
                     "recording",
-                    "begin and end events (phases B, E) were joined, two to a slice",
+                    "begin and end events (phases B, E) were paired into slices",
                     occurrence_count=len(closed),
                     skipped_event_count=len(closed),
                 )
@@ -250,7 +250,7 @@ class EventRows:
                     "recording",
                     f"begin events (phase B) of threads with the most open slices, where more than "
                     f"{_MOST_OPEN:,} were open at once",
-                    "their dur_ns is NULL, and their ends have no row",
+                    "their dur_ns is NULL, and their end events have no row",
                     occurrence_count=len(rows),
                 )
             )
@@ -266,7 +266,7 @@ class EventRows:
                     "begin_without_end",
                     "warning",
                     "recording",
-                    "slices that begin (phase B) and never end in the file",
+                    "slices that begin (phase B) but never end in the file",
                     "their dur_ns is NULL",
                     occurrence_count=len(rows),
                 )
@@ -327,10 +327,10 @@ class EventRows:
         ):
             code, what = (
                 "empty_event",
-                "members of the list of events that are empty, or no objects,",
+                "members of the list of events that are empty, or not objects,",
             )
         else:
-            code, what = "unknown_phase", f"events of phase {group.phase!r}, which no table takes,"
+            code, what = "unknown_phase", f"events of phase {group.phase!r}, which no table holds,"
         self.report.issue(
             Issue(
                 code,
@@ -384,8 +384,8 @@ def refuse_nothing(source: Source, top_level: Mapping[str, bytes], report: Repor
     if report.event_count == report.skipped_event_count and not top_level:
         found = "; ".join(issue.message for issue in report.issues.values())
         raise FormatError(
-            f"{source.path}: no trace event in it gives a row{f' ({found})' if found else ''}; "
-            "there is nothing to ingest"
+            f"{source.path}: none of its trace events gives a row{f' ({found})' if found else ''}; "
+            "nothing to ingest"
         )
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from tracekit.reading.chrome.repair import mended
 
-#: What decoding raises for content that is no JSON.
+#: What decoding raises for content that is not JSON.
 DAMAGE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 #: Where msgspec says that a value ends and something else follows, counted from 1.
 TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
@@ -230,7 +230,7 @@ class _Walk:
         return self._lose(place)
 
     def _no_object(self, place: int) -> int:
-        """Read a value that is no object, or lose what is no value."""
+        """Read a value that is not an object, or lose what is not a value."""
         end, _, _ = _extent(self._text, place)
         if end is not None and _AFTER_A_VALUE.match(self._text, end):
             self._found.events.append(self._text[place:end])

@@ -34,13 +34,13 @@ class Survey:
         )
 
     def description(self) -> str | None:
-        """What a JSON file is that no parser claims; None if it is no JSON."""
+        """What a JSON file is that no parser claims; None if it is not JSON."""
         if not self.root:
             return None
         if self.phases or "traceEvents" in self.keys:
             seen = ", ".join(sorted(self.categories)[:4]) or "none"
-            return f"it is a Chrome trace of a tool not read here (categories seen: {seen})"
-        return "it is JSON, but holds no trace events"
+            return f"it is a Chrome trace of an unsupported tool (categories seen: {seen})"
+        return "it is JSON, but has no trace events"
 
 
 def _names(pattern: re.Pattern[bytes], body: bytes) -> frozenset[str]:

@@ -40,7 +40,7 @@ class TextNeeded(Exception):  # noqa: N818 - a signal: decode the block again, w
 def to_ns(values: Sequence[Any]) -> pa.Array:
     """int64 nanoseconds of microseconds given as numbers, strings, JSON text or None.
 
-    Raises TextNeeded where floats are too coarse to tell. What is no number becomes NULL.
+    Raises TextNeeded where floats are too coarse to tell. What is not a number becomes NULL.
     """
     kinds = set(map(type, values))
     if kinds <= {type(None)}:

@@ -34,7 +34,7 @@ def value_of(text: str) -> Any:
     """The value that `text` is, its numbers as Number; raises ValueError where it is none."""
     value, end = _decoded(text, len(text) - len(text.lstrip(" \t\r\n")))
     if text[end:].strip(" \t\r\n"):
-        raise ValueError("something follows the value")
+        raise ValueError("extra content after the value")
     return value
 
 
@@ -164,8 +164,8 @@ def cut_content(what: str) -> Issue:
         "cut_content",
         "error",
         "recording",
-        f"{what}; what follows is not there",
-        "the file is cut or damaged: get it once more",
+        f"{what}; the rest is missing",
+        "the file is truncated or damaged: get a new copy",
     )
 
 
@@ -189,7 +189,7 @@ def members(
             if not text.skip(",") and text.symbol() != "}":
                 raise ValueError("the object does not end")
     except ValueError as error:
-        report.issue(cut_content(f"the JSON document cannot be read to its end ({error})"))
+        report.issue(cut_content(f"the JSON document cannot be read to the end ({error})"))
         return
     if text.symbol():
         report.issue(
@@ -197,8 +197,8 @@ def members(
                 "trailing_content",
                 "error",
                 "import",
-                "after the JSON document comes something else",
-                "what is before is kept; keep one document in a file",
+                "extra content after the JSON document",
+                "the part before is kept; put each document in its own file",
             )
         )
 

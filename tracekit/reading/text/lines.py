@@ -102,7 +102,7 @@ def blocks(
                     "error",
                     "recording",
                     f"the {stream.damage}",
-                    "what could be decompressed is kept; fetch the file again",
+                    "the part that could be decompressed is kept; get a new copy",
                     first_offset_bytes=cutter.place,
                 )
             )
@@ -218,8 +218,8 @@ class _Cutter:
                 "long_line",
                 "error",
                 "import",
-                f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was left out",
-                "the file is no text as the tool writes it, or its line feeds were lost",
+                f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was skipped",
+                "the tool does not write such lines, or the line feeds were lost",
                 skipped_event_count=1,
                 lost_bytes=self._lost,
                 first_offset_bytes=self.place,

@@ -16,7 +16,7 @@ _COMPILED = re.compile(r"(?:\w+_)?fusion(?:_\w+)?|wrapped_\w+", re.ASCII)
 
 
 def replays(hlo_op: str | None, graph_node: int | str | None) -> bool:
-    """Whether a graph launched a kernel, so that its `hlo_op` is no instruction."""
+    """Whether a graph launched a kernel, so that its `hlo_op` is not an instruction."""
     is_buffer = hlo_op is not None and _COMMAND_BUFFER.fullmatch(hlo_op) is not None
     return is_buffer or (hlo_op is not None and graph_node is not None)
 
