@@ -22,7 +22,7 @@ from tracekit.errors import FormatError
 from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.nvprof.counters import COUNTERS, L2_SECTORS, LEVELS, OCCUPANCY, Row, as_json
 from tracekit.parsers.nvprof.found import Found
-from tracekit.parsers.nvprof.issues import tell_coarseness, tell_cut_device, tell_end
+from tracekit.parsers.nvprof.issues import cut_device, early_end, rounded_times
 from tracekit.parsers.nvprof.reading import NOTHING, Reading
 from tracekit.parsers.nvprof.tables import header_of
 from tracekit.reading.text.lines import Line, as_utf8, lines, without_escapes
@@ -88,17 +88,20 @@ class NvprofParser:
                 yield from found.batches()
         _refuse_nothing(source, reading)
         yield from found.last_batches()
-        may_be_cut = tell_end(report, last, awaits_footnote=reading.awaits_footnote)
-        tell_coarseness(report, found.coarsest_ns)
+        end = early_end(last, awaits_footnote=reading.awaits_footnote)
+        if end is not None:
+            found.tell(end, last)
+        if found.coarsest_ns > 1:
+            found.tell(rounded_times(found.coarsest_ns))
         for text, offset in sorted(found.cut_devices.items()):
-            tell_cut_device(report, text, offset)
+            found.tell(cut_device(text, offset))
         report.facts |= {
             "profiler_name": "nvprof",
             "recording_kind": next(
                 (kind for kind in ("timeline", "counters") if kind in found.kinds), "summary"
             ),
             "base_time_ns": None,
-            "is_complete": report.is_whole() and not reading.is_cut and not may_be_cut,
+            "is_complete": report.is_whole() and not reading.is_cut and end is None,
             "metadata_json": as_json(_metadata(reading)),
         }
 

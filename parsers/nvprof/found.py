@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any
 
-from tracekit.parser import Batch, Report
+from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.nvprof.counters import Kernel, Row, as_json
-from tracekit.parsers.nvprof.issues import tell_negative, tell_no_unit, tell_scale
+from tracekit.parsers.nvprof.issues import DAMAGED, NEGATIVE, NO_UNIT, odd_scale
 from tracekit.parsers.nvprof.quantities import (
     DEFAULT_KILO,
     NONE,
@@ -77,6 +78,17 @@ class Found:
     kilo: int | None = None
     coarsest_ns: Decimal = Decimal(0)
 
+    def tell(self, issue: Issue, line: Line | None = None, **more: Any) -> None:
+        """Tell an issue at a line, with the numbers in `more`."""
+        if line is not None:
+            more["first_offset_bytes"] = line.offset_bytes
+        self.report.issue(replace(issue, **more))
+
+    def tell_damaged(self, line: Line) -> None:
+        """Tell a row that cannot be read."""
+        self.report.event_count += 1
+        self.tell(DAMAGED, line, lost_bytes=line.size_bytes)
+
     def put(self, table: str, row: Row) -> None:
         """Put a row into a table."""
         self.rows.setdefault(table, []).append(row)
@@ -90,7 +102,7 @@ class Found:
             return None
         said = self.where.value(cells, key)
         if said.number is not None and not said.unit:
-            tell_no_unit(self.report)
+            self.tell(NO_UNIT)
             return None
         number, unit = said.in_base(1)
         rounded = whole(number)
@@ -99,7 +111,7 @@ class Found:
         if key == "start":
             self._note_coarseness(said.number, said.unit)
         elif rounded < 0:
-            tell_negative(self.report)
+            self.tell(NEGATIVE)
             return None
         return rounded
 
@@ -144,8 +156,8 @@ class Found:
                 fits.append(kilo)
         if len(fits) == 1 and self.kilo is None:
             self.kilo = fits[0]
-        elif len(fits) == 1 and self.kilo is not None and fits[0] != self.kilo:
-            tell_scale(self.report, self.kilo, row["event_id"])
+        elif len(fits) == 1 and fits[0] != self.kilo:
+            self.tell(odd_scale(self.kilo), first_offset_bytes=row["event_id"])
 
     def _settle(self, row: Row) -> Row:
         """A row with its byte counts as numbers: only now the scale of the file is known."""

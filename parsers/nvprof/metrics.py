@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from tracekit.parsers.nvprof.counters import OCCUPANCY, Kernel
 from tracekit.parsers.nvprof.found import Found
-from tracekit.parsers.nvprof.issues import tell_contradiction, tell_unnamed
+from tracekit.parsers.nvprof.issues import CONTRADICTION, UNNAMED
 from tracekit.parsers.nvprof.quantities import (
     DEFAULT_KILO,
     DamagedRow,
@@ -50,7 +50,7 @@ def _kernel_with(found: Found, line: Line, cells: Cells, metric: str) -> Kernel:
         found.where.kernel = None
         key = (*key[:2], None)
     if found.where.kernel is None and (key not in found.kernels or mark in found.kernels[key].seen):
-        tell_unnamed(found.report, line)
+        found.tell(UNNAMED, line)
     return found.kernel_of(line, key, mark)
 
 
@@ -96,5 +96,5 @@ def _exact_mean(found: Found, mean: Decimal, cells: Cells) -> Decimal:
     exact = mean if total is None else total / int(cells["invocations"])
     if abs(exact - mean) <= 1:
         return exact
-    tell_contradiction(found.report)
+    found.tell(CONTRADICTION)
     return mean

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from tracekit.parsers.nvprof.found import MOST_KEPT, MOST_MESSAGES, Found, Where
 from tracekit.parsers.nvprof.issues import (
-    tell_damaged,
-    tell_message,
-    tell_nothing,
-    tell_other,
-    tell_unread,
+    BESIDE_A_ROW,
+    OTHER,
+    TWO_COMMANDS,
+    nothing,
+    said,
+    unread,
 )
 from tracekit.parsers.nvprof.metrics import metric_row
 from tracekit.parsers.nvprof.quantities import UNITS, DamagedRow
@@ -74,15 +75,15 @@ class Reading:
         if header := header_of(text):
             before = header.before.rstrip()
             if before and not self._place(line, before):
-                tell_other(self.found.report, line)
+                self.found.tell(OTHER, line)
             self._begin(header.layout, line)
             if header.has_row:
-                tell_damaged(self.found.report, line)
+                self.found.tell_damaged(line)
         elif match := NOTHING.search(text):
             self._note_nothing(match[0], line)
         elif self.where.table is None:
             if not self._place(line, text):
-                tell_other(self.found.report, line)
+                self.found.tell(OTHER, line)
         elif not self._is_about(line, text, self.where.table):
             self._row(line, text.rstrip(), self.where.table, is_ended=is_ended)
 
@@ -106,13 +107,11 @@ class Reading:
         elif not (match := _KERNEL_LINE.fullmatch(text)):
             return False
         if match["kernel"] is not None:
-            self.where.kernel, self.where.is_first_of_kernel = (
-                match["kernel"].strip(),
-                True,
-            )
+            self.where.kernel = match["kernel"].strip()
+            self.where.is_first_of_kernel = True
             if ROW_IN_NAME.search(self.where.kernel):
                 self.where.kernel = None
-                tell_damaged(self.found.report, line)
+                self.found.tell_damaged(line)
         return True
 
     def _is_about(self, line: Line, text: str, table: Layout) -> bool:
@@ -146,62 +145,55 @@ class Reading:
         elif match := _TITLE.fullmatch(text):
             self._section(match["title"], line)
         elif not _CHATTER.fullmatch(text):
-            tell_other(self.found.report, line)
+            self.found.tell(OTHER, line)
 
     def _note_command(self, line: Line, pid: str | None, match: re.Match[str]) -> None:
         """Note what a process ran, which nvprof says twice."""
         known, command = self.processes.get(self.where.pid), match["command"]
         if known not in (None, command) or match["pid"] not in (None, pid):
-            tell_other(self.found.report, line, "what nvprof says twice of a process differs")
+            self.found.tell(TWO_COMMANDS, line)
         if self.where.pid in self.processes:
             self.processes[self.where.pid] = command
 
     def _section(self, title: str, line: Line) -> None:
-        self.where.title, self.where.table, self.where.has_summary = (
-            title,
-            None,
-            False,
-        )
+        self.where.title = title
+        self.where.table, self.where.has_summary = None, False
         self.where.is_read = not title.startswith(_UNREAD)
         if title == "Profiling result":  # a run's own: its kernels are no other's
             self.found.close_all()
             self.where.device, self.where.kernel = "", None
         if not self.where.is_read:
-            tell_unread(self.found.report, line, self.where.title, 0)
+            self.found.tell(unread(self.where.title, 0), line)
 
     def _tell_message(self, kind: str, text: str, line: Line) -> None:
         if len(self.messages) >= MOST_MESSAGES and text not in self.messages:
             text = "(further messages)"
         self.messages.add(text)
-        tell_message(self.found.report, kind, text, line)
+        self.found.tell(said(kind, text), line)
 
     def _note_nothing(self, text: str, line: Line) -> None:
         if text not in self.nothing:
             self.nothing.append(text)
-        tell_nothing(self.found.report, text, line)
+        self.found.tell(nothing(text), line)
 
     def _row(self, line: Line, text: str, table: Layout, *, is_ended: bool) -> None:
         try:
             cells = table.cells(text)
             if cells is None:
-                tell_other(self.found.report, line)
+                self.found.tell(OTHER, line)
                 return
             if cells.pop(NOTE, None):
-                tell_other(
-                    self.found.report,
-                    line,
-                    "text before a row or behind it, taken for no part of it",
-                )
+                self.found.tell(BESIDE_A_ROW, line)
             if not is_ended and not text.endswith(_WHOLE_ENDS):
                 self.is_cut = True
                 raise DamagedRow
             if not self.where.is_read or table.kind == "cpu":
-                tell_unread(self.found.report, line, self.where.title, 1)
+                self.found.tell(unread(self.where.title, 1), line)
                 self.found.report.event_count += 1
                 return
             self._take(line, cells, table)
         except DamagedRow:
-            tell_damaged(self.found.report, line)
+            self.found.tell_damaged(line)
             if "type" in table.keys and not text.startswith(" " * 20):
                 self.where.type_name = None  # the line may have begun rows of another type
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracekit.parsers.nvprof.counters import Row
 from tracekit.parsers.nvprof.found import MOST_KEPT, Found
-from tracekit.parsers.nvprof.issues import tell_total
+from tracekit.parsers.nvprof.issues import total
 from tracekit.parsers.nvprof.metrics import metric_cell
 from tracekit.parsers.nvprof.quantities import NONE, DamagedRow, count
 from tracekit.parsers.nvprof.tables import Cells
@@ -59,4 +59,4 @@ def _total(found: Found, line: Line, kind: str, what: Row) -> None:
     if is_kept:
         found.totals.append({"type": kind, "process_id": found.where.pid, **what})
     found.report.event_count += 1
-    tell_total(found.report, kind, line, is_kept=is_kept)
+    found.tell(total(kind, is_kept=is_kept), line)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tracekit.parsers.nvprof.counters import OCCUPANCY, Kernel, Row, as_json
 from tracekit.parsers.nvprof.found import Found
-from tracekit.parsers.nvprof.issues import tell_odd
+from tracekit.parsers.nvprof.issues import ODD_VALUE
 from tracekit.parsers.nvprof.metrics import metric_cell
 from tracekit.parsers.nvprof.quantities import NONE, DamagedRow, integer, real, value
 from tracekit.parsers.nvprof.tables import Cells, Layout
@@ -68,7 +68,7 @@ def _device_row(found: Found, row: Row, cells: Cells, table: Layout) -> None:
         if row[column] is None and text not in NONE:
             odd[key] = text
     if odd:
-        tell_odd(found.report, len(odd))
+        found.tell(ODD_VALUE, occurrence_count=len(odd))
     if row["device_id"] is None and device not in NONE:
         odd["Device"] = device
     args = odd | _arguments(cells, table.arguments)

@@ -50,6 +50,44 @@ def test_places_in_utf_16_are_those_of_the_file(tmp_path: Path) -> None:
         assert told == [*starts, None, len(content)]
 
 
+ENCODINGS = {
+    "UTF-8": ("utf-8", b""),
+    "UTF-8 with a mark": ("utf-8", codecs.BOM_UTF8),
+    "UTF-16 LE": ("utf-16-le", codecs.BOM_UTF16_LE),
+    "UTF-16 BE": ("utf-16-be", codecs.BOM_UTF16_BE),
+    "UTF-16 LE without a mark": ("utf-16-le", b""),
+    "UTF-16 BE without a mark": ("utf-16-be", b""),
+}
+
+
+@pytest.mark.parametrize("how", ENCODINGS)
+@pytest.mark.parametrize("size", [24, 1 << 20])
+def test_lines_of_text_have_their_places_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, size: int
+) -> None:
+    monkeypatch.setattr(lines, "BLOCK_BYTES", size)
+    encoding, mark = ENCODINGS[how]
+    text = "first line\n10 %\r100 % 🚀\r\n\x1b[1mbold\x1b[0m\nlast"
+    path = tmp_path / "text"
+    path.write_bytes(mark + text.encode(encoding))
+    found = list(lines.lines(Source.at(path), Report()))
+    said = [("first line", True), ("10 %", True), ("100 % 🚀", True), ("", True)]
+    said += [("bold", True), ("last", False)]
+    assert [(line.text, line.is_ended) for line in found] == said
+    content = path.read_bytes()
+    for line in found:
+        written = content[line.offset_bytes : line.offset_bytes + line.size_bytes]
+        assert lines.without_escapes(written.decode(encoding)) == line.text
+    assert found[-1].offset_bytes + found[-1].size_bytes == len(content)
+
+
+def test_bytes_that_are_no_text_are_escaped_and_a_line_that_ends_is_ended(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"a\xff\n")
+    (line,) = lines.lines(Source.at(path), Report())
+    assert (line.text, line.size_bytes, line.is_ended) == ("a\\xff", 2, True)
+
+
 def test_places_in_utf_8_stay(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes("核".encode() * 10)
