@@ -2,7 +2,7 @@
 -- them: one place for how figures of launches become those of a group."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II to IV"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of", "device_ceiling", "roof_of", "busy_what",
+-- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what",
 -- "exceeds", "whole_sum"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
@@ -79,7 +79,6 @@ with
     chosen as materialized(
         select
             *,
-            case when grouping_kind = 'launch' then event_id end as launch_event,
             case
                 wanted_level
                 when 'dram'
@@ -100,14 +99,7 @@ with
                 when peak is null
                 then 'no peak for this device'
             end as reason
-        from work_under(wanted_ceiling, convention)
-        where
-            (wanted_run is null or run_id = wanted_run)
-            and case
-                when grouping_kind = 'label' and wanted_label is null
-                then error('by=label needs label=NAME')
-                else true
-            end
+        from grouped_launch(wanted_run, grouping_kind, wanted_label, wanted_ceiling, convention)
     ),
     parts as (
         select
@@ -115,8 +107,11 @@ with
             source_id,
             device_id,
             name,
+            group_name,
+            owner_id,
             launch_event,
             ceiling_name,
+            any_value(group_number) as group_number,
             any_value(launch_index) as launch_index,
             sum(launch_count) as launch_count,
             sum(dur_ns) as total_ns,
@@ -162,41 +157,26 @@ with
             sum(memory_throughput_ratio * dur_ns) as memory_throughput_sum,
             sum(dur_ns) filter (where memory_throughput_ratio is not null) as memory_throughput_ns
         from chosen
-        group by run_id, source_id, device_id, name, launch_event, ceiling_name
-    ),
-    titled as (
-        select
-            parts.*,
-            group_of(
-                grouping_kind, parts.name, run_group.title, run_group.label_value
-            ) as group_name,
-            run_group.label_number as group_number,
-            -- two runs, or launches of two sources, can have one name
-            case
-                grouping_kind when 'launch' then parts.source_id when 'run' then parts.run_id
-            end as owner_id
-        from parts
-        join
-            run_group(wanted_run, grouping_kind, wanted_label) as run_group
-            on run_group.run_id = parts.run_id
+        group by
+            run_id, source_id, device_id, name, group_name, owner_id, launch_event, ceiling_name
     ),
     sourced as (
         select
-            titled.*,
+            parts.*,
             case
                 when device_ceiling.value is not null
                 then device_ceiling.source_text
-                when titled.roof is not null
+                when parts.roof is not null
                 then 'the report: peak_sustained x clock'
             end as peak_source
-        from titled
+        from parts
         left join
             device_ceiling
-            on device_ceiling.run_id = titled.run_id
-            and device_ceiling.source_id = titled.source_id
-            and device_ceiling.device_id is not distinct from titled.device_id
+            on device_ceiling.run_id = parts.run_id
+            and device_ceiling.source_id = parts.source_id
+            and device_ceiling.device_id is not distinct from parts.device_id
             and device_ceiling.ceiling_kind = 'compute'
-            and device_ceiling.ceiling_name = titled.ceiling_name
+            and device_ceiling.ceiling_name = parts.ceiling_name
             and (wanted_run is null or device_ceiling.run_id = wanted_run)
     ),
     grouped as (

@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and the tables of Fig. 3; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_under", "roof_of", "first_reason"]
+-- depends = ["op_under", "roof_of", "first_reason", "whole_sum_where", "one_or_mixed"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_kind = {type = "VARCHAR", doc = "hlo or framework, never both; NULL: hlo where the run
@@ -142,14 +142,8 @@ with
             cast(sum(dur_ns) filter (where is_known) as bigint) as known_ns,
             sum(total_flop) filter (where is_known) as known_flop,
             sum(total_bytes) filter (where is_known) as known_bytes,
-            case
-                when bool_and(compute_ns is not null) filter (where is_known)
-                then sum(compute_ns) filter (where is_known)
-            end as compute_ns,
-            case
-                when bool_and(bandwidth_ns is not null) filter (where is_known)
-                then sum(bandwidth_ns) filter (where is_known)
-            end as bandwidth_ns,
+            whole_sum_where(compute_ns, is_known) as compute_ns,
+            whole_sum_where(bandwidth_ns, is_known) as bandwidth_ns,
             cast(
                 coalesce(
                     sum(coalesce(occurrence_count, 1)) filter (where is_known and total_flop = 0), 0
@@ -160,12 +154,7 @@ with
             ) as zero_ns,
             sum(total_flop) as total_flop,
             sum(total_bytes) as total_bytes,
-            case
-                when min(bytes_basis) = max(bytes_basis)
-                then min(bytes_basis)
-                when min(bytes_basis) is not null
-                then 'mixed'
-            end as bytes_basis,
+            one_or_mixed(bytes_basis) as bytes_basis,
             ratio(
                 sum(total_flop) filter (where dur_ns > 0) * 1e9,
                 sum(dur_ns) filter (where total_flop is not null)

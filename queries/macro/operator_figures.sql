@@ -2,7 +2,7 @@
 -- modelled), rates, what bounds them; what no operator has is a row too."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["operator_work", "bound_of", "nearest_of", "one_provenance"]
+-- depends = ["operator_work", "bound_of", "nearest_of", "one_or_mixed"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
@@ -122,7 +122,7 @@ with
             ) as work_reason,
             arg_max(peak_reason, weight_ns) as peak_reason,
             ratio(sum(fp32_flop) * 1e9, sum(fp32_roof)) as fp32_utilization_ratio,
-            one_provenance(provenance_kind) as provenance_kind
+            one_or_mixed(provenance_kind) as provenance_kind
         from pieces
         group by run_id, group_name, group_dims, group_types
     )

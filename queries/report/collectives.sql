@@ -3,7 +3,7 @@
 -- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md: algbw = S / t, busbw = algbw x factor;
 -- docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- depends = ["collective_match", "bus_factor"]
+-- depends = ["collective_match", "bus_factor", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- by = {type = "VARCHAR", doc = "what a row stands for: size (a kind and size), kind, or call
@@ -74,7 +74,7 @@ with
                 when match_reason is null then count(*) else cast(sum(rank_count) as bigint)
             end as call_count,
             -- a size that is not known leaves the sum unknown
-            case when bool_and(size_bytes is not null) then sum(size_bytes) end as total_bytes,
+            whole_sum(size_bytes) as total_bytes,
             cast(sum(shortest_ns) as bigint) as transfer_ns,
             sum(timed_count) as timed_count,
             min(min_ns) as min_ns,

@@ -2,7 +2,7 @@
 -- the time both would take at peak."
 -- source = "Javed 2019, sect. 2.2 and 4 (Fig. 5, 6, 8)"
 -- needs = ["measurement"]
--- depends = ["cpu_group", "first_reason"]
+-- depends = ["cpu_group", "first_reason", "whole_sum_where"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: run, name (what was measured), launch
@@ -92,17 +92,8 @@ select
     cast(sum(node_ns) filter (where reason is null) as bigint) as known_ns,
     sum(total_flop) filter (where reason is null) as known_flop,
     sum(dram_bytes) filter (where reason is null) as known_bytes,
-    case
-        when
-            count(compute_ns) filter (where reason is null) = count(*) filter (where reason is null)
-        then sum(compute_ns) filter (where reason is null)
-    end as compute_ns,
-    case
-        when
-            count(bandwidth_ns) filter (where reason is null)
-            = count(*) filter (where reason is null)
-        then sum(bandwidth_ns) filter (where reason is null)
-    end as bandwidth_ns,
+    whole_sum_where(compute_ns, reason is null) as compute_ns,
+    whole_sum_where(bandwidth_ns, reason is null) as bandwidth_ns,
     cast(null as double) as launch_ns,
     first_reason(reason, 'measurements') as reason,
     cast(null as varchar) as byte_definition,

@@ -1,7 +1,8 @@
 -- purpose = "How busy processors were: time that cores were active, of the time they were there."
 -- source = "Zhu 2018 (TBD), eq. 3: sum of active time over cores / (cores x elapsed time)"
 -- needs = ["measurement"]
--- depends = ["cpu_active", "run_title", "label_value", "whole_sum", "first_reason"]
+-- depends = ["cpu_active", "run_title", "label_value", "whole_sum", "first_reason",
+-- "one_or_mixed"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: run, source (a file) or measurement",
@@ -67,18 +68,8 @@ with
             whole_sum(active_ns) as active_ns,
             whole_sum(cpus * dur_ns) as there_ns,
             max(cpus) as cpus,
-            case
-                when min(active_basis) = max(active_basis)
-                then min(active_basis)
-                when min(active_basis) is not null
-                then 'mixed'
-            end as active_basis,
-            case
-                when min(cpu_basis) = max(cpu_basis)
-                then min(cpu_basis)
-                when min(cpu_basis) is not null
-                then 'mixed'
-            end as cpu_basis,
+            one_or_mixed(active_basis) as active_basis,
+            one_or_mixed(cpu_basis) as cpu_basis,
             first_reason(reason, 'measurements') as reason
         from parts
         group by run_id, source_id, part_index
@@ -94,18 +85,8 @@ with
             whole_sum(active_ns) as active_ns,
             whole_sum(there_ns) as there_ns,
             whole_sum(cpus) as cpus,
-            case
-                when min(active_basis) = max(active_basis)
-                then min(active_basis)
-                when min(active_basis) is not null
-                then 'mixed'
-            end as active_basis,
-            case
-                when min(cpu_basis) = max(cpu_basis)
-                then min(cpu_basis)
-                when min(cpu_basis) is not null
-                then 'mixed'
-            end as cpu_basis,
+            one_or_mixed(active_basis) as active_basis,
+            one_or_mixed(cpu_basis) as cpu_basis,
             first_reason(reason, 'files') as reason
         from of_source
         group by all

@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.1: average FLOPS / peak FLOPS, of a core and of a
 -- board (sect. 3); Zhu 2018 (TBD), eq. 1; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_under", "op_machine", "device_interval"]
+-- depends = ["op_under", "op_machine", "device_interval", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- by = {type = "VARCHAR", doc = "what a row stands for: device (of a TPU v2 or v3 a core) or host
@@ -184,7 +184,7 @@ with
             end as device_name,
             case when bool_and(device_id is not null) then count(*) end as device_count,
             sum(busy_ns) as busy_ns,
-            case when count(window_ns) = count(*) then sum(window_ns) end as window_ns,
+            whole_sum(window_ns) as window_ns,
             any_value(window_basis) as window_basis,
             sum(total_flop) as total_flop,
             sum(total_bytes) as total_bytes,
@@ -193,12 +193,8 @@ with
             case
                 when count(distinct ceiling_name) = 1 then any_value(ceiling_name)
             end as ceiling_name,
-            case
-                when count(peak_flop_per_s) = count(*) then sum(peak_flop_per_s)
-            end as peak_flop_per_s,
-            case
-                when count(peak_bytes_per_s) = count(*) then sum(peak_bytes_per_s)
-            end as peak_bytes_per_s,
+            whole_sum(peak_flop_per_s) as peak_flop_per_s,
+            whole_sum(peak_bytes_per_s) as peak_bytes_per_s,
             case when count(distinct peak_basis) = 1 then any_value(peak_basis) end as peak_basis,
             case
                 when count(distinct coalesce(scope_kind, 'reported')) = 1

@@ -4,7 +4,7 @@
 -- docs/metrics.md, section launch_bounds"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_gap", "work_by_name", "device_peak",
--- "device_rank"]
+-- "device_rank", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -172,7 +172,7 @@ with
                 where start_ns >= launch_start_ns
             ) as queued_ns,
             any_value(elapsed_ns) as elapsed_ns,
-            case when count(total_flop) = count(*) then sum(total_flop) end as total_flop,
+            whole_sum(total_flop) as total_flop,
             coalesce(
                 cast($launch_overhead_ns as double),
                 case

@@ -3,7 +3,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: overhead-bound, total FLOPs /
 -- (N L), peak x L"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of", "roof_of", "busy_what", "whole_sum"]
+-- depends = ["grouped_launch", "mean_over", "roof_of", "busy_what", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a
@@ -43,56 +43,6 @@
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
 -- is_total = {type = "BOOLEAN", doc = "the row of all of them"}
 with
-    -- worked out once, as the expressions of work are long
-    chosen as materialized(
-        select *, case when $by = 'launch' then event_id end as launch_event
-        from work_under('fp32', $fp16_convention)
-        where
-            ($run_id is null or run_id = $run_id)
-            and case
-                when $by = 'label' and $label is null
-                then error('by=label needs label=NAME')
-                else true
-            end
-    ),
-    parts as (
-        select
-            run_id,
-            source_id,
-            device_id,
-            name,
-            launch_event,
-            sum(launch_count) as launch_count,
-            whole_sum(overhead_ns) as overhead_ns,
-            whole_sum(compute_ns) as compute_ns,
-            whole_sum(dram_ns) as bandwidth_ns,
-            whole_sum(l2_ns) as l2_ns,
-            whole_sum(l1_ns) as l1_ns,
-            sum(compute_throughput_ratio * dur_ns) as compute_throughput_sum,
-            sum(dur_ns) filter (
-                where compute_throughput_ratio is not null
-            ) as compute_throughput_ns,
-            sum(memory_throughput_ratio * dur_ns) as memory_throughput_sum,
-            sum(dur_ns) filter (where memory_throughput_ratio is not null) as memory_throughput_ns,
-            sum(dur_ns) as total_ns,
-            bool_and(dur_ns is not null) as is_timed,
-            cast(whole_sum(all_flop) as double) as total_flop,
-            cast(whole_sum(dram_bytes) as double) as total_bytes,
-            arg_max(bound_reason, coalesce(dur_ns, 0)) as reason,
-            max(coalesce(dur_ns, 0)) filter (where bound_reason is not null) as reason_ns
-        from chosen
-        group by run_id, source_id, device_id, name, launch_event
-    ),
-    titled as (
-        select
-            parts.*,
-            group_of($by, parts.name, run_group.title, run_group.label_value) as group_name,
-            run_group.label_number as group_number,
-            -- two runs, or launches of two sources, can have one name
-            case $by when 'launch' then parts.source_id when 'run' then parts.run_id end as owner_id
-        from parts
-        join run_group($run_id, $by, $label) as run_group on run_group.run_id = parts.run_id
-    ),
     grouped as (
         select
             group_name,
@@ -104,20 +54,18 @@ with
                 cast($launch_overhead_ns as double) * sum(launch_count), whole_sum(overhead_ns)
             ) as overhead_ns,
             whole_sum(compute_ns) as compute_ns,
-            whole_sum(bandwidth_ns) as bandwidth_ns,
+            whole_sum(dram_ns) as bandwidth_ns,
             whole_sum(l2_ns) as l2_ns,
             whole_sum(l1_ns) as l1_ns,
-            ratio(
-                sum(compute_throughput_sum), sum(compute_throughput_ns)
-            ) as compute_throughput_ratio,
-            ratio(sum(memory_throughput_sum), sum(memory_throughput_ns)) as memory_throughput_ratio,
-            cast(sum(total_ns) as bigint) as total_ns,
-            bool_and(is_timed) as is_timed,
-            whole_sum(total_flop) as total_flop,
-            whole_sum(total_bytes) as total_bytes,
-            arg_max(reason, reason_ns) as bound_reason,
+            mean_over(compute_throughput_ratio, dur_ns) as compute_throughput_ratio,
+            mean_over(memory_throughput_ratio, dur_ns) as memory_throughput_ratio,
+            cast(sum(dur_ns) as bigint) as total_ns,
+            bool_and(dur_ns is not null) as is_timed,
+            cast(whole_sum(all_flop) as double) as total_flop,
+            cast(whole_sum(dram_bytes) as double) as total_bytes,
+            arg_max(bound_reason, coalesce(dur_ns, 0)) as bound_reason,
             any_value(group_number) as group_number
-        from titled
+        from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
         group by grouping sets ((group_name, owner_id, launch_event), ())
     ),
     held as (

@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and Fig. 3: rooflines of models and of their
 -- operations, coloured by class"
 -- needs = ["op_stat"]
--- depends = ["op_figures", "run_title"]
+-- depends = ["op_figures", "run_title", "whole_sum_where", "one_or_mixed"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: op (name: the same), class or run",
@@ -73,24 +73,13 @@ with
             sum(known_ns) filter (where lacking is null) as known_ns,
             sum(known_flop) filter (where lacking is null) as known_flop,
             sum(known_bytes) filter (where lacking is null) as known_bytes,
-            case
-                when bool_and(compute_ns is not null) filter (where lacking is null)
-                then sum(compute_ns) filter (where lacking is null)
-            end as compute_ns,
-            case
-                when bool_and(bandwidth_ns is not null) filter (where lacking is null)
-                then sum(bandwidth_ns) filter (where lacking is null)
-            end as bandwidth_ns,
+            whole_sum_where(compute_ns, lacking is null) as compute_ns,
+            whole_sum_where(bandwidth_ns, lacking is null) as bandwidth_ns,
             coalesce(
                 any_value(lacking),
                 any_value(case when known_count < occurrence_count then reason end)
             ) as reason,
-            case
-                when min(bytes_basis) = max(bytes_basis)
-                then min(bytes_basis)
-                when min(bytes_basis) is not null
-                then 'mixed'
-            end as byte_definition,
+            one_or_mixed(bytes_basis) as byte_definition,
             sum(zero_count) filter (where lacking is null) as zero_launch_count,
             sum(zero_ns) filter (where lacking is null) as zero_ns
         from figures

@@ -2,7 +2,7 @@
 -- roofline."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III; Javed 2019, sect. 3"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of"]
+-- depends = ["grouped_launch", "level_traffic", "one_or_mixed"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a
@@ -45,7 +45,6 @@ with
     chosen as (
         select
             *,
-            case when $by = 'launch' then event_id end as launch_event,
             case
                 $precision
                 when 'fp64'
@@ -77,95 +76,31 @@ with
                 when 'tensor'
                 then tensor_reason
                 else total_reason
-            end as part_reason,
-            case
-                when
-                    $byte_definition = 'vendor'
-                    or (
-                        $byte_definition = 'any'
-                        and l2_paper_bytes is null
-                        and l2_vendor_bytes is not null
-                    )
-                then 'vendor'
-                else 'paper'
-            end as l2_definition,
-            case
-                when
-                    $byte_definition = 'vendor'
-                    or (
-                        $byte_definition = 'any'
-                        and l1_paper_bytes is null
-                        and l1_vendor_bytes is not null
-                    )
-                then 'vendor'
-                else 'paper'
-            end as l1_definition
-        from work_under('fp32', $fp16_convention)
-        where
-            ($run_id is null or run_id = $run_id)
-            and case
-                when $by = 'label' and $label is null
-                then error('by=label needs label=NAME')
-                else true
-            end
+            end as part_reason
+        from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
     ),
     levels as (
         select
-            run_id,
-            source_id,
-            device_id,
-            name,
-            launch_event,
-            launch_count,
-            launch_index,
-            dur_ns,
-            part_flop,
-            part_reason,
-            other_part_flop,
-            'dram' as level_name,
-            cast(null as varchar) as definition,
-            dram_bytes as traffic_bytes,
-            dram_reason as traffic_reason
+            *,
+            unnest(
+                level_traffic(
+                    $level,
+                    $byte_definition,
+                    dram_bytes,
+                    dram_ns,
+                    dram_reason,
+                    l2_paper_bytes,
+                    l2_vendor_bytes,
+                    l2_ns,
+                    l2_reason,
+                    l1_paper_bytes,
+                    l1_vendor_bytes,
+                    l1_ns,
+                    l1_reason
+                ),
+                recursive := true
+            )
         from chosen
-        where $level in ('all', 'dram')
-        union all
-        select
-            run_id,
-            source_id,
-            device_id,
-            name,
-            launch_event,
-            launch_count,
-            launch_index,
-            dur_ns,
-            part_flop,
-            part_reason,
-            other_part_flop,
-            'l2',
-            l2_definition,
-            case l2_definition when 'paper' then l2_paper_bytes else l2_vendor_bytes end,
-            l2_reason
-        from chosen
-        where $level in ('all', 'l2')
-        union all
-        select
-            run_id,
-            source_id,
-            device_id,
-            name,
-            launch_event,
-            launch_count,
-            launch_index,
-            dur_ns,
-            part_flop,
-            part_reason,
-            other_part_flop,
-            'l1',
-            l1_definition,
-            case l1_definition when 'paper' then l1_paper_bytes else l1_vendor_bytes end,
-            l1_reason
-        from chosen
-        where $level in ('all', 'l1')
     ),
     explained as (
         select
@@ -180,48 +115,6 @@ with
             end as reason
         from levels
     ),
-    parts as (
-        select
-            run_id,
-            source_id,
-            device_id,
-            name,
-            launch_event,
-            level_name,
-            sum(launch_count) as launch_count,
-            sum(launch_count) filter (where reason is null) as known_launch_count,
-            sum(dur_ns) as total_ns,
-            cast(sum(part_flop) as double) as total_flop,
-            cast(sum(other_part_flop) as double) as other_flop,
-            cast(sum(traffic_bytes) as double) as total_bytes,
-            cast(sum(part_flop) filter (where reason is null) as double) as known_flop,
-            cast(sum(traffic_bytes) filter (where reason is null) as double) as known_bytes,
-            cast(sum(part_flop) filter (where dur_ns > 0) as double) as timed_flop,
-            sum(dur_ns) filter (where dur_ns > 0 and part_flop is not null) as flop_ns,
-            cast(sum(traffic_bytes) filter (where dur_ns > 0) as double) as timed_bytes,
-            sum(dur_ns) filter (where dur_ns > 0 and traffic_bytes is not null) as bytes_ns,
-            arg_max(reason, coalesce(dur_ns, 0)) as reason,
-            max(coalesce(dur_ns, 0)) filter (where reason is not null) as reason_ns,
-            case
-                when min(definition) = max(definition)
-                then min(definition)
-                when min(definition) is not null
-                then 'mixed'
-            end as definition,
-            any_value(launch_index) as launch_index
-        from explained
-        group by run_id, source_id, device_id, name, launch_event, level_name
-    ),
-    titled as (
-        select
-            parts.*,
-            group_of($by, parts.name, run_group.title, run_group.label_value) as group_name,
-            run_group.label_number as group_number,
-            -- two runs, or launches of two sources, can have one name
-            case $by when 'launch' then parts.source_id when 'run' then parts.run_id end as owner_id
-        from parts
-        join run_group($run_id, $by, $label) as run_group on run_group.run_id = parts.run_id
-    ),
     grouped as (
         select
             group_name,
@@ -229,24 +122,33 @@ with
             launch_event,
             level_name,
             cast(sum(launch_count) as bigint) as launch_count,
-            cast(coalesce(sum(known_launch_count), 0) as bigint) as known_launch_count,
-            cast(sum(total_ns) as bigint) as total_ns,
-            sum(total_flop) as total_flop,
-            sum(other_flop) as other_flop,
-            sum(total_bytes) as total_bytes,
-            ratio(sum(known_flop), sum(known_bytes)) as intensity_flop_per_byte,
-            ratio(sum(timed_flop) * 1e9, sum(flop_ns)) as achieved_flop_per_s,
-            ratio(sum(timed_bytes) * 1e9, sum(bytes_ns)) as achieved_bytes_per_s,
-            arg_max(reason, reason_ns) as reason,
-            case
-                when min(definition) = max(definition)
-                then min(definition)
-                when min(definition) is not null
-                then 'mixed'
-            end as definition,
+            cast(
+                coalesce(sum(launch_count) filter (where reason is null), 0) as bigint
+            ) as known_launch_count,
+            cast(sum(dur_ns) as bigint) as total_ns,
+            cast(sum(part_flop) as double) as total_flop,
+            cast(sum(other_part_flop) as double) as other_flop,
+            cast(sum(traffic_bytes) as double) as total_bytes,
+            ratio(
+                sum(part_flop) filter (where reason is null),
+                sum(traffic_bytes) filter (where reason is null)
+            ) as intensity_flop_per_byte,
+            ratio(
+                sum(part_flop) filter (where dur_ns > 0) * 1e9,
+                sum(dur_ns) filter (where part_flop is not null)
+            ) as achieved_flop_per_s,
+            ratio(
+                sum(traffic_bytes) filter (where dur_ns > 0) * 1e9,
+                sum(dur_ns) filter (where traffic_bytes is not null)
+            ) as achieved_bytes_per_s,
+            arg_max(reason, coalesce(dur_ns, 0)) as reason,
+            -- of what was not counted, the bytes that were looked for first
+            one_or_mixed(
+                case when level_name <> 'dram' then coalesce(definition, 'paper') end
+            ) as definition,
             case when $by = 'launch' then any_value(launch_index) end as launch_index,
             any_value(group_number) as group_number
-        from titled
+        from explained
         group by group_name, owner_id, launch_event, level_name
     ),
     told as (

@@ -4,7 +4,7 @@
 -- source = "Williams 2009 (Roofline), by operator; function op_model; docs/metrics.md, section
 -- Operators of a timeline"
 -- needs = ["op_call"]
--- depends = ["operator_work", "run_title", "one_provenance"]
+-- depends = ["operator_work", "run_title", "one_or_mixed", "whole_sum_where"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- level = {type = "VARCHAR", doc = "level of memory; only of dram bytes are known by operator",
@@ -85,14 +85,8 @@ with
             sum(work_ns) filter (where is_in) as known_ns,
             sum(total_flop) filter (where is_in) as known_flop,
             sum(total_bytes) filter (where is_in) as known_bytes,
-            case
-                when bool_and(compute_ns is not null) filter (where is_in)
-                then sum(compute_ns) filter (where is_in)
-            end as compute_ns,
-            case
-                when bool_and(bandwidth_ns is not null) filter (where is_in)
-                then sum(bandwidth_ns) filter (where is_in)
-            end as bandwidth_ns,
+            whole_sum_where(compute_ns, is_in) as compute_ns,
+            whole_sum_where(bandwidth_ns, is_in) as bandwidth_ns,
             -- that of the most time left out; of what the point is of, that of kernels without
             -- counters
             arg_max(
@@ -104,7 +98,7 @@ with
             ) as zero_launch_count,
             coalesce(sum(work_ns) filter (where is_in and total_flop = 0), 0) as zero_ns,
             coalesce(
-                one_provenance(provenance_kind),
+                one_or_mixed(provenance_kind),
                 case $provenance when 'measured' then 'measured' else 'modelled' end
             ) as byte_definition
         from pieces

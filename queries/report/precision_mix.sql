@@ -2,7 +2,7 @@
 -- kernels that are mostly of it."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. IV: use of tensor cores; Javed 2019, sect. 5"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "group_of"]
+-- depends = ["grouped_launch", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a
@@ -29,7 +29,6 @@ with
     chosen as (
         select
             *,
-            case when $by = 'launch' then event_id end as launch_event,
             case
                 when all_flop is null
                 then 'unknown'
@@ -43,23 +42,15 @@ with
                 then 'fp32'
                 else 'fp16'
             end as main_precision
-        from work_under('fp32', $fp16_convention)
-        where
-            ($run_id is null or run_id = $run_id)
-            and case
-                when $by = 'label' and $label is null
-                then error('by=label needs label=NAME')
-                else true
-            end
+        from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
     ),
     parts as (
         select
-            run_id,
-            source_id,
-            device_id,
-            name,
+            group_name,
+            owner_id,
             launch_event,
             main_precision,
+            any_value(group_number) as group_number,
             sum(launch_count) as launch_count,
             sum(dur_ns) as total_ns,
             cast(sum(fp64_flop) as double) as fp64_flop,
@@ -67,21 +58,9 @@ with
             cast(sum(fp16_flop) as double) as fp16_flop,
             cast(sum(tensor_flop) as double) as tensor_flop,
             cast(sum(other_fp16_flop) as double) as other_fp16_flop,
-            case
-                when bool_and(all_flop is not null) then cast(sum(all_flop) as double)
-            end as all_flop
+            cast(whole_sum(all_flop) as double) as all_flop
         from chosen
-        group by run_id, source_id, device_id, name, launch_event, main_precision
-    ),
-    titled as (
-        select
-            parts.*,
-            group_of($by, parts.name, run_group.title, run_group.label_value) as group_name,
-            run_group.label_number as group_number,
-            -- two runs, or launches of two sources, can have one name
-            case $by when 'launch' then parts.source_id when 'run' then parts.run_id end as owner_id
-        from parts
-        join run_group($run_id, $by, $label) as run_group on run_group.run_id = parts.run_id
+        group by group_name, owner_id, launch_event, main_precision
     ),
     kinds as (
         select
@@ -91,7 +70,7 @@ with
             unnest(
                 [fp64_flop, fp32_flop, other_fp16_flop, tensor_flop, null, null]
             ) as other_part_flop
-        from titled
+        from parts
     ),
     grouped as (
         select
@@ -101,7 +80,7 @@ with
             precision_name,
             sum(part_flop) as total_flop,
             sum(other_part_flop) as other_flop,
-            case when bool_and(all_flop is not null) then sum(all_flop) end as all_flop,
+            whole_sum(all_flop) as all_flop,
             cast(
                 coalesce(
                     sum(launch_count) filter (where precision_name = main_precision), 0

@@ -2,7 +2,8 @@
 -- each level of memory, and the time both would take at peak."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what"]
+-- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what",
+-- "level_traffic", "whole_sum_where", "one_or_mixed"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of
@@ -74,41 +75,20 @@ with
             compute_throughput_ratio,
             memory_throughput_ratio,
             unnest(
-                list_filter(
-                    [
-                        {
-                            'level_name':'dram',
-                            'traffic_bytes':dram_bytes,
-                            'traffic_ns':dram_ns,
-                            'traffic_reason':dram_reason,
-                            'definition':null
-                        },
-                        {
-                            'level_name':'l2',
-                            'traffic_bytes':coalesce(l2_paper_bytes, l2_vendor_bytes),
-                            'traffic_ns':l2_ns,
-                            'traffic_reason':l2_reason,
-                            'definition': case
-                                when l2_paper_bytes is not null
-                                then 'paper'
-                                when l2_vendor_bytes is not null
-                                then 'vendor'
-                            end
-                        },
-                        {
-                            'level_name':'l1',
-                            'traffic_bytes':coalesce(l1_paper_bytes, l1_vendor_bytes),
-                            'traffic_ns':l1_ns,
-                            'traffic_reason':l1_reason,
-                            'definition': case
-                                when l1_paper_bytes is not null
-                                then 'paper'
-                                when l1_vendor_bytes is not null
-                                then 'vendor'
-                            end
-                        }
-                    ],
-                    lambda place:$level in ('all', place.level_name)
+                level_traffic(
+                    $level,
+                    'any',
+                    dram_bytes,
+                    dram_ns,
+                    dram_reason,
+                    l2_paper_bytes,
+                    l2_vendor_bytes,
+                    l2_ns,
+                    l2_reason,
+                    l1_paper_bytes,
+                    l1_vendor_bytes,
+                    l1_ns,
+                    l1_reason
                 ),
                 recursive := true
             )
@@ -141,24 +121,17 @@ with
             sum(launch_count) as launch_count,
             sum(dur_ns) as total_ns,
             sum(launch_count) filter (where reason is null) as known_launch_count,
-            sum(dur_ns) filter (where reason is null) as known_ns,
-            bool_or(dur_ns is null) filter (where reason is null) as lacks_time,
+            whole_sum_where(dur_ns, reason is null) as known_ns,
             cast(sum(all_flop) filter (where reason is null) as double) as known_flop,
             cast(sum(traffic_bytes) filter (where reason is null) as double) as known_bytes,
             sum(launch_count) filter (where reason is null and all_flop = 0) as zero_launch_count,
             sum(dur_ns) filter (where reason is null and all_flop = 0) as zero_ns,
-            sum(compute_ns) filter (where reason is null) as compute_ns,
-            bool_or(compute_ns is null) filter (where reason is null) as lacks_compute,
-            sum(traffic_ns) filter (where reason is null) as traffic_ns,
-            bool_or(traffic_ns is null) filter (where reason is null) as lacks_traffic,
-            sum(dram_ns) filter (where reason is null) as dram_ns,
-            bool_or(dram_ns is null) filter (where reason is null) as lacks_dram,
-            sum(l2_ns) filter (where reason is null) as l2_ns,
-            bool_or(l2_ns is null) filter (where reason is null) as lacks_l2,
-            sum(l1_ns) filter (where reason is null) as l1_ns,
-            bool_or(l1_ns is null) filter (where reason is null) as lacks_l1,
-            sum(overhead_ns) filter (where reason is null) as overhead_ns,
-            bool_or(overhead_ns is null) filter (where reason is null) as lacks_overhead,
+            whole_sum_where(compute_ns, reason is null) as compute_ns,
+            whole_sum_where(traffic_ns, reason is null) as traffic_ns,
+            whole_sum_where(dram_ns, reason is null) as dram_ns,
+            whole_sum_where(l2_ns, reason is null) as l2_ns,
+            whole_sum_where(l1_ns, reason is null) as l1_ns,
+            whole_sum_where(overhead_ns, reason is null) as overhead_ns,
             sum(compute_throughput_ratio * dur_ns) filter (
                 where reason is null
             ) as compute_throughput_sum,
@@ -173,8 +146,7 @@ with
             ) as memory_throughput_ns,
             arg_max(reason, coalesce(dur_ns, 0)) as reason,
             max(coalesce(dur_ns, 0)) filter (where reason is not null) as reason_ns,
-            min(definition) as least_definition,
-            max(definition) as most_definition
+            one_or_mixed(definition) as definition
         from explained
         group by run_id, source_id, device_id, name, launch_event, level_name
     ),
@@ -206,31 +178,26 @@ select
     cast(sum(launch_count) as bigint) as launch_count,
     cast(coalesce(sum(known_launch_count), 0) as bigint) as known_launch_count,
     cast(sum(total_ns) as bigint) as total_ns,
-    cast(case when not bool_or(lacks_time) then sum(known_ns) end as bigint) as known_ns,
+    cast(whole_sum_where(known_ns, known_launch_count > 0) as bigint) as known_ns,
     sum(known_flop) as known_flop,
     sum(known_bytes) as known_bytes,
-    case when not bool_or(lacks_compute) then sum(compute_ns) end as compute_ns,
-    case when not bool_or(lacks_traffic) then sum(traffic_ns) end as bandwidth_ns,
+    whole_sum_where(compute_ns, known_launch_count > 0) as compute_ns,
+    whole_sum_where(traffic_ns, known_launch_count > 0) as bandwidth_ns,
     greatest(
-        case when not bool_or(lacks_dram) then sum(dram_ns) end,
-        case when not bool_or(lacks_l2) then sum(l2_ns) end,
-        case when not bool_or(lacks_l1) then sum(l1_ns) end
+        whole_sum_where(dram_ns, known_launch_count > 0),
+        whole_sum_where(l2_ns, known_launch_count > 0),
+        whole_sum_where(l1_ns, known_launch_count > 0)
     ) as memory_ns,
     busy_what(
         ratio(sum(compute_throughput_sum), sum(compute_throughput_ns)),
         ratio(sum(memory_throughput_sum), sum(memory_throughput_ns)),
         0.6
     ) as busy_name,
-    case
-        when not bool_or(lacks_overhead) then ratio(sum(overhead_ns), sum(known_launch_count))
-    end as launch_ns,
+    ratio(
+        whole_sum_where(overhead_ns, known_launch_count > 0), sum(known_launch_count)
+    ) as launch_ns,
     arg_max(reason, reason_ns) as reason,
-    case
-        when min(least_definition) = max(most_definition)
-        then min(least_definition)
-        when min(least_definition) is not null
-        then 'mixed'
-    end as byte_definition,
+    one_or_mixed(definition) as byte_definition,
     device_name,
     launch_source as source_id,
     launch_event as event_id,

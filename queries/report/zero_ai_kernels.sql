@@ -2,7 +2,7 @@
 -- and why; with their share of launches, time and traffic."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and IV: zero-AI kernels"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "run_group", "group_of"]
+-- depends = ["grouped_launch"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a
@@ -34,16 +34,9 @@
 -- launch_index = {type = "BIGINT", doc = "with by=launch: the profiler's own number"}
 -- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}
 with
-    -- worked out once, as the expressions of work are long
-    chosen as materialized(
+    chosen as (
         select
             *,
-            case when $by = 'launch' then event_id end as launch_event,
-            case
-                when $fp16_convention = 'arithmetic'
-                then total_arithmetic_flop
-                else total_packed_flop
-            end as all_flop,
             case
                 when all_flop > 0 or known_flop > 0
                 then 'has_work'
@@ -64,43 +57,7 @@ with
                 then 'no_value'
                 else 'not_collected'
             end as zero_ai_kind
-        from kernel_work
-        where
-            ($run_id is null or run_id = $run_id)
-            and case
-                when $by = 'label' and $label is null
-                then error('by=label needs label=NAME')
-                else true
-            end
-    ),
-    parts as (
-        select
-            run_id,
-            source_id,
-            device_id,
-            name,
-            launch_event,
-            zero_ai_kind,
-            sum(launch_count) as launch_count,
-            sum(dur_ns) as total_ns,
-            cast(sum(fp16_packed_flop) as double) as fp16_flop,
-            cast(sum(dram_bytes) as double) as dram_bytes,
-            arg_max(missing_metrics, coalesce(dur_ns, 0)) as missing_metrics,
-            arg_max(total_reason, coalesce(dur_ns, 0)) as reason,
-            max(coalesce(dur_ns, 0)) filter (where total_reason is not null) as reason_ns,
-            any_value(launch_index) as launch_index
-        from chosen
-        group by run_id, source_id, device_id, name, launch_event, zero_ai_kind
-    ),
-    titled as (
-        select
-            parts.*,
-            group_of($by, parts.name, run_group.title, run_group.label_value) as group_name,
-            run_group.label_number as group_number,
-            -- two runs, or launches of two sources, can have one name
-            case $by when 'launch' then parts.source_id when 'run' then parts.run_id end as owner_id
-        from parts
-        join run_group($run_id, $by, $label) as run_group on run_group.run_id = parts.run_id
+        from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
     ),
     grouped as (
         select
@@ -109,14 +66,16 @@ with
             launch_event,
             zero_ai_kind,
             cast(sum(launch_count) as bigint) as launch_count,
-            cast(sum(total_ns) as bigint) as total_ns,
-            sum(fp16_flop) as fp16_flop,
-            sum(dram_bytes) as dram_bytes,
-            arg_max(missing_metrics, reason_ns) as missing_metrics,
-            arg_max(reason, reason_ns) as reason,
+            cast(sum(dur_ns) as bigint) as total_ns,
+            cast(sum(fp16_packed_flop) as double) as fp16_flop,
+            cast(sum(dram_bytes) as double) as dram_bytes,
+            arg_max(missing_metrics, coalesce(dur_ns, 0)) filter (
+                where total_reason is not null
+            ) as missing_metrics,
+            arg_max(total_reason, coalesce(dur_ns, 0)) as reason,
             case when $by = 'launch' then any_value(launch_index) end as launch_index,
             any_value(group_number) as group_number
-        from titled
+        from chosen
         group by group_name, owner_id, launch_event, zero_ai_kind
     ),
     shared as (
