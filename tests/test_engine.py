@@ -586,9 +586,11 @@ def test_parameters_are_bound_never_pasted(database: Database) -> None:
 def test_wrong_parameters_are_told(database: Database) -> None:
     with pytest.raises(QueryError, match="kernel_time needs the parameter run_id"):
         database.query("kernel_time")
-    with pytest.raises(QueryError, match="has no parameter a, b; it has: run_id"):
+    with pytest.raises(QueryError, match="has no parameter a, b; its parameters: run_id"):
         database.query("kernel_time", {"run_id": "gpu", "b": 1, "a": 2})
-    with pytest.raises(QueryError, match="the report runs has no parameter run_id; it has: none"):
+    with pytest.raises(
+        QueryError, match="the report runs has no parameter run_id; its parameters: none"
+    ):
         database.query("runs", {"run_id": "gpu"})
     with pytest.raises(QueryError, match="no report called 'device_interval'"):
         database.query("device_interval")
@@ -753,7 +755,9 @@ def test_a_parameter_can_only_be_what_there_is_a_choice_of(counters: Database) -
         counters.query("low_utilization_kernels", {"ceiling": None})
     with pytest.raises(QueryError, match="by=label needs label=NAME"):
         counters.query("zero_ai_kernels", {"by": "label"})
-    with pytest.raises(QueryError, match="has no parameter kind; it has: run_id, by, label"):
+    with pytest.raises(
+        QueryError, match="has no parameter kind; its parameters: run_id, by, label"
+    ):
         counters.query("kernel_figures", {"kind": "x"})
     for top in ("five", -1):
         with pytest.raises(QueryError):

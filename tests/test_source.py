@@ -120,19 +120,19 @@ def test_a_cut_stream_gives_what_comes_before_the_cut(
     assert CONTENT.startswith(content)
     # at most a block of the compressor is lost: 128 KiB and what is in its buffers
     assert len(content) > len(CONTENT) * share - 400_000
-    assert damage == f"{kind} stream is truncated"
+    assert damage == f"{kind} stream is cut short"
 
 
 @pytest.mark.parametrize("missing", [1, 4, 8])
 def test_gzip_without_all_of_its_check_sum_is_cut(missing: int, source: Write) -> None:
     content, damage = read(source(gzip.compress(TEXT)[:-missing]))
     assert content == TEXT
-    assert damage == "gzip stream is truncated"
+    assert damage == "gzip stream is cut short"
 
 
 def test_a_file_that_ends_in_the_magic_bytes_is_cut(source: Write) -> None:
     for kind, magic in (("gzip", b"\x1f\x8b"), ("zstd", b"\x28\xb5\x2f\xfd")):
-        assert read(source(magic)) == (b"", f"{kind} stream is truncated")
+        assert read(source(magic)) == (b"", f"{kind} stream is cut short")
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
@@ -310,7 +310,7 @@ def test_laid_out_is_the_content_uncompressed(kind: str, source: Write, tmp_path
         plain,
         damage,
     ):
-        assert damage == "gzip stream is truncated"
+        assert damage == "gzip stream is cut short"
         assert CONTENT.startswith(plain.path.read_bytes())
 
 

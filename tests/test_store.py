@@ -398,7 +398,7 @@ def test_another_value_of_a_label_is_refused_before_anything_is_read(
     bring_in(store, gpu_trace, run_name="r", labels={"batch": "32", "lr": "1"})
     before = tree(store)
     monkeypatch.setattr("tracekit.intake.job.identify", None)  # nothing may be read
-    with pytest.raises(UsageError, match=r"'r' has the label batch=32, and batch=64 is asked for"):
+    with pytest.raises(UsageError, match=r"'r' has the label batch=32, and batch=64 was given"):
         bring_in(store, cpu_trace, run_name="r", labels={"lr": "1", "batch": "64"})
     assert tree(store) == before
 
@@ -548,7 +548,7 @@ def test_a_name_that_several_runs_have_is_asked_back(
         (tmp_path / folder).mkdir()
         shutil.copy(file, tmp_path / folder / "rank.json")
     first, second = bring_in(tmp_path / "S", tmp_path / "a", tmp_path / "b")
-    with pytest.raises(UsageError, match="several runs are called 'rank'") as caught:
+    with pytest.raises(UsageError, match="several runs are named 'rank'") as caught:
         Database(open_store(tmp_path / "S")).run_id("rank")
     assert first.run_id in str(caught.value)
     assert second.run_id in str(caught.value)
@@ -615,7 +615,9 @@ def test_a_broken_description_is_told_with_its_file(
 
 
 def test_a_store_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"does not exist; `tracekit ingest FILE --store '.*a b'`"):
+    with pytest.raises(
+        StoreError, match=r"does not exist; create one with `tracekit ingest FILE --store '.*a b'`"
+    ):
         open_store(tmp_path / "a b")
 
 

@@ -72,7 +72,7 @@ def test_of_very_many_outliers_some_are_drawn() -> None:
     (box,) = chart.boxes
     assert len(box.outliers) == 2000
     assert (box.outliers[0], box.outliers[-1]) == (0.0, 10_000.0)
-    assert chart.data.notes == ("of 10,001 outliers 2,000 are drawn, evenly by rank",)
+    assert chart.data.notes == ("2,000 of 10,001 outliers are drawn, evenly by rank",)
 
 
 @pytest.mark.parametrize(

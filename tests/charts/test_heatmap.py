@@ -135,8 +135,11 @@ def test_the_report_is_asked_for_the_runs(hand_made: Any, labelled: Any) -> None
 @pytest.mark.parametrize(
     ("request_", "says"),
     [
-        (Request(options=ASKED | {"by": "bs"}), "no option --by; it has: --x, --y, --metric, --w"),
-        (Request(panels="bs", options=ASKED), "heatmap has no option --panels; it has: --x"),
+        (
+            Request(options=ASKED | {"by": "bs"}),
+            "no option --by; its options: --x, --y, --metric, --w",
+        ),
+        (Request(panels="bs", options=ASKED), "heatmap has no option --panels; its options: --x"),
         (Request(over="bs", options=ASKED), "no option --over"),
     ],
 )

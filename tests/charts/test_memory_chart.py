@@ -92,5 +92,5 @@ def test_without_memory_it_says_what_is_missing(hand_made: type[Any], labelled: 
     store = hand_made("memory_over_time", {"r1": []})
     with pytest.raises(UsageError, match="record with profile_memory=True"):
         Memory().build(store, {"r1": "first"}, labelled({}), Request())
-    with pytest.raises(UsageError, match="no option --of; it has: --phase"):
+    with pytest.raises(UsageError, match="no option --of; its options: --phase"):
         Memory().build(store, {"r1": "first"}, labelled({}), Request(options={"of": "x"}))

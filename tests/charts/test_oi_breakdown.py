@@ -217,7 +217,7 @@ def test_runs_of_one_name_are_told_apart(hand_made: Any) -> None:
 def test_what_cannot_be_drawn_is_said(hand_made: Any, labelled: Any) -> None:
     store = hand_made("cpu_work", {"r": [work("r", 1.0, 1.0)]})
     labels = labelled({"r": {"batch": 1}})
-    with pytest.raises(UsageError, match=r"none of the runs has counters .*perf stat"):
+    with pytest.raises(UsageError, match=r"none of the runs has CPU counters.*perf stat"):
         built(store, {"other": "other"})
     for asked, option in (("over", "over"), ("series", "series"), ("panels", "panels")):
         with pytest.raises(UsageError, match=f"--{option} nodes: none .*labels: batch"):

@@ -115,5 +115,5 @@ def test_platforms_stand_by_size() -> None:
 
 def test_an_option_of_other_charts(hand_made: Any, labelled: Any) -> None:
     asked = Request(over="platform", series="bs", options={"baseline": "v100", "x": "params"})
-    with pytest.raises(UsageError, match="no option --series; it has: --o"):
+    with pytest.raises(UsageError, match="no option --series; its options: --o"):
         chart_named("speedup").build(hand_made("speedup", {}), {}, labelled({}), asked)

@@ -183,11 +183,11 @@ def test_lines_of_one_point_are_told(store: Any, labels: Any) -> None:
     ("request_", "says"),
     [
         ({"over": "ranks"}, "--over ranks: none .*'ranks'; labels: model, nodes, site"),
-        ({"options": {"metric": None}}, "which metric?.*--metric: images_per_s, loss"),
+        ({"options": {"metric": None}}, "several metrics.*--metric: images_per_s, loss"),
         ({"options": {"metric": "x"}}, "has the metric 'x'; known: images_per_s, loss"),
         ({"options": {"baseline": "b"}}, "0 runs with this name .* it: run a1, run a2, run b1"),
         ({"options": {"show": "x"}}, "--show: invalid value 'x'; use one of: metric, speedup, eff"),
-        ({"options": {"of": "x"}}, "no option --of; it has: --metric, --show, --baseline"),
+        ({"options": {"of": "x"}}, "no option --of; its options: --metric, --show, --baseline"),
         ({"series": "y"}, "--series y: none of the runs"),
         ({"panels": "y"}, "--panels y: none of the runs"),
     ],

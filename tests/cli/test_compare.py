@@ -266,7 +266,7 @@ def test_without_a_device_operators_are_compared(tracekit: Tracekit, store: Path
         (["fast", "nothing"], 2, "there is no run called 'nothing'"),
         (["fast", "slow", "--fail-on", "5"], 2, "--fail-on '5': write a percentage, e.g. 5%"),
         (["fast", "slow", "--fail-on", "-5%"], 2, "--fail-on '-5%': write a percentage"),
-        (["fast", "slow", "--by", "colour"], 5, "by cannot be 'colour'"),
+        (["fast", "slow", "--by", "colour"], 5, "by: invalid value 'colour'"),
         (["fast", "slow", "--phase", "x"], 5, "phase must be all, stable or N..M"),
         (["fast"], 2, "Missing argument 'B'"),
     ],

@@ -144,11 +144,14 @@ def test_a_device_is_named_in_many_ways(tracekit: Tracekit, device: str, capabil
         (("nsight-compute", "--metrics"), "--metrics --device H100 (or sm_90, 9.0)"),
         (("nsight-compute", "--metrics", "--device", "Voodoo 2"), "such as 9.0 or sm_90"),
         (("nsight-compute", "--metrics", "--device", ""), "such as 9.0 or sm_90"),
-        (("nsight-compute", "--metrics", "--device", "RTX"), "several devices are called so"),
+        (("nsight-compute", "--metrics", "--device", "RTX"), "several devices have this name"),
         (("nsight-compute", "--metrics", "--device", "MI300X"), "not an NVIDIA device"),
         (("nsight-compute", "--metrics", "--device", "P100"), "tracekit formats nvprof --record"),
-        (("nsight-compute", "--metrics", "--device", "sm_61"), "not on 6.1"),
-        (("torch-profiler", "--metrics", "--device", "H100"), "asked for: nsight-compute"),
+        (("nsight-compute", "--metrics", "--device", "sm_61"), "not 6.1"),
+        (
+            ("torch-profiler", "--metrics", "--device", "H100"),
+            "formats with selectable counters: nsight-compute",
+        ),
         (("--metrics", "--device", "H100"), "without a format"),
         (("no-such", "--metrics", "--device", "H100"), "unknown format 'no-such'"),
         (("nsight-compute", "--device", "H100"), "--device needs --metrics"),
@@ -297,6 +300,6 @@ def test_missing_counters_name_the_command(tracekit: Tracekit, tmp_path: Path) -
     done = tracekit("kernels", "--store", tmp_path / "S")
     assert done.code == 0
     told = "".join(done.text.split())
-    assert "toknowalloperationsadd:--metricssmsp__sass_thread_inst" in told
+    assert "tocountalloperations,add:--metricssmsp__sass_thread_inst" in told
     whole = "the whole command: tracekit formats nsight-compute --metrics --device NAME"
     assert whole.replace(" ", "") in told

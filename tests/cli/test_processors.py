@@ -82,7 +82,7 @@ def test_a_summary_of_a_processor_says_what_perf_does(tracekit: Any, tmp_path: P
 
 def test_kernels_say_where_the_counters_are(tracekit: Any, store: str) -> None:
     done = tracekit("kernels", "--store", store)
-    assert "has no device kernels, but CPU counters: use tracekit query perf_overview" in (
+    assert "has no device kernels, but CPU counters; use: tracekit query perf_overview" in (
         done.messages
     )
 
@@ -94,7 +94,7 @@ def test_a_run_has_one_value_of_a_metric(tracekit: Any, store: str, tmp_path: Pa
         "ingest", str(other), "--store", store, "--run", "vgg16", "--metric", "images_per_s=9"
     )
     assert done.code == 2
-    assert "the run 'vgg16' has the metric images_per_s=8.2, and images_per_s=9 is asked" in (
+    assert "the run 'vgg16' has the metric images_per_s=8.2, and images_per_s=9 was given" in (
         done.messages
     )
     done = tracekit(
@@ -112,7 +112,7 @@ def test_a_run_has_one_value_of_a_metric(tracekit: Any, store: str, tmp_path: Pa
             "--metric x=fast: 'fast' is not a number; for a string, use --label",
         ),
         (("--metric", "x=inf"), "--metric x=inf: not a number; omit it if unknown"),
-        (("--metric", "x=nan"), "--metric x=nan: is no number"),
+        (("--metric", "x=nan"), "--metric x=nan: not a number"),
         (("--metric", "x=1", "--metric", "x=2"), "--metric 'x' is given twice with different"),
         (("--events", "nosuch.toml"), "nosuch.toml: cannot be read"),
         (("--device", "3x Xeon Nosuch"), "unknown device"),

@@ -132,7 +132,7 @@ def test_the_plot_fits_the_terminal(
             ["--by", "colour"],
             "--by: invalid value 'colour'; use one of: name, launch, class, phase,",
         ),
-        (["--by", "op"], "there are no operators to draw. XLA's cost model has them"),
+        (["--by", "op"], "no operators to draw. XLA's cost model has them"),
         (["--level", "l3"], "--level: invalid value 'l3'; use one of: dram, l2, l1"),
         (["-o", "a.png", "--size", "poster"], "--size: invalid value 'poster'"),
         (["-o", "a.png", "--style", "nosuch"], "--style nosuch: matplotlib has no such style"),

@@ -44,7 +44,7 @@ def test_what_is_not_there_has_a_reason(tracekit: Tracekit, filled: Path) -> Non
     assert lines["busy"] == "unknown: no kernels with a start and a duration"
     assert lines["kernels"] == "none with a known duration"
     assert "op 1" in lines  # of the processor, as there are no kernels
-    assert lines["bound"] == "unknown: no shapes;  no FLOP modeled from shapes"
+    assert lines["bound"] == "unknown: no shapes; no FLOP modeled from shapes"
 
 
 def test_of_some_steps(tracekit: Tracekit, filled: Path) -> None:

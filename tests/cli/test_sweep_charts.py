@@ -160,37 +160,45 @@ def test_they_fit_the_terminal(
         (
             (*HEAT, "--metric", "flops", "--where", "bs=64,node=1024,layer=4"),
             2,
-            "there is nothing to draw: none has flops (OOM)",
+            "nothing to draw: none has flops (OOM)",
         ),
         ((*HEAT, "--metric", "flops", "--where", "layer=5"), 5, "no configuration has layer=5; "),
-        ((*HEAT, "--metric", "flops", "--rule", "sum"), 5, "rule cannot be 'sum'; it is one of:"),
+        (
+            (*HEAT, "--metric", "flops", "--rule", "sum"),
+            5,
+            "rule: invalid value 'sum'; use one of:",
+        ),
         (
             (*HEAT, "--metric", "flops", "--color", "bs"),
             2,
-            "the chart heatmap has no option --color; it has: --x, --y, --metric, --where, --rule",
+            "the chart heatmap has no option --color; its options: --x, --y,",
         ),
         ((*HEAT, "--metric", "flops", "--panels", "layer"), 2, "has no option --panels"),
-        ((*BOX, "--log"), 2, "the chart box has no option --log; it has: --metric, --by, --where"),
+        (
+            (*BOX, "--log"),
+            2,
+            "the chart box has no option --log; its options: --metric, --by, --where",
+        ),
         (
             ("chart", "throughput", "--store", "S", "--x", "node"),
             2,
-            "the chart throughput has no option --x; it has: --metric, --show, --baseline",
+            "the chart throughput has no option --x; its options: --metric, --show, --baseline",
         ),
         (
             ("chart", "speedup", "--store", "S", "--over", "node"),
             5,
-            "say which x (one of bs, flops, layer, node); e.g. add --x bs",
+            "specify x (one of bs, flops, layer, node); e.g. add --x bs",
         ),
         (
             ("chart", "heatmap", "--store", "S"),
             5,
-            "and which y (one of bs, layer, node); e.g. add --x bs --y layer",
+            "and y (one of bs, layer, node); e.g. add --x bs --y layer",
         ),
         (("chart", "box", "--store", "S"), 5, "specify by (one of bs, layer, node); e.g. add --"),
         (
             ("chart", "speedup", "--store", "S", "--x", "bs", "--over", "node"),
             5,
-            "say which baseline (one of 32, 128, 1024, 4096); e.g. add --baseline 32",
+            "specify baseline (one of 32, 128, 1024, 4096); e.g. add --baseline 32",
         ),
     ],
 )
@@ -263,7 +271,7 @@ def test_from_python(swept: Path) -> None:
     assert len(drawn.data) == 6
     short = session.draw("heatmap", x="node", y="bs", where="layer=8", size="slide")
     assert short.data.rows() == drawn.data.rows()
-    with pytest.raises(ChoiceError, match=r"say which baseline \(one of 4, 8\)"):
+    with pytest.raises(ChoiceError, match=r"specify baseline \(one of 4, 8\)"):
         session.draw("speedup", over="layer", x="node")
     assert drawn.figure.get_figwidth() == 13.33
 
@@ -282,7 +290,7 @@ def test_a_report_says_the_command_that_is_complete(tracekit: Tracekit, there: P
     assert (done.code, done.error) == (
         5,
         (
-            "say which baseline (one of 32, 128, 1024, 4096); e.g. tracekit query speedup --param "
+            "specify baseline (one of 32, 128, 1024, 4096); e.g. tracekit query speedup --param "
             "over=node --param baseline=32 --store S"
         ),
     )
@@ -312,10 +320,10 @@ def test_why_there_is_nothing_to_draw(tracekit: Tracekit, here: Path) -> None:
     ingest(here / "t.csv", here / "T", Options(run_name="t"))
     done = tracekit("chart", "sensitivity", "--store", "T")
     assert done.error == (
-        "there is nothing to draw: no label was fitted (layer: has one value only; net: its values "
+        "nothing to draw: no label was fitted (layer: has one value only; net: its values "
         "are words)"
     )
     done = tracekit(
         "chart", "speedup", "--over", "net", "--baseline", "a", "--x", "net", "--store", "T"
     )
-    assert done.error == "there is nothing to draw: no configuration in common has a number for net"
+    assert done.error == "nothing to draw: no configuration in common has a number for net"

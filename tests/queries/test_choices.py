@@ -73,7 +73,7 @@ def test_several_metrics_and_labels_are_listed(make: Make) -> None:
     assert choices(database, "heatmap") == {"x": labels, "y": labels, "metric": metrics}
     assert choices(database, "distribution", metric="loss") == {"by": labels}
     assert choices(database, "speedup", over="cores", baseline="1") == {"metric": metrics}
-    said = r"^say which metric \(one of images_per_s, loss\) and which by \(one of batch, cores\)$"
+    said = r"^specify metric \(one of images_per_s, loss\) and by \(one of batch, cores\)$"
     with pytest.raises(QueryError, match=said):
         database.query("distribution")
 
@@ -128,7 +128,7 @@ def test_many_values_are_not_all_listed(make: Make) -> None:
 
 
 def test_values_from_files_are_told_in_one_line(make: Make) -> None:
-    with pytest.raises(QueryError, match=r"^say which baseline \(one of a, b\\nerror: c\)$"):
+    with pytest.raises(QueryError, match=r"^specify baseline \(one of a, b\\nerror: c\)$"):
         make({"a": 'net,rate\na,1.5\n"b\nerror: c",2.5\n'}).query("speedup")
 
 

@@ -247,7 +247,7 @@ def test_weights_for_a_speedup(corpus: Path, sweeps: Database) -> None:
     [
         ({"order": 3}, "order cannot be 3; it is 1 or 2"),
         ({"labels": "bs,nodes"}, "no configuration has the label nodes; there are: bs, input"),
-        ({"over": "platform"}, r"say which baseline \(one of gpu, tpu\)"),
+        ({"over": "platform"}, r"specify baseline \(one of gpu, tpu\)"),
         ({"metric": "bs"}, "bs is a label, not a metric; what a column is can be said at ingest"),
         ({"fixed": "layer=5"}, "no configuration has layer=5; layer is one of: 4, 8, 16, 32, 64"),
         ({"fixed": "layers=4"}, "no configuration has layers=4; labels: bs, input, layer, node"),

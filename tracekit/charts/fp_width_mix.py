@@ -70,8 +70,8 @@ def build(
         by_run[row["run_id"]].append(row)
     if not any(by_run.values()):
         raise UsageError(
-            "none of the runs has counters of floating-point instructions; ingest a file of "
-            "`perf stat -x';' -o FILE -e fp_arith_inst_retired…` has: tracekit ingest FILE"
+            "none of the runs has counters of floating-point instructions; ingest the output of "
+            "`perf stat -x';' -o FILE -e fp_arith_inst_retired…`: tracekit ingest FILE"
         )
     placed = Arrangement(runs, labels, asked)
     panels, table = [], []

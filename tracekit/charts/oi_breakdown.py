@@ -70,8 +70,8 @@ def build(
     """The chart of rows of the report `cpu_work`, one by each run's id."""
     if not rows:
         raise UsageError(
-            "none of the runs has CPU counters; ingest a file of "
-            "`perf stat -x';' -o FILE` has: tracekit ingest FILE"
+            "none of the runs has CPU counters; ingest the output of "
+            "`perf stat -x';' -o FILE`: tracekit ingest FILE"
         )
     placed = Arrangement(runs, labels, asked)
     panels, table = [], []
