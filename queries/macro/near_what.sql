@@ -4,10 +4,9 @@
 -- depends = ["busy_what"]
 -- [parameters]
 -- roof_name = {type = "VARCHAR", doc = "as of nearest_of"}
--- roof_ratio = {type = "DOUBLE", doc = "the longest time at peak / time; NULL where it is not
--- known"}
+-- roof_ratio = {type = "DOUBLE", doc = "the longest time at peak / time; NULL if it is unknown"}
 -- compute_throughput_ratio = {type = "DOUBLE", doc = "the report's own share of peak: compute;
--- NULL where it has none"}
+-- NULL if it has none"}
 -- memory_throughput_ratio = {type = "DOUBLE", doc = "the same: memory, of its busiest part"}
 -- latency_below = {type = "DOUBLE", doc = "what is below it is far"}
 case
