@@ -1,10 +1,10 @@
--- purpose = "What the report itself says is busy, compute or memory; NULL where it says nothing,
--- or that neither is."
+-- purpose = "What the report itself says is busy, compute or memory; NULL if it says nothing, or
+-- that neither is."
 -- source = "NVIDIA Nsight Compute, rule SOLBottleneck; docs/metrics.md, section Bound and near
 -- what"
 -- [parameters]
 -- compute_throughput_ratio = {type = "DOUBLE", doc = "the report's own share of peak: compute;
--- NULL where it has none"}
+-- NULL if it has none"}
 -- memory_throughput_ratio = {type = "DOUBLE", doc = "the same: memory, of its busiest part"}
 -- busy_from = {type = "DOUBLE", doc = "least share that is busy"}
 case

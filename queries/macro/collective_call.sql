@@ -14,10 +14,10 @@
 -- event_id = {type = "BIGINT", doc = "the call: `kernel.event_id`; `slice.event_id` where it is
 -- on the host alone"}
 -- collective_kind = {type = "VARCHAR", doc = "allreduce, allgather, reduce_scatter, all_to_all,
--- broadcast, reduce, gather, scatter, send, recv, sendrecv, permute or barrier; NULL where
--- nothing says"}
+-- broadcast, reduce, gather, scatter, send, recv, sendrecv, permute or barrier; NULL if nothing
+-- says"}
 -- name = {type = "VARCHAR", doc = "the kernel, or the call on the host"}
--- process_group_name = {type = "VARCHAR", doc = "process group; NULL where the file does not say"}
+-- process_group_name = {type = "VARCHAR", doc = "process group; NULL if unknown"}
 -- process_group_description = {type = "VARCHAR", doc = "what the program calls the group"}
 -- group_key = {type = "VARCHAR", doc = "tells the groups of a run apart: name and ranks, of point
 -- to point the pair too; without a recorded group, which of the rank's communication streams it
@@ -37,8 +37,8 @@
 -- device_id = {type = "BIGINT", doc = "device"}
 -- stream_id = {type = "BIGINT", doc = "stream"}
 -- start_ns = {type = "BIGINT", doc = "start, on the clock of the source"}
--- dur_ns = {type = "BIGINT", doc = "duration, waiting for other ranks included; NULL where the
--- file has only the call on the host"}
+-- dur_ns = {type = "BIGINT", doc = "duration, waiting for other ranks included; NULL if the file
+-- has only the call on the host"}
 -- step_index = {type = "BIGINT", doc = "step that it was launched in; NULL outside of steps"}
 -- reason = {type = "VARCHAR", doc = "why the kind, a size or the duration is NULL"}
 with

@@ -1,5 +1,5 @@
 -- purpose = "The calls of collectives of a run, each with those of the other ranks that it is one
--- collective with; or why they are not known."
+-- collective with; or why they are unknown."
 -- source = "docs/metrics.md, section Many ranks: matching, waiting, clocks"
 -- needs = ["source_file"]
 -- depends = ["collective_call", "step_window"]
@@ -18,7 +18,7 @@
 -- collective_kind = {type = "VARCHAR", doc = "allreduce, allgather …; a send and its receive are
 -- sendrecv"}
 -- process_group_name = {type = "VARCHAR", doc = "process group"}
--- process_group_description = {type = "VARCHAR", doc = "what the program calls it"}
+-- process_group_description = {type = "VARCHAR", doc = "name given by the program"}
 -- group_size_count = {type = "BIGINT", doc = "ranks in the group; where no group is recorded, in
 -- the job or the run"}
 -- sequence_index = {type = "BIGINT", doc = "number in the group"}

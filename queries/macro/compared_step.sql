@@ -6,7 +6,7 @@
 -- [parameters]
 -- a_run = {type = "VARCHAR", doc = "run A"}
 -- b_run = {type = "VARCHAR", doc = "run B"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)"}
+-- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
 -- grouping_kind = {type = "VARCHAR", doc = "kernel, op, layer, phase or category"}
 -- [columns]
 -- side = {type = "VARCHAR", doc = "a or b"}

@@ -12,19 +12,18 @@
 -- basis_kind = {type = "VARCHAR", doc = "as of compared_source"}
 -- amount_kind = {type = "VARCHAR", doc = "what the time is of: step (or outside of all steps),
 -- recording (the whole of it) or iteration (the mean)"}
--- source_id = {type = "VARCHAR", doc = "source; NULL where the launches of several are one
--- recording"}
+-- source_id = {type = "VARCHAR", doc = "source; NULL if the launches of several are one recording"}
 -- step_index = {type = "BIGINT", doc = "step; NULL outside of steps, and where the source does
 -- not tell"}
--- name = {type = "VARCHAR", doc = "kernel, operator, layer …; NULL where nothing says"}
+-- name = {type = "VARCHAR", doc = "kernel, operator, layer …; NULL if nothing says"}
 -- module_path = {type = "VARCHAR", doc = "of what has another name in the other run: the module
 -- it is in"}
 -- owner_name = {type = "VARCHAR", doc = "likewise: a kernel's operator, or what the operator was
 -- called by"}
 -- owner_dims = {type = "VARCHAR", doc = "likewise: the shapes of the owner's inputs"}
--- dur_ns = {type = "BIGINT", doc = "time; NULL where none is known"}
+-- dur_ns = {type = "BIGINT", doc = "time; NULL if none is known"}
 -- work_count = {type = "BIGINT", doc = "launches, calls or occurrences"}
--- unknown_count = {type = "BIGINT", doc = "those of them whose time is not known"}
+-- unknown_count = {type = "BIGINT", doc = "those of them whose time is unknown"}
 with
     sources as materialized(from compared_source(a_run, b_run, grouping_kind)),
     contexts as materialized(

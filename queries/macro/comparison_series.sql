@@ -7,22 +7,22 @@
 -- [parameters]
 -- a_run = {type = "VARCHAR", doc = "run A"}
 -- b_run = {type = "VARCHAR", doc = "run B"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)"}
+-- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
 -- grouping_kind = {type = "VARCHAR", doc = "kernel, op, layer, phase or category"}
 -- [columns]
 -- side = {type = "VARCHAR", doc = "a or b"}
 -- row_kind = {type = "VARCHAR", doc = "part, total, busy, idle, and step, or without steps
 -- elapsed (first start to last end of device work)"}
--- step_index = {type = "BIGINT", doc = "step; NULL where the time is not of one"}
+-- step_index = {type = "BIGINT", doc = "step; NULL if the time is not of one"}
 -- side_step_count = {type = "BIGINT", doc = "steps that the run is compared by; NULL without"}
--- name = {type = "VARCHAR", doc = "of a part its name, in A if it has another in B; NULL where
+-- name = {type = "VARCHAR", doc = "of a part its name, in A if it has another in B; NULL if
 -- nothing says"}
 -- other_name = {type = "VARCHAR", doc = "its name in B where that is another"}
 -- match_basis = {type = "VARCHAR", doc = "name; or owner, with module and shapes as far as both
 -- runs have them; NULL of what only one has"}
 -- value_ns = {type = "DOUBLE", doc = "time, mean over the sources"}
 -- work_count = {type = "DOUBLE", doc = "launches, calls or occurrences, likewise"}
--- unknown_count = {type = "BIGINT", doc = "those of them whose time is not known"}
+-- unknown_count = {type = "BIGINT", doc = "those of them whose time is unknown"}
 with
     all_steps as materialized(from compared_step(a_run, b_run, wanted_phase, grouping_kind)),
     steps as materialized(

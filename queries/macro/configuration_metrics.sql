@@ -4,7 +4,7 @@
 -- needs = ["configuration"]
 -- depends = ["byte_rate_scale", "flop_rate_scale", "sweep_table", "sweep_unknown"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_rate = {type = "VARCHAR", doc = "metric with the rate; NULL: that in FLOP/s, else that
 -- in % with flop in its name"}
 -- wanted_intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic; NULL:

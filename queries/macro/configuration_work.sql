@@ -5,7 +5,7 @@
 -- needs = ["configuration"]
 -- depends = ["configuration_metrics", "op_machine"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_rate = {type = "VARCHAR", doc = "metric with the rate; NULL: by its unit"}
 -- wanted_intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic; NULL: by
 -- its unit or name"}
@@ -19,14 +19,13 @@
 -- name = {type = "VARCHAR", doc = "its labels in one text, if the file has them so"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- total_ns = {type = "DOUBLE", doc = "the time that a metric says; NULL: none is asked for"}
--- known_ns = {type = "DOUBLE", doc = "that time, else one second; NULL where the figures are not
--- known"}
+-- known_ns = {type = "DOUBLE", doc = "that time, else one second; NULL if the figures are unknown"}
 -- known_flop = {type = "DOUBLE", doc = "operations in it"}
 -- known_bytes = {type = "DOUBLE", doc = "bytes in it; NULL also where there is no operation and
 -- no intensity"}
 -- flop_ns = {type = "DOUBLE", doc = "time of an operation at the compute peak of the device"}
 -- byte_ns = {type = "DOUBLE", doc = "time of a byte at its bandwidth"}
--- reason = {type = "VARCHAR", doc = "why they are not known"}
+-- reason = {type = "VARCHAR", doc = "why they are unknown"}
 with
     chosen as materialized(
         select

@@ -4,7 +4,7 @@
 -- [parameters]
 -- run = {type = "VARCHAR", doc = "run"}
 -- key = {type = "BIGINT", doc = "launch_key"}
--- page = {type = "VARCHAR", doc = "page the row is of; NULL where it is not known"}
+-- page = {type = "VARCHAR", doc = "page the row is of; NULL if it is unknown"}
 -- cycles = {type = "DOUBLE", doc = "cycles that passed, which differ between launches"}
 -- measured_ns = {type = "BIGINT", doc = "duration, where there are no cycles"}
 case

@@ -4,7 +4,7 @@
 -- needs = ["measurement"]
 -- depends = ["counter_slot", "event_quantity", "figure_set"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope or cgroup: what values are
 -- added up over"}
 -- [columns]
@@ -15,8 +15,8 @@
 -- slot_name = {type = "VARCHAR", doc = "scope or control group"}
 -- slot_key = {type = "VARCHAR", doc = "one of them as text, never NULL, to join with; blank where
 -- there is neither"}
--- dur_ns = {type = "BIGINT", doc = "elapsed time; NULL where the file has none"}
--- end_ns = {type = "BIGINT", doc = "of an interval: its end, after the start of the measurement"}
+-- dur_ns = {type = "BIGINT", doc = "elapsed time; NULL if the file has none"}
+-- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
 -- fp64_flop = {type = "DOUBLE", doc = "FP64 operations"}
 -- fp64_reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- fp32_flop = {type = "DOUBLE", doc = "FP32 operations"}

@@ -4,7 +4,7 @@
 -- needs = ["measurement"]
 -- depends = ["cut_interval", "whole_sum"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope, interval_scope or cgroup"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
@@ -15,8 +15,8 @@
 -- slot_key = {type = "VARCHAR", doc = "one of them as text, never NULL, to join with; blank where
 -- there is neither"}
 -- dur_ns = {type = "BIGINT", doc = "elapsed time that values are of, without that of intervals
--- that are cut; NULL where the file has none"}
--- end_ns = {type = "BIGINT", doc = "of an interval: its end, after the start of the measurement"}
+-- that are cut; NULL if the file has none"}
+-- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
 with
     slots as (
         select

@@ -4,7 +4,7 @@
 -- needs = ["measurement"]
 -- depends = ["counter_slot", "event_quantity", "cpu_known"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope, interval_scope or cgroup"}
 -- wanted_cpus = {type = "BIGINT", doc = "CPUs of a node; NULL: as the file says, else the cores
 -- of the processor"}
@@ -18,12 +18,12 @@
 -- there is neither"}
 -- target_name = {type = "VARCHAR", doc = "what was measured"}
 -- dur_ns = {type = "BIGINT", doc = "elapsed time"}
--- end_ns = {type = "BIGINT", doc = "of an interval: its end, after the start of the measurement"}
+-- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
 -- cpus = {type = "BIGINT", doc = "CPUs that are there"}
--- cpu_basis = {type = "VARCHAR", doc = "given, file or processor (its cores)"}
+-- cpu_basis = {type = "VARCHAR", doc = "source of cpu_count: given, file or processor (its cores)"}
 -- active_basis = {type = "VARCHAR", doc = "task-clock, times (user and system) or mperf"}
--- active_ns = {type = "DOUBLE", doc = "time that CPUs were active; NULL where that is not known,
--- or cannot be"}
+-- active_ns = {type = "DOUBLE", doc = "time that CPUs were active; NULL if that is unknown, or
+-- cannot be"}
 -- is_of_all = {type = "BOOLEAN", doc = "the clocks are of all CPUs, whether they work or not"}
 -- running_ratio = {type = "DOUBLE", doc = "share of the time that it was counted"}
 -- reason = {type = "VARCHAR", doc = "why the active time, or the elapsed time, is NULL"}

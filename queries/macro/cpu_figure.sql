@@ -5,7 +5,7 @@
 -- needs = ["measurement"]
 -- depends = ["counter_slot", "event_quantity"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope, interval_scope or cgroup"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
@@ -18,7 +18,7 @@
 -- figure_name = {type = "VARCHAR", doc = "clock, ipc, branch_miss …"}
 -- value = {type = "DOUBLE", doc = "the figure in base units"}
 -- running_ratio = {type = "DOUBLE", doc = "least share of the time that an event of it was
--- counted; NULL where perf worked it out"}
+-- counted; NULL if perf worked it out"}
 -- is_by_perf = {type = "BOOLEAN", doc = "perf worked it out, and its events are not in the file"}
 -- missing_name = {type = "VARCHAR", doc = "an event that was not collected, which the value is
 -- NULL for"}

@@ -5,7 +5,7 @@
 -- depends = ["counter_figures", "event_quantity", "device_ceiling", "cpu_known", "run_title",
 -- "label_value", "whole_sum", "first_reason", "width_ceiling"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- grouping_kind = {type = "VARCHAR", doc = "run, source, measurement, interval, scope or cgroup"}
 -- wanted_ceiling = {type = "VARCHAR", doc = "compute peak of the utilization: fp32, fp64, or of a
 -- width (fp32_avx2 …)"}
@@ -22,7 +22,7 @@
 -- ones"}
 -- source_count = {type = "BIGINT", doc = "files"}
 -- node_count = {type = "DOUBLE", doc = "files / the run's label ranks_per_node"}
--- end_ns = {type = "BIGINT", doc = "of an interval: its end, after the start of the measurement"}
+-- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
 -- dur_ns = {type = "BIGINT", doc = "elapsed time: of files the longest, of measurements of a file
 -- the sum"}
 -- node_ns = {type = "DOUBLE", doc = "elapsed time of all nodes: dur_ns x node_count"}
@@ -33,11 +33,11 @@
 -- fp32_flop = {type = "DOUBLE", doc = "FP32 operations"}
 -- fp16_flop = {type = "DOUBLE", doc = "FP16 operations"}
 -- fp64_scalar_flop = {type = "DOUBLE", doc = "FP64 operations of scalar instructions"}
--- fp64_128_flop = {type = "DOUBLE", doc = "FP64 operations of instructions of 128 bits"}
+-- fp64_128_flop = {type = "DOUBLE", doc = "FP64 operations of 128-bit instructions"}
 -- fp64_256_flop = {type = "DOUBLE", doc = "FP64 operations of instructions of 256 bits"}
 -- fp64_512_flop = {type = "DOUBLE", doc = "FP64 operations of instructions of 512 bits"}
 -- fp32_scalar_flop = {type = "DOUBLE", doc = "FP32 operations of scalar instructions"}
--- fp32_128_flop = {type = "DOUBLE", doc = "FP32 operations of instructions of 128 bits"}
+-- fp32_128_flop = {type = "DOUBLE", doc = "FP32 operations of 128-bit instructions"}
 -- fp32_256_flop = {type = "DOUBLE", doc = "FP32 operations of instructions of 256 bits"}
 -- fp32_512_flop = {type = "DOUBLE", doc = "FP32 operations of instructions of 512 bits"}
 -- ceiling_flop = {type = "DOUBLE", doc = "operations of the ceiling's precision"}
@@ -46,11 +46,11 @@
 -- dram_high_bytes = {type = "DOUBLE", doc = "the most"}
 -- dram_read_bytes = {type = "DOUBLE", doc = "bytes read from memory"}
 -- dram_write_bytes = {type = "DOUBLE", doc = "bytes written to memory"}
--- ceiling_name = {type = "VARCHAR", doc = "the compute peak; NULL where files have different ones"}
+-- ceiling_name = {type = "VARCHAR", doc = "the compute peak; NULL if files have different ones"}
 -- ceiling_ns = {type = "DOUBLE", doc = "operations of its precision at that peak, on one node
 -- after another"}
 -- compute_ns = {type = "DOUBLE", doc = "all operations at the peak of their precision and width;
--- NULL where one is not known"}
+-- NULL if one is unknown"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "all bytes at the peak of memory"}
 -- flop_reason = {type = "VARCHAR", doc = "why operations are NULL"}
 -- bytes_reason = {type = "VARCHAR", doc = "why bytes are NULL"}

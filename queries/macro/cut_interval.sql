@@ -3,7 +3,7 @@
 -- source = "docs/metrics.md, section Processor counters: a part is never shown as the whole"
 -- needs = ["measurement"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}

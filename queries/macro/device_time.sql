@@ -1,22 +1,22 @@
--- purpose = "How long compute, communication, copies and sets ran on each device: added up, as a
--- union, hidden behind others and alone."
+-- purpose = "How long compute, communication, copies and memsets ran on each device: added up, as
+-- a union, hidden behind others and alone."
 -- source = "Zhu 2018 (TBD), eq. 1: active time is the union over all streams; docs/metrics.md,
 -- section overlap"
 -- needs = ["attribution"]
 -- depends = ["work_in_window"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
+-- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to
+-- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
 -- the last end of work on any device of the source"}
 -- class_rank = {type = "BIGINT", doc = "place of the class, from 0: each hides those behind it"}
 -- work_class = {type = "VARCHAR", doc = "compute, communication, memcpy or memset: four rows a
 -- device"}
--- work_count = {type = "BIGINT", doc = "kernels, copies or sets"}
+-- work_count = {type = "BIGINT", doc = "kernels, copies or memsets"}
 -- overlapping_count = {type = "BIGINT", doc = "of them kernels that begin while another kernel
 -- still runs on the device"}
 -- sum_ns = {type = "BIGINT", doc = "sum of their durations"}

@@ -4,7 +4,7 @@
 -- needs = ["measurement"]
 -- depends = ["cpu_known", "figure_set"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -13,7 +13,7 @@
 -- quantity_kind = {type = "VARCHAR", doc = "what it counts: flop, dram_read …"}
 -- precision_name = {type = "VARCHAR", doc = "of flop"}
 -- width_name = {type = "VARCHAR", doc = "of flop"}
--- amount = {type = "DOUBLE", doc = "operations or bytes for one count; NULL where that goes by a
+-- amount = {type = "DOUBLE", doc = "operations or bytes for one count; NULL if that goes by a
 -- vector length nobody knows"}
 with
     met as (

@@ -4,7 +4,7 @@
 -- needs = ["measurement"]
 -- depends = ["cut_interval", "event_meaning", "event_value"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope, interval_scope or cgroup:
 -- what values are added up over"}
 -- by_core = {type = "BOOLEAN", doc = "whether cores of each kind (cpu_core, cpu_atom) have rows
@@ -17,14 +17,14 @@
 -- slot_name = {type = "VARCHAR", doc = "scope or control group"}
 -- slot_key = {type = "VARCHAR", doc = "one of them as text, never NULL, to join with; blank where
 -- there is neither"}
--- core_name = {type = "VARCHAR", doc = "kind of the cores that counted; NULL where kinds are not
+-- core_name = {type = "VARCHAR", doc = "kind of the cores that counted; NULL if kinds are not
 -- kept apart, or there is one"}
 -- event_name = {type = "VARCHAR", doc = "event"}
 -- quantity_kind = {type = "VARCHAR", doc = "flop, dram_read …"}
 -- precision_name = {type = "VARCHAR", doc = "of flop"}
 -- width_name = {type = "VARCHAR", doc = "of flop"}
--- quantity = {type = "DOUBLE", doc = "operations, bytes or cycles; NULL where a part of it was
--- not counted"}
+-- quantity = {type = "DOUBLE", doc = "operations, bytes or cycles; NULL if a part of it was not
+-- counted"}
 -- low_quantity = {type = "DOUBLE", doc = "the least it can be"}
 -- high_quantity = {type = "DOUBLE", doc = "the most"}
 -- amount = {type = "DOUBLE", doc = "operations, bytes or cycles for one count"}

@@ -3,14 +3,14 @@
 -- source = "table counter; tools/perf/util/stat-display.c (print_running): 100 % of no time"
 -- needs = ["counter"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- measurement_index = {type = "BIGINT", doc = "measurement"}
 -- event_id = {type = "BIGINT", doc = "place of the event in the source"}
 -- event_key = {type = "VARCHAR", doc = "the event in one spelling"}
--- event_name = {type = "VARCHAR", doc = "event, as the file has it"}
+-- event_name = {type = "VARCHAR", doc = "event as recorded"}
 -- pmu_name = {type = "VARCHAR", doc = "unit that counted, where it is named"}
 -- modifier_name = {type = "VARCHAR", doc = "letters behind the event"}
 -- interval_index = {type = "BIGINT", doc = "interval; NULL: of the measurement"}

@@ -6,7 +6,7 @@
 -- needs = ["measurement"]
 -- depends = ["cpu_known"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}

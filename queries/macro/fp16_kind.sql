@@ -1,5 +1,5 @@
 -- purpose = "What the FP16 instructions of a launch are: work, moves (the compiler loads
--- constants with FMA) or conversions (to FP32 by add); NULL where none ran or nobody knows."
+-- constants with FMA) or conversions (to FP32 by add); NULL if none ran or nobody knows."
 -- source = "docs/metrics.md, section FP16 operations on the ordinary pipes"
 -- [parameters]
 -- add_inst = {type = "DOUBLE", doc = "FP16 add instructions, by thread"}

@@ -7,9 +7,9 @@
 -- [parameters]
 -- kernel_name = {type = "VARCHAR", doc = "name of the kernel or HLO instruction"}
 -- collective_name = {type = "VARCHAR", doc = "`kernel.collective_name`: what the profiler says;
--- NULL where it says nothing"}
+-- NULL if it says nothing"}
 -- category_name = {type = "VARCHAR", doc = "`kernel.category_name` or `op_stat.category_name`: it
--- counts before the name; NULL where the profiler gives none"}
+-- counts before the name; NULL if the profiler gives none"}
 case
     when collective_name is not null
     then true

@@ -5,7 +5,7 @@
 -- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what",
 -- "exceeds", "whole_sum"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- grouping_kind = {type = "VARCHAR", doc = "name, launch, run or label"}
 -- wanted_label = {type = "VARCHAR", doc = "with label: which"}
 -- convention = {type = "VARCHAR", doc = "of FP16: arithmetic, packed or scalar"}
@@ -15,35 +15,35 @@
 -- given_launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL for that of the device"}
 -- latency_below = {type = "DOUBLE", doc = "share of the time below which no roof limits"}
 -- [columns]
--- group_name = {type = "VARCHAR", doc = "kernel, or run or value of the label"}
+-- group_name = {type = "VARCHAR", doc = "kernel, run or label value"}
 -- owner_id = {type = "VARCHAR", doc = "of a launch its source, of a run the run: what tells equal
 -- names apart"}
 -- launch_event = {type = "BIGINT", doc = "of a launch: place in the source"}
 -- launch_index = {type = "BIGINT", doc = "of a launch: the profiler's own number"}
 -- group_number = {type = "DOUBLE", doc = "of a label: its value as a number"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
--- kernel_count = {type = "BIGINT", doc = "kernels of different names"}
+-- kernel_count = {type = "BIGINT", doc = "kernels with different names"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
 -- mean_ns = {type = "DOUBLE", doc = "mean duration"}
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / time of all groups"}
 -- work_flop = {type = "DOUBLE", doc = "operations of the ceiling's kind that are known"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), of the launches where
--- both are known"}
+-- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), over launches with
+-- both known"}
 -- average_ratio = {type = "DOUBLE", doc = "the same of all groups together"}
 -- is_below_average = {type = "BOOLEAN", doc = "utilization_ratio < average_ratio, not by rounding
 -- alone"}
--- known_time_ratio = {type = "DOUBLE", doc = "share of the time for which utilization is known"}
--- ceiling_name = {type = "VARCHAR", doc = "which peak; mixed where launches have several"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "the peak, mean over the time"}
+-- known_time_ratio = {type = "DOUBLE", doc = "share of the time with known utilization"}
+-- ceiling_name = {type = "VARCHAR", doc = "peak; mixed if launches have several"}
+-- peak_flop_per_s = {type = "DOUBLE", doc = "peak, time-weighted mean"}
 -- peak_source = {type = "VARCHAR", doc = "where it comes from"}
--- reason = {type = "VARCHAR", doc = "why utilization is not known; that of the longest launch"}
--- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the
--- launches where both are known"}
--- total_flop = {type = "DOUBLE", doc = "all operations that are known"}
+-- reason = {type = "VARCHAR", doc = "why utilization is unknown; that of the longest launch"}
+-- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), over
+-- launches with both known"}
+-- total_flop = {type = "DOUBLE", doc = "all known operations"}
 -- other_flop = {type = "DOUBLE", doc = "the same by the other convention"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes at the level that are known"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes, of the launches where
--- both are known"}
+-- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes, over launches with both
+-- known"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, of the launches where they
 -- are known"}
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / time, of the launches where they are
@@ -53,27 +53,28 @@
 -- none"}
 -- zero_ns = {type = "BIGINT", doc = "their time"}
 -- is_known = {type = "BOOLEAN", doc = "all operations of all launches are known"}
--- unknown_time_ratio = {type = "DOUBLE", doc = "share of the time of launches whose operations
--- are not all known"}
+-- unknown_time_ratio = {type = "DOUBLE", doc = "share of the time of launches with incomplete
+-- operations"}
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
--- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
+-- dram_ns = {type = "DOUBLE", doc = "time of the device memory traffic at peak"}
 -- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves"}
 -- overhead_time_ratio = {type = "DOUBLE", doc = "that / total_ns; NULL unless every duration is
 -- known"}
--- bound_kind = {type = "VARCHAR", doc = "overhead, latency, bandwidth or compute; NULL where a
--- time is not known"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute,
--- dram, l2 or l1; where that is far, memory throughput or compute throughput if the report itself
--- says that it is busy"}
--- roof_ratio = {type = "DOUBLE", doc = "that time / total_ns; NULL unless every duration is known"}
--- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL; that of the longest launch"}
+-- bound_kind = {type = "VARCHAR", doc = "overhead, latency, bandwidth or compute; NULL if a time
+-- is unknown"}
+-- nearest_name = {type = "VARCHAR", doc = "resource with the longest time at peak: compute, dram,
+-- l2 or l1; far from the roof, memory throughput or compute throughput if the report says that it
+-- is busy"}
+-- roof_ratio = {type = "DOUBLE", doc = "overhead time / total_ns; NULL unless every duration is
+-- known"}
+-- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL, for the longest launch"}
 -- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside
 -- for all operations; of the longest launch without"}
--- occupancy_ratio = {type = "DOUBLE", doc = "achieved occupancy, mean over the time"}
--- compute_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: compute,
--- mean over the time"}
--- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: memory, mean
--- over the time"}
+-- occupancy_ratio = {type = "DOUBLE", doc = "achieved occupancy, time-weighted mean"}
+-- compute_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of compute peak,
+-- time-weighted mean"}
+-- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of memory peak,
+-- time-weighted mean"}
 with
     -- worked out once, as the expressions of work are long
     chosen as materialized(

@@ -4,7 +4,7 @@
 -- needs = ["layer_stat", "attribution", "calling_context", "op_call"]
 -- depends = ["layer_time", "step_window"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
 -- wanted_depth = {type = "BIGINT", doc = "parts of the path to keep; NULL for all of them"}
 -- [columns]
@@ -14,9 +14,9 @@
 -- layer_rank = {type = "BIGINT", doc = "place in the net, or in the order of first forward work,
 -- from 1; what no layer has is last"}
 -- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (no layer) or (no
--- module): the rest"}
+-- module): everything else"}
 -- group_path = {type = "VARCHAR", doc = "layer_path; NULL of the rest"}
--- layer_type = {type = "VARCHAR", doc = "its type; NULL if unknown, or of several together"}
+-- layer_type = {type = "VARCHAR", doc = "layer type; NULL if unknown or several"}
 -- forward_ns = {type = "BIGINT", doc = "time of the forward pass; caffe time: of an iteration"}
 -- backward_ns = {type = "BIGINT", doc = "time of the backward pass, likewise"}
 -- other_ns = {type = "BIGINT", doc = "time of neither, likewise: optimizer, data, not known"}
@@ -26,12 +26,12 @@
 -- caffe time: forward_ns"}
 -- backward_step_ns = {type = "DOUBLE", doc = "backward_ns of a step"}
 -- step_ns = {type = "DOUBLE", doc = "total_ns of a step"}
--- step_count = {type = "BIGINT", doc = "steps, of each source its own; caffe time: iterations of
--- the mean"}
+-- step_count = {type = "BIGINT", doc = "steps, counted per source; caffe time: iterations in the
+-- mean"}
 -- kernel_count = {type = "BIGINT", doc = "kernels; NULL unless basis is kernels"}
--- basis = {type = "VARCHAR", doc = "whose time it is: caffe time, kernels, host operators or
+-- basis = {type = "VARCHAR", doc = "source of the times: caffe time, kernels, host operators or
 -- mixed"}
--- reason = {type = "VARCHAR", doc = "why there is no layer, or a time is NULL"}
+-- reason = {type = "VARCHAR", doc = "why there is no layer or a time is NULL"}
 with
     pieces as materialized(from layer_time where wanted_run is null or run_id = wanted_run),
     inside as (

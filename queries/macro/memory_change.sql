@@ -4,18 +4,18 @@
 -- needs = ["allocation", "memory_event"]
 -- depends = ["memory_kind", "sampled_memory"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
+-- process_id = {type = "BIGINT", doc = "process of the allocator"}
 -- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for the host's memory"}
+-- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
 -- event_id = {type = "BIGINT", doc = "the memory_event; NULL of a release that was lost, whose
 -- address is allocated again"}
 -- time_ns = {type = "BIGINT", doc = "moment"}
 -- step_index = {type = "BIGINT", doc = "step it is in"}
--- kind = {type = "VARCHAR", doc = "memory_kind.kind; unknown where that is NULL; NULL where the
+-- kind = {type = "VARCHAR", doc = "memory_kind.kind; unknown where that is NULL; NULL if the
 -- block's allocation is not in the file"}
 -- context_id = {type = "BIGINT", doc = "calling_context that allocated the block"}
 -- change_bytes = {type = "BIGINT", doc = "bytes of the block, negative where it ends; 0 where its

@@ -4,24 +4,24 @@
 -- Memory by kind, has the rules"
 -- needs = ["allocation"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
+-- process_id = {type = "BIGINT", doc = "process of the allocator"}
 -- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for the host's memory"}
--- event_id = {type = "BIGINT", doc = "the allocation; NULL where it is not in the file"}
--- release_event_id = {type = "BIGINT", doc = "the release; NULL where it is not in the file"}
+-- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
+-- event_id = {type = "BIGINT", doc = "the allocation; NULL if it is not in the file"}
+-- release_event_id = {type = "BIGINT", doc = "the release; NULL if it is not in the file"}
 -- size_bytes = {type = "BIGINT", doc = "bytes, as the allocator gave them: it rounds up"}
 -- start_ns = {type = "BIGINT", doc = "allocation"}
--- end_ns = {type = "BIGINT", doc = "release; NULL where it is held to the end, or the allocation
--- is not in the file"}
+-- end_ns = {type = "BIGINT", doc = "release; NULL if it is held to the end, or the allocation is
+-- not in the file"}
 -- step_index = {type = "BIGINT", doc = "step it was allocated in"}
 -- release_step_index = {type = "BIGINT", doc = "step it was released in"}
 -- context_id = {type = "BIGINT", doc = "calling_context that allocated it"}
 -- kind = {type = "VARCHAR", doc = "weights, weight_gradients, optimizer_state, feature_maps,
--- workspace, temporary, input or other; NULL where it is not known"}
+-- workspace, temporary, input or other; NULL if it is unknown"}
 -- kind_basis = {type = "VARCHAR", doc = "what says so"}
 -- kind_reason = {type = "VARCHAR", doc = "why kind is NULL"}
 with

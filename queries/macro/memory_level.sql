@@ -8,12 +8,11 @@
 -- wanted_phase = {type = "VARCHAR", doc = "steps: all, stable or N..M"}
 -- [columns]
 -- source_id = {type = "VARCHAR", doc = "source"}
--- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
+-- process_id = {type = "BIGINT", doc = "process of the allocator"}
 -- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for the host's memory"}
+-- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
 -- pool_index = {type = "BIGINT", doc = "number of this allocator: source, process and device"}
--- event_id = {type = "BIGINT", doc = "memory_event; NULL where a lost release is taken for
--- granted"}
+-- event_id = {type = "BIGINT", doc = "memory_event; NULL if a lost release is taken for granted"}
 -- time_ns = {type = "BIGINT", doc = "moment"}
 -- step_index = {type = "BIGINT", doc = "step it is in"}
 -- kind = {type = "VARCHAR", doc = "as memory_change has it"}
@@ -23,15 +22,14 @@
 -- known_bytes = {type = "BIGINT", doc = "of all kinds, after it"}
 -- all_bytes = {type = "BIGINT", doc = "everything, after it: the profiler's total where there is
 -- one, else known_bytes"}
--- reserved_bytes = {type = "BIGINT", doc = "reserved after it; NULL where the profiler does not
--- say"}
+-- reserved_bytes = {type = "BIGINT", doc = "reserved after it; NULL if the profiler does not say"}
 -- place = {type = "BIGINT", doc = "number of the change in its pool, from 1"}
 -- is_wanted = {type = "BOOLEAN", doc = "it is in the steps asked for"}
 -- is_level = {type = "BOOLEAN", doc = "known_bytes and all_bytes are those of some time in these
 -- steps"}
 -- is_level_of_kind = {type = "BOOLEAN", doc = "kind_bytes are those of some time in these steps"}
 -- peak_place = {type = "BIGINT", doc = "place of the first change of these after which all_bytes
--- is largest; NULL where that is not known"}
+-- is largest; NULL if that is unknown"}
 -- is_counted = {type = "BOOLEAN", doc = "the pool has totals: all_bytes are the profiler's"}
 with
     windows as (

@@ -1,5 +1,5 @@
--- purpose = "What to ask the profiler for so that a total is known: names of its counters, with
--- commas between them; NULL where nothing is missing."
+-- purpose = "What to ask the profiler for so that a total is known: names of its counters,
+-- comma-separated them; NULL if nothing is missing."
 -- source = "docs/metrics.md, section Work; names as of Nsight Compute 2025.3 and nvprof"
 -- depends = ["tensor_metrics"]
 -- [parameters]

@@ -5,8 +5,8 @@
 -- depends = ["longest_of", "exceeds"]
 -- [parameters]
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
--- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
--- l2_ns = {type = "DOUBLE", doc = "the same of L2; NULL where it is not known"}
+-- dram_ns = {type = "DOUBLE", doc = "time of the device memory traffic at peak"}
+-- l2_ns = {type = "DOUBLE", doc = "the same of L2; NULL if it is unknown"}
 -- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
 case
     when not exceeds(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), compute_ns)

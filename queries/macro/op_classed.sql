@@ -5,15 +5,15 @@
 -- needs = ["op_stat"]
 -- depends = ["is_communication", "is_async_copy"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL where the row is
+-- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL if the row is
 -- worked out"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
 -- side_kind = {type = "VARCHAR", doc = "device or host"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the dump adds devices up"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if the dump adds devices up"}
 -- name = {type = "VARCHAR", doc = "operator"}
 -- type_name = {type = "VARCHAR", doc = "its type"}
 -- category_name = {type = "VARCHAR", doc = "its category"}
@@ -29,7 +29,7 @@
 -- reported_flop_per_s = {type = "DOUBLE", doc = "operations per second, where that is all there
 -- is"}
 -- reported_bytes_per_s = {type = "DOUBLE", doc = "bytes per second, where that is all there is"}
--- bound_name = {type = "VARCHAR", doc = "what bounds it, in the profiler's word"}
+-- bound_name = {type = "VARCHAR", doc = "the profiler's bound"}
 -- work_source_name = {type = "VARCHAR", doc = "where operations and bytes are from"}
 -- op_class = {type = "VARCHAR", doc = "class: matmul, convolution, fusion …; idle is no operator"}
 -- class_rank = {type = "BIGINT", doc = "place of the class in a figure's colours"}

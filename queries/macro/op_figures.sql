@@ -5,7 +5,7 @@
 -- needs = ["op_stat"]
 -- depends = ["op_under", "roof_of", "first_reason", "whole_sum_where", "one_or_mixed"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_kind = {type = "VARCHAR", doc = "hlo or framework, never both; NULL: hlo where the run
 -- has it on that side"}
 -- wanted_side = {type = "VARCHAR", doc = "device or host; NULL: device where the run has
@@ -17,13 +17,13 @@
 -- wanted_ceiling = {type = "VARCHAR", doc = "compute peak, as of op_under"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source; NULL where they are added up"}
--- device_id = {type = "BIGINT", doc = "device; NULL where they are added up"}
+-- source_id = {type = "VARCHAR", doc = "source; NULL if they are added up"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if summed"}
 -- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown, or for several"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
 -- group_name = {type = "VARCHAR", doc = "operator, type, class or category; NULL of a run"}
--- program_name = {type = "VARCHAR", doc = "of an operator: compiled program"}
--- op_class = {type = "VARCHAR", doc = "class; of several that with the most time"}
+-- program_name = {type = "VARCHAR", doc = "compiled program of the operator"}
+-- op_class = {type = "VARCHAR", doc = "class; if several, the one with the most time"}
 -- class_rank = {type = "BIGINT", doc = "place of the class in a figure's colours"}
 -- category_name = {type = "VARCHAR", doc = "of an operator: its category"}
 -- op_count = {type = "BIGINT", doc = "rows: operators, of each device its own"}
@@ -37,11 +37,11 @@
 -- known_ns = {type = "BIGINT", doc = "total_ns of those"}
 -- known_flop = {type = "DOUBLE", doc = "their operations"}
 -- known_bytes = {type = "DOUBLE", doc = "their bytes"}
--- compute_ns = {type = "DOUBLE", doc = "their operations at peak; NULL where a peak is not known"}
--- bandwidth_ns = {type = "DOUBLE", doc = "their bytes at peak; NULL where it is not known"}
+-- compute_ns = {type = "DOUBLE", doc = "their operations at peak; NULL if a peak is unknown"}
+-- bandwidth_ns = {type = "DOUBLE", doc = "their bytes at peak; NULL if it is unknown"}
 -- zero_count = {type = "BIGINT", doc = "occurrence_count of those of them that do no operation"}
 -- zero_ns = {type = "BIGINT", doc = "total_ns of those"}
--- total_flop = {type = "DOUBLE", doc = "operations that are known"}
+-- total_flop = {type = "DOUBLE", doc = "known operations"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes that are known"}
 -- bytes_basis = {type = "VARCHAR", doc = "dram, accessed, rate or mixed"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "known_flop / known_bytes; NULL without
@@ -51,11 +51,11 @@
 -- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / time, likewise"}
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), of the operators of
 -- which all are known"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
--- or compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute
--- (the intensity is above the ridge) or dram"}
--- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (memory) or
+-- compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute
+-- (intensity above the ridge point) or dram"}
+-- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: 1 is at the roof"}
 -- reason = {type = "VARCHAR", doc = "why bound_kind is NULL, or not of all of them; of the
 -- operators that do something"}
 -- reported_bound_name = {type = "VARCHAR", doc = "what bounds them, in the profiler's word; of

@@ -3,13 +3,13 @@
 -- needs = ["device"]
 -- depends = ["device_known", "device_ceiling"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else
 -- tensor_fp16, else what the profiler says, else fp32"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the dump adds devices up"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if the dump adds devices up"}
 -- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown"}
 -- model_name = {type = "VARCHAR", doc = "the known device of that name"}
 -- scope_kind = {type = "VARCHAR", doc = "what its known figures are of: core, gcd, package or

@@ -5,17 +5,17 @@
 -- needs = ["op_stat"]
 -- depends = ["op_classed", "op_source", "op_machine", "roof_of", "time_at_peak"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else
 -- tensor_fp16, else what the profiler says, else fp32"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source: a host"}
--- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL where the row is
+-- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL if the row is
 -- worked out"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework: the same time under both"}
 -- side_kind = {type = "VARCHAR", doc = "device or host"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the dump adds devices up"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if the dump adds devices up"}
 -- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown"}
 -- name = {type = "VARCHAR", doc = "operator"}
 -- type_name = {type = "VARCHAR", doc = "its type"}
@@ -51,13 +51,13 @@
 -- compute_ns = {type = "DOUBLE", doc = "operations at peak"}
 -- bandwidth_ns = {type = "DOUBLE", doc = "bytes at peak"}
 -- utilization_ratio = {type = "DOUBLE", doc = "achieved_flop_per_s / peak_flop_per_s"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
--- or compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute
--- (the intensity is above the ridge) or dram"}
--- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (memory) or
+-- compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute
+-- (intensity above the ridge point) or dram"}
+-- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: 1 is at the roof"}
 -- bound_reason = {type = "VARCHAR", doc = "why it is NULL"}
--- reported_bound_name = {type = "VARCHAR", doc = "what bounds it, in the profiler's word"}
+-- reported_bound_name = {type = "VARCHAR", doc = "the profiler's bound"}
 with
     worked as (
         select

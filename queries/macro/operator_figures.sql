@@ -4,7 +4,7 @@
 -- needs = ["attribution", "calling_context", "op_call"]
 -- depends = ["operator_work", "bound_of", "nearest_of", "one_or_mixed"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
 -- grouping_kind = {type = "VARCHAR", doc = "name, shape (name and types and shapes of the
 -- arguments), family or module (whose path is kept in full or cut)"}
@@ -21,17 +21,16 @@
 -- total_ns = {type = "BIGINT", doc = "time"}
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows of the run"}
 -- basis = {type = "VARCHAR", doc = "whose time it is: kernels, host operators or mixed"}
--- call_count = {type = "BIGINT", doc = "calls; NULL where none is known"}
+-- call_count = {type = "BIGINT", doc = "calls; NULL if none is known"}
 -- mean_ns = {type = "DOUBLE", doc = "time of these calls / call_count"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- kernel_ns = {type = "BIGINT", doc = "their time"}
--- copy_count = {type = "BIGINT", doc = "copies and sets"}
+-- copy_count = {type = "BIGINT", doc = "copies and memsets"}
 -- host_ns = {type = "BIGINT", doc = "time on the host"}
--- total_flop = {type = "DOUBLE", doc = "operations that are known"}
+-- total_flop = {type = "DOUBLE", doc = "known operations"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes that are known: measured ones of device memory,
 -- modelled ones the least"}
--- known_ratio = {type = "DOUBLE", doc = "share of total_ns whose operations and bytes are both
--- known"}
+-- known_ratio = {type = "DOUBLE", doc = "share of total_ns with known operations and bytes"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes, of these; NULL without
 -- operations"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, where they are known"}
@@ -39,13 +38,13 @@
 -- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), likewise"}
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the
 -- kernels that have counters; NULL without"}
--- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), likewise"}
--- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are
--- known: 1 is on the roof"}
+-- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), over operators with known
+-- bytes"}
+-- roof_ratio = {type = "DOUBLE", doc = "longer time at peak / time, over calls with both known; 1
+-- is at the roof"}
 -- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
 -- or compute; of the longer of both times; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute or
--- dram"}
+-- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute or dram"}
 -- ceiling_name = {type = "VARCHAR", doc = "compute peak; of several that with the most time"}
 -- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined
 -- counters), modelled or mixed; NULL without any"}

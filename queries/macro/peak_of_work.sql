@@ -1,5 +1,5 @@
--- purpose = "Which compute peak an operator is held against, by what it computes in; NULL where
--- none fits: whole numbers, or not known."
+-- purpose = "Which compute peak an operator is held against, by what it computes in; NULL if none
+-- fits: whole numbers, or not known."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- [parameters]
 -- precision_name = {type = "VARCHAR", doc = "fp32, bf16, int64 …, as of work_by_context"}

@@ -1,5 +1,5 @@
 -- purpose = "Steps per second: their number / the time from the start of the first to the end of
--- the last; NULL where one between them is missing."
+-- the last; NULL if one between them is missing."
 -- source = "Zhu 2018 (TBD), sect. 3.4, throughput; docs/metrics.md, section Steps and the stable
 -- phase"
 -- [parameters]

@@ -12,7 +12,7 @@
 -- title = {type = "VARCHAR", doc = "its name"}
 -- label_value = {type = "VARCHAR", doc = "value of the label; NULL if it has none or none is
 -- asked for"}
--- label_number = {type = "DOUBLE", doc = "that as a number; NULL if it is none"}
+-- label_number = {type = "DOUBLE", doc = "that value as a number; NULL if it is not a number"}
 select named.run_id, named.title, valued.label_value, valued.label_number
 from run_title as named
 left join

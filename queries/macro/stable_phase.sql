@@ -6,11 +6,11 @@
 -- needs = ["attribution"]
 -- depends = ["step_span", "unlike_steps"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source: each that has steps, or work on a device"}
--- first_step_index = {type = "BIGINT", doc = "first step of the phase; NULL where there is none"}
+-- first_step_index = {type = "BIGINT", doc = "first step of the phase; NULL if there is none"}
 -- last_step_index = {type = "BIGINT", doc = "last step of it"}
 -- step_count = {type = "BIGINT", doc = "steps in it; 0 where there is none"}
 -- reason = {type = "VARCHAR", doc = "why there is none"}

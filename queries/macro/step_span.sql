@@ -3,7 +3,7 @@
 -- source = "Zhu 2018 (TBD), sect. 3.4; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -19,7 +19,7 @@
 -- where that begins before the mark"}
 -- elapsed_ns = {type = "BIGINT", doc = "time of the step: end_ns - start_ns; without work on a
 -- device mark_ns"}
--- work_count = {type = "BIGINT", doc = "kernels, copies and sets launched in it"}
+-- work_count = {type = "BIGINT", doc = "kernels, copies and memsets launched in it"}
 -- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
 with

@@ -5,7 +5,7 @@
 -- needs = ["attribution"]
 -- depends = ["step_span", "stable_phase"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable (the steps that are in the stable phase of
 -- each source of the run) or N..M (step numbers, both included)"}
 -- [columns]

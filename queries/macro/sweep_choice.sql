@@ -6,8 +6,8 @@
 -- wanted_kind = {type = "VARCHAR", doc = "metric, speed (a metric; example_per_sec if there is
 -- one), label, group (a label), platform or chips (of labels those of whole runs first; chips of
 -- numbers)"}
--- wanted_runs = {type = "VARCHAR", doc = "names of runs, * for any letters"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; NULL for all"}
+-- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
+-- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
 -- [columns]
 -- choice_name = {type = "VARCHAR", doc = "a metric, or a label with several values"}
 -- is_chosen = {type = "BOOLEAN", doc = "whether it is the only one; false of a kind label, of

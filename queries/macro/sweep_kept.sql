@@ -3,9 +3,9 @@
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_configuration", "sweep_table"]
 -- [parameters]
--- wanted_runs = {type = "VARCHAR", doc = "names of runs, * for any letters"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; NULL for all"}
--- wanted_values = {type = "VARCHAR", doc = "values of labels, with commas between:
+-- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
+-- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
+-- wanted_values = {type = "VARCHAR", doc = "values of labels, comma-separated:
 -- layer=4,input=2000; NULL for all"}
 -- [columns]
 -- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}

@@ -7,7 +7,7 @@
 -- [columns]
 -- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
 -- label_value = {type = "VARCHAR", doc = "its value"}
--- label_number = {type = "DOUBLE", doc = "that as a number; NULL if it is none"}
+-- label_number = {type = "DOUBLE", doc = "that value as a number; NULL if it is not a number"}
 select configuration_id, label_value, label_number
 from configuration_label
 where label_name = wanted_label

@@ -8,7 +8,7 @@
 -- [columns]
 -- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
 -- metric_value = {type = "DOUBLE", doc = "the metric"}
--- unit = {type = "VARCHAR", doc = "its unit, where the file says it"}
+-- unit = {type = "VARCHAR", doc = "unit, if recorded"}
 select base_id + event_id as configuration_id, value as metric_value, unit
 from configuration_value
 join sweep_table using (run_id, source_id)

@@ -1,5 +1,5 @@
--- purpose = "How much faster each configuration of a sweep is on one platform than on another:
--- one row a configuration that either has."
+-- purpose = "Speedup of each configuration of a sweep between two platforms, one row per
+-- configuration."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "label_value", "sweep_kept", "sweep_label", "sweep_metric",
@@ -10,20 +10,20 @@
 -- for the least number"}
 -- compared_metric = {type = "VARCHAR", doc = "which metric"}
 -- is_of_times = {type = "BOOLEAN", doc = "whether less of it is faster"}
--- wanted_rule = {type = "VARCHAR", doc = "of several configurations with the same labels: one
+-- wanted_rule = {type = "VARCHAR", doc = "for several configurations with the same labels: one
 -- (refuse them), mean, median, min or max"}
--- kept_runs = {type = "VARCHAR", doc = "names of runs, * for any letters"}
--- kept_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; NULL for all"}
--- kept_values = {type = "VARCHAR", doc = "values of labels, with commas between; NULL for all"}
+-- kept_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
+-- kept_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
+-- kept_values = {type = "VARCHAR", doc = "values of labels, comma-separated; NULL for all"}
 -- [columns]
 -- platform_value = {type = "VARCHAR", doc = "the platform"}
 -- baseline_name = {type = "VARCHAR", doc = "the baseline"}
 -- configuration = {type = "VARCHAR", doc = "the labels that all platforms have, but for the
 -- platform, as that has them"}
--- speedup_factor = {type = "DOUBLE", doc = "speed over the baseline; NULL where either lacks the
+-- speedup_factor = {type = "DOUBLE", doc = "speed over the baseline; NULL if either lacks the
 -- configuration"}
--- metric_value = {type = "DOUBLE", doc = "the metric on the platform"}
--- baseline_value = {type = "DOUBLE", doc = "the metric on the baseline"}
+-- metric_value = {type = "DOUBLE", doc = "metric on the platform"}
+-- baseline_value = {type = "DOUBLE", doc = "metric on the baseline"}
 -- reason = {type = "VARCHAR", doc = "why speedup_factor is NULL"}
 -- configuration_id = {type = "BIGINT", doc = "one of the configurations, of the platform if it
 -- has one: it stands for all"}

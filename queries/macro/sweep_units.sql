@@ -4,8 +4,8 @@
 -- depends = ["sweep_table"]
 -- [parameters]
 -- wanted_metric = {type = "VARCHAR", doc = "which metric"}
--- wanted_runs = {type = "VARCHAR", doc = "names of runs, * for any letters"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; NULL for all"}
+-- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
+-- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
 -- [columns]
 -- unknown_name = {type = "VARCHAR", doc = "never there"}
 with

@@ -5,8 +5,8 @@
 -- depends = ["configuration_label", "run_title"]
 -- [parameters]
 -- wanted_label = {type = "VARCHAR", doc = "which label; NULL: no row"}
--- wanted_runs = {type = "VARCHAR", doc = "names of runs, * for any letters"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; NULL for all"}
+-- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
+-- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
 -- [columns]
 -- choice_name = {type = "VARCHAR", doc = "the value; a number always written in one way"}
 -- is_chosen = {type = "BOOLEAN", doc = "false: which of two is the baseline would be a guess"}

@@ -1,5 +1,5 @@
 -- purpose = "The least time, in ns, that work takes at a peak: work / peak; 0 for no work, NULL
--- where the peak is needed and not known."
+-- if the peak is needed and not known."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: compute time and bandwidth time"
 -- [parameters]
 -- work = {type = "DOUBLE", doc = "operations or bytes"}

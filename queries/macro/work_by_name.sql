@@ -4,7 +4,7 @@
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- name = {type = "VARCHAR", doc = "kernel, in full"}

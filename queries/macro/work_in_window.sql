@@ -4,8 +4,8 @@
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window"]
 -- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)"}
+-- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
+-- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
 -- [columns]
 -- start_ns = {type = "BIGINT", doc = "start, not before that of the steps; beside these, the
 -- columns of device_work"}

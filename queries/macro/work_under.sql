@@ -19,10 +19,10 @@
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak, by the convention"}
 -- ceiling_name = {type = "VARCHAR", doc = "which ceiling; NULL of own where not all operations
 -- are known"}
--- work_flop = {type = "BIGINT", doc = "operations of that kind; NULL where they were not counted"}
+-- work_flop = {type = "BIGINT", doc = "operations of that kind; NULL if they were not counted"}
 -- work_reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- peak = {type = "DOUBLE", doc = "the ceiling of the device, else the launch's own [FLOP/s]; NULL
--- where neither is known"}
+-- if neither is known"}
 with
     counted as (
         select

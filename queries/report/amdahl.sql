@@ -1,40 +1,39 @@
--- purpose = "What a sweep loses on more chips (cores, nodes): overhead, and the part of the work
--- that does not run in parallel, by Amdahl's law."
+-- purpose = "Loss of a sweep on more chips (cores, nodes): overhead, and the non-parallel part of
+-- the work by Amdahl's law."
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 4.3 and Fig. 4; G. M. Amdahl, AFIPS 1967;
 -- docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- over = {type = "VARCHAR", doc = "label with the number of chips, cores or nodes, e.g. cores; if
--- not given, the only one of numbers in which runs differ, else in which configurations do",
+-- over = {type = "VARCHAR", doc = "label with the number of chips, cores or nodes, e.g. cores;
+-- default: the only numeric label that differs between runs, else between configurations",
 -- optional = true, chosen_by = "sweep_choice('chips', $runs, $run_ids)"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s; if not given, the only one there
--- is", optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- kind = {type = "VARCHAR", doc = "what the metric is: rate (of all chips together), utilization
+-- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s; default: the only one", optional
+-- = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- kind = {type = "VARCHAR", doc = "kind of the metric: rate (of all chips together), utilization
 -- (of each chip) or time", default = "rate", choices = ["rate", "utilization", "time"]}
--- baseline = {type = "VARCHAR", doc = "number that the others are compared with; if not given,
--- the least there is", optional = true}
--- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between:
--- layer=4,input=2000; if not given, all", optional = true}
--- rule = {type = "VARCHAR", doc = "of several configurations with the same labels: one (refuse
+-- baseline = {type = "VARCHAR", doc = "baseline number of chips; default: the lowest", optional =
+-- true}
+-- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
+-- default: all", optional = true}
+-- rule = {type = "VARCHAR", doc = "for several configurations with the same labels: one (refuse
 -- them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min",
 -- "max"]}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
--- optional = true}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
 -- [columns]
--- configuration = {type = "VARCHAR", doc = "the labels that all have, but for the number of chips"}
+-- configuration = {type = "VARCHAR", doc = "labels common to all, except the number of chips"}
 -- over_number = {type = "DOUBLE", doc = "number of chips, N"}
--- speedup_factor = {type = "DOUBLE", doc = "S: rate on N chips / rate on the baseline's (time
--- inversely); of utilization N / N0 x util(N) / util(N0)"}
--- overhead_ratio = {type = "DOUBLE", doc = "1 - S / (N / N0): what is lost of each chip beside
--- the baseline; below 0 where it gains"}
--- serial_ratio = {type = "DOUBLE", doc = "non-parallel part of the work on one chip: with N0 = 1
+-- speedup_factor = {type = "DOUBLE", doc = "S: rate on N chips / rate of the baseline (inverse
+-- for time); for utilization N / N0 x util(N) / util(N0)"}
+-- overhead_ratio = {type = "DOUBLE", doc = "1 - S / (N / N0): loss per chip relative to the
+-- baseline; negative for a gain"}
+-- serial_ratio = {type = "DOUBLE", doc = "non-parallel part of the work on one chip; for N0 = 1:
 -- (N / S - 1) / (N - 1)"}
 -- metric_value = {type = "DOUBLE", doc = "the metric on N chips"}
--- baseline_value = {type = "DOUBLE", doc = "the metric on the baseline's"}
+-- baseline_value = {type = "DOUBLE", doc = "metric of the baseline"}
 -- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
--- baseline_number = {type = "DOUBLE", doc = "chips of the baseline, N0"}
+-- baseline_number = {type = "DOUBLE", doc = "N0: chips of the baseline"}
 -- over_name = {type = "VARCHAR", doc = "the label"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
 with

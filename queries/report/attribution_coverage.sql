@@ -1,24 +1,24 @@
--- purpose = "How much of the kernels' number and time is known to come from a launch, an
--- operator, a module, a phase and a step; and why the rest is not."
+-- purpose = "Coverage of attribution: kernels and kernel time with a known launch, operator,
+-- module, phase and step, and why the rest is unknown."
 -- source = "docs/metrics.md, section Attribution"
 -- needs = ["attribution"]
 -- depends = ["step_window"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps that count: all, stable or N..M (step numbers, both
--- included)", default = "all"}
+-- phase = {type = "VARCHAR", doc = "steps to include: all, stable or N..M (step numbers,
+-- inclusive)", default = "all"}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
--- link_kind = {type = "VARCHAR", doc = "what is known or not: launch, op, module, phase or step"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
+-- link_kind = {type = "VARCHAR", doc = "attribute: launch, op, module, phase or step"}
 -- known_ratio = {type = "DOUBLE", doc = "known_count / kernel_count"}
 -- known_time_ratio = {type = "DOUBLE", doc = "known_ns / total_ns"}
--- reason = {type = "VARCHAR", doc = "why it is not known, of the rest: the reason with the most
--- time; NULL where all is known"}
+-- reason = {type = "VARCHAR", doc = "why the rest is unknown: the reason with the most time; NULL
+-- if all is known"}
 -- reason_ns = {type = "BIGINT", doc = "sum of their durations"}
 -- kernel_count = {type = "BIGINT", doc = "all kernels"}
--- known_count = {type = "BIGINT", doc = "kernels of which it is known"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations of all kernels"}
--- known_ns = {type = "BIGINT", doc = "sum of the durations of kernels of which it is known"}
+-- known_count = {type = "BIGINT", doc = "kernels with a known value"}
+-- total_ns = {type = "BIGINT", doc = "sum of all kernel durations"}
+-- known_ns = {type = "BIGINT", doc = "sum of the durations of kernels with a known value"}
 -- reason_count = {type = "BIGINT", doc = "kernels with that reason"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 with

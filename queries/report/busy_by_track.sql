@@ -1,6 +1,6 @@
--- purpose = "Which busy time is which: of each device how long kernels ran, and how long each
--- kind of interval on its other rows did (programs, asynchronous copies, steps, annotations), all
--- in the time from the first kernel, copy or set to the last."
+-- purpose = "Busy time of each device by track: kernels and each other kind of interval
+-- (programs, asynchronous copies, steps, annotations), between the first and the last kernel,
+-- copy or memset."
 -- source = "union of the intervals, as in gpu_utilization; docs/metrics.md, section
 -- gpu_utilization"
 -- needs = ["attribution"]
@@ -9,16 +9,16 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
 -- track_kind = {type = "VARCHAR", doc = "kernels; XLA Modules, Async XLA Ops and so on, as the
--- profiler calls the row; gpu_user_annotation"}
+-- profiler names the row; gpu_user_annotation"}
 -- busy_ratio = {type = "DOUBLE", doc = "busy_ns / elapsed_ns"}
--- busy_ns = {type = "BIGINT", doc = "time with at least one of them (union)"}
+-- busy_ns = {type = "BIGINT", doc = "time with at least one interval (union)"}
 -- sum_ns = {type = "BIGINT", doc = "sum of their durations in that time"}
 -- interval_count = {type = "BIGINT", doc = "intervals"}
--- meaning = {type = "VARCHAR", doc = "what is busy then; NULL if unknown"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to
+-- meaning = {type = "VARCHAR", doc = "what is busy; NULL if unknown"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
 -- the last end of work on any device of the source"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 with

@@ -1,43 +1,41 @@
 -- purpose = "Collectives over the ranks of a run by kind and size: transfer, waiting, algorithm
--- and bus bandwidth; and those that are not matched."
+-- and bus bandwidth, and unmatched calls."
 -- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md: algbw = S / t, busbw = algbw x factor;
 -- docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
 -- depends = ["collective_match", "bus_factor", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row stands for: size (a kind and size), kind, or call
--- (one collective)", default = "size", choices = ["size", "kind", "call"]}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)", default =
+-- by = {type = "VARCHAR", doc = "what a row is: size (kind and size), kind, or call (one
+-- collective)", default = "size", choices = ["size", "kind", "call"]}
+-- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)", default =
 -- "all"}
 -- [columns]
--- collective_kind = {type = "VARCHAR", doc = "allreduce, allgather …; NULL where nothing says"}
+-- collective_kind = {type = "VARCHAR", doc = "allreduce, allgather …; NULL if unknown"}
 -- size_bytes = {type = "BIGINT", doc = "S: the larger of input and output of the whole group, as
--- nccl-tests count it; with by=kind NULL"}
--- call_count = {type = "BIGINT", doc = "collectives, each over all its ranks; of those not
--- matched the calls that there are"}
+-- in nccl-tests; NULL for by=kind"}
+-- call_count = {type = "BIGINT", doc = "collectives, each over all its ranks; for unmatched ones,
+-- calls"}
 -- bus_bytes_per_s = {type = "DOUBLE", doc = "algorithm bandwidth x factor of the kind: 2(n-1)/n,
 -- (n-1)/n or 1"}
--- algorithm_bytes_per_s = {type = "DOUBLE", doc = "S / t, t the duration on the rank with the
--- shortest; of broadcast, reduce, gather, scatter and sendrecv at most this: a rank can leave
--- before the others have come"}
--- transfer_ns = {type = "DOUBLE", doc = "mean of t: the transfer itself, without waiting for
--- ranks that come later"}
--- reason = {type = "VARCHAR", doc = "why they are not matched, or have no bandwidth"}
+-- algorithm_bytes_per_s = {type = "DOUBLE", doc = "S / t, with t the shortest duration over the
+-- ranks; an upper bound for broadcast, reduce, gather, scatter and sendrecv, where a rank can
+-- leave before the others arrive"}
+-- transfer_ns = {type = "DOUBLE", doc = "mean t: the transfer without waiting for late ranks"}
+-- reason = {type = "VARCHAR", doc = "why they are unmatched or have no bandwidth"}
 -- mean_ns = {type = "DOUBLE", doc = "mean duration over ranks and calls"}
 -- min_ns = {type = "BIGINT", doc = "shortest duration on a rank"}
 -- max_ns = {type = "BIGINT", doc = "longest"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations on all ranks"}
--- wait_ns = {type = "BIGINT", doc = "of these the waiting: sum of duration - t"}
+-- wait_ns = {type = "BIGINT", doc = "waiting: sum of duration - t"}
 -- wait_ratio = {type = "DOUBLE", doc = "wait_ns / total_ns"}
 -- group_size_count = {type = "BIGINT", doc = "n: ranks in the group"}
--- match_basis = {type = "VARCHAR", doc = "what they are matched by: Seq, or order in the group;
--- 'no group': none is recorded, it is taken as all ranks; 'no common clock': clocks set by the
--- ends of the calls"}
--- process_group = {type = "VARCHAR", doc = "process group; NULL where it is not recorded, or
--- there are several"}
--- process_group_description = {type = "VARCHAR", doc = "what the program calls it"}
--- sequence_index = {type = "BIGINT", doc = "with by=call: number in the group"}
+-- match_basis = {type = "VARCHAR", doc = "basis of the match: Seq, or order in the group; 'no
+-- group': none is recorded, all ranks are assumed; 'no common clock': clocks set by the ends of
+-- the calls"}
+-- process_group = {type = "VARCHAR", doc = "process group; NULL if not recorded or several"}
+-- process_group_description = {type = "VARCHAR", doc = "name given by the program"}
+-- sequence_index = {type = "BIGINT", doc = "for by=call: number in the group"}
 -- step_index = {type = "BIGINT", doc = "with by=call: step"}
 with
     matches as (

@@ -1,48 +1,46 @@
--- purpose = "What got slower between two runs, and what changed: time per step of each kernel,
--- operator or layer in A and B, their difference, and whether it is more than noise."
+-- purpose = "Differences between runs A and B: time per step of each kernel, operator or layer,
+-- and whether the change exceeds the noise."
 -- source = "Welch 1947 (difference of two means); docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["comparison_series", "noise_of"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run A, the base"}
 -- other_run_id = {type = "VARCHAR", doc = "run B"}
--- by = {type = "VARCHAR", doc = "what a row stands for: kernel (and copy), op (framework
--- operator), layer (module), phase (forward, backward …) or category (compute, communication,
--- memcpy, memset; of operators theirs)", default = "kernel", choices = ["kernel", "op", "layer",
--- "phase", "category"]}
+-- by = {type = "VARCHAR", doc = "what a row is: kernel (and copy), op (framework operator), layer
+-- (module), phase (forward, backward …) or category (compute, communication, memcpy, memset; for
+-- operators, their categories)", default = "kernel", choices = ["kernel", "op", "layer", "phase",
+-- "category"]}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
 -- [columns]
--- change_kind = {type = "VARCHAR", doc = "slower, faster, same (no more than noise), only A or
--- only B; NULL where a time is not known"}
--- name = {type = "VARCHAR", doc = "what it is, in full; in brackets what is no part: (step),
--- (elapsed), (device busy), (device idle), (all), and (not known) for the parts that nothing
--- names"}
--- other_name = {type = "VARCHAR", doc = "its name in B, where that is another"}
--- a_ns = {type = "DOUBLE", doc = "time in A: mean of a step, or of the recording; mean over the
+-- change_kind = {type = "VARCHAR", doc = "slower, faster, same (within noise), only A or only B;
+-- NULL if a time is unknown"}
+-- name = {type = "VARCHAR", doc = "full name; parentheses mark rows that are not parts: (step),
+-- (elapsed), (device busy), (device idle), (all); (not known): parts without a name"}
+-- other_name = {type = "VARCHAR", doc = "name in B, if different"}
+-- a_ns = {type = "DOUBLE", doc = "time in A: mean per step, or of the recording; mean over
 -- sources (ranks)"}
 -- b_ns = {type = "DOUBLE", doc = "the same in B"}
 -- delta_ns = {type = "DOUBLE", doc = "b_ns - a_ns"}
 -- delta_ratio = {type = "DOUBLE", doc = "delta_ns / a_ns"}
--- noise_ns = {type = "DOUBLE", doc = "what the two means can differ by though nothing changed;
--- NULL where a run has fewer than 2 steps"}
--- is_beyond_noise = {type = "BOOLEAN", doc = "delta_ns is more than noise_ns, either way; NULL
--- where that is not known"}
--- a_launch_count = {type = "DOUBLE", doc = "launches (of operators calls) in A, mean of a step as
--- the time"}
+-- noise_ns = {type = "DOUBLE", doc = "difference of the means that noise can explain; NULL if a
+-- run has fewer than 2 steps"}
+-- is_beyond_noise = {type = "BOOLEAN", doc = "whether the size of delta_ns exceeds noise_ns; NULL
+-- if unknown"}
+-- a_launch_count = {type = "DOUBLE", doc = "launches (calls for operators) in A, mean per step
+-- like the time"}
 -- b_launch_count = {type = "DOUBLE", doc = "the same in B"}
 -- a_share_ratio = {type = "DOUBLE", doc = "a_ns / that of (all)"}
 -- b_share_ratio = {type = "DOUBLE", doc = "the same of B"}
 -- a_stddev_ns = {type = "DOUBLE", doc = "standard deviation over the steps of A; a step without
 -- the part counts as 0 ns"}
 -- b_stddev_ns = {type = "DOUBLE", doc = "the same of B"}
--- a_step_count = {type = "BIGINT", doc = "steps of A that a_ns is the mean of; NULL: of the
--- recording"}
+-- a_step_count = {type = "BIGINT", doc = "steps in the mean a_ns; NULL: whole recording"}
 -- b_step_count = {type = "BIGINT", doc = "the same of B"}
--- match_basis = {type = "VARCHAR", doc = "what says that A and B are the same: name, or owner (of
--- a kernel its operator, of an operator its caller) with module and shapes as far as both runs
--- have them; NULL of only A and only B"}
+-- match_basis = {type = "VARCHAR", doc = "how A and B were matched: name, or owner (operator of a
+-- kernel, caller of an operator) with module and shapes if both runs have them; NULL for only A
+-- and only B"}
 -- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
--- row_kind = {type = "VARCHAR", doc = "step, elapsed, busy, idle, total (all parts added up) or
+-- row_kind = {type = "VARCHAR", doc = "step, elapsed, busy, idle, total (sum of all parts) or
 -- part"}
 with
     series as materialized(from comparison_series($run_id, $other_run_id, $phase, $by)),

@@ -1,5 +1,5 @@
--- purpose = "What a comparison of two runs is about: their devices, sources and steps, and the
--- device time that is left out."
+-- purpose = "The inputs of a comparison: devices, sources and steps of both runs, and the device
+-- time left out."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share",
@@ -13,26 +13,25 @@
 -- [columns]
 -- side_kind = {type = "VARCHAR", doc = "A or B"}
 -- run_name = {type = "VARCHAR", doc = "run"}
--- device_names = {type = "VARCHAR", doc = "its devices; NULL where no source says"}
--- source_count = {type = "BIGINT", doc = "sources (ranks) that hold the times compared"}
--- basis_kind = {type = "VARCHAR", doc = "what the times are of: timeline (kernels, copies and
--- sets), kernels, counters or summary (kernels alone), framework or hlo with device or host in
--- brackets (totals of operators), layers (times of layers) or host (operators on the host); NULL
--- where there is nothing of the kind"}
--- step_kind = {type = "VARCHAR", doc = "what the steps are: host, device, reported, detected or
+-- device_names = {type = "VARCHAR", doc = "devices; NULL if unknown"}
+-- source_count = {type = "BIGINT", doc = "sources (ranks) with compared times"}
+-- basis_kind = {type = "VARCHAR", doc = "source of the times: timeline (kernels, copies and
+-- memsets), kernels, counters or summary (kernels only), framework or hlo with device or host in
+-- parentheses (operator totals), layers (layer times) or host (host operators); NULL if there is
+-- none"}
+-- step_kind = {type = "VARCHAR", doc = "source of the steps: host, device, reported, detected or
 -- iteration"}
 -- step_count = {type = "BIGINT", doc = "steps; 0: none"}
 -- first_step_index = {type = "BIGINT", doc = "number of the first"}
 -- last_step_index = {type = "BIGINT", doc = "number of the last"}
--- work_ns = {type = "BIGINT", doc = "device time of the timeline, in the steps or not"}
--- outside_ns = {type = "BIGINT", doc = "that outside of the steps; 0 where a run has no steps,
--- and all of it is compared"}
--- unstable_reason = {type = "VARCHAR", doc = "why the run has no stable phase; NULL: it has one"}
--- all_step_count = {type = "BIGINT", doc = "steps of the run, whichever were asked for: of its
--- sources the most"}
--- all_mean_ns = {type = "DOUBLE", doc = "mean of the times of all of them"}
--- stable_warning = {type = "VARCHAR", doc = "that the stable steps are under half of them or of
--- their time; NULL: they are not, or there are none"}
+-- work_ns = {type = "BIGINT", doc = "device time of the timeline, in and outside of steps"}
+-- outside_ns = {type = "BIGINT", doc = "device time outside of steps; 0 if a run has no steps and
+-- all of it is compared"}
+-- unstable_reason = {type = "VARCHAR", doc = "why the run has no stable phase; NULL if it has one"}
+-- all_step_count = {type = "BIGINT", doc = "all steps of the run: the maximum over its sources"}
+-- all_mean_ns = {type = "DOUBLE", doc = "mean time of all steps"}
+-- stable_warning = {type = "VARCHAR", doc = "that the stable steps are less than half of the
+-- steps or of their time; NULL if not, or without steps"}
 -- run_id = {type = "VARCHAR", doc = "id of the run"}
 with
     sides as (

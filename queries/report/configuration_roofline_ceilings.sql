@@ -1,17 +1,17 @@
--- purpose = "The ceilings of a roofline of a sweep: what the devices can do at most, with the
--- work that was done under the peak it is held against."
+-- purpose = "Ceilings of a sweep's roofline: device peaks, with the work compared with each peak."
 -- source = "ParaDnn (Wang Y. E. 2020), Table 3 and Fig. 3; the figures by their own sources"
 -- needs = ["configuration"]
 -- depends = ["configuration_work", "device_ceiling", "op_machine"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- rate = {type = "VARCHAR", doc = "metric with the rate, as of configuration_roofline_points",
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- rate = {type = "VARCHAR", doc = "metric with the rate, as in configuration_roofline_points",
 -- optional = true}
--- intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic, as there",
+-- intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic, as in
+-- configuration_roofline_points", optional = true}
+-- weight = {type = "VARCHAR", doc = "metric with the time, as in configuration_roofline_points",
 -- optional = true}
--- weight = {type = "VARCHAR", doc = "metric with the time, as there", optional = true}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; if not given, that of
--- 16-bit matrix operations, else fp32", optional = true}
+-- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
+-- matrix operations, else fp32", optional = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
@@ -20,13 +20,13 @@
 -- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
 -- overhead_ns = {type = "DOUBLE", doc = "NULL: no launch is known"}
--- work_flop = {type = "DOUBLE", doc = "of compute: operations of all configurations, if they are
--- held against it"}
--- work_bytes = {type = "DOUBLE", doc = "of bandwidth: bytes of all configurations"}
+-- work_flop = {type = "DOUBLE", doc = "for compute: operations of all configurations, if compared
+-- with this peak"}
+-- work_bytes = {type = "DOUBLE", doc = "for bandwidth: bytes of all configurations"}
 -- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured"}
--- source_text = {type = "VARCHAR", doc = "where the figure comes from"}
+-- source_text = {type = "VARCHAR", doc = "source of the peak"}
 -- total_ns = {type = "BIGINT", doc = "time of the configurations on that device: one second each,
--- or what the weight says"}
+-- or by the weight"}
 with
     worked as (
         select

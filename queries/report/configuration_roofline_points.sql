@@ -1,49 +1,47 @@
--- purpose = "The points of a roofline of a sweep: one a row of a table of results, with what it
--- does in one second, or in the time that a metric says."
+-- purpose = "Points of a sweep's roofline: one per row of a table of results, with its work in
+-- one second or in the time of a metric."
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 4.2 and Fig. 3: models on a roofline by a
 -- hyperparameter, operators by class; docs/metrics.md, section Sweeps"
 -- needs = ["configuration"]
 -- depends = ["configuration_label", "configuration_work", "run_title"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- rate = {type = "VARCHAR", doc = "metric with the rate; if not given, that in FLOP/s, else that
--- in % with flop in its name", optional = true}
--- intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic; if not given,
--- that in FLOP/byte, else called intensity, else in bytes/s, else in % with bandwidth in its
--- name", optional = true}
--- weight = {type = "VARCHAR", doc = "metric with the time of each (ns, us, ms, s, or % of a
--- second); if not given, one second each", optional = true}
--- series = {type = "VARCHAR", doc = "labels that tell series apart, with commas between",
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- rate = {type = "VARCHAR", doc = "metric with the rate; default: the one in FLOP/s, else in %
+-- with flop in its name", optional = true}
+-- intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic; default: the
+-- one in FLOP/byte, else named intensity, else in bytes/s, else in % with bandwidth in its name",
 -- optional = true}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; if not given, that of
--- 16-bit matrix operations, else fp32", optional = true}
+-- weight = {type = "VARCHAR", doc = "metric with the time of each (ns, us, ms, s, or % of a
+-- second); default: one second each", optional = true}
+-- series = {type = "VARCHAR", doc = "labels that separate series, comma-separated", optional =
+-- true}
+-- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
+-- matrix operations, else fp32", optional = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "the label name, else the labels in one text"}
+-- name = {type = "VARCHAR", doc = "label name, else all labels in one text"}
 -- level_name = {type = "VARCHAR", doc = "dram"}
 -- launch_count = {type = "BIGINT", doc = "1: a configuration"}
--- known_launch_count = {type = "BIGINT", doc = "1 where its figures are known, else 0"}
--- total_ns = {type = "BIGINT", doc = "the time that the weight says; NULL without one: a
--- configuration has no time of its own"}
--- known_ns = {type = "BIGINT", doc = "that time, else one second"}
--- known_flop = {type = "DOUBLE", doc = "operations in it: rate x time"}
--- known_bytes = {type = "DOUBLE", doc = "bytes in it: operations / intensity, or traffic x time"}
--- compute_ns = {type = "DOUBLE", doc = "operations at peak; NULL where it is not known"}
--- bandwidth_ns = {type = "DOUBLE", doc = "bytes at the peak of memory; NULL where it is not known"}
+-- known_launch_count = {type = "BIGINT", doc = "1 if its figures are known, else 0"}
+-- total_ns = {type = "BIGINT", doc = "time by the weight; NULL without a weight"}
+-- known_ns = {type = "BIGINT", doc = "time by the weight, else one second"}
+-- known_flop = {type = "DOUBLE", doc = "operations: rate x time"}
+-- known_bytes = {type = "DOUBLE", doc = "bytes: operations / intensity, or traffic x time"}
+-- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak; NULL if unknown"}
+-- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at peak; NULL if unknown"}
 -- launch_ns = {type = "DOUBLE", doc = "NULL: no launch is known"}
--- reason = {type = "VARCHAR", doc = "why the figures are not known"}
--- byte_definition = {type = "VARCHAR", doc = "table: as the table of results says"}
+-- reason = {type = "VARCHAR", doc = "why the figures are unknown"}
+-- byte_definition = {type = "VARCHAR", doc = "table: from the table of results"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- source_id = {type = "VARCHAR", doc = "source of the table"}
 -- event_id = {type = "BIGINT", doc = "row of the table"}
--- zero_launch_count = {type = "BIGINT", doc = "1 where it is known that there was no operation,
--- else 0"}
+-- zero_launch_count = {type = "BIGINT", doc = "1 if measured without operations, else 0"}
 -- zero_ns = {type = "BIGINT", doc = "its time then"}
 -- op_class = {type = "VARCHAR", doc = "NULL"}
--- series_name = {type = "VARCHAR", doc = "value of the label that tells series apart, of several
--- label=value; NULL without any"}
--- series_number = {type = "DOUBLE", doc = "the value as a number; NULL if it is none, or of
+-- series_name = {type = "VARCHAR", doc = "value of the series label; label=value for several;
+-- NULL without a label"}
+-- series_number = {type = "DOUBLE", doc = "value as a number; NULL if it is not a number, or for
 -- several labels"}
 with
     labels as (from configuration_label where $run_id is null or run_id = $run_id),

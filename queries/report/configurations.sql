@@ -1,26 +1,25 @@
--- purpose = "What tables of results hold: how many configurations, how many failed and why, and
--- each label and metric with its values."
+-- purpose = "Contents of tables of results: configurations, failures with reasons, and each label
+-- and metric with its values."
 -- source = "tables configuration and configuration_value; ParaDnn (Wang Y. E. 2020), sect. 3"
 -- needs = ["configuration"]
 -- depends = ["run_title"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
--- column_name = {type = "VARCHAR", doc = "label or metric; NULL in the rows of the configurations
--- themselves"}
+-- column_name = {type = "VARCHAR", doc = "label or metric; NULL in rows for configurations"}
 -- role_kind = {type = "VARCHAR", doc = "label, metric or configuration"}
--- status_kind = {type = "VARCHAR", doc = "of configurations: ok or failed"}
--- configuration_count = {type = "BIGINT", doc = "configurations, or those that have a value"}
--- missing_count = {type = "BIGINT", doc = "configurations without a value that can be used: for a
--- metric a number"}
+-- status_kind = {type = "VARCHAR", doc = "for configurations: ok or failed"}
+-- configuration_count = {type = "BIGINT", doc = "configurations, or those with a value"}
+-- missing_count = {type = "BIGINT", doc = "configurations without a usable value; for a metric,
+-- without a number"}
 -- distinct_count = {type = "BIGINT", doc = "different values"}
 -- min_value = {type = "DOUBLE", doc = "the least number"}
--- median_value = {type = "DOUBLE", doc = "the median of the numbers"}
+-- median_value = {type = "DOUBLE", doc = "median of the numbers"}
 -- max_value = {type = "DOUBLE", doc = "the largest number"}
--- unit = {type = "VARCHAR", doc = "unit, where the file says it"}
--- status_text = {type = "VARCHAR", doc = "of configurations: what the file says of them, such as
+-- unit = {type = "VARCHAR", doc = "unit, if recorded"}
+-- status_text = {type = "VARCHAR", doc = "for configurations: status text of the file, such as
 -- OOM"}
--- example_text = {type = "VARCHAR", doc = "of a label with words: the first of them in order"}
+-- example_text = {type = "VARCHAR", doc = "for a label with words: the first in order"}
 -- run_name = {type = "VARCHAR", doc = "the run"}
 with
     all_of_it as (

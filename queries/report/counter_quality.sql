@@ -1,25 +1,25 @@
--- purpose = "How far each processor counter can be trusted: what was multiplexed, not counted or
--- not supported, and how much that can move the figure it is a part of."
--- source = "docs/metrics.md, section Processor counters: a count that ran for a part of the time
--- can be off by what it did not see"
+-- purpose = "Reliability of each processor counter: multiplexed, not counted or not supported,
+-- and the effect on its figure."
+-- source = "docs/metrics.md, section Processor counters: a count that ran part of the time can
+-- miss events"
 -- needs = ["measurement"]
 -- depends = ["event_quantity", "event_value", "event_meaning", "run_title"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
 -- [columns]
--- event_name = {type = "VARCHAR", doc = "event, as the file has it"}
--- status_kind = {type = "VARCHAR", doc = "the worst of its values: ok, scaled, unreadable,
+-- event_name = {type = "VARCHAR", doc = "event as recorded"}
+-- status_kind = {type = "VARCHAR", doc = "worst status of its values: ok, scaled, unreadable,
 -- not_supported or not_counted"}
--- running_ratio = {type = "DOUBLE", doc = "least share of the time that it was counted"}
--- doubt_ratio = {type = "DOUBLE", doc = "how far off its sum can be: what was not seen, and the
+-- running_ratio = {type = "DOUBLE", doc = "lowest share of the time counted"}
+-- doubt_ratio = {type = "DOUBLE", doc = "possible error of its sum, from uncounted time and
 -- spread"}
--- figure_name = {type = "VARCHAR", doc = "the figure it is a part of: fp32, dram_read …; NULL if
--- of none that is known"}
--- figure_share_ratio = {type = "DOUBLE", doc = "its share of what was counted of that figure"}
--- figure_doubt_ratio = {type = "DOUBLE", doc = "how far off the figure can be for this event
--- alone; NULL where it is lost altogether"}
+-- figure_name = {type = "VARCHAR", doc = "figure that uses the event: fp32, dram_read …; NULL if
+-- none known"}
+-- figure_share_ratio = {type = "DOUBLE", doc = "share of the counted total of that figure"}
+-- figure_doubt_ratio = {type = "DOUBLE", doc = "possible error of the figure from this event
+-- alone; NULL if the event is lost"}
 -- spread_ratio = {type = "DOUBLE", doc = "largest standard error over repeats / value"}
--- value_count = {type = "BIGINT", doc = "values: of files, measurements, scopes and intervals"}
+-- value_count = {type = "BIGINT", doc = "values over files, measurements, scopes and intervals"}
 -- uncounted_count = {type = "BIGINT", doc = "of these without a value"}
 -- name = {type = "VARCHAR", doc = "run"}
 with

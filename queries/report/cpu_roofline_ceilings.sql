@@ -1,25 +1,25 @@
--- purpose = "The ceilings of a roofline of processors: what those of a run can do at most, with
--- the work that was done under each."
+-- purpose = "Ceilings of a processor roofline: peaks of the processors of a run, with the work
+-- under each."
 -- source = "Javed 2019, sect. 4.1 and 5.1 (Peak FLOPS 256, Peak FLOPS 512, STREAM); the figures
 -- by their own sources"
 -- needs = ["measurement"]
 -- depends = ["cpu_known", "device_ceiling", "counter_figures", "event_quantity", "width_ceiling"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- device_name = {type = "VARCHAR", doc = "processor; NULL if unknown"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32_avx2, dram"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations; NULL where work was done and
--- no peak is known"}
+-- peak_flop_per_s = {type = "DOUBLE", doc = "for compute: operations; NULL if work has no known
+-- peak"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
 -- overhead_ns = {type = "DOUBLE", doc = "NULL: processors launch no kernels"}
--- work_flop = {type = "DOUBLE", doc = "of compute: operations of that precision and width in all
+-- work_flop = {type = "DOUBLE", doc = "for compute: operations of that precision and width in all
 -- files"}
--- work_bytes = {type = "DOUBLE", doc = "of bandwidth: bytes in all files"}
+-- work_bytes = {type = "DOUBLE", doc = "for bandwidth: bytes in all files"}
 -- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured"}
--- source_text = {type = "VARCHAR", doc = "where the figure comes from"}
+-- source_text = {type = "VARCHAR", doc = "source of the peak"}
 -- total_ns = {type = "BIGINT", doc = "elapsed time of all files"}
 with
     offered as (

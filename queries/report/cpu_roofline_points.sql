@@ -1,21 +1,21 @@
--- purpose = "The points of a roofline of processors: operations, traffic and time of a node, and
--- the time both would take at peak."
+-- purpose = "Points of a processor roofline: operations, traffic and time per node, and the time
+-- of both at peak."
 -- source = "Javed 2019, sect. 2.2 and 4 (Fig. 5, 6, 8)"
 -- needs = ["measurement"]
 -- depends = ["cpu_group", "first_reason", "whole_sum_where"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what a point stands for: run, name (what was measured), launch
--- (a measurement), interval or scope; class and phase: the run", default = "run", choices =
--- ["run", "name", "launch", "class", "phase", "interval", "scope"]}
--- level = {type = "VARCHAR", doc = "level of memory; only dram is counted", default = "dram",
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- by = {type = "VARCHAR", doc = "what a point is: run, name (measured program), launch
+-- (measurement), interval or scope; class and phase: the run", default = "run", choices = ["run",
+-- "name", "launch", "class", "phase", "interval", "scope"]}
+-- level = {type = "VARCHAR", doc = "memory level; only dram is counted", default = "dram",
 -- choices = ["all", "dram", "l2", "l1"]}
--- timed = {type = "BOOLEAN", doc = "only where the elapsed time is known; operations and bytes
+-- timed = {type = "BOOLEAN", doc = "only points with known elapsed time; operations and bytes
 -- need none", default = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "run, what was measured, end of the interval, or scope"}
+-- name = {type = "VARCHAR", doc = "run, measured program, end of the interval, or scope"}
 -- level_name = {type = "VARCHAR", doc = "dram"}
 -- launch_count = {type = "BIGINT", doc = "files and measurements"}
 -- known_launch_count = {type = "BIGINT", doc = "those the point is of"}
@@ -23,17 +23,17 @@
 -- known_ns = {type = "BIGINT", doc = "of those the point is of"}
 -- known_flop = {type = "DOUBLE", doc = "operations of all nodes"}
 -- known_bytes = {type = "DOUBLE", doc = "bytes of all nodes"}
--- compute_ns = {type = "DOUBLE", doc = "operations at the peak of their precision and width; NULL
--- where one is not known"}
--- bandwidth_ns = {type = "DOUBLE", doc = "bytes at the peak of memory; NULL where it is not known"}
+-- compute_ns = {type = "DOUBLE", doc = "time of the operations at the peak of their precision and
+-- width; NULL if a peak is unknown"}
+-- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at peak; NULL if unknown"}
 -- launch_ns = {type = "DOUBLE", doc = "NULL: processors launch no kernels"}
--- reason = {type = "VARCHAR", doc = "why the point is not known"}
--- byte_definition = {type = "VARCHAR", doc = "NULL: of DRAM there is one"}
+-- reason = {type = "VARCHAR", doc = "why the point is unknown"}
+-- byte_definition = {type = "VARCHAR", doc = "NULL: DRAM has one level"}
 -- device_name = {type = "VARCHAR", doc = "processor; NULL if unknown"}
--- source_id = {type = "VARCHAR", doc = "of a measurement, interval or scope: source"}
--- event_id = {type = "BIGINT", doc = "of a measurement its place in the source, of an interval
--- its number"}
--- zero_launch_count = {type = "BIGINT", doc = "of the known ones those without an operation"}
+-- source_id = {type = "VARCHAR", doc = "for a measurement, interval or scope: source"}
+-- event_id = {type = "BIGINT", doc = "position of a measurement in the source, or number of an
+-- interval"}
+-- zero_launch_count = {type = "BIGINT", doc = "known measurements without operations"}
 -- zero_ns = {type = "BIGINT", doc = "their time"}
 with
     parts as (

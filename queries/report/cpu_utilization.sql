@@ -1,26 +1,26 @@
--- purpose = "How busy processors were: time that cores were active, of the time they were there."
+-- purpose = "CPU utilization: active time of the cores over available time."
 -- source = "Zhu 2018 (TBD), eq. 3: sum of active time over cores / (cores x elapsed time)"
 -- needs = ["measurement"]
 -- depends = ["cpu_active", "run_title", "label_value", "whole_sum", "first_reason",
 -- "one_or_mixed"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what a row stands for: run, source (a file) or measurement",
--- default = "run", choices = ["run", "source", "measurement"]}
--- cpu_count = {type = "BIGINT", doc = "CPUs of a node; if not given, as the file says, else the
--- cores of the processor", optional = true}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- by = {type = "VARCHAR", doc = "what a row is: run, source (a file) or measurement", default =
+-- "run", choices = ["run", "source", "measurement"]}
+-- cpu_count = {type = "BIGINT", doc = "CPUs per node; default: from the file, else the cores of
+-- the processor", optional = true}
 -- [columns]
--- name = {type = "VARCHAR", doc = "run, file, or what was measured"}
--- utilization_ratio = {type = "DOUBLE", doc = "active_ns / (cpu_count x elapsed time), of all
+-- name = {type = "VARCHAR", doc = "run, file, or measured program"}
+-- utilization_ratio = {type = "DOUBLE", doc = "active_ns / (cpu_count x elapsed time), over all
 -- files"}
--- active_ns = {type = "DOUBLE", doc = "time that CPUs were active"}
--- active_cpu_count = {type = "DOUBLE", doc = "active_ns / elapsed time: CPUs that were active on
--- average"}
+-- active_ns = {type = "DOUBLE", doc = "active time of the CPUs"}
+-- active_cpu_count = {type = "DOUBLE", doc = "active_ns / elapsed time: mean number of active
+-- CPUs"}
 -- dur_ns = {type = "BIGINT", doc = "elapsed time"}
 -- cpu_count = {type = "DOUBLE", doc = "CPUs of all nodes"}
 -- active_basis = {type = "VARCHAR", doc = "task-clock (of the program), times (user and system)
--- or mperf (cycles in which a core did not sleep / of the time stamp counter)"}
--- cpu_basis = {type = "VARCHAR", doc = "given, file or processor (its cores)"}
+-- or mperf (non-sleeping cycles of a core / time stamp counter)"}
+-- cpu_basis = {type = "VARCHAR", doc = "source of cpu_count: given, file or processor (its cores)"}
 -- source_count = {type = "BIGINT", doc = "files"}
 -- reason = {type = "VARCHAR", doc = "why the utilization is NULL"}
 with

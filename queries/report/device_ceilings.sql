@@ -1,27 +1,27 @@
--- purpose = "What each device of a run can do at most, by whom; with the operations per byte from
--- which on it computes, and the least work of a launch."
+-- purpose = "Peaks of each device of a run with their sources, the ridge points, and the minimum
+-- work per launch."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: machine balance, peak x L; the figures
 -- by their own sources"
 -- needs = ["device"]
 -- depends = ["device_ceiling"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; if not given, that of the
--- device", optional = true}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; default: that of the device",
+-- optional = true}
 -- [columns]
 -- device_name = {type = "VARCHAR", doc = "device"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram"}
 -- peak_flop_per_s = {type = "DOUBLE", doc = "operations"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "traffic"}
 -- overhead_ns = {type = "DOUBLE", doc = "one launch"}
--- ridge_flop_per_byte = {type = "DOUBLE", doc = "machine balance, the ridge point: this peak over
--- the bandwidth of device memory"}
+-- ridge_flop_per_byte = {type = "DOUBLE", doc = "ridge point (machine balance): this peak /
+-- bandwidth of device memory"}
 -- least_flop = {type = "DOUBLE", doc = "this peak x the time of one launch: work that takes as
--- long as launching it"}
+-- long as the launch"}
 -- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured"}
--- source_text = {type = "VARCHAR", doc = "where the figure comes from"}
+-- source_text = {type = "VARCHAR", doc = "source of the peak"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device as the file numbers it"}
+-- device_id = {type = "BIGINT", doc = "device number in the file"}
 with
     chosen as (
         select

@@ -1,42 +1,40 @@
--- purpose = "How much of each device was used while it was profiled: time, operations against its
--- peak, traffic against its memory; by device, or by host, whose TPUs are a board."
+-- purpose = "Utilization of each device during the profile: time, operations and traffic over
+-- their peaks, by device or host (whose TPUs form a board)."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.1: average FLOPS / peak FLOPS, of a core and of a
 -- board (sect. 3); Zhu 2018 (TBD), eq. 1; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
 -- depends = ["op_under", "op_machine", "device_interval", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row stands for: device (of a TPU v2 or v3 a core) or host
--- (all devices of a source: four chips of a TPU are a board)", default = "device", choices =
--- ["device", "host"]}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; if not given, that of
--- 16-bit matrix operations, else the profiler's own, else fp32", optional = true}
+-- by = {type = "VARCHAR", doc = "what a row is: device (a core of a TPU v2 or v3) or host (all
+-- devices of a source: four TPU chips form a board)", default = "device", choices = ["device",
+-- "host"]}
+-- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
+-- matrix operations, else the profiler's own, else fp32", optional = true}
 -- [columns]
 -- source_id = {type = "VARCHAR", doc = "source (host)"}
--- device_id = {type = "BIGINT", doc = "device; NULL with by=host, and where the dump adds devices
--- up"}
+-- device_id = {type = "BIGINT", doc = "device; NULL for by=host, and if the dump sums devices"}
 -- device_name = {type = "VARCHAR", doc = "its name"}
 -- busy_ratio = {type = "DOUBLE", doc = "busy_ns / window_ns"}
 -- flop_utilization_ratio = {type = "DOUBLE", doc = "total_flop / (peak_flop_per_s x window_ns)"}
 -- bandwidth_utilization_ratio = {type = "DOUBLE", doc = "total_bytes / (peak_bytes_per_s x
 -- window_ns)"}
--- busy_ns = {type = "BIGINT", doc = "time with at least one kernel running (union); without a
--- timeline time in operators; of a host the sum of its devices"}
--- window_ns = {type = "BIGINT", doc = "time of the profile; of a host it counts once for each
--- device"}
+-- busy_ns = {type = "BIGINT", doc = "time with a kernel running (union); without a timeline, time
+-- in operators; for a host, the sum over its devices"}
+-- window_ns = {type = "BIGINT", doc = "time of the profile; for a host, multiplied by its devices"}
 -- window_basis = {type = "VARCHAR", doc = "timeline (first start to last end of anything in the
--- source) or operators (their time and the idle time, of all devices that the dump adds up)"}
--- total_flop = {type = "DOUBLE", doc = "operations that are known"}
+-- source) or operators (their time and the idle time, of all devices in the dump's sums)"}
+-- total_flop = {type = "DOUBLE", doc = "known operations"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes that are known"}
--- known_time_ratio = {type = "DOUBLE", doc = "share of the operators' time whose operations are
--- known; the others count as none"}
--- device_count = {type = "BIGINT", doc = "devices with work; NULL where the dump adds devices up"}
+-- known_time_ratio = {type = "DOUBLE", doc = "share of the operator time with known operations;
+-- unknown ones count as zero"}
+-- device_count = {type = "BIGINT", doc = "devices with work; NULL if the dump sums devices"}
 -- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "the peak: of a host that of its board where that is
--- known, else the sum of its devices"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory, likewise"}
--- scope_name = {type = "VARCHAR", doc = "what the peaks are of: core, package, board …, 8 x core,
--- or TPU v3 board; reported: what the profiler calls a device"}
+-- peak_flop_per_s = {type = "DOUBLE", doc = "peak; for a host, that of its board if known, else
+-- the sum of its devices"}
+-- peak_bytes_per_s = {type = "DOUBLE", doc = "peak of device memory, by the same rule"}
+-- scope_name = {type = "VARCHAR", doc = "unit of the peaks: core, package, board …, 8 x core, or
+-- TPU v3 board; reported: the profiler's device"}
 -- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured or reported"}
 -- reason = {type = "VARCHAR", doc = "why a ratio is NULL"}
 with

@@ -1,39 +1,37 @@
--- purpose = "How a metric of a sweep is spread, for each value of a label: quantiles, and how
--- many lie beyond them."
+-- purpose = "Distribution of a metric of a sweep for each value of a label: quantiles and
+-- outliers."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: box from the 9th to the 91st percentile, whiskers
 -- at the 2nd and the 98th; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- metric = {type = "VARCHAR", doc = "metric, e.g. infeed; if not given, the only one there is",
--- optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- by = {type = "VARCHAR", doc = "label whose values tell groups apart, e.g. batch; if not given,
--- the only one with several values", optional = true, chosen_by = "sweep_choice('group', $runs,
--- $run_ids)"}
--- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between:
--- layer=4,input=2000; if not given, all", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
--- optional = true}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. infeed; default: the only one", optional =
+-- true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- by = {type = "VARCHAR", doc = "label that forms the groups, e.g. batch; default: the only one
+-- with several values", optional = true, chosen_by = "sweep_choice('group', $runs, $run_ids)"}
+-- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
+-- default: all", optional = true}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
 -- [columns]
 -- group_value = {type = "VARCHAR", doc = "value of the label"}
 -- median_value = {type = "DOUBLE", doc = "the median"}
--- p09_value = {type = "DOUBLE", doc = "9th percentile, where a box begins (linear between
--- neighbors)"}
--- p91_value = {type = "DOUBLE", doc = "91st percentile, where a box ends"}
--- p02_value = {type = "DOUBLE", doc = "2nd percentile, where a whisker begins"}
--- p98_value = {type = "DOUBLE", doc = "98th percentile, where a whisker ends"}
+-- p09_value = {type = "DOUBLE", doc = "9th percentile, lower end of the box (linear
+-- interpolation)"}
+-- p91_value = {type = "DOUBLE", doc = "91st percentile, upper end of the box"}
+-- p02_value = {type = "DOUBLE", doc = "2nd percentile, end of the lower whisker"}
+-- p98_value = {type = "DOUBLE", doc = "98th percentile, end of the upper whisker"}
 -- known_count = {type = "BIGINT", doc = "configurations with a number"}
--- configuration_count = {type = "BIGINT", doc = "configurations of the group"}
+-- configuration_count = {type = "BIGINT", doc = "configurations in the group"}
 -- failed_count = {type = "BIGINT", doc = "of those the failed ones"}
 -- outlier_count = {type = "BIGINT", doc = "numbers below the 2nd or above the 98th percentile"}
 -- min_value = {type = "DOUBLE", doc = "the least"}
 -- max_value = {type = "DOUBLE", doc = "the largest"}
 -- mean_value = {type = "DOUBLE", doc = "the mean"}
--- group_number = {type = "DOUBLE", doc = "the value of the label as a number; NULL if it is none"}
+-- group_number = {type = "DOUBLE", doc = "label value as a number; NULL if it is not a number"}
 -- group_name = {type = "VARCHAR", doc = "the label"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
--- unit = {type = "VARCHAR", doc = "its unit, where the file says it"}
+-- unit = {type = "VARCHAR", doc = "unit, if recorded"}
 with
     known as (
         from sweep_unknown('label', $by)

@@ -1,17 +1,17 @@
--- purpose = "Floating-point instructions of processors by precision and vector width: how much of
--- the work each does."
+-- purpose = "Floating-point instructions of processors by precision and vector width, with their
+-- shares of the work."
 -- source = "Javed 2019, sect. 4.2 and 5.2 (Fig. 10, 15)"
 -- needs = ["measurement"]
 -- depends = ["event_quantity", "figure_set", "run_title", "whole_sum", "first_reason"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what is added up: run, source (a file) or measurement", default
--- = "run", choices = ["run", "source", "measurement"]}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- by = {type = "VARCHAR", doc = "what is summed: run, source (a file) or measurement", default =
+-- "run", choices = ["run", "source", "measurement"]}
 -- [columns]
--- name = {type = "VARCHAR", doc = "run, file, or what was measured"}
--- precision_name = {type = "VARCHAR", doc = "fp64, fp32, fp16 or any (not told apart)"}
+-- name = {type = "VARCHAR", doc = "run, file, or measured program"}
+-- precision_name = {type = "VARCHAR", doc = "fp64, fp32, fp16 or any (not distinguished)"}
 -- width_name = {type = "VARCHAR", doc = "scalar, 128, 256, 512 bits, scalable or any"}
--- inst_count = {type = "DOUBLE", doc = "instructions, an FMA counted as two; NULL if not counted"}
+-- inst_count = {type = "DOUBLE", doc = "instructions; an FMA counts as two; NULL if not counted"}
 -- inst_share_ratio = {type = "DOUBLE", doc = "share of all floating-point instructions; NULL
 -- unless all were counted"}
 -- total_flop = {type = "DOUBLE", doc = "their operations"}

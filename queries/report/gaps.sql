@@ -1,5 +1,5 @@
--- purpose = "What the idle time of each device waited for: the host, data, a launch,
--- communication, a copy, another stream."
+-- purpose = "Idle time of each device by cause: host, data, launch, communication, copy, other
+-- stream."
 -- source = "docs/metrics.md, section gaps; HTA's breakdown of idle time into host, kernel and
 -- other waits"
 -- needs = ["attribution"]
@@ -8,18 +8,18 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
--- gap_kind = {type = "VARCHAR", doc = "what was waited for: data_loading, synchronisation, host,
--- launch, graph, communication, copy, stream, queue or unknown"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
+-- gap_kind = {type = "VARCHAR", doc = "cause: data_loading, synchronisation, host, launch, graph,
+-- communication, copy, stream, queue or unknown"}
 -- share_ratio = {type = "DOUBLE", doc = "total_ns / elapsed_ns"}
--- idle_share_ratio = {type = "DOUBLE", doc = "total_ns / all idle time of the device"}
--- total_ns = {type = "BIGINT", doc = "idle time of this kind; adds up to the idle time of the
+-- idle_share_ratio = {type = "DOUBLE", doc = "total_ns / idle time of the device"}
+-- total_ns = {type = "BIGINT", doc = "idle time of this cause; sums to the idle time of the
 -- device"}
--- gap_count = {type = "BIGINT", doc = "gaps that have some; a gap can have several kinds"}
+-- gap_count = {type = "BIGINT", doc = "gaps with this cause; a gap can have several"}
 -- mean_ns = {type = "DOUBLE", doc = "total_ns / gap_count"}
 -- max_ns = {type = "BIGINT", doc = "most in one gap"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
 -- the last end of work on any device of the source"}
 -- reason = {type = "VARCHAR", doc = "of unknown: why"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}

@@ -1,4 +1,4 @@
--- purpose = "A metric of a sweep over two labels: one row a pair of values."
+-- purpose = "A metric of a sweep over two labels, one row per pair of values."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 2 a to c, Fig. 7 (failures); docs/metrics.md, section
 -- Sweeps"
 -- needs = ["run"]
@@ -9,31 +9,30 @@
 -- $runs, $run_ids)"}
 -- y = {type = "VARCHAR", doc = "label up, e.g. batch", chosen_by = "sweep_choice('label', $runs,
 -- $run_ids)"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. flops; if not given, the only one there is",
--- optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between:
--- layer=4,input=2000; if not given, all", optional = true}
--- rule = {type = "VARCHAR", doc = "of several configurations in one cell: one (refuse them),
+-- metric = {type = "VARCHAR", doc = "metric, e.g. flops; default: the only one", optional = true,
+-- chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
+-- default: all", optional = true}
+-- rule = {type = "VARCHAR", doc = "for several configurations in one cell: one (refuse them),
 -- mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min", "max"]}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
--- optional = true}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
 -- [columns]
--- x_value = {type = "VARCHAR", doc = "value of the label across"}
+-- x_value = {type = "VARCHAR", doc = "label value on the x axis"}
 -- y_value = {type = "VARCHAR", doc = "value of the label up"}
--- metric_value = {type = "DOUBLE", doc = "the metric, by the rule; NULL where no configuration of
--- the cell has it"}
+-- metric_value = {type = "DOUBLE", doc = "metric by the rule; NULL if no configuration of the
+-- cell has it"}
 -- configuration_count = {type = "BIGINT", doc = "configurations in the cell"}
 -- failed_count = {type = "BIGINT", doc = "of those the failed ones"}
--- reason = {type = "VARCHAR", doc = "why metric_value is NULL, or of fewer configurations"}
+-- reason = {type = "VARCHAR", doc = "why metric_value is NULL or incomplete"}
 -- least_metric_value = {type = "DOUBLE", doc = "the least of the cell"}
 -- most_metric_value = {type = "DOUBLE", doc = "the most of the cell"}
--- x_number = {type = "DOUBLE", doc = "the value across as a number; NULL if it is none"}
--- y_number = {type = "DOUBLE", doc = "the value up as a number; NULL if it is none"}
+-- x_number = {type = "DOUBLE", doc = "x value as a number; NULL if it is not a number"}
+-- y_number = {type = "DOUBLE", doc = "y value as a number; NULL if it is not a number"}
 -- x_name = {type = "VARCHAR", doc = "the label across"}
 -- y_name = {type = "VARCHAR", doc = "the label up"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
--- unit = {type = "VARCHAR", doc = "its unit, where the file says it"}
+-- unit = {type = "VARCHAR", doc = "unit, if recorded"}
 with
     known as (
         from sweep_unknown('label', $x)

@@ -1,38 +1,36 @@
--- purpose = "How long the accelerator waits for input: of each device over all its steps or step
--- by step, and how many steps are host-bound; of a table of results each configuration is a
--- step."
+-- purpose = "Time that the accelerator waits for input, per device or step, and the number of
+-- host-bound steps; each configuration of a table of results is a step."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.4: infeed time percentage; docs/metrics.md,
 -- section Steps and input"
 -- needs = ["step"]
 -- depends = ["first_reason"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row stands for: device (all its steps) or step", default
--- = "device", choices = ["device", "step"]}
--- host_bound_share = {type = "DOUBLE", doc = "share of waiting from which on a step is
--- host-bound; TensorFlow's profiler calls it input-bound from 0.05 and highly so from 0.2 on",
--- default = 0.2}
--- metric = {type = "VARCHAR", doc = "of a table of results: the metric that is the share of
--- waiting", default = "infeed"}
+-- by = {type = "VARCHAR", doc = "what a row is: device (all its steps) or step", default =
+-- "device", choices = ["device", "step"]}
+-- host_bound_share = {type = "DOUBLE", doc = "share of waiting above which a step is host-bound;
+-- TensorFlow's profiler calls it input-bound from 0.05 and highly input-bound from 0.2", default
+-- = 0.2}
+-- metric = {type = "VARCHAR", doc = "for a table of results: metric with the share of waiting",
+-- default = "infeed"}
 -- [columns]
 -- source_id = {type = "VARCHAR", doc = "source (host)"}
--- device_id = {type = "BIGINT", doc = "device (of a TPU v2 or v3 a core); NULL where the profiler
--- adds devices up"}
--- step_index = {type = "BIGINT", doc = "with by=step: number of the step; of a table of results
--- its row"}
--- infeed_ratio = {type = "DOUBLE", doc = "infeed_ns / step_ns of the steps where both are known;
--- of a table of results with by=step"}
--- infeed_ns = {type = "BIGINT", doc = "time that the device waits for input, copies from the host
--- among it"}
+-- device_id = {type = "BIGINT", doc = "device (a core of a TPU v2 or v3); NULL if the profiler
+-- sums devices"}
+-- step_index = {type = "BIGINT", doc = "for by=step: step number; for a table of results, its row"}
+-- infeed_ratio = {type = "DOUBLE", doc = "infeed_ns / step_ns over steps with both known; for a
+-- table of results with by=step"}
+-- infeed_ns = {type = "BIGINT", doc = "time that the device waits for input, including copies
+-- from the host"}
 -- step_ns = {type = "BIGINT", doc = "time of the steps"}
 -- step_count = {type = "BIGINT", doc = "steps"}
--- known_count = {type = "BIGINT", doc = "steps of which waiting and time are known"}
--- host_bound_count = {type = "BIGINT", doc = "of those the host-bound ones"}
+-- known_count = {type = "BIGINT", doc = "steps with known waiting and time"}
+-- host_bound_count = {type = "BIGINT", doc = "host-bound steps among step_count"}
 -- min_ratio = {type = "DOUBLE", doc = "least share of a step"}
 -- max_ratio = {type = "DOUBLE", doc = "largest share of a step"}
--- basis_kind = {type = "VARCHAR", doc = "parts (as the profiler breaks steps down), timeline
+-- basis_kind = {type = "VARCHAR", doc = "parts (the profiler's breakdown of steps), timeline
 -- (infeed operations in the device's steps) or table (of results)"}
--- reason = {type = "VARCHAR", doc = "why infeed_ratio is NULL, or not of all steps"}
+-- reason = {type = "VARCHAR", doc = "why infeed_ratio is NULL or incomplete"}
 with
     steps as (
         select source_id, device_id, step_kind, step_index, start_ns, dur_ns

@@ -1,6 +1,5 @@
--- purpose = "What the ingest met: damage, loss, and facts a reader of the rows must know."
--- source = "table ingest_issue; view peak_conflict: peaks of the profiler that are far from those
--- of the data sheet"
+-- purpose = "Problems found during ingest: damage, lost data, and facts that affect the rows."
+-- source = "table ingest_issue; view peak_conflict: profiler peaks that differ from the data sheet"
 -- needs = ["source_file"]
 -- depends = ["peak_conflict"]
 -- [parameters]
@@ -13,9 +12,9 @@
 -- occurrence_count = {type = "BIGINT", doc = "how often"}
 -- skipped_event_count = {type = "BIGINT", doc = "events without a row because of it"}
 -- lost_bytes = {type = "BIGINT", doc = "bytes that gave no event"}
--- first_offset_bytes = {type = "BIGINT", doc = "where it first occurs in the decompressed content"}
+-- first_offset_bytes = {type = "BIGINT", doc = "first offset in the decompressed content"}
 -- advice = {type = "VARCHAR", doc = "what to do about it"}
--- origin_kind = {type = "VARCHAR", doc = "recording (the profiler's) or import (ours)"}
+-- origin_kind = {type = "VARCHAR", doc = "recording (by the profiler) or import (by tracekit)"}
 -- code = {type = "VARCHAR", doc = "short name of the issue"}
 with
     met as (

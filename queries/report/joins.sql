@@ -1,28 +1,27 @@
--- purpose = "The joins of timelines with counter runs: how much of each has counters, and what
--- the matches rest on."
+-- purpose = "Joins of timelines with counter runs: how much of each is matched, and by which rule."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["kernel_launch"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "timeline run, by id; if not given, all", optional = true}
+-- run_id = {type = "VARCHAR", doc = "timeline run by id; default: all", optional = true}
 -- [columns]
 -- run_name = {type = "VARCHAR", doc = "run of the timeline"}
--- counter_run_name = {type = "VARCHAR", doc = "run of the counters, as it was called when they
--- were joined"}
--- matched_ratio = {type = "DOUBLE", doc = "share of the timeline's launches that have counters"}
+-- counter_run_name = {type = "VARCHAR", doc = "name of the counter run when it was joined"}
+-- matched_ratio = {type = "DOUBLE", doc = "share of the timeline's launches with counters"}
 -- matched_time_ratio = {type = "DOUBLE", doc = "share of its kernel time"}
--- ordered_time_ratio = {type = "DOUBLE", doc = "share of its kernel time that is matched by
--- sequence: each launch has the counters of its own"}
+-- ordered_time_ratio = {type = "DOUBLE", doc = "share of its kernel time matched by sequence:
+-- each launch has its own counters"}
 -- launch_count = {type = "BIGINT", doc = "launches of the timeline"}
--- sequence_count = {type = "BIGINT", doc = "those matched by function, grid, block and place in
--- the order of launches"}
--- shape_count = {type = "BIGINT", doc = "those matched by function, grid and block: counters are
--- the mean of all that fit"}
--- name_count = {type = "BIGINT", doc = "those matched by function alone, as one side has no grid"}
--- counter_launch_count = {type = "BIGINT", doc = "launches that were counted"}
--- used_ratio = {type = "DOUBLE", doc = "share of these that found a place"}
--- reason = {type = "VARCHAR", doc = "why launches have no counters (that of the most launches),
--- or what to be careful about"}
+-- sequence_count = {type = "BIGINT", doc = "launches matched by function, grid, block and
+-- position in the launch order"}
+-- shape_count = {type = "BIGINT", doc = "launches matched by function, grid and block: counters
+-- are the mean of all matches"}
+-- name_count = {type = "BIGINT", doc = "launches matched only by function, because one side has
+-- no grid"}
+-- counter_launch_count = {type = "BIGINT", doc = "counted launches"}
+-- used_ratio = {type = "DOUBLE", doc = "share of the counted launches with a match"}
+-- reason = {type = "VARCHAR", doc = "why launches have no counters (the reason of most launches),
+-- or a warning"}
 -- joined_at = {type = "TIMESTAMP", doc = "when they were joined"}
 -- run_id = {type = "VARCHAR", doc = "id of the timeline's run"}
 -- counter_run_id = {type = "VARCHAR", doc = "id of the counter run"}

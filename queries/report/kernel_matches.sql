@@ -1,5 +1,5 @@
--- purpose = "Kernels of a timeline that was joined to counters: how many launches of each have
--- counters, what the matches rest on, and why others have none."
+-- purpose = "Kernels of a joined timeline: launches with counters, the rule that matched them,
+-- and why others have none."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["joined_kernel"]
@@ -7,19 +7,20 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all kernels"}
--- matched_ratio = {type = "DOUBLE", doc = "share of its launches that have counters"}
+-- share_ratio = {type = "DOUBLE", doc = "total_ns / sum of all kernel durations"}
+-- matched_ratio = {type = "DOUBLE", doc = "share of its launches with counters"}
 -- total_ns = {type = "BIGINT", doc = "time in the timeline"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
--- sequence_count = {type = "BIGINT", doc = "those matched by function, grid, block and place in
--- the order of launches"}
--- shape_count = {type = "BIGINT", doc = "those matched by function, grid and block"}
--- name_count = {type = "BIGINT", doc = "those matched by function alone, as one side has no grid"}
--- fit_count = {type = "BIGINT", doc = "most counter launches whose mean a launch has: 1 where
--- order decides"}
--- flop_spread_ratio = {type = "DOUBLE", doc = "largest (most - least) / mean of the operations of
--- those"}
--- dram_spread_ratio = {type = "DOUBLE", doc = "the same of the bytes of device memory"}
+-- sequence_count = {type = "BIGINT", doc = "launches matched by function, grid, block and
+-- position in the launch order"}
+-- shape_count = {type = "BIGINT", doc = "launches matched by function, grid and block"}
+-- name_count = {type = "BIGINT", doc = "launches matched only by function, because one side has
+-- no grid"}
+-- fit_count = {type = "BIGINT", doc = "maximum number of counter launches averaged for a launch;
+-- 1 if matched by order"}
+-- flop_spread_ratio = {type = "DOUBLE", doc = "largest (max - min) / mean of their operations"}
+-- dram_spread_ratio = {type = "DOUBLE", doc = "largest (max - min) / mean of their device memory
+-- bytes"}
 -- reason = {type = "VARCHAR", doc = "why launches have no counters"}
 select
     name,

@@ -1,20 +1,20 @@
--- purpose = "Where device time goes: kernels by name, with launches, total, mean, shortest,
--- longest and share."
+-- purpose = "Kernels by device time: launches, total, mean, minimum, maximum and share."
 -- source = "Zhu 2018 (TBD), Tables V and VI: duration as share of total kernel time"
 -- needs = ["kernel"]
 -- depends = ["kernel_launch", "step_window"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M: kernels launched in these steps only",
+-- phase = {type = "VARCHAR", doc = "all, stable or N..M: only kernels launched in these steps",
 -- default = "all"}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "kernel name, in full"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations; kernels that overlap count each"}
+-- total_ns = {type = "BIGINT", doc = "sum of the durations; overlapping kernels each count in
+-- full"}
 -- mean_ns = {type = "DOUBLE", doc = "mean duration"}
--- min_ns = {type = "BIGINT", doc = "shortest launch, of those given one by one"}
--- max_ns = {type = "BIGINT", doc = "longest launch, of those given one by one"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / sum of all kernel durations of the run, or of
+-- min_ns = {type = "BIGINT", doc = "shortest launch recorded individually"}
+-- max_ns = {type = "BIGINT", doc = "longest launch recorded individually"}
+-- share_ratio = {type = "DOUBLE", doc = "total_ns / sum of all kernel durations of the run or of
 -- these steps"}
 with
     of_steps as (

@@ -1,5 +1,4 @@
--- purpose = "The longest times in which a device was idle: when, between what, and what was
--- waited for."
+-- purpose = "Longest idle times of a device: when, between which work, and the cause."
 -- source = "docs/metrics.md, section gaps"
 -- needs = ["attribution"]
 -- depends = ["gap_part", "device_work", "device_rank"]
@@ -8,18 +7,17 @@
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
 -- top = {type = "BIGINT", doc = "how many", default = 20}
 -- [columns]
--- gap_ns = {type = "BIGINT", doc = "how long the device was idle"}
--- gap_kind = {type = "VARCHAR", doc = "what most of it waited for, as in gaps"}
+-- gap_ns = {type = "BIGINT", doc = "duration of the gap"}
+-- gap_kind = {type = "VARCHAR", doc = "cause of most of the gap, as in gaps"}
 -- kind_ns = {type = "BIGINT", doc = "how much of it did"}
 -- op_name = {type = "VARCHAR", doc = "operator that launched the next work"}
--- next_name = {type = "VARCHAR", doc = "next work; NULL where there is none"}
--- previous_name = {type = "VARCHAR", doc = "work that ended where the gap begins; NULL where
--- nothing is before it"}
+-- next_name = {type = "VARCHAR", doc = "next work; NULL if none"}
+-- previous_name = {type = "VARCHAR", doc = "work that ended at the start of the gap; NULL if none"}
 -- launch_name = {type = "VARCHAR", doc = "call that launched the next work"}
--- step_index = {type = "BIGINT", doc = "step that the next work was launched in"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
--- offset_ns = {type = "BIGINT", doc = "start of the gap, after that of the steps"}
+-- step_index = {type = "BIGINT", doc = "step that launched the next work"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
+-- offset_ns = {type = "BIGINT", doc = "start of the gap after the start of the steps"}
 -- next_event_id = {type = "BIGINT", doc = "next work: kernel.event_id or transfer.event_id"}
 -- launch_event_id = {type = "BIGINT", doc = "call that launched it: slice.event_id"}
 -- start_ns = {type = "BIGINT", doc = "start of the gap, on the clock of the source"}

@@ -1,5 +1,5 @@
--- purpose = "How much of the time launching kernels costs, at least and at most, as the timeline
--- has it; beside launches times the time of one."
+-- purpose = "Lower and upper bounds of launch overhead from the timeline, and N launches x the
+-- time of one launch."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: launch overhead N L;
 -- docs/metrics.md, section launch_bounds"
 -- needs = ["attribution"]
@@ -8,51 +8,51 @@
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- by = {type = "VARCHAR", doc = "what a row stands for: device (of a source), or name (a kernel,
--- of all devices and sources)", default = "device", choices = ["device", "name"]}
--- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; if not given, that of the
--- device", optional = true}
+-- by = {type = "VARCHAR", doc = "what a row is: device (per source) or name (a kernel, over all
+-- devices and sources)", default = "device", choices = ["device", "name"]}
+-- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; default: that of the device",
+-- optional = true}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "by device: rank; NULL where the file does not say"}
--- device_id = {type = "BIGINT", doc = "by device: device; NULL where the file does not say"}
--- name = {type = "VARCHAR", doc = "by name: kernel; a graph's launch counts for the kernel of it
--- that begins first"}
+-- rank_index = {type = "BIGINT", doc = "for by=device: rank; NULL if unknown"}
+-- device_id = {type = "BIGINT", doc = "for by=device: device; NULL if unknown"}
+-- name = {type = "VARCHAR", doc = "for by=name: kernel; a graph launch counts for its first
+-- kernel"}
 -- lower_ratio = {type = "DOUBLE", doc = "lower_ns / elapsed_ns"}
--- upper_ratio = {type = "DOUBLE", doc = "upper_ns / elapsed_ns; above 1 where calls overlap with
--- work, or with each other"}
--- lower_ns = {type = "BIGINT", doc = "time in which the device was idle and the launch call of
--- the next kernel was in flight"}
+-- upper_ratio = {type = "DOUBLE", doc = "upper_ns / elapsed_ns; above 1 if calls overlap with
+-- work or each other"}
+-- lower_ns = {type = "BIGINT", doc = "device idle time during the launch call of the next kernel"}
 -- upper_ns = {type = "BIGINT", doc = "call_ns + delay_ns"}
--- launch_count = {type = "BIGINT", doc = "N: launch calls; a graph is one"}
--- coverage_ratio = {type = "DOUBLE", doc = "share of the kernels whose launch is in the file"}
+-- launch_count = {type = "BIGINT", doc = "N: launch calls; a graph launch counts once"}
+-- coverage_ratio = {type = "DOUBLE", doc = "share of the kernels with a launch in the file"}
 -- mean_launch_ns = {type = "DOUBLE", doc = "call_ns / launch_count"}
--- launches_per_step = {type = "DOUBLE", doc = "launch calls in steps / steps that have any"}
--- mean_queue_depth = {type = "DOUBLE", doc = "kernels whose call has returned and that have not
--- begun, mean over the time"}
--- max_queue_depth = {type = "BIGINT", doc = "most of these at once, on one device"}
--- mean_delay_ns = {type = "DOUBLE", doc = "from a call's end to the start of its first kernel,
--- waiting for other work too; without those that are negative"}
+-- launches_per_step = {type = "DOUBLE", doc = "launch calls in steps / steps with launches"}
+-- mean_queue_depth = {type = "DOUBLE", doc = "launched kernels waiting to start, mean over the
+-- time"}
+-- max_queue_depth = {type = "BIGINT", doc = "maximum of waiting kernels on one device"}
+-- mean_delay_ns = {type = "DOUBLE", doc = "mean time from the end of a call to the start of its
+-- first kernel, including waits for other work; without negative delays"}
 -- call_ns = {type = "BIGINT", doc = "sum of the durations of the launch calls"}
--- delay_ns = {type = "BIGINT", doc = "from a call's end to the start of its first kernel, where
--- the device was idle all that time"}
+-- delay_ns = {type = "BIGINT", doc = "time from the end of a call to the start of its first
+-- kernel, while the device was idle"}
 -- overhead_ns = {type = "DOUBLE", doc = "N x L: launch_count x per_launch_ns"}
--- per_launch_ns = {type = "DOUBLE", doc = "L: time of one launch of this device"}
+-- per_launch_ns = {type = "DOUBLE", doc = "L: time of one launch on this device"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
--- graph_launch_count = {type = "BIGINT", doc = "calls of them that launched several kernels,
--- copies or sets"}
--- coverage_time_ratio = {type = "DOUBLE", doc = "the same by their durations"}
--- negative_delay_count = {type = "BIGINT", doc = "calls whose first kernel began before they
--- returned: without delay"}
--- disagreeing_count = {type = "BIGINT", doc = "calls whose first kernel began before they did:
--- the clocks of host and device disagree"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; by name that of all devices added up"}
+-- graph_launch_count = {type = "BIGINT", doc = "calls that launched several kernels, copies or
+-- memsets"}
+-- coverage_time_ratio = {type = "DOUBLE", doc = "share of the kernel time with a launch in the
+-- file"}
+-- negative_delay_count = {type = "BIGINT", doc = "calls whose first kernel started before they
+-- returned (no delay)"}
+-- disagreeing_count = {type = "BIGINT", doc = "calls whose first kernel started before the call:
+-- host and device clocks disagree"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for by=name, summed over devices"}
 -- total_flop = {type = "DOUBLE", doc = "operations, FP16 packed, by counters of the run; NULL
--- unless those of every kernel are known"}
--- overhead_ceiling_flop_per_s = {type = "DOUBLE", doc = "operations / (N x L): the rate that
--- launching alone allows"}
--- reason = {type = "VARCHAR", doc = "why the bounds are NULL, or not of all kernels"}
+-- unless known for every kernel"}
+-- overhead_ceiling_flop_per_s = {type = "DOUBLE", doc = "operations / (N x L): maximum rate
+-- allowed by launches"}
+-- reason = {type = "VARCHAR", doc = "why the bounds are NULL or incomplete"}
 -- overhead_reason = {type = "VARCHAR", doc = "why overhead_ns or the ceiling is NULL"}
--- source_id = {type = "VARCHAR", doc = "by device: source (one rank of a job)"}
+-- source_id = {type = "VARCHAR", doc = "for by=device: source (one rank of a job)"}
 with
     windows as materialized(select * from step_window($run_id, $phase)),
     kernels as materialized(

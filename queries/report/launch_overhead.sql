@@ -1,45 +1,46 @@
--- purpose = "Whether launching kernels bounds them: N launches of L each, against the time of
--- their work at peak; and the least work not to be bound so."
+-- purpose = "Whether launches bound kernels: N launches of L each, against the time of the work
+-- at peak, and the minimum work per launch."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III: overhead-bound, total FLOPs /
 -- (N L), peak x L"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "mean_over", "roof_of", "busy_what", "whole_sum"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a
--- value of one)", default = "name", choices = ["name", "launch", "run", "label"]}
--- label = {type = "VARCHAR", doc = "with by=label: which label, e.g. batch", optional = true}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not
--- moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each
--- one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed",
--- "scalar"]}
--- latency_below = {type = "DOUBLE", doc = "below this share of every roof it is latency that
--- bounds", default = 0.6}
--- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; if not given, that of the
--- device", optional = true}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- by = {type = "VARCHAR", doc = "what a row is: name (a kernel), launch, run or label (one of its
+-- values)", default = "name", choices = ["name", "launch", "run", "label"]}
+-- label = {type = "VARCHAR", doc = "label for by=label, e.g. batch", optional = true}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
+-- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
+-- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
+-- ["arithmetic", "packed", "scalar"]}
+-- latency_below = {type = "DOUBLE", doc = "share of every roof below which a kernel is
+-- latency-bound", default = 0.6}
+-- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; default: that of the device",
+-- optional = true}
 -- [columns]
--- name = {type = "VARCHAR", doc = "kernel, or run or value of the label; (all) in the row of all"}
+-- name = {type = "VARCHAR", doc = "kernel, run or label value; (all) for all"}
 -- launch_count = {type = "BIGINT", doc = "N: launches"}
 -- bound_kind = {type = "VARCHAR", doc = "overhead, latency (far from every roof), bandwidth or
--- compute; NULL where a time is not known"}
+-- compute; NULL if a time is unknown"}
 -- per_launch_ns = {type = "DOUBLE", doc = "L: time of one launch"}
 -- overhead_ns = {type = "DOUBLE", doc = "N x L"}
 -- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
--- bandwidth_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
--- total_ns = {type = "BIGINT", doc = "time measured: sum of the durations"}
--- overhead_ceiling_flop_per_s = {type = "DOUBLE", doc = "operations / (N x L): the rate that
--- launching alone allows"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "operations / compute_ns: the peak of this mix of
+-- bandwidth_ns = {type = "DOUBLE", doc = "time of the device memory traffic at peak"}
+-- total_ns = {type = "BIGINT", doc = "measured time: sum of the durations"}
+-- overhead_ceiling_flop_per_s = {type = "DOUBLE", doc = "operations / (N x L): maximum rate
+-- allowed by launches"}
+-- peak_flop_per_s = {type = "DOUBLE", doc = "operations / compute_ns: peak of this mix of
 -- precisions"}
--- least_flop = {type = "DOUBLE", doc = "peak x L: operations a launch needs not to be
+-- least_flop = {type = "DOUBLE", doc = "peak x L: operations per launch above which it is not
 -- overhead-bound"}
 -- total_flop = {type = "DOUBLE", doc = "operations, FP16 by its convention"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes to and from device memory"}
 -- reason = {type = "VARCHAR", doc = "why bound_kind is NULL"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longest: compute,
--- dram, l2 or l1; where that is far, memory throughput or compute throughput if the report itself
--- says that it is busy"}
--- roof_ratio = {type = "DOUBLE", doc = "that time / total_ns; NULL unless every duration is known"}
+-- nearest_name = {type = "VARCHAR", doc = "resource with the longest time at peak: compute, dram,
+-- l2 or l1; far from the roof, memory throughput or compute throughput if the report says that it
+-- is busy"}
+-- roof_ratio = {type = "DOUBLE", doc = "overhead time / total_ns; NULL unless every duration is
+-- known"}
 -- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
 -- is_total = {type = "BOOLEAN", doc = "the row of all of them"}
 with

@@ -1,34 +1,33 @@
--- purpose = "Layers of several runs side by side: time of a step forward and backward, and how
--- many times that of the first."
+-- purpose = "Layers of several runs side by side: forward and backward time per step, and the
+-- factor to the baseline."
 -- source = "Awan 2017, sect. 4.3 (Fig. 3 to 7): layers and passes by platform"
 -- needs = ["calling_context"]
 -- depends = ["layer_figures", "run_group", "group_of", "whole_sum", "first_reason"]
 -- [parameters]
--- by = {type = "VARCHAR", doc = "what stands side by side: run, or label (the values of one)",
--- default = "run", choices = ["run", "label"]}
--- label = {type = "VARCHAR", doc = "with by=label: which label, e.g. platform", optional = true}
--- baseline = {type = "VARCHAR", doc = "run, or value of the label, that factors are over; if not
--- given, the first", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
--- optional = true}
--- layers = {type = "VARCHAR", doc = "paths of layers, * for any letters", default = "*"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (numbers, both included)", default
--- = "all"}
--- depth = {type = "BIGINT", doc = "parts of the path to keep, modules below added up; if not
--- given, all", optional = true}
+-- by = {type = "VARCHAR", doc = "what to compare: runs, or values of a label", default = "run",
+-- choices = ["run", "label"]}
+-- label = {type = "VARCHAR", doc = "label for by=label, e.g. platform", optional = true}
+-- baseline = {type = "VARCHAR", doc = "baseline run or label value; default: the first", optional
+-- = true}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
+-- layers = {type = "VARCHAR", doc = "layer paths; * matches any text", default = "*"}
+-- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
+-- default = "all"}
+-- depth = {type = "BIGINT", doc = "path components to keep, with modules below summed; default:
+-- all", optional = true}
 -- [columns]
--- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (all): all of them"}
--- name = {type = "VARCHAR", doc = "run, or value of the label"}
--- forward_ns = {type = "DOUBLE", doc = "time of a step's forward pass; of several runs the mean"}
--- backward_ns = {type = "DOUBLE", doc = "time of its backward pass"}
--- step_ns = {type = "DOUBLE", doc = "time of both and of neither"}
--- forward_factor = {type = "DOUBLE", doc = "forward_ns / that of the baseline"}
--- backward_factor = {type = "DOUBLE", doc = "backward_ns / that of the baseline"}
--- step_factor = {type = "DOUBLE", doc = "step_ns / that of the baseline"}
+-- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (all): all layers"}
+-- name = {type = "VARCHAR", doc = "run or label value"}
+-- forward_ns = {type = "DOUBLE", doc = "forward time per step; mean over several runs"}
+-- backward_ns = {type = "DOUBLE", doc = "backward time per step"}
+-- step_ns = {type = "DOUBLE", doc = "forward, backward and other time per step"}
+-- forward_factor = {type = "DOUBLE", doc = "forward_ns / forward_ns of the baseline"}
+-- backward_factor = {type = "DOUBLE", doc = "backward_ns / backward_ns of the baseline"}
+-- step_factor = {type = "DOUBLE", doc = "step_ns / step_ns of the baseline"}
 -- reason = {type = "VARCHAR", doc = "why a time is NULL"}
--- run_count = {type = "BIGINT", doc = "runs that the times are the mean of"}
--- net_index = {type = "BIGINT", doc = "which net of a log, from 0"}
+-- run_count = {type = "BIGINT", doc = "runs in the mean"}
+-- net_index = {type = "BIGINT", doc = "index of the net in a log, from 0"}
 -- is_total = {type = "BOOLEAN", doc = "the row of all layers"}
 with
     named as (

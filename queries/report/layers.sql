@@ -1,59 +1,58 @@
--- purpose = "Layers of a network in their order: time forward, backward and else, share, time of
--- a step, and the work of their operators (by counters that were joined, else modelled)."
+-- purpose = "Layers of a network in order: forward, backward and other time, share, time per
+-- step, and the work of their operators (joined counters, else modeled)."
 -- source = "Awan 2017, sect. 4.3.3 (Fig. 6, 7); function op_model; docs/metrics.md, sections
 -- Layers, Operators of a timeline"
 -- needs = ["calling_context"]
 -- depends = ["layer_figures", "operator_figures"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (numbers, both included)", default
--- = "all"}
--- depth = {type = "BIGINT", doc = "parts of the path to keep, modules below added up; if not
--- given, all", optional = true}
--- provenance = {type = "VARCHAR", doc = "of operations and bytes: measured (by counters that were
--- joined), modelled or best: measured where all kernels have counters, else modelled", default =
+-- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
+-- default = "all"}
+-- depth = {type = "BIGINT", doc = "path components to keep, with modules below summed; default:
+-- all", optional = true}
+-- provenance = {type = "VARCHAR", doc = "source of operations and bytes: measured (joined
+-- counters), modelled, or best (measured if all kernels have counters, else modelled)", default =
 -- "best", choices = ["best", "measured", "modelled"]}
 -- [columns]
 -- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (no layer) or (no
--- module): the rest"}
--- forward_ns = {type = "BIGINT", doc = "time of the forward pass: of all kernels; caffe time: of
--- an iteration"}
+-- module): everything else"}
+-- forward_ns = {type = "BIGINT", doc = "forward time of all kernels; caffe time: of one iteration"}
 -- backward_ns = {type = "BIGINT", doc = "time of the backward pass"}
--- share_ratio = {type = "DOUBLE", doc = "all three / that of all rows of the run, or of the net"}
--- step_ns = {type = "DOUBLE", doc = "all three of a step: of the work in steps / steps"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), where they are known"}
+-- share_ratio = {type = "DOUBLE", doc = "sum of the three times / that of all rows of the run or
+-- net"}
+-- step_ns = {type = "DOUBLE", doc = "sum of the three times per step, over work in steps"}
+-- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), if known"}
 -- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth or compute;
 -- NULL without operations"}
--- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time: 1 is on the roof"}
--- layer_type = {type = "VARCHAR", doc = "its type; NULL if unknown, or of several together"}
--- other_ns = {type = "BIGINT", doc = "time of neither: optimizer, data, not known"}
--- step_count = {type = "BIGINT", doc = "steps, of each source its own; caffe time: iterations of
--- the mean"}
+-- roof_ratio = {type = "DOUBLE", doc = "longer time at peak / time; 1 is at the roof"}
+-- layer_type = {type = "VARCHAR", doc = "layer type; NULL if unknown or several"}
+-- other_ns = {type = "BIGINT", doc = "time in neither pass: optimizer, data, unknown"}
+-- step_count = {type = "BIGINT", doc = "steps, counted per source; caffe time: iterations in the
+-- mean"}
 -- kernel_count = {type = "BIGINT", doc = "kernels; NULL unless basis is kernels"}
--- known_ratio = {type = "DOUBLE", doc = "share of the time of its operators whose operations and
--- bytes are both known"}
--- total_flop = {type = "DOUBLE", doc = "operations of the operators called in it, where they are
--- known"}
--- total_bytes = {type = "DOUBLE", doc = "least bytes that they read and write, where they are
--- known"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / least bytes, where both are
--- known; NULL without operations"}
+-- known_ratio = {type = "DOUBLE", doc = "share of the time of its operators with known operations
+-- and bytes"}
+-- total_flop = {type = "DOUBLE", doc = "known operations of its operators"}
+-- total_bytes = {type = "DOUBLE", doc = "minimum bytes read and written, if known"}
+-- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / minimum bytes, over operators
+-- with both known; NULL without operations"}
 -- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time of the kernels, copies and
--- sets of these operators, or on the host"}
--- reason = {type = "VARCHAR", doc = "why there is no layer, or a time is NULL"}
--- basis = {type = "VARCHAR", doc = "whose time it is: caffe time, kernels, host operators or
+-- memsets of these operators, or host time"}
+-- reason = {type = "VARCHAR", doc = "why there is no layer or a time is NULL"}
+-- basis = {type = "VARCHAR", doc = "source of the times: caffe time, kernels, host operators or
 -- mixed"}
 -- forward_step_ns = {type = "DOUBLE", doc = "forward_ns of a step"}
 -- backward_step_ns = {type = "DOUBLE", doc = "backward_ns of a step"}
 -- net_name = {type = "VARCHAR", doc = "caffe time: the net"}
--- net_index = {type = "BIGINT", doc = "caffe time: which net of a log, from 0"}
--- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL, or not of all of the
--- time (the reason of the most time left out)"}
--- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), likewise"}
--- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined
+-- net_index = {type = "BIGINT", doc = "caffe time: index of the net in a log, from 0"}
+-- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL or incomplete (the
+-- reason with the most time)"}
+-- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), over operators with known
+-- bytes"}
+-- provenance_kind = {type = "VARCHAR", doc = "source of operations and bytes: measured (joined
 -- counters), modelled or mixed"}
--- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the
--- kernels that have counters (Zhu 2018, eq. 2); NULL without"}
+-- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), over
+-- kernels with counters (Zhu 2018, eq. 2); NULL without counters"}
 select
     layer.layer_path,
     forward_ns,

@@ -1,5 +1,5 @@
--- purpose = "Memory by kind on each device: the most that each kind ever had, and its part when
--- everything together was largest."
+-- purpose = "Memory by kind on each device: the maximum of each kind, and its part at the overall
+-- peak."
 -- source = "Zhu 2018 (TBD), sect. III and Fig. 8: the maximal amount ever allocated for each
 -- type; docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
@@ -8,29 +8,27 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
 -- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for the host's memory"}
--- kind = {type = "VARCHAR", doc = "the kind; unknown: no rule tells it; unseen: allocated before
--- the recording, or in an event that was lost; (all): everything"}
--- peak_bytes = {type = "BIGINT", doc = "the most that there ever was of it"}
--- at_peak_bytes = {type = "BIGINT", doc = "what there was of it when everything together was
--- largest for the first time"}
--- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / that of everything; where more blocks
--- are known than the total has, / these"}
+-- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
+-- kind = {type = "VARCHAR", doc = "kind; unknown: no rule applies; unseen: allocated before the
+-- recording, or in a lost event; (all): everything"}
+-- peak_bytes = {type = "BIGINT", doc = "maximum of the kind"}
+-- at_peak_bytes = {type = "BIGINT", doc = "bytes of the kind at the first overall peak"}
+-- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / overall peak; if known blocks exceed the
+-- total, / the known blocks"}
 -- allocation_count = {type = "BIGINT", doc = "blocks allocated"}
 -- allocated_bytes = {type = "BIGINT", doc = "their bytes"}
--- allocated_step_bytes = {type = "DOUBLE", doc = "bytes allocated in a step: mean over the steps"}
--- reserved_peak_bytes = {type = "BIGINT", doc = "in the row of all: the most that the allocator
--- reserved"}
--- reserved_at_peak_bytes = {type = "BIGINT", doc = "in the row of all: reserved when
--- at_peak_bytes were allocated"}
--- unused_at_peak_bytes = {type = "BIGINT", doc = "in the row of all: reserved then, but not
--- allocated (fragmentation)"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL, or what it is without"}
+-- allocated_step_bytes = {type = "DOUBLE", doc = "bytes allocated per step: mean over the steps"}
+-- reserved_peak_bytes = {type = "BIGINT", doc = "for all kinds: maximum reserved by the allocator"}
+-- reserved_at_peak_bytes = {type = "BIGINT", doc = "for all kinds: reserved at the time of
+-- at_peak_bytes"}
+-- unused_at_peak_bytes = {type = "BIGINT", doc = "for all kinds: reserved but not allocated then
+-- (fragmentation)"}
+-- reason = {type = "VARCHAR", doc = "why a figure is NULL, or what it leaves out"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
--- is_total = {type = "BOOLEAN", doc = "the row of all kinds of a device"}
+-- process_id = {type = "BIGINT", doc = "process of the allocator"}
+-- is_total = {type = "BOOLEAN", doc = "whether the row has all kinds of a device"}
 with
     levels as materialized(select * from memory_level($run_id, $phase)),
     kinds as (

@@ -1,5 +1,4 @@
--- purpose = "Which modules hold the memory of one kind: that of the operators called in each, not
--- of modules inside it."
+-- purpose = "Modules that hold the memory of one kind, by the operators called directly in each."
 -- source = "Zhu 2018 (TBD), sect. IV-D (feature maps); docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "calling_context", "memory_event"]
 -- depends = ["memory_level"]
@@ -10,18 +9,17 @@
 -- ["feature_maps", "weights", "weight_gradients", "optimizer_state", "workspace", "temporary",
 -- "input", "other", "unknown"]}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
 -- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for the host's memory"}
--- module_path = {type = "VARCHAR", doc = "modules from the outermost in; NULL where none is known"}
--- at_peak_bytes = {type = "BIGINT", doc = "what it held when there was most of the kind for the
--- first time"}
--- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / those of all modules"}
+-- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
+-- module_path = {type = "VARCHAR", doc = "modules from the outermost in; NULL if unknown"}
+-- at_peak_bytes = {type = "BIGINT", doc = "bytes held at the first peak of the kind"}
+-- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / at_peak_bytes of all modules"}
 -- largest_bytes = {type = "BIGINT", doc = "its largest block"}
 -- allocation_count = {type = "BIGINT", doc = "blocks allocated"}
 -- allocated_bytes = {type = "BIGINT", doc = "their bytes"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
+-- process_id = {type = "BIGINT", doc = "process of the allocator"}
 with
     levels as materialized(select * from memory_level($run_id, $phase) where kind = $kind),
     contexts as materialized(

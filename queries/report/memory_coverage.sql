@@ -1,34 +1,31 @@
--- purpose = "How much of a file's memory events can be told apart: blocks with both ends, with a
--- kind, and totals that add up."
+-- purpose = "Coverage of memory events: blocks with both ends, blocks with a kind, and totals
+-- that add up."
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "memory_event"]
 -- depends = ["memory_kind", "sampled_memory"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
 -- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for the host's memory"}
+-- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
 -- event_count = {type = "BIGINT", doc = "allocations and releases in the file"}
--- block_count = {type = "BIGINT", doc = "blocks they tell of; NULL where they have no addresses"}
--- whole_count = {type = "BIGINT", doc = "blocks with their allocation and their release"}
--- held_count = {type = "BIGINT", doc = "blocks that are not released in the file"}
--- begun_before_count = {type = "BIGINT", doc = "blocks released whose allocation is not in the
--- file"}
--- lost_release_count = {type = "BIGINT", doc = "blocks whose address is allocated again before a
--- release"}
--- unequal_count = {type = "BIGINT", doc = "releases of another size than their allocation"}
--- kind_known_ratio = {type = "DOUBLE", doc = "bytes of the blocks whose kind is known / of all
--- blocks allocated in the file"}
--- before_bytes = {type = "BIGINT", doc = "total before the first event: allocated before the
--- recording; NULL where the file has no totals"}
--- unaccounted_count = {type = "BIGINT", doc = "events between which the total changes by
--- something else than their size"}
--- unaccounted_bytes = {type = "BIGINT", doc = "bytes of those differences: events that are
--- missing"}
+-- block_count = {type = "BIGINT", doc = "blocks in these events; NULL without addresses"}
+-- whole_count = {type = "BIGINT", doc = "blocks with allocation and release"}
+-- held_count = {type = "BIGINT", doc = "blocks not released in the file"}
+-- begun_before_count = {type = "BIGINT", doc = "blocks whose allocation is not in the file"}
+-- lost_release_count = {type = "BIGINT", doc = "blocks whose address is reused before a release"}
+-- unequal_count = {type = "BIGINT", doc = "releases with another size than the allocation"}
+-- kind_known_ratio = {type = "DOUBLE", doc = "bytes of blocks with known kind / bytes of all
+-- allocated blocks"}
+-- before_bytes = {type = "BIGINT", doc = "total before the first event (allocated before the
+-- recording); NULL if the file has no totals"}
+-- unaccounted_count = {type = "BIGINT", doc = "events where the change of the total is not their
+-- size"}
+-- unaccounted_bytes = {type = "BIGINT", doc = "bytes of those differences: missing events"}
 -- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
+-- process_id = {type = "BIGINT", doc = "process of the allocator"}
 with
     events as materialized(select * from memory_event where run_id = $run_id),
     blocks as materialized(from memory_kind($run_id)),

@@ -1,5 +1,4 @@
--- purpose = "Memory by kind over time: in each of some stretches of equal length, at the moment
--- when there was most."
+-- purpose = "Memory by kind over time, at the peak of each of several equal intervals."
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank"]
@@ -8,17 +7,17 @@
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
 -- points = {type = "BIGINT", doc = "stretches of time", default = 200}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
 -- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for the host's memory"}
--- elapsed_ns = {type = "BIGINT", doc = "the moment, after the first memory event of the source in
--- these steps"}
+-- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the peak, after the first memory event of the
+-- source in these steps"}
 -- kind = {type = "VARCHAR", doc = "as memory_by_kind has it"}
--- allocated_bytes = {type = "BIGINT", doc = "what there was of the kind at that moment"}
--- is_peak = {type = "BOOLEAN", doc = "the moment when everything together was largest"}
+-- allocated_bytes = {type = "BIGINT", doc = "bytes of the kind at that time"}
+-- is_peak = {type = "BOOLEAN", doc = "whether this is the overall peak"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- process_id = {type = "BIGINT", doc = "process whose allocator it is"}
--- time_ns = {type = "BIGINT", doc = "the moment, in ns after source_file.base_time_ns"}
+-- process_id = {type = "BIGINT", doc = "process of the allocator"}
+-- time_ns = {type = "BIGINT", doc = "time of the peak, in ns after source_file.base_time_ns"}
 with
     levels as materialized(select * from memory_level($run_id, $phase)),
     spans as (

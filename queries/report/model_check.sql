@@ -1,26 +1,26 @@
--- purpose = "Modelled against measured work of each operator: the operations and bytes that its
--- shapes give, beside those that were counted."
--- source = "docs/metrics.md, section Counters joined to a timeline: model / measured"
+-- purpose = "Modeled against measured work of each operator: operations and bytes from shapes and
+-- from counters."
+-- source = "docs/metrics.md, section Counters joined to a timeline: modeled / measured"
 -- needs = ["kernel_match"]
 -- depends = ["operator_work", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (numbers, both included)", default
--- = "all"}
+-- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
+-- default = "all"}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "operator"}
--- input_dims = {type = "VARCHAR", doc = "shapes of its arguments, as recorded"}
--- flop_factor = {type = "DOUBLE", doc = "modelled / measured operations"}
--- bytes_factor = {type = "DOUBLE", doc = "modelled / measured bytes: below 1 more was moved than
--- the least, above 1 caches held what the model reads from memory"}
+-- input_dims = {type = "VARCHAR", doc = "argument shapes as recorded"}
+-- flop_factor = {type = "DOUBLE", doc = "modeled / measured operations"}
+-- bytes_factor = {type = "DOUBLE", doc = "modeled / measured bytes; below 1, more than the
+-- minimum was moved; above 1, caches hold data that the model reads from memory"}
 -- modelled_flop = {type = "DOUBLE", doc = "operations by the model"}
--- measured_flop = {type = "DOUBLE", doc = "operations by the counters, those of tensor cores too
--- (not on integers)"}
--- modelled_bytes = {type = "DOUBLE", doc = "each input and each result once"}
+-- measured_flop = {type = "DOUBLE", doc = "operations by counters, including tensor cores (not on
+-- integers)"}
+-- modelled_bytes = {type = "DOUBLE", doc = "bytes with each input and result counted once"}
 -- measured_bytes = {type = "DOUBLE", doc = "bytes of device memory"}
--- total_ns = {type = "BIGINT", doc = "time of its kernels, copies and sets"}
+-- total_ns = {type = "BIGINT", doc = "time of its kernels, copies and memsets"}
 -- call_count = {type = "BIGINT", doc = "calls"}
--- family_name = {type = "VARCHAR", doc = "family of the model; NULL where there is none"}
+-- family_name = {type = "VARCHAR", doc = "model family; NULL without a model"}
 -- input_types = {type = "VARCHAR", doc = "types of its arguments"}
 -- reason = {type = "VARCHAR", doc = "why a factor is NULL"}
 with

@@ -1,37 +1,36 @@
--- purpose = "Operators by the category that the profiler gives them, with time, work and what
--- bounds them."
+-- purpose = "Operators by the profiler's category, with time, work and what bounds them."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: input fusion, loop fusion, data formatting …;
 -- docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
 -- depends = ["op_figures"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- op_kind = {type = "VARCHAR", doc = "hlo or framework (by type then), whose time is the same; if
--- not given, hlo where the run has it", optional = true}
--- side = {type = "VARCHAR", doc = "device or host; if not given, device where the run has
--- operators of one", optional = true}
--- scope = {type = "VARCHAR", doc = "what shares are of: each device, each source (host, its
--- devices added up) or the run (everything added up)", default = "device", choices = ["device",
+-- op_kind = {type = "VARCHAR", doc = "hlo or framework (then by type), which have the same time;
+-- default: hlo if the run has it", optional = true}
+-- side = {type = "VARCHAR", doc = "device or host; default: device if the run has device
+-- operators", optional = true}
+-- scope = {type = "VARCHAR", doc = "scope of the shares: each device, each source (host, with
+-- devices summed) or the run (everything summed)", default = "device", choices = ["device",
 -- "source", "run"]}
 -- [columns]
--- category_name = {type = "VARCHAR", doc = "category; of operators that have none their type"}
--- op_class = {type = "VARCHAR", doc = "class; of several that with the most time"}
+-- category_name = {type = "VARCHAR", doc = "category; type if an operator has none"}
+-- op_class = {type = "VARCHAR", doc = "class; if several, the one with the most time"}
 -- share_ratio = {type = "DOUBLE", doc = "self_ns / that of all operators of the device, source or
 -- run"}
--- self_ns = {type = "BIGINT", doc = "time without the operators inside"}
+-- self_ns = {type = "BIGINT", doc = "time without nested operators"}
 -- op_count = {type = "BIGINT", doc = "operators"}
 -- occurrence_count = {type = "BIGINT", doc = "how often they ran"}
 -- total_flop = {type = "DOUBLE", doc = "operations, as reported"}
 -- total_bytes = {type = "DOUBLE", doc = "bytes, as reported"}
 -- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL without operations"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
--- or compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute
--- (the intensity is above the ridge) or dram"}
--- roof_ratio = {type = "DOUBLE", doc = "that time / time: how near to the roof"}
--- source_id = {type = "VARCHAR", doc = "source (host); NULL where they are added up"}
--- device_id = {type = "BIGINT", doc = "device; NULL where they are added up"}
--- reason = {type = "VARCHAR", doc = "why bound_kind is NULL, or not of all operators in the row"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (memory) or
+-- compute; NULL without operations"}
+-- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute
+-- (intensity above the ridge point) or dram"}
+-- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: 1 is at the roof"}
+-- source_id = {type = "VARCHAR", doc = "source (host); NULL if summed"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if summed"}
+-- reason = {type = "VARCHAR", doc = "why bound_kind is NULL or incomplete"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
 select
     group_name as category_name,

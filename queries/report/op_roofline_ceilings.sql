@@ -1,12 +1,12 @@
--- purpose = "The ceilings of a roofline of operators: what the devices of a run can do at most,
--- with the work that was done under the peak they are held against."
+-- purpose = "Ceilings of an operator roofline: device peaks of a run, with the work compared with
+-- each peak."
 -- source = "Wang Y. E. 2020 (ParaDnn), Table 3 and Fig. 3; the figures by their own sources"
 -- needs = ["op_stat"]
 -- depends = ["op_figures", "op_machine", "device_ceiling"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; if not given, that of
--- 16-bit matrix operations, else the profiler's own, else fp32", optional = true}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
+-- matrix operations, else the profiler's own, else fp32", optional = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
@@ -15,12 +15,12 @@
 -- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
 -- overhead_ns = {type = "DOUBLE", doc = "NULL: the program launches its operators"}
--- work_flop = {type = "DOUBLE", doc = "of compute: operations of all operators, if they are held
--- against it"}
--- work_bytes = {type = "DOUBLE", doc = "of bandwidth: bytes of all operators"}
+-- work_flop = {type = "DOUBLE", doc = "for compute: operations of all operators, if compared with
+-- this peak"}
+-- work_bytes = {type = "DOUBLE", doc = "for bandwidth: bytes of all operators"}
 -- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
 -- profiler"}
--- source_text = {type = "VARCHAR", doc = "where the figure comes from"}
+-- source_text = {type = "VARCHAR", doc = "source of the peak"}
 -- total_ns = {type = "BIGINT", doc = "time of the operators on that device"}
 with
     worked as (

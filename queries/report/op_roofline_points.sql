@@ -1,43 +1,44 @@
--- purpose = "The points of a roofline of operators: operations, traffic and time, and the time
--- both would take at peak. Devices of one name are added up, so that rates are of one of them."
+-- purpose = "Points of an operator roofline: operations, traffic and time, and the time of both
+-- at peak; devices of one name are summed, and rates are per device."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and Fig. 3: rooflines of models and of their
--- operations, coloured by class"
+-- operations, colored by class"
 -- needs = ["op_stat"]
 -- depends = ["op_figures", "run_title", "whole_sum_where", "one_or_mixed"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what a point stands for: op (name: the same), class or run",
--- default = "op", choices = ["op", "name", "class", "run"]}
--- level = {type = "VARCHAR", doc = "level of memory; only dram is told", default = "dram",
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- by = {type = "VARCHAR", doc = "what a point is: op (name: the same), class or run", default =
+-- "op", choices = ["op", "name", "class", "run"]}
+-- level = {type = "VARCHAR", doc = "memory level; only dram is reported", default = "dram",
 -- choices = ["all", "dram", "l2", "l1"]}
--- timed = {type = "BOOLEAN", doc = "only where the time is known; operations and bytes need
--- none", default = true}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; if not given, that of
--- 16-bit matrix operations, else the profiler's own, else fp32", optional = true}
+-- timed = {type = "BOOLEAN", doc = "only points with known time; operations and bytes need none",
+-- default = true}
+-- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
+-- matrix operations, else the profiler's own, else fp32", optional = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "operator (with its program where several have one of that
--- name), class or run"}
+-- name = {type = "VARCHAR", doc = "operator (with its program if several have the name), class or
+-- run"}
 -- level_name = {type = "VARCHAR", doc = "dram"}
--- launch_count = {type = "BIGINT", doc = "how often the operators ran"}
+-- launch_count = {type = "BIGINT", doc = "operator executions"}
 -- known_launch_count = {type = "BIGINT", doc = "those the point is of"}
--- total_ns = {type = "BIGINT", doc = "time without the operators inside"}
--- known_ns = {type = "BIGINT", doc = "time of those the point is of"}
+-- total_ns = {type = "BIGINT", doc = "time without nested operators"}
+-- known_ns = {type = "BIGINT", doc = "time of the operators of the point"}
 -- known_flop = {type = "DOUBLE", doc = "their operations"}
 -- known_bytes = {type = "DOUBLE", doc = "their bytes"}
--- compute_ns = {type = "DOUBLE", doc = "operations at peak; NULL where it is not known"}
--- bandwidth_ns = {type = "DOUBLE", doc = "bytes at the peak of memory; NULL where it is not known"}
+-- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak; NULL if unknown"}
+-- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at peak; NULL if unknown"}
 -- launch_ns = {type = "DOUBLE", doc = "NULL: the program launches its operators"}
 -- reason = {type = "VARCHAR", doc = "why operators are left out"}
 -- byte_definition = {type = "VARCHAR", doc = "dram (device memory), accessed (all memories), rate
 -- (x time) or mixed"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
--- source_id = {type = "VARCHAR", doc = "NULL: a point is of all sources"}
+-- source_id = {type = "VARCHAR", doc = "NULL: a point covers all sources"}
 -- event_id = {type = "BIGINT", doc = "NULL"}
--- zero_launch_count = {type = "BIGINT", doc = "of the known ones those without an operation"}
+-- zero_launch_count = {type = "BIGINT", doc = "known measurements without operations"}
 -- zero_ns = {type = "BIGINT", doc = "their time"}
--- op_class = {type = "VARCHAR", doc = "class; of several that with the most time; NULL of a run"}
+-- op_class = {type = "VARCHAR", doc = "class; if several, the one with the most time; NULL for a
+-- run"}
 with
     figures as (
         select

@@ -1,17 +1,17 @@
--- purpose = "Framework operators by name, with calls and time on the host."
+-- purpose = "Framework operators by name, with calls and host time."
 -- source = "operator slices as the profiler records them"
 -- needs = ["slice"]
 -- depends = ["step_window"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M: operators called in these steps only",
+-- phase = {type = "VARCHAR", doc = "all, stable or N..M: only operators called in these steps",
 -- default = "all"}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "operator"}
 -- call_count = {type = "BIGINT", doc = "calls"}
--- total_ns = {type = "BIGINT", doc = "time on the host in which at least one call of it ran: sum
--- over threads; a call inside another of the same name counts once, an operator called by one of
--- another name in both"}
+-- total_ns = {type = "BIGINT", doc = "host time with at least one call running, summed over
+-- threads; nested calls of the same name count once, calls nested in another operator count in
+-- both"}
 -- mean_ns = {type = "DOUBLE", doc = "mean duration"}
 -- min_ns = {type = "BIGINT", doc = "shortest call"}
 -- max_ns = {type = "BIGINT", doc = "longest call"}

@@ -1,14 +1,13 @@
--- purpose = "The ceilings of a roofline of a timeline's operators: what its devices can do at
--- most, with the work under each (by joined counters, else modelled)."
+-- purpose = "Ceilings of a timeline's operator roofline: device peaks, with the work under each
+-- (joined counters, else modeled)."
 -- source = "Williams 2009 (Roofline); the figures by their own sources; docs/metrics.md, section
 -- Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["operator_work", "device_ceiling"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- provenance = {type = "VARCHAR", doc = "measured (counters that were joined), modelled or best:
--- measured where there are counters", default = "best", choices = ["best", "measured",
--- "modelled"]}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- provenance = {type = "VARCHAR", doc = "measured (joined counters), modelled, or best (measured
+-- if there are counters)", default = "best", choices = ["best", "measured", "modelled"]}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
@@ -17,12 +16,11 @@
 -- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
 -- overhead_ns = {type = "DOUBLE", doc = "NULL: a call can launch several kernels"}
--- work_flop = {type = "DOUBLE", doc = "of compute: operations of the operators that are held
--- against it"}
--- work_bytes = {type = "DOUBLE", doc = "of device memory: least bytes of all operators"}
+-- work_flop = {type = "DOUBLE", doc = "for compute: operations of the operators compared with it"}
+-- work_bytes = {type = "DOUBLE", doc = "for device memory: minimum bytes of all operators"}
 -- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
 -- profiler"}
--- source_text = {type = "VARCHAR", doc = "where the figure comes from"}
+-- source_text = {type = "VARCHAR", doc = "source of the peak"}
 -- total_ns = {type = "BIGINT", doc = "time of the operators on that device"}
 with
     work as materialized(

@@ -1,46 +1,43 @@
--- purpose = "The points of a roofline of a timeline's operators, layers or phases: operations and
--- bytes (by joined counters, else modelled), the time of their kernels, and the time both would
--- take at peak."
+-- purpose = "Points of a roofline of operators, layers or phases of a timeline: operations and
+-- bytes (joined counters, else modeled), kernel time, and the time of both at peak."
 -- source = "Williams 2009 (Roofline), by operator; function op_model; docs/metrics.md, section
 -- Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["operator_work", "run_title", "one_or_mixed", "whole_sum_where"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- level = {type = "VARCHAR", doc = "level of memory; only of dram bytes are known by operator",
--- default = "dram", choices = ["all", "dram", "l2", "l1"]}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- level = {type = "VARCHAR", doc = "memory level; operators have only bytes of dram", default =
+-- "dram", choices = ["all", "dram", "l2", "l1"]}
 -- by = {type = "VARCHAR", doc = "what a point is: an op, a layer (module) or a phase (forward,
 -- backward)", default = "op", choices = ["op", "layer", "phase"]}
--- provenance = {type = "VARCHAR", doc = "measured (counters that were joined), modelled or best:
--- measured where there are counters", default = "best", choices = ["best", "measured",
--- "modelled"]}
--- timed = {type = "BOOLEAN", doc = "only where the time is known; operations and bytes need
--- none", default = true}
+-- provenance = {type = "VARCHAR", doc = "measured (joined counters), modelled, or best (measured
+-- if there are counters)", default = "best", choices = ["best", "measured", "modelled"]}
+-- timed = {type = "BOOLEAN", doc = "only points with known time; operations and bytes need none",
+-- default = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- run_name = {type = "VARCHAR", doc = "its name"}
 -- name = {type = "VARCHAR", doc = "operator"}
 -- level_name = {type = "VARCHAR", doc = "dram"}
--- launch_count = {type = "BIGINT", doc = "calls of the operator; where they are not known 1 in
--- each context"}
+-- launch_count = {type = "BIGINT", doc = "calls of the operator; if unknown, 1 per context"}
 -- known_launch_count = {type = "BIGINT", doc = "those the point is of"}
--- total_ns = {type = "BIGINT", doc = "time of the kernels, copies and sets"}
--- known_ns = {type = "BIGINT", doc = "time of those the point is of"}
+-- total_ns = {type = "BIGINT", doc = "time of the kernels, copies and memsets"}
+-- known_ns = {type = "BIGINT", doc = "time of the operators of the point"}
 -- known_flop = {type = "DOUBLE", doc = "their operations"}
--- known_bytes = {type = "DOUBLE", doc = "their least bytes"}
--- compute_ns = {type = "DOUBLE", doc = "operations at the peak of their precision; NULL where one
--- is not known"}
--- bandwidth_ns = {type = "DOUBLE", doc = "bytes at the peak of memory; NULL where it is not known"}
+-- known_bytes = {type = "DOUBLE", doc = "their minimum bytes"}
+-- compute_ns = {type = "DOUBLE", doc = "time of the operations at the peak of their precision;
+-- NULL if a peak is unknown"}
+-- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at peak; NULL if unknown"}
 -- launch_ns = {type = "DOUBLE", doc = "NULL: a call can launch several kernels"}
--- reason = {type = "VARCHAR", doc = "why calls, or kernels of them, are left out"}
--- byte_definition = {type = "VARCHAR", doc = "measured: of device memory; modelled: each input
--- and each result once; or mixed"}
--- device_name = {type = "VARCHAR", doc = "device; NULL if unknown, or of several names"}
--- source_id = {type = "VARCHAR", doc = "NULL: a point is of all sources"}
+-- reason = {type = "VARCHAR", doc = "why calls or their kernels are left out"}
+-- byte_definition = {type = "VARCHAR", doc = "measured: device memory; modelled: each input and
+-- result once; or mixed"}
+-- device_name = {type = "VARCHAR", doc = "device; NULL if unknown or several"}
+-- source_id = {type = "VARCHAR", doc = "NULL: a point covers all sources"}
 -- event_id = {type = "BIGINT", doc = "NULL"}
--- zero_launch_count = {type = "BIGINT", doc = "of the known ones those without an operation"}
+-- zero_launch_count = {type = "BIGINT", doc = "known measurements without operations"}
 -- zero_ns = {type = "BIGINT", doc = "their time"}
--- op_class = {type = "VARCHAR", doc = "class of the operator, as other profilers have it"}
+-- op_class = {type = "VARCHAR", doc = "operator class, shared with other profilers"}
 with
     pieces as (
         select

@@ -1,61 +1,60 @@
--- purpose = "Framework operators with the time of their kernels and their work (by counters that
--- were joined, else modelled from shapes): share, intensity, rates, what bounds them."
--- source = "kernels by the operator that launched them; operations and least bytes by function
+-- purpose = "Framework operators with their kernel time and work (joined counters, else modeled
+-- from shapes): share, intensity, rates and what bounds them."
+-- source = "kernels by the operator that launched them; operations and minimum bytes by function
 -- op_model; docs/metrics.md, section Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["operator_figures"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (numbers, both included)", default
--- = "all"}
--- by = {type = "VARCHAR", doc = "what a row stands for: name, shape (name with shapes and types
--- of the arguments) or family", default = "name", choices = ["name", "shape", "family"]}
--- provenance = {type = "VARCHAR", doc = "of operations and bytes: measured (by counters that were
--- joined), modelled or best: measured where all kernels have counters, else modelled", default =
+-- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
+-- default = "all"}
+-- by = {type = "VARCHAR", doc = "what a row is: name, shape (name with argument shapes and types)
+-- or family", default = "name", choices = ["name", "shape", "family"]}
+-- provenance = {type = "VARCHAR", doc = "source of operations and bytes: measured (joined
+-- counters), modelled, or best (measured if all kernels have counters, else modelled)", default =
 -- "best", choices = ["best", "measured", "modelled"]}
 -- [columns]
--- name = {type = "VARCHAR", doc = "operator or family; (no operator): the rest"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations of its kernels, copies and sets; of
--- basis host operators host_ns"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows"}
--- input_dims = {type = "VARCHAR", doc = "by shape: shapes of the arguments, as recorded"}
--- call_count = {type = "BIGINT", doc = "calls that launched any of them, of host operators all;
--- NULL where none is known"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
--- or compute; NULL without operations"}
--- roof_ratio = {type = "DOUBLE", doc = "the longer of both times at peak / time, where both are
--- known: 1 is on the roof"}
--- nearest_name = {type = "VARCHAR", doc = "the resource whose time at peak is longer: compute or
--- dram"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / least bytes; NULL without
+-- name = {type = "VARCHAR", doc = "operator or family; (no operator): everything else"}
+-- total_ns = {type = "BIGINT", doc = "sum of the durations of its kernels, copies and memsets;
+-- host_ns for basis host operators"}
+-- share_ratio = {type = "DOUBLE", doc = "total_ns / total_ns of all rows"}
+-- input_dims = {type = "VARCHAR", doc = "for by=shape: argument shapes as recorded"}
+-- call_count = {type = "BIGINT", doc = "calls that launched work; for host operators all calls;
+-- NULL if unknown"}
+-- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (memory) or
+-- compute; NULL without operations"}
+-- roof_ratio = {type = "DOUBLE", doc = "longer time at peak / time, over calls with both known; 1
+-- is at the roof"}
+-- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute or dram"}
+-- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / minimum bytes; NULL without
 -- operations"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations / (the peak ceiling_name x time)"}
--- bandwidth_ratio = {type = "DOUBLE", doc = "least bytes / (peak of device memory x time)"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL or not of all of the time (the reason
--- of the most time left out), or above its peak"}
+-- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak of ceiling_name x time)"}
+-- bandwidth_ratio = {type = "DOUBLE", doc = "minimum bytes / (peak of device memory x time)"}
+-- reason = {type = "VARCHAR", doc = "why a figure is NULL, incomplete (the reason with the most
+-- time) or above its peak"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- mean_ns = {type = "DOUBLE", doc = "time of these calls / call_count"}
--- host_ns = {type = "BIGINT", doc = "time of the calls on the host, without operators in them
--- that have work of their own"}
--- total_flop = {type = "DOUBLE", doc = "operations of the calls, where they are known"}
--- total_bytes = {type = "DOUBLE", doc = "least bytes that they read and write, where they are
--- known"}
--- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / total_ns, where they are known"}
--- achieved_bytes_per_s = {type = "DOUBLE", doc = "least bytes / total_ns, where they are known"}
--- known_ratio = {type = "DOUBLE", doc = "share of total_ns whose operations and bytes are both
--- known"}
--- ceiling_name = {type = "VARCHAR", doc = "which compute peak, by what it computes in"}
--- family_name = {type = "VARCHAR", doc = "family of the operator: matmul, convolution …; NULL where
--- it has no model"}
--- kernel_ns = {type = "BIGINT", doc = "sum of the durations of the kernels alone"}
--- copy_count = {type = "BIGINT", doc = "copies and sets"}
+-- host_ns = {type = "BIGINT", doc = "host time of the calls, without nested operators that have
+-- their own work"}
+-- total_flop = {type = "DOUBLE", doc = "known operations of the calls"}
+-- total_bytes = {type = "DOUBLE", doc = "minimum bytes read and written, if known"}
+-- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / total_ns, over calls with known
+-- operations"}
+-- achieved_bytes_per_s = {type = "DOUBLE", doc = "minimum bytes / total_ns, over calls with known
+-- bytes"}
+-- known_ratio = {type = "DOUBLE", doc = "share of total_ns with known operations and bytes"}
+-- ceiling_name = {type = "VARCHAR", doc = "compute peak of its precision"}
+-- family_name = {type = "VARCHAR", doc = "operator family: matmul, convolution …; NULL without a
+-- model"}
+-- kernel_ns = {type = "BIGINT", doc = "sum of the kernel durations"}
+-- copy_count = {type = "BIGINT", doc = "copies and memsets"}
 -- input_types = {type = "VARCHAR", doc = "by shape: their types"}
--- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined
+-- provenance_kind = {type = "VARCHAR", doc = "source of operations and bytes: measured (joined
 -- counters), modelled or mixed"}
--- basis = {type = "VARCHAR", doc = "whose time total_ns is: kernels (with copies and sets), of a
--- file without kernels host operators, or mixed"}
--- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the
--- kernels that have counters (Zhu 2018, eq. 2); NULL without"}
+-- basis = {type = "VARCHAR", doc = "source of total_ns: kernels (with copies and memsets), host
+-- operators (file without kernels) or mixed"}
+-- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), over
+-- kernels with counters (Zhu 2018, eq. 2); NULL without counters"}
 select
     coalesce(group_name, '(no operator)') as name,
     total_ns,

@@ -1,36 +1,34 @@
--- purpose = "The configurations of a sweep whose metric lies beyond the 2nd or the 98th
--- percentile of their group."
+-- purpose = "Configurations of a sweep whose metric is outside the 2nd to 98th percentile of
+-- their group."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: bars at the 2nd and 98th percentiles;
 -- docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_kept", "sweep_label", "sweep_metric", "sweep_units",
 -- "sweep_unknown"]
 -- [parameters]
--- metric = {type = "VARCHAR", doc = "metric, e.g. infeed; if not given, the only one there is",
--- optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- by = {type = "VARCHAR", doc = "label whose values tell groups apart, e.g. batch; if not given,
--- the only one with several values", optional = true, chosen_by = "sweep_choice('group', $runs,
--- $run_ids)"}
--- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between:
--- layer=4,input=2000; if not given, all", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
--- optional = true}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. infeed; default: the only one", optional =
+-- true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- by = {type = "VARCHAR", doc = "label that forms the groups, e.g. batch; default: the only one
+-- with several values", optional = true, chosen_by = "sweep_choice('group', $runs, $run_ids)"}
+-- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
+-- default: all", optional = true}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
 -- [columns]
--- group_value = {type = "VARCHAR", doc = "value of the label, as this configuration has it"}
+-- group_value = {type = "VARCHAR", doc = "label value of this configuration"}
 -- metric_value = {type = "DOUBLE", doc = "the metric"}
--- configuration = {type = "VARCHAR", doc = "its labels: layer=4, node=32"}
+-- configuration = {type = "VARCHAR", doc = "labels: layer=4, node=32"}
 -- run_name = {type = "VARCHAR", doc = "the run"}
 -- p02_value = {type = "DOUBLE", doc = "2nd percentile of its group"}
 -- p98_value = {type = "DOUBLE", doc = "98th percentile of its group"}
--- group_number = {type = "DOUBLE", doc = "the value of the label as a number; NULL if it is none"}
+-- group_number = {type = "DOUBLE", doc = "label value as a number; NULL if it is not a number"}
 -- group_name = {type = "VARCHAR", doc = "the label"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
--- unit = {type = "VARCHAR", doc = "its unit, where the file says it"}
+-- unit = {type = "VARCHAR", doc = "unit, if recorded"}
 -- run_id = {type = "VARCHAR", doc = "the run"}
--- source_id = {type = "VARCHAR", doc = "source of the table; the word run for a run that is a
--- configuration itself"}
--- event_id = {type = "BIGINT", doc = "row of the table; 0 for such a run"}
+-- source_id = {type = "VARCHAR", doc = "source of the table; the word run if a run is itself a
+-- configuration"}
+-- event_id = {type = "BIGINT", doc = "row of the table; 0 for a run"}
 with
     known as (
         from sweep_unknown('label', $by)

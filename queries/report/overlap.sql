@@ -1,5 +1,5 @@
--- purpose = "What the time of each device went to: compute, communication, copies, sets and idle;
--- and what of it others hid."
+-- purpose = "Time of each device by class: compute, communication, copies, memsets and idle, and
+-- how much other classes hide."
 -- source = "HTA's temporal breakdown and overlap of communication and computation; TraceLens'
 -- timeline; docs/metrics.md, section overlap"
 -- needs = ["attribution"]
@@ -8,22 +8,22 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
--- work_class = {type = "VARCHAR", doc = "compute (kernels that are no communication),
--- communication, memcpy, memset, or idle"}
--- share_ratio = {type = "DOUBLE", doc = "exposed_ns / elapsed_ns; the five of a device add up to
--- 1"}
--- exposed_ns = {type = "BIGINT", doc = "time in which the class ran and none of those above it
--- did; the five of a device add up to elapsed_ns"}
--- union_ns = {type = "BIGINT", doc = "time in which the class ran, whatever else did; NULL of
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
+-- work_class = {type = "VARCHAR", doc = "compute (kernels except communication), communication,
+-- memcpy, memset or idle"}
+-- share_ratio = {type = "DOUBLE", doc = "exposed_ns / elapsed_ns; the five classes of a device
+-- sum to 1"}
+-- exposed_ns = {type = "BIGINT", doc = "time of the class while no class above it ran; the five
+-- classes of a device sum to elapsed_ns"}
+-- union_ns = {type = "BIGINT", doc = "time of the class, regardless of other classes; NULL for
 -- idle"}
--- hidden_ratio = {type = "DOUBLE", doc = "(union_ns - exposed_ns) / union_ns: of communication
--- the share behind compute"}
--- alone_ns = {type = "BIGINT", doc = "time in which nothing of another class ran"}
+-- hidden_ratio = {type = "DOUBLE", doc = "(union_ns - exposed_ns) / union_ns; for communication,
+-- the share hidden by compute"}
+-- alone_ns = {type = "BIGINT", doc = "time with only this class running"}
 -- sum_ns = {type = "BIGINT", doc = "sum of the durations"}
--- work_count = {type = "BIGINT", doc = "kernels, copies or sets"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to
+-- work_count = {type = "BIGINT", doc = "kernels, copies or memsets"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
 -- the last end of work on any device of the source"}
 -- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
 with

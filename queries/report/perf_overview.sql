@@ -1,59 +1,62 @@
--- purpose = "What perf stat tells of a program or machine: time, CPUs used, clock, instructions
--- per cycle, miss rates, faults, top-down; by measurement, interval, scope or control group."
--- source = "tools/perf/util/stat-shadow.c: what perf prints behind #; docs/metrics.md, section
--- Processor counters"
+-- purpose = "perf stat metrics of a program or machine: time, CPUs used, clock, instructions per
+-- cycle, miss rates, faults, top-down; by measurement, interval, scope or control group."
+-- source = "tools/perf/util/stat-shadow.c: metrics that perf prints after #; docs/metrics.md,
+-- section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["cpu_active", "cpu_figure", "run_title"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what a row stands for: measurement, interval, scope (socket,
--- core, thread …), interval_scope (each scope in each interval) or cgroup", default =
--- "measurement", choices = ["measurement", "interval", "scope", "interval_scope", "cgroup"]}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- by = {type = "VARCHAR", doc = "what a row is: measurement, interval, scope (socket, core,
+-- thread …), interval_scope (each scope in each interval) or cgroup", default = "measurement",
+-- choices = ["measurement", "interval", "scope", "interval_scope", "cgroup"]}
 -- [columns]
--- name = {type = "VARCHAR", doc = "what was measured, or the file"}
--- part_name = {type = "VARCHAR", doc = "scope, control group, or kind of cores"}
+-- name = {type = "VARCHAR", doc = "measured program, or the file"}
+-- part_name = {type = "VARCHAR", doc = "scope, control group, or kind of core"}
 -- interval_index = {type = "BIGINT", doc = "interval"}
 -- dur_ns = {type = "BIGINT", doc = "elapsed time"}
--- used_cpu_count = {type = "DOUBLE", doc = "CPUs that were used on average: CPU time / elapsed
--- time"}
--- clock_hz = {type = "DOUBLE", doc = "cycles / CPU time, as perf has it; of a whole machine the
--- time that CPUs sleep counts too"}
+-- used_cpu_count = {type = "DOUBLE", doc = "mean number of CPUs in use: CPU time / elapsed time"}
+-- clock_hz = {type = "DOUBLE", doc = "cycles / CPU time, as in perf; for a whole machine, CPU
+-- time includes sleeping CPUs"}
 -- ipc = {type = "DOUBLE", doc = "instructions per cycle"}
 -- branch_miss_ratio = {type = "DOUBLE", doc = "branch-misses / branches"}
 -- cache_miss_ratio = {type = "DOUBLE", doc = "cache-misses / cache-references"}
--- running_ratio = {type = "DOUBLE", doc = "least share of the time that a counter of these
--- figures ran: perf takes turns and extrapolates"}
+-- running_ratio = {type = "DOUBLE", doc = "lowest share of the time that a counter of these
+-- figures ran; perf multiplexes and extrapolates"}
 -- page_fault_count = {type = "BIGINT", doc = "page faults"}
 -- context_switch_count = {type = "BIGINT", doc = "context switches"}
 -- l1d_miss_ratio = {type = "DOUBLE", doc = "L1-dcache-load-misses / L1-dcache-loads"}
 -- llc_miss_ratio = {type = "DOUBLE", doc = "LLC-load-misses / LLC-loads"}
 -- dtlb_miss_ratio = {type = "DOUBLE", doc = "dTLB-load-misses / dTLB-loads"}
--- retiring_ratio = {type = "DOUBLE", doc = "top-down: share of the slots whose operations retire"}
--- bad_speculation_ratio = {type = "DOUBLE", doc = "… that are lost to wrong predictions"}
--- frontend_bound_ratio = {type = "DOUBLE", doc = "… that wait for instructions"}
--- backend_bound_ratio = {type = "DOUBLE", doc = "… that wait for data or units"}
--- reason = {type = "VARCHAR", doc = "why figures are NULL: events that were not collected, and
--- other reasons with the figures they are of"}
--- perf_figures = {type = "VARCHAR", doc = "figures that are as perf worked them out, since the
--- file has not the events they are made of"}
+-- retiring_ratio = {type = "DOUBLE", doc = "top-down: share of the slots with retired operations"}
+-- bad_speculation_ratio = {type = "DOUBLE", doc = "top-down: share of the slots lost to bad
+-- speculation"}
+-- frontend_bound_ratio = {type = "DOUBLE", doc = "top-down: share of the slots waiting for
+-- instructions (frontend)"}
+-- backend_bound_ratio = {type = "DOUBLE", doc = "top-down: share of the slots waiting for data or
+-- units (backend)"}
+-- reason = {type = "VARCHAR", doc = "why figures are NULL: events not collected, and other
+-- reasons with their figures"}
+-- perf_figures = {type = "VARCHAR", doc = "figures computed by perf, because the file lacks their
+-- events"}
 -- used_cpu_running_ratio = {type = "DOUBLE", doc = "share of the time that the clock ran"}
--- clock_running_ratio = {type = "DOUBLE", doc = "least share of the time that the events of
+-- clock_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
 -- clock_hz ran"}
--- ipc_running_ratio = {type = "DOUBLE", doc = "least share of the time that the events of ipc ran"}
--- branch_miss_running_ratio = {type = "DOUBLE", doc = "least share of the time that the events of
--- branch_miss_ratio ran"}
--- cache_miss_running_ratio = {type = "DOUBLE", doc = "least share of the time that the events of
+-- ipc_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of ipc
+-- ran"}
+-- branch_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events
+-- of branch_miss_ratio ran"}
+-- cache_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
 -- cache_miss_ratio ran"}
--- l1d_miss_running_ratio = {type = "DOUBLE", doc = "least share of the time that the events of
+-- l1d_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
 -- l1d_miss_ratio ran"}
--- llc_miss_running_ratio = {type = "DOUBLE", doc = "least share of the time that the events of
+-- llc_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
 -- llc_miss_ratio ran"}
--- dtlb_miss_running_ratio = {type = "DOUBLE", doc = "least share of the time that the events of
+-- dtlb_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
 -- dtlb_miss_ratio ran"}
 -- topdown_running_ratio = {type = "DOUBLE", doc = "of the top-down shares"}
--- end_ns = {type = "BIGINT", doc = "of an interval: its end, after the start of the measurement"}
--- active_basis = {type = "VARCHAR", doc = "where the CPU time is from: task-clock, times (user
--- and system) or mperf"}
+-- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
+-- active_basis = {type = "VARCHAR", doc = "source of the CPU time: task-clock, times (user and
+-- system) or mperf"}
 -- measurement_index = {type = "BIGINT", doc = "measurement of the file"}
 -- file_name = {type = "VARCHAR", doc = "file"}
 -- run_id = {type = "VARCHAR", doc = "run"}

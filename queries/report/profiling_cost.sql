@@ -1,5 +1,4 @@
--- purpose = "How much slower each kernel of a timeline was under the counters that were joined to
--- it."
+-- purpose = "Slowdown of each kernel of a timeline under the joined counters."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["joined_kernel"]
@@ -7,14 +6,14 @@
 -- run_id = {type = "VARCHAR", doc = "run of the timeline"}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- cost_factor = {type = "DOUBLE", doc = "counted_ns / timeline_ns, of the launches that have both"}
+-- cost_factor = {type = "DOUBLE", doc = "counted_ns / timeline_ns, over launches with both"}
 -- mean_ns = {type = "DOUBLE", doc = "mean time of a launch in the timeline"}
 -- counted_mean_ns = {type = "DOUBLE", doc = "mean time of a launch under the counters"}
 -- timeline_ns = {type = "BIGINT", doc = "time in the timeline"}
 -- counted_ns = {type = "BIGINT", doc = "time of the same launches under the counters"}
--- added_ns = {type = "BIGINT", doc = "counted_ns - timeline_ns: what a kernel table made of
--- counters alone adds"}
--- launch_count = {type = "BIGINT", doc = "launches that have both times"}
+-- added_ns = {type = "BIGINT", doc = "counted_ns - timeline_ns: time that a table from counters
+-- alone adds"}
+-- launch_count = {type = "BIGINT", doc = "launches with both times"}
 -- reason = {type = "VARCHAR", doc = "why cost_factor is NULL"}
 with
     launches as (

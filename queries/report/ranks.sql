@@ -1,33 +1,33 @@
--- purpose = "What each rank of a run spent its time on: compute, communication and what of it
--- nothing hid, copies, idle; its steps and its clock."
+-- purpose = "Time of each rank of a run: compute, communication and its exposed part, copies,
+-- idle, steps and clock."
 -- source = "HTA's temporal breakdown and overlap of communication and computation;
 -- docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
 -- depends = ["device_time", "step_span", "step_window", "collective_match", "device_rank"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)", default =
+-- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)", default =
 -- "all"}
 -- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
 -- device_id = {type = "BIGINT", doc = "device: a row each"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; of all of them from the first start to
--- the last end of work on a device"}
--- compute_ns = {type = "BIGINT", doc = "time with a kernel that is no communication"}
--- exposed_communication_ns = {type = "BIGINT", doc = "time with communication and no such kernel:
--- what nothing hid, waiting for other ranks included"}
--- exposed_copy_ns = {type = "BIGINT", doc = "time with copies or sets alone"}
--- idle_ns = {type = "BIGINT", doc = "time with nothing on the device; with the three before it
--- elapsed_ns"}
--- busy_ratio = {type = "DOUBLE", doc = "share of elapsed_ns with anything on the device"}
+-- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
+-- the last end of device work"}
+-- compute_ns = {type = "BIGINT", doc = "time with a kernel other than communication"}
+-- exposed_communication_ns = {type = "BIGINT", doc = "time with communication only: exposed,
+-- including waits for other ranks"}
+-- exposed_copy_ns = {type = "BIGINT", doc = "time with copies or memsets only"}
+-- idle_ns = {type = "BIGINT", doc = "time without device work; sums to elapsed_ns with the three
+-- columns before it"}
+-- busy_ratio = {type = "DOUBLE", doc = "share of elapsed_ns with device work"}
 -- communication_ns = {type = "BIGINT", doc = "time with communication, hidden or not"}
--- hidden_ratio = {type = "DOUBLE", doc = "share of communication_ns that compute hid"}
+-- hidden_ratio = {type = "DOUBLE", doc = "share of communication_ns hidden by compute"}
 -- kernel_count = {type = "BIGINT", doc = "kernels"}
 -- step_count = {type = "BIGINT", doc = "steps"}
--- median_step_ns = {type = "BIGINT", doc = "median of their times, as steps has them: from the
--- first work of one to that of the next"}
--- clock_offset_ns = {type = "BIGINT", doc = "its clock less that of the first rank, median over
--- the ends of collectives that both are in"}
+-- median_step_ns = {type = "BIGINT", doc = "median step time, as in steps: from the first work of
+-- a step to that of the next"}
+-- clock_offset_ns = {type = "BIGINT", doc = "clock offset to the first rank, median over the ends
+-- of shared collectives"}
 -- reason = {type = "VARCHAR", doc = "why figures are NULL"}
 -- recorded_ns = {type = "BIGINT", doc = "from the first start to the last end of device work in
 -- the whole file"}

@@ -1,32 +1,30 @@
--- purpose = "The ceilings of a roofline: what the devices of a run can do at most, with the work
--- that was done under each."
+-- purpose = "Ceilings of a roofline: device peaks of a run, with the work under each."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III.B; the figures by their own
 -- sources"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "device_ceiling"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not
--- moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each
--- one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed",
--- "scalar"]}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
+-- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
+-- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
+-- ["arithmetic", "packed", "scalar"]}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute, bandwidth or launch_overhead"}
 -- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations; of several devices of one
--- name, and of the launches of a report, the largest; NULL where work was done and no peak is
--- known"}
+-- peak_flop_per_s = {type = "DOUBLE", doc = "for compute: operations; the largest over devices of
+-- one name and launches of a report; NULL if work has no known peak"}
 -- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
--- overhead_ns = {type = "DOUBLE", doc = "of launch_overhead: one launch"}
--- work_flop = {type = "DOUBLE", doc = "of compute: operations of that precision in all launches;
--- NULL where not counted"}
--- work_bytes = {type = "DOUBLE", doc = "of bandwidth: bytes at that level in all launches; NULL
--- where not counted"}
--- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured; report: the
--- launches' own peak_sustained x clock"}
--- source_text = {type = "VARCHAR", doc = "where the figure comes from"}
+-- overhead_ns = {type = "DOUBLE", doc = "for launch_overhead: one launch"}
+-- work_flop = {type = "DOUBLE", doc = "for compute: operations of that precision in all launches;
+-- NULL if not counted"}
+-- work_bytes = {type = "DOUBLE", doc = "for bandwidth: bytes at that level in all launches; NULL
+-- if not counted"}
+-- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured; report:
+-- peak_sustained x clock of the launches"}
+-- source_text = {type = "VARCHAR", doc = "source of the peak"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations on that device"}
 with
     kinds as (

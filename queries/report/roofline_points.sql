@@ -1,51 +1,50 @@
--- purpose = "The points of a roofline: operations, traffic and time of each group of launches at
--- each level of memory, and the time both would take at peak."
+-- purpose = "Points of a roofline: operations, traffic and time of each group of launches at each
+-- memory level, and the time of both at peak."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what",
 -- "level_traffic", "whole_sum_where", "one_or_mixed"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what a point stands for: name (a kernel), launch, class (of
--- operators), phase (forward, backward) or run", default = "name", choices = ["name", "launch",
--- "class", "phase", "run"]}
--- level = {type = "VARCHAR", doc = "level of memory; all: one row per level", default = "dram",
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- by = {type = "VARCHAR", doc = "what a point is: name (a kernel), launch, class (of operators),
+-- phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class",
+-- "phase", "run"]}
+-- level = {type = "VARCHAR", doc = "memory level; all: one row per level", default = "dram",
 -- choices = ["all", "dram", "l2", "l1"]}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not
--- moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each
--- one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed",
--- "scalar"]}
--- timed = {type = "BOOLEAN", doc = "only of launches whose duration is known; operations and
--- bytes need none", default = true}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
+-- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
+-- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
+-- ["arithmetic", "packed", "scalar"]}
+-- timed = {type = "BOOLEAN", doc = "only launches with known duration; operations and bytes need
+-- none", default = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- run_name = {type = "VARCHAR", doc = "its name"}
 -- name = {type = "VARCHAR", doc = "kernel, class, phase or run"}
 -- level_name = {type = "VARCHAR", doc = "dram, l2 or l1"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
--- known_launch_count = {type = "BIGINT", doc = "launches of which operations, bytes and (if
--- timed) time are known: those the point is of"}
+-- known_launch_count = {type = "BIGINT", doc = "launches of the point: operations, bytes and (if
+-- timed) time are known"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
--- known_ns = {type = "BIGINT", doc = "of the launches the point is of; NULL unless all durations
--- are known"}
+-- known_ns = {type = "BIGINT", doc = "sum of the durations of these launches; NULL unless all are
+-- known"}
 -- known_flop = {type = "DOUBLE", doc = "their operations"}
--- known_bytes = {type = "DOUBLE", doc = "their bytes at that level"}
--- compute_ns = {type = "DOUBLE", doc = "their operations at the peak of each precision; NULL
--- where a peak is not known"}
--- bandwidth_ns = {type = "DOUBLE", doc = "their bytes at the peak of that level; NULL where it is
--- not known"}
--- memory_ns = {type = "DOUBLE", doc = "the longest of the times of their bytes at peak, over all
--- levels"}
--- busy_name = {type = "VARCHAR", doc = "memory throughput or compute throughput, where the report
--- itself says that it is busy; else NULL"}
--- launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL where it is not known"}
--- reason = {type = "VARCHAR", doc = "why launches are left out; that of the longest of them"}
--- byte_definition = {type = "VARCHAR", doc = "paper or vendor: which bytes of L2 and L1 these are"}
--- device_name = {type = "VARCHAR", doc = "device; a group on several has a row for each; NULL if
+-- known_bytes = {type = "DOUBLE", doc = "bytes at that level"}
+-- compute_ns = {type = "DOUBLE", doc = "time of the operations at the peak of each precision;
+-- NULL if a peak is unknown"}
+-- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at the peak of that level; NULL if
 -- unknown"}
+-- memory_ns = {type = "DOUBLE", doc = "longest time of the bytes at peak, over all levels"}
+-- busy_name = {type = "VARCHAR", doc = "memory throughput or compute throughput, if the report
+-- says that it is busy; else NULL"}
+-- launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL if unknown"}
+-- reason = {type = "VARCHAR", doc = "why launches are left out, for the longest of them"}
+-- byte_definition = {type = "VARCHAR", doc = "definition of L2 and L1 bytes: paper or vendor"}
+-- device_name = {type = "VARCHAR", doc = "device, with one row per device for a group on several;
+-- NULL if unknown"}
 -- source_id = {type = "VARCHAR", doc = "with by=launch: source"}
--- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}
--- zero_launch_count = {type = "BIGINT", doc = "of the known launches those that did no operation"}
+-- event_id = {type = "BIGINT", doc = "for by=launch: position in the source"}
+-- zero_launch_count = {type = "BIGINT", doc = "known launches without operations"}
 -- zero_ns = {type = "BIGINT", doc = "their durations"}
 with
     -- worked out once, as the expressions of work are long

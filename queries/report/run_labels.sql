@@ -1,15 +1,15 @@
--- purpose = "The labels of every run: what sweeps, trajectories and groups are made of."
+-- purpose = "Labels of every run, for sweeps, trajectories and groups."
 -- source = "table run_label, as given with --label at ingest"
 -- needs = ["run"]
 -- depends = ["run_title", "label_value"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- run_name = {type = "VARCHAR", doc = "its name"}
--- label_name = {type = "VARCHAR", doc = "e.g. batch; NULL where the run has no label"}
+-- label_name = {type = "VARCHAR", doc = "label, e.g. batch; NULL without labels"}
 -- label_value = {type = "VARCHAR", doc = "as it was given"}
--- label_number = {type = "DOUBLE", doc = "the value where it is a number"}
+-- label_number = {type = "DOUBLE", doc = "value as a number, if it is one"}
 select
     run_id,
     run_title.title as run_name,

@@ -1,4 +1,4 @@
--- purpose = "What a run holds: its sources, how much is in each, and whether they are whole."
+-- purpose = "Contents of a run: its sources, their sizes, and whether they are complete."
 -- source = "counts of the store's tables"
 -- needs = ["source_file"]
 -- depends = ["device_known"]
@@ -7,20 +7,19 @@
 -- [columns]
 -- file_name = {type = "VARCHAR", doc = "file"}
 -- format_name = {type = "VARCHAR", doc = "format"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
--- device_names = {type = "VARCHAR", doc = "devices with kernels, by the user's word, the file or
--- another file of the run; '?' where none names one; without kernels all that are named"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
+-- device_names = {type = "VARCHAR", doc = "devices with kernels, from the user, the file or
+-- another file of the run; '?' if none is named; without kernels, all named devices"}
 -- kernel_count = {type = "BIGINT", doc = "kernel launches"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of kernel durations; NULL without kernels"}
--- transfer_count = {type = "BIGINT", doc = "copies and sets"}
+-- transfer_count = {type = "BIGINT", doc = "copies and memsets"}
 -- op_count = {type = "BIGINT", doc = "framework operators"}
 -- step_count = {type = "BIGINT", doc = "profiler steps on the host"}
 -- elapsed_ns = {type = "BIGINT", doc = "from the first start to the last end of anything in the
 -- source"}
 -- event_count = {type = "BIGINT", doc = "events in the file"}
--- is_complete = {type = "BOOLEAN", doc = "the file is whole and undamaged"}
--- trouble_count = {type = "BIGINT", doc = "kinds of trouble (warnings and errors); see `tracekit
--- issues`"}
+-- is_complete = {type = "BOOLEAN", doc = "the file is complete and undamaged"}
+-- trouble_count = {type = "BIGINT", doc = "distinct warnings and errors; see `tracekit issues`"}
 -- profiler_name = {type = "VARCHAR", doc = "what wrote the file"}
 -- source_id = {type = "VARCHAR", doc = "source"}
 with

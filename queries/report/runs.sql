@@ -3,15 +3,15 @@
 -- needs = ["source_file"]
 -- depends = ["kernel_launch"]
 -- [columns]
--- run_name = {type = "VARCHAR", doc = "name given with --run, else the file's name"}
+-- run_name = {type = "VARCHAR", doc = "name from --run, else the file name"}
 -- source_count = {type = "BIGINT", doc = "files in the run"}
 -- labels = {type = "VARCHAR", doc = "labels as name=value; NULL if none"}
 -- event_count = {type = "BIGINT", doc = "events in its files"}
 -- kernel_count = {type = "BIGINT", doc = "kernel launches"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of kernel durations; NULL without kernels"}
--- is_complete = {type = "BOOLEAN", doc = "every file is whole and undamaged"}
--- ingested_at = {type = "TIMESTAMP", doc = "when the last file came in, UTC"}
--- run_id = {type = "VARCHAR", doc = "id, for --run where a name is not unique"}
+-- is_complete = {type = "BOOLEAN", doc = "every file is complete and undamaged"}
+-- ingested_at = {type = "TIMESTAMP", doc = "time of the last ingest, UTC"}
+-- run_id = {type = "VARCHAR", doc = "id; use it with --run if a name is not unique"}
 with
     sources as (
         select

@@ -1,4 +1,4 @@
--- purpose = "How a metric of a sweep or of runs grows with a label: throughput, speed-up over a
+-- purpose = "Scaling of a metric of a sweep or of runs over a label: throughput, speedup over a
 -- baseline, scaling efficiency."
 -- source = "Javed 2019, sect. 4.1 (Fig. 4, 7, 8, 12): efficiency = metric(n) / (n / n0 x
 -- metric(n0))"
@@ -6,33 +6,31 @@
 -- depends = ["configuration_label", "sweep_configuration", "sweep_kept", "sweep_label",
 -- "sweep_metric", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- over = {type = "VARCHAR", doc = "label that is scaled, e.g. nodes; if not given, the only one
--- of numbers in which runs differ, else in which configurations do", optional = true, chosen_by =
+-- over = {type = "VARCHAR", doc = "label to scale over, e.g. nodes; default: the only numeric
+-- label that differs between runs, else between configurations", optional = true, chosen_by =
 -- "sweep_choice('chips', $runs, $run_ids)"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s; if not given, the only one there
--- is", optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- series = {type = "VARCHAR", doc = "labels that tell series apart, with commas between; if not
--- given, all others in which configurations differ", optional = true}
--- baseline = {type = "VARCHAR", doc = "run that every speed-up is over; if not given, the least
--- of each series", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
--- optional = true}
+-- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s; default: the only one", optional
+-- = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- series = {type = "VARCHAR", doc = "labels that separate series, comma-separated; default: all
+-- others that differ between configurations", optional = true}
+-- baseline = {type = "VARCHAR", doc = "baseline run of every speedup; default: the lowest of each
+-- series", optional = true}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
 -- [columns]
--- series = {type = "VARCHAR", doc = "values of the labels that tell series apart"}
--- over_value = {type = "VARCHAR", doc = "value of the label that is scaled"}
--- metric_value = {type = "DOUBLE", doc = "the metric; of several configurations with these labels
--- the mean"}
--- speedup_factor = {type = "DOUBLE", doc = "metric / that of the baseline"}
--- efficiency_ratio = {type = "DOUBLE", doc = "growth of the metric / growth of the label, both
--- from the least of the series"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL, or of fewer runs"}
--- run_name = {type = "VARCHAR", doc = "run; NULL where there are several configurations"}
--- run_count = {type = "BIGINT", doc = "configurations (runs, or rows of tables) with these labels"}
+-- series = {type = "VARCHAR", doc = "values of the series labels"}
+-- over_value = {type = "VARCHAR", doc = "value of the scaled label"}
+-- metric_value = {type = "DOUBLE", doc = "metric; mean over configurations with these labels"}
+-- speedup_factor = {type = "DOUBLE", doc = "metric / metric of the baseline"}
+-- efficiency_ratio = {type = "DOUBLE", doc = "growth of the metric / growth of the label, from
+-- the lowest value of the series"}
+-- reason = {type = "VARCHAR", doc = "why a figure is NULL or incomplete"}
+-- run_name = {type = "VARCHAR", doc = "run; NULL for several configurations"}
+-- run_count = {type = "BIGINT", doc = "configurations (runs or table rows) with these labels"}
 -- least_metric_value = {type = "DOUBLE", doc = "the least of them"}
 -- most_metric_value = {type = "DOUBLE", doc = "the most of them"}
--- baseline_name = {type = "VARCHAR", doc = "run, or value of the label, that the speed-up is over"}
--- over_number = {type = "DOUBLE", doc = "the value of the label as a number; NULL if it is none"}
+-- baseline_name = {type = "VARCHAR", doc = "baseline run or label value"}
+-- over_number = {type = "DOUBLE", doc = "label value as a number; NULL if it is not a number"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
 with
     known as (

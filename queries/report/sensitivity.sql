@@ -1,46 +1,44 @@
--- purpose = "How much a metric of a sweep follows each label: weights of a linear regression, all
--- brought to one scale."
+-- purpose = "Sensitivity of a metric of a sweep to each label: standardized weights of a linear
+-- regression."
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 2.2, Fig. 2 d to f, 8 a and 9 a; docs/metrics.md,
 -- section Sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_kept", "sweep_metric",
 -- "sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- metric = {type = "VARCHAR", doc = "metric, e.g. flops; if not given, the only one there is",
--- optional = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- labels = {type = "VARCHAR", doc = "labels, with commas between; if not given, all that every
+-- metric = {type = "VARCHAR", doc = "metric, e.g. flops; default: the only one", optional = true,
+-- chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- labels = {type = "VARCHAR", doc = "labels, comma-separated; default: all that every
 -- configuration with the metric has", optional = true}
--- order = {type = "BIGINT", doc = "1 for labels alone, 2 for products of two labels, too",
+-- order = {type = "BIGINT", doc = "1 for labels alone, 2 to include products of two labels",
 -- default = 1}
 -- scale = {type = "VARCHAR", doc = "linear, or log: logarithms of the labels and the metric",
 -- default = "linear", choices = ["linear", "log"]}
--- over = {type = "VARCHAR", doc = "label that tells platforms apart: the weights are those for
--- the speed-up over the baseline then", optional = true}
--- baseline = {type = "VARCHAR", doc = "with over: its value that the other is compared with",
--- optional = true, chosen_by = "sweep_value($over, $runs, $run_ids)"}
+-- over = {type = "VARCHAR", doc = "label with the platforms; the weights are then those of the
+-- speedup over the baseline", optional = true}
+-- baseline = {type = "VARCHAR", doc = "with over: baseline value", optional = true, chosen_by =
+-- "sweep_value($over, $runs, $run_ids)"}
 -- less_is_better = {type = "BOOLEAN", doc = "with over: whether the metric is a time", default =
 -- false}
--- rule = {type = "VARCHAR", doc = "with over, of several configurations with the same labels: one
--- (refuse them), mean, median, min or max", default = "one", choices = ["one", "mean", "median",
--- "min", "max"]}
--- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between:
--- layer=4,input=2000; if not given, all", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
--- optional = true}
+-- rule = {type = "VARCHAR", doc = "with over, for several configurations with the same labels:
+-- one (refuse them), mean, median, min or max", default = "one", choices = ["one", "mean",
+-- "median", "min", "max"]}
+-- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
+-- default: all", optional = true}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
 -- [columns]
 -- term = {type = "VARCHAR", doc = "label, or product of two"}
--- weight = {type = "DOUBLE", doc = "standard deviations of the metric for one of the label; NULL
--- if not fitted"}
--- standard_error = {type = "DOUBLE", doc = "of the weight; NULL where there are not more
--- configurations than terms"}
+-- weight = {type = "DOUBLE", doc = "change of the metric per label change, both in standard
+-- deviations; NULL if not fitted"}
+-- standard_error = {type = "DOUBLE", doc = "standard error of the weight; NULL unless there are
+-- more configurations than terms"}
 -- reason = {type = "VARCHAR", doc = "why weight is NULL"}
--- r2_ratio = {type = "DOUBLE", doc = "share of the metric's variance that all terms explain
--- together"}
+-- r2_ratio = {type = "DOUBLE", doc = "share of the metric's variance explained by all terms"}
 -- row_count = {type = "BIGINT", doc = "configurations in the regression"}
--- left_out_count = {type = "BIGINT", doc = "configurations that are not, as they lack the metric
--- (failed ones among them) or a label"}
--- metric_name = {type = "VARCHAR", doc = "the metric, or the speed-up of it"}
+-- left_out_count = {type = "BIGINT", doc = "configurations left out, because they lack the metric
+-- (including failures) or a label"}
+-- metric_name = {type = "VARCHAR", doc = "metric, or its speedup"}
 -- scale_kind = {type = "VARCHAR", doc = "linear or log"}
 with
     known as (

@@ -1,45 +1,42 @@
--- purpose = "How much faster each configuration of a sweep is on one platform than on another:
--- one row a configuration that either has."
--- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9: speed-up = metric(platform) /
+-- purpose = "Speedup of each configuration of a sweep between two platforms, one row per
+-- configuration."
+-- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9: speedup = metric(platform) /
 -- metric(baseline) of the same model; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
 -- [parameters]
--- over = {type = "VARCHAR", doc = "label that tells platforms apart, e.g. platform; if not given,
--- the only one in which runs differ, else in which configurations do", optional = true, chosen_by
--- = "sweep_choice('platform', $runs, $run_ids)"}
--- baseline = {type = "VARCHAR", doc = "its value that the others are compared with, e.g. v100",
--- chosen_by = "sweep_value($over, $runs, $run_ids)"}
--- metric = {type = "VARCHAR", doc = "metric; more is faster, unless less_is_better; if not given,
--- example_per_sec, else the only one there is", optional = true, chosen_by =
--- "sweep_choice('speed', $runs, $run_ids)"}
--- less_is_better = {type = "BOOLEAN", doc = "whether the metric is a time: the speed-up is
--- baseline / platform then", default = false}
--- fixed = {type = "VARCHAR", doc = "values of other labels, with commas between:
--- layer=4,input=2000; if not given, all", optional = true}
--- rule = {type = "VARCHAR", doc = "of several configurations with the same labels: one (refuse
+-- over = {type = "VARCHAR", doc = "label with the platforms, e.g. platform; default: the only one
+-- that differs between runs, else between configurations", optional = true, chosen_by =
+-- "sweep_choice('platform', $runs, $run_ids)"}
+-- baseline = {type = "VARCHAR", doc = "baseline value of the label, e.g. v100", chosen_by =
+-- "sweep_value($over, $runs, $run_ids)"}
+-- metric = {type = "VARCHAR", doc = "metric; more is faster, unless less_is_better; default:
+-- example_per_sec, else the only one", optional = true, chosen_by = "sweep_choice('speed', $runs,
+-- $run_ids)"}
+-- less_is_better = {type = "BOOLEAN", doc = "whether the metric is a time; the speedup is then
+-- baseline / platform", default = false}
+-- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
+-- default: all", optional = true}
+-- rule = {type = "VARCHAR", doc = "for several configurations with the same labels: one (refuse
 -- them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min",
 -- "max"]}
--- x = {type = "VARCHAR", doc = "metric or label to put beside each speed-up as x_value, e.g.
--- params", optional = true}
--- color = {type = "VARCHAR", doc = "label to put beside each speed-up as color_value, e.g. bs",
+-- x = {type = "VARCHAR", doc = "metric or label shown for each speedup as x_value, e.g. params",
 -- optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, with commas between; if not given, all",
+-- color = {type = "VARCHAR", doc = "label shown for each speedup as color_value, e.g. bs",
 -- optional = true}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
+-- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
 -- [columns]
 -- platform_value = {type = "VARCHAR", doc = "the platform"}
--- configuration = {type = "VARCHAR", doc = "the labels that all platforms have, but for the
--- platform"}
--- speedup_factor = {type = "DOUBLE", doc = "speed over the baseline; NULL where either lacks the
+-- configuration = {type = "VARCHAR", doc = "labels common to all platforms, except the platform"}
+-- speedup_factor = {type = "DOUBLE", doc = "speed over the baseline; NULL if either lacks the
 -- configuration"}
--- metric_value = {type = "DOUBLE", doc = "the metric on the platform"}
--- baseline_value = {type = "DOUBLE", doc = "the metric on the baseline"}
--- reason = {type = "VARCHAR", doc = "why speedup_factor is NULL: which of them lacks it, and why"}
--- x_value = {type = "DOUBLE", doc = "what x names, as the platform has it (where it lacks the
--- configuration, as the baseline has it)"}
--- color_value = {type = "VARCHAR", doc = "the label that color names"}
--- color_number = {type = "DOUBLE", doc = "that as a number; NULL if it is none"}
+-- metric_value = {type = "DOUBLE", doc = "metric on the platform"}
+-- baseline_value = {type = "DOUBLE", doc = "metric on the baseline"}
+-- reason = {type = "VARCHAR", doc = "why speedup_factor is NULL: which platform lacks it, and why"}
+-- x_value = {type = "DOUBLE", doc = "value of x on the platform (else on the baseline)"}
+-- color_value = {type = "VARCHAR", doc = "value of the label color"}
+-- color_number = {type = "DOUBLE", doc = "that value as a number; NULL if it is not a number"}
 -- x_name = {type = "VARCHAR", doc = "what x_value is"}
 -- color_name = {type = "VARCHAR", doc = "what color_value is"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}

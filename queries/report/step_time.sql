@@ -1,26 +1,26 @@
--- purpose = "How long steps take: least, mean, median and most, with the parts their profiler
--- breaks them down into."
--- source = "steps and their parts as the profiler has them; docs/metrics.md, section Steps and
+-- purpose = "Step times: minimum, mean, median and maximum, with the parts reported by the
+-- profiler."
+-- source = "steps and their parts as reported by the profiler; docs/metrics.md, section Steps and
 -- input"
 -- needs = ["step"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
 -- source_id = {type = "VARCHAR", doc = "source (host)"}
--- device_id = {type = "BIGINT", doc = "device; NULL of a host's steps"}
--- step_kind = {type = "VARCHAR", doc = "host (the loop's own span), device, or reported (by the
+-- device_id = {type = "BIGINT", doc = "device; NULL for steps of a host"}
+-- step_kind = {type = "VARCHAR", doc = "host (span of the loop), device, or reported (from the
 -- profiler's own page)"}
--- part_name = {type = "VARCHAR", doc = "part of the steps, as the profiler calls it; NULL: the
--- whole of them"}
--- step_count = {type = "BIGINT", doc = "steps; of a part those that have it"}
--- mean_ns = {type = "DOUBLE", doc = "mean; of a part over the steps that have it"}
+-- part_name = {type = "VARCHAR", doc = "part of the steps, as named by the profiler; NULL: whole
+-- steps"}
+-- step_count = {type = "BIGINT", doc = "steps; for a part, steps with that part"}
+-- mean_ns = {type = "DOUBLE", doc = "mean; for a part, over the steps with that part"}
 -- median_ns = {type = "DOUBLE", doc = "median"}
 -- min_ns = {type = "BIGINT", doc = "least"}
 -- max_ns = {type = "BIGINT", doc = "most"}
--- stddev_ns = {type = "DOUBLE", doc = "standard deviation of the sample; NULL of one step"}
+-- stddev_ns = {type = "DOUBLE", doc = "sample standard deviation; NULL for one step"}
 -- spread_ratio = {type = "DOUBLE", doc = "(max_ns - min_ns) / median_ns"}
 -- total_ns = {type = "BIGINT", doc = "sum"}
--- share_ratio = {type = "DOUBLE", doc = "of a part: total_ns / time of the steps that have it"}
+-- share_ratio = {type = "DOUBLE", doc = "for a part: total_ns / time of the steps with it"}
 -- part_kind = {type = "VARCHAR", doc = "infeed, compute, collective …"}
 with
     steps as (

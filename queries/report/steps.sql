@@ -1,6 +1,5 @@
--- purpose = "The steps one by one, and which of them are the stable phase: time, busy time of the
--- devices, launches, and what their kernels did by the counters that were joined; their median
--- and throughput first."
+-- purpose = "Steps and the stable phase: time, device busy time, launches and work of their
+-- kernels (joined counters); median and throughput first."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning, throughput;
 -- docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
@@ -9,47 +8,45 @@
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- [columns]
--- step_name = {type = "VARCHAR", doc = "number of the step; (stable) or (all): the median of
--- those, rounded"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL where the file does not say"}
--- elapsed_ns = {type = "BIGINT", doc = "time: from the first work launched in it to the first of
--- the next step; without work on a device that of its mark"}
+-- step_name = {type = "VARCHAR", doc = "step number; (stable) or (all): median of those steps,
+-- rounded"}
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
+-- elapsed_ns = {type = "BIGINT", doc = "from its first launched work to that of the next step;
+-- without device work, the duration of its mark"}
 -- is_stable = {type = "BOOLEAN", doc = "in the stable phase"}
--- reason = {type = "VARCHAR", doc = "why it is not in the stable phase: what it has that stable
--- steps (they) have not; or why there is no stable phase; of (stable) that these are under half
--- of the steps, or of their time"}
--- busy_ratio = {type = "DOUBLE", doc = "busy_ns / (elapsed_ns x devices); of (stable) and (all)
--- added up before"}
+-- reason = {type = "VARCHAR", doc = "why the step is not stable, or why there is no stable phase;
+-- for (stable): that these are less than half of the steps or of their time"}
+-- busy_ratio = {type = "DOUBLE", doc = "busy_ns / (elapsed_ns x devices); for (stable) and (all),
+-- summed first"}
 -- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
--- steps_per_s = {type = "DOUBLE", doc = "of (stable) and (all): steps / time from the start of
--- the first to the end of the last; NULL where one between is not there"}
+-- steps_per_s = {type = "DOUBLE", doc = "for (stable) and (all): steps / time from the first
+-- start to the last end; NULL if a step between is missing"}
 -- samples_per_s = {type = "DOUBLE", doc = "steps_per_s x the run's metric samples_per_step, else
--- its label batch: samples that one source takes in a step"}
--- spread_ratio = {type = "DOUBLE", doc = "of (stable) and (all): (longest - shortest) / median;
--- NULL of fewer than two"}
--- step_count = {type = "BIGINT", doc = "of (stable) and (all): steps"}
--- mean_ns = {type = "DOUBLE", doc = "of (stable) and (all): mean of their times"}
--- longest_ns = {type = "BIGINT", doc = "of (stable) and (all): the longest"}
--- stall_ns = {type = "BIGINT", doc = "of a step that stalled: time in which the devices idled
--- during its mark (without work on a device: its time) beyond the median of all steps, where that
--- is more than the median step takes; of (stable) and (all) the sum"}
+-- its label batch: samples per source and step"}
+-- spread_ratio = {type = "DOUBLE", doc = "for (stable) and (all): (longest - shortest) / median;
+-- NULL for fewer than two steps"}
+-- step_count = {type = "BIGINT", doc = "for (stable) and (all): steps"}
+-- mean_ns = {type = "DOUBLE", doc = "for (stable) and (all): mean time"}
+-- longest_ns = {type = "BIGINT", doc = "for (stable) and (all): longest time"}
+-- stall_ns = {type = "BIGINT", doc = "for a stalled step: device idle time in its mark (without
+-- device work: its time) above the median of all steps, if that exceeds the median step time; for
+-- (stable) and (all): the sum"}
 -- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
--- mark_ns = {type = "BIGINT", doc = "duration of the mark: of a host's the time on the host"}
--- busy_ns = {type = "BIGINT", doc = "time in it with at least one kernel, copy or set running,
--- whichever step launched it; of several devices the sum"}
--- work_count = {type = "BIGINT", doc = "kernels, copies and sets launched in it"}
--- step_kind = {type = "VARCHAR", doc = "what marks it: host (the loop), device, or detected
--- (kernels that repeat)"}
--- start_ns = {type = "BIGINT", doc = "start of the first work launched in it; without any that of
--- its mark"}
--- step_index = {type = "BIGINT", doc = "number of the step; NULL of (stable) and (all)"}
+-- mark_ns = {type = "BIGINT", doc = "duration of the mark; for a host mark, time on the host"}
+-- busy_ns = {type = "BIGINT", doc = "time in it with a kernel, copy or memset running, from any
+-- step; summed over devices"}
+-- work_count = {type = "BIGINT", doc = "kernels, copies and memsets launched in it"}
+-- step_kind = {type = "VARCHAR", doc = "source of the mark: host (the loop), device, or detected
+-- (repeating kernels)"}
+-- start_ns = {type = "BIGINT", doc = "start of its first launched work; without work, of its mark"}
+-- step_index = {type = "BIGINT", doc = "step number; NULL for (stable) and (all)"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- total_flop = {type = "DOUBLE", doc = "operations of the kernels launched in it, by joined
--- counters (median); NULL without"}
--- total_bytes = {type = "DOUBLE", doc = "their bytes of device memory, likewise"}
--- fp32_utilization_ratio = {type = "DOUBLE", doc = "their FP32 operations / (peak x their time),
--- of those that have counters"}
--- known_ratio = {type = "DOUBLE", doc = "share of their time of those that have"}
+-- total_flop = {type = "DOUBLE", doc = "operations of its kernels, by joined counters (median);
+-- NULL without counters"}
+-- total_bytes = {type = "DOUBLE", doc = "device memory bytes of its kernels, by joined counters"}
+-- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (peak x kernel time), over
+-- kernels with counters"}
+-- known_ratio = {type = "DOUBLE", doc = "share of the kernel time with counters"}
 with
     spans as materialized(from step_span($run_id)),
     phases as materialized(from stable_phase($run_id)),

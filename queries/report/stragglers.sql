@@ -1,39 +1,39 @@
--- purpose = "Which rank the others wait for: who comes last to collectives, what that costs the
--- others, and what it does more of."
--- source = "docs/metrics.md, section Many ranks: the rank that comes last has the shortest
--- duration"
+-- purpose = "Stragglers: which rank the others wait for, the cost of waiting, and what that rank
+-- does more of."
+-- source = "docs/metrics.md, section Many ranks: the last rank has the shortest duration"
 -- needs = ["source_file"]
 -- depends = ["collective_match", "step_window", "is_communication"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row stands for: rank, or step (a rank in a step)",
--- default = "rank", choices = ["rank", "step"]}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, both included)", default =
+-- by = {type = "VARCHAR", doc = "what a row is: rank, or step (a rank in a step)", default =
+-- "rank", choices = ["rank", "step"]}
+-- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)", default =
 -- "all"}
 -- [columns]
 -- rank_index = {type = "BIGINT", doc = "rank"}
--- step_index = {type = "BIGINT", doc = "with by=step: step; NULL outside of steps"}
--- verdict = {type = "VARCHAR", doc = "straggler, or none; NULL where no collective tells"}
--- collective_count = {type = "BIGINT", doc = "matched collectives it is in that no rank can leave
--- before all have come"}
--- last_count = {type = "BIGINT", doc = "of these it came to last: the shortest duration"}
--- lost_ns = {type = "BIGINT", doc = "what the others waited for it, added up over them"}
--- lost_ratio = {type = "DOUBLE", doc = "lost_ns / that of all ranks"}
+-- step_index = {type = "BIGINT", doc = "for by=step: step; NULL outside of steps"}
+-- verdict = {type = "VARCHAR", doc = "straggler, or none; NULL without usable collectives"}
+-- collective_count = {type = "BIGINT", doc = "matched collectives that no rank can leave before
+-- all arrive"}
+-- last_count = {type = "BIGINT", doc = "collectives to which the rank came last (shortest
+-- duration)"}
+-- lost_ns = {type = "BIGINT", doc = "waiting time of the others for this rank, summed"}
+-- lost_ratio = {type = "DOUBLE", doc = "lost_ns / lost_ns of all ranks"}
 -- waited_ns = {type = "BIGINT", doc = "what it waited itself"}
--- more_work_ns = {type = "BIGINT", doc = "device work but communication, sum of durations, less
--- the median of the ranks"}
--- reason = {type = "VARCHAR", doc = "what the verdict is from, or why there is none"}
--- more_kernel_name = {type = "VARCHAR", doc = "kernel, copy or set that it has most more of than
--- the median of the ranks"}
+-- more_work_ns = {type = "BIGINT", doc = "device work except communication (sum of durations),
+-- minus the median of the ranks"}
+-- reason = {type = "VARCHAR", doc = "basis of the verdict, or why there is none"}
+-- more_kernel_name = {type = "VARCHAR", doc = "kernel, copy or memset with the largest excess
+-- over the median of the ranks"}
 -- more_kernel_ns = {type = "BIGINT", doc = "how much more"}
--- more_op_name = {type = "VARCHAR", doc = "framework operator that it has most more device work
--- of"}
+-- more_op_name = {type = "VARCHAR", doc = "framework operator with the largest excess of device
+-- work"}
 -- more_op_ns = {type = "BIGINT", doc = "how much more"}
--- more_phase_kind = {type = "VARCHAR", doc = "phase that it has most more device work of:
+-- more_phase_kind = {type = "VARCHAR", doc = "phase with the largest excess of device work:
 -- forward, backward, optimizer or data"}
 -- more_phase_ns = {type = "BIGINT", doc = "how much more"}
--- confirmed_count = {type = "BIGINT", doc = "of last_count: it also began last, clocks set by the
--- ends"}
+-- confirmed_count = {type = "BIGINT", doc = "collectives of last_count that it also started last,
+-- with clocks set by the ends"}
 -- source_id = {type = "VARCHAR", doc = "source"}
 with
     calls as materialized(

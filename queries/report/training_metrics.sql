@@ -1,31 +1,30 @@
--- purpose = "The metrics of TBD, one row per run: throughput, GPU compute utilization and FP32
--- utilization, over the labels of the runs."
+-- purpose = "Metrics of TBD, one row per run: throughput, GPU compute utilization and FP32
+-- utilization, with the labels of the runs."
 -- source = "Zhu 2018 (TBD), sect. 3.4 (throughput, eq. 1 and 2), Fig. 4 to 7; docs/metrics.md,
 -- section gpu_utilization"
 -- needs = ["attribution"]
 -- depends = ["busy_device", "step_span", "label_value", "step_sample", "rate_of_steps",
 -- "run_title", "whole_sum"]
 -- [parameters]
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (numbers, both included)", default
--- = "all"}
--- runs = {type = "VARCHAR", doc = "names of runs, * for any letters", default = "*"}
+-- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
+-- default = "all"}
+-- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
 -- [columns]
 -- run_name = {type = "VARCHAR", doc = "run"}
 -- labels = {type = "VARCHAR", doc = "its labels"}
--- samples_per_s = {type = "DOUBLE", doc = "throughput: steps_per_s x the label batch, or the
--- metric samples_per_step; of all devices"}
+-- samples_per_s = {type = "DOUBLE", doc = "throughput of all devices: steps_per_s x the label
+-- batch, or the metric samples_per_step"}
 -- steps_per_s = {type = "DOUBLE", doc = "steps / their time; NULL without steps"}
 -- busy_ratio = {type = "DOUBLE", doc = "GPU compute utilization (eq. 1): time with a kernel /
--- elapsed time, of all devices"}
+-- elapsed time, over all devices"}
 -- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 utilization (eq. 2): FP32 operations /
--- (FP32 peak x busy time); of all devices"}
--- peak_ratio = {type = "DOUBLE", doc = "the same for what the kernels do compute in: time of all
--- operations, each at the peak of its precision / busy time; NULL unless every kernel has
--- counters"}
--- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time whose FP32 operations are
--- known: below 1 the utilization is a lower bound"}
+-- (FP32 peak x busy time), over all devices"}
+-- peak_ratio = {type = "DOUBLE", doc = "utilization over all precisions: time of all operations,
+-- each at the peak of its precision / busy time; NULL unless every kernel has counters"}
+-- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time with known FP32
+-- operations; below 1, the utilization is a lower bound"}
 -- device_count = {type = "BIGINT", doc = "devices"}
--- reason = {type = "VARCHAR", doc = "why a utilization is NULL, or a lower bound"}
+-- reason = {type = "VARCHAR", doc = "why a utilization is NULL or a lower bound"}
 -- run_id = {type = "VARCHAR", doc = "its id"}
 with
     devices as (

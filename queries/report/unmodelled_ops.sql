@@ -1,22 +1,23 @@
--- purpose = "Operators whose operations or bytes are not known, by time and with the reason: the
--- next to write a model for."
+-- purpose = "Operators with unknown operations or bytes, by time and with the reason: candidates
+-- for a new model."
 -- source = "function op_model; docs/metrics.md, section Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["operator_work"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (numbers, both included)", default
--- = "all"}
+-- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
+-- default = "all"}
 -- [columns]
 -- name = {type = "VARCHAR", doc = "operator"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations of its kernels, copies and sets; of a
--- file without kernels its time on the host"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all operators, and of what is of none"}
+-- total_ns = {type = "BIGINT", doc = "sum of the durations of its kernels, copies and memsets; in
+-- a file without kernels, its host time"}
+-- share_ratio = {type = "DOUBLE", doc = "total_ns / total_ns of all work, with and without
+-- operators"}
 -- call_count = {type = "BIGINT", doc = "calls"}
--- reason = {type = "VARCHAR", doc = "why its work is not known"}
--- family_name = {type = "VARCHAR", doc = "its family; NULL where there is no model"}
--- missing = {type = "VARCHAR", doc = "what is not known: operations, bytes or both"}
--- input_dims = {type = "VARCHAR", doc = "shapes of the arguments with the most time, as recorded"}
+-- reason = {type = "VARCHAR", doc = "why its work is unknown"}
+-- family_name = {type = "VARCHAR", doc = "operator family; NULL without a model"}
+-- missing = {type = "VARCHAR", doc = "what is unknown: operations, bytes or both"}
+-- input_dims = {type = "VARCHAR", doc = "argument shapes with the most time, as recorded"}
 -- input_types = {type = "VARCHAR", doc = "their types"}
 with
     work as (

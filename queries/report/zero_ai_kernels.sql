@@ -1,38 +1,38 @@
--- purpose = "Kernels without floating-point work: measured to have none, or not known to have any
--- and why; with their share of launches, time and traffic."
+-- purpose = "Kernels without floating-point work, measured or unknown (with the reason), and
+-- their share of launches, time and traffic."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and IV: zero-AI kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch"]
 -- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
--- by = {type = "VARCHAR", doc = "what a row stands for: name (a kernel), launch, run or label (a
--- value of one)", default = "name", choices = ["name", "launch", "run", "label"]}
--- label = {type = "VARCHAR", doc = "with by=label: which label, e.g. batch", optional = true}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, not
--- moves or conversions, each two operations; packed: all of them (the vendor); scalar: all, each
--- one operation (Wang Y. 2020)", default = "arithmetic", choices = ["arithmetic", "packed",
--- "scalar"]}
+-- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
+-- by = {type = "VARCHAR", doc = "what a row is: name (a kernel), launch, run or label (one of its
+-- values)", default = "name", choices = ["name", "launch", "run", "label"]}
+-- label = {type = "VARCHAR", doc = "label for by=label, e.g. batch", optional = true}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
+-- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
+-- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
+-- ["arithmetic", "packed", "scalar"]}
 -- [columns]
--- name = {type = "VARCHAR", doc = "kernel, or run or value of the label"}
--- zero_ai_kind = {type = "VARCHAR", doc = "measured_zero; integer (tensor operations on integers
--- and no others); moves or conversions: FP16 instructions alone, that are no work; else not
--- known: not_collected, not_available (on this device), no_value (the launch failed), or
--- named_copy (by its function a copy or integer kernel)"}
--- is_zero_ai = {type = "BOOLEAN", doc = "true where measured; NULL where not known"}
+-- name = {type = "VARCHAR", doc = "kernel, run or label value"}
+-- zero_ai_kind = {type = "VARCHAR", doc = "measured_zero; integer (only integer tensor
+-- operations); moves or conversions (only FP16 instructions without work); if unknown:
+-- not_collected, not_available (on this device), no_value (the launch failed) or named_copy (a
+-- copy or integer kernel by its function)"}
+-- is_zero_ai = {type = "BOOLEAN", doc = "true if measured; NULL if unknown"}
 -- launch_count = {type = "BIGINT", doc = "launches"}
 -- launch_share_ratio = {type = "DOUBLE", doc = "share of all launches with counters"}
 -- total_ns = {type = "BIGINT", doc = "sum of the durations"}
 -- time_share_ratio = {type = "DOUBLE", doc = "share of the time of all launches with counters"}
--- fp16_flop = {type = "DOUBLE", doc = "FP16 operations of moves and conversions, which the packed
--- convention counts"}
+-- fp16_flop = {type = "DOUBLE", doc = "FP16 operations of moves and conversions, counted only by
+-- the packed convention"}
 -- dram_bytes = {type = "DOUBLE", doc = "bytes to and from device memory"}
 -- reason = {type = "VARCHAR", doc = "why nobody knows"}
--- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside,
--- to know"}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar: by the latter two
--- moves and conversions are operations"}
--- launch_index = {type = "BIGINT", doc = "with by=launch: the profiler's own number"}
--- event_id = {type = "BIGINT", doc = "with by=launch: place in the source"}
+-- missing_metrics = {type = "VARCHAR", doc = "if unknown: metrics to add to the profiler's
+-- --metrics"}
+-- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar; the latter two count
+-- moves and conversions as operations"}
+-- launch_index = {type = "BIGINT", doc = "for by=launch: the profiler's own number"}
+-- event_id = {type = "BIGINT", doc = "for by=launch: position in the source"}
 with
     chosen as (
         select

@@ -32,7 +32,7 @@
 -- fp16_arithmetic_flop = {type = "BIGINT", doc = "FP16 operations as packed counts them, where
 -- the instructions are work; 0 where they are moves or conversions"}
 -- fp16_kind = {type = "VARCHAR", doc = "what the FP16 instructions are: work, moves or
--- conversions; NULL where none ran"}
+-- conversions; NULL if none ran"}
 -- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- tensor_fp64_flop = {type = "BIGINT", doc = "tensor operations on FP64"}
 -- tensor_tf32_flop = {type = "BIGINT", doc = "tensor operations on TF32"}
@@ -55,7 +55,7 @@
 -- precision was counted"}
 -- total_reason = {type = "VARCHAR", doc = "which precision is missing, and why"}
 -- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside
--- for a total; NULL where nothing is missing"}
+-- for a total; NULL if nothing is missing"}
 -- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
 -- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate
 -- (times the duration)"}

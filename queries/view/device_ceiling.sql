@@ -6,7 +6,7 @@
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the file does not number it, as of a
+-- device_id = {type = "BIGINT", doc = "device; NULL if the file does not number it, as of a
 -- processor"}
 -- device_name = {type = "VARCHAR", doc = "name"}
 -- ceiling_kind = {type = "VARCHAR", doc = "compute, bandwidth or launch_overhead"}

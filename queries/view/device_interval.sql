@@ -1,11 +1,11 @@
--- purpose = "Every interval of device work: kernels, copies and sets, with their end."
+-- purpose = "Every interval of device work: kernels, copies and memsets, with their end."
 -- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active"
 -- needs = ["kernel", "transfer"]
 -- depends = ["work_class"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
 -- work_class = {type = "VARCHAR", doc = "compute, communication, memcpy or memset"}
 -- start_ns = {type = "BIGINT", doc = "start"}
 -- end_ns = {type = "BIGINT", doc = "end"}

@@ -8,7 +8,7 @@
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device as the file numbers it; NULL where it does not"}
+-- device_id = {type = "BIGINT", doc = "device as the file numbers it; NULL if it does not"}
 -- device_name = {type = "VARCHAR", doc = "name; NULL if unknown"}
 -- model_name = {type = "VARCHAR", doc = "the known device of that name; NULL if there is none"}
 -- compute_capability = {type = "VARCHAR", doc = "as the file says, else that of the known device"}

@@ -6,7 +6,7 @@
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
 -- device_id = {type = "BIGINT", doc = "device; NULL: work that is of none that the file names"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL where neither says, or the device is one of
+-- rank_index = {type = "BIGINT", doc = "rank; NULL if neither says, or the device is one of
 -- several ranks"}
 select
     run_id,

@@ -1,5 +1,5 @@
--- purpose = "Every kernel, copy and set of a timeline with its end, its class and what launched
--- it."
+-- purpose = "Every kernel, copy and memset of a timeline with its end, its class and what
+-- launched it."
 -- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active; docs/metrics.md, section
 -- gpu_utilization"
 -- needs = ["attribution"]
@@ -12,18 +12,18 @@
 -- instructions that start or await one) or memset"}
 -- work_kind = {type = "VARCHAR", doc = "kernel, memcpy or memset"}
 -- name = {type = "VARCHAR", doc = "name, in full"}
--- device_id = {type = "BIGINT", doc = "device; NULL where the file does not say"}
+-- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
 -- stream_id = {type = "BIGINT", doc = "stream (queue) on the device"}
 -- start_ns = {type = "BIGINT", doc = "start"}
 -- end_ns = {type = "BIGINT", doc = "end"}
--- launch_event_id = {type = "BIGINT", doc = "the call that launched it: slice.event_id; NULL
--- where it is not in the file"}
+-- launch_event_id = {type = "BIGINT", doc = "the call that launched it: slice.event_id; NULL if
+-- it is not in the file"}
 -- launch_name = {type = "VARCHAR", doc = "that call"}
 -- launch_thread_id = {type = "BIGINT", doc = "its thread"}
 -- launch_start_ns = {type = "BIGINT", doc = "its start"}
--- launch_end_ns = {type = "BIGINT", doc = "its end; NULL where the call was cut"}
--- launch_work_count = {type = "BIGINT", doc = "kernels, copies and sets that the call launched:
--- more than one of a graph"}
+-- launch_end_ns = {type = "BIGINT", doc = "its end; NULL if the call was cut"}
+-- launch_work_count = {type = "BIGINT", doc = "kernels, copies and memsets that the call
+-- launched: more than one of a graph"}
 -- launch_reason = {type = "VARCHAR", doc = "why launch_event_id is NULL"}
 -- op_name = {type = "VARCHAR", doc = "innermost operator around the call"}
 -- step_index = {type = "BIGINT", doc = "step that it was launched in; NULL outside of steps"}

@@ -15,15 +15,16 @@
 -- device_id = {type = "BIGINT", doc = "device"}
 -- device_name = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
 -- compute_capability = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
--- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters; NULL where a launch
--- of a timeline has none"}
+-- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters; NULL if a launch of
+-- a timeline has none"}
 -- match_kind = {type = "VARCHAR", doc = "what the match rests on: sequence, shape or name; of
 -- several counter runs the weakest; NULL: no counters"}
 -- fit_count = {type = "BIGINT", doc = "counter launches whose mean this is: 1 where order decides"}
 -- counted_ns = {type = "BIGINT", doc = "duration under the counters (mean of those that fit)"}
 -- flop_spread_ratio = {type = "DOUBLE", doc = "(most - least) / mean of the operations of those
 -- that fit"}
--- dram_spread_ratio = {type = "DOUBLE", doc = "the same of the bytes of device memory"}
+-- dram_spread_ratio = {type = "DOUBLE", doc = "largest (max - min) / mean of their device memory
+-- bytes"}
 -- match_reason = {type = "VARCHAR", doc = "why there are no counters"}
 -- dur_ns = {type = "BIGINT", doc = "duration in the timeline"}
 -- dur_reason = {type = "VARCHAR", doc = "why it is NULL"}
@@ -38,7 +39,7 @@
 -- fp16_arithmetic_flop = {type = "BIGINT", doc = "FP16 operations as packed counts them, where
 -- the instructions are work; 0 where they are moves or conversions"}
 -- fp16_kind = {type = "VARCHAR", doc = "what the FP16 instructions are: work, moves or
--- conversions; NULL where none ran"}
+-- conversions; NULL if none ran"}
 -- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- tensor_fp64_flop = {type = "BIGINT", doc = "tensor operations on FP64"}
 -- tensor_tf32_flop = {type = "BIGINT", doc = "tensor operations on TF32"}
@@ -61,7 +62,7 @@
 -- precision was counted"}
 -- total_reason = {type = "VARCHAR", doc = "which precision is missing, and why"}
 -- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside
--- for a total; NULL where nothing is missing"}
+-- for a total; NULL if nothing is missing"}
 -- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
 -- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate
 -- (times the duration)"}

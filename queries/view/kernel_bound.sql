@@ -28,7 +28,7 @@
 -- fp16_arithmetic_flop = {type = "BIGINT", doc = "FP16 operations as packed counts them, where
 -- the instructions are work; 0 where they are moves or conversions"}
 -- fp16_kind = {type = "VARCHAR", doc = "what the FP16 instructions are: work, moves or
--- conversions; NULL where none ran"}
+-- conversions; NULL if none ran"}
 -- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
 -- tensor_fp64_flop = {type = "BIGINT", doc = "tensor operations on FP64"}
 -- tensor_tf32_flop = {type = "BIGINT", doc = "tensor operations on TF32"}
@@ -51,7 +51,7 @@
 -- precision was counted"}
 -- total_reason = {type = "VARCHAR", doc = "which precision is missing, and why"}
 -- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside
--- for a total; NULL where nothing is missing"}
+-- for a total; NULL if nothing is missing"}
 -- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
 -- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate
 -- (times the duration)"}
@@ -101,19 +101,18 @@
 -- other, those of tensor cores on integers too; FP16 as work alone"}
 -- fp16_beside_ns = {type = "DOUBLE", doc = "time at peak of the FP16 instructions that are no
 -- work: what the packed and scalar conventions add to it"}
--- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
+-- dram_ns = {type = "DOUBLE", doc = "time of the device memory traffic at peak"}
 -- l2_ns = {type = "DOUBLE", doc = "the same of L2: as the papers count it, else as the vendor
 -- does"}
 -- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
--- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves; NULL where it is not
--- known"}
+-- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves; NULL if it is unknown"}
 -- roof_ratio = {type = "DOUBLE", doc = "longest time at peak / duration: how near to its roof the
 -- launch is"}
 -- nearest_name = {type = "VARCHAR", doc = "the longest of its times at peak: compute, dram, l2 or
 -- l1; where that is far, memory throughput or compute throughput if the report itself says that
 -- it is busy"}
 -- bound_kind = {type = "VARCHAR", doc = "overhead, latency (below 0.6 of every roof), bandwidth
--- or compute; NULL where a time is not known"}
+-- or compute; NULL if a time is unknown"}
 -- is_above_roof = {type = "BOOLEAN", doc = "roof_ratio above 1: the data or the peak is wrong, or
 -- the clock above its data sheet"}
 -- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL"}

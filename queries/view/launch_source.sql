@@ -9,7 +9,7 @@
 -- recording_kind = {type = "VARCHAR", doc = "timeline, counters or summary"}
 -- page_kind = {type = "VARCHAR", doc = "of counters: page of the report it is"}
 -- is_timed = {type = "BOOLEAN", doc = "the profiler has times of launches in it: a row without
--- one is of counters alone; NULL where the file does not say"}
+-- one is of counters alone; NULL if unknown"}
 -- is_shared = {type = "BOOLEAN", doc = "several pages of counters in the run, which may be of the
 -- same launches"}
 with

@@ -7,9 +7,9 @@
 -- configuration_id = {type = "BIGINT", doc = "the configuration: base_id of its sweep_table +
 -- event_id"}
 -- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the table; the word run for a run that is a
--- configuration itself"}
--- event_id = {type = "BIGINT", doc = "row of the table; 0 for such a run"}
+-- source_id = {type = "VARCHAR", doc = "source of the table; the word run if a run is itself a
+-- configuration"}
+-- event_id = {type = "BIGINT", doc = "row of the table; 0 for a run"}
 -- title = {type = "VARCHAR", doc = "name of the run"}
 -- status_kind = {type = "VARCHAR", doc = "ok or failed"}
 -- status_text = {type = "VARCHAR", doc = "what the table says of it"}

@@ -4,8 +4,8 @@
 -- needs = ["run"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the table; the word run for a run that is a
--- configuration itself"}
+-- source_id = {type = "VARCHAR", doc = "source of the table; the word run if a run is itself a
+-- configuration"}
 -- title = {type = "VARCHAR", doc = "name of the run"}
 -- configuration_count = {type = "BIGINT", doc = "configurations in it"}
 -- base_id = {type = "BIGINT", doc = "configuration_id of its row 0: all rows of all tables have
