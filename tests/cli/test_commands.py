@@ -15,6 +15,7 @@ import pytest
 
 from tracekit.catalog import catalog
 from tracekit.parsers import BUILT_IN
+from tracekit.render import renderer_names
 
 Tracekit = Callable[..., Any]
 
@@ -396,9 +397,9 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
         ),
         (["runs", "--run", "gpu"], 2, "the report runs is about the whole store; leave --run out"),
         (
-            ["runs", "--format", "yaml"],
+            ["runs", "--format", "no-such"],
             2,
-            "there is no output format called 'yaml'; known: table, csv, json, markdown, parquet",
+            f"there is no output format called 'no-such'; known: {', '.join(renderer_names())}",
         ),
     ],
 )
