@@ -10,6 +10,7 @@ import shutil
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -778,3 +779,32 @@ def test_ctrl_c_waits_while_workers_start() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
         end.set()
+
+
+@pytest.mark.parametrize(("count", "format_name"), [(1, None), (20, None), (1, "torch-profiler")])
+def test_a_file_is_opened_once_to_be_known_once_to_be_hashed_and_once_to_be_read(
+    tmp_path: Path,
+    small_trace: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    count: int,
+    format_name: str | None,
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"{number}.json").write_bytes(small_trace.read_bytes() + b" " * number)
+    opened: Counter[Path] = Counter()
+    real = Path.open
+
+    def counted(path: Path, *words: Any, **more: Any) -> Any:
+        opened[path] += path.parent == folder
+        return real(path, *words, **more)
+
+    monkeypatch.setattr(Path, "open", counted)
+    ingest(
+        folder if format_name is None else folder / "0.json",
+        tmp_path / "S",
+        Options(format_name=format_name),
+    )
+    assert sorted(+opened) == sorted(folder.iterdir())
+    assert set((+opened).values()) == {3}

@@ -168,16 +168,11 @@ def chosen(source: Source, head: bytes, found: Sequence[tuple[Parser, Match]]) -
     return Detection(*best[0])
 
 
-def what_it_is(source: Source) -> str:
-    """What a file is that no parser claims, in words."""
-    return _what_it_is(source, head_of(source))
-
-
 def _nothing_fits(source: Source, head: bytes) -> str:
     looked_for = ", ".join(parsers())
     broken = "".join(f". Not checked: {reason}" for reason in broken_parsers().values())
     return (
-        f"{source.path}: {_what_it_is(source, head)}. Checked for: {looked_for}{broken} "
+        f"{source.path}: {what_it_is(source, head)}. Checked for: {looked_for}{broken} "
         "(for descriptions, run `tracekit formats`). If it is one of these, choose it "
         "with --format"
     )
@@ -198,7 +193,8 @@ _BY_WORDS = {
 }
 
 
-def _what_it_is(source: Source, head: bytes) -> str:
+def what_it_is(source: Source, head: bytes) -> str:
+    """What a file is that no parser claims, in words."""
     if not head:
         packed = f" once decompressed ({source.compression_kind})"
         return "the file is empty" + (packed if source.size_bytes else "")

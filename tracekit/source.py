@@ -67,18 +67,23 @@ class Source:
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Source:
         """The source at `path`; raises FormatError when it cannot be opened."""
-        file = Path(path)
-        try:
-            with file.open("rb") as stream:
-                start = stream.read(4)
-                size = os.fstat(stream.fileno()).st_size
-        except OSError as error:
-            raise FormatError(
-                f"{file}: cannot be read: {error.strerror or error}; check the name and the "
-                "permissions"
-            ) from error
+        with _readable(Path(path)) as stream:
+            return cls._of(Path(path), stream)
+
+    @classmethod
+    def with_head(cls, path: str | os.PathLike[str]) -> tuple[Source, bytes]:
+        """The source at `path` and its head, for which it is opened once; raises FormatError."""
+        with _readable(Path(path)) as stream:
+            source = cls._of(Path(path), stream)
+            return source, ContentStream(source, stream).read(HEAD_BYTES)
+
+    @classmethod
+    def _of(cls, path: Path, stream: BinaryIO) -> Source:
+        """The source that `stream` reads, which stands at its start again."""
+        start = stream.read(4)
+        stream.seek(0)
         kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
-        return cls(file, size, kind)
+        return cls(path, os.fstat(stream.fileno()).st_size, kind)
 
     @property
     def is_seekable(self) -> bool:
@@ -95,6 +100,18 @@ class Source:
             return stream.read(HEAD_BYTES)
 
 
+@contextmanager
+def _readable(path: Path) -> Iterator[BinaryIO]:
+    """The file at `path`, opened; raises FormatError when it cannot be opened or read."""
+    try:
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise FormatError(
+            f"{path}: cannot be read: {error.strerror or error}; check the name and the rights"
+        ) from error
+
+
 class ContentStream:
     """Reads decompressed bytes; a stream cut or damaged mid-way ends there.
 
@@ -102,11 +119,11 @@ class ContentStream:
     decompressed has been handed out before.
     """
 
-    def __init__(self, source: Source) -> None:
-        """Open the file of `source`."""
+    def __init__(self, source: Source, file: BinaryIO | None = None) -> None:
+        """Open the file of `source`, unless `file` is that, at its start."""
         self.damage: str | None = None
         self._source = source
-        self._file: BinaryIO = source.path.open("rb")
+        self._file: BinaryIO = file or source.path.open("rb")
         self._pieces = self._decompressed()
         self._rest = b""
 

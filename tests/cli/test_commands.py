@@ -15,6 +15,7 @@ import pytest
 
 from tracekit.catalog import catalog
 from tracekit.parsers import BUILT_IN
+from tracekit.render import renderer_names
 
 Tracekit = Callable[..., Any]
 
@@ -399,9 +400,9 @@ def test_a_run_is_given_by_option_or_by_parameter(tracekit: Tracekit, filled: Pa
         ),
         (["runs", "--run", "gpu"], 2, "the report runs covers the whole store; omit --run"),
         (
-            ["runs", "--format", "yaml"],
+            ["runs", "--format", "no-such"],
             2,
-            "unknown output format 'yaml'; formats: table, csv, json, markdown, parquet",
+            f"unknown output format 'no-such'; formats: {', '.join(renderer_names())}",
         ),
     ],
 )

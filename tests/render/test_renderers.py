@@ -5,8 +5,18 @@ from importlib.metadata import EntryPoint, EntryPoints
 import pytest
 
 from tracekit.errors import UsageError
-from tracekit.render import BUILT_IN, GROUP, RenderOptions, renderer, renderer_names
+from tracekit.render import (
+    BUILT_IN,
+    GROUP,
+    RenderOptions,
+    is_for_people,
+    of_suffix,
+    renderer,
+    renderer_names,
+)
 from tracekit.result import Result
+
+OURS = tuple(entry.name for entry in BUILT_IN)
 
 
 class Shouting:
@@ -14,6 +24,7 @@ class Shouting:
 
     name = "shouting"
     is_binary = False
+    suffixes = ("loud",)
 
     def render(self, result: Result, options: RenderOptions) -> bytes:
         return result.name.upper().encode()
@@ -41,11 +52,27 @@ def others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ours() -> None:
-    assert [entry.name for entry in BUILT_IN] == ["table", "csv", "json", "markdown", "parquet"]
+    assert [entry.name for entry in BUILT_IN] == renderer_names()[: len(OURS)]
     for entry in BUILT_IN:
-        loaded = renderer(entry.name)
-        assert loaded.name == entry.name
-        assert loaded.is_binary is (entry.name == "parquet")
+        assert renderer(entry.name).name == entry.name
+
+
+def test_who_reads_an_output_is_what_it_says_itself() -> None:
+    assert {name for name in OURS if is_for_people(name)} >= {"table", "markdown"}
+    assert not any(map(is_for_people, ("csv", "json", "parquet")))
+    assert [name for name in ("table", "csv", "parquet") if renderer(name).is_binary] == ["parquet"]
+
+
+@pytest.mark.usefixtures("others")
+def test_what_does_not_say_for_whom_it_is_gets_everything() -> None:
+    assert not is_for_people("shouting")
+
+
+@pytest.mark.usefixtures("others")
+def test_an_output_is_found_by_the_suffix_of_its_files() -> None:
+    asked = ("csv", "md", "markdown", "loud", "shouting", "xlsx")
+    found = ["csv", "markdown", "markdown", "shouting", "shouting", "xlsx"]
+    assert [of_suffix(suffix) for suffix in asked] == found
 
 
 def test_an_unknown_name_is_told_with_the_known_ones() -> None:
@@ -55,16 +82,7 @@ def test_an_unknown_name_is_told_with_the_known_ones() -> None:
 
 @pytest.mark.usefixtures("others")
 def test_other_packages_add_outputs(make_result: object) -> None:
-    assert renderer_names() == [
-        "table",
-        "csv",
-        "json",
-        "markdown",
-        "parquet",
-        "broken\x1b",
-        "odd",
-        "shouting",
-    ]
+    assert renderer_names() == [*OURS, "broken\x1b", "odd", "shouting"]
     assert isinstance(renderer("shouting"), Shouting)
 
 

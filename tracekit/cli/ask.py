@@ -26,6 +26,7 @@ from tracekit.cli.output import (
     say,
 )
 from tracekit.errors import ChoiceError, QueryError, UsageError
+from tracekit.render import is_for_people
 from tracekit.result import Result, ResultColumn
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def kernels(
         result = times(database, run_id, top, phase)
     elif database.has_counters(run_id):
         given = {name: value for name, value in asked.items() if value is not None}
-        for_people = format_name in ("table", "markdown")
+        for_people = is_for_people(format_name)
         result = figures(database, run_id, given, top, for_people=for_people)
     else:
         _refuse_counters(asked, run_id)

@@ -20,12 +20,12 @@ from tracekit.cli.output import (
     say,
 )
 from tracekit.errors import RegressionError, UsageError
+from tracekit.render import is_for_people
 
 if TYPE_CHECKING:
     from tracekit.comparison import Verdict
     from tracekit.result import Result
 
-_FOR_PEOPLE = ("table", "markdown")
 _TOP = 20
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?%")
 #: Said in words above and below the table.
@@ -92,10 +92,10 @@ def compare(
 
     limit = None if fail_on is None else _ratio(fail_on)
     compared = compare(opened(Database, store), a, b, by, phase)
-    is_for_people = format_name in _FOR_PEOPLE
-    shown = _cut(compared.result, top if top is not None else _TOP if is_for_people else None)
+    for_people = is_for_people(format_name)
+    shown = _cut(compared.result, top if top is not None else _TOP if for_people else None)
     emit(
-        _readable(shown) if is_for_people else shown,
+        _readable(shown) if for_people else shown,
         format_name=format_name,
         output=output,
         force=force,

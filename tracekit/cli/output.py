@@ -15,11 +15,13 @@ from typing import Annotated, TextIO
 import typer
 
 from tracekit.errors import TracekitError, UsageError
-from tracekit.render import RenderOptions, renderer
+from tracekit.render import BUILT_IN, RenderOptions, renderer
 from tracekit.render.text import inert
 from tracekit.result import Result
 
 DEFAULT_STORE = Path("tracekit-store")
+# Those of installed packages are not looked for until one is asked for: that takes time.
+*_OURS, _LAST = (entry.name for entry in BUILT_IN)
 _STORE_VARIABLE = "TRACEKIT_STORE"
 _WIDTH_OF_A_FILE = 160
 _LINES_OF_A_FILE = 40
@@ -29,8 +31,7 @@ StoreOption = Annotated[
     Path, typer.Option("--store", envvar=_STORE_VARIABLE, help="Folder of the store.")
 ]
 FormatOption = Annotated[
-    str,
-    typer.Option("--format", "-f", help="Output format: table, csv, json, markdown or parquet."),
+    str, typer.Option("--format", "-f", help=f"Output format: {', '.join(_OURS)} or {_LAST}.")
 ]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")

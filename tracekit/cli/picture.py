@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 #: Of tracekit.render.figure, which takes long to load.
 SIZES = ("column", "page", "slide")
 
-_MARKDOWN = {"md": "markdown"}
-
 PictureOption = Annotated[
     Path | None,
     typer.Option(
@@ -91,5 +89,6 @@ class Outputs:
 
 def _kind_of(data: Path) -> str:
     """The output that a file of numbers is called after."""
-    suffix = data.suffix.removeprefix(".").lower() or "csv"
-    return _MARKDOWN.get(suffix, suffix)
+    from tracekit.render import of_suffix
+
+    return of_suffix(data.suffix.removeprefix(".").lower() or "csv")

@@ -18,7 +18,6 @@ from tracekit.registry import (
     claims,
     detect,
     grouped,
-    head_of,
     is_expected,
     what_it_is,
 )
@@ -39,8 +38,7 @@ def jobs_of(
             found = _found_below(path, format_name, listener)
             groups = grouped([source.path for source, _ in found])
         else:
-            source = source_at(path)
-            found, groups = [(source, detect(source, format_name))], Groups()
+            found, groups = [_named_file(path, format_name)], Groups()
         for source, detection in found:
             file = source.path
             if file.resolve() not in seen and file not in groups.left_out:
@@ -65,8 +63,33 @@ def _named(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
+def _named_file(path: Path, format_name: str | None) -> Found:
+    """A file that was named, and the parser for it."""
+    if format_name is not None:
+        source = source_at(path)
+        return source, detect(source, format_name)
+    source, head = _with_head(path)
+    return source, chosen(source, head, claims(head))
+
+
 def source_at(path: Path) -> Source:
-    """The source at `path`; raises FormatError for what is not a regular file: it is read twice."""
+    """The source at `path`; raises FormatError for what is not a regular file."""
+    _refuse_irregular(path)
+    return Source.at(path)
+
+
+def _with_head(path: Path) -> tuple[Source, bytes]:
+    """The source at `path` and its head, as `source_at` gives it."""
+    _refuse_irregular(path)
+    return Source.with_head(path)
+
+
+def _refuse_irregular(path: Path) -> None:
+    """Raise FormatError for what is not a regular file.
+
+    A file is read twice: its hash says whether the store has it already, and in which run it goes,
+    before a parser (by parts, or to and fro) reads any of it.
+    """
     mode = status_of(path).st_mode
     if stat.S_ISDIR(mode):
         raise FormatError(f"{path}: is a folder; name a file in it")
@@ -75,7 +98,6 @@ def source_at(path: Path) -> Source:
             f"{path}: is a pipe or a device, and a trace must be read twice; "
             "write it to a file and name that"
         )
-    return Source.at(path)
 
 
 def _found_below(folder: Path, format_name: str | None, listener: Listener) -> list[Found]:
@@ -83,8 +105,7 @@ def _found_below(folder: Path, format_name: str | None, listener: Listener) -> l
     found: list[Found] = []
     passed = 0
     for file in _walked(folder):
-        source = source_at(file)
-        head = head_of(source)
+        source, head = _with_head(file)
         claimed = claims(head)
         claimed_by = {
             parser.name
@@ -96,7 +117,7 @@ def _found_below(folder: Path, format_name: str | None, listener: Listener) -> l
         elif format_name in claimed_by:
             found.append((source, detect(source, format_name)))
         elif format_name is None and is_expected(file):
-            listener.left_out(file, what_it_is(source))
+            listener.left_out(file, what_it_is(source, head))
         else:
             passed += 1
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any, Protocol, runtime_checkable
@@ -44,8 +45,9 @@ class RenderOptions:
 class Renderer(Protocol):
     """An output: a result in, bytes out, nothing else read or written.
 
-    ``name`` is what ``--format`` takes. ``is_binary`` outputs have no place on a terminal.
-    Text is UTF-8, ends in a line feed and must be inert whatever the names in the result hold.
+    ``name`` is what ``--format`` takes. ``is_binary`` outputs have no place on a terminal. Text is
+    UTF-8, ends in a line feed and must be inert whatever the names in the result hold. What else a
+    renderer may say of itself: `is_for_people`, `of_suffix`.
     """
 
     name: str
@@ -68,6 +70,28 @@ def renderer(name: str) -> Renderer:
         known = ", ".join(inert(known) for known in renderer_names())
         raise UsageError(f"unknown output format '{inert(name)}'; formats: {known}")
     return loaded(entry, "output format", _made)
+
+
+def is_for_people(name: str) -> bool:
+    """Whether people read the output called `name`, or programs, which get every row and column.
+
+    A renderer for people has ``is_for_people = True``.
+    """
+    return bool(getattr(renderer(name), "is_for_people", False))
+
+
+def of_suffix(suffix: str) -> str:
+    """The name of the output for files that end in `suffix`, such as md; `suffix` if there is none.
+
+    A renderer whose files do not end in its name has ``suffixes``, those that they end in.
+    """
+    names = renderer_names()
+    if suffix not in names:
+        for name in names:
+            with contextlib.suppress(UsageError):  # broken: told to whoever asks for it by name
+                if suffix in getattr(renderer(name), "suffixes", ()):
+                    return name
+    return suffix
 
 
 def _made(kind: Any) -> Renderer:

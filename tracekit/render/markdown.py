@@ -24,6 +24,8 @@ class MarkdownRenderer:
 
     name = "markdown"
     is_binary = False
+    is_for_people = True
+    suffixes = ("md",)
 
     def render(self, result: Result, options: RenderOptions) -> bytes:
         """`result` as Markdown in UTF-8."""

@@ -41,6 +41,7 @@ class TableRenderer:
 
     name = "table"
     is_binary = False
+    is_for_people = True
 
     def render(self, result: Result, options: RenderOptions) -> bytes:
         """`result` as lines no wider than the terminal; escape sequences only with color."""
