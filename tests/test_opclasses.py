@@ -149,6 +149,8 @@ def test_names_that_profilers_write_are_told(tmp_path: Path) -> None:
     ]
     store = create_store(tmp_path / "S")
     add_operators(store, "r", "r", {"op_stat": rows})
-    result = Database(store).sql("SELECT event_id, op_class, class_rank FROM op_work ORDER BY ALL")
+    result = Database(store).sql(
+        "SELECT event_id, op_class, class_rank FROM reported_op_work ORDER BY ALL"
+    )
     assert [row["op_class"] for row in result.rows()] == [row[-1] for row in NAMES]
     assert all(CLASSES[row["class_rank"]] == row["op_class"] for row in result.rows())

@@ -70,14 +70,16 @@ class Session(Database):
         points = [
             *self._of_runs("roofline_points", of_gpu, given | convention),
             *self._of_runs("cpu_roofline_points", of_cpu, given),
-            *self._of_runs("op_roofline_points", reported, given | {"ceiling": asked.ceiling}),
-            *self._of_runs("operator_roofline_points", modelled, memory | granularity),
+            *self._of_runs(
+                "reported_op_roofline_points", reported, given | {"ceiling": asked.ceiling}
+            ),
+            *self._of_runs("attributed_op_roofline_points", modelled, memory | granularity),
         ]
         ceilings = [
             *self._of_runs("roofline_ceilings", of_gpu, convention),
             *self._of_runs("cpu_roofline_ceilings", of_cpu, {}),
-            *self._of_runs("op_roofline_ceilings", reported, {"ceiling": asked.ceiling}),
-            *self._of_runs("operator_roofline_ceilings", modelled, {}),
+            *self._of_runs("reported_op_roofline_ceilings", reported, {"ceiling": asked.ceiling}),
+            *self._of_runs("attributed_op_roofline_ceilings", modelled, {}),
         ]
         advice = COUNTERS if of_gpu else EVENTS if of_cpu else OPERATORS
         chart = build(asked, points, ceilings, labels, advice)

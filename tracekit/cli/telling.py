@@ -97,8 +97,8 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
         return f"next: tracekit summary {shlex.quote(timelines[-1].run_id)}{place(store)}"
     for table, command, why in (
         ("kernel", "kernels", ""),
-        ("op_stat", "query op_breakdown", " (there are no device kernels)"),
-        ("slice", "query op_time", " (there are no device kernels)"),
+        ("op_stat", "query reported_op_breakdown", " (there are no device kernels)"),
+        ("slice", "query reported_op_time", " (there are no device kernels)"),
         ("measurement", "query perf_overview", ""),
         ("layer_stat", "query layers", ""),
         ("configuration", "query configurations", ""),

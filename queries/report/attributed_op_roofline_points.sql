@@ -4,7 +4,7 @@
 -- source = "Williams 2009 (Roofline), by operator; function op_model; docs/metrics.md, section
 -- Operators of a timeline"
 -- needs = ["op_call"]
--- depends = ["operator_work", "run_title", "one_provenance"]
+-- depends = ["attributed_op_work", "run_title", "one_provenance"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all of them", optional = true}
 -- level = {type = "VARCHAR", doc = "level of memory; only of dram bytes are known by operator",
@@ -93,7 +93,7 @@ with
                 then case when work_ns = 0 then 'duration of zero' else 'duration: not known' end
             end as lacking,
             lacking is null as is_in
-        from operator_work($run_id, 'all', $provenance)
+        from attributed_op_work($run_id, 'all', $provenance)
         where basis = 'kernels' and (name is not null or $by <> 'op')
     ),
     points as (
