@@ -37,7 +37,7 @@ demo: $(RUN_STAMP)  ## read recordings of an H100 and of a CPU, and ask about th
 	$(BIN)/tracekit summary lstm --store $(STORE)
 	$(BIN)/tracekit kernels --run lstm --top 10 --store $(STORE)
 	$(BIN)/tracekit kernels --run lstm-counted --top 10 --store $(STORE)
-	$(BIN)/tracekit query op_time --run cpu --store $(STORE) | head -n 9
+	$(BIN)/tracekit query reported_op_time --run cpu --store $(STORE) | head -n 9
 	$(BIN)/tracekit roofline tf32 fp16 --by class --store $(STORE)
 	@echo
 	@echo 'What to type next, with a trace of your own in place of these:'

@@ -282,7 +282,7 @@ _QUERY_EXAMPLES = {
     "comparison_runs": f"tracekit query comparison_runs {_BESIDE}",
     "layer_comparison": "tracekit query layer_comparison --store S --param runs=alexnet-*",
     "memory_by_kind": "tracekit query memory_by_kind --run cpu --store S",
-    "op_time": "tracekit query op_time --run cpu --store S | head -n 8",
+    "reported_op_time": "tracekit query reported_op_time --run cpu --store S | head -n 8",
     "runs": "tracekit query runs --store S",
     "issues": "tracekit query issues --run cut --store S --format csv",
     "run_summary": "tracekit query run_summary --run gpu --store S --format json",

@@ -92,7 +92,7 @@ def joined_store(folder: Path) -> Session:
 
 def joined_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     """What each recording tells, and both together."""
-    yield "lstm-timeline", session.draw("ranks", "lstm")
+    yield "lstm-timeline", session.chart("ranks", "lstm")
     yield "lstm-counters", session.roofline("lstm-ncu")
     yield "lstm-both", session.roofline("lstm", by="op")
 
@@ -138,9 +138,9 @@ def javed_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     alexnet = ("alexnet-ps4-vanilla*", "alexnet-horovod-vanilla*")
     vgg16 = ("vgg16*vanilla-64-1", "vgg16*mkl*")
     yield ("fig6-alexnet", session.roofline(*alexnet, trajectory="nodes", series=("updates",)))
-    yield "fig7-alexnet", session.draw("throughput", *alexnet, over="nodes", series="updates")
-    yield "fig9-vgg16", session.draw("oi_breakdown", *vgg16)
-    yield "fig10-vgg16", session.draw("fp_width_mix", *vgg16)
+    yield "fig7-alexnet", session.chart("throughput", *alexnet, over="nodes", series="updates")
+    yield "fig9-vgg16", session.chart("oi_breakdown", *vgg16)
+    yield "fig10-vgg16", session.chart("fp_width_mix", *vgg16)
 
 
 def awan_store(folder: Path) -> Session:
@@ -162,10 +162,10 @@ def awan_store(folder: Path) -> Session:
 def awan_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     """The figures of the paper that its text says enough of."""
     platforms = ("alexnet-p100", "alexnet-knl-opt", "alexnet-knl")
-    yield "fig6-alexnet", session.draw("layers", *platforms, panels="platform", layers="[cf]*")
+    yield "fig6-alexnet", session.chart("layers", *platforms, panels="platform", layers="[cf]*")
     yield (
         "fig9-resnet50",
-        session.draw("throughput", "resnet50-??", over="nodes", metric="images_per_s"),
+        session.chart("throughput", "resnet50-??", over="nodes", metric="images_per_s"),
     )
 
 
@@ -194,14 +194,14 @@ def paradnn_store(folder: Path) -> Session:
 def paradnn_pictures(session: Session) -> Iterator[tuple[str, Drawn]]:
     """The figures of the paper that the published data are enough for."""
     fixed = "layer=32,input=2000,output=1000"
-    yield "fig2a", session.draw("heatmap", "tpu", x="node", y="bs", metric="flops", where=fixed)
-    yield "fig2d", session.draw("sensitivity", "tpu", metric="flops")
+    yield "fig2a", session.chart("heatmap", "tpu", x="node", y="bs", metric="flops", where=fixed)
+    yield "fig2d", session.chart("sensitivity", "tpu", metric="flops")
     for name, run, series in (("fig3a", "traced", "bs"), ("fig3b", "operators", "name")):
         yield name, session.roofline(run, by="configuration", series=(series,))
-    yield "infeed", session.draw("box", "traced", metric="infeed", by="bs")
+    yield "infeed", session.chart("box", "traced", metric="infeed", by="bs")
     yield (
         "fig8b",
-        session.draw(
+        session.chart(
             "speedup",
             "tpu",
             "v100",

@@ -13,9 +13,9 @@ import pytest
 
 from tests.operators import add_operators
 from tracekit import catalog as catalogue
-from tracekit.catalog import KINDS, Kind, Query, catalog, definitions, query_named
+from tracekit.catalog import KINDS, RENAMED, Kind, Query, catalog, definitions, query_named
 from tracekit.engine import Database
-from tracekit.errors import QueryError
+from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
 from tracekit.joins import join
 from tracekit.schema import TABLES
@@ -256,6 +256,13 @@ def test_names_lead_to_queries() -> None:
         query_named("nope")
     with pytest.raises(QueryError, match=r"no report called 'event_account'"):
         query_named("event_account")
+
+
+def test_old_names_of_reports_lead_to_new_ones() -> None:
+    assert set(RENAMED.values()) <= set(REPORTS)
+    assert set(RENAMED).isdisjoint(ALL)
+    with pytest.raises(UsageError, match=r"^reported_op_time is now called reported_op_time$"):
+        query_named("reported_op_time")
 
 
 # -- wrong files ----------------------------------------------------------------------------------

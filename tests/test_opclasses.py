@@ -63,7 +63,7 @@ def test_rows_are_those_of_the_table() -> None:
 def test_every_source_of_classes_has_them_of_the_one_list() -> None:
     told = re.findall(r"(?i)(?:then|else) '([^']+)'", catalog()["operator_class"].sql)
     families = {model.family for model, _ in _known().models.values()}
-    by_name = re.findall(r"class_name = '([^']+)'", catalog()["op_classed"].sql)
+    by_name = re.findall(r"class_name = '([^']+)'", catalog()["reported_op_classed"].sql)
     assert set(told) | families | set(by_name) <= set(opclasses.names())
     # and no class is in it that nothing gives
     with_patterns = {row["class_name"] for row in opclasses.rows() if row["pattern"]}
@@ -173,6 +173,8 @@ def test_names_that_profilers_write_are_told(tmp_path: Path) -> None:
     ]
     store = create_store(tmp_path / "S")
     add_operators(store, "r", "r", {"op_stat": rows})
-    result = Database(store).sql("SELECT event_id, op_class, class_rank FROM op_work ORDER BY ALL")
+    result = Database(store).sql(
+        "SELECT event_id, op_class, class_rank FROM reported_op_work ORDER BY ALL"
+    )
     assert [row["op_class"] for row in result.rows()] == [row[-1] for row in NAMES]
     assert all(CLASSES[row["class_rank"]] == row["op_class"] for row in result.rows())

@@ -12,11 +12,22 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
-from tracekit.errors import QueryError
+from tracekit.errors import QueryError, UsageError
 from tracekit.schema import TABLES
 
 Kind = Literal["macro", "view", "report", "check"]
 KINDS: tuple[Kind, ...] = ("macro", "view", "report", "check")
+
+#: Reports by the names they had before.
+RENAMED = {
+    "op_time": "reported_op_time",
+    "op_breakdown": "reported_op_breakdown",
+    "op_by_category": "reported_op_by_category",
+    "op_roofline_points": "reported_op_roofline_points",
+    "op_roofline_ceilings": "reported_op_roofline_ceilings",
+    "operator_roofline_points": "attributed_op_roofline_points",
+    "operator_roofline_ceilings": "attributed_op_roofline_ceilings",
+}
 _WORD = re.compile(r"\w+")
 #: Beginnings of words in SQL that ask for what there is.
 _ASKS_WHAT_THERE_IS = ("duckdb_", "information_schema", "pg_", "pragma_", "show", "sqlite_")
@@ -119,7 +130,9 @@ def definitions_for(text: str) -> Sequence[Query]:
 
 
 def query_named(name: str, kind: Kind = "report") -> Query:
-    """The query called `name`; raises QueryError with the known names."""
+    """The query called `name`; QueryError tells the known names, UsageError the new one."""
+    if kind == "report" and name in RENAMED:
+        raise UsageError(f"{name} is now called {RENAMED[name]}")
     query = catalog().get(name)
     if query is None or query.kind != kind:
         known = ", ".join(q.name for q in catalog().values() if q.kind == kind)

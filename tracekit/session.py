@@ -34,7 +34,7 @@ def _refuse(label: str, labels: Labels) -> NoReturn:
 class Session(Database):
     """A store that is open."""
 
-    def chart(self, runs: Sequence[str] = (), request: Request | None = None) -> Chart:
+    def undrawn_roofline(self, runs: Sequence[str] = (), request: Request | None = None) -> Chart:
         """The roofline of some runs, not yet drawn.
 
         `runs` are names, ids or patterns such as ``conv2d*``. Without any: all runs that have
@@ -70,14 +70,16 @@ class Session(Database):
         points = [
             *self._of_runs("roofline_points", of_gpu, given | convention),
             *self._of_runs("cpu_roofline_points", of_cpu, given),
-            *self._of_runs("op_roofline_points", reported, given | {"ceiling": asked.ceiling}),
-            *self._of_runs("operator_roofline_points", modelled, memory | granularity),
+            *self._of_runs(
+                "reported_op_roofline_points", reported, given | {"ceiling": asked.ceiling}
+            ),
+            *self._of_runs("attributed_op_roofline_points", modelled, memory | granularity),
         ]
         ceilings = [
             *self._of_runs("roofline_ceilings", of_gpu, convention),
             *self._of_runs("cpu_roofline_ceilings", of_cpu, {}),
-            *self._of_runs("op_roofline_ceilings", reported, {"ceiling": asked.ceiling}),
-            *self._of_runs("operator_roofline_ceilings", modelled, {}),
+            *self._of_runs("reported_op_roofline_ceilings", reported, {"ceiling": asked.ceiling}),
+            *self._of_runs("attributed_op_roofline_ceilings", modelled, {}),
         ]
         advice = COUNTERS if of_gpu else EVENTS if of_cpu else OPERATORS
         chart = build(asked, points, ceilings, labels, values_of, advice)
@@ -103,22 +105,22 @@ class Session(Database):
     ) -> Any:
         """Draw the roofline of some runs: gives ``figure``, of matplotlib, and ``data``, a Result.
 
-        `runs` as for ``chart``, `options` are the fields of
+        `runs` as for ``undrawn_roofline``, `options` are the fields of
         ``tracekit.roofline.request.Request``, `size` is column, page or slide, `style` one of
         matplotlib's.
         """
         from tracekit.render.roofline import draw
 
-        return draw(self.chart(runs, Request(**options)), size=size, style=style)
+        return draw(self.undrawn_roofline(runs, Request(**options)), size=size, style=style)
 
-    def comparison(
+    def undrawn_chart(
         self, name: str, runs: Sequence[str] = (), request: charts.Request | None = None
     ) -> AnyChart:
         """The chart called `name` of some runs, not yet drawn.
 
-        `runs` as for ``chart``. Without any: all runs that have what the chart shows, in the
-        order of their names. Raises UsageError where there is nothing to draw, and says what is
-        missing.
+        `runs` as for ``undrawn_roofline``. Without any: all runs that have what the chart shows,
+        in the order of their names. Raises UsageError where there is nothing to draw, and says
+        what is missing.
         """
         kind = chart_named(name)
         names = self.run_names()
@@ -132,7 +134,7 @@ class Session(Database):
         asked = request or charts.Request()
         return kind.build(self, known if runs else by_name(known), labels, asked)
 
-    def draw(
+    def chart(
         self,
         name: str,
         *runs: str,
@@ -146,7 +148,7 @@ class Session(Database):
     ) -> Any:
         """Draw the chart called `name`: gives ``figure``, of matplotlib, and ``data``, a Result.
 
-        `runs` as for ``comparison``; `over`, `series`, `panels` and `title` are the fields of
+        `runs` as for ``undrawn_chart``; `over`, `series`, `panels` and `title` are the fields of
         ``tracekit.charts.request.Request``, `options` what the chart alone can be asked, `size`
         is column, page or slide, `style` one of matplotlib's.
         """
@@ -155,7 +157,7 @@ class Session(Database):
         asked = charts.Request(
             over, series if isinstance(series, str) else tuple(series), panels, title, options
         )
-        return draw(self.comparison(name, runs, asked), size=size, style=style)
+        return draw(self.undrawn_chart(name, runs, asked), size=size, style=style)
 
     def compare(self, a: str, b: str, *, by: str | None = None, phase: str | None = None) -> Result:
         """What got slower from run `a` to run `b`; ``heading`` says it in one sentence.

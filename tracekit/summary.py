@@ -343,7 +343,7 @@ def _work(of: _Asked) -> Iterator[Line]:
 def _reported_work(of: _Asked) -> Iterator[Line]:
     """The roofs nearest to the operators whose work the profiler reports, devices summed."""
     given = {"run_id": of.run_id, "scope": "run"}
-    rows = of.database.query("op_breakdown", given).rows()
+    rows = of.database.query("reported_op_breakdown", given).rows()
     kinds = {
         "bandwidth": "memory_bound",
         "compute": "compute_bound",
@@ -357,7 +357,7 @@ def _reported_work(of: _Asked) -> Iterator[Line]:
         yield "bound", f"unknown: {rows[0]['reason']}"
         return
     parts = ", ".join(f"{kind} {human(share, 'ratio')}" for kind, share in shares.items() if share)
-    told = "for distances, see op_breakdown; FLOP as reported by the profiler"
+    told = "for distances, see reported_op_breakdown; FLOP as reported by the profiler"
     yield "bound", f"nearest roof: {parts} of operator time; {told}"
 
 

@@ -2,7 +2,7 @@
 -- and the sources that hold it."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
--- depends = ["launch_source", "op_source"]
+-- depends = ["launch_source", "reported_op_source"]
 -- [parameters]
 -- a_run = {type = "VARCHAR", doc = "run A"}
 -- b_run = {type = "VARCHAR", doc = "run B"}
@@ -64,10 +64,10 @@ with
         -- one by one: no other run's files are read
         from
             (
-                from op_source
+                from reported_op_source
                 where run_id = a_run
                 union
-                from op_source
+                from reported_op_source
                 where run_id = b_run
             )
         where grouping_kind in ('op', 'category')

@@ -3,14 +3,14 @@
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 3; docs/metrics.md, section Sweeps: rooflines of
 -- configurations"
 -- needs = ["configuration"]
--- depends = ["configuration_metrics", "op_machine"]
+-- depends = ["configuration_metrics", "device_roof"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_rate = {type = "VARCHAR", doc = "metric with the rate; NULL: by its unit"}
 -- wanted_intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic; NULL: by
 -- its unit or name"}
 -- wanted_weight = {type = "VARCHAR", doc = "metric with the time; NULL: one second each"}
--- wanted_ceiling = {type = "VARCHAR", doc = "compute peak; NULL: as op_machine chooses"}
+-- wanted_ceiling = {type = "VARCHAR", doc = "compute peak; NULL: as device_roof chooses"}
 -- [columns]
 -- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
 -- run_id = {type = "VARCHAR", doc = "run"}
@@ -46,7 +46,7 @@ with
                 wanted_run, wanted_rate, wanted_intensity, wanted_weight
             ) as metrics
         left join
-            (from op_machine(wanted_run, wanted_ceiling) where device_id is null) as machine
+            (from device_roof(wanted_run, wanted_ceiling) where device_id is null) as machine
             on machine.run_id = metrics.run_id
             and machine.source_id = metrics.source_id
     ),

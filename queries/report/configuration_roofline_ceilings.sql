@@ -1,7 +1,7 @@
 -- purpose = "Ceilings of a sweep's roofline: device peaks, with the work compared with each peak."
 -- source = "ParaDnn (Wang Y. E. 2020), Table 3 and Fig. 3; the figures by their own sources"
 -- needs = ["configuration"]
--- depends = ["configuration_work", "device_ceiling", "op_machine"]
+-- depends = ["configuration_work", "device_ceiling", "device_roof"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
 -- rate = {type = "VARCHAR", doc = "metric with the rate, as in configuration_roofline_points",
@@ -56,7 +56,7 @@ with
             end as work
         from worked
         join
-            (from op_machine($run_id, $ceiling) where device_id is null) as machine
+            (from device_roof($run_id, $ceiling) where device_id is null) as machine
             on machine.run_id = worked.run_id
             and machine.source_id = worked.source_id
         join

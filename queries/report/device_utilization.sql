@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.1: average FLOPS / peak FLOPS, of a core and of a
 -- board (sect. 3); Zhu 2018 (TBD), eq. 1; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_under", "op_machine", "device_interval", "whole_sum"]
+-- depends = ["reported_op_work_under", "device_roof", "device_interval", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- by = {type = "VARCHAR", doc = "what a row is: device (a core of a TPU v2 or v3) or host (all
@@ -40,7 +40,7 @@
 with
     ops as (
         select *
-        from op_under($run_id, $ceiling)
+        from reported_op_work_under($run_id, $ceiling)
         where side_kind = 'device'
         -- the same time stands under both
         qualify
@@ -158,7 +158,7 @@ with
         left join windows using (source_id)
         left join idles using (source_id)
         left join
-            op_machine($run_id, $ceiling) as machine
+            device_roof($run_id, $ceiling) as machine
             on machine.source_id = devices.source_id
             and machine.device_id is not distinct from devices.device_id
     ),

@@ -3,7 +3,7 @@
 -- source = "Awan 2017, sect. 4.3.3 (Fig. 6, 7); function op_model; docs/metrics.md, sections
 -- Layers, Operators of a timeline"
 -- needs = ["calling_context"]
--- depends = ["layer_figures", "operator_figures"]
+-- depends = ["layer_figures", "attributed_op_figures"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
@@ -85,7 +85,7 @@ select
     work.fp32_utilization_ratio
 from layer_figures($run_id, $phase, $depth) as layer
 left join
-    operator_figures($run_id, $phase, 'module', $depth, $provenance) as work
+    attributed_op_figures($run_id, $phase, 'module', $depth, $provenance) as work
     on work.run_id = layer.run_id
     and work.group_name is not distinct from layer.group_path
     and layer.basis <> 'caffe time'

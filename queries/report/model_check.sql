@@ -2,7 +2,7 @@
 -- from counters."
 -- source = "docs/metrics.md, section Counters joined to a timeline: modeled / measured"
 -- needs = ["kernel_match"]
--- depends = ["operator_work", "whole_sum"]
+-- depends = ["attributed_op_work", "whole_sum"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
@@ -24,8 +24,8 @@
 -- input_types = {type = "VARCHAR", doc = "types of its arguments"}
 -- reason = {type = "VARCHAR", doc = "why a factor is NULL"}
 with
-    modelled as (from operator_work($run_id, $phase, 'modelled')),
-    measured as (from operator_work($run_id, $phase, 'measured')),
+    modelled as (from attributed_op_work($run_id, $phase, 'modelled')),
+    measured as (from attributed_op_work($run_id, $phase, 'measured')),
     pairs as (
         select
             modelled.name,

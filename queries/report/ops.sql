@@ -3,7 +3,7 @@
 -- source = "kernels by the operator that launched them; operations and minimum bytes by function
 -- op_model; docs/metrics.md, section Operators of a timeline"
 -- needs = ["op_call"]
--- depends = ["operator_figures"]
+-- depends = ["attributed_op_figures"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
@@ -84,5 +84,5 @@ select
     provenance_kind,
     basis,
     fp32_utilization_ratio
-from operator_figures($run_id, $phase, $by, null, $provenance)
+from attributed_op_figures($run_id, $phase, $by, null, $provenance)
 order by total_ns desc nulls last, name, input_dims, input_types

@@ -2,7 +2,7 @@
 -- for a new model."
 -- source = "function op_model; docs/metrics.md, section Operators of a timeline"
 -- needs = ["op_call"]
--- depends = ["operator_work"]
+-- depends = ["attributed_op_work"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
@@ -21,7 +21,8 @@
 -- input_types = {type = "VARCHAR", doc = "their types"}
 with
     work as (
-        select *, sum(total_ns) over () as whole_ns from operator_work($run_id, $phase, 'modelled')
+        select *, sum(total_ns) over () as whole_ns
+        from attributed_op_work($run_id, $phase, 'modelled')
     )
 select
     name,

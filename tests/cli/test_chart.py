@@ -299,11 +299,11 @@ def test_a_name_that_means_harm(tracekit: Tracekit, here: Path, measured: Path) 
 
 def test_from_python(measured: Path) -> None:
     session = library.open(measured)
-    drawn = session.draw("throughput", "vgg16*", over="nodes", show="speedup")
+    drawn = session.chart("throughput", "vgg16*", over="nodes", show="speedup")
     assert [row["speedup_factor"] for row in drawn.data.rows()] == [1, 15 / 8, 28 / 8]
     (axes,) = drawn.figure.axes
     assert axes.get_ylabel() == "Speedup of images_per_s"
-    drawn = session.draw("oi_breakdown", over="nodes", series=["model"], size="slide")
+    drawn = session.chart("oi_breakdown", over="nodes", series=["model"], size="slide")
     assert drawn.figure.get_size_inches().tolist() == [13.33, 7.5]
 
 

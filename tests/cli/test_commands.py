@@ -24,7 +24,7 @@ BY_NAME = (
     "SELECT name, count(*) n, sum(dur_ns) total_ns FROM kernel GROUP BY ALL ORDER BY total_ns DESC"
 )
 COMMANDS = ["ingest", "remove", "formats", "runs", "issues", "kernels", "queries", "query", "sql"]
-REPORTS = ["gpu_utilization", "issues", "kernel_time", "op_time", "run_summary", "runs"]
+REPORTS = ["gpu_utilization", "issues", "kernel_time", "reported_op_time", "run_summary", "runs"]
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -265,7 +265,8 @@ def test_a_run_without_kernels_is_pointed_to_its_operators(
     assert rows_of(answer.text) == []
     assert answer.messages == (
         "run cpu has no device kernels, only host events. "
-        f"For its {kinds} operators, use: tracekit query op_time --run cpu --store {filled}\n"
+        f"For its {kinds} operators, use: "
+        f"tracekit query reported_op_time --run cpu --store {filled}\n"
     )
     command = answer.messages.rpartition("tracekit ")[2].split()
     assert len(rows_of(tracekit(*command, "--format", "csv").text)) == kinds
@@ -302,7 +303,7 @@ def test_reports_are_listed_with_what_they_can_answer(
     only_host = answers(tmp_path / "C")
     assert only_host["gpu_utilization"] == "no rows in attribution"
     assert only_host["kernel_time"] == "no rows in kernel"
-    assert only_host["op_time"] == only_host["runs"] == "yes"
+    assert only_host["reported_op_time"] == only_host["runs"] == "yes"
 
 
 def test_a_report_that_lacks_rows_says_of_which_table(

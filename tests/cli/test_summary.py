@@ -83,14 +83,16 @@ def test_a_run_that_is_not_there(tracekit: Tracekit, filled: Path) -> None:
 def test_jax_on_a_gpu_with_command_buffers(
     tracekit: Tracekit, tmp_path: Path, corpus: Path
 ) -> None:
-    """What `op_breakdown`, the device and the marked steps say stands on the screen, too."""
+    """The screen says what `reported_op_breakdown`, the device and the marked steps say."""
     folder, store = corpus / "h100" / "jax", tmp_path / "store"
     assert tracekit("ingest", folder, "--store", store, "--run", "jax").code == 0
     lines = lines_of(tracekit("summary", "jax", "--store", store, "--format", "csv"))
     assert lines["device"] == "NVIDIA H100 80GB HBM3"
     assert " 3 steps (" in lines["steps"]
     assert "step 100.0 %" in lines["known"]
-    answer = tracekit("query", "op_breakdown", "--run", "jax", "--store", store, "--format", "csv")
+    answer = tracekit(
+        "query", "reported_op_breakdown", "--run", "jax", "--store", store, "--format", "csv"
+    )
     row = next(csv.DictReader(io.StringIO(answer.text)))
     names = {
         "bandwidth": "memory_bound",

@@ -128,7 +128,7 @@ def test_boxes_and_their_numbers(tracekit: Tracekit, there: Path) -> None:
     assert rows[0]["p02_value"] == pytest.approx(7 + 0.06 * (sorted(values)[1] - 7))
     assert [row["outlier_count"] for row in rows] == [row["drawn_count"] for row in rows] == [2, 2]
     assert [row["failed_count"] for row in rows] == [0, 1]
-    drawn = library.open(there / "S").comparison("box", request=_asked(metric="flops", by="bs"))
+    drawn = library.open(there / "S").undrawn_chart("box", request=_asked(metric="flops", by="bs"))
     assert isinstance(drawn, BoxChart)
     assert [len(box.outliers) for box in drawn.boxes] == [2, 2]
 
@@ -267,12 +267,14 @@ def test_labels_that_mean_harm(tracekit: Tracekit, here: Path) -> None:
 
 def test_from_python(swept: Path) -> None:
     session = library.open(swept)
-    drawn = session.draw("heatmap", x="node", y="bs", metric="flops", where="layer=8", size="slide")
+    drawn = session.chart(
+        "heatmap", x="node", y="bs", metric="flops", where="layer=8", size="slide"
+    )
     assert len(drawn.data) == 6
-    short = session.draw("heatmap", x="node", y="bs", where="layer=8", size="slide")
+    short = session.chart("heatmap", x="node", y="bs", where="layer=8", size="slide")
     assert short.data.rows() == drawn.data.rows()
     with pytest.raises(ChoiceError, match=r"specify baseline \(one of 4, 8\)"):
-        session.draw("speedup", over="layer", x="node")
+        session.chart("speedup", over="layer", x="node")
     assert drawn.figure.get_figwidth() == 13.33
 
 

@@ -94,12 +94,12 @@ def test_every_report_finds_the_same_time_for_a_class(
         found = {kind: row["a_ns"] for kind, row in compared.items() if kind[0] != "("}
         assert found == {kind: ns for kind, ns in sums.items() if ns}
 
-    by_class = added(ask("op_breakdown", by="class", min_share=0.0), "op_class", "self_ns")
+    by_class = added(ask("reported_op_breakdown", by="class", min_share=0.0), "op_class", "self_ns")
     if by_class:  # a TPU: each kernel is an instruction, summed up in picoseconds
         for kind, op_class in (("communication", "communication"), ("memcpy", "asynchronous copy")):
             assert by_class[op_class] == pytest.approx(sums[kind], abs=counts[kind])
         assert sum(by_class.values()) == pytest.approx(sum(sums.values()), rel=1e-4)
-        assert added(ask("op_by_category"), "op_class", "self_ns") == by_class
+        assert added(ask("reported_op_by_category"), "op_class", "self_ns") == by_class
 
     said = CliRunner().invoke(app, ["summary", "r", "--store", str(store)]).output
     share = exposed["communication"] / sum(row["exposed_ns"] for row in ask("overlap"))

@@ -55,7 +55,7 @@ UNSTABLE = (
         ("stable", UNSTABLE),
     ],
 )
-@pytest.mark.parametrize("query", ["kernel_time", "op_time"])
+@pytest.mark.parametrize("query", ["kernel_time", "reported_op_time"])
 def test_a_phase_that_is_not_there_is_refused(
     tmp_path: Path, write_store: WriteStore, query: str, phase: str, error: str
 ) -> None:

@@ -28,7 +28,7 @@ def session(tmp_path: Path) -> Session:
 
 
 def test_a_run_without_counters_has_a_point_for_each_operator(session: Session) -> None:
-    chart = session.chart()
+    chart = session.undrawn_roofline()
     rows = [row for row in chart.data.rows() if row["row_kind"] == "point"]
     points = {row["name"]: row for row in rows}
     conv, copy = points["convolution.1"], points["copy.4"]
@@ -53,7 +53,7 @@ def test_a_run_without_counters_has_a_point_for_each_operator(session: Session) 
 
 
 def test_series_are_classes_in_the_order_of_the_colours(session: Session) -> None:
-    (panel,) = session.chart().panels
+    (panel,) = session.undrawn_roofline().panels
     assert [(series.kind, series.name) for series in panel.series] == [
         ("class", "convolution"),
         ("class", "fusion"),
@@ -68,20 +68,20 @@ def test_a_class_has_the_same_colour_whatever_else_there_is(tmp_path: Path) -> N
     add_operators(store, "few", "few", few)
     session = Session(store)
     for run, place in (("all", 2), ("few", 0)):
-        figure = draw(session.chart((run,))).figure
+        figure = draw(session.undrawn_roofline((run,))).figure
         colors: Any = figure.axes[0].collections[place].get_facecolor()
         assert tuple(colors[0][:3]) == to_rgb(COLORS[6 % len(COLORS)])
 
 
 def test_the_legend_names_classes(session: Session) -> None:
-    figure = draw(session.chart()).figure
+    figure = draw(session.undrawn_roofline()).figure
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts[:3] == ["convolution", "fusion", "communication"]
     assert figure.legends[0].get_title().get_text() == "TPU v2"
 
 
 def test_the_terminal_tells_classes_in_80_columns(session: Session) -> None:
-    text = plot(session.chart(), RenderOptions(80, False), 30).decode()
+    text = plot(session.undrawn_roofline(), RenderOptions(80, False), 30).decode()
     assert "classes: • convolution, ▲ fusion, ■ communication" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "not drawn, zero AI (no operations): 1 operator" in text
@@ -89,19 +89,21 @@ def test_the_terminal_tells_classes_in_80_columns(session: Session) -> None:
 
 @pytest.mark.parametrize("by", ["class", "run"])
 def test_operators_can_be_added_up(session: Session, by: str) -> None:
-    rows = [row for row in session.chart((), Request(by=by)).data.rows() if row["total_ns"]]
+    rows = [
+        row for row in session.undrawn_roofline((), Request(by=by)).data.rows() if row["total_ns"]
+    ]
     assert sum(row["total_flop"] or 0 for row in rows) == 11_500_000 + 10_000 + 1_250
     assert len(rows) == {"class": 5, "run": 1}[by]
 
 
 def test_what_operators_are_not_told_apart_by_is_refused(session: Session) -> None:
     with pytest.raises(UsageError, match=r"--by launch is not of operators .* op, class, run"):
-        session.chart((), Request(by="launch"))
+        session.undrawn_roofline((), Request(by="launch"))
 
 
 def test_a_peak_that_is_not_known_is_named(session: Session) -> None:
     with pytest.raises(UsageError, match=r"no peak 'fp32' is known .* known: tensor_bf16"):
-        session.chart((), Request(ceiling="fp32"))
+        session.undrawn_roofline((), Request(ceiling="fp32"))
 
 
 def test_without_operations_the_advice_says_who_has_them(tmp_path: Path) -> None:
@@ -109,7 +111,7 @@ def test_without_operations_the_advice_says_who_has_them(tmp_path: Path) -> None
     rows = [operator("fusion.1", "loop fusion", 10, None, 10)]
     add_operators(store, "gpu", "gpu", {"op_stat": rows})
     with pytest.raises(UsageError, match=r"operations: not collected.*xprof"):
-        Session(store).chart()
+        Session(store).undrawn_roofline()
 
 
 def test_counters_of_kernels_come_first_and_operators_if_asked(
@@ -121,8 +123,8 @@ def test_counters_of_kernels_come_first_and_operators_if_asked(
     store = open_store(tmp_path / "S")
     add_operators(store, Session(store).run_id("both"), "both")
     session = Session(store)
-    assert session.chart().noun == "kernel"
-    chart = session.chart((), Request(by="op"))
+    assert session.undrawn_roofline().noun == "kernel"
+    chart = session.undrawn_roofline((), Request(by="op"))
     assert chart.noun == "operator"
     assert "convolution.1" in chart.data.table["name"].to_pylist()
 
@@ -131,7 +133,7 @@ def test_a_trace_with_shapes_has_points_of_modelled_work(corpus: Path, tmp_path:
     """Sums of TraceLens: GFLOPS without the bias, Data Moved, time of the kernels of addmm."""
     trace = corpus / "torch" / "tracelens-bertsmall-h100.json.gz"
     ingest(trace, tmp_path / "S", Options(run_name="bert"))
-    chart = Session(open_store(tmp_path / "S")).chart(request=Request(by="op"))
+    chart = Session(open_store(tmp_path / "S")).undrawn_roofline(request=Request(by="op"))
     points = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
     product, copy = points["aten::addmm"], points["aten::index_select"]
     assert product["intensity_flop_per_byte"] == pytest.approx(8_029_194_240 / 76_479_576)

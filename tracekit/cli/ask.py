@@ -196,10 +196,10 @@ def _of_counters(asked: dict[str, Any]) -> str:
 
 def _no_kernels(database: Database, run_id: str, store: Path) -> str:
     where = place(store, run_id)
-    if ops := len(database.query("op_time", {"run_id": run_id})):
+    if ops := len(database.query("reported_op_time", {"run_id": run_id})):
         return (
             f"run {run_id} has no device kernels, only host events. "
-            f"For its {ops:,} operators, use: tracekit query op_time{where}"
+            f"For its {ops:,} operators, use: tracekit query reported_op_time{where}"
         )
     if database.has_rows_in("measurement", run_id):
         return (

@@ -98,8 +98,8 @@ def _next(outcomes: Sequence[Outcome], store: Path) -> str:
         return f"next: tracekit summary {shlex.quote(timelines[-1].run_id)}{place(store)}"
     for table, command, why in (
         ("kernel", "kernels", ""),
-        ("op_stat", "query op_breakdown", " (no device kernels)"),
-        ("slice", "query op_time", " (no device kernels)"),
+        ("op_stat", "query reported_op_breakdown", " (no device kernels)"),
+        ("slice", "query reported_op_time", " (no device kernels)"),
         ("measurement", "query perf_overview", ""),
         ("layer_stat", "query layers", ""),
         ("configuration", "query configurations", ""),

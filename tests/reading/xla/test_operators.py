@@ -133,10 +133,10 @@ def test_reports_say_why_it_has_none(tmp_path: Path, file: str) -> None:
     )
     session = tracekit.open(tmp_path / "S")
     asked = {"run_id": done.run_id, "op_kind": "framework"}
-    for report in ("op_breakdown", "op_by_category"):
+    for report in ("reported_op_breakdown", "reported_op_by_category"):
         (row,) = session.query(report, asked).rows()
         assert (row["total_flop"], row["bound_kind"], row["reason"]) == (None, None, why)
-    points = session.query("op_roofline_points", {"run_id": done.run_id}).rows()
+    points = session.query("reported_op_roofline_points", {"run_id": done.run_id}).rows()
     assert {point["name"]: (point["known_flop"], point["reason"]) for point in points} == (
         {"jit(f)/d": (None, why)}
         if file == "timeline.json"

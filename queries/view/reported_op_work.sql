@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_under"]
+-- depends = ["reported_op_work_under"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source: a host"}
@@ -54,4 +54,4 @@
 -- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: 1 is at the roof"}
 -- bound_reason = {type = "VARCHAR", doc = "why it is NULL"}
 -- reported_bound_name = {type = "VARCHAR", doc = "the profiler's bound"}
-from op_under(null, null)
+from reported_op_work_under(null, null)

@@ -3,7 +3,7 @@
 -- source = "Williams 2009 (Roofline); the figures by their own sources; docs/metrics.md, section
 -- Operators of a timeline"
 -- needs = ["op_call"]
--- depends = ["operator_work", "device_ceiling"]
+-- depends = ["attributed_op_work", "device_ceiling"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
 -- provenance = {type = "VARCHAR", doc = "measured (joined counters), modelled, or best (measured
@@ -31,7 +31,7 @@ with
             sum(total_flop) filter (where is_known) as work_flop,
             sum(total_bytes) filter (where is_known) as work_bytes,
             sum(total_ns) as total_ns
-        from operator_work($run_id, 'all', $provenance)
+        from attributed_op_work($run_id, 'all', $provenance)
         where basis = 'kernels' and name is not null
         group by run_id, device_name, ceiling_name
     ),

@@ -2,7 +2,7 @@
 -- modelled), rates, what bounds them; what no operator has is a row too."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["operator_work", "bound_of", "nearest_of", "one_or_mixed"]
+-- depends = ["attributed_op_work", "bound_of", "nearest_of", "one_or_mixed"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
@@ -10,7 +10,8 @@
 -- arguments), family or module (whose path is kept in full or cut)"}
 -- wanted_depth = {type = "BIGINT", doc = "of module: parts of the path to keep; NULL for all of
 -- them"}
--- wanted_provenance = {type = "VARCHAR", doc = "measured, modelled or best, as of operator_work"}
+-- wanted_provenance = {type = "VARCHAR", doc = "measured, modelled or best, as of
+-- attributed_op_work"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- group_name = {type = "VARCHAR", doc = "operator, family or module; NULL: of none"}
@@ -74,7 +75,7 @@ with
             case when grouping_kind = 'shape' then input_types end as group_types,
             coalesce(total_ns, 0) as weight_ns,
             is_known and compute_ns is not null and bandwidth_ns is not null as is_held
-        from operator_work(wanted_run, wanted_phase, wanted_provenance)
+        from attributed_op_work(wanted_run, wanted_phase, wanted_provenance)
     ),
     grouped as (
         select

@@ -2,7 +2,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: input fusion, loop fusion, data formatting …;
 -- docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_figures"]
+-- depends = ["reported_op_figures"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- op_kind = {type = "VARCHAR", doc = "hlo or framework (then by type), which have the same time;
@@ -49,5 +49,5 @@ select
     device_id,
     reason,
     op_kind
-from op_figures($run_id, $op_kind, $side, 'category', $scope, null)
+from reported_op_figures($run_id, $op_kind, $side, 'category', $scope, null)
 order by source_id, device_id nulls first, self_ns desc nulls last, category_name

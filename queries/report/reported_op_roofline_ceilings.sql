@@ -2,7 +2,7 @@
 -- each peak."
 -- source = "Wang Y. E. 2020 (ParaDnn), Table 3 and Fig. 3; the figures by their own sources"
 -- needs = ["op_stat"]
--- depends = ["op_figures", "op_machine", "device_ceiling"]
+-- depends = ["reported_op_figures", "device_roof", "device_ceiling"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
 -- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
@@ -31,7 +31,7 @@ with
             sum(total_flop) as work_flop,
             sum(total_bytes) as work_bytes,
             sum(self_ns) as total_ns
-        from op_figures($run_id, null, 'device', 'run', 'device', $ceiling)
+        from reported_op_figures($run_id, null, 'device', 'run', 'device', $ceiling)
         group by run_id, source_id, device_id
     ),
     offered as (
@@ -52,7 +52,7 @@ with
             end as work
         from worked
         join
-            op_machine($run_id, $ceiling) as machine
+            device_roof($run_id, $ceiling) as machine
             on machine.run_id = worked.run_id
             and machine.source_id = worked.source_id
             and machine.device_id is not distinct from worked.device_id

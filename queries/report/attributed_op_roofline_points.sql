@@ -3,7 +3,7 @@
 -- source = "Williams 2009 (Roofline), by operator; function op_model; docs/metrics.md, section
 -- Operators of a timeline"
 -- needs = ["op_call"]
--- depends = ["operator_work", "run_title", "one_or_mixed", "whole_sum_where"]
+-- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
 -- level = {type = "VARCHAR", doc = "memory level; operators have only bytes of dram", default =
@@ -67,7 +67,7 @@ with
                 then case when work_ns = 0 then 'duration of zero' else 'duration: not known' end
             end as lacking,
             lacking is null as is_in
-        from operator_work($run_id, 'all', $provenance)
+        from attributed_op_work($run_id, 'all', $provenance)
         where basis = 'kernels' and (name is not null or $by <> 'op')
     ),
     points as (

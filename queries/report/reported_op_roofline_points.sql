@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and Fig. 3: rooflines of models and of their
 -- operations, colored by class"
 -- needs = ["op_stat"]
--- depends = ["op_figures", "run_title", "whole_sum_where", "one_or_mixed"]
+-- depends = ["reported_op_figures", "run_title", "whole_sum_where", "one_or_mixed"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
 -- by = {type = "VARCHAR", doc = "what a point is: op (name: the same), class or run", default =
@@ -52,7 +52,7 @@ with
                 then case when known_ns = 0 then 'duration of zero' else 'duration: not known' end
             end as lacking
         from
-            op_figures(
+            reported_op_figures(
                 $run_id,
                 null,
                 'device',

@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_classed", "op_source", "op_machine", "roof_of", "time_at_peak"]
+-- depends = ["reported_op_classed", "reported_op_source", "device_roof", "roof_of", "time_at_peak"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else
@@ -144,13 +144,15 @@ with
                 then 'not known of every instruction'
                 else 'not_collected'
             end as bytes_reason
-        from op_classed(wanted_run) as ops
+        from reported_op_classed(wanted_run) as ops
         join
-            (from op_source where wanted_run is null or run_id = wanted_run) as op_source
-            on op_source.run_id = ops.run_id
-            and op_source.source_id = ops.source_id
-            and op_source.op_kind is not distinct from ops.op_kind
-            and op_source.side_kind is not distinct from ops.side_kind
+            (
+                from reported_op_source where wanted_run is null or run_id = wanted_run
+            ) as reported_op_source
+            on reported_op_source.run_id = ops.run_id
+            and reported_op_source.source_id = ops.source_id
+            and reported_op_source.op_kind is not distinct from ops.op_kind
+            and reported_op_source.side_kind is not distinct from ops.side_kind
     ),
     held as (
         select
@@ -187,7 +189,7 @@ with
             end as bound_reason
         from worked
         left join
-            op_machine(wanted_run, wanted_ceiling) as machine
+            device_roof(wanted_run, wanted_ceiling) as machine
             on machine.run_id = worked.run_id
             and machine.source_id = worked.source_id
             and machine.device_id is not distinct from worked.device_id

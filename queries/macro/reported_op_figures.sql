@@ -3,7 +3,8 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and the tables of Fig. 3; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_under", "roof_of", "first_reason", "whole_sum_where", "one_or_mixed"]
+-- depends = ["reported_op_work_under", "roof_of", "first_reason", "whole_sum_where",
+-- "one_or_mixed"]
 -- [parameters]
 -- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
 -- wanted_kind = {type = "VARCHAR", doc = "hlo or framework, never both; NULL: hlo where the run
@@ -14,7 +15,7 @@
 -- together)"}
 -- scope_kind = {type = "VARCHAR", doc = "device, source (its devices added up) or run (everything
 -- added up)"}
--- wanted_ceiling = {type = "VARCHAR", doc = "compute peak, as of op_under"}
+-- wanted_ceiling = {type = "VARCHAR", doc = "compute peak, as of reported_op_work_under"}
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source; NULL if they are added up"}
@@ -72,7 +73,7 @@
 -- the four add up to 1"}
 with
     both_sides as (
-        from op_under(wanted_run, wanted_ceiling)
+        from reported_op_work_under(wanted_run, wanted_ceiling)
         where (wanted_side is null or side_kind = wanted_side) and op_class <> 'idle'
     ),
     sides as (

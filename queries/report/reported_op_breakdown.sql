@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2, Fig. 3 with its tables: operations of more than
 -- 1 % of the time; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["op_figures"]
+-- depends = ["reported_op_figures"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- by = {type = "VARCHAR", doc = "what a row is: op (of a program), type or class", default =
@@ -101,7 +101,7 @@ select
     peak_basis,
     op_kind,
     'reported' as provenance_kind
-from op_figures($run_id, $op_kind, $side, $by, $scope, $ceiling)
+from reported_op_figures($run_id, $op_kind, $side, $by, $scope, $ceiling)
 where $zero_flop or total_flop > 0
 -- never none: of many operators each can be small
 qualify
