@@ -1,7 +1,8 @@
 """Keeps README.md and the pages of docs/ in step with the code.
 
 ``python docs/generate.py`` rewrites the generated parts in place, with ``--check`` it shows what
-would change and exits with status 1. Generated are:
+would change and exits with status 1; of all pages, or of those named: ``docs/cli.md``. Generated
+are:
 
 - what stands between ``<!-- generated: NAME -->`` and ``<!-- end of NAME -->``;
 - the output in ``console`` blocks: lines that begin with ``$ `` are run, in order;
@@ -96,14 +97,18 @@ def differences(path: Path) -> str:
 
 def main(arguments: list[str]) -> int:
     """Rewrite the pages, or say what would change."""
-    if arguments not in ([], ["--check"]):
-        sys.stderr.write("usage: python docs/generate.py [--check]\n")
+    named = [argument for argument in arguments if argument != "--check"]
+    known = {page.relative_to(ROOT).as_posix(): page for page in documents()}
+    if not known.keys() >= set(named):
+        sys.stderr.write("usage: python docs/generate.py [--check] [PAGE ...]\n")
+        sys.stderr.write(f"a PAGE is one of: {', '.join(known)}\n")
         return 2
-    if arguments:
-        found = "".join(map(differences, documents()))
+    pages = [known[name] for name in dict.fromkeys(named or known)]
+    if "--check" in arguments:
+        found = "".join(map(differences, pages))
         sys.stdout.write(found)
         return 1 if found else 0
-    for path in documents():
+    for path in pages:
         path.write_text(generated(path.read_text("utf-8")), "utf-8", newline="\n")
     return 0
 

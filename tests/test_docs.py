@@ -110,13 +110,20 @@ def test_check_shows_a_difference(
 ) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "fixtures").mkdir()
-    (tmp_path / "README.md").write_text("```console\n$ echo $?\nold\n```\n", "utf-8")
+    old = "```console\n$ echo $?\nold\n```\n"
+    for page in ("README.md", "docs/a.md"):
+        (tmp_path / page).write_text(old, "utf-8")
     monkeypatch.setattr(generate, "ROOT", tmp_path)
     assert generate.main(["--check"]) == 1
-    assert "-old\n+0\n" in capsys.readouterr().out
+    assert capsys.readouterr().out.count("-old\n+0\n") == 2
+    assert generate.main(["docs/a.md"]) == 0
+    assert (tmp_path / "README.md").read_text("utf-8") == old
+    assert generate.main(["--check", "docs/a.md"]) == 0
+    assert generate.main(["--check", "README.md"]) == 1
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0
     assert generate.main(["--chekc"]) == 2
+    assert "one of: README.md, docs/a.md" in capsys.readouterr().err
 
 
 def test_twice_gives_the_same() -> None:

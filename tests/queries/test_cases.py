@@ -1,16 +1,19 @@
 """Rows in, rows out: views, macros, reports and checks on small tables written by hand.
 
-A case is a folder ``fixtures/queries/<query>/<case>``: one CSV file a table, with the columns that
-matter, and ``expected.csv``, where comments show how the figures were worked out. An empty cell is
-NULL. Rows are of run ``r`` and source ``s1`` unless they say other. ``parameters.csv`` is there
-where a report is asked for anything but ``run_id = r``; what it leaves out has its default.
+A case is a file ``fixtures/queries/<query>/<case>.txt`` of sections, each CSV below a ``[name]``:
+one section a table, with the columns that matter, and ``[expected]``, with those of the answer
+that matter. An empty cell is NULL. Lines that begin with # are comments: those of ``[expected]``
+show how the figures were worked out. Rows are of run ``r`` and source ``s1`` unless they say other.
+``[parameters]`` is there where a report is asked for anything but ``run_id = r``; what it leaves
+out has its default.
 """
 
 from __future__ import annotations
 
 import csv
 import datetime
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +28,11 @@ from tracekit.schema import TABLES
 from tracekit.store import Store, create_store
 
 CASES = Path(__file__).resolve().parent.parent.parent / "fixtures" / "queries"
-FOLDERS = sorted(path.parent for path in CASES.glob("*/*/expected.csv"))
+FILES = sorted(CASES.glob("*/*.txt"))
+HEAD = re.compile(r"\[(\w+)\]")
 
 Row = tuple[Any, ...]
+Cells = list[list[str]]
 #: A cell of a CSV file as the value of a column.
 FROM_TEXT: dict[str, Callable[[str], Any]] = {
     "VARCHAR": str,
@@ -39,17 +44,29 @@ FROM_TEXT: dict[str, Callable[[str], Any]] = {
 OF_ARROW = {pa.string(): str, pa.int64(): int, pa.float64(): float, pa.bool_(): bool}
 
 
-def cells(file: Path) -> list[list[str]]:
-    """The rows of a CSV file, the header first, without comments."""
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.reader(line for line in lines if not line.startswith("#")))
+def sections_of(text: str) -> dict[str, list[str]]:
+    """The lines of each section of a case, comments too."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if head := HEAD.fullmatch(line):
+            assert head[1] not in found, f"[{head[1]}] is there twice"
+            lines = found.setdefault(head[1], [])
+        elif line:
+            assert found, "what stands before the first [section]?"
+            lines.append(line)
+    return found
 
 
-def table_rows(file: Path) -> list[dict[str, Any]]:
+def cells(lines: Iterable[str]) -> Cells:
+    """The rows of a section, the header first, without comments."""
+    return list(csv.reader(line for line in lines if not line.startswith("#")))
+
+
+def table_rows(name: str, found: Cells) -> list[dict[str, Any]]:
     """The rows of a table as its schema types them; keys of the store are text."""
-    header, *rows = cells(file)
-    kinds = {column.name: column.type for column in TABLES[file.stem].columns}
-    assert set(header) <= {*kinds, "run_id", "source_id"}, file
+    header, *rows = found
+    kinds = {column.name: column.type for column in TABLES[name].columns}
+    assert set(header) <= {*kinds, "run_id", "source_id"}, name
 
     def value(name: str, text: str) -> Any:
         kind = OF_ARROW[kinds.get(name, pa.string())]
@@ -58,33 +75,35 @@ def table_rows(file: Path) -> list[dict[str, Any]]:
     return [{n: value(n, t) for n, t in zip(header, row, strict=True)} for row in rows]
 
 
-def parameters_of(query: Query, folder: Path) -> dict[str, Any]:
-    file = folder / "parameters.csv"
+def parameters_of(query: Query, found: Cells) -> dict[str, Any]:
     types = {parameter.name: parameter.type for parameter in query.parameters}
     given = dict.fromkeys({"run_id", "wanted_run"} & types.keys(), "r")
-    if file.exists():
-        given = dict(cells(file)[1:])
+    if found:
+        assert found[0] == ["name", "value"]
+        given = dict(found[1:])
     return {name: FROM_TEXT[types[name]](text) if text else None for name, text in given.items()}
 
 
-def answer(query: Query, database: Database, folder: Path) -> Result:
+def answer(query: Query, database: Database, parameters: Cells) -> Result:
     if query.kind == "report":
-        return database.query(query.name, parameters_of(query, folder))
+        return database.query(query.name, parameters_of(query, parameters))
     if query.kind == "view":
         return database.sql(f"SELECT * FROM {query.name} ORDER BY ALL")
     if query.kind == "macro":
-        given = parameters_of(query, folder)
+        given = parameters_of(query, parameters)
         values = ", ".join(f"'{given[parameter.name]}'" for parameter in query.parameters)
         return database.sql(f"SELECT * FROM {query.name}({values}) ORDER BY ALL")
     broken = {result.name: result for result in database.broken_checks()}
     return broken.get(query.name) or Result(query.name, database.sql(query.sql).table, ())
 
 
-def expected_rows(query: Query, folder: Path) -> list[Row]:
-    header, *rows = cells(folder / "expected.csv")
-    assert header == [column.name for column in query.columns]
-    casts = [FROM_TEXT[column.type] for column in query.columns]
-    return [
+def expected_rows(query: Query, expected: Cells) -> tuple[list[str], list[Row]]:
+    """The columns of the answer that a case has, and their values in each row."""
+    header, *rows = expected
+    types = {column.name: column.type for column in query.columns}
+    assert header == [name for name in types if name in header], "not in the order of the query"
+    casts = [FROM_TEXT[types[name]] for name in header]
+    return header, [
         tuple(cast(text) if text else None for cast, text in zip(casts, row, strict=True))
         for row in rows
     ]
@@ -100,13 +119,22 @@ def is_same(found: Any, expected: Any) -> bool:
 
 
 def write_expected(file: Path, result: Result) -> None:
-    """`result` as what is expected; the comments stay."""
-    lines = file.read_text("utf-8").splitlines(keepends=True)
+    """`result` as what is expected; comments and the choice of columns stay."""
+    given, head, old = file.read_text("utf-8").partition("[expected]\n")
+    assert head, f"{file} has no [expected]"
+    header = (cells(filter(None, old.splitlines())) or [result.table.column_names])[0]
     with file.open("w", encoding="utf-8", newline="") as out:
-        out.writelines(line for line in lines if line.startswith("#"))
+        out.write(given + head)
+        out.writelines(f"{line}\n" for line in old.splitlines() if line.startswith("#"))
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(result.table.column_names)
-        writer.writerows(map(text_of, row) for row in result.tuples())
+        writer.writerow(header)
+        writer.writerows(map(text_of, row) for row in chosen(result, header))
+
+
+def chosen(result: Result, header: list[str]) -> list[Row]:
+    """The rows of a result, of these columns alone."""
+    places = [result.table.column_names.index(name) for name in header]
+    return [tuple(row[place] for place in places) for row in result.tuples()]
 
 
 def text_of(value: Any) -> str:
@@ -123,45 +151,93 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
     return Database(create_store(tmp_path_factory.mktemp("cases") / "S"))
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: f"{path.parent.name}-{path.name}")
+@pytest.mark.parametrize("file", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_the_answer_is_the_one_worked_out_by_hand(
-    database: Database, write_store: Callable[..., Store], folder: Path, updates_goldens: bool
+    database: Database, write_store: Callable[..., Store], file: Path, updates_goldens: bool
 ) -> None:
-    query = catalog()[folder.parent.name]
-    files = [folder / f"{name}.csv" for name in TABLES]
-    rows = {file.stem: table_rows(file) for file in files if file.exists()}
-    known = {*files, folder / "expected.csv", folder / "parameters.csv"}
-    assert set(folder.iterdir()) <= known, "a file that no table is called after"
+    query = catalog()[file.parent.name]
+    sections = {name: cells(lines) for name, lines in sections_of(file.read_text("utf-8")).items()}
+    parameters, expected = sections.pop("parameters", []), sections.pop("expected")
+    assert sections.keys() <= TABLES.keys(), "a section that no table is called after"
+    rows = {name: table_rows(name, sections[name]) for name in TABLES if name in sections}
     database.store.remove(database.store.commits())
     write_store(database.store.path, rows)
     database.refresh()
-    result = answer(query, database, folder)
+    result = answer(query, database, parameters)
     if updates_goldens:
-        write_expected(folder / "expected.csv", result)
-    expected = expected_rows(query, folder)
-    found = list(result.tuples())
-    assert len(found) == len(expected), found
-    for found_row, expected_row in zip(found, expected, strict=True):
-        assert all(map(is_same, found_row, expected_row)), (found_row, expected_row)
+        write_expected(file, result)
+        expected = cells(sections_of(file.read_text("utf-8"))["expected"])
+    difference = unlike(query, result, expected)
+    assert not difference, difference
+
+
+def unlike(query: Query, result: Result, expected: Cells) -> str:
+    """Where an answer is not what is expected; empty if it is."""
+    assert result.table.column_names == [column.name for column in query.columns]
+    header, rows = expected_rows(query, expected)
+    found = chosen(result, header)
+    if len(found) != len(rows):
+        return f"{len(found)} rows, not {len(rows)}: {found}"
+    return "\n".join(
+        f"row {number}, {name}: {is_found!r}, not {is_expected!r}"
+        for number, pair in enumerate(zip(found, rows, strict=True), 1)
+        for name, is_found, is_expected in zip(header, *pair, strict=True)
+        if not is_same(is_found, is_expected)
+    )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "macro"])
 def test_every_query_has_cases(kind: str) -> None:
-    with_cases = {folder.parent.name for folder in FOLDERS}
+    with_cases = {file.parent.name for file in FILES}
     assert {query.name for query in catalog().values() if query.kind == kind} <= with_cases
     assert with_cases <= set(catalog())
+    assert set(FILES) == {path for path in CASES.rglob("*") if path.is_file()}
 
 
-def test_an_update_writes_the_answer_and_keeps_the_working(tmp_path: Path) -> None:
-    file = tmp_path / "expected.csv"
-    file.write_text("# by hand: 1 + 1 = 2\nn\n3\n", "utf-8")
-    moment = datetime.datetime(2026, 1, 5, 9)  # noqa: DTZ001 - the store's are UTC, unsaid
-    columns = {"n": [2, None], "ok": [True, False], "at": [moment, moment], "r": [0.1, None]}
+def test_every_column_is_expected_by_some_case() -> None:
+    """A case may leave out what does not matter to it; all cases of a query may not."""
+    expected: dict[str, set[str]] = {}
+    for file in FILES:
+        (header, *_) = cells(sections_of(file.read_text("utf-8"))["expected"])
+        expected.setdefault(file.parent.name, set()).update(header)
+    missing = {
+        name: lacking
+        for name, columns in expected.items()
+        if (lacking := {column.name for column in catalog()[name].columns} - columns)
+    }
+    assert missing == {}
+
+
+MOMENT = datetime.datetime(2026, 1, 5, 9)  # noqa: DTZ001 - the store's are UTC, unsaid
+
+
+@pytest.mark.parametrize(
+    ("chosen", "written"),
+    [
+        ("", "n,ok,at,r\n2,true,2026-01-05T09:00:00,0.1\n,false,2026-01-05T09:00:00,\n"),
+        ("n,r\n3,4\n", "n,r\n2,0.1\n,\n"),
+        ("r\n", 'r\n0.1\n""\n'),
+    ],
+)
+def test_an_update_writes_the_answer_and_keeps_the_working(
+    tmp_path: Path, chosen: str, written: str
+) -> None:
+    file = tmp_path / "case.txt"
+    kept = "[run]\n# one\nrun_name\nx\n\n[expected]\n# by hand: 1 + 1 = 2\n"
+    file.write_text(kept + chosen, "utf-8")
+    columns = {"n": [2, None], "ok": [True, False], "at": [MOMENT, MOMENT], "r": [0.1, None]}
     write_expected(file, Result("x", pa.table(columns), ()))
-    assert file.read_text("utf-8") == (
-        "# by hand: 1 + 1 = 2\nn,ok,at,r\n"
-        "2,true,2026-01-05T09:00:00,0.1\n,false,2026-01-05T09:00:00,\n"
-    )
+    assert file.read_text("utf-8") == kept + written
+
+
+def test_a_case_is_read_as_it_is_written() -> None:
+    text = '[run]\n# why\nrun_name\n"[x],y"\n""\n\n[expected]\nn\n'
+    found = {name: cells(lines) for name, lines in sections_of(text).items()}
+    assert found == {"run": [["run_name"], ["[x],y"], [""]], "expected": [["n"]]}
+    with pytest.raises(AssertionError, match="there twice"):
+        sections_of("[run]\nn\n[run]\n")
+    with pytest.raises(AssertionError, match="before the first"):
+        sections_of("n\n[run]\n")
 
 
 @pytest.mark.parametrize(
