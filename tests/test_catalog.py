@@ -271,8 +271,8 @@ def test_names_lead_to_queries() -> None:
 def test_old_names_of_reports_lead_to_new_ones() -> None:
     assert set(RENAMED.values()) <= set(REPORTS)
     assert set(RENAMED).isdisjoint(ALL)
-    with pytest.raises(UsageError, match=r"^reported_op_time is now called reported_op_time$"):
-        query_named("reported_op_time")
+    with pytest.raises(UsageError, match=r"^op_time is now called reported_op_time$"):
+        query_named("op_time")
 
 
 # -- wrong files ----------------------------------------------------------------------------------
