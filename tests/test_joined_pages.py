@@ -25,7 +25,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     for name in ("lstm", "conv2d-fp16-b64"):
         for file, run in (("trace.json.gz", name), ("raw.csv.gz", f"{name}-ncu")):
             ingest([H100 / name / file], store, run_name=run)
-        join(opened(store), name, f"{name}-ncu")
+        join(opened(store).database, name, f"{name}-ncu")
     return opened(store)
 
 

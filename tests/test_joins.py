@@ -54,7 +54,7 @@ def stored(store: Path, **files: Path) -> Session:
 
 
 def joined(store: Path, timeline: Path, counters: Path) -> tuple[Session, Join]:
-    found = join(stored(store, t=timeline, c=counters), "t", "c")
+    found = join(stored(store, t=timeline, c=counters).database, "t", "c")
     return opened(store), found
 
 
@@ -293,7 +293,7 @@ def test_each_rank_has_the_counters_of_the_one_that_was_counted(tmp_path: Path) 
     store = tmp_path / "S"
     ingest([*ranks], store, run_name="t")
     session = stored(store, c=page)
-    join(session, "t", "c")
+    join(session.database, "t", "c")
     rows = launches(session)
     assert [row["known_flop"] for row in rows] == 2 * [2 * 10**n for n in range(1, 9)]
     assert len({row["source_id"] for row in rows}) == 2
@@ -306,7 +306,7 @@ def test_what_cannot_be_joined_is_refused_and_leaves_nothing(tmp_path: Path) -> 
         tmp_path / "S", t=trace(tmp_path / "t.json", ours), c=raw_page(tmp_path / "c.csv", theirs)
     )
     with pytest.raises(MatchError, match=r"from launch 1 on: a, b, c, the counters .*: p, q, r"):
-        join(session, "t", "c")
+        join(session.database, "t", "c")
     for timeline, counters, words in [
         ("nope", "c", "no run called 'nope'"),
         ("t", "nope", "no run called 'nope'"),
@@ -314,7 +314,7 @@ def test_what_cannot_be_joined_is_refused_and_leaves_nothing(tmp_path: Path) -> 
         ("t", "t", "'t' has no counters"),
     ]:
         with pytest.raises(UsageError, match=words):
-            join(session, timeline, counters)
+            join(session.database, timeline, counters)
     assert opened(tmp_path / "S").query("joins").rows() == []
 
 
@@ -327,7 +327,7 @@ def test_a_run_with_counters_of_its_own_has_no_launch_twice(
     ingest([trace(tmp_path / "t.json", STEP), page], store, run_name="t")
     session = stored(store, c=raw_page(tmp_path / "d.csv", COUNTED))
     for counters in others:
-        join(session, "t", counters)
+        join(session.database, "t", counters)
     names = session.sql("SELECT name FROM kernel_work WHERE run_id = 't' ORDER BY name").rows()
     assert [row["name"] for row in names] == list("abcdefgh")
     listed = session.query("kernel_figures", {"run_id": "t"}).rows()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.intake import Options, ingest
 from tracekit.roofline.chart import Chart
@@ -84,7 +85,7 @@ def session(tmp_path_factory: pytest.TempPathFactory, small_trace: Path) -> Sess
     for number, (name, (times, labels)) in enumerate(RUNS.items()):
         file = report(folder, name, times, number)
         ingest(file, store, Options(run_name=name, labels=labels, device_name=V100))
-    return Session(open_store(store))
+    return Session(Database(open_store(store)))
 
 
 def names(chart: Chart) -> list[str]:
@@ -201,7 +202,7 @@ def test_levels_that_were_not_collected(session: Session) -> None:
 
 
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
-    session = Session(create_store(tmp_path / "S"))
+    session = Session(Database(create_store(tmp_path / "S")))
     with pytest.raises(
         UsageError, match="the store is empty; add files with `tracekit ingest FILE`"
     ):
@@ -214,7 +215,7 @@ def test_a_name_that_two_runs_have_is_asked_for_by_id(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         file = report(tmp_path / folder, "k", number, number)
         ingest(file, store, Options(device_name=V100))
-    session = Session(open_store(store))
+    session = Session(Database(open_store(store)))
     ids = [row["run_id"] for row in session.query("runs").rows()]
     with pytest.raises(UsageError, match=r"several runs are named 'k\.csv'; give the ID of one"):
         session.undrawn_roofline(["k.csv"], BY_RUN)
@@ -228,7 +229,7 @@ def test_a_join_is_seen_at_once(tmp_path: Path, traces: Path) -> None:
     folder = traces.parent / "h100" / "conv2d-fp16-b16"
     for file, run in (("trace.json.gz", "conv"), ("raw.csv.gz", "conv-ncu")):
         ingest(folder / file, tmp_path / "S", Options(run_name=run))
-    session = Session(open_store(tmp_path / "S"))
+    session = Session(Database(open_store(tmp_path / "S")))
     joined = "SELECT count(*) FROM kernel_work WHERE run_id = 'conv'"
     assert list(session.sql(joined).tuples()) == [(0,)]
     (row,) = session.join("conv", "conv-ncu").rows()

@@ -28,11 +28,12 @@ def open(  # noqa: A001 - reads well as tracekit.open
     A query may take `memory` such as ``4GB`` (half of the machine's if not given) and `timeout_s`
     seconds. Raises StoreError if there is no store, UsageError for odd limits.
     """
+    from tracekit.engine import Database
     from tracekit.limits import Limits
     from tracekit.session import Session
     from tracekit.store import open_store
 
-    return Session(open_store(path), limits=Limits(memory, timeout_s))
+    return Session(Database(open_store(path), limits=Limits(memory, timeout_s)))
 
 
 def ingest(

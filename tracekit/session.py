@@ -31,8 +31,31 @@ def _refuse(label: str, labels: Labels) -> NoReturn:
     raise UsageError(no_label("trajectory", label, labels))
 
 
-class Session(Database):
-    """A store that is open."""
+class Session:
+    """An open store: ask it with ``sql`` and ``query``; ``chart`` and ``roofline`` draw.
+
+    ``database`` answers the questions.
+    """
+
+    def __init__(self, database: Database) -> None:
+        """A session that asks `database`."""
+        self.database = database
+
+    def sql(self, text: str) -> Result:
+        """The rows of one SELECT; raises QueryError for anything else, and if it fails."""
+        return self.database.sql(text)
+
+    def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
+        """The answer of a report; raises QueryError for unknown names or parameters."""
+        return self.database.query(name, parameters)
+
+    def run_names(self) -> dict[str, str]:
+        """The names of all runs by ID, the newest first."""
+        return self.database.run_names()
+
+    def run_id(self, name: str | None = None) -> str:
+        """The ID of a run given by name or ID; the newest run for None; raises UsageError."""
+        return self.database.run_id(name)
 
     def undrawn_roofline(self, runs: Sequence[str] = (), request: Request | None = None) -> Chart:
         """The roofline of some runs, not yet drawn.
@@ -127,12 +150,12 @@ class Session(Database):
         if not names:
             self.run_id(None)  # which says that there is none
         chosen = self._named(runs, names) or [
-            run for run in names if self.has_rows_in(kind.table, run)
+            run for run in names if self.database.has_rows_in(kind.table, run)
         ]
         known = {run: names[run] for run in chosen}
         labels = Labels.of(self.query("run_labels"))
         asked = request or charts.Request()
-        return kind.build(self, known if runs else by_name(known), labels, asked)
+        return kind.build(self.database, known if runs else by_name(known), labels, asked)
 
     def chart(
         self,
@@ -164,46 +187,50 @@ class Session(Database):
 
         Runs by name or id; `by` and `phase` as for ``tracekit.comparison.compare``.
         """
-        return compare(self, a, b, by, phase).result
+        return compare(self.database, a, b, by, phase).result
 
     def join(self, timeline: str, *counters: str, least_ratio: float = 0.0) -> Result:
         """Give the launches of a timeline the counters of other runs: the report ``joins`` of it.
 
         Runs by name or id; raises as ``tracekit.joins.join`` does.
         """
-        found = [join(self, timeline, run, least_ratio=least_ratio) for run in counters]
+        found = [join(self.database, timeline, run, least_ratio=least_ratio) for run in counters]
         return self.query("joins", {"run_id": found[0].run_id if found else self.run_id(timeline)})
 
     def _is_of_cpu(self, run: str) -> bool:
         """Whether what was counted in a run is a processor's work, and no kernel's."""
-        return self.has_rows_in("measurement", run) and not self.has_counters(run)
+        return self.database.has_rows_in("measurement", run) and not self.database.has_counters(run)
 
     def _is_of_operators(self, run: str, by: str | None) -> bool:
         """Whether the points of a run are of its operators: it is asked for, or nothing else is.
 
         The phases of counters are labels of their runs, those of a timeline its operators'.
         """
-        counted = self.has_counters(run) or self.has_rows_in("measurement", run)
-        if by in ("op", "layer") or (by == "phase" and self.has_rows_in("kernel_match", run)):
+        counted = self.database.has_counters(run) or self.database.has_rows_in("measurement", run)
+        if by in ("op", "layer") or (
+            by == "phase" and self.database.has_rows_in("kernel_match", run)
+        ):
             return True
-        has_calls = by == "phase" and self.has_rows_in("op_call", run)
-        return not counted and (has_calls or self.has_rows_in("op_stat", run))
+        has_calls = by == "phase" and self.database.has_rows_in("op_call", run)
+        return not counted and (has_calls or self.database.has_rows_in("op_stat", run))
 
     def _is_of_tables(self, run: str) -> bool:
         """Whether all that a run has is rows of tables of results."""
         others = ("kernel", "kernel_counter", "measurement", "op_call", "op_stat")
-        has_others = any(self.has_rows_in(table, run) for table in others)
-        return self.has_rows_in("configuration", run) and not has_others
+        has_others = any(self.database.has_rows_in(table, run) for table in others)
+        return self.database.has_rows_in("configuration", run) and not has_others
 
     def _is_modelled(self, run: str) -> bool:
         """Whether the work of a run's operators is nowhere reported, and their calls are known."""
-        return self.has_rows_in("op_call", run) and not self.has_rows_in("op_stat", run)
+        return self.database.has_rows_in("op_call", run) and not self.database.has_rows_in(
+            "op_stat", run
+        )
 
     def _of_runs(self, report: str, runs: Sequence[str], given: Mapping[str, Any]) -> list[Result]:
         """A report of some runs, in the order they were asked for."""
         if not runs:
             return []
-        result = self.query_of(runs, report, given)
+        result = self.database.query_of(runs, report, given)
         of_run = [result.table.filter(pc.field("run_id") == run) for run in runs]
         return [replace(result, table=pa.concat_tables(of_run))]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tracekit.engine import Database
 from tracekit.intake import Options, ingest
 from tracekit.session import Session
 from tracekit.store import open_store
@@ -39,7 +40,7 @@ def session(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Session:
     store = tmp_path_factory.mktemp("compared") / "S"
     for name, file in TRACES.items():
         ingest(corpus / "torch" / file, store, Options(run_name=name))
-    return Session(open_store(store))
+    return Session(Database(open_store(store)))
 
 
 def device_ns(trace: Path) -> dict[str, int]:

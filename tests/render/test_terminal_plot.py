@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 
+from tracekit.engine import Database
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
 from tracekit.render.terminal_plot import LEAST_PLOT_WIDTH, plot
@@ -435,7 +436,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
             store,
             Options(run_name=name, labels=labels, device_name="V100 (Wang 2020, measured)"),
         )
-    return Session(open_store(store))
+    return Session(Database(open_store(store)))
 
 
 @pytest.mark.parametrize("model", MODELS)

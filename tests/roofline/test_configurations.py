@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
@@ -59,7 +60,7 @@ def authors(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Session:
         {"flops_perc:%": "metric", "memory_bandwidth:%": "metric"},
     )
     opened(store, "ops", folder / "fc_trace_10sec_opbreakdown.json.gz", SHARES)
-    return Session(open_store(store))
+    return Session(Database(open_store(store)))
 
 
 def table(corpus: Path, name: str) -> dict[str, list[Any]]:
@@ -172,7 +173,7 @@ def session(tmp_path: Path) -> Any:
         file = folder / "table.csv"
         file.write_text(text)
         opened(folder / "S", "r", file, RATES, device)
-        return Session(open_store(folder / "S"))
+        return Session(Database(open_store(folder / "S")))
 
     return made
 
@@ -314,15 +315,19 @@ def test_what_a_table_of_results_does_not_have(session: Any, asked: Any, says: s
 def test_a_run_without_a_table_has_no_configurations(tmp_path: Path, small_trace: Path) -> None:
     ingest(small_trace, tmp_path / "S", Options(run_name="t"))
     with pytest.raises(UsageError, match="no configurations to draw"):
-        Session(open_store(tmp_path / "S")).undrawn_roofline((), Request(by="configuration"))
+        Session(Database(open_store(tmp_path / "S"))).undrawn_roofline(
+            (), Request(by="configuration")
+        )
 
 
 def test_several_devices_have_a_roof_each(session: Any, tmp_path: Path) -> None:
     asked = session(rows("bs", [1, 2]))
     file = tmp_path / "other.csv"
     file.write_text(rows("bs", [3, 4]))
-    opened(asked.store.path, "v100", file, RATES | {"bs": "label"}, "Tesla V100-SXM2-16GB")
-    chart = Session(open_store(asked.store.path)).undrawn_roofline(("r", "v100"), Request())
+    opened(asked.database.store.path, "v100", file, RATES | {"bs": "label"}, "Tesla V100-SXM2-16GB")
+    chart = Session(Database(open_store(asked.database.store.path))).undrawn_roofline(
+        ("r", "v100"), Request()
+    )
     assert series(chart) == [("run", "r", 2), ("run", "v100", 2)]
     assert set(chart.panels[0].devices) == {BOARD, "Tesla V100-SXM2-16GB"}
 

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from tests.operators import OPERATORS, add_operators, operator
+from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
@@ -24,7 +25,7 @@ from tracekit.store import create_store, open_store
 def session(tmp_path: Path) -> Session:
     store = create_store(tmp_path / "S")
     add_operators(store, "tpu", "tpu")
-    return Session(store)
+    return Session(Database(store))
 
 
 def test_a_run_without_counters_has_a_point_for_each_operator(session: Session) -> None:
@@ -66,7 +67,7 @@ def test_a_class_has_the_same_colour_whatever_else_there_is(tmp_path: Path) -> N
     add_operators(store, "all", "all")
     few = {**OPERATORS, "op_stat": [operator("all-reduce.3", "all-reduce", 300, 1_250, 10_000)]}
     add_operators(store, "few", "few", few)
-    session = Session(store)
+    session = Session(Database(store))
     for run, place in (("all", 2), ("few", 0)):
         figure = draw(session.undrawn_roofline((run,))).figure
         colors: Any = figure.axes[0].collections[place].get_facecolor()
@@ -111,7 +112,7 @@ def test_without_operations_the_advice_says_who_has_them(tmp_path: Path) -> None
     rows = [operator("fusion.1", "loop fusion", 10, None, 10)]
     add_operators(store, "gpu", "gpu", {"op_stat": rows})
     with pytest.raises(UsageError, match=r"operations: not collected.*xprof"):
-        Session(store).undrawn_roofline()
+        Session(Database(store)).undrawn_roofline()
 
 
 def test_counters_of_kernels_come_first_and_operators_if_asked(
@@ -121,8 +122,8 @@ def test_counters_of_kernels_come_first_and_operators_if_asked(
     options = Options(run_name="both", device_name="Tesla V100-SXM2-16GB")
     ingest(counters, tmp_path / "S", options)
     store = open_store(tmp_path / "S")
-    add_operators(store, Session(store).run_id("both"), "both")
-    session = Session(store)
+    add_operators(store, Session(Database(store)).run_id("both"), "both")
+    session = Session(Database(store))
     assert session.undrawn_roofline().noun == "kernel"
     chart = session.undrawn_roofline((), Request(by="op"))
     assert chart.noun == "operator"
@@ -133,7 +134,7 @@ def test_a_trace_with_shapes_has_points_of_modelled_work(corpus: Path, tmp_path:
     """Sums of TraceLens: GFLOPS without the bias, Data Moved, time of the kernels of addmm."""
     trace = corpus / "torch" / "tracelens-bertsmall-h100.json.gz"
     ingest(trace, tmp_path / "S", Options(run_name="bert"))
-    chart = Session(open_store(tmp_path / "S")).undrawn_roofline(request=Request(by="op"))
+    chart = Session(Database(open_store(tmp_path / "S"))).undrawn_roofline(request=Request(by="op"))
     points = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
     product, copy = points["aten::addmm"], points["aten::index_select"]
     assert product["intensity_flop_per_byte"] == pytest.approx(8_029_194_240 / 76_479_576)

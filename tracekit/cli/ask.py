@@ -56,9 +56,7 @@ def add_to(app: typer.Typer) -> None:
 
 def _opened(store: Path, memory: str | None = None, timeout_s: float | None = None) -> Database:
     """The store, ready to be asked; the engine takes long to load, so no sooner than now."""
-    from tracekit.engine import Database
-
-    return opened(Database, store, memory, timeout_s)
+    return opened(store, memory, timeout_s)
 
 
 def _is_there(store: Path) -> bool:

@@ -88,10 +88,9 @@ def compare(
     this percentage and by more than the noise; if the noise is unknown, only the percentage counts.
     """
     from tracekit.comparison import compare
-    from tracekit.engine import Database
 
     limit = None if fail_on is None else _ratio(fail_on)
-    compared = compare(opened(Database, store), a, b, by, phase)
+    compared = compare(opened(store), a, b, by, phase)
     for_people = is_for_people(format_name)
     shown = _cut(compared.result, top if top is not None else _TOP if for_people else None)
     emit(

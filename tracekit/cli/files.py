@@ -187,14 +187,13 @@ def remove(
 ) -> int:
     """Remove a run, or one of its sources, from the store."""
     from tracekit.cli.telling import counted
-    from tracekit.engine import Database
     from tracekit.joins import joins_with
     from tracekit.store import open_store
 
     home = open_store(store)
     commits = home.commits(run)
     if not commits:  # it is no id; to know names, tables are opened
-        commits = home.commits(opened(Database, store).run_id(run))
+        commits = home.commits(opened(store).run_id(run))
     chosen = [commit for commit in commits if source in (None, commit.source_id)]
     if not chosen:
         known = ", ".join(commit.source_id for commit in commits)

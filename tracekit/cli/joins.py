@@ -64,9 +64,7 @@ def join(
     function and shape (the mean of all matches), and if one side has no grid, by function.
     Reports about the timeline's run then combine its times with the counters' operations and bytes.
     """
-    from tracekit.engine import Database
-
-    database = opened(Database, store)
+    database = opened(store)
     run_id = _joined(database, timeline, counters, min_match)
     emit(
         database.query("joins", {"run_id": run_id}),
@@ -81,9 +79,7 @@ def join(
 
 def join_ingested(store: Path, runs: Sequence[str], min_match: float) -> None:
     """Join every timeline among these runs with all counters among them."""
-    from tracekit.engine import Database
-
-    database = opened(Database, store)
+    database = opened(store)
     known = list(dict.fromkeys(runs))
     timelines = [run for run in known if database.has_rows_in("attribution", run)]
     counters = [run for run in known if database.has_rows_in("kernel_counter", run)]
@@ -151,9 +147,7 @@ def joins(
     full_names: FullNamesOption = False,
 ) -> int:
     """List joins of timelines with counters, or undo one."""
-    from tracekit.engine import Database
-
-    database = opened(Database, store)
+    database = opened(store)
     run_id = None if run is None else database.run_id(run)
     if remove is not None:
         _undo(database, run_id, remove)

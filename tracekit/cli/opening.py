@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +23,6 @@ except ImportError:  # Windows
 if TYPE_CHECKING:
     from tracekit.engine import Database
 
-_Opened = TypeVar("_Opened", bound="Database")
 _OPENED: list[Database] = []
 _OWN_LIMITS: list[tuple[int, int]] = []  # on memory, before ours; only of a process of our own
 _MOST_TOLD = 3
@@ -43,20 +42,19 @@ TimeoutOption = Annotated[
 ]
 
 
-def opened(
-    kind: type[_Opened], store: Path, memory: str | None = None, timeout_s: float | None = None
-) -> _Opened:
+def opened(store: Path, memory: str | None = None, timeout_s: float | None = None) -> Database:
     """The store, ready to be asked; `tell_damages` will speak of it.
 
     The variables TRACEKIT_MEMORY and TRACEKIT_TIMEOUT say what is not given.
     """
+    from tracekit.engine import Database
     from tracekit.limits import Limits
     from tracekit.store import open_store
 
     if memory is None:
         memory = os.environ.get(_MEMORY) or None
     limits = Limits(memory, _timeout_s() if timeout_s is None else timeout_s)
-    database = kind(open_store(store), limits=limits)
+    database = Database(open_store(store), limits=limits)
     _OPENED.append(database)
     if _OWN_LIMITS:
         _hold_process(database.memory_bytes, *_OWN_LIMITS[0])

@@ -34,9 +34,8 @@ def summary(
     force: ForceOption = False,
 ) -> int:
     """Summarize a run on one screen: utilization, step time, top kernels, data completeness."""
-    from tracekit.engine import Database
     from tracekit.summary import summarize
 
-    result = summarize(opened(Database, store), run, phase or "all")
+    result = summarize(opened(store), run, phase or "all")
     emit(result, format_name=format_name, output=output, force=force)
     return 0
