@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.reading.chrome.columns import Cells, arg
-from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.reader import TraceReader
 from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
 from tracekit.reading.chrome.sniffing import Survey
@@ -164,7 +164,7 @@ class _Outline:
         outline.run_count = max(runs.values(), default=0)
         return outline
 
-    def _note(self, group: Group, runs: Counter[_Place]) -> None:
+    def _note(self, group: EventGroup, runs: Counter[_Place]) -> None:
         on = self.of_events(group)
         for place, key in zip(on, _keys(group, on), strict=True):
             if place.part == "stream":
@@ -174,13 +174,13 @@ class _Outline:
             elif key[-1] == _FIRST_NODE:
                 runs[place] += 1
 
-    def of_events(self, group: Group) -> list[_Place]:
+    def of_events(self, group: EventGroup) -> list[_Place]:
         """The place of each event."""
         nowhere = _Place()
         return [self.places.get(pid, nowhere) for pid, _ in tracks(group)]
 
 
-def _keys(group: Group, on: Sequence[_Place]) -> list[Key]:
+def _keys(group: EventGroup, on: Sequence[_Place]) -> list[Key]:
     """What an event and its repetition have in common; the last is its node in the graph."""
     columns = zip(
         on,
@@ -197,7 +197,7 @@ def _texts(values: Sequence[Any]) -> list[str | None]:
     return [value if isinstance(value, str) else None for value in values]
 
 
-def _column(group: Group, key: str) -> list[str | None]:
+def _column(group: EventGroup, key: str) -> list[str | None]:
     return _texts(group.args.get(key, (None,) * len(group)))
 
 
@@ -218,7 +218,7 @@ class _Reading(EventRows):
         streams, copies = self.outline.on_streams, self.outline.on_copies
         self.left = {"all": [streams.left(), copies.left()], "copies": [streams.left()]}
 
-    def interval(self, group: Group) -> Iterator[Batch]:
+    def interval(self, group: EventGroup) -> Iterator[Batch]:
         """Kernels and copies once, and what the executor did."""
         on = self.outline.of_events(group)
         keys = _keys(group, on)
@@ -236,7 +236,7 @@ class _Reading(EventRows):
         is_copy = place.part == "copies" or key in self.outline.on_copies
         return "transfer" if is_copy or _COPY.match(str(key[-2])) else "kernel"
 
-    def _rows_for(self, target: str, group: Group, on: Sequence[_Place]) -> Iterator[Batch]:
+    def _rows_for(self, target: str, group: EventGroup, on: Sequence[_Place]) -> Iterator[Batch]:
         if target == "repeated":
             self._tell_repeated(len(group))
             return
@@ -248,7 +248,7 @@ class _Reading(EventRows):
         else:
             yield self._op(group, on)
 
-    def _placed(self, group: Group, on: Sequence[_Place], table: Table) -> Cells:
+    def _placed(self, group: EventGroup, on: Sequence[_Place], table: Table) -> Cells:
         cells = self.timed(group, table)
         cells.put("device_id", pa.array([place.device_id for place in on], INT))
         cells.put("stream_id", pa.array([place.stream_id for place in on], INT))
@@ -258,14 +258,14 @@ class _Reading(EventRows):
         cells.put("track_name", pa.array(names, TEXT))
         return cells
 
-    def _kernel(self, group: Group, on: Sequence[_Place]) -> Batch:
+    def _kernel(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
         """Kernels go by the type of their operator: their own names are not in the file."""
         cells = self._placed(group, on, KERNEL)
         cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(group)))
         cells.put_args({"op_name": arg("name")})
         return KERNEL.name, cells.batch()
 
-    def _transfer(self, group: Group, on: Sequence[_Place]) -> Batch:
+    def _transfer(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
         cells = self._placed(group, on, TRANSFER)
         names = [name or "" for name in _texts(group.fields["name"])]
         kinds = ["memset" if name.lower().startswith("memset") else "memcpy" for name in names]
@@ -273,14 +273,14 @@ class _Reading(EventRows):
         cells.put("direction_kind", pa.array([direction(name) for name in names], TEXT))
         return TRANSFER.name, cells.batch()
 
-    def _op(self, group: Group, on: Sequence[_Place]) -> Batch:
+    def _op(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
         cells = self._placed(group, on, SLICE)
         cells.put_constant("slice_kind", self.slice_kind(group))
         if group.category is not None:
             cells.put_constant("category_name", group.category)
         return SLICE.name, cells.batch()
 
-    def _add(self, group: Group, on: Sequence[_Place], *, is_host: bool) -> None:
+    def _add(self, group: EventGroup, on: Sequence[_Place], *, is_host: bool) -> None:
         """Add operators up; what the executor saw of a GPU is the host's time."""
         said = zip(
             on,
@@ -304,7 +304,7 @@ class _Reading(EventRows):
             tracks(group), OpEvents(ops, group.start_ns.to_pylist(), group.dur_ns.to_pylist())
         )
 
-    def skip(self, group: Group) -> None:
+    def skip(self, group: EventGroup) -> None:
         """The life of tensors is for a viewer to draw; the counters have the memory they take."""
         if group.phase not in _TENSOR_PHASES:
             EventRows.skip(self, group)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Issue, Match, Recipe, Report
 from tracekit.reading.chrome.columns import Arg, Cells, arg, integer
-from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.reader import TraceReader
 from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
 from tracekit.reading.chrome.sniffing import Survey
@@ -169,7 +169,9 @@ class _Outline:
         outline.lines.clear()
         return outline
 
-    def _note_programs(self, group: Group, seen: dict[Track, list[tuple[int, int, str]]]) -> None:
+    def _note_programs(
+        self, group: EventGroup, seen: dict[Track, list[tuple[int, int, str]]]
+    ) -> None:
         """Keep the events of lines that have programs, or may yet turn out to."""
         known = self.names.threads
         rows = zip(
@@ -227,16 +229,16 @@ class _Reading(EventRows):
     op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     has_end_mark: bool = False
 
-    def interval(self, group: Group) -> Iterator[Batch]:
+    def interval(self, group: EventGroup) -> Iterator[Batch]:
         """The rows of complete events, by the line they stand on."""
         yield from self._by_line(group)
 
-    def instants(self, group: Group) -> Iterator[Batch]:
+    def instants(self, group: EventGroup) -> Iterator[Batch]:
         """Moments: an operator may be one, for the viewer draws short ones so."""
         group.fields.pop("s", None)  # how wide a viewer draws the mark
         yield from self._by_line(group)
 
-    def skip(self, group: Group) -> None:
+    def skip(self, group: EventGroup) -> None:
         """The last member of the list is an empty object: it marks the end."""
         is_empty = group.phase is None and all(
             column.count(None) == len(column) for column in group.fields.values()
@@ -259,7 +261,7 @@ class _Reading(EventRows):
 
     # -- which table --------------------------------------------------------------------------
 
-    def _by_line(self, group: Group) -> Iterator[Batch]:
+    def _by_line(self, group: EventGroup) -> Iterator[Batch]:
         on = [self.outline.line(track) for track in tracks(group)]
         targets = self._targets(group, on)
         for target in dict.fromkeys(targets):
@@ -267,7 +269,7 @@ class _Reading(EventRows):
             part = group if len(places) == len(group) else group.take(places)
             yield from self._rows_for(target, part, [on[i] for i in places])
 
-    def _targets(self, group: Group, on: Sequence[_Line]) -> list[str]:
+    def _targets(self, group: EventGroup, on: Sequence[_Line]) -> list[str]:
         columns = [
             _column(group, *keys)
             for keys in (
@@ -282,7 +284,7 @@ class _Reading(EventRows):
             for line, name, *said in zip(on, group.fields["name"], *columns, strict=True)
         ]
 
-    def _rows_for(self, target: str, group: Group, on: Sequence[_Line]) -> Iterator[Batch]:
+    def _rows_for(self, target: str, group: EventGroup, on: Sequence[_Line]) -> Iterator[Batch]:
         if target == "kernel":
             yield self._kernel(group, on)
         elif target in ("memcpy", "memset"):
@@ -298,14 +300,14 @@ class _Reading(EventRows):
         else:
             yield from self._line_slice(group, on)
 
-    def _cells(self, group: Group, on: Sequence[_Line], table: Table) -> Cells:
+    def _cells(self, group: EventGroup, on: Sequence[_Line], table: Table) -> Cells:
         cells = self.timed(group, table)
         _put_lines(cells, on)
         return cells
 
     # -- devices ------------------------------------------------------------------------------
 
-    def _kernel(self, group: Group, on: Sequence[_Line]) -> Batch:
+    def _kernel(self, group: EventGroup, on: Sequence[_Line]) -> Batch:
         cells = self._cells(group, on, KERNEL)
         _put_launches(cells, on)
         cells.put_args(_KERNEL_ARGS)
@@ -320,7 +322,7 @@ class _Reading(EventRows):
         self._add_gpu_ops(group, on, op_names, programs)
         return KERNEL.name, cells.batch()
 
-    def _transfer(self, group: Group, on: Sequence[_Line], kind: str) -> Batch:
+    def _transfer(self, group: EventGroup, on: Sequence[_Line], kind: str) -> Batch:
         cells = self._cells(group, on, TRANSFER)
         cells.put_constant("transfer_kind", kind)
         cells.put_args(_ON_STREAM)
@@ -331,7 +333,7 @@ class _Reading(EventRows):
 
     def _add_gpu_ops(
         self,
-        group: Group,
+        group: EventGroup,
         on: Sequence[_Line],
         op_names: Sequence[str | None],
         programs: Sequence[str | None],
@@ -346,7 +348,7 @@ class _Reading(EventRows):
         ]
         self._add(group, [op if op.hlo_name or op.op_name else None for op in ops])
 
-    def _tpu_op(self, group: Group, on: Sequence[_Line], table: Table) -> Batch:
+    def _tpu_op(self, group: EventGroup, on: Sequence[_Line], table: Table) -> Batch:
         """Instructions of a TPU: those that do the work, or those that run others."""
         exact = self._exact(group)
         cells = self._cells(group, on, table)
@@ -364,7 +366,7 @@ class _Reading(EventRows):
         cells.put_args(_TPU_ARGS)
         return KERNEL.name, cells.batch()
 
-    def _exact(self, group: Group) -> pa.Array:
+    def _exact(self, group: EventGroup) -> pa.Array:
         """Durations by the device's own clock, which is finer than the viewer's, where given."""
         ps = pa.array(_whole(group, "device_duration_ps"), INT)
         is_known = pc.is_valid(ps)
@@ -374,7 +376,7 @@ class _Reading(EventRows):
             given = pc.fill_null(given, 0)
         return pc.if_else(is_known, own, given)
 
-    def _programs(self, group: Group, on: Sequence[_Line]) -> list[str | None]:
+    def _programs(self, group: EventGroup, on: Sequence[_Line]) -> list[str | None]:
         found: list[str | None] = [None] * len(group)
         for device_id, programs in self.outline.programs.items():
             places = [i for i, line in enumerate(on) if line.device_id == device_id]
@@ -384,7 +386,9 @@ class _Reading(EventRows):
                     found[place] = name
         return found
 
-    def _add(self, group: Group, ops: Sequence[Op | None], exact: pa.Array | None = None) -> None:
+    def _add(
+        self, group: EventGroup, ops: Sequence[Op | None], exact: pa.Array | None = None
+    ) -> None:
         """Add operators up, line by line."""
         dur_ns = group.dur_ns if exact is None else exact
         self.op_lines.add(
@@ -403,7 +407,7 @@ class _Reading(EventRows):
 
     # -- slices -------------------------------------------------------------------------------
 
-    def _line_slice(self, group: Group, on: Sequence[_Line]) -> Iterator[Batch]:
+    def _line_slice(self, group: EventGroup, on: Sequence[_Line]) -> Iterator[Batch]:
         """Events of host threads, and those of a device that repeat the time of others."""
         cells = self._cells(group, on, SLICE)
         kinds = _slice_kinds(group, on)
@@ -417,7 +421,7 @@ class _Reading(EventRows):
         if steps := list(_steps(group, on, rows)):
             yield STEP.name, batch_of_rows(STEP, steps)
 
-    def _memory(self, group: Group, on: Sequence[_Line]) -> Batch:
+    def _memory(self, group: EventGroup, on: Sequence[_Line]) -> Batch:
         cells = Cells(group, MEMORY_EVENT, self.report)
         _put_lines(cells, on)
         cells.put("time_ns", group.start_ns)
@@ -462,13 +466,13 @@ def _texts(values: Sequence[Any]) -> list[str | None]:
     return [_text(value) for value in values]
 
 
-def _column(group: Group, *keys: str) -> list[str | None]:
+def _column(group: EventGroup, *keys: str) -> list[str | None]:
     """The argument under the first of `keys` that a trace has, as text; None where it has none."""
     values = next((group.args[key] for key in keys if key in group.args), None)
     return [None] * len(group) if values is None else _texts(values)
 
 
-def _whole(group: Group, *keys: str) -> list[int | None]:
+def _whole(group: EventGroup, *keys: str) -> list[int | None]:
     """The number that is not negative under the first of `keys` that an event has."""
     columns = [group.args[key] for key in keys if key in group.args]
     if not columns:
@@ -477,7 +481,7 @@ def _whole(group: Group, *keys: str) -> list[int | None]:
     return [next((n for n in row if n is not None), None) for row in zip(*numbers, strict=True)]
 
 
-def _operations(group: Group, *keys: str) -> list[int | None]:
+def _operations(group: EventGroup, *keys: str) -> list[int | None]:
     """Operations by the cost model."""
     said = zip(_whole(group, *keys), _column(group, "hlo_category"), strict=True)
     return [costed(n, category) for n, category in said]
@@ -514,7 +518,7 @@ def _put_described(
         cells.put(column, pa.array([row.get(column) for row in rows], kind))
 
 
-def _op_names(group: Group) -> list[str | None]:
+def _op_names(group: EventGroup) -> list[str | None]:
     """The framework's operator: as JAX says it (name), else as TensorFlow does (annotation)."""
     said = zip(*(_column(group, key) for key in ("tf_op", "name", "annotation")), strict=True)
     return [
@@ -523,7 +527,7 @@ def _op_names(group: Group) -> list[str | None]:
     ]
 
 
-def _hlo_ops(group: Group) -> list[str | None]:
+def _hlo_ops(group: EventGroup) -> list[str | None]:
     """The instruction of each event: of one that a graph launched what its own name tells."""
     said = zip(
         _column(group, "hlo_op"),
@@ -537,14 +541,17 @@ def _hlo_ops(group: Group) -> list[str | None]:
     ]
 
 
-def _program_names(group: Group) -> list[str | None]:
+def _program_names(group: EventGroup) -> list[str | None]:
     """``jit_f(17)``: the compiled program, with its id where it is given."""
     said = zip(_column(group, "hlo_module"), _column(group, "program_id"), strict=True)
     return [f"{module}({number})" if module and number else module for module, number in said]
 
 
 def _tpu_ops(
-    group: Group, on: Sequence[_Line], names: Sequence[str | None], programs: Sequence[str | None]
+    group: EventGroup,
+    on: Sequence[_Line],
+    names: Sequence[str | None],
+    programs: Sequence[str | None],
 ) -> list[Op | None]:
     said = (
         _column(group, key)
@@ -556,7 +563,7 @@ def _tpu_ops(
     ]
 
 
-def _host_ops(group: Group, on: Sequence[_Line]) -> list[Op | None]:
+def _host_ops(group: EventGroup, on: Sequence[_Line]) -> list[Op | None]:
     """Operators that ran on the host: instructions of XLA's CPU programs, TensorFlow's kernels."""
     said = zip(
         on,
@@ -580,7 +587,7 @@ def _host_op(
     return Op("host", None, None, op_name=full) if host_slice_kind(full) == "op" else None
 
 
-def _slice_kinds(group: Group, on: Sequence[_Line]) -> list[str]:
+def _slice_kinds(group: EventGroup, on: Sequence[_Line]) -> list[str]:
     if group.phase != "X":
         return ["instant"] * len(group)
     said = (_column(group, key) for key in ("long_name", "correlation_id", "hlo_op"))
@@ -607,7 +614,9 @@ def _slice_kind(
     )
 
 
-def _steps(group: Group, on: Sequence[_Line], slices: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+def _steps(
+    group: EventGroup, on: Sequence[_Line], slices: pa.RecordBatch
+) -> Iterator[dict[str, Any]]:
     """Steps that the device saw, and steps that the program marked."""
     marks = _whole(group, "step_num")
     groups = _whole(group, "group_id")

@@ -25,7 +25,7 @@ from tracekit.reading.chrome.columns import (
     scaled,
     text,
 )
-from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.reader import TraceReader, plan_blocks
 from tracekit.reading.chrome.rows import (
     EventRows,
@@ -357,7 +357,7 @@ class _Reading(EventRows):
     flow_kinds: ClassVar = _FLOW_KINDS
     slice_args: ClassVar = _SLICE_ARGS
 
-    def interval(self, group: Group) -> Iterator[Batch]:
+    def interval(self, group: EventGroup) -> Iterator[Batch]:
         """Kernels, copies and slices, by category."""
         if group.category is None:
             for part, kind in _ascend_parts(group):
@@ -375,14 +375,14 @@ class _Reading(EventRows):
             if group.category in _STEP_CATEGORIES:
                 yield from self._steps(group, rows)
 
-    def _kernel(self, group: Group) -> Batch:
+    def _kernel(self, group: EventGroup) -> Batch:
         cells = self.timed(group, KERNEL)
         cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(group)))
         cells.put_args(_KERNEL_ARGS)
         self._note_devices(cells)
         return "kernel", cells.batch()
 
-    def _transfer(self, group: Group, kind: str) -> Batch:
+    def _transfer(self, group: EventGroup, kind: str) -> Batch:
         cells = self.timed(group, TRANSFER)
         cells.put_constant("transfer_kind", kind)
         if kind == "memcpy":
@@ -408,7 +408,7 @@ class _Reading(EventRows):
                 )
                 self.device_ranks.update(zip(devices, processes, ranks, strict=True))
 
-    def _steps(self, group: Group, slices: pa.RecordBatch) -> Iterator[Batch]:
+    def _steps(self, group: EventGroup, slices: pa.RecordBatch) -> Iterator[Batch]:
         marked = pc.indices_nonzero(pc.starts_with(slices["name"], "ProfilerStep#"))
         kind = "device" if group.category == "gpu_user_annotation" else "host"
         rows = [
@@ -419,7 +419,7 @@ class _Reading(EventRows):
         if rows:
             yield "step", batch_of_rows(STEP, rows)
 
-    def instants(self, group: Group) -> Iterator[Batch]:
+    def instants(self, group: EventGroup) -> Iterator[Batch]:
         """Allocations, and other moments as slices."""
         for is_memory, part in split(group, [n == "[memory]" for n in group.fields["name"]]):
             part.fields.pop("s", None)  # how wide a viewer draws the mark
@@ -467,7 +467,7 @@ _ASCEND_NO_WORK = (
 )
 
 
-def _ascend_parts(group: Group) -> Iterator[tuple[Group, str]]:
+def _ascend_parts(group: EventGroup) -> Iterator[tuple[EventGroup, str]]:
     """Rows without a category, by what they are: those of Ascend's device and runtime."""
     tasks = group.args.get("Task Type") or [None] * len(group)
     kinds = [

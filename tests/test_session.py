@@ -16,7 +16,7 @@ from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.intake import Options, ingest
 from tracekit.roofline.chart import Chart
-from tracekit.roofline.request import Request
+from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 from tracekit.store import create_store, open_store
 
@@ -94,7 +94,7 @@ def names(chart: Chart) -> list[str]:
     return [row["name"] for row in rows]
 
 
-BY_RUN = Request(by="run")
+BY_RUN = RooflineRequest(by="run")
 
 
 def test_without_a_word_it_is_the_newest_run(session: Session) -> None:
@@ -147,7 +147,7 @@ def test_a_run_that_is_not_there(session: Session, patterns: list[str], says: st
 
 def test_a_trajectory_is_of_all_runs_with_its_label(session: Session) -> None:
     chart = session.undrawn_roofline(
-        request=Request(trajectory="batch", series=("net",), model="4d")
+        request=RooflineRequest(trajectory="batch", series=("net",), model="4d")
     )
     (panel,) = chart.panels
     assert {series.name: series.tags for series in panel.series} == {
@@ -166,14 +166,14 @@ def test_a_trajectory_is_of_all_runs_with_its_label(session: Session) -> None:
 
 
 def test_a_trajectory_of_chosen_runs(session: Session) -> None:
-    chart = session.undrawn_roofline(["conv2d-*"], Request(trajectory="batch"))
+    chart = session.undrawn_roofline(["conv2d-*"], RooflineRequest(trajectory="batch"))
     ((series,),) = [panel.series for panel in chart.panels]
     assert series.tags == ["16", "64", "128"]
 
 
 def test_a_label_that_no_run_has(session: Session) -> None:
     with pytest.raises(UsageError, match=r"label 'depth'; labels: batch, net\. .*ingest"):
-        session.undrawn_roofline(request=Request(trajectory="depth"))
+        session.undrawn_roofline(request=RooflineRequest(trajectory="depth"))
 
 
 def test_a_run_without_counters_says_how_to_get_them(session: Session) -> None:
@@ -190,15 +190,15 @@ def test_every_granularity_has_one_point_of_one_launch(session: Session, by: str
         "phase": "unknown",
         "run": "plain",
     }
-    assert names(session.undrawn_roofline(["plain"], Request(by=by))) == [expected[by]]
+    assert names(session.undrawn_roofline(["plain"], RooflineRequest(by=by))) == [expected[by]]
 
 
 def test_levels_that_were_not_collected(session: Session) -> None:
-    chart = session.undrawn_roofline(["plain"], Request(model="hierarchical"))
+    chart = session.undrawn_roofline(["plain"], RooflineRequest(model="hierarchical"))
     (panel,) = chart.panels
     assert [series.name for series in panel.series] == ["dram"]
     with pytest.raises(UsageError, match="bytes of L2: not collected"):
-        session.undrawn_roofline(["plain"], Request(level="l2"))
+        session.undrawn_roofline(["plain"], RooflineRequest(level="l2"))
 
 
 def test_an_empty_store_says_so(tmp_path: Path) -> None:

@@ -22,12 +22,12 @@ from tracekit.render.text import inert
 from tracekit.result import Result
 from tracekit.roofline.build import CONFIGURATIONS, COUNTERS, EVENTS, OPERATORS, build
 from tracekit.roofline.chart import Chart
-from tracekit.roofline.points import Labels
-from tracekit.roofline.request import OF_TIMELINES, Request
+from tracekit.roofline.points import RunLabels
+from tracekit.roofline.request import OF_TIMELINES, RooflineRequest
 from tracekit.roofline.series import no_label
 
 
-def _refuse(label: str, labels: Labels) -> NoReturn:
+def _refuse(label: str, labels: RunLabels) -> NoReturn:
     raise UsageError(no_label("trajectory", label, labels))
 
 
@@ -57,15 +57,17 @@ class Session:
         """The ID of a run given by name or ID; the newest run for None; raises UsageError."""
         return self.database.run_id(name)
 
-    def undrawn_roofline(self, runs: Sequence[str] = (), request: Request | None = None) -> Chart:
+    def undrawn_roofline(
+        self, runs: Sequence[str] = (), request: RooflineRequest | None = None
+    ) -> Chart:
         """The roofline of some runs, not yet drawn.
 
         `runs` are names, ids or patterns such as ``conv2d*``. Without any: all runs that have
         the label of a trajectory, else the newest run. Raises UsageError where there is nothing
         to draw, and says what is missing.
         """
-        asked = request or Request()
-        labels = Labels.of(self.query("run_labels"))
+        asked = request or RooflineRequest()
+        labels = RunLabels.of(self.query("run_labels"))
         names = self.run_names()
         chosen = self._runs(runs, asked, labels, names)
         if asked.by == "configuration" or (chosen and all(map(self._is_of_tables, chosen))):
@@ -111,7 +113,7 @@ class Session:
         notes = (f"no hardware counters in: {', '.join(without)}",) if without else ()
         return replace(chart, data=replace(chart.data, notes=(*chart.data.notes, *notes)))
 
-    def _of_tables(self, asked: Request, runs: Sequence[str], labels: Labels) -> Chart:
+    def _of_tables(self, asked: RooflineRequest, runs: Sequence[str], labels: RunLabels) -> Chart:
         """The roofline of the configurations of some runs."""
         asked.require_configurations()
         asked = replace(asked, by="configuration")
@@ -129,15 +131,15 @@ class Session:
         """Draw the roofline of some runs: gives ``figure``, of matplotlib, and ``data``, a Result.
 
         `runs` as for ``undrawn_roofline``, `options` are the fields of
-        ``tracekit.roofline.request.Request``, `size` is column, page or slide, `style` one of
+        ``tracekit.roofline.request.RooflineRequest``, `size` is column, page or slide, `style` one of
         matplotlib's.
         """
         from tracekit.render.roofline import draw
 
-        return draw(self.undrawn_roofline(runs, Request(**options)), size=size, style=style)
+        return draw(self.undrawn_roofline(runs, RooflineRequest(**options)), size=size, style=style)
 
     def undrawn_chart(
-        self, name: str, runs: Sequence[str] = (), request: charts.Request | None = None
+        self, name: str, runs: Sequence[str] = (), request: charts.ChartRequest | None = None
     ) -> AnyChart:
         """The chart called `name` of some runs, not yet drawn.
 
@@ -153,8 +155,8 @@ class Session:
             run for run in names if self.database.has_rows_in(kind.table, run)
         ]
         known = {run: names[run] for run in chosen}
-        labels = Labels.of(self.query("run_labels"))
-        asked = request or charts.Request()
+        labels = RunLabels.of(self.query("run_labels"))
+        asked = request or charts.ChartRequest()
         return kind.build(self.database, known if runs else by_name(known), labels, asked)
 
     def chart(
@@ -172,12 +174,12 @@ class Session:
         """Draw the chart called `name`: gives ``figure``, of matplotlib, and ``data``, a Result.
 
         `runs` as for ``undrawn_chart``; `over`, `series`, `panels` and `title` are the fields of
-        ``tracekit.charts.request.Request``, `options` what the chart alone can be asked, `size`
+        ``tracekit.charts.request.ChartRequest``, `options` what the chart alone can be asked, `size`
         is column, page or slide, `style` one of matplotlib's.
         """
         from tracekit.render.charts import draw
 
-        asked = charts.Request(
+        asked = charts.ChartRequest(
             over, series if isinstance(series, str) else tuple(series), panels, title, options
         )
         return draw(self.undrawn_chart(name, runs, asked), size=size, style=style)
@@ -235,7 +237,11 @@ class Session:
         return [replace(result, table=pa.concat_tables(of_run))]
 
     def _runs(
-        self, patterns: Sequence[str], request: Request, labels: Labels, names: dict[str, str]
+        self,
+        patterns: Sequence[str],
+        request: RooflineRequest,
+        labels: RunLabels,
+        names: dict[str, str],
     ) -> list[str]:
         """The ids of the runs that are meant."""
         if patterns:

@@ -135,7 +135,7 @@ class Damage:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown(Damage):
+class UnknownIngest(Damage):
     """An ingest without a manifest: one of an older tracekit, or what is left of another."""
 
 
@@ -355,7 +355,7 @@ class Store:
             yield from self.damages_of(commit, is_deep=is_deep) or self._unreadable(commit)
             if not self.manifest_of(commit).exists():
                 what = "is missing: cannot tell whether the files are intact"
-                yield Unknown(self.manifest_of(commit), what, commit)
+                yield UnknownIngest(self.manifest_of(commit), what, commit)
         if run_id is None:
             yield from self._litter()
 

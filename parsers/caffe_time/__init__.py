@@ -25,7 +25,7 @@ from tracekit.parsers.caffe_time.lines import (
     time_of,
 )
 from tracekit.parsers.caffe_time.nets import Net, Nets
-from tracekit.reading.text.lines import Block, as_utf8, blocks, tell_places
+from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places
 from tracekit.schema import LAYER_STAT, batch_of_rows
 from tracekit.source import Source
 
@@ -99,7 +99,7 @@ class _Reading:
         self._devices: dict[str, None] = {}
         self.row_count = 0
 
-    def take(self, block: Block) -> None:
+    def take(self, block: TextBlock) -> None:
         """Read whole lines."""
         place = block.offset_bytes
         for line in block.lines:

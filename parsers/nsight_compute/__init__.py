@@ -19,7 +19,7 @@ from tracekit.parsers.nsight_compute.assemble import Assembler, EvidenceSink, Si
 from tracekit.parsers.nsight_compute.counting import counting
 from tracekit.parsers.nsight_compute.csvpages import HEADER, SUMMARY, CsvPage
 from tracekit.parsers.nsight_compute.textpage import TextPage, looks_like_it
-from tracekit.reading.text.lines import Block, as_utf8, blocks, tell_places
+from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places
 from tracekit.reading.text.numbers import Notation
 from tracekit.schema import DEVICE_TABLE, batch_of_rows
 from tracekit.source import Source
@@ -111,7 +111,7 @@ class _Pages:
         self.text = TextPage(sink, report)
         self._messages = messages
 
-    def take(self, block: Block) -> None:
+    def take(self, block: TextBlock) -> None:
         """Read whole lines."""
         self.csv.begin_block()
         self.csv.is_last_line = self.text.is_last_line = block.is_open
@@ -147,7 +147,7 @@ class _Reading:
         self.messages = _Messages(report)
         self._pages = _Pages(sink, report, self.messages)
 
-    def take(self, block: Block) -> None:
+    def take(self, block: TextBlock) -> None:
         """Read whole lines."""
         self._pages.take(block)
 

@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.nsight_compute.columns import (
-    Cells,
-    Column,
     Filler,
     Flags,
     Floats,
     Ints,
+    PageCells,
+    PageColumn,
     of_one_event,
 )
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
@@ -296,7 +296,7 @@ class Assembler:
 
     # -- cells --------------------------------------------------------------------------------
 
-    def _read(self, launches: Sequence[Launch], cut: int) -> Cells:
+    def _read(self, launches: Sequence[Launch], cut: int) -> PageCells:
         starts = [at for at, _ in self._of_launch[: len(launches)]]
         counts = np.diff([*starts, cut])
         metric = np.array(self._keys[:cut], np.int64)
@@ -312,7 +312,7 @@ class Assembler:
         rows = np.repeat(np.arange(len(launches)), counts)
         failed = np.bincount(rows[status == "nan"], minlength=len(launches))
         times = np.array([launch.launch_count for launch in launches], np.int64)
-        cells = Cells(
+        cells = PageCells(
             rows,
             metric,
             raw,
@@ -377,7 +377,7 @@ class Assembler:
                 )
             )
 
-    def _metric_rows(self, launches: Sequence[Launch], cells: Cells) -> pa.RecordBatch:
+    def _metric_rows(self, launches: Sequence[Launch], cells: PageCells) -> pa.RecordBatch:
         length = len(cells.raw)
         ids = np.array([launch.event_id for launch in launches], np.int64)
         used, places = np.unique(cells.metric, return_inverse=True)
@@ -404,7 +404,7 @@ class Assembler:
 
     # -- counters that have a column ----------------------------------------------------------
 
-    def _columns(self, launches: Sequence[Launch], cells: Cells) -> dict[str, dict[str, Any]]:
+    def _columns(self, launches: Sequence[Launch], cells: PageCells) -> dict[str, dict[str, Any]]:
         """Values by table and column, with why they are missing under ``status_json``."""
         columns: dict[str, dict[str, Any]] = {"kernel": {}, "kernel_counter": {}}
         reasons: list[dict[str, str]] = [{} for _ in launches]
@@ -412,7 +412,7 @@ class Assembler:
             if table == "device":
                 self._note_device(launches, cells, name, fillers)
                 continue
-            column = Column(name, len(launches))
+            column = PageColumn(name, len(launches))
             column.fill(cells, fillers)
             kind = (KERNEL if table == "kernel" else KERNEL_COUNTER).schema.field(name).type
             columns[table][name] = column.integers(self.notation) if kind == INT else column.reals()
@@ -425,7 +425,7 @@ class Assembler:
         )
         return columns
 
-    def _by_column(self, cells: Cells) -> dict[tuple[str, str], list[Filler]]:
+    def _by_column(self, cells: PageCells) -> dict[tuple[str, str], list[Filler]]:
         """The metrics that fill each column, with the places of their cells."""
         found: dict[tuple[str, str], list[Filler]] = {}
         order = np.argsort(cells.metric, kind="stable")
@@ -442,7 +442,7 @@ class Assembler:
         return of_one_event(cells, found)
 
     def _note_device(
-        self, launches: Sequence[Launch], cells: Cells, column: str, fillers: Sequence[Filler]
+        self, launches: Sequence[Launch], cells: PageCells, column: str, fillers: Sequence[Filler]
     ) -> None:
         """What a report says of a device is the same in each of its launches."""
         for filler in sorted(fillers, key=lambda filler: filler.target.rank):
@@ -452,7 +452,7 @@ class Assembler:
                     value = _of_device(column, cells, int(place))
                     known |= {} if value is None else {column: value}
 
-    def _count(self, column: Column, table: str, failed: Flags) -> None:
+    def _count(self, column: PageColumn, table: str, failed: Flags) -> None:
         """Keep an account of which launches lack a counter, for `_tell_missing`."""
         if table == "kernel" and column.name != "dur_ns":
             return
@@ -493,7 +493,7 @@ class Assembler:
             )
         )
 
-    def _tell_column(self, column: Column) -> None:
+    def _tell_column(self, column: PageColumn) -> None:
         """Tell why a column has no value although its counters have."""
         if column.disagreeing:
             self.report.issue(
@@ -554,7 +554,7 @@ def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
     )
 
 
-def _of_device(column: str, cells: Cells, place: int) -> str | int | None:
+def _of_device(column: str, cells: PageCells, place: int) -> str | int | None:
     """The value of a cell that describes a device."""
     if column == "name":
         return cells.raw[place].as_py() if cells.status[place] == "text" else None

@@ -47,7 +47,7 @@ _PARTS = {"shared_memory_bytes": 2}
 
 
 @dataclass(slots=True)
-class Cells:
+class PageCells:
     """The metric cells of a batch: which launch, which metric, what was written."""
 
     launch: Ints
@@ -86,7 +86,7 @@ class _Known:
     place: Ints
 
 
-class Column:
+class PageColumn:
     """One column being filled; ``reasons`` says of a launch why it has no value."""
 
     def __init__(self, name: str, length: int) -> None:
@@ -98,7 +98,7 @@ class Column:
         self._rank = np.full(length, _NO_RANK)
         self.texts: dict[int, tuple[str, int]] = {}  # and power: beyond what a float holds
 
-    def fill(self, cells: Cells, fillers: Sequence[Filler]) -> None:
+    def fill(self, cells: PageCells, fillers: Sequence[Filler]) -> None:
         """Take the cells of these metrics over."""
         if fillers[0].target.path:
             self._add(cells, fillers)
@@ -132,12 +132,12 @@ class Column:
 
     # -- counters of one thing ------------------------------------------------------------------
 
-    def _take_all(self, cells: Cells, fillers: Sequence[Filler]) -> None:
+    def _take_all(self, cells: PageCells, fillers: Sequence[Filler]) -> None:
         """The best last; of one rank the finest first."""
         for filler in sorted(fillers, key=lambda f: (-f.target.rank, f.power)):
             self._take(cells, filler)
 
-    def _take(self, cells: Cells, filler: Filler) -> None:
+    def _take(self, cells: PageCells, filler: Filler) -> None:
         """Take one metric over; of equal rank what is there stays, unless they disagree."""
         known = self._known(cells, filler)
         is_same = self._rank[known.launch] == filler.target.rank
@@ -153,7 +153,7 @@ class Column:
             for launch, place in zip(launches, known.place[~is_same], strict=True):
                 self.texts[int(launch)] = cells.raw[int(place)].as_py(), filler.power
 
-    def _known(self, cells: Cells, filler: Filler) -> _Known:
+    def _known(self, cells: PageCells, filler: Filler) -> _Known:
         places = filler.places
         launches, numbers = cells.launch[places], cells.value[places] * filler.target.factor
         status = cells.status[places]
@@ -181,7 +181,7 @@ class Column:
 
     # -- counters that are parts of one thing ---------------------------------------------------
 
-    def _add(self, cells: Cells, fillers: Sequence[Filler]) -> None:
+    def _add(self, cells: PageCells, fillers: Sequence[Filler]) -> None:
         """Add the parts up, but no part of what another counter is the total of."""
         parts = self._parts(cells, fillers)
         combine = np.fmax if self.name.endswith("_peak_per_cycle") else np.add
@@ -200,16 +200,20 @@ class Column:
         self.value[list(self.reasons)] = np.nan
         self.texts = next(iter(parts.values())).texts if len(parts) == 1 else {}
 
-    def _parts(self, cells: Cells, fillers: Sequence[Filler]) -> dict[tuple[str, ...], Column]:
+    def _parts(
+        self, cells: PageCells, fillers: Sequence[Filler]
+    ) -> dict[tuple[str, ...], PageColumn]:
         """A column for each counter, totals before their parts."""
-        parts: dict[tuple[str, ...], Column] = {}
+        parts: dict[tuple[str, ...], PageColumn] = {}
         for path in sorted({filler.target.path for filler in fillers}, key=lambda p: (len(p), p)):
-            part = parts[path] = Column(self.name, len(self.value))
+            part = parts[path] = PageColumn(self.name, len(self.value))
             part._take_all(cells, [filler for filler in fillers if filler.target.path == path])
             self.disagreeing += part.disagreeing
         return parts
 
-    def _is_in_a_total(self, path: tuple[str, ...], parts: dict[tuple[str, ...], Column]) -> Flags:
+    def _is_in_a_total(
+        self, path: tuple[str, ...], parts: dict[tuple[str, ...], PageColumn]
+    ) -> Flags:
         flags = np.zeros(len(self.value), np.bool_)
         for total, part in parts.items():
             if _begins(total, path):
@@ -232,7 +236,7 @@ class Column:
 
 
 def of_one_event(
-    cells: Cells, columns: Mapping[tuple[str, str], Sequence[Filler]]
+    cells: PageCells, columns: Mapping[tuple[str, str], Sequence[Filler]]
 ) -> dict[tuple[str, str], list[Filler]]:
     """The fillers of each column, those left out that are of another counter than its event's.
 

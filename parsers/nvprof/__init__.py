@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.nvprof.counters import COUNTERS, L2_SECTORS, LEVELS, OCCUPANCY, Row, as_json
-from tracekit.parsers.nvprof.found import Found
+from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.issues import cut_device, early_end, rounded_times
 from tracekit.parsers.nvprof.reading import NOTHING, Reading
 from tracekit.parsers.nvprof.tables import header_of
-from tracekit.reading.text.lines import Line, as_utf8, lines, without_escapes
+from tracekit.reading.text.lines import TextLine, as_utf8, lines, without_escapes
 from tracekit.source import Source
 
 _ROWS_IN_A_BATCH = 8192
@@ -79,9 +79,9 @@ class NvprofParser:
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a file; see the module."""
-        found = Found(report)
+        found = PendingRows(report)
         reading = Reading(found)
-        last: Line | None = None
+        last: TextLine | None = None
         for last in lines(source, report):
             reading.read(last)
             if found.pending >= _ROWS_IN_A_BATCH:

@@ -20,8 +20,8 @@ from tracekit.parsers.nvprof.quantities import (
     value,
     whole,
 )
-from tracekit.parsers.nvprof.tables import SIZES, Cells, Layout
-from tracekit.reading.text.lines import Line
+from tracekit.parsers.nvprof.tables import SIZES, Cells, TableLayout
+from tracekit.reading.text.lines import TextLine
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import EVENT_TABLES, TABLES, batch_of_rows
 
@@ -41,7 +41,7 @@ class Where:
     pid: int | None = None
     title: str = ""
     is_read: bool = True
-    table: Layout | None = None
+    table: TableLayout | None = None
     table_offset: int = 0
     units: dict[str, str] = field(default_factory=dict)
     awaits_units: bool = False
@@ -61,7 +61,7 @@ class Where:
 
 
 @dataclass(slots=True)
-class Found:
+class PendingRows:
     """Rows that wait for a batch, kernels that may go on, and what outlives a line."""
 
     report: Report
@@ -78,13 +78,13 @@ class Found:
     kilo: int | None = None
     coarsest_ns: Decimal = Decimal(0)
 
-    def tell(self, issue: Issue, line: Line | None = None, **more: Any) -> None:
+    def tell(self, issue: Issue, line: TextLine | None = None, **more: Any) -> None:
         """Tell an issue at a line, with the numbers in `more`."""
         if line is not None:
             more["first_offset_bytes"] = line.offset_bytes
         self.report.issue(replace(issue, **more))
 
-    def tell_damaged(self, line: Line) -> None:
+    def tell_damaged(self, line: TextLine) -> None:
         """Tell a row that cannot be read."""
         self.report.event_count += 1
         self.tell(DAMAGED, line, lost_bytes=line.size_bytes)
@@ -173,7 +173,7 @@ class Found:
                 row[column] = real(total) if is_rate else whole(total)
         return row
 
-    def kernel_of(self, line: Line, key: KernelKey, mark: tuple[str, str]) -> Kernel:
+    def kernel_of(self, line: TextLine, key: KernelKey, mark: tuple[str, str]) -> Kernel:
         """The kernel of `key`; a new one where it has been told of `mark` already."""
         kernel = self.kernels.get(key)
         if kernel is None or mark in kernel.seen:

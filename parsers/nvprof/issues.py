@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from tracekit.parser import Issue
-from tracekit.reading.text.lines import Line
+from tracekit.reading.text.lines import TextLine
 
 DAMAGED = Issue(
     "damaged_event",
@@ -99,7 +99,7 @@ def total(kind: str, *, is_kept: bool) -> Issue:
     )
 
 
-def early_end(last: Line | None, *, awaits_footnote: bool) -> Issue | None:
+def early_end(last: TextLine | None, *, awaits_footnote: bool) -> Issue | None:
     """Why the file may end too early."""
     if last is not None and not last.is_ended:
         what = "the last line has no line feed: the file may be cut there"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from tracekit.parsers.nvprof.counters import OCCUPANCY, Kernel
-from tracekit.parsers.nvprof.found import Found
+from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.issues import CONTRADICTION, UNNAMED
 from tracekit.parsers.nvprof.quantities import (
     DEFAULT_KILO,
@@ -16,10 +16,10 @@ from tracekit.parsers.nvprof.quantities import (
     real,
 )
 from tracekit.parsers.nvprof.tables import Cells
-from tracekit.reading.text.lines import Line
+from tracekit.reading.text.lines import TextLine
 
 
-def metric_row(found: Found, line: Line, cells: Cells) -> None:
+def metric_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
     """A metric or an event of a kernel: its mean over so many launches."""
     metric, times = cells["metric"], count(cells["invocations"])
     if not metric or not times:
@@ -37,7 +37,7 @@ def metric_row(found: Found, line: Line, cells: Cells) -> None:
         kernel.row["occupancy_ratio"] = real(mean)
 
 
-def _kernel_with(found: Found, line: Line, cells: Cells, metric: str) -> Kernel:
+def _kernel_with(found: PendingRows, line: TextLine, cells: Cells, metric: str) -> Kernel:
     """The kernel that a metric line is of.
 
     A metric that the kernel has already is another kernel's, whose own line is lost.
@@ -54,13 +54,13 @@ def _kernel_with(found: Found, line: Line, cells: Cells, metric: str) -> Kernel:
     return found.kernel_of(line, key, mark)
 
 
-def _counter_section(found: Found) -> str:
+def _counter_section(found: PendingRows) -> str:
     names = found.where.table.names if found.where.table else ()
     return "Event result" if "Event Name" in names else "Metric result"
 
 
 def metric_cell(
-    found: Found, kernel: Kernel, name: str, raw: str, said: Value, cells: Cells | None = None
+    found: PendingRows, kernel: Kernel, name: str, raw: str, said: Value, cells: Cells | None = None
 ) -> Decimal | None:
     """Put a row of kernel_metric; the value in base units, of one launch."""
     kilo, cells = found.kilo or DEFAULT_KILO, cells or {}
@@ -90,7 +90,7 @@ def metric_cell(
     return number
 
 
-def _exact_mean(found: Found, mean: Decimal, cells: Cells) -> Decimal:
+def _exact_mean(found: PendingRows, mean: Decimal, cells: Cells) -> Decimal:
     """Total / Invocations, of which nvprof writes the whole part as Avg."""
     total = found.where.value(cells, "total").number
     exact = mean if total is None else total / int(cells["invocations"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tracekit.parsers.nvprof.found import MOST_KEPT, MOST_MESSAGES, Found, Where
+from tracekit.parsers.nvprof.found import MOST_KEPT, MOST_MESSAGES, PendingRows, Where
 from tracekit.parsers.nvprof.issues import (
     BESIDE_A_ROW,
     OTHER,
@@ -16,10 +16,10 @@ from tracekit.parsers.nvprof.issues import (
 )
 from tracekit.parsers.nvprof.metrics import metric_row
 from tracekit.parsers.nvprof.quantities import UNITS, DamagedRow
-from tracekit.parsers.nvprof.tables import NOTE, ROW_IN_NAME, Cells, Layout, header_of
+from tracekit.parsers.nvprof.tables import NOTE, ROW_IN_NAME, Cells, TableLayout, header_of
 from tracekit.parsers.nvprof.totals import summary_row, unified_row
 from tracekit.parsers.nvprof.traces import trace_row
-from tracekit.reading.text.lines import Line
+from tracekit.reading.text.lines import TextLine
 
 _MOST_TEXT = 500
 # A last line that ends so is not cut, whether a line feed follows or not.
@@ -46,7 +46,7 @@ _UNREAD = ("NVTX result", "CPU profiling result", "Dependency Analysis", "System
 class Reading:
     """One file being read, and what nvprof says in it."""
 
-    found: Found
+    found: PendingRows
     processes: dict[int | None, str | None] = field(default_factory=dict)
     messages: set[str] = field(default_factory=set)
     nothing: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Reading:
         """Where in the file the reading stands."""
         return self.found.where
 
-    def read(self, line: Line) -> None:
+    def read(self, line: TextLine) -> None:
         """Take one line; nvprof's own messages may stand behind what the program wrote."""
         text = line.text
         mark = _MARK.search(text) if "==" in text else None
@@ -69,7 +69,7 @@ class Reading:
         self._plain(line, text[: mark.start()], is_ended=True)
         self._message(line, mark["pid"], text[mark.end() :].strip())
 
-    def _plain(self, line: Line, text: str, *, is_ended: bool) -> None:
+    def _plain(self, line: TextLine, text: str, *, is_ended: bool) -> None:
         if not text.strip():
             return
         if header := header_of(text):
@@ -87,7 +87,7 @@ class Reading:
         elif not self._is_about(line, text, self.where.table):
             self._row(line, text.rstrip(), self.where.table, is_ended=is_ended)
 
-    def _begin(self, layout: Layout, line: Line) -> None:
+    def _begin(self, layout: TableLayout, line: TextLine) -> None:
         self.where.table, self.where.table_offset = layout, line.offset_bytes
         self.where.units, self.where.awaits_units = {}, layout.is_csv
         is_gpu = self.where.title in ("", "Profiling result")
@@ -98,7 +98,7 @@ class Reading:
         self.where.kernel, self.where.is_first_of_kernel = None, False
         self.awaits_footnote |= "Regs*" in layout.names
 
-    def _place(self, line: Line, text: str) -> bool:
+    def _place(self, line: TextLine, text: str) -> bool:
         """Note a line that says which device or kernel the next rows are of."""
         if match := _DEVICE_LINE.fullmatch(text):
             self.where.device = match["device"]
@@ -114,7 +114,7 @@ class Reading:
                 self.found.tell_damaged(line)
         return True
 
-    def _is_about(self, line: Line, text: str, table: Layout) -> bool:
+    def _is_about(self, line: TextLine, text: str, table: TableLayout) -> bool:
         """Take a line that belongs to a table and is no row of it: units, footnotes, places."""
         awaited, self.where.awaits_units = self.where.awaits_units, False
         if awaited:
@@ -130,7 +130,7 @@ class Reading:
             return True
         return not table.is_csv and self._place(line, text)
 
-    def _message(self, line: Line, pid: str | None, text: str) -> None:
+    def _message(self, line: TextLine, pid: str | None, text: str) -> None:
         self.where.pid = int(pid) if pid else None
         if len(self.processes) < MOST_KEPT:
             self.processes.setdefault(self.where.pid, None)
@@ -147,7 +147,7 @@ class Reading:
         elif not _CHATTER.fullmatch(text):
             self.found.tell(OTHER, line)
 
-    def _note_command(self, line: Line, pid: str | None, match: re.Match[str]) -> None:
+    def _note_command(self, line: TextLine, pid: str | None, match: re.Match[str]) -> None:
         """Note what a process ran, which nvprof says twice."""
         known, command = self.processes.get(self.where.pid), match["command"]
         if known not in (None, command) or match["pid"] not in (None, pid):
@@ -155,7 +155,7 @@ class Reading:
         if self.where.pid in self.processes:
             self.processes[self.where.pid] = command
 
-    def _section(self, title: str, line: Line) -> None:
+    def _section(self, title: str, line: TextLine) -> None:
         self.where.title = title
         self.where.table, self.where.has_summary = None, False
         self.where.is_read = not title.startswith(_UNREAD)
@@ -165,18 +165,18 @@ class Reading:
         if not self.where.is_read:
             self.found.tell(unread(self.where.title, 0), line)
 
-    def _tell_message(self, kind: str, text: str, line: Line) -> None:
+    def _tell_message(self, kind: str, text: str, line: TextLine) -> None:
         if len(self.messages) >= MOST_MESSAGES and text not in self.messages:
             text = "(further messages)"
         self.messages.add(text)
         self.found.tell(said(kind, text), line)
 
-    def _note_nothing(self, text: str, line: Line) -> None:
+    def _note_nothing(self, text: str, line: TextLine) -> None:
         if text not in self.nothing:
             self.nothing.append(text)
         self.found.tell(nothing(text), line)
 
-    def _row(self, line: Line, text: str, table: Layout, *, is_ended: bool) -> None:
+    def _row(self, line: TextLine, text: str, table: TableLayout, *, is_ended: bool) -> None:
         try:
             cells = table.cells(text)
             if cells is None:
@@ -197,7 +197,7 @@ class Reading:
             if "type" in table.keys and not text.startswith(" " * 20):
                 self.where.type_name = None  # the line may have begun rows of another type
 
-    def _take(self, line: Line, cells: Cells, table: Layout) -> None:
+    def _take(self, line: TextLine, cells: Cells, table: TableLayout) -> None:
         if table.kind == "trace":
             trace_row(self.found, line, cells, table)
         elif table.kind == "metrics":

@@ -82,7 +82,7 @@ NOTE = "\0note"  # the key of what is no cell
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TableLayout:
     """The columns of a table, from its header.
 
     `keys` are the names in one spelling; `free` is the place of the column that may contain
@@ -187,7 +187,7 @@ def _csv_cells(text: str) -> list[str]:
 class Header:
     """The header of a table in a line: what stands before it, and whether a row is glued to it."""
 
-    layout: Layout
+    layout: TableLayout
     before: str
     has_row: bool
 
@@ -210,7 +210,7 @@ def header_of(text: str) -> Header | None:
     return None
 
 
-def _layout(names: list[str], *, is_csv: bool) -> Layout | None:
+def _layout(names: list[str], *, is_csv: bool) -> TableLayout | None:
     plain = [name.rstrip("*").lower() for name in names]
     keys = [_KEYS.get(name, name) for name in plain]
     kind = next((kind for kind, needs in _KINDS if needs <= set(keys)), None)
@@ -220,7 +220,7 @@ def _layout(names: list[str], *, is_csv: bool) -> Layout | None:
     if free not in keys:
         free = "metric"
     pairs = dict(zip(keys, names, strict=True))
-    return Layout(
+    return TableLayout(
         kind,
         tuple(names),
         tuple(keys),

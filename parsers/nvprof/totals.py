@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from tracekit.parsers.nvprof.counters import Row
-from tracekit.parsers.nvprof.found import MOST_KEPT, Found
+from tracekit.parsers.nvprof.found import MOST_KEPT, PendingRows
 from tracekit.parsers.nvprof.issues import total
 from tracekit.parsers.nvprof.metrics import metric_cell
 from tracekit.parsers.nvprof.quantities import NONE, DamagedRow, count
 from tracekit.parsers.nvprof.tables import Cells
-from tracekit.reading.text.lines import Line
+from tracekit.reading.text.lines import TextLine
 
 _TOTALS = ("API calls", "OpenACC", "OpenMP", "Range", "NVTX")
 
 
-def summary_row(found: Found, line: Line, cells: Cells) -> None:
+def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
     """A kernel added up; what else a summary has is a total."""
     if cells.get("type"):
         found.where.type_name = cells["type"].rstrip(":")
@@ -46,14 +46,14 @@ def summary_row(found: Found, line: Line, cells: Cells) -> None:
     metric_cell(found, kernel, "Time", cells.get("avg", ""), mean, cells)
 
 
-def unified_row(found: Found, line: Line, cells: Cells) -> None:
+def unified_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
     """Migrations of unified memory, added up."""
     count(cells["count"])
     found.kinds.add("summary")
     _total(found, line, "Unified Memory", {"device": found.where.device, **cells})
 
 
-def _total(found: Found, line: Line, kind: str, what: Row) -> None:
+def _total(found: PendingRows, line: TextLine, kind: str, what: Row) -> None:
     """A row of totals that no table takes: it goes to the file's metadata."""
     is_kept = len(found.totals) < MOST_KEPT
     if is_kept:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from tracekit.parsers.nvprof.counters import OCCUPANCY, Kernel, Row, as_json
-from tracekit.parsers.nvprof.found import Found
+from tracekit.parsers.nvprof.found import PendingRows
 from tracekit.parsers.nvprof.issues import ODD_VALUE
 from tracekit.parsers.nvprof.metrics import metric_cell
 from tracekit.parsers.nvprof.quantities import NONE, DamagedRow, integer, real, value
-from tracekit.parsers.nvprof.tables import Cells, Layout
+from tracekit.parsers.nvprof.tables import Cells, TableLayout
 from tracekit.reading.copies import direction
-from tracekit.reading.text.lines import Line
+from tracekit.reading.text.lines import TextLine
 from tracekit.schema import TABLES
 
 _NUMBERED = {"context": "context_id", "stream": "stream_id", "regs": "registers_per_thread_count"}
@@ -25,7 +25,7 @@ _COLUMNS = {table: {c.name for c in TABLES[table].columns} for table in ("slice"
 _DRIVER_CALL = re.compile(r"cu[A-Z]\w*")
 
 
-def trace_row(found: Found, line: Line, cells: Cells, table: Layout) -> None:
+def trace_row(found: PendingRows, line: TextLine, cells: Cells, table: TableLayout) -> None:
     """One event of a trace."""
     row: Row = {
         "event_id": line.offset_bytes,
@@ -43,7 +43,7 @@ def trace_row(found: Found, line: Line, cells: Cells, table: Layout) -> None:
     found.report.event_count += 1
 
 
-def _call_row(found: Found, row: Row, cells: Cells, table: Layout) -> None:
+def _call_row(found: PendingRows, row: Row, cells: Cells, table: TableLayout) -> None:
     """A call of the runtime or the driver; in text with the kernel it launched."""
     name, row["correlation_id"] = _correlation(cells)
     args = _arguments(cells, table.arguments | table.metrics)
@@ -57,7 +57,7 @@ def _call_row(found: Found, row: Row, cells: Cells, table: Layout) -> None:
     found.put("slice", row | {"name": name, "slice_kind": kind, "args_json": as_json(args)})
 
 
-def _device_row(found: Found, row: Row, cells: Cells, table: Layout) -> None:
+def _device_row(found: PendingRows, row: Row, cells: Cells, table: TableLayout) -> None:
     name, row["correlation_id"] = _correlation(cells)
     device = cells.get("device", "")
     row["name"], row["device_id"] = name, found.device(device, row["event_id"])
@@ -85,7 +85,7 @@ def _device_row(found: Found, row: Row, cells: Cells, table: Layout) -> None:
         found.put("slice", _of_table(row, "slice", args))
 
 
-def _transfer_row(found: Found, row: Row, cells: Cells, args: Row, kind: str) -> None:
+def _transfer_row(found: PendingRows, row: Row, cells: Cells, args: Row, kind: str) -> None:
     if cells.get("size", "-") in NONE and "unified memory" in cells:
         cells = cells | {"size": cells["unified memory"]}
     row |= {"transfer_kind": kind, "direction_kind": direction(row["name"])}
@@ -94,7 +94,7 @@ def _transfer_row(found: Found, row: Row, cells: Cells, args: Row, kind: str) ->
     found.put("transfer", _of_table(row, "transfer", args))
 
 
-def _launch_row(found: Found, row: Row, cells: Cells, args: Row, table: Layout) -> None:
+def _launch_row(found: PendingRows, row: Row, cells: Cells, args: Row, table: TableLayout) -> None:
     """A launch; columns that no trace has by itself are its metrics."""
     found.kinds.add("counters" if table.metrics else "timeline")
     row |= _triple(cells, "grid") | _triple(cells, "block")

@@ -13,13 +13,18 @@ from typing import Any, Protocol
 
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Match, Recipe, Report
-from tracekit.parsers.perf_stat.assemble import Assembler, EvidenceSink, Series, Sink
+from tracekit.parsers.perf_stat.assemble import (
+    CounterAssembler,
+    CounterEvidenceSink,
+    CounterSeries,
+    CounterSink,
+)
 from tracekit.parsers.perf_stat.csvrows import CsvReader, has_two_commas, line_of, separator_of
 from tracekit.parsers.perf_stat.jsonrows import JsonReader, looks_like_it
-from tracekit.parsers.perf_stat.known import Known
+from tracekit.parsers.perf_stat.known import LearnedLines
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.textrows import INTERVALS, TITLE, TextReader, is_header
-from tracekit.reading.text.lines import Block, as_utf8, blocks, tell_places, without_escapes
+from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places, without_escapes
 from tracekit.reading.text.numbers import Notation
 from tracekit.source import Source
 
@@ -84,7 +89,7 @@ class PerfStatParser:
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""
         _refuse_perf_data(source)
-        sink = Assembler(report, _notation(source))
+        sink = CounterAssembler(report, _notation(source))
         reading = _Reading(source, report, sink)
         for block in blocks(source, report):
             reading.take(block)
@@ -131,13 +136,13 @@ def _refuse_perf_data(source: Source) -> None:
 class _Reader(Protocol):
     """Reads the lines of one format."""
 
-    known: Known
+    known: LearnedLines
 
     def feed(self, text: str) -> bool:
         """Read a line; False where it is none of the format."""
         ...
 
-    def passed(self, series: Series) -> None:
+    def passed(self, series: CounterSeries) -> None:
         """A line, or many known ones, have been read; the last is of this event."""
         ...
 
@@ -145,7 +150,7 @@ class _Reader(Protocol):
 class _Reading:
     """One source being read: each line goes to the reader that knows it."""
 
-    def __init__(self, source: Source, report: Report, sink: Sink) -> None:
+    def __init__(self, source: Source, report: Report, sink: CounterSink) -> None:
         self._source = source
         self._report = report
         self._sink = sink
@@ -162,7 +167,7 @@ class _Reading:
         """Rows that were read."""
         return self.csv.row_count + self.json.row_count + self.text.row_count
 
-    def take(self, block: Block) -> None:
+    def take(self, block: TextBlock) -> None:
         """Read whole lines."""
         self._sink.begin_block(block.offset_bytes)
         place = block.offset_bytes
@@ -318,7 +323,7 @@ def _plain(line: str) -> str:
 def _notation(source: Source) -> Notation:
     """The notation of the numbers; FormatError where no cell tells and it matters."""
     unheard = Report()
-    sink = EvidenceSink()
+    sink = CounterEvidenceSink()
     reading = _Reading(source, unheard, sink)
     for block in blocks(source, unheard):
         reading.take(block)

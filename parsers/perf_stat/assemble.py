@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.perf_stat.cells import MOST_INT, number_of
-from tracekit.parsers.perf_stat.units import Scale
+from tracekit.parsers.perf_stat.units import UnitScale
 from tracekit.reading.text.numbers import Evidence, Notation, values_of
 from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_of_rows
 from tracekit.spelling import Spelling
@@ -42,12 +42,12 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class CounterSeries:
     """All that rows of one counter, metric or time have in common."""
 
     record_kind: str
     name: str
-    scale: Scale
+    scale: UnitScale
     unit_raw: str | None = None
     spelling: Spelling | None = None
     metric_event_name: str | None = None
@@ -80,13 +80,13 @@ ROWS = pa.schema(
 Row = tuple[int, str, str | None, str | None, str | None]
 
 
-class Sink:
+class CounterSink:
     """Takes rows as they are read. Row 0 is the first that is not forgotten yet."""
 
     def __init__(self) -> None:
-        self.series: list[Series] = []
+        self.series: list[CounterSeries] = []
         self.moment = Moment()
-        self._ids: dict[Series, int] = {}
+        self._ids: dict[CounterSeries, int] = {}
         self._tables: list[pa.Table] = []
         self._table_rows = 0
         self._rows: list[Row] = []  # after those of the tables
@@ -124,7 +124,7 @@ class Sink:
         row, offset = self._places[-1]
         return offset + self._row_count - row
 
-    def number_of(self, series: Series) -> int:
+    def number_of(self, series: CounterSeries) -> int:
         """The number that rows of `series` are added with."""
         if (number := self._ids.get(series)) is None:
             number = self._ids[series] = len(self.series)
@@ -207,7 +207,7 @@ class Sink:
         return self._rows[at:]
 
 
-class EvidenceSink(Sink):
+class CounterEvidenceSink(CounterSink):
     """Only finds out which notation the numbers have."""
 
     def __init__(self) -> None:
@@ -230,7 +230,7 @@ class EvidenceSink(Sink):
             self.evidence.look_at(cells.combine_chunks(), is_whole)
 
 
-class Assembler(Sink):
+class CounterAssembler(CounterSink):
     """Makes batches of the rows; numbers are in `notation`."""
 
     def __init__(self, report: Report, notation: Notation) -> None:
@@ -334,7 +334,7 @@ class Assembler(Sink):
         places: Ints = np.asarray(pc.fill_null(coded.indices, len(ratios)))
         return np.append(ratios, np.nan)[places]
 
-    def _other(self, cell: str, scale: Scale) -> tuple[str | None, float]:
+    def _other(self, cell: str, scale: UnitScale) -> tuple[str | None, float]:
         """Status and value of a cell that is not a number as the file writes them."""
         text = cell.strip()
         if text in _STATUS:
@@ -397,7 +397,7 @@ class _Columns:
         )
 
 
-def _columns_of(series: list[Series]) -> _Columns:
+def _columns_of(series: list[CounterSeries]) -> _Columns:
     spellings = [s.spelling or Spelling("") for s in series]
     texts: dict[str, list[str | None]] = {
         "event_name": [s.name for s in series],

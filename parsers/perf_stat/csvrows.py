@@ -21,8 +21,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parser import Issue, Report
-from tracekit.parsers.perf_stat.assemble import Series, Sink
-from tracekit.parsers.perf_stat.known import BLANK, NUMBER, VALUE, Cell, Known, Layout, ns_of
+from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
+from tracekit.parsers.perf_stat.known import (
+    BLANK,
+    NUMBER,
+    VALUE,
+    FieldCell,
+    FieldLayout,
+    LearnedLines,
+    ns_of,
+)
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import is_metric_name, metric_series
 from tracekit.parsers.perf_stat.names import is_known
@@ -62,7 +70,7 @@ _USUAL_SEPARATORS = (",", ";", "|", "\t", ":", "@", "!", "#", "^", "~", "&", "$"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CsvPlaces:
     """Where in the fields of a line what stands; None: it is not there."""
 
     time: int | None
@@ -102,7 +110,7 @@ def has_two_commas(line: str) -> bool:
     return bool(_TWO_COMMAS.fullmatch(line))
 
 
-def line_of(fields: list[str], sep: str) -> Line | None:
+def line_of(fields: list[str], sep: str) -> CsvPlaces | None:
     """What stands where in a line with a value; None where it is no such line."""
     at = 0
     time = scope = cpus = None
@@ -135,7 +143,7 @@ def _is_scope(fields: list[str], at: int) -> bool:
     return bool(_VALUE.fullmatch(fields[at + 1]) or fields[at + 1] == "")
 
 
-def _with_value(fields: list[str], sep: str, head: Head, value: int) -> Line | None:
+def _with_value(fields: list[str], sep: str, head: Head, value: int) -> CsvPlaces | None:
     has_unit = _has_unit(fields, value + 1)
     first = value + 1 + has_unit
     last = _end_of_event(fields, first)
@@ -151,7 +159,7 @@ def _with_value(fields: list[str], sep: str, head: Head, value: int) -> Line | N
         if rest := _rest(fields, last if cgroup is None else last + 1):
             error, run, share, metrics = rest
             unit = value + 1 if has_unit else None
-            return Line(*head, value, unit, (first, last), cgroup, error, run, share, metrics)
+            return CsvPlaces(*head, value, unit, (first, last), cgroup, error, run, share, metrics)
     return None
 
 
@@ -211,7 +219,7 @@ def _pairs(fields: list[str], at: int) -> tuple[int, ...] | None:
     return tuple(range(at, len(fields) - 1, 2))
 
 
-def _only_metrics(fields: list[str], head: Head, at: int) -> Line | None:
+def _only_metrics(fields: list[str], head: Head, at: int) -> CsvPlaces | None:
     """A line that goes on with the metrics of the event before, or begins a group of them."""
     end = len(fields)
     while at < end and fields[at] == "":
@@ -222,44 +230,46 @@ def _only_metrics(fields: list[str], head: Head, at: int) -> Line | None:
         while at < end and fields[at] == "":
             at += 1
     if at == end:
-        return Line(*head, None, None, (0, 0), None, None, run, share, ())
+        return CsvPlaces(*head, None, None, (0, 0), None, None, run, share, ())
     if at == end - 1 and not _REAL.fullmatch(fields[at]):  # the name of a group, or of a metric
-        return Line(*head, None, None, (at, at + 1), None, None, run, share, ())
+        return CsvPlaces(*head, None, None, (at, at + 1), None, None, run, share, ())
     metrics = _pairs(fields, at) or ()
     named = tuple(place for place in metrics if fields[place + 1])
-    return Line(*head, None, None, (0, 0), None, None, run, share, named) if named else None
+    return CsvPlaces(*head, None, None, (0, 0), None, None, run, share, named) if named else None
 
 
 @dataclass(frozen=True, slots=True)
 class _More:
     """Lines of metrics only, of one shape: by what is not a number in them their series."""
 
-    line: Line
+    line: CsvPlaces
     others: Callable[[list[str]], object]
-    series: dict[tuple[object, Series | None, str | None], list[int]] = field(default_factory=dict)
+    series: dict[tuple[object, CounterSeries | None, str | None], list[int]] = field(
+        default_factory=dict
+    )
 
 
 class CsvReader:
     """Reads lines of one separator; what it does not know is left to others."""
 
-    def __init__(self, sink: Sink, measurements: Measurements, report: Report) -> None:
+    def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
         self._sink = sink
         self._measurements = measurements
         self._report = report
         self._shapes: Counter[tuple[bool, bool]] = Counter()
         self.separator: str | None = None
         self.row_count = 0
-        self.known = Known(sink, measurements, self._cut)
+        self.known = LearnedLines(sink, measurements, self._cut)
         self._mores: dict[int, _More] = {}  # by the number of fields
         sink.caches.append(self._mores)
-        self._last: Series | None = None
+        self._last: CounterSeries | None = None
         self._group: str | None = None
         self._names: list[str] = []  # of the columns of a table of metrics only
 
     def _cut(self, lines: pa.Array) -> pa.Array:
         return pc.split_pattern(lines, self.separator)
 
-    def passed(self, series: Series) -> None:
+    def passed(self, series: CounterSeries) -> None:
         """Known lines have been read; the last is of this event."""
         self.row_count += 1
         self._last = series
@@ -298,7 +308,9 @@ class CsvReader:
         self._add(fields, line, number, metrics)
         return True
 
-    def _add(self, fields: list[str], line: Line, number: int, metrics: dict[int, int]) -> None:
+    def _add(
+        self, fields: list[str], line: CsvPlaces, number: int, metrics: dict[int, int]
+    ) -> None:
         sink = self._sink
         value = fields[line.value or 0]
         error = None if line.error is None else fields[line.error][:-1]
@@ -341,11 +353,11 @@ class CsvReader:
             return False
         return True
 
-    def _series_of(self, fields: list[str], line: Line, sep: str) -> Series:
+    def _series_of(self, fields: list[str], line: CsvPlaces, sep: str) -> CounterSeries:
         name = sep.join(fields[slice(*line.event)]).strip()
         unit = (fields[line.unit] or None) if line.unit is not None else None
         spelling = spelling_of(name)
-        return Series(
+        return CounterSeries(
             "time" if spelling.key in TOOL_EVENTS else "event",
             name,
             event_scale(spelling.key, unit, fields[line.value or 0]),
@@ -356,13 +368,13 @@ class CsvReader:
             cgroup_name=(fields[line.cgroup] or None) if line.cgroup is not None else None,
         )
 
-    def _metric(self, event: Series, label: str) -> int:
+    def _metric(self, event: CounterSeries, label: str) -> int:
         is_cut = self._measurements.notation == "comma"  # print_metric_csv stops at the comma
         return self._sink.number_of(metric_series(label, event, is_cut=is_cut))
 
     # -- lines of metrics only ----------------------------------------------------------------
 
-    def _more(self, fields: list[str], line: Line) -> bool:
+    def _more(self, fields: list[str], line: CsvPlaces) -> bool:
         """More metrics of the event before, or those of a group."""
         scope = None if line.scope is None else fields[line.scope].strip()
         if self.separator is None or (line.time is not None and not self._at(fields[line.time])):
@@ -413,7 +425,7 @@ class CsvReader:
         self._add_more(fields, line, numbers)
         return True
 
-    def _add_more(self, fields: list[str], line: Line, numbers: list[int]) -> None:
+    def _add_more(self, fields: list[str], line: CsvPlaces, numbers: list[int]) -> None:
         for at, number in zip(line.metrics, numbers, strict=True):
             self._sink.add(number, fields[at])
         self.row_count += len(numbers)
@@ -463,17 +475,17 @@ def _small(text: str) -> int | None:
     return int(text) if len(text) < 18 else None
 
 
-def _layout(line: Line) -> Layout:
+def _layout(line: CsvPlaces) -> FieldLayout:
     """Where a line like this one has its cells, and how they are written as a rule."""
 
-    def cell(at: int | None, pattern: str) -> Cell | None:
-        return None if at is None else Cell(at, pattern)
+    def cell(at: int | None, pattern: str) -> FieldCell | None:
+        return None if at is None else FieldCell(at, pattern)
 
-    return Layout(
-        Cell(line.value or 0, VALUE),
+    return FieldLayout(
+        FieldCell(line.value or 0, VALUE),
         cell(line.time, _TIME.pattern),
         cell(line.share, r"\d{1,3}[.,]\d\d"),
         cell(line.run, r"\d+"),
         cell(line.error, rf"({NUMBER})%"),
-        tuple(Cell(at, f"(?:{NUMBER})?") for at in line.metrics),
+        tuple(FieldCell(at, f"(?:{NUMBER})?") for at in line.metrics),
     )

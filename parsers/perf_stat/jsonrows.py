@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parser import Issue, Report
-from tracekit.parsers.perf_stat.assemble import Series, Sink
+from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
 from tracekit.parsers.perf_stat.known import (
     IGNORED,
     NUMBER,
     UNKNOWN,
     VALUE,
-    Cell,
-    Known,
-    Layout,
+    FieldCell,
+    FieldLayout,
+    LearnedLines,
     ns_of,
 )
 from tracekit.parsers.perf_stat.measurements import Measurements
@@ -66,19 +66,19 @@ def looks_like_it(line: str) -> bool:
 class JsonReader:
     """Reads lines of JSON."""
 
-    def __init__(self, sink: Sink, measurements: Measurements, report: Report) -> None:
+    def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
         self._sink = sink
         self._measurements = measurements
         self._report = report
         self._known: dict[tuple[str | None, ...], int] = {}
-        self._last: Series | None = None
+        self._last: CounterSeries | None = None
         self._group: str | None = None
         self._names: list[str] = []
         self.row_count = 0
-        self.known = Known(sink, measurements, _fields)
+        self.known = LearnedLines(sink, measurements, _fields)
         sink.caches.append(self._known)
 
-    def passed(self, series: Series) -> None:
+    def passed(self, series: CounterSeries) -> None:
         """A line, or many known ones, have been read; the last is of this event."""
         self.row_count += 1
         self._last, self._group = series, None
@@ -162,7 +162,7 @@ class JsonReader:
             spelling, unit = spelling_of(name), says.get("unit") or None
             scope, cpus = _scope(says)
             number = self._sink.number_of(
-                Series(
+                CounterSeries(
                     "time" if spelling.key in TOOL_EVENTS else "event",
                     name,
                     event_scale(spelling.key, unit, says["counter-value"]),
@@ -249,7 +249,7 @@ class JsonReader:
             )
         )
 
-    def _add(self, series: Series, value: str) -> int:
+    def _add(self, series: CounterSeries, value: str) -> int:
         number = self._sink.number_of(series)
         self._measurements.worked_out(series, value)
         self._sink.add(number, value)
@@ -261,24 +261,24 @@ def _fields(lines: pa.Array) -> pa.Array:
     return pc.split_pattern(lines, '"')
 
 
-def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> Layout:
+def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> FieldLayout:
     """Where lines like this one have their cells; marks around a number have to be the same."""
 
-    def cell(found: re.Match[str] | None, pattern: str) -> Cell | None:
+    def cell(found: re.Match[str] | None, pattern: str) -> FieldCell | None:
         if found is None:
             return None
         if found[2] is not None:
-            return Cell(line.count('"', 0, found.start(2)), pattern)
+            return FieldCell(line.count('"', 0, found.start(2)), pattern)
         at = line.count('"', 0, found.start(3))
         before, _, behind = fields[at].partition(found[3])
         number = r"(?:0|[1-9]\d{0,8})\.\d{1,9}" if found[1] == "interval" else _BARE
-        return Cell(at, f"{re.escape(before)}({number}){re.escape(behind)}")
+        return FieldCell(at, f"{re.escape(before)}({number}){re.escape(behind)}")
 
     first = {found[1]: found for found in reversed(matches)}
     metrics = [cell(m, f"(?:{NUMBER})?") for m in matches if m[1] == "metric-value"]
     value = cell(first["counter-value"], VALUE)
     assert value is not None
-    return Layout(
+    return FieldLayout(
         value,
         cell(first.get("interval"), r"\d{1,9}\.\d{1,9}"),
         cell(first.get("pcnt-running"), NUMBER),

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parsers.perf_stat.assemble import ALWAYS, ROWS, Ints, Row, Sink
+from tracekit.parsers.perf_stat.assemble import ALWAYS, ROWS, CounterSink, Ints, Row
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.schema import TEXT
 
@@ -42,7 +42,7 @@ _MOST_LINES, _MOST_LAYOUTS = 1 << 18, 32
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FieldCell:
     """The field `at`; `pattern` is of all of it, with a group where more than the cell is in it."""
 
     at: int
@@ -64,15 +64,15 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FieldLayout:
     """Which fields of a line are cells. A time has up to nine decimals behind a point."""
 
-    value: Cell
-    time: Cell | None = None
-    share: Cell | None = None
-    run: Cell | None = None
-    error: Cell | None = None
-    metrics: tuple[Cell, ...] = ()
+    value: FieldCell
+    time: FieldCell | None = None
+    share: FieldCell | None = None
+    run: FieldCell | None = None
+    error: FieldCell | None = None
+    metrics: tuple[FieldCell, ...] = ()
 
     def fixed(self, count: int) -> list[int]:
         """The fields that are no cells, of `count`."""
@@ -85,7 +85,7 @@ class Layout:
 class _Alike:
     """Lines of one layout: by their fixed fields the series of the event and of each metric."""
 
-    layout: Layout
+    layout: FieldLayout
     fixed: list[int]
     series: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class Found:
+class LearnedRows:
     """What is known of some lines: `rows` of `ROWS`; those of line i begin at ``starts[i]``."""
 
     rows: pa.Table
@@ -116,12 +116,12 @@ class Found:
         return [(time, rows[start:end]) for time, start, end in ends]
 
 
-class Known:
+class LearnedLines:
     """Lines of one format that were learned; `cut` makes fields of lines."""
 
     def __init__(
         self,
-        sink: Sink,
+        sink: CounterSink,
         measurements: Measurements,
         cut: Callable[[pa.Array], pa.Array],
         *,
@@ -131,10 +131,10 @@ class Known:
         self._measurements = measurements
         self._cut = cut
         self._is_text = is_text
-        self._alike: dict[tuple[int, Layout], _Alike] = {}  # by the number of fields
+        self._alike: dict[tuple[int, FieldLayout], _Alike] = {}  # by the number of fields
         sink.caches.append(self._alike)
 
-    def learn(self, fields: list[str], layout: Layout, series: tuple[int, ...]) -> None:
+    def learn(self, fields: list[str], layout: FieldLayout, series: tuple[int, ...]) -> None:
         """A line of these fields is of these series: that of the event, those of the metrics."""
         alike = self._alike.get((len(fields), layout))
         if alike is None or len(alike.series) >= _MOST_LINES:
@@ -146,7 +146,7 @@ class Known:
 
     # -- finding ------------------------------------------------------------------------------
 
-    def find(self, lines: list[bytes]) -> Found | None:
+    def find(self, lines: list[bytes]) -> LearnedRows | None:
         """What is known of `lines`; None where it is nothing."""
         if not self._alike:
             return None
@@ -169,7 +169,13 @@ class Known:
         return _found(parts, times) if parts else None
 
     def _parts(
-        self, layout: Layout, lines: Ints, series: Ints, values: pa.Array, starts: Ints, times: Ints
+        self,
+        layout: FieldLayout,
+        lines: Ints,
+        series: Ints,
+        values: pa.Array,
+        starts: Ints,
+        times: Ints,
     ) -> Iterator[_Part]:
         """The rows of `lines`, which are like learned ones; fills in `times`.
 
@@ -177,7 +183,7 @@ class Known:
         """
         starts, is_known = starts[lines], np.full(len(lines), True)
 
-        def of(cell: Cell | None, *, are_few: bool = False) -> pa.Array:
+        def of(cell: FieldCell | None, *, are_few: bool = False) -> pa.Array:
             if cell is None:
                 return pa.nulls(len(lines), TEXT)
             fields = values.take(pa.array(starts + cell.at))
@@ -212,7 +218,7 @@ class Known:
 
     # -- taking -------------------------------------------------------------------------------
 
-    def take(self, found: Found, start: int, end: int) -> int:
+    def take(self, found: LearnedRows, start: int, end: int) -> int:
         """Give the rows of lines from `start` to `end` to the sink; the last event's series."""
         times = found.times[start:end]
         is_calm = len(times) >= _MANY and self._measurements.is_within(times[0])
@@ -220,7 +226,7 @@ class Known:
             return self._take_each(found.by_line[start:end])
         return self._take_calm(found, start, end)
 
-    def _take_calm(self, found: Found, start: int, end: int) -> int:
+    def _take_calm(self, found: LearnedRows, start: int, end: int) -> int:
         """Rows of the measurement at hand, whose intervals follow each other."""
         first, last = found.starts[start], found.starts[end]
         rows, starts = found.rows.slice(first, last - first), found.starts[start:end] - first
@@ -267,7 +273,7 @@ def _part(lines: Ints, number: int, series: Ints, is_row: Flags, *cells: pa.Arra
     return _Part(np.where(is_row, lines * _MOST_ROWS + number, _NOWHERE), rows)
 
 
-def _found(parts: list[_Part], times: Ints) -> Found | None:
+def _found(parts: list[_Part], times: Ints) -> LearnedRows | None:
     """The rows in their order in the file; None where there are none."""
     places = np.concatenate([part.places for part in parts])
     rows = pa.concat_tables([part.rows for part in parts])
@@ -280,4 +286,4 @@ def _found(parts: list[_Part], times: Ints) -> Found | None:
     starts = np.concatenate(([0], np.cumsum(sizes)))
     unknown = np.where(sizes == 0, np.arange(len(times)), len(times))
     ends = np.minimum.accumulate(unknown[::-1])[::-1]
-    return Found(rows, starts, times, ends.tolist())
+    return LearnedRows(rows, starts, times, ends.tolist())

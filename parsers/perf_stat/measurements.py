@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracekit.parser import Issue, Report
-from tracekit.parsers.perf_stat.assemble import Assembler, Moment, Series, Sink
+from tracekit.parsers.perf_stat.assemble import CounterAssembler, CounterSeries, CounterSink, Moment
 from tracekit.parsers.perf_stat.cells import MOST_INT, number_of, whole_of
 from tracekit.parsers.perf_stat.names import whole_of_cut
 from tracekit.parsers.perf_stat.scopes import kind_of
-from tracekit.parsers.perf_stat.units import CLOCKS, TOOL_EVENTS, Scale
+from tracekit.parsers.perf_stat.units import CLOCKS, TOOL_EVENTS, UnitScale
 from tracekit.reading.text.numbers import Notation
 from tracekit.spelling import spelling_of
 
@@ -38,8 +38,8 @@ class _Open:
     says: dict[str, Any] = field(default_factory=dict)
     title: dict[str, Any] | None = None  # until its first event
     summary_count: int = 0
-    first: Series | None = None
-    last: Series | None = None
+    first: CounterSeries | None = None
+    last: CounterSeries | None = None
     interval_ns: int | None = None
     interval_count: int = 0
     line_count: int = 0  # of events in the interval at hand
@@ -56,7 +56,7 @@ class _Open:
 class Measurements:
     """The measurements of one source, in their order."""
 
-    def __init__(self, sink: Sink, report: Report) -> None:
+    def __init__(self, sink: CounterSink, report: Report) -> None:
         self._sink = sink
         self._report = report
         self._open: _Open | None = None
@@ -70,7 +70,7 @@ class Measurements:
     @property
     def notation(self) -> Notation | None:
         """How numbers are written; None while that is being found out."""
-        return self._sink.notation if isinstance(self._sink, Assembler) else None
+        return self._sink.notation if isinstance(self._sink, CounterAssembler) else None
 
     # -- where one begins ---------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ class Measurements:
             ns = whole_of(value, self.notation, series.scale.power)
             at.clocks[series.name, series.scope_name, series.cgroup_name] = ns or 0
 
-    def worked_out(self, series: Series, value: str) -> None:
+    def worked_out(self, series: CounterSeries, value: str) -> None:
         """A metric is about to become a row: see whether it is the CPUs used."""
         at = self._open
         if series.name not in _CPUS_USED or at is None or self.notation is None:
@@ -212,7 +212,7 @@ class Measurements:
         if scope is not None:
             self._note_scope(self._opened(), scope, cpus)
 
-    def _or_another(self, at: _Open, series: Series, value: str) -> _Open:
+    def _or_another(self, at: _Open, series: CounterSeries, value: str) -> _Open:
         """The measurement that an event is of, which is of no interval."""
         if at.title is not None:
             title, at.title = at.title, None
@@ -229,7 +229,7 @@ class Measurements:
         return at
 
     @staticmethod
-    def _is_another(at: _Open, series: Series, value: str) -> bool:
+    def _is_another(at: _Open, series: CounterSeries, value: str) -> bool:
         """Whether the first event stands there again because another measurement begins."""
         if at.interval_count and not at.summary_count:
             is_other = at.first is not None and at.first.name != series.name
@@ -251,7 +251,7 @@ class Measurements:
         if len(at.scope_cpus) < _MOST_SCOPES:
             at.scope_cpus[name] = max(count, at.scope_cpus.get(name, 0))
 
-    def _note_time(self, at: _Open, series: Series, value: str, noise: str | None) -> None:
+    def _note_time(self, at: _Open, series: CounterSeries, value: str, noise: str | None) -> None:
         column = TOOL_EVENTS[series.key]
         if self.notation is None or column in at.says or at.is_text:
             return
@@ -273,7 +273,9 @@ class Measurements:
             return False
         self._sink.begin(Moment(self._count - 1))
         name = _FOOTERS[kind]
-        series = Series("time", name, Scale("ns", _NS_PER_S), "seconds", spelling_of(name))
+        series = CounterSeries(
+            "time", name, UnitScale("ns", _NS_PER_S), "seconds", spelling_of(name)
+        )
         self._sink.add(self._sink.number_of(series), seconds, noise=noise)
         if (
             self.notation is not None
@@ -332,7 +334,7 @@ class Measurements:
                     first_offset_bytes=at.place,
                 )
             )
-        if isinstance(self._sink, Assembler):
+        if isinstance(self._sink, CounterAssembler):
             self._sink.add_measurement(row)
 
     def _row(self, at: _Open) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from tracekit.parsers.perf_stat.assemble import Series
+from tracekit.parsers.perf_stat.assemble import CounterSeries
 from tracekit.parsers.perf_stat.units import is_percent, metric_of
 from tracekit.spelling import Spelling
 
@@ -25,7 +25,7 @@ def is_metric_name(text: str) -> bool:
 
 def metric_series(
     label: str,
-    event: Series | None = None,
+    event: CounterSeries | None = None,
     *,
     has_sign: bool = False,
     scope_name: str | None = None,
@@ -33,7 +33,7 @@ def metric_series(
     cgroup_name: str | None = None,
     group: str | None = None,
     is_cut: bool = False,
-) -> Series:
+) -> CounterSeries:
     """The series of a metric that stands in the line of `event`, or alone.
 
     `group` is the group of metrics it is printed under: ``TopdownL1 (cpu_core)``; `is_cut`: perf
@@ -46,7 +46,7 @@ def metric_series(
         cgroup_name = event.cgroup_name
     elif group is not None and (found := _PMU_OF_GROUP.fullmatch(group)):
         pmu = found[1]
-    return Series(
+    return CounterSeries(
         "metric",
         metric.name,
         metric.scale,

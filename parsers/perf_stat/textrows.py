@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parser import Issue, Report
-from tracekit.parsers.perf_stat.assemble import ALWAYS, NEVER, Series, Sink
-from tracekit.parsers.perf_stat.known import Cell, Known, Layout
+from tracekit.parsers.perf_stat.assemble import ALWAYS, NEVER, CounterSeries, CounterSink
+from tracekit.parsers.perf_stat.known import FieldCell, FieldLayout, LearnedLines
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import is_metric_name, metric_series
 from tracekit.parsers.perf_stat.names import is_known
@@ -117,7 +117,7 @@ def is_header(line: str) -> bool:
 class TextReader:
     """Reads the lines of blocks and intervals; what it does not know is left to others."""
 
-    def __init__(self, sink: Sink, measurements: Measurements, report: Report) -> None:
+    def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
         self._sink = sink
         self._report = report
         self._measurements = measurements
@@ -125,14 +125,14 @@ class TextReader:
         self._is_in_block = False
         self._is_after_footer = False
         self._names: list[str] = []
-        self._last: Series | None = None
+        self._last: CounterSeries | None = None
         self._group: str | None = None
         self._has_repeats = False
         self.row_count = 0
         self.has_footer = False
-        self.known = Known(sink, measurements, _fields, is_text=True)
+        self.known = LearnedLines(sink, measurements, _fields, is_text=True)
 
-    def passed(self, series: Series) -> None:
+    def passed(self, series: CounterSeries) -> None:
         """A line, or many known ones, have been read; the last is of this event."""
         self.row_count += 1
         self._last, self._group = series, None
@@ -281,11 +281,11 @@ class TextReader:
             return
         value = 3 if found["cpus"] is None else 5
         behind = range(value + 2, value + 2 + 2 * len(numbers), 2)
-        layout = Layout(
-            Cell(value, rf"{_PLAIN}|<not counted>|<not supported>"),
-            Cell(1, r"\d{1,9}\.\d{9}"),
-            None if tail.share is None else Cell(behind.stop, _PLAIN),
-            metrics=tuple(Cell(at, _PLAIN) for at in behind),
+        layout = FieldLayout(
+            FieldCell(value, rf"{_PLAIN}|<not counted>|<not supported>"),
+            FieldCell(1, r"\d{1,9}\.\d{9}"),
+            None if tail.share is None else FieldCell(behind.stop, _PLAIN),
+            metrics=tuple(FieldCell(at, _PLAIN) for at in behind),
         )
         self.known.learn(fields, layout, series)
 
@@ -296,10 +296,10 @@ class TextReader:
         name: str,
         cgroup: str | None,
         notes: tuple[str, ...],
-    ) -> Series:
+    ) -> CounterSeries:
         remarks = [note.strip() for note in notes if note.strip() and not _METRIC.fullmatch(note)]
         spelling = spelling_of(name)
-        return Series(
+        return CounterSeries(
             "event",
             name,
             event_scale(spelling.key, unit, found["value"]),
@@ -314,7 +314,11 @@ class TextReader:
         )
 
     def _notes(
-        self, notes: tuple[str, ...], event: Series | None, share: str | None = None, **place: Any
+        self,
+        notes: tuple[str, ...],
+        event: CounterSeries | None,
+        share: str | None = None,
+        **place: Any,
     ) -> list[int]:
         """The metrics among what stands behind hash signs; the rest are remarks of an author."""
         numbers = []

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class UnitScale:
     """A base unit (None: a plain number); one of the given is ``10**power * factor`` of it."""
 
     unit: str | None = None
@@ -24,36 +24,36 @@ class Metric:
     """A metric of perf's: its name without prefix and percent sign, and how it is scaled."""
 
     name: str
-    scale: Scale
+    scale: UnitScale
     unit_raw: str | None = None
 
 
-_NONE = Scale()
-_RATIO = Scale("ratio", -2)
+_NONE = UnitScale()
+_RATIO = UnitScale("ratio", -2)
 _UNITS = {
-    "ns": Scale("ns"),
-    "nsec": Scale("ns"),
-    "us": Scale("ns", 3),
-    "usec": Scale("ns", 3),
-    "ms": Scale("ns", 6),
-    "msec": Scale("ns", 6),
-    "s": Scale("ns", 9),
-    "sec": Scale("ns", 9),
-    "seconds": Scale("ns", 9),
-    "B": Scale("byte"),
-    "Bytes": Scale("byte"),
-    "bytes": Scale("byte"),
-    "KiB": Scale("byte", factor=1 << 10),
-    "MiB": Scale("byte", factor=1 << 20),
-    "GiB": Scale("byte", factor=1 << 30),
-    "TiB": Scale("byte", factor=1 << 40),
-    "KB": Scale("byte", 3),
-    "MB": Scale("byte", 6),
-    "GB": Scale("byte", 9),
-    "Joules": Scale("J"),
-    "J": Scale("J"),
-    "Watts": Scale("W"),
-    "W": Scale("W"),
+    "ns": UnitScale("ns"),
+    "nsec": UnitScale("ns"),
+    "us": UnitScale("ns", 3),
+    "usec": UnitScale("ns", 3),
+    "ms": UnitScale("ns", 6),
+    "msec": UnitScale("ns", 6),
+    "s": UnitScale("ns", 9),
+    "sec": UnitScale("ns", 9),
+    "seconds": UnitScale("ns", 9),
+    "B": UnitScale("byte"),
+    "Bytes": UnitScale("byte"),
+    "bytes": UnitScale("byte"),
+    "KiB": UnitScale("byte", factor=1 << 10),
+    "MiB": UnitScale("byte", factor=1 << 20),
+    "GiB": UnitScale("byte", factor=1 << 30),
+    "TiB": UnitScale("byte", factor=1 << 40),
+    "KB": UnitScale("byte", 3),
+    "MB": UnitScale("byte", 6),
+    "GB": UnitScale("byte", 9),
+    "Joules": UnitScale("J"),
+    "J": UnitScale("J"),
+    "Watts": UnitScale("W"),
+    "W": UnitScale("W"),
 }
 #: Units that stand before the name of an event; others are kept as they are.
 KNOWN_UNITS = frozenset((*_UNITS, "C", "%", "RPM", "mV", "V"))
@@ -94,14 +94,14 @@ CLOCKS = ("task-clock", "cpu-clock")
 _MSEC = re.compile(r".*\d[.,]\d{6}\s*")
 
 
-def event_scale(key: str, unit: str | None, value: str) -> Scale:
+def event_scale(key: str, unit: str | None, value: str) -> UnitScale:
     """What the unit of the event with this key stands for; an unknown one is kept.
 
     Where there is none, `value` tells how it is written: a clock in msec has six decimals, and
     one in ns has none.
     """
     if unit:
-        return _UNITS.get(unit, Scale(unit))
+        return _UNITS.get(unit, UnitScale(unit))
     if key in CLOCKS:
         return _UNITS["msec" if _MSEC.fullmatch(value) or value.startswith("<") else "ns"]
     return _UNITS["ns"] if key in TOOL_EVENTS else _NONE  # Linux 7 leaves the unit out
@@ -127,7 +127,7 @@ def metric_of(label: str, has_sign: bool = False) -> Metric:
         return Metric(text[:-1].rstrip(), _RATIO, "%")
     if rate := _RATE.fullmatch(text):
         is_rate = rate[2].startswith("/")
-        scale = Scale("1/s" if is_rate else "hz", _PREFIXES[rate[1].lower()])
+        scale = UnitScale("1/s" if is_rate else "hz", _PREFIXES[rate[1].lower()])
         return Metric("/sec" if is_rate else "Hz", scale, text)
     if named := _NAMED.fullmatch(text):
         return Metric(named[2], _scale_before(named[1]), named[1])
@@ -142,13 +142,13 @@ def is_percent(name: str) -> bool:
     return name in _PERCENTS or bool(_OF_ALL.fullmatch(name))
 
 
-def _scale_before(unit: str) -> Scale:
+def _scale_before(unit: str) -> UnitScale:
     """The unit of a metric that is written before its name: GB/s, ns or GHz."""
     if unit in _UNITS:
         return _UNITS[unit]
     if (rate := _RATE.fullmatch(unit)) and not rate[2].startswith("/"):
-        return Scale("hz", _PREFIXES[rate[1].lower()])
+        return UnitScale("hz", _PREFIXES[rate[1].lower()])
     if (rate := _PER_TIME.fullmatch(unit)) and rate[1] in _UNITS:
         above = _UNITS[rate[1]]
-        return Scale(f"{above.unit}/s", above.power, above.factor)
-    return Scale("1/s" if _PER_TIME.fullmatch(unit) else unit)
+        return UnitScale(f"{above.unit}/s", above.power, above.factor)
+    return UnitScale("1/s" if _PER_TIME.fullmatch(unit) else unit)

@@ -13,7 +13,7 @@ from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.results_table.layouts import Columns
 from tracekit.parsers.results_table.packed import unpacked
 from tracekit.parsers.results_table.roles import FINE, role_of
-from tracekit.parsers.results_table.said import Said, roles_without_units
+from tracekit.parsers.results_table.said import ColumnsSaid, roles_without_units
 from tracekit.reading.configurations import NUMBER, clean, numbers_of, tell_no_number, unit_of
 from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, TEXT
 
@@ -31,7 +31,7 @@ class TableRows:
     report: Report
     next_row: int
     given: Mapping[str, str]
-    said: dict[str, Said] = field(default_factory=dict)
+    said: dict[str, ColumnsSaid] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class TableRows:
         }
         first = {name: role_of(name, texts, has_packed=False) for name, texts in looked.items()}
         has_packed = "packed" in {*first.values(), *self.roles.values()}
-        self.said = Said.of_columns(self.given, looked) | self.said
+        self.said = ColumnsSaid.of_columns(self.given, looked) | self.said
         kinds = roles_without_units(self.given, (*self.roles, *looked))
         self.roles |= {
             name: self._role(name, role_of(name, texts, has_packed=has_packed), texts, kinds)

@@ -8,7 +8,7 @@ from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ColumnsSaid:
     """What is said of one column, and the text that says it: ``flops``, ``flops:GFLOP/s``."""
 
     text: str

@@ -21,23 +21,23 @@ from numpy.typing import NDArray
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Groups, Issue, Match, Recipe, Report
 from tracekit.parsers.tensorflow_profiler.advice import Advice, wants
-from tracekit.parsers.tensorflow_profiler.events import Events, read_events, read_times
+from tracekit.parsers.tensorflow_profiler.events import PlaneEvents, read_events, read_times
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.hosted import HostedOps
 from tracekit.parsers.tensorflow_profiler.logdir import groups_of, is_dump_of_run
 from tracekit.parsers.tensorflow_profiler.operators import Instruction, Known, OpsOfDump
 from tracekit.parsers.tensorflow_profiler.planes import (
-    Damage,
-    Line,
     Plane,
+    PlaneDamage,
+    PlaneLine,
     Space,
     Value,
     read_space,
 )
-from tracekit.parsers.tensorflow_profiler.rows import Rows, short_name
+from tracekit.parsers.tensorflow_profiler.rows import PlaneRows, short_name
 from tracekit.parsers.tensorflow_profiler.xprof.answer import Answer, Refusal
 from tracekit.parsers.tensorflow_profiler.xprof.ask import asking
-from tracekit.reading.protowire import LENGTH, Field, WireError, fields
+from tracekit.reading.protowire import LENGTH, WireError, WireField, fields
 from tracekit.reading.xla.lines import Role, device_of, role
 from tracekit.reading.xla.ops import Nesting, nesting, runs_others
 from tracekit.schema import DEVICE_TABLE, OP_STAT, STEP, STEP_PART, batch_of_rows
@@ -166,7 +166,7 @@ def _first_plane(head: bytes) -> str | None:
     return None
 
 
-def _first_field(content: bytes, start: int, end: int) -> Field | None:
+def _first_field(content: bytes, start: int, end: int) -> WireField | None:
     """The field at a place; of one that is cut what there is."""
     try:
         return next(fields(content, start, end), None)
@@ -200,10 +200,10 @@ class _Reading:
         self._content = content
         self._report = report
         self._programs = Programs()
-        self._rows = Rows(report, self._programs)
+        self._rows = PlaneRows(report, self._programs)
         self._ops = OpsOfDump(self._programs)
         self._unknown: set[int] = set()
-        self._damages: list[Damage] = []
+        self._damages: list[PlaneDamage] = []
 
     def batches(self) -> Iterator[Batch]:
         """The rows of the whole dump."""
@@ -267,7 +267,7 @@ class _Reading:
 
     # -- events ---------------------------------------------------------------------------------
 
-    def _line(self, plane: Plane, line: Line) -> Iterator[Batch]:
+    def _line(self, plane: Plane, line: PlaneLine) -> Iterator[Batch]:
         what = role(plane.name, line.name)
         hosted = HostedOps(plane)
         nested = nesting(*read_times(self._content, plane, line)) if what is Role.TPU_OPS else None
@@ -298,7 +298,7 @@ class _Reading:
                 )
             )
 
-    def _sound(self, events: Events) -> Events:
+    def _sound(self, events: PlaneEvents) -> PlaneEvents:
         """The events that can be read; the others, and stats that are none, are told."""
         if events.broken_stats:
             self._report.issue(_damaged_stats(events.broken_stats, int(events.ids[0])))
@@ -319,7 +319,9 @@ class _Reading:
         )
         return events.sound()
 
-    def _add_instructions(self, events: Events, nested: Nesting, here: slice) -> NDArray[np.bool_]:
+    def _add_instructions(
+        self, events: PlaneEvents, nested: Nesting, here: slice
+    ) -> NDArray[np.bool_]:
         """Add a TPU's instructions up; which of them are work and do not only run others.
 
         An instruction without metadata, in a dump that is cut, is told by what ran inside it.
@@ -410,7 +412,7 @@ def _damaged_stats(count: int, place: int) -> Issue:
     )
 
 
-def _damaged(damage: Damage, advice: str) -> Issue:
+def _damaged(damage: PlaneDamage, advice: str) -> Issue:
     return Issue(
         "damaged_message",
         "error",

@@ -13,8 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracekit.parsers.tensorflow_profiler.planes import Line, Plane
-from tracekit.parsers.tensorflow_profiler.wire import Buffer, Column, Places, Words, alike, columns
+from tracekit.parsers.tensorflow_profiler.planes import Plane, PlaneLine
+from tracekit.parsers.tensorflow_profiler.wire import (
+    Buffer,
+    Places,
+    WireColumn,
+    Words,
+    alike,
+    columns,
+)
 from tracekit.reading.protowire import FIXED64, LENGTH, VARINT
 
 EVENTS_AT_ONCE = 1 << 16
@@ -151,7 +158,7 @@ def distinct(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 @dataclass(frozen=True)
-class Events:
+class PlaneEvents:
     """Some events of a line.
 
     Times in ps after the line's start, on the clock of the host; ``dur_ps`` and ``own_ps``, a start
@@ -160,7 +167,7 @@ class Events:
     """
 
     plane: Plane
-    line: Line
+    line: PlaneLine
     ids: Places
     metadata_ids: NDArray[np.int64]
     offset_ps: NDArray[np.int64]
@@ -244,17 +251,17 @@ class Events:
             [f"{{{','.join(row.values())}}}" if row else None for row in rows], _TEXT_TYPE
         )
 
-    def sound(self) -> Events:
+    def sound(self) -> PlaneEvents:
         """The events that are protobuf messages."""
         return self.take(np.flatnonzero(~self.broken)) if self.broken.any() else self
 
-    def take(self, rows: Places) -> Events:
+    def take(self, rows: Places) -> PlaneEvents:
         """Some of the events."""
         where = np.full(len(self), -1, np.int64)
         where[rows] = np.arange(len(rows))
         stats = {name: [_some(s, where) for s in found] for name, found in self.stats.items()}
         kept = {n: [s for s in found if len(s.rows)] for n, found in stats.items()}
-        return Events(
+        return PlaneEvents(
             self.plane,
             self.line,
             self.ids[rows],
@@ -284,7 +291,7 @@ def _some(stat: Stat, where: Places) -> Stat:
 
 
 def read_times(
-    content: Any, plane: Plane, line: Line
+    content: Any, plane: Plane, line: PlaneLine
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Start and duration of every event of a line, by the device's own clock where it is given."""
     sound = (events.sound() for events in read_events(content, plane, line))
@@ -295,7 +302,7 @@ def read_times(
     return np.concatenate(starts), np.concatenate(durations)
 
 
-def read_events(content: Any, plane: Plane, line: Line) -> Iterator[Events]:
+def read_events(content: Any, plane: Plane, line: PlaneLine) -> Iterator[PlaneEvents]:
     """The events of a line, some at a time."""
     for starts, ends in _edges(line):
         piece, buffer, found, broken = _fields(content, starts, ends)
@@ -306,7 +313,7 @@ def read_events(content: Any, plane: Plane, line: Line) -> Iterator[Events]:
         )
         found_stats, unknown, broken_stats = _stats(buffer, piece, stats, plane)
         own_ps, dur_ps = _by_own_clock(offset_ps, dur_ps, found_stats)
-        yield Events(
+        yield PlaneEvents(
             plane,
             line,
             starts,
@@ -346,7 +353,7 @@ def _one_number(found: list[Stat] | None, length: int) -> NDArray[np.int64] | No
     return numbers
 
 
-def _edges(line: Line) -> Iterator[tuple[Places, Places]]:
+def _edges(line: PlaneLine) -> Iterator[tuple[Places, Places]]:
     """Starts and ends of the contents of events, some at a time."""
     starts, ends = (np.frombuffer(places, np.int64) for places in (line.starts, line.ends))
     for first in range(0, len(starts), EVENTS_AT_ONCE):
@@ -355,14 +362,14 @@ def _edges(line: Line) -> Iterator[tuple[Places, Places]]:
 
 def _fields(
     content: Any, starts: Places, ends: Places
-) -> tuple[bytes, Buffer, list[Column], NDArray[np.bool_]]:
+) -> tuple[bytes, Buffer, list[WireColumn], NDArray[np.bool_]]:
     base = int(starts[0])
     piece = bytes(content[base : int(ends[-1])])
     buffer = Buffer.of(piece)
     return piece, buffer, *columns(buffer, starts - base, ends - base)
 
 
-def _numbers(found: list[Column], count: int) -> dict[int, Words]:
+def _numbers(found: list[WireColumn], count: int) -> dict[int, Words]:
     """Metadata id, start, duration and occurrences; what is not written is 0."""
     numbers = {number: np.zeros(count, np.uint64) for number in _EVENT_FIELDS}
     for column in found:
@@ -372,7 +379,7 @@ def _numbers(found: list[Column], count: int) -> dict[int, Words]:
 
 
 def _stats(
-    buffer: Buffer, piece: bytes, found: list[Column], plane: Plane
+    buffer: Buffer, piece: bytes, found: list[WireColumn], plane: Plane
 ) -> tuple[dict[str, list[Stat]], frozenset[int], int]:
     """The stats of all events by name and kind, fields that are not known, and broken stats."""
     if not found:
@@ -400,7 +407,9 @@ def _stats(
     return stats, unknown, int(broken.sum())
 
 
-def _key_and_value(fields: list[Column], count: int) -> tuple[NDArray[np.uint64], Words, Places]:
+def _key_and_value(
+    fields: list[WireColumn], count: int
+) -> tuple[NDArray[np.uint64], Words, Places]:
     """Of each stat: its metadata id and the field that holds its value, the value, its place."""
     keys, kinds, values = (np.zeros(count, np.uint64) for _ in range(3))
     places = np.zeros(count, np.int64)

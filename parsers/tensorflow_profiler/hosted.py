@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracekit.parsers.tensorflow_profiler.events import Events, distinct
+from tracekit.parsers.tensorflow_profiler.events import PlaneEvents, distinct
 from tracekit.parsers.tensorflow_profiler.operators import OpsOfDump
 from tracekit.parsers.tensorflow_profiler.planes import Plane
 from tracekit.parsers.tensorflow_profiler.rows import host_kind
@@ -25,9 +25,9 @@ class HostedOps:
 
     _plane: Plane
     _parts: list[tuple[Integers, Integers, Integers, Integers]] = field(default_factory=list)
-    _instructions: list[Events] = field(default_factory=list)
+    _instructions: list[PlaneEvents] = field(default_factory=list)
 
-    def see(self, events: Events, role: Role) -> None:
+    def see(self, events: PlaneEvents, role: Role) -> None:
         """Some events of the line."""
         if role is not Role.HOST:
             return
@@ -47,7 +47,7 @@ class HostedOps:
         if "hlo_op" in events.stats:
             self._see_instructions(events)
 
-    def _see_instructions(self, events: Events) -> None:
+    def _see_instructions(self, events: PlaneEvents) -> None:
         """Instructions of XLA: calls of a GPU's library say what they launch, and are none."""
         ran = pc.and_(
             pc.is_valid(events.texts("hlo_op")), pc.is_null(events.integers("correlation_id"))

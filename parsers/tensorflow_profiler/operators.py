@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracekit.parsers.tensorflow_profiler.events import Events
+from tracekit.parsers.tensorflow_profiler.events import PlaneEvents
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane, Value
 from tracekit.parsers.tensorflow_profiler.rows import ops_of, program_names, short_name
@@ -94,7 +94,7 @@ class OpsOfDump:
     _on_tpu: dict[tuple[int, int], tuple[Op, Costs]] = field(default_factory=dict)
     _kernels: dict[Op, Total] = field(default_factory=dict)
 
-    def add_instructions(self, events: Events, self_ps: NDArray[np.int64]) -> None:
+    def add_instructions(self, events: PlaneEvents, self_ps: NDArray[np.int64]) -> None:
         """Events of a TPU's line of instructions."""
         kinds, places = events.kinds
         for key, total in zip(kinds.tolist(), _totals(events, places, self_ps), strict=True):
@@ -112,7 +112,7 @@ class OpsOfDump:
             self._on_tpu[place] = replace(op, side_kind="device"), found.costs
         return self._on_tpu[place]
 
-    def add_kernels(self, events: Events) -> None:
+    def add_kernels(self, events: PlaneEvents) -> None:
         """Kernels of a GPU's stream, or instructions that ran on a thread of the host."""
         device = device_of(events.plane.name)
         device_id = device[1] if device else None
@@ -173,7 +173,7 @@ def _named_by(kernels: list[tuple[Op, Total]]) -> Instruction:
 
 
 def _totals(
-    events: Events, places: NDArray[np.int64], self_ps: NDArray[np.int64]
+    events: PlaneEvents, places: NDArray[np.int64], self_ps: NDArray[np.int64]
 ) -> Iterator[Total]:
     """Occurrences, total and self time of each group of events."""
     sums = sums_by(places, np.maximum(events.occurrences, 1), events.dur_ps, self_ps)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit.reading.protowire import FIXED64, LENGTH, VARINT, Field, WireError, fields
+from tracekit.reading.protowire import FIXED64, LENGTH, VARINT, WireError, WireField, fields
 
 #: What a stat holds: a number, text, or how many bytes of something else.
 Value = int | float | str | bytes
@@ -28,7 +28,7 @@ _DOUBLE, _UINT, _INT, _TEXT, _BYTES, _REF = 2, 3, 4, 5, 6, 7
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
+class PlaneDamage:
     """Where a message is none, and where that message ends."""
 
     offset_bytes: int
@@ -36,11 +36,11 @@ class Damage:
     found: str
 
 
-OnDamage = Callable[[Damage], None]
+OnDamage = Callable[[PlaneDamage], None]
 
 
 @dataclass(slots=True)
-class Line:
+class PlaneLine:
     """One line (thread, stream, or what was derived from others) of a plane.
 
     ``starts`` and ``ends`` are the places of its events' contents.
@@ -76,7 +76,7 @@ class Plane:
 
     name: str = ""
     start: int = 0
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PlaneLine] = field(default_factory=list)
     metadata: dict[int, Metadata] = field(default_factory=dict)
     stat_names: dict[int, str] = field(default_factory=dict)
     stats: dict[str, Value] = field(default_factory=dict)
@@ -118,17 +118,17 @@ def read_space(content: Any, on_damage: OnDamage) -> Space:
     return space
 
 
-def _sound(content: Any, start: int, end: int, on_damage: OnDamage) -> Iterator[Field]:
+def _sound(content: Any, start: int, end: int, on_damage: OnDamage) -> Iterator[WireField]:
     """The fields up to the first damage, which is told; of a long one that is cut what there is."""
     try:
         yield from fields(content, start, end)
     except WireError as error:
-        on_damage(Damage(error.offset_bytes, end, str(error)))
+        on_damage(PlaneDamage(error.offset_bytes, end, str(error)))
         if error.cut is not None and error.cut.wire_type == LENGTH:
             yield error.cut
 
 
-def _plane(content: Any, whole: Field, on_damage: OnDamage) -> Plane:
+def _plane(content: Any, whole: WireField, on_damage: OnDamage) -> Plane:
     plane = Plane(start=whole.start)
     parts = list(_sound(content, whole.start, whole.end, on_damage))
     for entry in parts:
@@ -143,7 +143,7 @@ def _plane(content: Any, whole: Field, on_damage: OnDamage) -> Plane:
     return plane
 
 
-def _put_in_plane(plane: Plane, part: Field, content: Any, on_damage: OnDamage) -> None:
+def _put_in_plane(plane: Plane, part: WireField, content: Any, on_damage: OnDamage) -> None:
     if part.number == _PLANE_NAME:
         plane.name = _text(content, part)
     elif part.number == _PLANE_LINES:
@@ -156,7 +156,7 @@ def _put_in_plane(plane: Plane, part: Field, content: Any, on_damage: OnDamage) 
         plane.stats |= _stat(content, part, plane, on_damage)
 
 
-def _name(content: Any, described: Field | None, on_damage: OnDamage) -> str:
+def _name(content: Any, described: WireField | None, on_damage: OnDamage) -> str:
     """The name in a stat's metadata."""
     if described is None:
         return ""
@@ -164,7 +164,7 @@ def _name(content: Any, described: Field | None, on_damage: OnDamage) -> str:
     return next((_text(content, f) for f in inner if f.number == 2 and f.wire_type == LENGTH), "")
 
 
-def _entry(content: Any, entry: Field, on_damage: OnDamage) -> tuple[int, Field | None]:
+def _entry(content: Any, entry: WireField, on_damage: OnDamage) -> tuple[int, WireField | None]:
     """Key and value of a map's entry."""
     key, value = 0, None
     for part in _sound(content, entry.start, entry.end, on_damage):
@@ -175,7 +175,7 @@ def _entry(content: Any, entry: Field, on_damage: OnDamage) -> tuple[int, Field 
     return key, value
 
 
-def _metadata(content: Any, whole: Field, plane: Plane, on_damage: OnDamage) -> Metadata:
+def _metadata(content: Any, whole: WireField, plane: Plane, on_damage: OnDamage) -> Metadata:
     found = Metadata()
     for part in _sound(content, whole.start, whole.end, on_damage):
         if part.wire_type != LENGTH:
@@ -189,7 +189,7 @@ def _metadata(content: Any, whole: Field, plane: Plane, on_damage: OnDamage) -> 
     return found
 
 
-def _stat(content: Any, whole: Field, plane: Plane, on_damage: OnDamage) -> dict[str, Value]:
+def _stat(content: Any, whole: WireField, plane: Plane, on_damage: OnDamage) -> dict[str, Value]:
     """One stat by its name; empty if it has none or holds nothing."""
     name, value = "", None
     for part in _sound(content, whole.start, whole.end, on_damage):
@@ -200,7 +200,7 @@ def _stat(content: Any, whole: Field, plane: Plane, on_damage: OnDamage) -> dict
     return {name: value} if name and value is not None else {}
 
 
-def _value(content: Any, part: Field, plane: Plane) -> Value | None:
+def _value(content: Any, part: WireField, plane: Plane) -> Value | None:
     if part.number == _DOUBLE and part.wire_type == FIXED64:
         return float(struct.unpack("<d", content[part.start : part.end])[0])
     if part.number == _UINT and part.wire_type == VARINT:
@@ -221,9 +221,9 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def _line(content: Any, whole: Field, on_damage: OnDamage) -> Line:
+def _line(content: Any, whole: WireField, on_damage: OnDamage) -> PlaneLine:
     """A line with the places of its events, which are not looked into."""
-    line = Line(start=whole.start, end=whole.end)
+    line = PlaneLine(start=whole.start, end=whole.end)
     raw, shift = bytes(content[whole.start : whole.end]), whole.start
     starts, ends = line.starts.append, line.ends.append
     place, end = 0, len(raw)
@@ -242,14 +242,14 @@ def _line(content: Any, whole: Field, on_damage: OnDamage) -> Line:
             part = next(fields(content, place + shift, whole.end))
         except WireError as error:
             line.has_cut_event = error.cut is not None and error.cut.number == _LINE_EVENTS
-            on_damage(Damage(error.offset_bytes, whole.end, str(error)))
+            on_damage(PlaneDamage(error.offset_bytes, whole.end, str(error)))
             break
         place = part.end - shift
         _put(line, part, content)
     return line
 
 
-def _put(line: Line, part: Field, content: Any) -> None:
+def _put(line: PlaneLine, part: WireField, content: Any) -> None:
     if part.wire_type == VARINT:
         if part.number == 1:
             line.line_id = signed(part.bits)
@@ -265,5 +265,5 @@ def _put(line: Line, part: Field, content: Any) -> None:
             line.display_name = _text(content, part)
 
 
-def _text(content: Any, part: Field) -> str:
+def _text(content: Any, part: WireField) -> str:
     return bytes(content[part.start : part.end]).decode("utf-8", "replace")

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tracekit.parser import Batch, Issue, Report
-from tracekit.parsers.tensorflow_profiler.events import Events
+from tracekit.parsers.tensorflow_profiler.events import PlaneEvents
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane
 from tracekit.reading.xla.details import (
@@ -64,7 +64,7 @@ _MOST_PROCESSES = 1 << 32
 _NUMBER = re.compile(r"(?:\$\$)?(\d{1,18})")  # context ids stand as $$5
 
 
-class Rows:
+class PlaneRows:
     """Turns events into batches; trouble with them goes to the report."""
 
     def __init__(self, report: Report, programs: Programs) -> None:
@@ -73,7 +73,7 @@ class Rows:
         self._compiled = programs
 
     def batches(
-        self, events: Events, role: Role, is_work: NDArray[np.bool_] | None
+        self, events: PlaneEvents, role: Role, is_work: NDArray[np.bool_] | None
     ) -> Iterator[Batch]:
         """The rows of some events of a line.
 
@@ -92,7 +92,7 @@ class Rows:
                 yield from self._steps(events, self._step_numbers(events), "device")
 
     def _some(
-        self, events: Events, mask: NDArray[np.bool_], make: Callable[[Events], Batch]
+        self, events: PlaneEvents, mask: NDArray[np.bool_], make: Callable[[PlaneEvents], Batch]
     ) -> Iterator[Batch]:
         if mask.all():
             yield make(events)
@@ -101,7 +101,7 @@ class Rows:
 
     # -- what all tables share ------------------------------------------------------------------
 
-    def _common(self, events: Events, names: list[str | None] | None = None) -> dict[str, Any]:
+    def _common(self, events: PlaneEvents, names: list[str | None] | None = None) -> dict[str, Any]:
         device = device_of(events.plane.name)
         said = names if names is not None else _names(events)
         return {
@@ -115,7 +115,7 @@ class Rows:
             "track_name": pa.repeat(pa.scalar(_track(events), TEXT), len(events)),
         }
 
-    def _starts(self, events: Events) -> pa.Array:
+    def _starts(self, events: PlaneEvents) -> pa.Array:
         after = to_ns(events.offset_ps)
         start = np.int64(events.line.start_ns)
         with np.errstate(over="ignore"):
@@ -139,7 +139,7 @@ class Rows:
             )
         )
 
-    def _durations(self, events: Events) -> pa.Array:
+    def _durations(self, events: PlaneEvents) -> pa.Array:
         is_odd = events.dur_ps < 0
         if is_odd.any():
             self._report.issue(
@@ -156,7 +156,7 @@ class Rows:
 
     # -- the device -----------------------------------------------------------------------------
 
-    def _stream(self, events: Events) -> Iterator[Batch]:
+    def _stream(self, events: PlaneEvents) -> Iterator[Batch]:
         count = len(events)
         is_kernel, is_copy, is_set = (
             np.logical_or.reduce([_has(events, name) for name in names])
@@ -170,12 +170,12 @@ class Rows:
         rest = np.ones(count, bool) & ~(is_kernel | is_copy | is_set)
         yield from self._some(events, rest, self._undescribed)
 
-    def _undescribed(self, events: Events) -> Batch:
+    def _undescribed(self, events: PlaneEvents) -> Batch:
         """What a stream has without details: no kernel for sure, so no kernel."""
         cells = self._common(events)
         return self._slice(events, cells, "device", events.line.name)
 
-    def _kernel(self, events: Events) -> Batch:
+    def _kernel(self, events: PlaneEvents) -> Batch:
         cells = self._common(events) | _described(
             events.texts("kernel_details"), kernel_details, KERNEL_COLUMNS
         )
@@ -193,7 +193,7 @@ class Rows:
         }
         return KERNEL.name, batch(KERNEL, cells, len(events))
 
-    def _transfer(self, events: Events, kind: str) -> Batch:
+    def _transfer(self, events: PlaneEvents, kind: str) -> Batch:
         cells = self._common(events)
         said = pc.coalesce(events.texts(*TRANSFER_DETAILS[kind]), pa.scalar("", TEXT))
         both = pc.binary_join_element_wise(said, pc.fill_null(cells["name"], ""), "\n")
@@ -207,7 +207,7 @@ class Rows:
         }
         return TRANSFER.name, batch(TRANSFER, cells, len(events))
 
-    def _tpu_kernel(self, events: Events) -> Batch:
+    def _tpu_kernel(self, events: PlaneEvents) -> Batch:
         cells = self._common(events, short_names(events))
         cells |= {
             "launch_count": pa.array(np.maximum(events.occurrences, 1)),
@@ -219,19 +219,19 @@ class Rows:
         }
         return KERNEL.name, batch(KERNEL, cells, len(events))
 
-    def _programs(self, events: Events) -> pa.Array:
+    def _programs(self, events: PlaneEvents) -> pa.Array:
         plane = events.plane
         found = (plane.metadata.get(key) for key in events.kinds[0].tolist())
         return events.of_kind(
             [plane.program(m.stats.get("program_id")) if m else None for m in found], TEXT
         )
 
-    def _derived(self, events: Events) -> Batch:
+    def _derived(self, events: PlaneEvents) -> Batch:
         cells = self._common(events, short_names(events))
         return self._slice(events, cells, "device_annotation", events.line.name)
 
     def _slice(
-        self, events: Events, cells: dict[str, Any], kind: str | pa.Array, category: str
+        self, events: PlaneEvents, cells: dict[str, Any], kind: str | pa.Array, category: str
     ) -> Batch:
         cells |= {
             "slice_kind": pa.repeat(kind, len(events)) if isinstance(kind, str) else kind,
@@ -243,7 +243,7 @@ class Rows:
 
     # -- the host -------------------------------------------------------------------------------
 
-    def _host(self, events: Events) -> Iterator[Batch]:
+    def _host(self, events: PlaneEvents) -> Iterator[Batch]:
         names = [
             m.name if (m := events.plane.metadata.get(i)) else None
             for i in events.kinds[0].tolist()
@@ -254,7 +254,7 @@ class Rows:
         if "step_num" in events.stats:
             yield from self._steps(events, events.integers("step_num").to_pylist(), "host")
 
-    def _host_slice(self, events: Events) -> Batch:
+    def _host_slice(self, events: PlaneEvents) -> Batch:
         kinds = events.of_kind(
             [host_kind(events.plane, key) for key in events.kinds[0].tolist()], TEXT
         )
@@ -263,7 +263,7 @@ class Rows:
             kinds = pc.if_else(ran, "op", kinds)
         return self._slice(events, self._common(events), kinds, events.line.name)
 
-    def _memory(self, events: Events) -> Batch:
+    def _memory(self, events: PlaneEvents) -> Batch:
         cells = self._common(events)
         signs = events.of_kind([MEMORY_SIGNS.get(name or "", 1) for name in _names(events)], INT)
         allocators = events.texts("allocator_name")
@@ -282,13 +282,13 @@ class Rows:
 
     # -- steps ----------------------------------------------------------------------------------
 
-    def _step_numbers(self, events: Events) -> list[int | None]:
+    def _step_numbers(self, events: PlaneEvents) -> list[int | None]:
         """The number that a step is called by, else that of its group."""
         named = events.of_kind([step_number(name) for name in _names(events)], INT).to_pylist()
         groups = events.integers("group_id").to_pylist()
         return [group if name is None else name for name, group in zip(named, groups, strict=True)]
 
-    def _steps(self, events: Events, numbers: list[int | None], kind: str) -> Iterator[Batch]:
+    def _steps(self, events: PlaneEvents, numbers: list[int | None], kind: str) -> Iterator[Batch]:
         cells = self._common(events)
         names = ("start_ns", "dur_ns", "device_id", "process_id", "thread_id")
         columns = {key: cells[key].to_pylist() for key in names}
@@ -302,7 +302,7 @@ class Rows:
             yield STEP.name, batch_of_rows(STEP, rows)
 
 
-def _names(events: Events) -> list[str | None]:
+def _names(events: PlaneEvents) -> list[str | None]:
     """What each kind of event is called."""
     found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
     return [(m.name or m.display_name or None) if m else None for m in found]
@@ -313,23 +313,23 @@ def short_name(known: Metadata) -> str | None:
     return known.display_name or known.name or None
 
 
-def short_names(events: Events) -> list[str | None]:
+def short_names(events: PlaneEvents) -> list[str | None]:
     """What each kind of event is called, in short."""
     found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
     return [short_name(m) if m else None for m in found]
 
 
-def _track(events: Events) -> str:
+def _track(events: PlaneEvents) -> str:
     line = events.line
     return f"{events.plane.name} {line.display_name or line.name}".strip()
 
 
-def _process(events: Events) -> int | None:
+def _process(events: PlaneEvents) -> int | None:
     said = events.plane.stats.get("process_id")
     return said if isinstance(said, int) and 0 <= said < _MOST_PROCESSES else None
 
 
-def _has(events: Events, name: str) -> NDArray[np.bool_]:
+def _has(events: PlaneEvents, name: str) -> NDArray[np.bool_]:
     """Which events have a stat."""
     found = np.zeros(len(events), bool)
     for stat in events.stats.get(name, ()):
@@ -369,7 +369,7 @@ def _small(sizes: pa.Array) -> pa.Array:
     return pc.if_else(pc.less(sizes, pa.scalar(0, INT)), pa.scalar(None, INT), sizes)
 
 
-def _stream_ids(events: Events) -> pa.Array:
+def _stream_ids(events: PlaneEvents) -> pa.Array:
     found = stream_of(events.line.name)
     return pa.repeat(pa.scalar(events.line.line_id if found is None else found, INT), len(events))
 
@@ -384,7 +384,7 @@ def _number(text: str) -> dict[str, Any]:
     return {"number": int(match[1]) if match else None}
 
 
-def ops_of(events: Events, programs: Programs) -> tuple[pa.Array, pa.Array]:
+def ops_of(events: PlaneEvents, programs: Programs) -> tuple[pa.Array, pa.Array]:
     """The HLO instruction and the framework operator of each kernel.
 
     Those of a graph are of the instructions that they are named after. A kernel of a library is
@@ -408,7 +408,7 @@ def ops_of(events: Events, programs: Programs) -> tuple[pa.Array, pa.Array]:
     )
 
 
-def _op_names(events: Events) -> pa.Array:
+def _op_names(events: PlaneEvents) -> pa.Array:
     """The framework operator: as JAX says it (name), else as TensorFlow does."""
     said = events.texts("tf_op")
     known = pc.if_else(pc.equal(said, NO_OP), pa.scalar(None, TEXT), said)
@@ -418,7 +418,7 @@ def _op_names(events: Events) -> pa.Array:
     return pc.coalesce(known, events.texts("name"), innermost)
 
 
-def program_names(events: Events) -> pa.Array:
+def program_names(events: PlaneEvents) -> pa.Array:
     """``jit_f(17)``: the compiled program with its id."""
     ids = (
         pc.coalesce(*(stat.json("", len(events)) for stat in events.stats["program_id"]))
@@ -429,7 +429,7 @@ def program_names(events: Events) -> pa.Array:
     return pc.coalesce(named, events.texts("hlo_module"))
 
 
-def _of_metadata(events: Events, name: str) -> pa.Array:
+def _of_metadata(events: PlaneEvents, name: str) -> pa.Array:
     """A text that all events of a kind share."""
     found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
     said = [m.stats.get(name) if m else None for m in found]

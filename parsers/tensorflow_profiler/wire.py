@@ -81,7 +81,7 @@ def _add_last_bytes(
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class WireColumn:
     """One field over many messages: which messages have it, and what it holds in each.
 
     ``values`` are the numbers, of a long field the sizes of its contents, which are at ``places``;
@@ -95,9 +95,9 @@ class Column:
     places: Places
     order: int
 
-    def some(self, rows: NDArray[np.bool_]) -> Column:
+    def some(self, rows: NDArray[np.bool_]) -> WireColumn:
         """The column of some of its messages."""
-        return Column(
+        return WireColumn(
             self.number,
             self.wire_type,
             self.messages[rows],
@@ -107,12 +107,14 @@ class Column:
         )
 
 
-def columns(buffer: Buffer, starts: Places, ends: Places) -> tuple[list[Column], NDArray[np.bool_]]:
+def columns(
+    buffer: Buffer, starts: Places, ends: Places
+) -> tuple[list[WireColumn], NDArray[np.bool_]]:
     """The fields of many messages, in the order they stand in.
 
     The second is which messages are no messages: their fields up to the damage are there.
     """
-    found: list[Column] = []
+    found: list[WireColumn] = []
     broken = np.zeros(len(starts), bool)
     active = np.flatnonzero(starts < ends)
     place, end = starts[active], ends[active]
@@ -127,7 +129,7 @@ def columns(buffer: Buffer, starts: Places, ends: Places) -> tuple[list[Column],
                 continue
             values, places, behind = _contents(buffer, kind, body[rows], end[rows])
             after[rows] = behind
-            column = Column(number, kind, active[rows], values, places, order)
+            column = WireColumn(number, kind, active[rows], values, places, order)
             found.append(column if (behind >= 0).all() else column.some(behind >= 0))
         is_bad = after < 0
         if is_bad.any():

@@ -26,7 +26,7 @@ from tracekit.parsers.tensorflow_tools.steps import (
     pod_facts,
     pod_viewer,
 )
-from tracekit.reading.protowire import Decoded, Decoder, Message
+from tracekit.reading.protowire import Decoded, Decoder, WireMessage
 from tracekit.schema import TABLES, batch_of_rows
 from tracekit.source import Source
 
@@ -47,7 +47,7 @@ class _ProtoTool:
     """A dump in protobuf: its outermost message, what it has to hold, how its rows are made."""
 
     name: str
-    message: Message
+    message: WireMessage
     fits: Callable[[Decoded], bool]
     rows: Callable[[Decoded, Decoder, Report], Rows]
     recording_kind: str = "summary"

@@ -5,7 +5,7 @@ Source: plugin/xprof/protobuf of github.com/openxla/xprof; the tests hold them a
 
 from __future__ import annotations
 
-from tracekit.reading.protowire import Message, message
+from tracekit.reading.protowire import WireMessage, message
 
 ANY = message("Any", "1 type_url text", "2 value span")
 DIAGNOSTICS = message("Diagnostics", "1 info text*", "2 warnings text*", "3 errors text*")
@@ -444,7 +444,7 @@ OVERVIEW_PAGE = message(
 
 _PACKAGE = "tensorflow.profiler."
 #: What a `google.protobuf.Any` of these dumps can hold, by the end of its type_url.
-IN_ANY: dict[str, Message] = {
+IN_ANY: dict[str, WireMessage] = {
     _PACKAGE + kind.name: kind
     for kind in (
         GENERIC_STEP,
@@ -458,6 +458,6 @@ IN_ANY: dict[str, Message] = {
 }
 
 
-def kind_in_any(type_url: str) -> Message | None:
+def kind_in_any(type_url: str) -> WireMessage | None:
     """The message that an Any with this type_url holds; None where it is another one."""
     return IN_ANY.get(type_url.rpartition("/")[2])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracekit.attribution.columns import Ints
-from tracekit.attribution.launches import Rows, found_by
+from tracekit.attribution.launches import LaunchRows, found_by
 from tracekit.attribution.lookup import latest_before
 from tracekit.attribution.nesting import holders, nested
 
@@ -112,7 +112,7 @@ def test_what_an_id_leads_to(
 ) -> None:
     ids, starts, processes = columns(rows, 3)
     asked, times = columns(wanted, 2)
-    known = Rows(ids, np.zeros(len(rows), int), starts, processes)
+    known = LaunchRows(ids, np.zeros(len(rows), int), starts, processes)
     found, is_mixed = found_by(asked, times, known)
     for (id_, time), place, mixed in zip(wanted, found.tolist(), is_mixed.tolist(), strict=True):
         same = [(row[1], number) for number, row in enumerate(rows) if row[0] == id_]

@@ -10,10 +10,10 @@ import pytest
 
 from tracekit.catalog import catalog
 from tracekit.result import Result, ResultColumn
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 Row = dict[str, Any]
-MakeLabels = Callable[[Mapping[str, Mapping[str, Any]]], Labels]
+MakeLabels = Callable[[Mapping[str, Mapping[str, Any]]], RunLabels]
 
 _KINDS: Mapping[str, pa.DataType] = {
     "VARCHAR": pa.string(),
@@ -75,9 +75,9 @@ def hand_made() -> type[HandMade]:
 def labelled() -> MakeLabels:
     """Labels of runs; what is a number is one, as the report `run_labels` has it."""
 
-    def make(of_runs: Mapping[str, Mapping[str, Any]]) -> Labels:
+    def make(of_runs: Mapping[str, Mapping[str, Any]]) -> RunLabels:
         pairs = {(run, name): value for run, own in of_runs.items() for name, value in own.items()}
-        return Labels(
+        return RunLabels(
             {key: str(value) for key, value in pairs.items()},
             {key: float(value) for key, value in pairs.items() if not isinstance(value, str)},
         )

@@ -8,8 +8,8 @@ import pytest
 
 from tracekit.charts import chart_named
 from tracekit.charts.box import build
-from tracekit.charts.chart import Box, BoxChart, Marks
-from tracekit.charts.request import Request
+from tracekit.charts.chart import BoxChart, BoxMark, BoxPlaces
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
 
 
@@ -50,11 +50,11 @@ def test_groups_are_in_order_with_their_outliers() -> None:
     chart = build(
         [group(128, MARKS), group(16, MARKS, min_value=0.0, outlier_count=2), group("auto")],
         [outlier(16, 0.0), outlier(16, 0.9)],
-        Request(options={"where": "layer=4"}),
+        ChartRequest(options={"where": "layer=4"}),
     )
     assert chart.x.names == ("16", "128", "auto")
-    marks = Marks(*MARKS)
-    assert chart.boxes == (Box(9, 1, marks, (0.0, 0.9)), Box(9, 1, marks), Box(0, 1))
+    marks = BoxPlaces(*MARKS)
+    assert chart.boxes == (BoxMark(9, 1, marks, (0.0, 0.9)), BoxMark(9, 1, marks), BoxMark(0, 1))
     assert [row["drawn_count"] for row in chart.data.rows()] == [2, 0, 0]
     assert [row["group_value"] for row in chart.data.rows()] == ["16", "128", "auto"]
     assert chart.data.notes == ("where layer=4",)
@@ -67,7 +67,7 @@ def test_of_very_many_outliers_some_are_drawn() -> None:
     chart = build(
         [group(1, MARKS, outlier_count=len(values), max_value=1e4)],
         [outlier(1, value) for value in values],
-        Request(),
+        ChartRequest(),
     )
     (box,) = chart.boxes
     assert len(box.outliers) == 2000
@@ -81,7 +81,7 @@ def test_of_very_many_outliers_some_are_drawn() -> None:
 def test_wide_values_above_0_have_a_logarithmic_axis(
     low: float, high: float, is_logarithmic: bool
 ) -> None:
-    chart = build([group(1, MARKS, min_value=low, max_value=high)], [], Request())
+    chart = build([group(1, MARKS, min_value=low, max_value=high)], [], ChartRequest())
     assert chart.y.is_logarithmic == is_logarithmic
     assert chart.y.low < low
     assert chart.y.high > high
@@ -90,9 +90,9 @@ def test_wide_values_above_0_have_a_logarithmic_axis(
 def test_nothing_to_draw_is_said() -> None:
     for rows in ([], [group(1), group(2)]):
         with pytest.raises(UsageError, match="nothing to draw: no configuration with the label"):
-            build(rows, [], Request())
+            build(rows, [], ChartRequest())
     with pytest.raises(UsageError, match="bs has 501 values: too many boxes"):
-        build([group(n, MARKS) for n in range(501)], [], Request())
+        build([group(n, MARKS) for n in range(501)], [], ChartRequest())
 
 
 class Store:
@@ -115,7 +115,7 @@ class Store:
 def test_both_reports_are_asked_the_same(labelled: Any) -> None:
     store: Any = Store()
     options = {"metric": "infeed_ratio", "by": "bs", "where": "layer=4"}
-    chart = chart_named("box").build(store, {"a": "x"}, labelled({}), Request(options=options))
+    chart = chart_named("box").build(store, {"a": "x"}, labelled({}), ChartRequest(options=options))
     given = {"run_ids": "a", "metric": "infeed_ratio", "by": "bs", "fixed": "layer=4"}
     assert store.asked == [("distribution", given), ("outliers", given)]
     assert isinstance(chart, BoxChart)

@@ -8,15 +8,15 @@ import pytest
 
 from tracekit.charts import chart_named
 from tracekit.charts.chart import Bar, BarChart
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
-NO_LABELS = Labels({}, {})
+NO_LABELS = RunLabels({}, {})
 
 
 def built(store: Any, runs: dict[str, str], **options: str) -> BarChart:
-    asked = Request(options=options)
+    asked = ChartRequest(options=options)
     chart = chart_named("fp_width_mix").build(store, runs, NO_LABELS, asked)
     assert isinstance(chart, BarChart)
     return chart

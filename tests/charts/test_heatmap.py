@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tracekit.charts import chart_named
-from tracekit.charts.chart import Cell, HeatChart
+from tracekit.charts.chart import HeatChart, HeatmapCell
 from tracekit.charts.heatmap import build
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
 
 
@@ -38,7 +38,7 @@ def cell(x: Any, y: Any, value: float | None, reason: str | None = None, **more:
 
 
 def drawn(*rows: dict[str, Any], **options: str) -> HeatChart:
-    return build(rows, Request(options=options))
+    return build(rows, ChartRequest(options=options))
 
 
 def test_numbers_are_in_their_order_and_words_after_them() -> None:
@@ -73,11 +73,11 @@ def test_what_failed_is_told_from_what_was_not_measured() -> None:
         where="layer=4",
     )
     assert chart.cells == (
-        Cell(0, 0, None, "OOM", is_failed=True),
-        Cell(1, 0, None, "not measured"),
-        Cell(2, 0, 5.0),
-        Cell(3, 0, None, "OOM", is_failed=True),
-        Cell(4, 0, 4.0, is_partial=True),
+        HeatmapCell(0, 0, None, "OOM", is_failed=True),
+        HeatmapCell(1, 0, None, "not measured"),
+        HeatmapCell(2, 0, 5.0),
+        HeatmapCell(3, 0, None, "OOM", is_failed=True),
+        HeatmapCell(4, 0, 4.0, is_partial=True),
     )
     assert chart.data.notes == (
         "where layer=4",
@@ -126,7 +126,7 @@ ASKED = {"x": "node", "y": "bs", "metric": "rate"}
 
 def test_the_report_is_asked_for_the_runs(hand_made: Any, labelled: Any) -> None:
     store = hand_made("heatmap", {"a": [cell(1, 1, 1.0)], "b": [cell(2, 1, 2.0)]})
-    asked = Request(options=ASKED | {"where": "layer=4", "rule": "max"})
+    asked = ChartRequest(options=ASKED | {"where": "layer=4", "rule": "max"})
     chart = chart_named("heatmap").build(store, {"a": "one", "b": "two"}, labelled({}), asked)
     assert store.asked == [ASKED | {"fixed": "layer=4", "rule": "max", "run_ids": "a,b"}]
     assert len(chart.data) == 2
@@ -136,15 +136,18 @@ def test_the_report_is_asked_for_the_runs(hand_made: Any, labelled: Any) -> None
     ("request_", "says"),
     [
         (
-            Request(options=ASKED | {"by": "bs"}),
+            ChartRequest(options=ASKED | {"by": "bs"}),
             "no option --by; its options: --x, --y, --metric, --w",
         ),
-        (Request(panels="bs", options=ASKED), "heatmap has no option --panels; its options: --x"),
-        (Request(over="bs", options=ASKED), "no option --over"),
+        (
+            ChartRequest(panels="bs", options=ASKED),
+            "heatmap has no option --panels; its options: --x",
+        ),
+        (ChartRequest(over="bs", options=ASKED), "no option --over"),
     ],
 )
 def test_what_cannot_be_asked_is_said(
-    hand_made: Any, labelled: Any, request_: Request, says: str
+    hand_made: Any, labelled: Any, request_: ChartRequest, says: str
 ) -> None:
     with pytest.raises(UsageError, match=says):
         chart_named("heatmap").build(hand_made("heatmap", {}), {}, labelled({}), request_)

@@ -8,16 +8,16 @@ import pytest
 
 from tracekit.charts import chart_named
 from tracekit.charts.chart import BarChart
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
-NO_LABELS = Labels({}, {})
+NO_LABELS = RunLabels({}, {})
 
 
-def built(store: Any, runs: dict[str, str], labels: Labels = NO_LABELS, **more: Any) -> BarChart:
+def built(store: Any, runs: dict[str, str], labels: RunLabels = NO_LABELS, **more: Any) -> BarChart:
     panels = more.pop("panels", None)
-    asked = Request(panels=panels, options=more)
+    asked = ChartRequest(panels=panels, options=more)
     chart = chart_named("layers").build(store, runs, labels, asked)
     assert isinstance(chart, BarChart)
     return chart

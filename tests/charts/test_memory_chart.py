@@ -8,7 +8,7 @@ import pytest
 
 from tracekit.charts.chart import AreaChart
 from tracekit.charts.memory import Memory, build
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
 
 Row = dict[str, Any]
@@ -41,7 +41,7 @@ SMALL = [
 
 
 def drawn(*rows: Row) -> AreaChart:
-    return build(rows, Request(title="T"))
+    return build(rows, ChartRequest(title="T"))
 
 
 def test_the_kinds_stand_upon_what_is_unseen() -> None:
@@ -82,7 +82,7 @@ def test_each_rank_has_its_axes() -> None:
 def test_the_steps_are_passed_on(hand_made: type[Any], labelled: Any) -> None:
     rows = {"r1": [{key: value for key, value in r.items() if key != "run_name"} for r in SMALL]}
     store = hand_made("memory_over_time", rows)
-    asked = Request(options={"phase": "stable"})
+    asked = ChartRequest(options={"phase": "stable"})
     chart = Memory().build(store, {"r1": "first"}, labelled({}), asked)
     assert store.asked == [{"run_id": "r1", "phase": "stable"}]
     assert chart.data.rows()[0]["run_name"] == "first"
@@ -91,6 +91,6 @@ def test_the_steps_are_passed_on(hand_made: type[Any], labelled: Any) -> None:
 def test_without_memory_it_says_what_is_missing(hand_made: type[Any], labelled: Any) -> None:
     store = hand_made("memory_over_time", {"r1": []})
     with pytest.raises(UsageError, match="record with profile_memory=True"):
-        Memory().build(store, {"r1": "first"}, labelled({}), Request())
+        Memory().build(store, {"r1": "first"}, labelled({}), ChartRequest())
     with pytest.raises(UsageError, match="no option --of; its options: --phase"):
-        Memory().build(store, {"r1": "first"}, labelled({}), Request(options={"of": "x"}))
+        Memory().build(store, {"r1": "first"}, labelled({}), ChartRequest(options={"of": "x"}))

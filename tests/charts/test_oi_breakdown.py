@@ -7,16 +7,18 @@ from typing import Any
 import pytest
 
 from tracekit.charts import chart_named
-from tracekit.charts.chart import Bar, BarChart, Group
-from tracekit.charts.request import Request
+from tracekit.charts.chart import Bar, BarChart, BarGroup
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
-NO_LABELS = Labels({}, {})
+NO_LABELS = RunLabels({}, {})
 
 
-def built(store: Any, runs: dict[str, str], labels: Labels = NO_LABELS, **asked: Any) -> BarChart:
-    chart = chart_named("oi_breakdown").build(store, runs, labels, Request(**asked))
+def built(
+    store: Any, runs: dict[str, str], labels: RunLabels = NO_LABELS, **asked: Any
+) -> BarChart:
+    chart = chart_named("oi_breakdown").build(store, runs, labels, ChartRequest(**asked))
     assert isinstance(chart, BarChart)
     return chart
 
@@ -31,7 +33,7 @@ def work(name: str, flop: float | None, moved: float | None, **more: Any) -> dic
     } | more
 
 
-def groups(chart: BarChart) -> list[Group]:
+def groups(chart: BarChart) -> list[BarGroup]:
     return [group for panel in chart.panels for group in panel.groups]
 
 
@@ -57,7 +59,7 @@ def test_operations_by_precision_and_bytes_by_direction(hand_made: Any) -> None:
     )
     chart = built(store, {"r": "vgg16"})
     assert groups(chart) == [
-        Group(
+        BarGroup(
             "vgg16",
             (
                 Bar(

@@ -8,15 +8,15 @@ import pytest
 
 from tracekit.charts import chart_named
 from tracekit.charts.chart import BarChart
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
-NO_LABELS = Labels({}, {})
+NO_LABELS = RunLabels({}, {})
 
 
 def built(store: Any, runs: dict[str, str], **options: str) -> BarChart:
-    chart = chart_named("ranks").build(store, runs, NO_LABELS, Request(options=options))
+    chart = chart_named("ranks").build(store, runs, NO_LABELS, ChartRequest(options=options))
     assert isinstance(chart, BarChart)
     return chart
 

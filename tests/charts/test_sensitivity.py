@@ -8,7 +8,7 @@ import pytest
 
 from tracekit.charts import chart_named
 from tracekit.charts.chart import Effect, EffectChart
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.sensitivity import build
 from tracekit.errors import UsageError
 
@@ -28,7 +28,7 @@ def term(name: str, weight: float | None, error: float | None = None, **more: An
 
 
 def drawn(*rows: dict[str, Any], **options: str) -> EffectChart:
-    return build(rows, Request(options=options))
+    return build(rows, ChartRequest(options=options))
 
 
 def test_the_strongest_is_first_whichever_its_sign() -> None:
@@ -108,7 +108,7 @@ class Store:
 def test_numbers_and_flags_are_asked_as_such(labelled: Any) -> None:
     store: Any = Store()
     options = {"metric": "flops", "order": "2", "log": "true", "baseline": "v100"}
-    asked = Request(over="platform", options=options)
+    asked = ChartRequest(over="platform", options=options)
     chart_named("sensitivity").build(store, {"a": "x", "b": "y"}, labelled({}), asked)
     assert store.asked == [
         (
@@ -124,4 +124,6 @@ def test_numbers_and_flags_are_asked_as_such(labelled: Any) -> None:
         )
     ]
     with pytest.raises(UsageError, match="--order: invalid value '3'"):
-        chart_named("sensitivity").build(store, {}, labelled({}), Request(options={"order": "3"}))
+        chart_named("sensitivity").build(
+            store, {}, labelled({}), ChartRequest(options={"order": "3"})
+        )

@@ -9,7 +9,7 @@ import pytest
 
 from tracekit.charts import chart_named
 from tracekit.charts.chart import ScatterChart
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.speedup import build
 from tracekit.errors import UsageError
 
@@ -34,7 +34,7 @@ def point(speedup: float | None, x: float | None, color: Any = None, **more: Any
 
 
 def drawn(*rows: dict[str, Any]) -> ScatterChart:
-    return build(rows, Request())
+    return build(rows, ChartRequest())
 
 
 def test_points_and_what_is_not_one() -> None:
@@ -114,6 +114,6 @@ def test_platforms_stand_by_size() -> None:
 
 
 def test_an_option_of_other_charts(hand_made: Any, labelled: Any) -> None:
-    asked = Request(over="platform", series="bs", options={"baseline": "v100", "x": "params"})
+    asked = ChartRequest(over="platform", series="bs", options={"baseline": "v100", "x": "params"})
     with pytest.raises(UsageError, match="no option --series; its options: --o"):
         chart_named("speedup").build(hand_made("speedup", {}), {}, labelled({}), asked)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tracekit.charts import chart_named
-from tracekit.charts.chart import Line, LineChart, Spot
-from tracekit.charts.request import Request
+from tracekit.charts.chart import ChartLine, LineChart, Spot
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.throughput import build
 from tracekit.errors import UsageError
 
@@ -34,10 +34,10 @@ def point(over: Any, value: float | None, **more: Any) -> dict[str, Any]:
 
 
 def drawn(*rows: dict[str, Any], show: str = "metric", **asked: Any) -> LineChart:
-    return build(rows, RATE, Request(over="nodes", options={"show": show}, **asked))
+    return build(rows, RATE, ChartRequest(over="nodes", options={"show": show}, **asked))
 
 
-def lines(chart: LineChart) -> list[Line]:
+def lines(chart: LineChart) -> list[ChartLine]:
     return [line for panel in chart.panels for line in panel.lines]
 
 
@@ -153,7 +153,9 @@ def labels(labelled: Any) -> Any:
 def asked(store: Any, labels: Any, runs: dict[str, str] = RUNS, **request: Any) -> LineChart:
     options = {"metric": RATE} | request.pop("options", {})
     chosen = {name: value for name, value in options.items() if value is not None}
-    chart = chart_named("throughput").build(store, runs, labels, Request(**request, options=chosen))
+    chart = chart_named("throughput").build(
+        store, runs, labels, ChartRequest(**request, options=chosen)
+    )
     assert isinstance(chart, LineChart)
     return chart
 

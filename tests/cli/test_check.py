@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tracekit.intake import Options, ingest
-from tracekit.store import Damage, Litter, Unknown, open_store
+from tracekit.store import Damage, Litter, UnknownIngest, open_store
 
 Tracekit = Callable[..., Any]
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -189,7 +189,7 @@ def test_a_source_of_an_older_version_has_no_manifest(store: Path, tracekit: Tra
     (manifest,) = (store / "source_file" / "run_id=gpu").rglob("_*.json")
     manifest.unlink()
     (found,) = open_store(store).check()
-    assert isinstance(found, Unknown)
+    assert isinstance(found, UnknownIngest)
     done = tracekit("check", "--store", str(store))
     assert done.code == 9
     assert done.messages.startswith(

@@ -16,7 +16,7 @@ import tracekit as library
 from tests.cli.test_chart import perf_stat
 from tests.cli.test_startup import loaded as loaded
 from tracekit.charts.chart import BoxChart
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import ChoiceError
 from tracekit.intake import Options, ingest
 from tracekit.store import create_store
@@ -133,8 +133,8 @@ def test_boxes_and_their_numbers(tracekit: Tracekit, there: Path) -> None:
     assert [len(box.outliers) for box in drawn.boxes] == [2, 2]
 
 
-def _asked(**options: str) -> Request:
-    return Request(options=options)
+def _asked(**options: str) -> ChartRequest:
+    return ChartRequest(options=options)
 
 
 @pytest.mark.parametrize("width", [80, 160])

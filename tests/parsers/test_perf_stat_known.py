@@ -40,15 +40,17 @@ def check_line_by_line(path: Path, least: int = 0) -> None:
         patch.setattr(perf_stat, "_FEW_LINES", 3)
         patch.setattr(perf_stat, "_MANY_LINES", 50)
         patch.setattr(known, "_MANY", 5)
-        take = known.Known.take
+        take = known.LearnedLines.take
 
-        def counted(self: known.Known, found: known.Found, start: int, end: int) -> int:
+        def counted(
+            self: known.LearnedLines, found: known.LearnedRows, start: int, end: int
+        ) -> int:
             taken.append(end - start)
             return take(self, found, start, end)
 
-        patch.setattr(known.Known, "take", counted)
+        patch.setattr(known.LearnedLines, "take", counted)
         found = read(path)
-        patch.setattr(known.Known, "find", lambda *_: None)
+        patch.setattr(known.LearnedLines, "find", lambda *_: None)
         patch.setattr(CsvReader, "_more_again", lambda *_: False)
         count = sum(taken)
         expected = read(path)

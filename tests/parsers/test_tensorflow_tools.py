@@ -19,7 +19,7 @@ from tracekit.conformance import check_parser
 from tracekit.errors import FormatError
 from tracekit.parser import Report
 from tracekit.parsers.tensorflow_tools import TensorflowToolsParser, messages
-from tracekit.reading.protowire import Message
+from tracekit.reading.protowire import WireMessage
 from tracekit.registry import claims, detect
 from tracekit.schema import TABLES
 from tracekit.source import Source
@@ -146,11 +146,11 @@ def _descriptors() -> dict[str, Any]:
     return found
 
 
-TABLES_OF_FIELDS = [one for one in vars(messages).values() if isinstance(one, Message)]
+TABLES_OF_FIELDS = [one for one in vars(messages).values() if isinstance(one, WireMessage)]
 
 
 @pytest.mark.parametrize("table", TABLES_OF_FIELDS, ids=lambda one: one.name)
-def test_fields_are_those_of_the_profiler(table: Message) -> None:
+def test_fields_are_those_of_the_profiler(table: WireMessage) -> None:
     known = _descriptors()
     ours = {
         (number, one.name, getattr(one.kind, "name", one.kind), one.is_repeated)

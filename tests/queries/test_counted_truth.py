@@ -19,7 +19,7 @@ import pytest
 
 from tracekit.engine import Database
 from tracekit.intake import Options, ingest
-from tracekit.roofline.request import Request
+from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 from tracekit.store import Store, open_store
 
@@ -364,7 +364,7 @@ def test_every_report_names_the_same_bound(
         if not row["is_total"]
     }
     assert told["kernel_figures"] == told["application_summary"] == told["launch_overhead"]
-    chart = Session(Database(store)).undrawn_roofline([run], Request()).data
+    chart = Session(Database(store)).undrawn_roofline([run], RooflineRequest()).data
     drawn = {
         (row["name"], row["bound_kind"], round(row["roof_ratio"], 9))
         for row in chart.rows()

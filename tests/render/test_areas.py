@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 
-from tracekit.charts.chart import Area, AreaChart, AreaPanel, Axis, Key
+from tracekit.charts.chart import Area, AreaChart, AreaPanel, ChartAxis, Key
 from tracekit.render import RenderOptions
 from tracekit.render.areas import draw
 from tracekit.render.charts import plot
@@ -33,8 +33,8 @@ PANEL = AreaPanel(
 CHART = AreaChart(
     "memory",
     "",
-    Axis("Time", "ns", 0.0, 10e6),
-    Axis("Memory", "bytes", 0.0, 400.0),
+    ChartAxis("Time", "ns", 0.0, 10e6),
+    ChartAxis("Memory", "bytes", 0.0, 400.0),
     KEYS,
     (PANEL,),
     TABLE,
@@ -95,7 +95,7 @@ def test_in_the_terminal() -> None:
 
 
 def test_nothing_is_drawn_after_the_last_moment() -> None:
-    chart = replace(CHART, x=Axis("Time", "ns", 0.0, 20e6))
+    chart = replace(CHART, x=ChartAxis("Time", "ns", 0.0, 20e6))
     canvas = [line for line in text_of(chart) if "│" in line or "┤" in line]
     assert max(cell_len(line) for line in canvas) <= 34  # a half of the width
 
@@ -119,8 +119,8 @@ def test_memory_that_never_was() -> None:
     chart = replace(
         CHART,
         panels=(nothing,),
-        x=Axis("Time", "ns", 0.0, 0.0),
-        y=Axis("Memory", "bytes", 0.0, 0.0),
+        x=ChartAxis("Time", "ns", 0.0, 0.0),
+        y=ChartAxis("Memory", "bytes", 0.0, 0.0),
     )
     assert draw(chart).figure.legends
     assert "█" not in "".join(text_of(chart))

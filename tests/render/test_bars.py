@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from rich.cells import cell_len
 
-from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
+from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.errors import UsageError
 from tracekit.render import RenderOptions
 from tracekit.render.bars import draw
@@ -37,7 +37,9 @@ KEYS = (
 TABLE = Result("test", pa.table({"name": ["x"]}), (ResultColumn("name"),))
 
 
-def pair(name: str, flop: Any, moved: Any, series: str = "", value: float | None = None) -> Group:
+def pair(
+    name: str, flop: Any, moved: Any, series: str = "", value: float | None = None
+) -> BarGroup:
     """Two bars: of parts by key, or a reason."""
 
     def bar(title: str, unit: str, given: Any) -> Bar:
@@ -46,10 +48,10 @@ def pair(name: str, flop: Any, moved: Any, series: str = "", value: float | None
         return Bar(title, unit, tuple(given.items()))
 
     bars = bar("NUM_FLOP", "flop", flop), bar("MEM_ACC", "bytes", moved)
-    return Group(name, bars, series, value)
+    return BarGroup(name, bars, series, value)
 
 
-def chart_of(*groups: Group, **more: Any) -> BarChart:
+def chart_of(*groups: BarGroup, **more: Any) -> BarChart:
     panels = more.pop("panels", (BarPanel("", groups),))
     titles = (("NUM_FLOP", "flop"), ("MEM_ACC", "bytes"))
     return BarChart(
@@ -135,7 +137,7 @@ def test_what_is_not_known_has_a_mark_and_zero_has_none() -> None:
 
 
 def test_shares_go_up_to_a_hundred() -> None:
-    shares = Group("a", (Bar("", "ratio", (("fp64", 0.25), ("fp32", 0.75))),))
+    shares = BarGroup("a", (Bar("", "ratio", (("fp64", 0.25), ("fp32", 0.75))),))
     chart = replace(
         chart_of(shares), axis_titles=(("Share of instructions", "ratio"),), value_title=""
     )

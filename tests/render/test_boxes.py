@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch
 from rich.cells import cell_len
 
-from tracekit.charts.chart import Axis, Box, BoxChart, Marks
+from tracekit.charts.chart import BoxChart, BoxMark, BoxPlaces, ChartAxis
 from tracekit.render import RenderOptions
 from tracekit.render.boxes import draw
 from tracekit.render.charts import plot
@@ -24,12 +24,12 @@ TABLE = Result("test", pa.table({"x": ["x"]}), (ResultColumn("x"),), ("box, 2 bo
 LEGEND = ("9th to 91st percentile", "whiskers: 2nd and 98th", "outliers")
 
 
-def chart_of(names: tuple[str, ...], *boxes: Box) -> BoxChart:
+def chart_of(names: tuple[str, ...], *boxes: BoxMark) -> BoxChart:
     return BoxChart(
         "box",
         "",
-        Axis("bs", "", 0.0, len(names) - 1.0, names=names),
-        Axis("loss", "", 0.0, 10.0),
+        ChartAxis("bs", "", 0.0, len(names) - 1.0, names=names),
+        ChartAxis("loss", "", 0.0, 10.0),
         boxes,
         LEGEND,
         TABLE,
@@ -38,9 +38,9 @@ def chart_of(names: tuple[str, ...], *boxes: Box) -> BoxChart:
 
 SMALL = chart_of(
     ("16", "64", "128"),
-    Box(1200, 0, Marks(1.0, 2.0, 3.0, 4.0, 5.0), (0.5, 9.0)),
-    Box(2, 30, Marks(6.0, 6.0, 7.0, 8.0, 8.0)),
-    Box(0, 7),
+    BoxMark(1200, 0, BoxPlaces(1.0, 2.0, 3.0, 4.0, 5.0), (0.5, 9.0)),
+    BoxMark(2, 30, BoxPlaces(6.0, 6.0, 7.0, 8.0, 8.0)),
+    BoxMark(0, 7),
 )
 
 
@@ -73,7 +73,7 @@ def test_boxes_whiskers_and_dots_are_at_their_marks() -> None:
 
 
 def test_without_failures_there_is_no_line_of_them() -> None:
-    (axes,) = draw(chart_of(("a",), Box(3, 0, Marks(1.0, 1.0, 1.0, 1.0, 1.0)))).figure.axes
+    (axes,) = draw(chart_of(("a",), BoxMark(3, 0, BoxPlaces(1.0, 1.0, 1.0, 1.0, 1.0)))).figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["a\n3"]
     assert boxes_of(axes) == [(1, 1)]
 
@@ -81,7 +81,7 @@ def test_without_failures_there_is_no_line_of_them() -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_many_boxes_have_their_counts_behind_their_names(size: str) -> None:
     names = tuple(f"group {n:03}" for n in range(20))
-    chart = chart_of(names, *(Box(n, 1, Marks(1.0, 2.0, 3.0, 4.0, 5.0)) for n in range(20)))
+    chart = chart_of(names, *(BoxMark(n, 1, BoxPlaces(1.0, 2.0, 3.0, 4.0, 5.0)) for n in range(20)))
     figure = draw(chart, size=size).figure
     labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert labels[0] == "group 000 (0 + 1 failed)"
@@ -90,7 +90,7 @@ def test_many_boxes_have_their_counts_behind_their_names(size: str) -> None:
 
 
 def test_thousands_of_dots_are_pixels() -> None:
-    box = Box(9, 0, Marks(1.0, 2.0, 3.0, 4.0, 5.0), tuple(np.linspace(5, 10, 2000)))
+    box = BoxMark(9, 0, BoxPlaces(1.0, 2.0, 3.0, 4.0, 5.0), tuple(np.linspace(5, 10, 2000)))
     few, many = (draw(chart_of(tuple("abc")[:n], *[box] * n)).figure for n in (1, 3))
     assert [figure.axes[0].collections[0].get_rasterized() for figure in (few, many)] == [
         False,
@@ -101,9 +101,9 @@ def test_thousands_of_dots_are_pixels() -> None:
 def test_any_name_can_be_drawn(hostile: str) -> None:
     chart = replace(
         SMALL,
-        x=Axis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")),
+        x=ChartAxis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")),
         title=hostile,
-        y=Axis(hostile, hostile, 0.0, 10.0),
+        y=ChartAxis(hostile, hostile, 0.0, 10.0),
     )
     assert b"<script" not in encoded(draw(chart, size="column").figure, "svg", size_named("column"))
 
@@ -130,9 +130,9 @@ def test_in_the_terminal() -> None:
 def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
     chart = replace(
         SMALL,
-        x=Axis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")),
+        x=ChartAxis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")),
         title=hostile,
-        y=Axis(hostile, hostile, 0.0, 10.0),
+        y=ChartAxis(hostile, hostile, 0.0, 10.0),
     )
     for line in text_of(chart, width):
         assert cell_len(line) <= max(width, 40)

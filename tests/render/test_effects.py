@@ -10,7 +10,7 @@ import pytest
 from matplotlib.patches import Rectangle
 from rich.cells import cell_len
 
-from tracekit.charts.chart import Axis, Effect, EffectChart
+from tracekit.charts.chart import ChartAxis, Effect, EffectChart
 from tracekit.render import RenderOptions
 from tracekit.render.charts import plot
 from tracekit.render.effects import draw
@@ -23,7 +23,7 @@ TABLE = Result("test", pa.table({"x": ["x"]}), (ResultColumn("x"),), ("sensitivi
 SMALL = EffectChart(
     "sensitivity",
     "",
-    Axis("Weight in flops", "", -0.5, 1.0),
+    ChartAxis("Weight in flops", "", -0.5, 1.0),
     (Effect("bs", 0.9, 0.1), Effect("layer", -0.5), Effect("input", 0.0)),
     (("optimizer", "its values are words"),),
     "R² = 0.9, 12 configurations",
@@ -78,7 +78,9 @@ def test_many_effects_make_it_higher(size: str) -> None:
 
 
 def test_effects_of_nothing() -> None:
-    chart = replace(SMALL, effects=(Effect("a", 0.0, 0.0),), x=Axis("w", "", 0.0, 0.0), lacking=())
+    chart = replace(
+        SMALL, effects=(Effect("a", 0.0, 0.0),), x=ChartAxis("w", "", 0.0, 0.0), lacking=()
+    )
     (axes,) = draw(chart).figure.axes
     assert [text.get_text() for text in axes.texts] == ["+0"]
     assert any("+0 ± 0" in line for line in text_of(chart))
@@ -90,7 +92,7 @@ def test_any_name_can_be_drawn(hostile: str) -> None:
         effects=(Effect(hostile, 1.0),),
         lacking=((hostile, hostile),),
         title=hostile,
-        x=Axis(hostile, "", 0.0, 1.0),
+        x=ChartAxis(hostile, "", 0.0, 1.0),
     )
     assert b"<script" not in encoded(draw(chart, size="column").figure, "svg", size_named("column"))
 
@@ -119,7 +121,7 @@ def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
         effects=(Effect(hostile, 1.0),),
         lacking=((hostile, hostile),),
         title=hostile,
-        x=Axis(hostile, "", 0.0, 1.0),
+        x=ChartAxis(hostile, "", 0.0, 1.0),
     )
     for line in text_of(chart, width):
         assert cell_len(line) <= max(width, 53)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from rich.cells import cell_len
 
-from tracekit.charts.chart import Axis, Cell, HeatChart
+from tracekit.charts.chart import ChartAxis, HeatChart, HeatmapCell
 from tracekit.render import RenderOptions
 from tracekit.render.charts import plot
 from tracekit.render.figure import SIZES, encoded, size_named
@@ -26,15 +26,17 @@ pytestmark = pytest.mark.filterwarnings("error")
 TABLE = Result("test", pa.table({"x": ["x"]}), (ResultColumn("x"),), ("heatmap, 4 cells",))
 
 
-def chart_of(xs: tuple[str, ...], ys: tuple[str, ...], *cells: Cell, **more: Any) -> HeatChart:
+def chart_of(
+    xs: tuple[str, ...], ys: tuple[str, ...], *cells: HeatmapCell, **more: Any
+) -> HeatChart:
     values = [cell.value for cell in cells if cell.value is not None]
-    value = more.pop("value", Axis("flops", "flop/s", min(values), max(values)))
+    value = more.pop("value", ChartAxis("flops", "flop/s", min(values), max(values)))
     return replace(
         HeatChart(
             "heatmap",
             "",
-            Axis("node", "", 0.0, len(xs) - 1.0, names=xs),
-            Axis("bs", "", 0.0, len(ys) - 1.0, names=ys),
+            ChartAxis("node", "", 0.0, len(xs) - 1.0, names=xs),
+            ChartAxis("bs", "", 0.0, len(ys) - 1.0, names=ys),
             value,
             cells,
             TABLE,
@@ -47,11 +49,11 @@ def chart_of(xs: tuple[str, ...], ys: tuple[str, ...], *cells: Cell, **more: Any
 SMALL = chart_of(
     ("16", "64", "128"),
     ("1", "2"),
-    Cell(0, 0, 1.5e12),
-    Cell(1, 0, 20e12),
-    Cell(2, 0, None, "OOM", is_failed=True),
-    Cell(0, 1, 123.4e12),
-    Cell(1, 1, 5e12, is_partial=True),
+    HeatmapCell(0, 0, 1.5e12),
+    HeatmapCell(1, 0, 20e12),
+    HeatmapCell(2, 0, None, "OOM", is_failed=True),
+    HeatmapCell(0, 1, 123.4e12),
+    HeatmapCell(1, 1, 5e12, is_partial=True),
 )
 
 
@@ -90,13 +92,13 @@ def test_numbers_are_read_on_their_ground() -> None:
 
 
 def test_reasons_have_letters_and_hatches_of_their_own() -> None:
-    cells = [Cell(n, 0, None, f"reason {n // 2}", is_failed=True) for n in range(18)]
+    cells = [HeatmapCell(n, 0, None, f"reason {n // 2}", is_failed=True) for n in range(18)]
     chart = chart_of(
         tuple(map(str, range(20))),
         ("1",),
         *cells,
-        Cell(18, 0, None, "not measured"),
-        Cell(19, 0, 1.0),
+        HeatmapCell(18, 0, None, "not measured"),
+        HeatmapCell(19, 0, 1.0),
     )
     figure = draw(chart, size="slide").figure
     assert legend_of(figure) == [
@@ -109,19 +111,23 @@ def test_reasons_have_letters_and_hatches_of_their_own() -> None:
 
 
 def test_a_wide_range_says_that_its_scale_is_logarithmic() -> None:
-    value = Axis("flops", "", 1.0, 1e4, is_logarithmic=True)
-    chart = chart_of(("1", "2"), ("1",), Cell(0, 0, 1.0), Cell(1, 0, 1e4), value=value)
+    value = ChartAxis("flops", "", 1.0, 1e4, is_logarithmic=True)
+    chart = chart_of(
+        ("1", "2"), ("1",), HeatmapCell(0, 0, 1.0), HeatmapCell(1, 0, 1e4), value=value
+    )
     _, bar = draw(chart).figure.axes
     assert bar.get_xlabel() == "flops [k], logarithmic"  # the unit of what is in the middle
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_one_cell_and_one_row(size: str) -> None:
-    value = Axis("infeed", "ratio", 0.5, 0.5)
-    one = draw(chart_of(("1",), ("1",), Cell(0, 0, 0.5), value=value), size=size).figure
+    value = ChartAxis("infeed", "ratio", 0.5, 0.5)
+    one = draw(chart_of(("1",), ("1",), HeatmapCell(0, 0, 0.5), value=value), size=size).figure
     assert texts(one) == {(0, 0): "50"}
     row = chart_of(
-        tuple(str(2**n) for n in range(12)), ("1",), *(Cell(n, 0, float(n)) for n in range(12))
+        tuple(str(2**n) for n in range(12)),
+        ("1",),
+        *(HeatmapCell(n, 0, float(n)) for n in range(12)),
     )
     figure = draw(row, size=size).figure
     assert len(texts(figure)) == 12
@@ -132,7 +138,7 @@ def test_one_cell_and_one_row(size: str) -> None:
 def test_a_picture_is_no_higher_than_what_is_in_it(size: str) -> None:
     """Three rows of four words: cells are at most a third as high as wide."""
     names = ("adam", "sgd with momentum", "adafactor", "lion")
-    cells = [Cell(x, y, 1.0 + x + y) for x in range(4) for y in range(3)]
+    cells = [HeatmapCell(x, y, 1.0 + x + y) for x in range(4) for y in range(3)]
     figure = draw(chart_of(names, ("a", "b", "c"), *cells), size=size).figure
     figure.draw_without_rendering()
     box = figure.get_tightbbox()
@@ -143,7 +149,9 @@ def test_a_picture_is_no_higher_than_what_is_in_it(size: str) -> None:
 def test_many_cells_are_pixels() -> None:
     names = tuple(map(str, range(200)))
     cells = [
-        Cell(x, y, None, "OOM", is_failed=True) if x + y > 300 else Cell(x, y, x + y + 1.0)
+        HeatmapCell(x, y, None, "OOM", is_failed=True)
+        if x + y > 300
+        else HeatmapCell(x, y, x + y + 1.0)
         for x in range(200)
         for y in range(200)
     ]
@@ -170,13 +178,17 @@ def test_a_style_changes_the_colors_but_not_to_those_of_the_ground() -> None:
 
 
 def test_any_name_can_be_drawn(hostile: str) -> None:
-    cells = (Cell(0, 0, 1.0), Cell(1, 0, None, hostile, is_failed=True), Cell(0, 1, 2.0))
+    cells = (
+        HeatmapCell(0, 0, 1.0),
+        HeatmapCell(1, 0, None, hostile, is_failed=True),
+        HeatmapCell(0, 1, 2.0),
+    )
     chart = chart_of(
         (hostile, "b"),
         (hostile, "c"),
         *cells,
         title=hostile,
-        value=Axis(hostile, hostile, 1.0, 2.0),
+        value=ChartAxis(hostile, hostile, 1.0, 2.0),
     )
     once = encoded(draw(chart, size="column").figure, "svg", size_named("column"))
     assert once == encoded(draw(chart, size="column").figure, "svg", size_named("column"))
@@ -203,7 +215,7 @@ def test_numbers_in_the_terminal() -> None:
 
 def test_shades_where_numbers_have_no_room() -> None:
     names = tuple(map(str, range(200)))
-    cells = [Cell(x, y, float(x)) for x in range(200) for y in range(0, 200, 2)]
+    cells = [HeatmapCell(x, y, float(x)) for x in range(200) for y in range(0, 200, 2)]
     lines = text_of(chart_of(names, names, *cells))
     assert max(map(cell_len, lines)) <= 80
     assert 50 <= len(lines) <= 66
@@ -214,13 +226,17 @@ def test_shades_where_numbers_have_no_room() -> None:
 
 @pytest.mark.parametrize("width", [1, 40, 80, 160])
 def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
-    cells = (Cell(0, 0, 1.0), Cell(1, 0, None, hostile, is_failed=True), Cell(0, 1, 2.0))
+    cells = (
+        HeatmapCell(0, 0, 1.0),
+        HeatmapCell(1, 0, None, hostile, is_failed=True),
+        HeatmapCell(0, 1, 2.0),
+    )
     chart = chart_of(
         (hostile, "b"),
         (hostile, "c"),
         *cells,
         title=hostile,
-        value=Axis(hostile, hostile, 1.0, 2.0),
+        value=ChartAxis(hostile, hostile, 1.0, 2.0),
     )
     for line in text_of(chart, width):
         assert cell_len(line) <= max(width, 40)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from rich.cells import cell_len
 
-from tracekit.charts.chart import Axis, Line, LineChart, LinePanel, Spot
+from tracekit.charts.chart import ChartAxis, ChartLine, LineChart, LinePanel, Spot
 from tracekit.errors import UsageError
 from tracekit.render import RenderOptions
 from tracekit.render.charts import plot
@@ -34,21 +34,21 @@ from tracekit.result import Result, ResultColumn
 pytestmark = pytest.mark.filterwarnings("error")
 
 TABLE = Result("test", pa.table({"series": ["x"]}), (ResultColumn("series"),))
-Y = Axis("images_per_s", "", 0.0, 500.0)
+Y = ChartAxis("images_per_s", "", 0.0, 500.0)
 
 
-def line(name: str, *values: float | None, ideal: bool = True) -> Line:
+def line(name: str, *values: float | None, ideal: bool = True) -> ChartLine:
     """Spots at 1, 2, 4 and so on."""
     spots = tuple(Spot(2.0**n, value) for n, value in enumerate(values))
     first = values[0]
     ends = ((1.0, first), (spots[-1].x, first * spots[-1].x)) if ideal and first else ()
-    return Line(name, spots, ends)
+    return ChartLine(name, spots, ends)
 
 
-def chart_of(*lines: Line, **more: Any) -> LineChart:
+def chart_of(*lines: ChartLine, **more: Any) -> LineChart:
     panels = more.pop("panels", (LinePanel("", lines),))
     xs = [spot.x for panel in panels for own in panel.lines for spot in own.spots]
-    chart = LineChart("throughput", "", Axis("nodes", "", min(xs), max(xs)), Y, panels, TABLE)
+    chart = LineChart("throughput", "", ChartAxis("nodes", "", min(xs), max(xs)), Y, panels, TABLE)
     return replace(chart, **more)
 
 
@@ -90,7 +90,7 @@ def test_lines_and_their_ideals() -> None:
 
 
 def test_several_runs_have_a_range() -> None:
-    own = Line("a", (Spot(1.0, 9.0, 7.0, 11.0), Spot(2.0, 18.0)))
+    own = ChartLine("a", (Spot(1.0, 9.0, 7.0, 11.0), Spot(2.0, 18.0)))
     (axes,) = draw(chart_of(own)).figure.axes
     _, bar = drawn_lines(axes)
     assert places(bar) == [(1, 7), (1, 11)]
@@ -100,8 +100,8 @@ def test_a_logarithmic_axis_has_the_places_of_the_runs() -> None:
     own = line("a", *(3.0 * 1.9**n for n in range(11)))
     chart = chart_of(
         own,
-        x=Axis("ranks", "", 1.0, 1024.0, is_logarithmic=True),
-        y=Axis("images_per_s", "", 2.5, 4000.0, is_logarithmic=True),
+        x=ChartAxis("ranks", "", 1.0, 1024.0, is_logarithmic=True),
+        y=ChartAxis("images_per_s", "", 2.5, 4000.0, is_logarithmic=True),
     )
     (axes,) = draw(chart).figure.axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -110,9 +110,9 @@ def test_a_logarithmic_axis_has_the_places_of_the_runs() -> None:
 
 
 def test_names_along_the_axis() -> None:
-    own = Line("", tuple(Spot(float(n), 10.0 * n) for n in range(3)))
+    own = ChartLine("", tuple(Spot(float(n), 10.0 * n) for n in range(3)))
     names = ("gloo", "mpi", "nccl-with-a-name-that-has-no-end-in-sight")
-    chart = chart_of(own, x=Axis("backend", "", 0.0, 2.0, names=names))
+    chart = chart_of(own, x=ChartAxis("backend", "", 0.0, 2.0, names=names))
     figure = draw(chart).figure
     (axes,) = figure.axes
     shown = [text.get_text() for text in axes.get_xticklabels()]
@@ -168,7 +168,7 @@ def test_zeros_one_point_and_less_than_nothing(
     low: float, high: float, values: tuple[float, ...]
 ) -> None:
     own = line("a", *values, ideal=False)
-    chart = chart_of(own, y=Axis("loss", "", low, high))
+    chart = chart_of(own, y=ChartAxis("loss", "", low, high))
     (axes,) = draw(chart).figure.axes
     assert axes.get_ylim()[0] == low
     assert axes.get_ylim()[1] > low
@@ -186,9 +186,12 @@ def test_names_do_nothing(hostile_names: dict[str, str]) -> None:
     lines = [line(name, 1.0, None, 400.0) for name in hostile_names.values()]
     every = "".join(hostile_names.values())
     names = tuple(hostile_names.values())[:5]
-    x = Axis(every, "", 0.0, 4.0, names=names)
+    x = ChartAxis(every, "", 0.0, 4.0, names=names)
     chart = chart_of(
-        panels=(LinePanel(every, tuple(lines)),), title=every, x=x, y=Axis(every, "", 0.0, 500.0)
+        panels=(LinePanel(every, tuple(lines)),),
+        title=every,
+        x=x,
+        y=ChartAxis(every, "", 0.0, 500.0),
     )
     assert b"<script" not in encoded(draw(chart).figure, "svg", size_named("page"))
     text = plot(chart, RenderOptions(width=80, color=False)).decode()
@@ -286,18 +289,18 @@ def test_a_time_has_the_prefix_of_a_second(top: float, prefix: tuple[str, float]
     ],
 )
 def test_numbers_at_an_axis(unit: str, high: float, value: float, text: str, title: str) -> None:
-    axis = Axis("m", unit, 0.0, high)
+    axis = ChartAxis("m", unit, 0.0, high)
     assert (tick_text(value, axis), value_title(axis)) == (text, title)
 
 
 def test_ticks_that_have_no_room_are_left_out() -> None:
-    axis = Axis("n", "", 1.0, 101.0)
+    axis = ChartAxis("n", "", 1.0, 101.0)
     assert place_ticks(axis, [1.0, 2.0, 4.0, 51.0, 101.0], 0.1) == [
         (1.0, "1"),
         (51.0, "51"),
         (101.0, "101"),
     ]
-    log = Axis("v", "", 3.0, 40.0, is_logarithmic=True)
+    log = ChartAxis("v", "", 3.0, 40.0, is_logarithmic=True)
     assert value_ticks(log, 7) == [(5.0, "5"), (10.0, "10"), (20.0, "20")]
     assert [text for _, text in value_ticks(replace(log, low=1.0, high=1e9), 4)] == [
         "1",

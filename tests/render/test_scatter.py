@@ -15,7 +15,7 @@ from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from rich.cells import cell_len
 
-from tracekit.charts.chart import Axis, Points, ScatterChart, Shades
+from tracekit.charts.chart import ChartAxis, ScatterChart, ScatterPoints, Shades
 from tracekit.render import RenderOptions
 from tracekit.render.charts import plot
 from tracekit.render.figure import SIZES, encoded, size_named
@@ -25,19 +25,20 @@ from tracekit.result import Result, ResultColumn
 pytestmark = pytest.mark.filterwarnings("error")
 
 TABLE = Result("test", pa.table({"x": ["x"]}), (ResultColumn("x"),), ("speedup, 3 points",))
-X = Axis("params", "", 1e3, 1e6, is_logarithmic=True)
-Y = Axis("Speed-up", "", 0.2, 20.0, is_logarithmic=True)
+X = ChartAxis("params", "", 1e3, 1e6, is_logarithmic=True)
+Y = ChartAxis("Speed-up", "", 0.2, 20.0, is_logarithmic=True)
 STEPS = Shades("bs", ("8", "64"), is_ordered=True)
 
 
-def chart_of(*panels: Points, shades: Shades | None = None, **more: Any) -> ScatterChart:
+def chart_of(*panels: ScatterPoints, shades: Shades | None = None, **more: Any) -> ScatterChart:
     counts = ((3, "in common"), (40, "not tried on v100"))
     chart = ScatterChart("speedup", "", X, Y, panels, shades, 1.0, "as fast as v100", counts, TABLE)
     return replace(chart, **more)
 
 
 SMALL = chart_of(
-    Points("", (1e3, 1e4, 1e5, 1e6), (0.5, 2.0, 4.0, 8.0), (0.0, 1.0, 1.0, math.nan)), shades=STEPS
+    ScatterPoints("", (1e3, 1e4, 1e5, 1e6), (0.5, 2.0, 4.0, 8.0), (0.0, 1.0, 1.0, math.nan)),
+    shades=STEPS,
 )
 
 
@@ -84,7 +85,7 @@ def test_points_are_in_their_places_and_colors() -> None:
 
 def test_steps_become_lighter_and_words_do_not() -> None:
     names = tuple(map(str, range(5)))
-    points = Points("", (1e3,) * 5, (1.0,) * 5, tuple(map(float, range(5))))
+    points = ScatterPoints("", (1e3,) * 5, (1.0,) * 5, tuple(map(float, range(5))))
     for style in (None, "grayscale"):
         figure = draw(chart_of(points, shades=Shades("n", names, is_ordered=True)), style=style)
         found = [color_of(own) for own in figure.figure.axes[0].collections]
@@ -98,8 +99,8 @@ def test_steps_become_lighter_and_words_do_not() -> None:
 
 
 def test_many_numbers_have_a_bar_of_colors() -> None:
-    axis = Axis("step_ns", "ns", 1e3, 1e9, is_logarithmic=True)
-    points = Points("", (1e3, 1e4), (1.0, 2.0), (1e3, 1e9))
+    axis = ChartAxis("step_ns", "ns", 1e3, 1e9, is_logarithmic=True)
+    points = ScatterPoints("", (1e3, 1e4), (1.0, 2.0), (1e3, 1e9))
     figure = draw(chart_of(points, shades=Shades("step_ns", axis=axis))).figure
     axes, bar = figure.axes
     (dots,) = axes.collections
@@ -130,7 +131,7 @@ def test_the_title_of_the_axis_is_not_cut(size: str) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_the_legend_and_the_titles_of_panels_have_room(size: str) -> None:
     """Words as long as they are let be, in a picture of nine platforms."""
-    panels = [Points(f"{place} {'n' * 60}", (1e3,), (2.0,), ()) for place in range(9)]
+    panels = [ScatterPoints(f"{place} {'n' * 60}", (1e3,), (2.0,), ()) for place in range(9)]
     counts = tuple((count, f"no figure on {'n' * 20}: {'n' * 40}") for count in range(1, 7))
     figure = draw(chart_of(*panels, counts=counts), size=size).figure
     (legend,) = figure.legends
@@ -144,7 +145,9 @@ def test_the_legend_and_the_titles_of_panels_have_room(size: str) -> None:
 def test_a_hundred_thousand_points() -> None:
     rng = np.random.default_rng(1)
     xs, ys = 10 ** rng.uniform(3, 6, 100_000), 10 ** rng.uniform(-0.5, 1, 100_000)
-    points = Points("", tuple(xs), tuple(ys), tuple(rng.integers(0, 2, 100_000).astype(float)))
+    points = ScatterPoints(
+        "", tuple(xs), tuple(ys), tuple(rng.integers(0, 2, 100_000).astype(float))
+    )
     chart = chart_of(points, shades=STEPS)
     before = time.process_time()
     image = encoded(draw(chart).figure, "svg", size_named("page"))

@@ -18,8 +18,18 @@ from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
 from tracekit.render.terminal_plot import LEAST_PLOT_WIDTH, plot
 from tracekit.result import Result
-from tracekit.roofline.chart import MODELS, Axis, Box, Chart, Line, Margin, Model, Panel, Series
-from tracekit.roofline.request import Request
+from tracekit.roofline.chart import (
+    MODELS,
+    Chart,
+    Margin,
+    Model,
+    OverheadBox,
+    Panel,
+    RooflineAxis,
+    RooflineLine,
+    RooflineSeries,
+)
+from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 from tracekit.store import open_store
 
@@ -32,28 +42,28 @@ AXES = {
     "complexity": (("Bandwidth complexity", "bytes"), ("Computational complexity", "flop")),
 }
 ROOF = (
-    Line("compute", ("fp32",), 15.7e12, "flop/s", (17.44, 1e3), (15.7e12, 15.7e12), True),
-    Line("compute", ("fp64",), 7.8e12, "flop/s", (8.67, 1e3), (7.8e12, 7.8e12)),
-    Line("bandwidth", ("dram",), 900e9, "bytes/s", (0.1, 17.44), (90e9, 15.7e12), True),
-    Line("overhead", (), 2e10, "flop/s", (0.1, 1e3), (2e10, 2e10), launch_count=4_000),
+    RooflineLine("compute", ("fp32",), 15.7e12, "flop/s", (17.44, 1e3), (15.7e12, 15.7e12), True),
+    RooflineLine("compute", ("fp64",), 7.8e12, "flop/s", (8.67, 1e3), (7.8e12, 7.8e12)),
+    RooflineLine("bandwidth", ("dram",), 900e9, "bytes/s", (0.1, 17.44), (90e9, 15.7e12), True),
+    RooflineLine("overhead", (), 2e10, "flop/s", (0.1, 1e3), (2e10, 2e10), launch_count=4_000),
 )
 DIAGONALS = (
-    Line("balance", ("fp32",), 17.44, "flop/byte", (1e4, 1e9), (1.744e5, 1.744e10), True),
-    Line("intensity", (), 1.0, "flop/byte", (1e4, 1e9), (1e4, 1e9)),
+    RooflineLine("balance", ("fp32",), 17.44, "flop/byte", (1e4, 1e9), (1.744e5, 1.744e10), True),
+    RooflineLine("intensity", (), 1.0, "flop/byte", (1e4, 1e9), (1e4, 1e9)),
 )
 CURVES = (
-    Line("balance", ("",), 1.0, "", (1e3, 1e8), (1e3, 1e8)),
-    Line("time", (), 1e6, "ns", (1e3, 1e6, 1e6), (1e6, 1e6, 1e3)),
+    RooflineLine("balance", ("",), 1.0, "", (1e3, 1e8), (1e3, 1e8)),
+    RooflineLine("time", (), 1e6, "ns", (1e3, 1e6, 1e6), (1e6, 1e6, 1e3)),
 )
 
 
 def a_series(
     x: Sequence[float], y: Sequence[float], *, share: Sequence[float] | None = None, **given: Any
-) -> Series:
+) -> RooflineSeries:
     size = len(x)
     shares = [1 / max(size, 1)] * size if share is None else share
     names = [f"void kernel_{i}<float>(float*)" for i in range(size)]
-    plain = Series(
+    plain = RooflineSeries(
         "bound",
         "",
         names,
@@ -67,12 +77,12 @@ def a_series(
 
 
 def a_chart(
-    *series: Series,
+    *series: RooflineSeries,
     model: Model = "classic",
     margins: Sequence[Margin] = (),
     top: int = 8,
-    boxes: Sequence[Box] = (),
-    lines: Sequence[Line] | None = None,
+    boxes: Sequence[OverheadBox] = (),
+    lines: Sequence[RooflineLine] | None = None,
     **given: Any,
 ) -> Chart:
     look = {"hierarchical": "classic", "4d": "complexity"}.get(model, model)
@@ -85,8 +95,8 @@ def a_chart(
     plain = Chart(
         model,
         "",
-        Axis(x, x_unit, *x_limits),
-        Axis(y, y_unit, *y_limits),
+        RooflineAxis(x, x_unit, *x_limits),
+        RooflineAxis(y, y_unit, *y_limits),
         (panel,),
         DATA,
         top,
@@ -276,7 +286,7 @@ def test_times_have_curves_and_boxes() -> None:
     chart = a_chart(
         a_series([1e5], [1e4]),
         model="time",
-        boxes=[Box(4200.0, 4200.0, 1, 4200.0)],
+        boxes=[OverheadBox(4200.0, 4200.0, 1, 4200.0)],
         margins=[Margin("zero_ai", 1, 2, 0.1, x=(1e5, 1e7))],
     )
     text = text_of(chart)
@@ -381,7 +391,7 @@ def test_names_do_no_harm(kind: str, hostile: str, width: int) -> None:
         replace(series, name=hostile + "b"),
         lines=lines,
         title=hostile,
-        boxes=[Box(1, 1e12, 1, 4200.0, hostile)],
+        boxes=[OverheadBox(1, 1e12, 1, 4200.0, hostile)],
         series_title=hostile,
         trajectory_label=hostile,
         margins=[Margin("unknown", 1, 1, None, hostile)],
@@ -409,7 +419,7 @@ def test_points_at_no_place_are_no_error() -> None:
 
 
 def test_a_line_that_goes_far_beyond_the_axes_is_no_error() -> None:
-    far = Line("compute", ("fp32",), 1.0, "flop/s", (1e-300, 1e300), (1e-300, 1e300), True)
+    far = RooflineLine("compute", ("fp32",), 1.0, "flop/s", (1e-300, 1e300), (1e-300, 1e300), True)
     assert "roof: FP32" in text_of(a_chart(a_series([1], [1e12]), lines=[far]))
 
 
@@ -441,18 +451,18 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_of_a_store(session: Session, model: Model) -> None:
-    text = text_of(session.undrawn_roofline(["red"], Request(model=model)))
+    text = text_of(session.undrawn_roofline(["red"], RooflineRequest(model=model)))
     assert re.search(r"^a  \S.* compute +100\.0 %$", text, re.MULTILINE)
     assert "a" in "".join(canvas_of(text)).replace("launch overhead", "")
 
 
 def test_runs_of_a_store(session: Session) -> None:
-    text = text_of(session.undrawn_roofline(["blue", "red"], Request(model="time")))
+    text = text_of(session.undrawn_roofline(["blue", "red"], RooflineRequest(model="time")))
     assert "runs: • blue, ▲ red\n" in text
     assert "overhead box: 20 launches × 4.200 µs = 84.00 µs\n" in text  # noqa: RUF001
 
 
 def test_a_trajectory_of_a_store(session: Session) -> None:
-    text = text_of(session.undrawn_roofline([], Request(model="time", trajectory="batch")))
+    text = text_of(session.undrawn_roofline([], RooflineRequest(model="time", trajectory="batch")))
     assert "   batch: 16 → 32 → 64\n" in text
     assert "not drawn" not in text

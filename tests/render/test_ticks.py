@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.render.ticks import axis_ticks, axis_title, engineering
-from tracekit.roofline.chart import Axis
+from tracekit.roofline.chart import RooflineAxis
 
 
 @pytest.mark.parametrize(
@@ -29,21 +29,21 @@ def test_every_decade_is_a_round_number(power: int) -> None:
 
 
 def test_a_title_has_the_unit_of_the_ticks() -> None:
-    assert axis_title(Axis("Compute time", "ns", 1, 10)) == "Compute time"
-    assert axis_title(Axis("Performance", "flop/s", 1, 10)) == "Performance [FLOP/s]"
+    assert axis_title(RooflineAxis("Compute time", "ns", 1, 10)) == "Compute time"
+    assert axis_title(RooflineAxis("Performance", "flop/s", 1, 10)) == "Performance [FLOP/s]"
 
 
 def test_ticks_of_times_are_in_seconds_at_places_in_ns() -> None:
-    ticks = axis_ticks(Axis("Compute time", "ns", 500, 5e6), 10)
+    ticks = axis_ticks(RooflineAxis("Compute time", "ns", 500, 5e6), 10)
     assert [label for _, label in ticks] == ["1 µs", "10 µs", "100 µs", "1 ms"]
     assert [value for value, _ in ticks] == pytest.approx([1e3, 1e4, 1e5, 1e6])
 
 
 def test_of_many_decades_only_some_have_a_tick() -> None:
-    ticks = axis_ticks(Axis("Performance", "flop/s", 1e3, 1e14), 4)
+    ticks = axis_ticks(RooflineAxis("Performance", "flop/s", 1e3, 1e14), 4)
     assert [label for _, label in ticks] == ["1 k", "1 M", "1 G", "1 T"]
 
 
 def test_where_there_is_no_decade_there_are_ones_twos_and_fives() -> None:
-    ticks = axis_ticks(Axis("Performance", "flop/s", 1.5e9, 6e9), 10)
+    ticks = axis_ticks(RooflineAxis("Performance", "flop/s", 1.5e9, 6e9), 10)
     assert [label for _, label in ticks] == ["2 G", "5 G"]

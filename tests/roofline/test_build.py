@@ -28,9 +28,9 @@ from tracekit.engine import values_of
 from tracekit.errors import UsageError
 from tracekit.result import Result, unit_of
 from tracekit.roofline.build import build
-from tracekit.roofline.chart import Chart, Line, Panel, Series
-from tracekit.roofline.points import Labels
-from tracekit.roofline.request import Request
+from tracekit.roofline.chart import Chart, Panel, RooflineLine, RooflineSeries
+from tracekit.roofline.points import RunLabels
+from tracekit.roofline.request import RooflineRequest
 
 Row = dict[str, Any]
 Draw = Callable[..., Chart]
@@ -128,10 +128,10 @@ def draw(answer: Callable[[str, Sequence[Row]], Result]) -> Draw:
             for name, text in values.items()
         ]
         return build(
-            Request(**asked),
+            RooflineRequest(**asked),
             [answer("roofline_points", rows)],
             [answer("roofline_ceilings", ceilings)],
-            Labels.of(answer("run_labels", named)),
+            RunLabels.of(answer("run_labels", named)),
             values_of,
         )
 
@@ -151,7 +151,7 @@ def placed(panel: Panel) -> dict[str, list[tuple[str, float, float]]]:
     }
 
 
-def of_kind(panel: Panel, kind: str) -> list[Line]:
+def of_kind(panel: Panel, kind: str) -> list[RooflineLine]:
     return [line for line in panel.lines if line.kind == kind]
 
 
@@ -971,14 +971,14 @@ def test_what_is_missing_is_said_with_what_supplies_it(draw: Draw, asked: Row, s
 )
 def test_what_does_not_go_together_is_refused(asked: Row, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        Request(**asked)
+        RooflineRequest(**asked)
     assert says in str(caught.value)
 
 
 def test_a_point_is_a_kernel_or_in_a_trajectory_a_run() -> None:
-    assert Request().granularity == "name"
-    assert Request(trajectory="batch").granularity == "run"
-    assert Request(trajectory="batch", by="class").granularity == "class"
+    assert RooflineRequest().granularity == "name"
+    assert RooflineRequest(trajectory="batch").granularity == "run"
+    assert RooflineRequest(trajectory="batch", by="class").granularity == "class"
 
 
 def test_a_chart_is_never_changed_by_another(draw: Draw) -> None:
@@ -991,7 +991,7 @@ def test_series_have_columns_of_one_length(draw: Draw) -> None:
     for series in only(draw(model="4d")).series:
         sizes = {
             len(getattr(series, field.name))
-            for field in fields(Series)
+            for field in fields(RooflineSeries)
             if isinstance(getattr(series, field.name), list | np.ndarray) and field.name != "tags"
         }
         assert sizes == {len(series.names)}

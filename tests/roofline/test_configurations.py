@@ -20,7 +20,7 @@ from tracekit.render.figure import GREY
 from tracekit.render.roofline import draw
 from tracekit.render.terminal_plot import plot
 from tracekit.roofline.chart import Chart
-from tracekit.roofline.request import Request
+from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 from tracekit.store import open_store
 
@@ -73,7 +73,7 @@ def test_models_by_batch_size(authors: Session, corpus: Path) -> None:
     """Fig. 3 (a)."""
     data = table(corpus, "tpu_fc")
     chart = authors.undrawn_roofline(
-        ("tpu",), Request(series=("bs",))
+        ("tpu",), RooflineRequest(series=("bs",))
     )  # by configuration: it has no other
     found = {row["name"]: row for row in points(chart)}
     drawn = {name: row for name, row in found.items() if row["place_kind"] == "drawn"}
@@ -114,7 +114,7 @@ def test_percentages_are_of_the_boards_peaks(authors: Session, corpus: Path) -> 
     data = table(corpus, "fc_trace_10sec")
     own = np.array(data["flops_perc"]) / np.array(data["memory_bandwidth"]) * PEAK / BANDWIDTH
     assert own / np.array(data["intensity"]) == pytest.approx(1.00658, rel=1e-5)
-    asked = Request(rate="flops_perc", intensity="memory_bandwidth")
+    asked = RooflineRequest(rate="flops_perc", intensity="memory_bandwidth")
     found = {row["name"]: row for row in points(authors.undrawn_roofline(("models",), asked))}
     assert len(found) == 230
     for name, intensity, share in zip(data["labels"], own, data["flops_perc"], strict=True):
@@ -125,7 +125,9 @@ def test_percentages_are_of_the_boards_peaks(authors: Session, corpus: Path) -> 
 def test_operators_by_class(authors: Session, corpus: Path) -> None:
     """Fig. 3 (c); what is above the roof is told."""
     data = table(corpus, "fc_trace_10sec_opbreakdown")
-    chart = authors.undrawn_roofline(("ops",), Request(by="configuration", series=("name",)))
+    chart = authors.undrawn_roofline(
+        ("ops",), RooflineRequest(by="configuration", series=("name",))
+    )
     kinds = Counter(row["place_kind"] for row in points(chart))
     rates, balance = np.array(data["flops_perc"]), PEAK / BANDWIDTH
     assert (
@@ -146,7 +148,7 @@ def test_operators_by_class(authors: Session, corpus: Path) -> None:
 
 def test_operators_weigh_as_much_as_their_time(authors: Session, corpus: Path) -> None:
     data = table(corpus, "fc_trace_10sec_opbreakdown")
-    asked = Request(by="configuration", weight="time_perc")
+    asked = RooflineRequest(by="configuration", weight="time_perc")
     found = points(authors.undrawn_roofline(("ops",), asked))
     shares = np.array(data["time_perc"]) / sum(data["time_perc"])
     assert [row["share_ratio"] for row in found] == pytest.approx(list(shares), abs=1e-9)
@@ -188,19 +190,23 @@ def series(chart: Chart) -> list[tuple[str, str, int]]:
 
 
 def test_numbers_are_in_their_order_and_words_by_how_many_have_them(session: Any) -> None:
-    chart = session(rows("bs", [128, 16, 16, 64])).undrawn_roofline((), Request(series=("bs",)))
+    chart = session(rows("bs", [128, 16, 16, 64])).undrawn_roofline(
+        (), RooflineRequest(series=("bs",))
+    )
     assert series(chart) == [("step", "16", 2), ("step", "64", 1), ("step", "128", 1)]
     words = session(rows("act", ["relu", "gelu", "relu", 4])).undrawn_roofline(
-        (), Request(series=("act",))
+        (), RooflineRequest(series=("act",))
     )
     assert series(words) == [("label", "relu", 2), ("label", "4", 1), ("label", "gelu", 1)]
 
 
 def test_many_numbers_are_ranges_and_many_words_share_a_series(session: Any) -> None:
-    chart = session(rows("bs", list(range(1, 25)))).undrawn_roofline((), Request(series=("bs",)))
+    chart = session(rows("bs", list(range(1, 25)))).undrawn_roofline(
+        (), RooflineRequest(series=("bs",))
+    )
     assert series(chart) == [("step", f"{first} to {first + 2}", 3) for first in range(1, 25, 3)]
     words = session(rows("act", [f"a{n}" for n in range(20)])).undrawn_roofline(
-        (), Request(series=("act",))
+        (), RooflineRequest(series=("act",))
     )
     assert [name for _, name, _ in series(words)][-2:] == ["a18", "other values"]
     assert series(words)[-1] == ("label", "other values", 9)
@@ -209,7 +215,7 @@ def test_many_numbers_are_ranges_and_many_words_share_a_series(session: Any) -> 
 
 def test_colours_of_numbers_are_ever_lighter(session: Any) -> None:
     chart = session(rows("bs", [2**n for n in range(10)])).undrawn_roofline(
-        (), Request(series=("bs",))
+        (), RooflineRequest(series=("bs",))
     )
     axes = draw(chart).figure.axes[0]
     colors: list[Any] = [dots.get_facecolor()[0] for dots in axes.collections]
@@ -221,7 +227,7 @@ def test_colours_of_numbers_are_ever_lighter(session: Any) -> None:
 
 def test_other_values_are_grey_and_below(session: Any) -> None:
     words = session(rows("act", [f"a{n}" for n in range(20)])).undrawn_roofline(
-        (), Request(series=("act",))
+        (), RooflineRequest(series=("act",))
     )
     *others, last = draw(words).figure.axes[0].collections
     color: Any = last.get_facecolor()[0]
@@ -230,7 +236,9 @@ def test_other_values_are_grey_and_below(session: Any) -> None:
 
 
 def test_the_legend_says_what_the_colours_are_of(session: Any) -> None:
-    chart = session(rows("$x_2$<b>", [1, 2])).undrawn_roofline((), Request(series=("$x_2$<b>",)))
+    chart = session(rows("$x_2$<b>", [1, 2])).undrawn_roofline(
+        (), RooflineRequest(series=("$x_2$<b>",))
+    )
     texts = [text.get_text() for text in draw(chart).figure.legends[0].get_texts()]
     assert texts == ["$x_2$<b>", "1", "2"]
     shown = plot(chart, RenderOptions(80, False), 30).decode()
@@ -240,20 +248,24 @@ def test_the_legend_says_what_the_colours_are_of(session: Any) -> None:
 
 
 def test_points_have_names_if_asked(session: Any) -> None:
-    chart = session(rows("bs", [16, 32])).undrawn_roofline((), Request(series=("bs",), top=1))
+    chart = session(rows("bs", [16, 32])).undrawn_roofline(
+        (), RooflineRequest(series=("bs",), top=1)
+    )
     assert "bs=32" in [text.get_text() for text in draw(chart).figure.axes[0].texts]
 
 
 def test_a_name_that_several_points_have_is_written_once(session: Any) -> None:
     text = "name,bs,flops,intensity\nadd,1,5,5\nadd,2,6,5\nmul,1,7,9\n"
-    chart = session(text).undrawn_roofline((), Request(series=("name",), top=8))
+    chart = session(text).undrawn_roofline((), RooflineRequest(series=("name",), top=8))
     texts = [text.get_text() for text in draw(chart).figure.axes[0].texts]
     assert sorted(text for text in texts if text in ("add", "mul")) == ["add", "mul"]
 
 
 def test_a_hostile_label_is_escaped(session: Any) -> None:
     shown = plot(
-        session(rows("act", ["\x1b[2Jx", "y"])).undrawn_roofline((), Request(series=("act",))),
+        session(rows("act", ["\x1b[2Jx", "y"])).undrawn_roofline(
+            (), RooflineRequest(series=("act",))
+        ),
         RenderOptions(80, False),
         30,
     ).decode()
@@ -295,7 +307,7 @@ def test_without_a_device_there_is_no_roof_to_draw(session: Any) -> None:
 )
 def test_what_a_table_of_results_cannot_show(session: Any, asked: Any, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        session(rows("bs", [1, 2])).undrawn_roofline(("r",), Request(**asked))
+        session(rows("bs", [1, 2])).undrawn_roofline(("r",), RooflineRequest(**asked))
     assert says in str(caught.value)
 
 
@@ -309,14 +321,14 @@ def test_what_a_table_of_results_cannot_show(session: Any, asked: Any, says: str
 )
 def test_what_a_table_of_results_does_not_have(session: Any, asked: Any, says: str) -> None:
     with pytest.raises(QueryError, match=says):
-        session(rows("bs", [1, 2])).undrawn_roofline((), Request(**asked))
+        session(rows("bs", [1, 2])).undrawn_roofline((), RooflineRequest(**asked))
 
 
 def test_a_run_without_a_table_has_no_configurations(tmp_path: Path, small_trace: Path) -> None:
     ingest(small_trace, tmp_path / "S", Options(run_name="t"))
     with pytest.raises(UsageError, match="no configurations to draw"):
         Session(Database(open_store(tmp_path / "S"))).undrawn_roofline(
-            (), Request(by="configuration")
+            (), RooflineRequest(by="configuration")
         )
 
 
@@ -326,7 +338,7 @@ def test_several_devices_have_a_roof_each(session: Any, tmp_path: Path) -> None:
     file.write_text(rows("bs", [3, 4]))
     opened(asked.database.store.path, "v100", file, RATES | {"bs": "label"}, "Tesla V100-SXM2-16GB")
     chart = Session(Database(open_store(asked.database.store.path))).undrawn_roofline(
-        ("r", "v100"), Request()
+        ("r", "v100"), RooflineRequest()
     )
     assert series(chart) == [("run", "r", 2), ("run", "v100", 2)]
     assert set(chart.panels[0].devices) == {BOARD, "Tesla V100-SXM2-16GB"}
@@ -334,5 +346,5 @@ def test_several_devices_have_a_roof_each(session: Any, tmp_path: Path) -> None:
 
 def test_a_hundred_thousand_points_are_an_image(session: Any) -> None:
     chart = session(rows("bs", [place % 4 for place in range(20_000)]))
-    figure = draw(chart.undrawn_roofline((), Request(series=("bs",)))).figure
+    figure = draw(chart.undrawn_roofline((), RooflineRequest(series=("bs",)))).figure
     assert all(dots.get_rasterized() for dots in figure.axes[0].collections)

@@ -11,7 +11,7 @@ from tracekit.errors import FormatError, UsageError
 from tracekit.render.figure import SIZES, encoded
 from tracekit.render.roofline import draw
 from tracekit.roofline.chart import MODELS
-from tracekit.roofline.request import Request
+from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "ncu"
@@ -50,7 +50,7 @@ def ingested(name: str, folder: Path) -> Session:
 def test_operations_and_bytes_make_a_figure(name: str, tmp_path: Path) -> None:
     session = ingested(name, tmp_path)
     for model in MODELS:
-        chart = session.undrawn_roofline(["real"], Request(model=model))
+        chart = session.undrawn_roofline(["real"], RooflineRequest(model=model))
         if model == "hierarchical":
             figure = draw(chart).figure
             assert encoded(figure, "png", SIZES["page"], 100).startswith(b"\x89PNG")
@@ -77,7 +77,7 @@ def test_a_point_of_a_real_report(tmp_path: Path) -> None:
 def test_operations_and_bytes_without_times_make_a_complexity_plane(tmp_path: Path) -> None:
     """One launch of nvprof's: 607,125,504 FLOP and 723,834 + 140,546 sectors of 32 bytes."""
     session = ingested("darknet19-nvprof-metrics.txt", tmp_path)
-    chart = session.undrawn_roofline(["real"], Request(model="complexity"))
+    chart = session.undrawn_roofline(["real"], RooflineRequest(model="complexity"))
     rows = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
     kinds = [row["place_kind"] for row in rows.values()]
     assert [kinds.count(kind) for kind in ("drawn", "zero_ai", "no_bytes", "unknown")] == [
@@ -96,7 +96,7 @@ def test_operations_and_bytes_without_times_make_a_complexity_plane(tmp_path: Pa
 @pytest.mark.parametrize("name", sorted(set(FILES) - DRAWN - WITHOUT_KERNELS))
 def test_what_is_missing_is_said(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"not (known|have)|no kernels with") as caught:
-        ingested(name, tmp_path).undrawn_roofline(request=Request())
+        ingested(name, tmp_path).undrawn_roofline(request=RooflineRequest())
     assert "nsight-compute --metrics" in str(caught.value)
     assert "\n" not in str(caught.value)
 

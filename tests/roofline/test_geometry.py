@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tracekit.engine import value_of
 from tracekit.roofline import geometry as geo
-from tracekit.roofline.geometry import Ceiling, Platform
+from tracekit.roofline.geometry import Platform, RooflineCeiling
 
 NAN = math.nan
 
@@ -124,7 +124,7 @@ def test_the_roof_is_the_lower_of_both_lines() -> None:
 
 
 def test_a_platform_finds_its_ceilings_by_name() -> None:
-    fp32, dram = Ceiling("fp32", PEAK, "mine"), Ceiling("dram", MEMORY, "mine")
+    fp32, dram = RooflineCeiling("fp32", PEAK, "mine"), RooflineCeiling("dram", MEMORY, "mine")
     platform = Platform("Box", (fp32,), (dram,), None)
     assert (platform.peak("fp32"), platform.level("dram")) == (fp32, dram)
     assert (platform.peak("dram"), platform.level("fp32")) == (None, None)

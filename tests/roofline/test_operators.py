@@ -16,7 +16,7 @@ from tracekit.render import RenderOptions
 from tracekit.render.figure import COLORS
 from tracekit.render.roofline import draw
 from tracekit.render.terminal_plot import plot
-from tracekit.roofline.request import Request
+from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 from tracekit.store import create_store, open_store
 
@@ -91,7 +91,9 @@ def test_the_terminal_tells_classes_in_80_columns(session: Session) -> None:
 @pytest.mark.parametrize("by", ["class", "run"])
 def test_operators_can_be_added_up(session: Session, by: str) -> None:
     rows = [
-        row for row in session.undrawn_roofline((), Request(by=by)).data.rows() if row["total_ns"]
+        row
+        for row in session.undrawn_roofline((), RooflineRequest(by=by)).data.rows()
+        if row["total_ns"]
     ]
     assert sum(row["total_flop"] or 0 for row in rows) == 11_500_000 + 10_000 + 1_250
     assert len(rows) == {"class": 5, "run": 1}[by]
@@ -99,12 +101,12 @@ def test_operators_can_be_added_up(session: Session, by: str) -> None:
 
 def test_what_operators_are_not_told_apart_by_is_refused(session: Session) -> None:
     with pytest.raises(UsageError, match=r"--by launch is not of operators .* op, class, run"):
-        session.undrawn_roofline((), Request(by="launch"))
+        session.undrawn_roofline((), RooflineRequest(by="launch"))
 
 
 def test_a_peak_that_is_not_known_is_named(session: Session) -> None:
     with pytest.raises(UsageError, match=r"no peak 'fp32' is known .* known: tensor_bf16"):
-        session.undrawn_roofline((), Request(ceiling="fp32"))
+        session.undrawn_roofline((), RooflineRequest(ceiling="fp32"))
 
 
 def test_without_operations_the_advice_says_who_has_them(tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def test_counters_of_kernels_come_first_and_operators_if_asked(
     add_operators(store, Session(Database(store)).run_id("both"), "both")
     session = Session(Database(store))
     assert session.undrawn_roofline().noun == "kernel"
-    chart = session.undrawn_roofline((), Request(by="op"))
+    chart = session.undrawn_roofline((), RooflineRequest(by="op"))
     assert chart.noun == "operator"
     assert "convolution.1" in chart.data.table["name"].to_pylist()
 
@@ -134,7 +136,9 @@ def test_a_trace_with_shapes_has_points_of_modelled_work(corpus: Path, tmp_path:
     """Sums of TraceLens: GFLOPS without the bias, Data Moved, time of the kernels of addmm."""
     trace = corpus / "torch" / "tracelens-bertsmall-h100.json.gz"
     ingest(trace, tmp_path / "S", Options(run_name="bert"))
-    chart = Session(Database(open_store(tmp_path / "S"))).undrawn_roofline(request=Request(by="op"))
+    chart = Session(Database(open_store(tmp_path / "S"))).undrawn_roofline(
+        request=RooflineRequest(by="op")
+    )
     points = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
     product, copy = points["aten::addmm"], points["aten::index_select"]
     assert product["intensity_flop_per_byte"] == pytest.approx(8_029_194_240 / 76_479_576)

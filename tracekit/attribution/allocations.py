@@ -37,7 +37,7 @@ _MAKER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
+class AllocationEvents:
     """Allocations and releases, one array a column; ``device_kind`` is the code of a text."""
 
     track: Codes
@@ -67,21 +67,21 @@ class _Moments:
     next_phase: Codes
 
 
-def read(folder: Path, texts: Texts, tracks: Tracks) -> Events:
+def read(folder: Path, texts: Texts, tracks: Tracks) -> AllocationEvents:
     """The allocations and releases of a source whose time and size are known."""
     parts = []
     for rows in batches(folder, MEMORY_EVENT.name, (*_NUMBERS, *PLACE, "device_kind")):
         columns = {name: numbers(rows[name]) for name in _NUMBERS}
-        part = Events(tracks.codes(rows), texts.codes(rows["device_kind"]), **columns)
+        part = AllocationEvents(tracks.codes(rows), texts.codes(rows["device_kind"]), **columns)
         parts.append(_taken(part, (part.time_ns != NONE) & (part.size_bytes != NONE)))
     empty = {name: np.zeros(0, np.int64 if name in _NUMBERS else np.int32) for name in _names()}
-    return Events(
+    return AllocationEvents(
         *(np.concatenate([empty[name], *(getattr(p, name) for p in parts)]) for name in _names())
     )
 
 
 def allocation_rows(
-    events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tracks
+    events: AllocationEvents, host: Host, steps: Steps, texts: Texts, tracks: Tracks
 ) -> Iterator[Batch]:
     """The rows of `allocation`: see there, and docs/metrics.md, section Memory by kind."""
     process = tracks.process_codes(events.track)
@@ -134,14 +134,16 @@ def allocation_rows(
 
 
 def _names() -> list[str]:
-    return [column.name for column in fields(Events)]
+    return [column.name for column in fields(AllocationEvents)]
 
 
-def _taken(events: Events, places: Flags) -> Events:
-    return Events(*(getattr(events, name)[places] for name in _names()))
+def _taken(events: AllocationEvents, places: Flags) -> AllocationEvents:
+    return AllocationEvents(*(getattr(events, name)[places] for name in _names()))
 
 
-def _moments(events: Events, host: Host, steps: Steps, texts: Texts, tracks: Tracks) -> _Moments:
+def _moments(
+    events: AllocationEvents, host: Host, steps: Steps, texts: Texts, tracks: Tracks
+) -> _Moments:
     place = _innermost(host, events.track, events.time_ns)
     process = tracks.process_codes(events.track)
     context = np.append(host.context, -1)[place]

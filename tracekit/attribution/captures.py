@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from tracekit.attribution import reasons
 from tracekit.attribution.columns import NONE, Codes, Ints, Texts, batches, numbers
 from tracekit.attribution.host import Host
-from tracekit.attribution.work import Work
+from tracekit.attribution.work import DeviceWork
 
 _BEGIN, _END, _GRAPH_LAUNCH = "StreamBeginCapture", "StreamEndCapture", "GraphLaunch"
 #: What the names of calls have in them that put work into a graph, and the kind of that work.
@@ -141,7 +141,7 @@ class Replays:
 
 
 def replays_of(
-    captures: Sequence[Capture], work: Work, host: Host, launch: Ints, texts: Texts
+    captures: Sequence[Capture], work: DeviceWork, host: Host, launch: Ints, texts: Texts
 ) -> Replays:
     """Find the capture that each launch of a graph replays, and what its calls were made in."""
     call, context = (np.full(len(work), -1, np.int64) for _ in range(2))
@@ -159,7 +159,7 @@ def replays_of(
     return Replays(call, context, reason)
 
 
-def _graphs(work: Work, host: Host, launch: Ints, texts: Texts) -> Iterator[tuple[int, Ints]]:
+def _graphs(work: DeviceWork, host: Host, launch: Ints, texts: Texts) -> Iterator[tuple[int, Ints]]:
     """Each launch of a graph, as its place in the host, with its work in the order it ran in."""
     names, codes = np.unique(host.slices.name, return_inverse=True)
     said = [_GRAPH_LAUNCH in (texts.values[name] or "") for name in names.tolist()]
@@ -172,7 +172,7 @@ def _graphs(work: Work, host: Host, launch: Ints, texts: Texts) -> Iterator[tupl
 
 
 def _replayed(
-    captures: Sequence[Capture], work: Work, ran: Ints, launched_ns: int, texts: Texts
+    captures: Sequence[Capture], work: DeviceWork, ran: Ints, launched_ns: int, texts: Texts
 ) -> tuple[int | None, str | None]:
     """The only capture that the work of a launch is of, or why there is none."""
     before = [i for i, one in enumerate(captures) if one.end_ns <= launched_ns]
@@ -191,7 +191,7 @@ def _replayed(
     return None, reasons.UNNAMED_CAPTURE if unnamed else reasons.NO_CAPTURE_FITS
 
 
-def _is_disordered(work: Work, ran: Ints) -> bool:
+def _is_disordered(work: DeviceWork, ran: Ints) -> bool:
     """Whether kernels of one name ran at once: nothing says which branch of a graph each is in."""
     order = np.lexsort((work.start_ns[ran], work.name[ran]))
     names, starts = work.name[ran][order], work.start_ns[ran][order]

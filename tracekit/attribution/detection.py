@@ -11,7 +11,7 @@ import pyarrow as pa
 from tracekit.attribution.columns import NONE, Flags, Ints, ends, nullable
 from tracekit.attribution.repeats import find_steps
 from tracekit.attribution.rows import Batch
-from tracekit.attribution.work import Work
+from tracekit.attribution.work import DeviceWork
 from tracekit.schema import STEP, TEXT, batch
 
 
@@ -48,7 +48,7 @@ class Detected:
             yield STEP.name, batch(STEP, arrays, count)
 
 
-def detected(work: Work) -> Detected:
+def detected(work: DeviceWork) -> Detected:
     """The steps that the work of the devices shows; none where devices disagree.
 
     Devices that show steps must show equally many, and all begin one before any begins the next.
@@ -82,7 +82,7 @@ def steps_of_calls(after: Ints, launch: Ints, step: Ints) -> Ints:
     return np.where(places[first] < after, numbers[first], NONE)
 
 
-def _on_device(work: Work, device: int, has_start: Flags) -> _OnDevice:
+def _on_device(work: DeviceWork, device: int, has_start: Flags) -> _OnDevice:
     places = np.flatnonzero(has_start & (work.device_id == device))
     places = places[np.lexsort((work.event_id[places], work.start_ns[places]))]
     start, dur = work.start_ns[places], np.maximum(work.dur_ns[places], 0)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from tracekit.attribution.columns import NONE, Codes, Ints, batches, numbers
 from tracekit.attribution.nesting import nested
 from tracekit.attribution.slices import OP, PLACE, Slices, Tracks
-from tracekit.attribution.work import Work
+from tracekit.attribution.work import DeviceWork
 
 _CALL, _OPERATOR = "HostToDevice", "async_npu"
 _COLUMNS = (*PLACE, "category_name", "phase_kind", "flow_id", "time_ns")
@@ -28,7 +28,7 @@ _CALL_COLUMNS = (*PLACE, "slice_kind", *_CALL_NUMBERS)
 _Tails = tuple[Codes, Ints]
 
 
-def followed(folder: Path, work: Work, tracks: Tracks) -> tuple[Work, _Tails | None]:
+def followed(folder: Path, work: DeviceWork, tracks: Tracks) -> tuple[DeviceWork, _Tails | None]:
     """`work` with the correlation ids of its calls, and where the operators' arrows begin.
 
     Nothing changes where the profiler writes external ids, or draws no such arrows.
@@ -43,7 +43,7 @@ def followed(folder: Path, work: Work, tracks: Tracks) -> tuple[Work, _Tails | N
     return work, tails.get(_OPERATOR)
 
 
-def asked(work: Work, found: Slices, tails: _Tails | None) -> Work:
+def asked(work: DeviceWork, found: Slices, tails: _Tails | None) -> DeviceWork:
     """`work` with the operators that its arrows come from.
 
     An arrow comes from the start of an operator; of several that start then from the innermost.
@@ -58,7 +58,7 @@ def asked(work: Work, found: Slices, tails: _Tails | None) -> Work:
     return replace(work, op_event_id=np.array([events.get(key, NONE) for key in wanted], np.int64))
 
 
-def _tails(folder: Path, work: Work, tracks: Tracks) -> dict[str, _Tails]:
+def _tails(folder: Path, work: DeviceWork, tracks: Tracks) -> dict[str, _Tails]:
     """Where the arrows to each work begin, by category."""
     ends_of: dict[str, dict[str, list[np.ndarray]]] = {}
     wanted = pa.array((_CALL, _OPERATOR))
@@ -81,7 +81,7 @@ def _tails(folder: Path, work: Work, tracks: Tracks) -> dict[str, _Tails]:
     }
 
 
-def _tails_of(work: Work, starts: np.ndarray, heads: np.ndarray) -> _Tails:
+def _tails_of(work: DeviceWork, starts: np.ndarray, heads: np.ndarray) -> _Tails:
     """Where the arrow that ends at each work, on its stream at its start, begins."""
     tail = {flow: (track, time) for flow, track, time in starts.T.tolist()}
     head = {(track, time): flow for flow, track, time in heads.T.tolist()}

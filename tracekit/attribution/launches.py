@@ -11,7 +11,7 @@ from tracekit.attribution.lookup import Places, latest_before
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class LaunchRows:
     """Rows that ids lead to, or that ask: ids, external ids, starts, and processes."""
 
     ids: Ints
@@ -20,7 +20,7 @@ class Rows:
     processes: Codes
 
 
-def found_by(ids: Ints, starts: Ints, rows: Rows) -> tuple[Places, Flags]:
+def found_by(ids: Ints, starts: Ints, rows: LaunchRows) -> tuple[Places, Flags]:
     """The row that each id leads to (-1: none), and whether it leads to several processes.
 
     Of several rows in one process it is the latest that starts no later than what asks: the call
@@ -42,7 +42,7 @@ def found_by(ids: Ints, starts: Ints, rows: Rows) -> tuple[Places, Flags]:
     return np.where(is_mixed, -1, found), is_mixed
 
 
-def launches(work: Rows, calls: Rows) -> tuple[Places, Flags]:
+def launches(work: LaunchRows, calls: LaunchRows) -> tuple[Places, Flags]:
     """The call that launched each work (-1: none), and whether ids of several processes met.
 
     Where calls of several processes have the id, as in files merged from ranks, the external id
@@ -51,14 +51,14 @@ def launches(work: Rows, calls: Rows) -> tuple[Places, Flags]:
     found, is_mixed = found_by(work.ids, work.starts, calls)
     if is_mixed.any():
         pairs = _pairs(work, calls)
-        narrow = Rows(pairs[len(work.ids) :], calls.externals, calls.starts, calls.processes)
+        narrow = LaunchRows(pairs[len(work.ids) :], calls.externals, calls.starts, calls.processes)
         asks = np.flatnonzero(is_mixed)
         found[asks], _ = found_by(pairs[asks], work.starts[asks], narrow)
         is_mixed &= found < 0
     return found, is_mixed
 
 
-def _pairs(work: Rows, calls: Rows) -> Ints:
+def _pairs(work: LaunchRows, calls: LaunchRows) -> Ints:
     """One number for each pair of correlation and external id, of work and then of calls."""
     ids = distinct(np.concatenate((work.ids, calls.ids))).astype(np.int64)
     externals = distinct(np.concatenate((work.externals, calls.externals)))

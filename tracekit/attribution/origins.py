@@ -12,12 +12,12 @@ from tracekit.attribution.captures import Capture, replays_of
 from tracekit.attribution.columns import NONE, Codes, Flags, Ints, Texts
 from tracekit.attribution.contexts import Symbol, Tree
 from tracekit.attribution.host import Host
-from tracekit.attribution.launches import Rows, found_by, launches
+from tracekit.attribution.launches import LaunchRows, found_by, launches
 from tracekit.attribution.names import type_of
 from tracekit.attribution.scopes import Scope, scopes
 from tracekit.attribution.slices import CALL, OP, Tracks
 from tracekit.attribution.steps import RecordedSteps
-from tracekit.attribution.work import Work
+from tracekit.attribution.work import DeviceWork
 
 #: Share of external ids that have to lead to the operator around the launch, to be believed.
 _SURE_RATIO = 0.99
@@ -44,7 +44,7 @@ class Origins:
 
 
 def origins_of(
-    work: Work,
+    work: DeviceWork,
     host: Host,
     steps: RecordedSteps,
     captures: Sequence[Capture],
@@ -93,7 +93,7 @@ def _has_id(ids: Ints) -> Flags:
     return np.asarray((ids != NONE) & (ids != 0))
 
 
-def _launches(work: Work, host: Host, texts: Texts, tracks: Tracks) -> tuple[Ints, Codes]:
+def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tuple[Ints, Codes]:
     """The call that launched each work, and why there is none."""
     calls = np.flatnonzero(host.slices.kind == CALL)
     launch = np.full(len(work), -1, np.int64)
@@ -113,7 +113,7 @@ def _launches(work: Work, host: Host, texts: Texts, tracks: Tracks) -> tuple[Int
     return launch, reason.astype(np.int32)
 
 
-def _ops_by_id(work: Work, host: Host, op: Ints, tracks: Tracks) -> Ints:
+def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
     """The operator with the external id of each work; -1 everywhere if such ids lead astray.
 
     Where arrows lead from operators to work, those say it.
@@ -149,18 +149,18 @@ def _places_of(events: Ints, known: Ints) -> Ints:
     return np.where(known[order[places]] == events, order[places], -1)
 
 
-def _rows_of_work(work: Work, ids: Ints, places: Ints, tracks: Tracks) -> Rows:
+def _rows_of_work(work: DeviceWork, ids: Ints, places: Ints, tracks: Tracks) -> LaunchRows:
     processes = tracks.process_codes(work.track[places])
-    return Rows(ids[places], work.external_id[places], work.start_ns[places], processes)
+    return LaunchRows(ids[places], work.external_id[places], work.start_ns[places], processes)
 
 
-def _rows_of_host(host: Host, ids: Ints, places: Ints, tracks: Tracks) -> Rows:
+def _rows_of_host(host: Host, ids: Ints, places: Ints, tracks: Tracks) -> LaunchRows:
     rows = host.slices
     processes = tracks.process_codes(rows.track[places])
-    return Rows(ids[places], rows.external_id[places], rows.start_ns[places], processes)
+    return LaunchRows(ids[places], rows.external_id[places], rows.start_ns[places], processes)
 
 
-def _steps(work: Work, host: Host, steps: RecordedSteps, launch: Ints, op: Ints) -> Ints:
+def _steps(work: DeviceWork, host: Host, steps: RecordedSteps, launch: Ints, op: Ints) -> Ints:
     """The step that each work was launched in; where that is not known, that of its device."""
     if steps.of_work is not None:
         return steps.of_work
@@ -174,7 +174,7 @@ def _steps(work: Work, host: Host, steps: RecordedSteps, launch: Ints, op: Ints)
     return np.where(asks_device, steps.at_work(work), by_host)
 
 
-def _scoped(work: Work, tree: Tree, texts: Texts) -> Ints:
+def _scoped(work: DeviceWork, tree: Tree, texts: Texts) -> Ints:
     """The context of each operator that the profiler names; -1 where it names none."""
     named = [code for code in np.unique(work.op_name).tolist() if code]
     found = scopes([texts.values[code] or "" for code in named])

@@ -13,7 +13,7 @@ from tracekit.attribution.contexts import Node, Tree
 from tracekit.attribution.host import Host
 from tracekit.attribution.origins import Origins
 from tracekit.attribution.slices import OP, SIGNATURE, Tracks
-from tracekit.attribution.work import Work
+from tracekit.attribution.work import DeviceWork
 from tracekit.schema import ATTRIBUTION, CALLING_CONTEXT, INT, OP_CALL, TEXT, Table, batch
 
 Batch = tuple[str, pa.RecordBatch]
@@ -73,7 +73,7 @@ def _places(places: Ints) -> pa.Array:
 
 
 def op_rows(
-    host: Host, work: Work, origins: Origins, texts: Texts, tracks: Tracks
+    host: Host, work: DeviceWork, origins: Origins, texts: Texts, tracks: Tracks
 ) -> Iterator[Batch]:
     """The rows of `op_call`, by thread and start."""
     rows = host.slices
@@ -114,7 +114,7 @@ def _self_ns(host: Host, ops: Ints, caller: Ints) -> Ints:
     return np.where(unknown[ops], NONE, rows.dur_ns[ops] - spent[ops])
 
 
-def _device_sums(host: Host, work: Work, origins: Origins) -> dict[str, Ints]:
+def _device_sums(host: Host, work: DeviceWork, origins: Origins) -> dict[str, Ints]:
     """Time and number of the work under each slice, and of that which it is the operator of.
 
     What lies in a slice follows it, up to ``after``: a sum over it is a difference of running sums.
@@ -147,7 +147,7 @@ def _summed(host: Host, at: Ints, values: NDArray[np.generic], *, inclusive: boo
 
 
 def work_rows(
-    work: Work, host: Host, origins: Origins, texts: Texts, tracks: Tracks
+    work: DeviceWork, host: Host, origins: Origins, texts: Texts, tracks: Tracks
 ) -> Iterator[Batch]:
     """The rows of `attribution`: kernels first, as the file has them."""
     calls = host.slices

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tracekit.attribution.columns import NONE, Ints, Texts, batches, numbers
 from tracekit.attribution.nesting import holders
 from tracekit.attribution.slices import PLACE, Tracks
-from tracekit.attribution.work import Work
+from tracekit.attribution.work import DeviceWork
 
 _NUMBERS = ("step_index", "start_ns", "dur_ns", "device_id")
 
@@ -57,7 +57,7 @@ class RecordedSteps:
         """Whether nothing marks steps."""
         return not len(self.of_host) and not len(self.of_device)
 
-    def at_work(self, work: Work) -> Ints:
+    def at_work(self, work: DeviceWork) -> Ints:
         """The step of its device that each work starts in."""
         on = work.device_id if self.counts_by_device else work.track
         return self.of_device.at(on, work.start_ns)

@@ -24,7 +24,7 @@ _WHOLE = (*_NUMBERS, "op_event_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class DeviceWork:
     """Kernels, copies and sets, one array a column.
 
     Texts are codes: ``kind`` is kernel, memcpy or memset, ``op_name`` what the profiler says.
@@ -49,7 +49,7 @@ class Work:
         return len(self.event_id)
 
 
-def read(folder: Path, texts: Texts, tracks: Tracks) -> Work:
+def read(folder: Path, texts: Texts, tracks: Tracks) -> DeviceWork:
     """All work of a source, kernels first, as the file has it."""
     parts = []
     for rows in batches(folder, "kernel", (*_NUMBERS, *PLACE, "name", "op_name")):
@@ -58,10 +58,10 @@ def read(folder: Path, texts: Texts, tracks: Tracks) -> Work:
     for rows in batches(folder, "transfer", (*_NUMBERS, *PLACE, "name", "transfer_kind")):
         kind = texts.codes(rows["transfer_kind"])
         parts.append(_part(rows, kind, np.zeros(len(rows), np.int32), texts, tracks))
-    return Work(
+    return DeviceWork(
         **{
             column.name: joined(parts, column.name, np.int64 if column.name in _WHOLE else np.int32)
-            for column in fields(Work)
+            for column in fields(DeviceWork)
         }
     )
 

@@ -11,9 +11,9 @@ from tracekit.plugins import by_name, loaded
 
 if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
-    from tracekit.charts.request import Request
+    from tracekit.charts.request import ChartRequest
     from tracekit.result import Result
-    from tracekit.roofline.points import Labels
+    from tracekit.roofline.points import RunLabels
 
 GROUP = "tracekit.charts"
 
@@ -32,7 +32,7 @@ BUILT_IN = (
 )
 
 
-class Store(Protocol):
+class ChartStore(Protocol):
     """What a chart asks for its numbers: a store that is open."""
 
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
@@ -67,7 +67,7 @@ class ChartKind(Protocol):
     options: tuple[str, ...]
 
     def build(
-        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> AnyChart:
         """The chart of some runs, which are names by id, in the order they were asked for.
 
@@ -76,7 +76,7 @@ class ChartKind(Protocol):
         ...
 
 
-def rows_of(store: Store, report: str, runs: Mapping[str, str]) -> list[dict[str, Any]]:
+def rows_of(store: ChartStore, report: str, runs: Mapping[str, str]) -> list[dict[str, Any]]:
     """The rows of a report that are of these runs."""
     return store.query_of(runs, report).rows() if runs else []
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tracekit.charts.request import Request
+from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 from tracekit.roofline.series import no_label
 
 _DIGITS = re.compile(r"(\d+)")
@@ -21,7 +21,7 @@ class Arrangement:
     Raises UsageError where no run has a label that is asked for.
     """
 
-    def __init__(self, runs: Mapping[str, str], labels: Labels, asked: Request) -> None:
+    def __init__(self, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest) -> None:
         self.labels = labels
         self.asked = asked
         self.titles = _apart(runs)

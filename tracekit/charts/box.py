@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store
-from tracekit.charts.chart import Axis, Box, BoxChart, Marks
-from tracekit.charts.request import Request
+from tracekit.charts import ChartStore
+from tracekit.charts.chart import BoxChart, BoxMark, BoxPlaces, ChartAxis
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.sweep import (
     answers,
     own_columns,
@@ -20,7 +20,7 @@ from tracekit.charts.sweep import (
 )
 from tracekit.charts.table import INT, REAL, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _COLUMNS = (
     ("group_value", TEXT, "value of the label"),
@@ -59,7 +59,7 @@ class BoxPlot:
     options = ("metric", "by", "where")
 
     def build(
-        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> BoxChart:
         """The chart of the configurations of some runs; UsageError where nothing was measured."""
         asked.check_options(self.name, self.options, is_of_runs=False)
@@ -68,7 +68,7 @@ class BoxPlot:
 
 
 def build(
-    rows: Sequence[Mapping[str, Any]], outliers: Sequence[Mapping[str, Any]], asked: Request
+    rows: Sequence[Mapping[str, Any]], outliers: Sequence[Mapping[str, Any]], asked: ChartRequest
 ) -> BoxChart:
     """The chart of rows of the report `distribution`, with those of the report `outliers`."""
     values = [
@@ -96,7 +96,7 @@ def build(
     return BoxChart(
         BoxPlot.name,
         asked.title,
-        Axis(rows[0]["group_name"], "", 0.0, float(len(at) - 1), names=tuple(at)),
+        ChartAxis(rows[0]["group_name"], "", 0.0, float(len(at) - 1), names=tuple(at)),
         with_air(value_axis(metric, unit_in(rows, metric), values)),
         boxes,
         _LEGEND,
@@ -104,11 +104,11 @@ def build(
     )
 
 
-def _box(row: Mapping[str, Any], outliers: Sequence[float]) -> Box:
+def _box(row: Mapping[str, Any], outliers: Sequence[float]) -> BoxMark:
     counts = row["known_count"], row["failed_count"]
     if not row["known_count"]:
-        return Box(*counts)
-    return Box(*counts, Marks(*(row[name] for name in _MARKS)), _thinned(outliers))
+        return BoxMark(*counts)
+    return BoxMark(*counts, BoxPlaces(*(row[name] for name in _MARKS)), _thinned(outliers))
 
 
 def _by_group(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
@@ -127,7 +127,9 @@ def _thinned(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(in_order[round(place * step)] for place in range(_MOST_DOTS))
 
 
-def _notes(rows: Sequence[Mapping[str, Any]], boxes: Sequence[Box], asked: Request) -> list[str]:
+def _notes(
+    rows: Sequence[Mapping[str, Any]], boxes: Sequence[BoxMark], asked: ChartRequest
+) -> list[str]:
     notes = where_note(asked)
     drawn, total = sum(len(box.outliers) for box in boxes), sum(r["outlier_count"] for r in rows)
     if drawn < total:

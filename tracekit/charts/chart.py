@@ -52,7 +52,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class BarGroup:
     """The bars of a run; ``value`` is written above them. Groups of one series stand together."""
 
     name: str
@@ -66,7 +66,7 @@ class BarPanel:
     """One pair of axes with bars."""
 
     title: str
-    groups: tuple[Group, ...]
+    groups: tuple[BarGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class BarChart:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ChartAxis:
     """An axis: what it shows, in which base unit, from where to where.
 
     ``names`` are those of places 0, 1, 2 … on an axis that has no numbers.
@@ -136,7 +136,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """Spots in the order of their x; ``ideal`` are the ends of what would be ideal."""
 
     name: str
@@ -149,7 +149,7 @@ class LinePanel:
     """One pair of axes with lines."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ class LineChart:
 
     name: str
     title: str
-    x: Axis
-    y: Axis
+    x: ChartAxis
+    y: ChartAxis
     panels: tuple[LinePanel, ...]
     data: Result
 
@@ -202,8 +202,8 @@ class AreaChart:
 
     name: str
     title: str
-    x: Axis
-    y: Axis
+    x: ChartAxis
+    y: ChartAxis
     keys: tuple[Key, ...]
     panels: tuple[AreaPanel, ...]
     data: Result
@@ -221,7 +221,7 @@ class AreaChart:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HeatmapCell:
     """A cell of a heat map at places of its axes: a value, or the reason why there is none.
 
     `is_failed` tells what failed from what was only not measured. `is_partial`: the value is of
@@ -242,10 +242,10 @@ class HeatChart:
 
     name: str
     title: str
-    x: Axis
-    y: Axis
-    value: Axis
-    cells: tuple[Cell, ...]
+    x: ChartAxis
+    y: ChartAxis
+    value: ChartAxis
+    cells: tuple[HeatmapCell, ...]
     data: Result
 
     def content(self) -> Content:
@@ -254,7 +254,7 @@ class HeatChart:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class BoxPlaces:
     """Where the parts of a box are: the ends of its whiskers and of itself, and its middle."""
 
     low: float
@@ -265,12 +265,12 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class BoxMark:
     """The values of a group; without `marks` none is known. `outliers` are those that are drawn."""
 
     known_count: int
     failed_count: int
-    marks: Marks | None = None
+    marks: BoxPlaces | None = None
     outliers: tuple[float, ...] = ()
 
 
@@ -280,9 +280,9 @@ class BoxChart:
 
     name: str
     title: str
-    x: Axis
-    y: Axis
-    boxes: tuple[Box, ...]
+    x: ChartAxis
+    y: ChartAxis
+    boxes: tuple[BoxMark, ...]
     legend: tuple[str, str, str]
     data: Result
 
@@ -306,7 +306,7 @@ class EffectChart:
 
     name: str
     title: str
-    x: Axis
+    x: ChartAxis
     effects: tuple[Effect, ...]
     lacking: tuple[tuple[str, str], ...]
     subtitle: str
@@ -329,11 +329,11 @@ class Shades:
     title: str
     names: tuple[str, ...] = ()
     is_ordered: bool = False
-    axis: Axis | None = None
+    axis: ChartAxis | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class ScatterPoints:
     """One pair of axes with points: where they are, and their colors if the chart has shades."""
 
     title: str
@@ -348,9 +348,9 @@ class ScatterChart:
 
     name: str
     title: str
-    x: Axis
-    y: Axis
-    panels: tuple[Points, ...]
+    x: ChartAxis
+    y: ChartAxis
+    panels: tuple[ScatterPoints, ...]
     shades: Shades | None
     level: float
     level_title: str

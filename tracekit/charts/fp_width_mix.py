@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store, rows_of
+from tracekit.charts import ChartStore, rows_of
 from tracekit.charts.arrangement import Arrangement
-from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
-from tracekit.charts.request import Request
+from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.table import PLACE, REAL, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _PRECISIONS = {"fp64": "FP64", "fp32": "FP32", "fp16": "FP16", "any": "any precision"}
 _WIDTHS = {
@@ -53,7 +53,7 @@ class FpWidthMix:
     options = ("of",)
 
     def build(
-        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
         """The chart of some runs; UsageError where no counter of any is there."""
         asked.check_options(self.name, self.options)
@@ -61,7 +61,10 @@ class FpWidthMix:
 
 
 def build(
-    rows: Sequence[Mapping[str, Any]], runs: Mapping[str, str], labels: Labels, asked: Request
+    rows: Sequence[Mapping[str, Any]],
+    runs: Mapping[str, str],
+    labels: RunLabels,
+    asked: ChartRequest,
 ) -> BarChart:
     """The chart of rows of the report `fp_width_mix`, several a run."""
     of = asked.choice("of", *_OF)
@@ -79,7 +82,7 @@ def build(
         names = placed.names(own)
         groups = []
         for run in own:
-            group = Group(names[run], (_bar(by_run[run], of),), placed.series_of(run))
+            group = BarGroup(names[run], (_bar(by_run[run], of),), placed.series_of(run))
             groups.append(group)
             place = {
                 "name": group.name,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store
-from tracekit.charts.chart import Axis, Cell, HeatChart
-from tracekit.charts.request import Request
+from tracekit.charts import ChartStore
+from tracekit.charts.chart import ChartAxis, HeatChart, HeatmapCell
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.sweep import (
     answers,
     own_columns,
@@ -20,7 +20,7 @@ from tracekit.charts.sweep import (
 )
 from tracekit.charts.table import INT, REAL, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _COLUMNS = (
     ("x_value", TEXT, "value of the label on the x axis"),
@@ -53,14 +53,14 @@ class Heatmap:
     options = ("x", "y", "metric", "where", "rule")
 
     def build(
-        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> HeatChart:
         """The chart of the configurations of some runs; UsageError where nothing was measured."""
         asked.check_options(self.name, self.options, is_of_runs=False)
         return build(answers(store, "heatmap", runs, asked, self.options), asked)
 
 
-def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> HeatChart:
+def build(rows: Sequence[Mapping[str, Any]], asked: ChartRequest) -> HeatChart:
     """The chart of rows of the report `heatmap`."""
     if not rows:
         raise UsageError(
@@ -85,25 +85,25 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> HeatChart:
     )
 
 
-def _axis(label: str, at: Mapping[str, int]) -> Axis:
-    return Axis(label, "", 0.0, float(len(at) - 1), names=tuple(at))
+def _axis(label: str, at: Mapping[str, int]) -> ChartAxis:
+    return ChartAxis(label, "", 0.0, float(len(at) - 1), names=tuple(at))
 
 
-def _cell(row: Mapping[str, Any], across: Mapping[str, int], up: Mapping[str, int]) -> Cell:
+def _cell(row: Mapping[str, Any], across: Mapping[str, int], up: Mapping[str, int]) -> HeatmapCell:
     x, y = across[value_name(row, "x")], up[value_name(row, "y")]
     value, reason = row["metric_value"], row["reason"]
     if value is not None:
-        return Cell(x, y, value, is_partial=reason is not None)
+        return HeatmapCell(x, y, value, is_partial=reason is not None)
     if row["configuration_count"] > 1:
         reason = _OF_SEVERAL.sub("", reason)
-    return Cell(x, y, None, reason, is_failed=row["failed_count"] > 0)
+    return HeatmapCell(x, y, None, reason, is_failed=row["failed_count"] > 0)
 
 
-def _why(cells: Sequence[Cell]) -> str:
+def _why(cells: Sequence[HeatmapCell]) -> str:
     return ", ".join(sorted({cell.reason or "not measured" for cell in cells}))
 
 
-def _notes(cells: Sequence[Cell], asked: Request) -> list[str]:
+def _notes(cells: Sequence[HeatmapCell], asked: ChartRequest) -> list[str]:
     notes = where_note(asked)
     if "rule" in asked.options:
         notes.append(f"several configurations in a cell: their {asked.options['rule']}")

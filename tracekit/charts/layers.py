@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tracekit.charts import Store
+from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import Arrangement
-from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
-from tracekit.charts.request import Request
+from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.table import PLACE, REAL, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _KEYS = (
     Key("forward", "forward", "forward"),
@@ -45,7 +45,7 @@ class Layers:
     options = ("layers", "depth")
 
     def build(
-        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
         """The chart of some runs; UsageError where no layer of any is known."""
         asked.check_options(self.name, self.options)
@@ -63,7 +63,10 @@ def _whole(depth: str | None) -> int | None:
 
 
 def build(
-    found: Mapping[str, Sequence[Row]], runs: Mapping[str, str], labels: Labels, asked: Request
+    found: Mapping[str, Sequence[Row]],
+    runs: Mapping[str, str],
+    labels: RunLabels,
+    asked: ChartRequest,
 ) -> BarChart:
     """The chart of rows of the report `layers`, of each run its own."""
     pattern = asked.options.get("layers", "*")
@@ -85,7 +88,9 @@ def build(
         has_nets = len({row["net_index"] for row in by_run[run]}) > 1
         for row in _longest(by_run[run]):
             net = (row["net_name"] or f"net {row['net_index']}") if has_nets else ""
-            group = Group(row["layer_path"], (_bar(row),), ", ".join(filter(None, (series, net))))
+            group = BarGroup(
+                row["layer_path"], (_bar(row),), ", ".join(filter(None, (series, net)))
+            )
             groups.append(group)
             table.append(
                 {
@@ -98,7 +103,7 @@ def build(
                     "run_id": run,
                 }
             )
-        none = Group("", (Bar("", "ns", reason="the run has no such layers"),), series)
+        none = BarGroup("", (Bar("", "ns", reason="the run has no such layers"),), series)
         panels.append(BarPanel(title, tuple(groups) or (none,)))
     return BarChart(
         Layers.name,

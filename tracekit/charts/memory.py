@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store
-from tracekit.charts.chart import Area, AreaChart, AreaPanel, Axis, Key
-from tracekit.charts.request import Request
+from tracekit.charts import ChartStore
+from tracekit.charts.chart import Area, AreaChart, AreaPanel, ChartAxis, Key
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.table import INT, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _KEYS = (
     Key("weights", "weights", "state"),
@@ -50,7 +50,7 @@ class Memory:
     options = ("phase",)
 
     def build(
-        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> AreaChart:
         """The chart of some runs; UsageError where none has memory that can be told."""
         asked.check_options(self.name, self.options)
@@ -63,7 +63,7 @@ class Memory:
         return build(rows, asked)
 
 
-def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> AreaChart:
+def build(rows: Sequence[Mapping[str, Any]], asked: ChartRequest) -> AreaChart:
     """The chart of rows of the report `memory_over_time`, each with the name of its run.
 
     The host's memory is drawn where a run has no other.
@@ -94,8 +94,8 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> AreaChart:
     return AreaChart(
         Memory.name,
         asked.title,
-        Axis("Time", "ns", 0.0, float(last)),
-        Axis("Memory", "bytes", 0.0, 1.05 * top),
+        ChartAxis("Time", "ns", 0.0, float(last)),
+        ChartAxis("Memory", "bytes", 0.0, 1.05 * top),
         _KEYS,
         panels,
         table_of(Memory.name, _COLUMNS, table),

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store, rows_of
+from tracekit.charts import ChartStore, rows_of
 from tracekit.charts.arrangement import Arrangement
-from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
-from tracekit.charts.request import Request
+from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.table import PLACE, REAL, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _FLOP = (
     Key("fp64_flop", "NUM_FLOP: FP64", "flop"),
@@ -56,7 +56,7 @@ class OiBreakdown:
     options = ()
 
     def build(
-        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
         """The chart of some runs; UsageError where no counter of any is there."""
         asked.check_options(self.name, self.options)
@@ -65,7 +65,10 @@ class OiBreakdown:
 
 
 def build(
-    rows: Mapping[str, Mapping[str, Any]], runs: Mapping[str, str], labels: Labels, asked: Request
+    rows: Mapping[str, Mapping[str, Any]],
+    runs: Mapping[str, str],
+    labels: RunLabels,
+    asked: ChartRequest,
 ) -> BarChart:
     """The chart of rows of the report `cpu_work`, one by each run's id."""
     if not rows:
@@ -107,13 +110,13 @@ def build(
     )
 
 
-def _group(row: Mapping[str, Any], name: str, series: str, *, has_row: bool) -> Group:
+def _group(row: Mapping[str, Any], name: str, series: str, *, has_row: bool) -> BarGroup:
     missing = None if has_row else _NO_ROWS
     bars = (
         _bar("NUM_FLOP", "flop", _FLOP, row, missing or row.get("flop_reason")),
         _bar("MEM_ACC", "bytes", _BYTES, row, missing or row.get("bytes_reason")),
     )
-    return Group(name, bars, series, row.get("intensity_flop_per_byte"))
+    return BarGroup(name, bars, series, row.get("intensity_flop_per_byte"))
 
 
 def _bar(

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store
+from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import Arrangement
-from tracekit.charts.chart import Bar, BarChart, BarPanel, Group, Key
-from tracekit.charts.request import Request
+from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.table import INT, PLACE, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _KEYS = (
     Key("compute_ns", "compute", "compute"),
@@ -43,7 +43,7 @@ class Ranks:
     options = ("phase",)
 
     def build(
-        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
         """The chart of some runs; UsageError where none has work on a device."""
         asked.check_options(self.name, self.options)
@@ -55,8 +55,8 @@ class Ranks:
 def build(
     rows: Mapping[str, Sequence[Mapping[str, Any]]],
     runs: Mapping[str, str],
-    labels: Labels,
-    asked: Request,
+    labels: RunLabels,
+    asked: ChartRequest,
 ) -> BarChart:
     """The chart of rows of the report `ranks`, by each run's id."""
     if all(row["elapsed_ns"] is None for own in rows.values() for row in own):
@@ -68,7 +68,7 @@ def build(
         for run in own:
             shown = f"{title}: {names[run]}" if title else names[run]
             found = _named(rows[run])
-            groups = tuple(Group(name, (_bar(row),)) for name, row in found)
+            groups = tuple(BarGroup(name, (_bar(row),)) for name, row in found)
             panels.append(BarPanel(shown, groups))
             place = {
                 "panel": shown,

@@ -11,7 +11,7 @@ _OF_RUNS = ("over", "series", "panels")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ChartRequest:
     """What is asked for.
 
     Attributes:

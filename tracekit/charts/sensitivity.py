@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store
-from tracekit.charts.chart import Axis, Effect, EffectChart
-from tracekit.charts.request import Request
+from tracekit.charts import ChartStore
+from tracekit.charts.chart import ChartAxis, Effect, EffectChart
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.sweep import answers, own_columns, where_note
 from tracekit.charts.table import INT, REAL, TEXT, table_of
 from tracekit.errors import UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _COLUMNS = (
     ("term", TEXT, "label, or labels multiplied"),
@@ -36,7 +36,7 @@ class Sensitivity:
     options = ("metric", "order", "log", "where", "over", "baseline", "rule", "less_is_better")
 
     def build(
-        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> EffectChart:
         """The chart of the configurations of some runs; UsageError where nothing was fitted."""
         asked.check_options(self.name, self.options, is_of_runs=False)
@@ -44,7 +44,7 @@ class Sensitivity:
         return build(answers(store, "sensitivity", runs, asked, self.options), asked)
 
 
-def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> EffectChart:
+def build(rows: Sequence[Mapping[str, Any]], asked: ChartRequest) -> EffectChart:
     """The chart of rows of the report `sensitivity`."""
     fitted = [row for row in rows if row["weight"] is not None]
     lacking = [row for row in rows if row["weight"] is None]
@@ -59,7 +59,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> EffectChart:
     return EffectChart(
         Sensitivity.name,
         asked.title,
-        Axis(_axis_title(fitted[0]), "", min(0.0, *ends), max(0.0, *ends)),
+        ChartAxis(_axis_title(fitted[0]), "", min(0.0, *ends), max(0.0, *ends)),
         effects,
         tuple((row["term"], row["reason"] or "not known") for row in lacking),
         _subtitle(fitted[0]),

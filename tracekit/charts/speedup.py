@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store
+from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import by_name
-from tracekit.charts.chart import Points, ScatterChart, Shades
-from tracekit.charts.request import Request
+from tracekit.charts.chart import ScatterChart, ScatterPoints, Shades
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.sweep import (
     answers,
     own_columns,
@@ -23,7 +23,7 @@ from tracekit.charts.sweep import (
 )
 from tracekit.charts.table import REAL, TEXT, table_of
 from tracekit.errors import ChoiceError, UsageError
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 
 _COLUMNS = (
     ("platform_value", TEXT, "the platform"),
@@ -61,7 +61,7 @@ class Speedup:
     options = ("over", "baseline", "metric", "x", "color", "where", "rule", "less_is_better")
 
     def build(
-        self, store: Store, runs: Mapping[str, str], _labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> ScatterChart:
         """The chart of the configurations of some runs; UsageError where they share none."""
         asked.check_options(self.name, self.options, is_of_runs=False)
@@ -70,7 +70,7 @@ class Speedup:
         return build(answers(store, "speedup", runs, asked, self.options), asked)
 
 
-def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
+def build(rows: Sequence[Mapping[str, Any]], asked: ChartRequest) -> ScatterChart:
     """The chart of rows of the report `speedup`, asked with an x."""
     drawn = [
         row for row in rows if row["speedup_factor"] is not None and row["x_value"] is not None
@@ -113,9 +113,9 @@ def build(rows: Sequence[Mapping[str, Any]], asked: Request) -> ScatterChart:
     )
 
 
-def _points(title: str, rows: Sequence[Mapping[str, Any]], shades: Shades | None) -> Points:
+def _points(title: str, rows: Sequence[Mapping[str, Any]], shades: Shades | None) -> ScatterPoints:
     xs, ys = ([float(row[name]) for row in rows] for name in ("x_value", "speedup_factor"))
-    return Points(title, tuple(xs), tuple(ys), tuple(_color(row, shades) for row in rows))
+    return ScatterPoints(title, tuple(xs), tuple(ys), tuple(_color(row, shades) for row in rows))
 
 
 def _shades(rows: Sequence[Mapping[str, Any]]) -> Shades | None:

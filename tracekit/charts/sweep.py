@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tracekit.charts import Store
+from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import by_name
-from tracekit.charts.chart import Axis
-from tracekit.charts.request import Request
+from tracekit.charts.chart import ChartAxis
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.table import Columns
 from tracekit.result import unit_of
 
@@ -26,7 +26,11 @@ _AIR = 1.05
 
 
 def answers(
-    store: Store, report: str, runs: Mapping[str, str], asked: Request, options: Sequence[str]
+    store: ChartStore,
+    report: str,
+    runs: Mapping[str, str],
+    asked: ChartRequest,
+    options: Sequence[str],
 ) -> list[dict[str, Any]]:
     """The rows of a report of sweeps about some runs, asked with these of the options."""
     given: dict[str, Any] = {"run_ids": ",".join(runs)}
@@ -38,7 +42,7 @@ def answers(
     return store.query(report, given).rows()
 
 
-def where_note(asked: Request) -> list[str]:
+def where_note(asked: ChartRequest) -> list[str]:
     """Which configurations the chart is of, if not of all."""
     where = asked.options.get("where")
     return [f"where {where}"] if where else []
@@ -76,13 +80,13 @@ def unit_in(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
     return said or unit_of(metric)
 
 
-def value_axis(title: str, unit: str, values: Sequence[float], wide: float = WIDE) -> Axis:
+def value_axis(title: str, unit: str, values: Sequence[float], wide: float = WIDE) -> ChartAxis:
     """From the least to the largest value, logarithmic where that is `wide` and all are above 0."""
     low, high = min(values), max(values)
-    return Axis(title, unit, low, high, is_logarithmic=low > 0 and high / low >= wide)
+    return ChartAxis(title, unit, low, high, is_logarithmic=low > 0 and high / low >= wide)
 
 
-def with_air(axis: Axis) -> Axis:
+def with_air(axis: ChartAxis) -> ChartAxis:
     """The axis, a little longer at both ends."""
     if axis.is_logarithmic:
         air = (axis.high / axis.low) ** (_AIR - 1)
@@ -90,4 +94,4 @@ def with_air(axis: Axis) -> Axis:
     else:
         more = (_AIR - 1) * (axis.high - axis.low) or abs(axis.high) or 1.0
         low, high = axis.low - more, axis.high + more
-    return Axis(axis.title, axis.unit, low, high, axis.is_logarithmic)
+    return ChartAxis(axis.title, axis.unit, low, high, axis.is_logarithmic)

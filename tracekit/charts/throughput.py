@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracekit.charts import Store
+from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import Arrangement
-from tracekit.charts.chart import Axis, Line, LineChart, LinePanel, Spot
-from tracekit.charts.request import Request
+from tracekit.charts.chart import ChartAxis, ChartLine, LineChart, LinePanel, Spot
+from tracekit.charts.request import ChartRequest
 from tracekit.charts.sweep import WIDE
 from tracekit.charts.table import INT, PLACE, REAL, TEXT, table_of
 from tracekit.errors import UsageError
 from tracekit.result import unit_of
-from tracekit.roofline.points import Labels
+from tracekit.roofline.points import RunLabels
 from tracekit.roofline.series import no_label
 
 _DEFAULT_LABEL = "nodes"
@@ -51,7 +51,7 @@ class Throughput:
     options = ("metric", "show", "baseline")
 
     def build(
-        self, store: Store, runs: Mapping[str, str], labels: Labels, asked: Request
+        self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> LineChart:
         """The chart of some runs; UsageError where a label or the metric is missing."""
         asked.check_options(self.name, self.options)
@@ -69,7 +69,7 @@ class Throughput:
 
 
 def build(
-    rows: Sequence[Mapping[str, Any]], metric: str, asked: Request, without: Sequence[str] = ()
+    rows: Sequence[Mapping[str, Any]], metric: str, asked: ChartRequest, without: Sequence[str] = ()
 ) -> LineChart:
     """The chart of rows of the report `scaling`, each with the panel and the series it is in.
 
@@ -106,7 +106,7 @@ def build(
 # -- what is asked for ----------------------------------------------------------------------------
 
 
-def _metric(store: Store, runs: Mapping[str, str], asked: Request) -> str:
+def _metric(store: ChartStore, runs: Mapping[str, str], asked: ChartRequest) -> str:
     """The metric that was named, or the only one."""
     found = store.sql(_METRICS).rows()
     known = list(dict.fromkeys(row["metric_name"] for row in found if row["run_id"] in runs))
@@ -132,7 +132,7 @@ def _metric(store: Store, runs: Mapping[str, str], asked: Request) -> str:
     return metric
 
 
-def _complete(runs: Mapping[str, str], labels: Labels, asked: Request) -> Request:
+def _complete(runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest) -> ChartRequest:
     """What is asked for, with the labels that were not named."""
     known = [name for name in labels.names() if any(labels.value(run, name) for run in runs)]
     over = asked.over or _DEFAULT_LABEL
@@ -150,7 +150,7 @@ def _complete(runs: Mapping[str, str], labels: Labels, asked: Request) -> Reques
 
 
 def _scaling(
-    store: Store, runs: Sequence[str], metric: str, asked: Request
+    store: ChartStore, runs: Sequence[str], metric: str, asked: ChartRequest
 ) -> list[dict[str, Any]]:
     """The report of the runs of one line."""
     return store.query(
@@ -185,11 +185,11 @@ def _x(row: Mapping[str, Any], x_of: Mapping[str, float]) -> float:
 
 def _line(
     name: str, rows: Sequence[Mapping[str, Any]], show: str, x_of: Mapping[str, float]
-) -> Line:
+) -> ChartLine:
     spots = [_spot(row, show, x_of) for row in rows]
     spots.sort(key=lambda spot: spot.x)
     ideal = () if x_of else _ideal(spots, show)
-    return Line(name, tuple(spots), ideal)
+    return ChartLine(name, tuple(spots), ideal)
 
 
 def _spot(row: Mapping[str, Any], show: str, x_of: Mapping[str, float]) -> Spot:
@@ -212,7 +212,7 @@ def _ideal(spots: Sequence[Spot], show: str) -> tuple[tuple[float, float], ...]:
 
 
 def _table_row(
-    row: Mapping[str, Any], line: Line, x_of: Mapping[str, float], show: str
+    row: Mapping[str, Any], line: ChartLine, x_of: Mapping[str, float], show: str
 ) -> dict[str, Any]:
     ideal = None
     if line.ideal:
@@ -232,8 +232,8 @@ def _table_row(
 
 
 def _axes(
-    lines: Sequence[Line], metric: str, asked: Request, names: tuple[str, ...]
-) -> tuple[Axis, Axis]:
+    lines: Sequence[ChartLine], metric: str, asked: ChartRequest, names: tuple[str, ...]
+) -> tuple[ChartAxis, ChartAxis]:
     show = asked.choice("show", *_SHOWN)
     spots = [spot for line in lines for spot in line.spots]
     xs = [spot.x for spot in spots]
@@ -251,13 +251,13 @@ def _axes(
     is_wide = not names and min(xs) > 0 and max(xs) / min(xs) >= WIDE
     is_level = show == "efficiency"
     is_wide = is_wide and (is_level or min(ys) > 0)  # so that what is ideal is straight
-    x = Axis(asked.over or "", "", min(xs), max(xs), is_wide, names)
+    x = ChartAxis(asked.over or "", "", min(xs), max(xs), is_wide, names)
     if is_wide and not is_level:
-        return x, Axis(title, unit, min(ys) / _AIR, max(ys) * _AIR, is_logarithmic=True)
-    return x, Axis(title, unit, min(0.0, min(ys) * _AIR), max(0.0, max(ys) * _AIR))
+        return x, ChartAxis(title, unit, min(ys) / _AIR, max(ys) * _AIR, is_logarithmic=True)
+    return x, ChartAxis(title, unit, min(0.0, min(ys) * _AIR), max(0.0, max(ys) * _AIR))
 
 
-def _why_none(asked: Request, show: str) -> str:
+def _why_none(asked: ChartRequest, show: str) -> str:
     return (
         f"no {show} known: it needs values of the label {asked.over} that are numbers above "
         "0; --show metric works without them"

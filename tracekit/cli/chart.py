@@ -17,7 +17,7 @@ from tracekit.errors import ChoiceError, QueryError
 
 if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
-    from tracekit.charts.request import Request
+    from tracekit.charts.request import ChartRequest
 
 
 _CHARTS = (
@@ -163,7 +163,7 @@ def chart(
     label), sensitivity (how strongly a metric depends on each label), speedup (how much faster
     each configuration is than on a baseline, against a label or metric).
     """
-    from tracekit.charts.request import Request
+    from tracekit.charts.request import ChartRequest
 
     own = {
         "of": of,
@@ -183,7 +183,7 @@ def chart(
         "log": "true" if log else None,
         "less_is_better": "true" if less_is_better else None,
     }
-    asked = Request(
+    asked = ChartRequest(
         over,
         series or (),
         panels,
@@ -198,7 +198,7 @@ def chart(
     return 0
 
 
-def _chart(store: Path, name: str, runs: list[str], asked: Request) -> AnyChart:
+def _chart(store: Path, name: str, runs: list[str], asked: ChartRequest) -> AnyChart:
     from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()

@@ -51,7 +51,7 @@ def check(
     import pyarrow as pa
 
     from tracekit.cli.telling import counted
-    from tracekit.store import Damage, Unknown, open_store
+    from tracekit.store import Damage, UnknownIngest, open_store
 
     home = open_store(store)
     if repair:
@@ -81,7 +81,7 @@ def check(
         force=force,
         full_names=True,
     )
-    unknown = {damage.commit for damage in damages if isinstance(damage, Unknown)}
+    unknown = {damage.commit for damage in damages if isinstance(damage, UnknownIngest)}
     broken, litter = {*commits} - unknown - {None}, commits.count(None)
     mended = [
         f"{counted(len(broken), 'source')} of {len(sources):,} damaged: use `tracekit ingest "

@@ -16,7 +16,7 @@ from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption
 if TYPE_CHECKING:
     from tracekit.render import RenderOptions
     from tracekit.roofline.chart import Chart
-    from tracekit.roofline.request import Request
+    from tracekit.roofline.request import RooflineRequest
 
 
 def add_to(app: typer.Typer) -> None:
@@ -106,9 +106,9 @@ def roofline(
     Models: classic (performance over intensity), hierarchical (all memory levels), complexity
     (operations over bytes), time (compute over bandwidth time), 4d (complexity and time in one).
     """
-    from tracekit.roofline.request import Request
+    from tracekit.roofline.request import RooflineRequest
 
-    asked = Request(
+    asked = RooflineRequest(
         model=model,  # type: ignore[arg-type]
         by=by,
         level=level,
@@ -141,7 +141,7 @@ def roofline(
     return 0
 
 
-def _chart(store: Path, runs: list[str], asked: Request) -> Chart:
+def _chart(store: Path, runs: list[str], asked: RooflineRequest) -> Chart:
     from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()

@@ -27,7 +27,7 @@ _WIRE_TYPES = {
 }
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     """A field as it stands in the bytes: its value is in ``[start, end)``, of a varint in `bits`.
 
     `offset_bytes` is where its tag stands.
@@ -53,7 +53,7 @@ class WireError(Exception):
         message: str,
         offset_bytes: int,
         missing_from_bytes: int | None = None,
-        cut: Field | None = None,
+        cut: WireField | None = None,
     ) -> None:
         """Say what was found, and where."""
         super().__init__(message)
@@ -76,7 +76,7 @@ def varint(content: bytes, start: int, end: int) -> tuple[int, int]:
     raise WireError("a number of more than 64 bits", start)
 
 
-def fields(content: bytes, start: int = 0, end: int | None = None) -> Iterator[Field]:
+def fields(content: bytes, start: int = 0, end: int | None = None) -> Iterator[WireField]:
     """The fields of ``content[start:end]``; raises WireError where they end too early."""
     stop = len(content) if end is None else end
     place = start
@@ -97,14 +97,14 @@ def fields(content: bytes, start: int = 0, end: int | None = None) -> Iterator[F
         else:
             raise WireError(f"a field of invalid wire type {wire_type}", offset)
         if place > stop:
-            cut = Field(number, wire_type, offset, first, stop, 0)
+            cut = WireField(number, wire_type, offset, first, stop, 0)
             raise WireError(
                 f"a field of {place - first:,} bytes where {stop - first:,} are left",
                 offset,
                 stop,
                 cut,
             )
-        yield Field(number, wire_type, offset, first, place, bits)
+        yield WireField(number, wire_type, offset, first, place, bits)
 
 
 # -- messages by table ----------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class FieldType:
     """
 
     name: str
-    kind: str | Message
+    kind: str | WireMessage
     is_repeated: bool
 
     @property
@@ -128,25 +128,25 @@ class FieldType:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Message:
+class WireMessage:
     """A kind of message: its name and its fields by number."""
 
     name: str
     fields: dict[int, FieldType]
 
 
-def message(name: str, *lines: str, of: Sequence[Message] = ()) -> Message:
+def message(name: str, *lines: str, of: Sequence[WireMessage] = ()) -> WireMessage:
     """A message from lines such as ``5 block_dim uint*``: number, name, kind, * for repeated.
 
     `of` are the messages that lines name as kinds.
     """
-    kinds: dict[str, str | Message] = {kind: kind for kind in _WIRE_TYPES}
+    kinds: dict[str, str | WireMessage] = {kind: kind for kind in _WIRE_TYPES}
     kinds |= {inner.name: inner for inner in of}
     found = {}
     for line in lines:
         number, field_name, kind = line.split()
         found[int(number)] = FieldType(field_name, kinds[kind.rstrip("*")], kind.endswith("*"))
-    return Message(name, found)
+    return WireMessage(name, found)
 
 
 @dataclass(slots=True)
@@ -206,7 +206,9 @@ class Decoder:
         """Whether the content ends inside a field."""
         return any(error.missing_from_bytes == len(self.content) for error in self.errors)
 
-    def read(self, kind: Message, start: int = 0, end: int | None = None, at: int = 0) -> Decoded:
+    def read(
+        self, kind: WireMessage, start: int = 0, end: int | None = None, at: int = 0
+    ) -> Decoded:
         """The message in ``content[start:end]`` whose tag is `at`, as far as it goes."""
         found = Decoded(at)
         try:
@@ -220,11 +222,11 @@ class Decoder:
         return found
 
     @staticmethod
-    def _is_message(kind: Message, one: Field) -> bool:
+    def _is_message(kind: WireMessage, one: WireField) -> bool:
         known = kind.fields.get(one.number)
-        return known is not None and one.wire_type == LENGTH and isinstance(known.kind, Message)
+        return known is not None and one.wire_type == LENGTH and isinstance(known.kind, WireMessage)
 
-    def _take(self, kind: Message, one: Field, into: Decoded) -> None:
+    def _take(self, kind: WireMessage, one: WireField, into: Decoded) -> None:
         known = kind.fields.get(one.number)
         if known is None:
             self.unknown_count += 1
@@ -243,7 +245,7 @@ class Decoder:
         if into.figures_offset_bytes < 0 and known.wire_type != LENGTH:
             into.figures_offset_bytes = one.offset_bytes
 
-    def _packed(self, known: FieldType, one: Field) -> list[Any]:
+    def _packed(self, known: FieldType, one: WireField) -> list[Any]:
         """Numbers one after another in one field."""
         found, place = [], one.start
         while place < one.end:
@@ -253,13 +255,13 @@ class Decoder:
                 bits, stop = 0, place + _SIZES[known.wire_type]
             if stop > one.end:
                 raise WireError("an unterminated number", place, one.end)
-            item = Field(one.number, known.wire_type, place, place, stop, bits)
+            item = WireField(one.number, known.wire_type, place, place, stop, bits)
             found.append(self._value(known.kind, item))
             place = stop
         return found
 
-    def _value(self, kind: str | Message, one: Field) -> Any:
-        if isinstance(kind, Message):
+    def _value(self, kind: str | WireMessage, one: WireField) -> Any:
+        if isinstance(kind, WireMessage):
             return self.read(kind, one.start, one.end, one.offset_bytes)
         if kind == "span":
             return one.start, one.end

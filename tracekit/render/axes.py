@@ -14,7 +14,7 @@ from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize, to_h
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from tracekit.charts.chart import Axis
+from tracekit.charts.chart import ChartAxis
 from tracekit.render.cells import cut
 from tracekit.render.figure import MARKERS, Look, Size, drawable
 from tracekit.render.names import LEAST_WIDTH, display_names
@@ -73,7 +73,7 @@ def room_of(axes: Axes) -> tuple[float, float]:
     return box.width * points, box.height * points
 
 
-def scale_values(axes: Axes, axis: Axis, which: str, most: int = _TICKS) -> None:
+def scale_values(axes: Axes, axis: ChartAxis, which: str, most: int = _TICKS) -> None:
     """Limits, scale, ticks and title of the x or the y axis as an axis of values has them."""
     drawn = axes.xaxis if which == "x" else axes.yaxis
     if axis.is_logarithmic:
@@ -123,7 +123,7 @@ def step_look(place: int, count: int, title: str) -> Look:
     return Look(to_hex(color), MARKERS[place % len(MARKERS)], "-", title)
 
 
-def norm_of(axis: Axis) -> Normalize:
+def norm_of(axis: ChartAxis) -> Normalize:
     """Where on a scale of colors values are; in its middle where there is but one."""
     if axis.is_logarithmic:
         return LogNorm(axis.low, axis.high)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tracekit.charts.chart import Bar, BarChart, BarPanel, Group
+from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel
 from tracekit.render.cells import cut
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import Size, drawable, empty_figure, look, size_named
@@ -47,7 +47,7 @@ class _Row:
     """One pair of axes: a panel, or as many of its groups as have room."""
 
     title: str
-    groups: tuple[Group, ...]
+    groups: tuple[BarGroup, ...]
     is_last: bool = True
 
     def places(self) -> list[float]:
@@ -186,7 +186,7 @@ class _Drawing:
 
     # -- bars -------------------------------------------------------------------------------------
 
-    def _group(self, axes: Axes, x: float, group: Group) -> None:
+    def _group(self, axes: Axes, x: float, group: BarGroup) -> None:
         width = _FILLED / len(group.bars)
         for place, bar in enumerate(group.bars):
             at = x + (place - (len(group.bars) - 1) / 2) * width

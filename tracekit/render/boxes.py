@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tracekit.charts.chart import Box, BoxChart
+from tracekit.charts.chart import BoxChart, BoxMark
 from tracekit.render.axes import (
     LETTER,
     Named,
@@ -137,7 +137,7 @@ class _Drawing:
                     clip_on=False,
                 )
 
-    def _parts(self, box: Box) -> dict[str, Any]:
+    def _parts(self, box: BoxMark) -> dict[str, Any]:
         marks = box.marks
         assert marks is not None
         return {

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tracekit.charts.chart import Axis, Effect, EffectChart
+from tracekit.charts.chart import ChartAxis, Effect, EffectChart
 from tracekit.render.axes import (
     LETTER,
     LINE,
@@ -77,14 +77,14 @@ def _figure(chart: EffectChart, size: Size) -> Figure:
     return figure
 
 
-def _scale(axes: Axes, axis: Axis, share: float, most: int) -> None:
+def _scale(axes: Axes, axis: ChartAxis, share: float, most: int) -> None:
     """Limits with room for the numbers beside bars, on each side that has some."""
     share = min(share, 0.3)
     sides = (axis.low < 0) + (axis.high > 0)
     more = (axis.high - axis.low or 1.0) * share / (1 - sides * share)
     low = axis.low - (more if axis.low < 0 else 0.0)
     high = axis.high + (more if axis.high > 0 or axis.low == axis.high else 0.0)
-    scale_values(axes, Axis("", axis.unit, low, high), "x", most)
+    scale_values(axes, ChartAxis("", axis.unit, low, high), "x", most)
 
 
 def _bar(axes: Axes, place: int, effect: Effect, size: Size) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from statistics import median
 from string import ascii_uppercase
 
-from tracekit.charts.chart import Cell, HeatChart
+from tracekit.charts.chart import HeatChart, HeatmapCell
 from tracekit.render.scales import common_unit
 
 #: So many reasons have a letter each; all others share one.
 MOST_REASONS, MORE_LETTER = 6, "*"
 
 
-def lettered(cells: Sequence[Cell]) -> dict[str, str]:
+def lettered(cells: Sequence[HeatmapCell]) -> dict[str, str]:
     """A letter for each reason of failures, the most frequent first."""
     failed = Counter(cell.reason or "" for cell in cells if cell.value is None and cell.is_failed)
     in_order = sorted(failed, key=lambda reason: (-failed[reason], reason))

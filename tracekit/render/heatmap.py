@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
-from tracekit.charts.chart import Cell, HeatChart
+from tracekit.charts.chart import HeatChart, HeatmapCell
 from tracekit.render.axes import (
     LETTER,
     LINE,
@@ -151,7 +151,7 @@ class _Drawing:
                 )
             )
 
-    def _hatch(self, cell: Cell) -> str:
+    def _hatch(self, cell: HeatmapCell) -> str:
         if not cell.is_failed:
             return _UNMEASURED
         place = list(self.letters).index(cell.reason or "") if cell.reason in self.letters else -1
@@ -185,12 +185,12 @@ class _Drawing:
                 c=[self._ink_on(cell) for cell in partial],
             )
 
-    def _text(self, cell: Cell) -> str:
+    def _text(self, cell: HeatmapCell) -> str:
         if cell.value is not None:
             return brief(cell.value / self.factor)
         return self.letters.get(cell.reason or "", MORE_LETTER) if cell.is_failed else ""
 
-    def _write(self, axes: Axes, cell: Cell, text: str, font: float) -> None:
+    def _write(self, axes: Axes, cell: HeatmapCell, text: str, font: float) -> None:
         is_letter = cell.value is None
         ground = {"facecolor": _GROUND, "linewidth": 0, "pad": 0.6} if is_letter and text else None
         axes.text(
@@ -204,7 +204,7 @@ class _Drawing:
             bbox=ground,
         )
 
-    def _ink_on(self, cell: Cell) -> str:
+    def _ink_on(self, cell: HeatmapCell) -> str:
         if cell.value is None:
             return text_on((1.0, 1.0, 1.0))
         return text_on(self.colors(self.norm(cell.value)))

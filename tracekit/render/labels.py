@@ -39,7 +39,7 @@ class _Spot:
     below: bool = False
 
 
-class Labels:
+class PlacedLabels:
     """Writes on one pair of axes, and knows what is there already; places in pixels inside."""
 
     def __init__(

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from tracekit.charts.chart import Line, LineChart, LinePanel
+from tracekit.charts.chart import ChartLine, LineChart, LinePanel
 from tracekit.render.cells import cut
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
@@ -129,7 +129,7 @@ class _Drawing:
 
     # -- lines ------------------------------------------------------------------------------------
 
-    def _line(self, axes: Axes, line: Line) -> None:
+    def _line(self, axes: Axes, line: ChartLine) -> None:
         drawn = self.looks[line.name]
         xs = [spot.x for spot in line.spots]
         ys = [math.nan if spot.y is None else spot.y for spot in line.spots]
@@ -169,7 +169,7 @@ class _Drawing:
                     markeredgewidth=1.0 * self.thin,
                 )
 
-    def _ideal(self, axes: Axes, line: Line) -> None:
+    def _ideal(self, axes: Axes, line: ChartLine) -> None:
         if line.ideal:
             axes.plot(
                 *zip(*line.ideal, strict=True),

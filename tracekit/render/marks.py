@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracekit.render.canvas import Canvas, Cells
-from tracekit.roofline.chart import Axis, Panel, Series, SeriesKind
+from tracekit.roofline.chart import Panel, RooflineAxis, RooflineSeries, SeriesKind
 from tracekit.roofline.geometry import Array
 
 #: Signs of the series, those after the last share it; then those of their second symbols.
@@ -21,7 +21,7 @@ _Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class PanelPoints:
     """All points of a panel as columns.
 
     ``owner`` numbers what gets one letter: a point, a kernel at several levels, a trajectory.
@@ -39,7 +39,7 @@ class Points:
     index: Cells
 
     @classmethod
-    def of(cls, panel: Panel) -> Points:
+    def of(cls, panel: Panel) -> PanelPoints:
         """The points of all series, one after another."""
         kind: SeriesKind = panel.series[0].kind if panel.series else "bound"
         sizes = [len(series.x) for series in panel.series]
@@ -108,7 +108,9 @@ class Marks:
     beyond_count: int
 
 
-def marks(points: Points, named: Sequence[int], canvas: Canvas, x: Axis, y: Axis) -> Marks:
+def marks(
+    points: PanelPoints, named: Sequence[int], canvas: Canvas, x: RooflineAxis, y: RooflineAxis
+) -> Marks:
     """One sign for each cell with points in it: of that with the largest share."""
     size = len(points.x)
     across = scaled(np.concatenate([points.x, points.open_x]), x)
@@ -136,7 +138,7 @@ def marks(points: Points, named: Sequence[int], canvas: Canvas, x: Axis, y: Axis
     )
 
 
-def scaled(values: Array | Sequence[float], axis: Axis) -> Array:
+def scaled(values: Array | Sequence[float], axis: RooflineAxis) -> Array:
     """Places on a logarithmic axis: 0 at its lower end, 1 at its upper; NaN where it has none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithms = np.log10(np.asarray(values, float))
@@ -158,13 +160,13 @@ def sign(mark: Mark, kind: SeriesKind) -> str:
     return (OPEN_SIGNS if mark.is_open else SIGNS)[place]
 
 
-def _mark(points: Points, symbol: int, cell: tuple[int, int]) -> Mark:
+def _mark(points: PanelPoints, symbol: int, cell: tuple[int, int]) -> Mark:
     is_open, point = divmod(symbol, len(points.x))
     return Mark(*cell, point, int(points.owner[point]), int(points.series[point]), bool(is_open))
 
 
 def _under(
-    points: Points, named: Sequence[int], hidden: Cells, winners: Cells
+    points: PanelPoints, named: Sequence[int], hidden: Cells, winners: Cells
 ) -> list[tuple[int, int]]:
     """Pairs of owners: a letter that is not seen somewhere, and what is seen in its place."""
     own, over = points.owner[hidden], points.owner[winners]
@@ -173,7 +175,7 @@ def _under(
     return list(dict.fromkeys(pairs))
 
 
-def _owners(kind: SeriesKind, every: Sequence[Series], series: Cells) -> Cells:
+def _owners(kind: SeriesKind, every: Sequence[RooflineSeries], series: Cells) -> Cells:
     if kind == "trajectory":
         return series
     if kind != "level":
@@ -183,7 +185,7 @@ def _owners(kind: SeriesKind, every: Sequence[Series], series: Cells) -> Cells:
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], np.intp)
 
 
-def _opened(series: Series, values: Array | None) -> Array:
+def _opened(series: RooflineSeries, values: Array | None) -> Array:
     return np.full(len(series.x), np.nan) if values is None else values
 
 

@@ -48,7 +48,15 @@ from tracekit.render.words import (
     weight,
     write,
 )
-from tracekit.roofline.chart import OTHERS, Box, Chart, Line, Margin, Panel, Series
+from tracekit.roofline.chart import (
+    OTHERS,
+    Chart,
+    Margin,
+    OverheadBox,
+    Panel,
+    RooflineLine,
+    RooflineSeries,
+)
 
 #: Signs of what a point is bound by, and of levels of memory: color and shape say the same.
 _BOUNDS = {
@@ -180,7 +188,7 @@ class _Drawing:
             else:
                 axis.set_major_formatter(NullFormatter())
 
-    def _line(self, axes: Axes, line: Line, *, zorder: float) -> None:
+    def _line(self, axes: Axes, line: RooflineLine, *, zorder: float) -> None:
         color, width, dash, alpha = self.ink, 1.2 * self.thin, "-", 1.0
         if line.kind in ("intensity", "time"):
             width, alpha = 0.5 * self.thin, 0.35
@@ -194,7 +202,7 @@ class _Drawing:
             color = seen(_LEVELS[line.names[0]][0]) if line.names[0] in _LEVELS else self.ink
         axes.plot(line.x, line.y, dash, color=color, linewidth=width, alpha=alpha, zorder=zorder)
 
-    def _box(self, axes: Axes, box: Box) -> None:
+    def _box(self, axes: Axes, box: OverheadBox) -> None:
         color = YELLOW if box.series is None else self.looks[box.series].color
         x, y = self.chart.x.low, self.chart.y.low
         axes.add_patch(
@@ -228,7 +236,7 @@ class _Drawing:
 
     # -- points -----------------------------------------------------------------------------------
 
-    def _series(self, axes: Axes, series: Series, count: int) -> None:
+    def _series(self, axes: Axes, series: RooflineSeries, count: int) -> None:
         drawn = self.looks[series.name]
         order = np.argsort(-series.share_ratio, kind="stable")
         area = self._area(series, count)[order]
@@ -259,13 +267,15 @@ class _Drawing:
             clip_on=False,
         )
 
-    def _edge(self, series: Series, *, is_many: bool) -> float:
+    def _edge(self, series: RooflineSeries, *, is_many: bool) -> float:
         """Width of a sign's edge: less where it would hide the colors of small ones."""
         if is_many:
             return 0.0
         return 0.15 * self.thin if series.kind in ("label", "step") else 0.5
 
-    def _open_symbols(self, axes: Axes, series: Series, drawn: Look, order: Any, area: Any) -> None:
+    def _open_symbols(
+        self, axes: Axes, series: RooflineSeries, drawn: Look, order: Any, area: Any
+    ) -> None:
         """Run time beside complexity: the farther apart, the farther from the roof."""
         assert series.open_x is not None
         assert series.open_y is not None
@@ -300,7 +310,7 @@ class _Drawing:
             clip_on=False,
         )
 
-    def _arrows(self, axes: Axes, series: Series, drawn: Look) -> None:
+    def _arrows(self, axes: Axes, series: RooflineSeries, drawn: Look) -> None:
         """The direction of a trajectory, in the middle of each part of it."""
         if len(series.x) > _MOST_ARROWS:
             return
@@ -322,7 +332,7 @@ class _Drawing:
                 },
             )
 
-    def _area(self, series: Series, count: int) -> Any:
+    def _area(self, series: RooflineSeries, count: int) -> Any:
         """Area of each sign, by share of the time if there is one."""
         is_alike = np.isnan(series.share_ratio).all() or series.kind in ("trajectory", "run")
         if is_alike and count <= 64:
@@ -482,7 +492,7 @@ def _rgb(color: str) -> tuple[float, float, float]:
     return to_rgb(color)
 
 
-def _steps(series: Series) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+def _steps(series: RooflineSeries) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
     places = list(zip(series.x.tolist(), series.y.tolist(), strict=True))
     yield from pairwise(places)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from tracekit.charts.chart import Axis
+from tracekit.charts.chart import ChartAxis
 from tracekit.render.ticks import engineering, seconds
 
 _SYMBOLS = {
@@ -61,7 +61,7 @@ def linear_ticks(low: float, high: float, most: int) -> list[float]:
     return [place * step for place in range(first, last + 1)]
 
 
-def value_ticks(axis: Axis, most: int) -> list[tuple[float, str]]:
+def value_ticks(axis: ChartAxis, most: int) -> list[tuple[float, str]]:
     """Places on an axis of values, with their labels."""
     if not axis.is_logarithmic:
         return [(v, tick_text(v, axis)) for v in linear_ticks(axis.low, axis.high, most)]
@@ -79,7 +79,7 @@ def value_ticks(axis: Axis, most: int) -> list[tuple[float, str]]:
     return [(value, tick_text(value, axis)) for value in values]
 
 
-def tick_text(value: float, axis: Axis) -> str:
+def tick_text(value: float, axis: ChartAxis) -> str:
     """The number at a place on an axis: ``60``, ``1.5 k``, ``80 %``, ``10 ms``."""
     if axis.unit == "ratio":
         return f"{_plain(value * _PERCENT)} %"
@@ -92,14 +92,14 @@ def tick_text(value: float, axis: Axis) -> str:
     return f"{_plain(value / factor)} {prefix}".rstrip() if value else "0"
 
 
-def value_title(axis: Axis) -> str:
+def value_title(axis: ChartAxis) -> str:
     """What an axis shows, with its unit unless the ticks have it."""
     if axis.unit in ("", "ratio", "ns"):
         return axis.title
     return f"{axis.title} [{symbol_of(axis.unit)}]"
 
 
-def place_ticks(axis: Axis, xs: Iterable[float], least: float) -> list[tuple[float, str]]:
+def place_ticks(axis: ChartAxis, xs: Iterable[float], least: float) -> list[tuple[float, str]]:
     """Where lines have spots, with the label there, `least` of the axis' length apart."""
     if axis.names:
         return [(float(place), name) for place, name in enumerate(axis.names)]
@@ -110,7 +110,7 @@ def place_ticks(axis: Axis, xs: Iterable[float], least: float) -> list[tuple[flo
     return found
 
 
-def share(value: float, axis: Axis) -> float:
+def share(value: float, axis: ChartAxis) -> float:
     """How far along an axis a value is: 0 at its low, 1 at its high end."""
     low, high = axis.low, axis.high
     if axis.is_logarithmic:
@@ -118,7 +118,7 @@ def share(value: float, axis: Axis) -> float:
     return (value - low) / (high - low) if high > low else 0.5
 
 
-def shares(values: Sequence[float | None], axis: Axis) -> list[float]:
+def shares(values: Sequence[float | None], axis: ChartAxis) -> list[float]:
     """How far along an axis values are; NaN of those that are not known."""
     return [math.nan if value is None else share(value, axis) for value in values]
 

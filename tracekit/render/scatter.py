@@ -12,7 +12,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tracekit.charts.chart import Points, ScatterChart
+from tracekit.charts.chart import ScatterChart, ScatterPoints
 from tracekit.render.axes import (
     color_map,
     ink,
@@ -110,7 +110,7 @@ class _Drawing:
 
     # -- points -----------------------------------------------------------------------------------
 
-    def _panel(self, axes: Axes, panel: Points) -> None:
+    def _panel(self, axes: Axes, panel: ScatterPoints) -> None:
         scale_values(axes, self.chart.x, "x", 5 if self.columns > 1 else 7)
         scale_values(axes, self.chart.y, "y")
         axes.set_ylabel("")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from rich.cells import cell_len
 
-from tracekit.charts.chart import Axis
+from tracekit.charts.chart import ChartAxis
 from tracekit.render.canvas import Canvas
 from tracekit.render.cells import cut, padded, widest
 from tracekit.render.scales import shares
@@ -20,7 +20,7 @@ Ticks = Sequence[tuple[float, str]]
 
 
 def framed(
-    canvas: Canvas, x: Axis, x_ticks: Ticks, y: Axis, y_ticks: Ticks, *, color: bool
+    canvas: Canvas, x: ChartAxis, x_ticks: Ticks, y: ChartAxis, y_ticks: Ticks, *, color: bool
 ) -> Iterator[str]:
     """The canvas between its axes, line by line, what the x axis shows below."""
     left = widest(text for _, text in y_ticks)
@@ -39,7 +39,7 @@ def framed(
     yield " " * ((width - cell_len(title)) // 2) + title
 
 
-def _x_labels(canvas: Canvas, x: Axis, ticks: Ticks) -> tuple[set[int], str]:
+def _x_labels(canvas: Canvas, x: ChartAxis, ticks: Ticks) -> tuple[set[int], str]:
     """The columns of the ticks of the x axis, and the line of their labels."""
     line, marked = "", set[int]()
     for value, label in ticks:

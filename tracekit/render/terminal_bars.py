@@ -8,7 +8,7 @@ from itertools import accumulate
 from rich.cells import cell_len
 from rich.style import Style
 
-from tracekit.charts.chart import Bar, BarChart, BarPanel, Group
+from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel
 from tracekit.render import RenderOptions
 from tracekit.render.canvas import painted
 from tracekit.render.cells import cut, folded, padded, widest
@@ -69,7 +69,7 @@ class _Writer:
                 before = group.series
             yield from self._group(padded(name, room), group)
 
-    def _group(self, name: str, group: Group) -> Iterator[list[Piece]]:
+    def _group(self, name: str, group: BarGroup) -> Iterator[list[Piece]]:
         for place, bar in enumerate(group.bars):
             left = name if place == 0 else " " * cell_len(name)
             if self.bar_title:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from rich.style import Style
 
-from tracekit.charts.chart import Axis, Box, BoxChart
+from tracekit.charts.chart import BoxChart, BoxMark, ChartAxis
 from tracekit.render import RenderOptions
 from tracekit.render.canvas import Canvas, painted
 from tracekit.render.cells import cut, listed, widest
@@ -41,9 +41,9 @@ def _lines(chart: BoxChart, width: int, *, color: bool) -> Iterator[str]:
     for row, box in enumerate(chart.boxes):
         _draw(canvas, row, box, chart.y)
     ticks = value_ticks(chart.y, max(canvas.width // _TICK_COLUMNS, 2))
-    up = Axis("", "", 0.0, float(last))
+    up = ChartAxis("", "", 0.0, float(last))
     names_up = [(float(last - place), name) for place, name in enumerate(names)]
-    x = Axis(value_title(chart.y), "", chart.y.low, chart.y.high, chart.y.is_logarithmic)
+    x = ChartAxis(value_title(chart.y), "", chart.y.low, chart.y.high, chart.y.is_logarithmic)
     yield cut(inert(chart.x.title), width)
     left = widest(names) + 1 + canvas.width
     for row, line in enumerate(framed(canvas, x, ticks, up, names_up, color=False)):
@@ -62,7 +62,7 @@ def _lines(chart: BoxChart, width: int, *, color: bool) -> Iterator[str]:
     yield from listed(signs, width)
 
 
-def _draw(canvas: Canvas, row: int, box: Box, axis: Axis) -> None:
+def _draw(canvas: Canvas, row: int, box: BoxMark, axis: ChartAxis) -> None:
     if box.marks is None:
         canvas.put(row, 0, _NONE)
         return
@@ -78,10 +78,10 @@ def _draw(canvas: Canvas, row: int, box: Box, axis: Axis) -> None:
             canvas.put(row, column, sign)
 
 
-def _column(canvas: Canvas, value: float, axis: Axis) -> int:
+def _column(canvas: Canvas, value: float, axis: ChartAxis) -> int:
     return int(canvas.cells(np.array([share(value, axis)]), np.zeros(1))[1][0])
 
 
-def _counts(box: Box) -> str:
+def _counts(box: BoxMark) -> str:
     failed = f" + {box.failed_count:,} failed" if box.failed_count else ""
     return f"{box.known_count:,}{failed}"

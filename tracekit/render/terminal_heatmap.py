@@ -10,7 +10,7 @@ from statistics import fmean
 from rich.cells import cell_len
 from rich.style import Style
 
-from tracekit.charts.chart import Axis, Cell, HeatChart
+from tracekit.charts.chart import ChartAxis, HeatChart, HeatmapCell
 from tracekit.render import RenderOptions
 from tracekit.render.canvas import painted
 from tracekit.render.cells import cut, folded, listed, padded, widest
@@ -74,14 +74,14 @@ class _Grid:
         for note in self.chart.data.notes:
             yield from folded(inert(note), self.width)
 
-    def _blocks(self) -> dict[tuple[int, int], list[Cell]]:
+    def _blocks(self) -> dict[tuple[int, int], list[HeatmapCell]]:
         """The cells that each sign stands for, by row and column."""
-        found: dict[tuple[int, int], list[Cell]] = {}
+        found: dict[tuple[int, int], list[HeatmapCell]] = {}
         for cell in self.chart.cells:
             found.setdefault((cell.y // self.up, cell.x // self.across), []).append(cell)
         return found
 
-    def _sign(self, cells: Sequence[Cell]) -> str:
+    def _sign(self, cells: Sequence[HeatmapCell]) -> str:
         if not cells:
             return " " * self.column
         if self.has_numbers:
@@ -89,12 +89,12 @@ class _Grid:
         values = [cell.value for cell in cells if cell.value is not None]
         return self.column * (self._shade(fmean(values)) if values else self._letter(cells[0]))
 
-    def _number(self, cell: Cell) -> str:
+    def _number(self, cell: HeatmapCell) -> str:
         if cell.value is None:
             return self._letter(cell)
         return f"{self._shade(cell.value)}{brief(cell.value / self.factor)}"
 
-    def _letter(self, cell: Cell) -> str:
+    def _letter(self, cell: HeatmapCell) -> str:
         return self.letters.get(cell.reason or "", MORE_LETTER) if cell.is_failed else _UNMEASURED
 
     def _shade(self, value: float) -> str:
@@ -132,6 +132,6 @@ class _Grid:
             yield "empty: not tried"
 
 
-def _ends(value: Axis, factor: float) -> str:
+def _ends(value: ChartAxis, factor: float) -> str:
     """What the first and the last shade stand for."""
     return f"{_SHADES[0]} {brief(value.low / factor)} … {_SHADES[-1]} {brief(value.high / factor)}"

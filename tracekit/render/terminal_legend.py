@@ -9,11 +9,18 @@ import numpy as np
 
 from tracekit.render.ceilings import ceiling_title
 from tracekit.render.cells import cut, folded, padded, widest
-from tracekit.render.marks import OPEN_SIGNS, SIGNS, Marks, Points, letters
+from tracekit.render.marks import OPEN_SIGNS, SIGNS, Marks, PanelPoints, letters
 from tracekit.render.names import display_names
 from tracekit.render.numbers import UNKNOWN, counted, human
 from tracekit.render.text import inert
-from tracekit.roofline.chart import SINGLE_NOUNS, Box, Chart, Line, Panel, Series
+from tracekit.roofline.chart import (
+    SINGLE_NOUNS,
+    Chart,
+    OverheadBox,
+    Panel,
+    RooflineLine,
+    RooflineSeries,
+)
 from tracekit.roofline.reasons import in_words
 
 _MARGINS = {
@@ -40,7 +47,7 @@ _HEADERS = {
 
 
 def legend(
-    chart: Chart, panel: Panel, points: Points, named: Sequence[int], marks: Marks, width: int
+    chart: Chart, panel: Panel, points: PanelPoints, named: Sequence[int], marks: Marks, width: int
 ) -> Iterator[str]:
     """The lines below a panel, none wider than `width`."""
     writer = _Legend(chart, panel, points, named, marks, width)
@@ -74,7 +81,7 @@ class _Legend:
 
     chart: Chart
     panel: Panel
-    points: Points
+    points: PanelPoints
     named: Sequence[int]
     marks: Marks
     width: int
@@ -190,7 +197,7 @@ class _Legend:
             for owner in self.named
         ]
 
-    def _series(self, point: int) -> Series:
+    def _series(self, point: int) -> RooflineSeries:
         return self.panel.series[int(self.points.series[point])]
 
     def _series_name(self, point: int) -> str:
@@ -225,7 +232,7 @@ class _Legend:
                 "time, on the axes at the top and the right"
             )
 
-    def _title(self, series: Series) -> str:
+    def _title(self, series: RooflineSeries) -> str:
         if series.kind == "level":
             return ceiling_title([series.name])
         return cut(inert(series.name), _WIDEST_RUN) or UNKNOWN
@@ -296,14 +303,14 @@ def _row(cells: Sequence[str], columns: Sequence[_Column]) -> str:
     return _GAP.join(texts).rstrip()
 
 
-def _valued(lines: Iterable[Line]) -> str:
+def _valued(lines: Iterable[RooflineLine]) -> str:
     return ", ".join(
         f"{cut(ceiling_title(line.names), _WIDEST_NAME)} {_value(line.value, line.unit)}"
         for line in lines
     )
 
 
-def _boxed(box: Box) -> str:
+def _boxed(box: OverheadBox) -> str:
     series = "" if box.series is None else f"{cut(inert(box.series), _WIDEST_RUN)} "
     launches = counted(box.launch_count, "launch")
     total = human(box.launch_count * box.launch_ns, "ns")

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 import numpy as np
 from rich.style import Style
 
-from tracekit.charts.chart import Line, LineChart, LinePanel
+from tracekit.charts.chart import ChartLine, LineChart, LinePanel
 from tracekit.render import RenderOptions
 from tracekit.render.canvas import Canvas, painted
 from tracekit.render.cells import cut, listed, widest
@@ -90,15 +90,15 @@ class _Panel:
             color=self.color,
         )
 
-    def _style(self, line: Line) -> Style:
+    def _style(self, line: ChartLine) -> Style:
         return _STYLES[list(self.letters).index(line.name) % len(_STYLES)]
 
-    def _ideal(self, line: Line) -> None:
+    def _ideal(self, line: ChartLine) -> None:
         xs, ys = [x for x, _ in line.ideal], [y for _, y in line.ideal]
         across, up = shares(xs, self.chart.x), shares(ys, self.chart.y)
         self.canvas.line(np.array(across), np.array(up), _IDEAL_DASH, _DIM)
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: ChartLine) -> None:
         """From spot to spot, but not past one that is not known."""
         across = shares([spot.x for spot in line.spots], self.chart.x)
         up = shares([spot.y for spot in line.spots], self.chart.y)
@@ -109,7 +109,7 @@ class _Panel:
                     np.array(across[part]), np.array(up[part]), style=self._style(line)
                 )
 
-    def _signs(self, line: Line) -> None:
+    def _signs(self, line: ChartLine) -> None:
         for spot in line.spots:
             across = np.array(shares([spot.x], self.chart.x))
             up = np.array([0.0] if spot.y is None else shares([spot.y], self.chart.y))

@@ -25,11 +25,11 @@ from tracekit.render import RenderOptions
 from tracekit.render.canvas import SOLID, Canvas, Dash, along, around, painted
 from tracekit.render.ceilings import ceiling_title
 from tracekit.render.cells import cut, folded, padded, widest
-from tracekit.render.marks import Mark, Points, letters, marks, scaled, sign
+from tracekit.render.marks import Mark, PanelPoints, letters, marks, scaled, sign
 from tracekit.render.terminal_legend import legend
 from tracekit.render.text import inert
 from tracekit.render.ticks import axis_ticks, axis_title, engineering, seconds
-from tracekit.roofline.chart import Axis, Chart, Line, LineKind, Panel
+from tracekit.roofline.chart import Chart, LineKind, Panel, RooflineAxis, RooflineLine
 
 #: A narrower terminal is treated as one of this width: nothing could be read on it.
 LEAST_PLOT_WIDTH = 40
@@ -92,7 +92,7 @@ class _Panel:
         self.x2, self.y2 = _seconds(chart)
         self.frame = self._frame(height)
         self.canvas = Canvas(self.frame.width, self.frame.height)
-        self.points = Points.of(panel)
+        self.points = PanelPoints.of(panel)
         self.named = self.points.ranked(_NAMED if chart.top is None else chart.top)
         self.letters = letters(self.named)
         self.marks = marks(self.points, self.named, self.canvas, chart.x, chart.y)
@@ -167,7 +167,7 @@ class _Panel:
                 tag = cut(inert(tags[place]), _WIDEST_TAG) if place < len(tags) else ""
                 self.canvas.write(tag, around(mark.row, mark.column, cell_len(tag)), _DIM)
 
-    def _label(self, line: Line) -> None:
+    def _label(self, line: RooflineLine) -> None:
         """The name of a line, where there is room beside it."""
         text = cut(_text(line), max(_LEAST_LABEL, self.frame.width // 5))
         path = self.canvas.path(scaled(line.x, self.chart.x), scaled(line.y, self.chart.y))
@@ -226,12 +226,12 @@ class _Panel:
             "+" if i in places else "┬" if i in marked else "─" for i in range(self.frame.width)
         )
 
-    def _columns(self, values: Sequence[float], axis: Axis) -> set[int]:
+    def _columns(self, values: Sequence[float], axis: RooflineAxis) -> set[int]:
         across = scaled(values, axis)
         across = across[(across >= 0) & (across <= 1)]
         return set(self.canvas.cells(across, np.zeros_like(across))[1].tolist())
 
-    def _x_ticks(self, axis: Axis) -> tuple[str, set[int]]:
+    def _x_ticks(self, axis: RooflineAxis) -> tuple[str, set[int]]:
         """The line of labels of an x axis, and the columns of its ticks."""
         line, marked = "", set()
         for value, label in axis_ticks(axis, self.frame.width // _TICK_COLUMNS):
@@ -244,7 +244,7 @@ class _Panel:
                 marked.add(column)
         return line, marked
 
-    def _y_ticks(self, axis: Axis | None) -> dict[int, str]:
+    def _y_ticks(self, axis: RooflineAxis | None) -> dict[int, str]:
         """The labels of a y axis by their rows."""
         if axis is None:
             return {}
@@ -254,29 +254,29 @@ class _Panel:
         return {int(row): label for row, (_, label) in zip(rows, ticks, strict=True)}
 
 
-def _seconds(chart: Chart) -> tuple[Axis | None, Axis | None]:
+def _seconds(chart: Chart) -> tuple[RooflineAxis | None, RooflineAxis | None]:
     """The axes of the second symbols of the 4-D model: the time that bytes and FLOPs take."""
     x2 = y2 = None
     if chart.seconds_x is not None:
         scale = 1e9 / chart.seconds_x
-        x2 = Axis("Bandwidth time", "ns", chart.x.low * scale, chart.x.high * scale)
+        x2 = RooflineAxis("Bandwidth time", "ns", chart.x.low * scale, chart.x.high * scale)
     if chart.seconds_y is not None:
         scale = 1e9 / chart.seconds_y
-        y2 = Axis("Compute time", "ns", chart.y.low * scale, chart.y.high * scale)
+        y2 = RooflineAxis("Compute time", "ns", chart.y.low * scale, chart.y.high * scale)
     return x2, y2
 
 
-def _order(line: Line) -> int:
+def _order(line: RooflineLine) -> int:
     return _LINES.index(line.kind)
 
 
-def _dash(line: Line) -> Dash:
+def _dash(line: RooflineLine) -> Dash:
     if line.is_roof:
         return SOLID
     return _DASHES.get(line.kind, _CEILING_DASH)
 
 
-def _text(line: Line) -> str:
+def _text(line: RooflineLine) -> str:
     """What stands beside a line."""
     if line.kind == "overhead":
         return "launch overhead"

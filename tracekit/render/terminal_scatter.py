@@ -9,7 +9,7 @@ from string import ascii_lowercase
 import numpy as np
 from rich.style import Style
 
-from tracekit.charts.chart import Axis, Points, ScatterChart
+from tracekit.charts.chart import ChartAxis, ScatterChart, ScatterPoints
 from tracekit.render import RenderOptions
 from tracekit.render.canvas import Canvas, painted
 from tracekit.render.cells import cut, folded, listed, widest
@@ -47,7 +47,7 @@ def plot(chart: ScatterChart, options: RenderOptions, height: int = 24) -> bytes
 
 
 def _panel(
-    chart: ScatterChart, panel: Points, width: int, height: int, *, color: bool
+    chart: ScatterChart, panel: ScatterPoints, width: int, height: int, *, color: bool
 ) -> Iterator[str]:
     """One pair of axes."""
     if panel.title:
@@ -63,7 +63,9 @@ def _panel(
     for row, column, value in places:
         canvas.put(int(row), int(column), *_sign(chart, value))
     x_ticks = value_ticks(chart.x, max(canvas.width // _TICK_COLUMNS, 2))
-    x = Axis(value_title(chart.x), chart.x.unit, chart.x.low, chart.x.high, chart.x.is_logarithmic)
+    x = ChartAxis(
+        value_title(chart.x), chart.x.unit, chart.x.low, chart.x.high, chart.x.is_logarithmic
+    )
     yield from framed(canvas, x, x_ticks, chart.y, y_ticks, color=color)
 
 
@@ -102,7 +104,7 @@ def _names(chart: ScatterChart, width: int) -> Iterator[str]:
         yield f"{_PLAIN} no {title}"
 
 
-def _at(axis: Axis, part: float) -> str:
+def _at(axis: ChartAxis, part: float) -> str:
     """The number at a part of an axis."""
     if axis.is_logarithmic:
         value = axis.low * (axis.high / axis.low) ** part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tracekit.roofline.chart import Axis
+from tracekit.roofline.chart import RooflineAxis
 
 #: How units are written at an axis, and how many of them a base unit is.
 _UNITS = {
@@ -34,12 +34,12 @@ _PLAIN_FROM = 1e-4
 _ROUNDING = 1e-9
 
 
-def axis_title(axis: Axis) -> str:
+def axis_title(axis: RooflineAxis) -> str:
     """What an axis shows, with the unit of its ticks; those of an axis of time have their own."""
     return axis.title if axis.unit == "ns" else f"{axis.title} [{_unit(axis)[0]}]"
 
 
-def axis_ticks(axis: Axis, most: int) -> list[tuple[float, str]]:
+def axis_ticks(axis: RooflineAxis, most: int) -> list[tuple[float, str]]:
     """Places on an axis, in its base unit, with their labels: decades, at most about `most`.
 
     Of many decades every second, third and so on; where there is at most one, 1, 2 and 5.
@@ -60,7 +60,7 @@ def axis_ticks(axis: Axis, most: int) -> list[tuple[float, str]]:
     return [(value / factor, tick_text(value / factor, axis)) for value in values]
 
 
-def tick_text(value: float, axis: Axis) -> str:
+def tick_text(value: float, axis: RooflineAxis) -> str:
     """The number at a place on an axis, which is in its base unit: ``10 G``, ``10 µs``."""
     if axis.unit != "ns":
         return engineering(value, axis.unit)
@@ -73,7 +73,7 @@ def seconds(value: float) -> str:
     return f"{text}s" if text[-1:].isalpha() else f"{text} s"
 
 
-def _unit(axis: Axis) -> tuple[str, float]:
+def _unit(axis: RooflineAxis) -> tuple[str, float]:
     return _UNITS.get(axis.unit, (axis.unit, 1.0))
 
 

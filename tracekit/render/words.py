@@ -14,11 +14,19 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tracekit.render.ceilings import ceiling_title
 from tracekit.render.figure import Size, drawable
-from tracekit.render.labels import Labels, Place
+from tracekit.render.labels import Place, PlacedLabels
 from tracekit.render.names import display_names
 from tracekit.render.numbers import counted, human
 from tracekit.render.ticks import engineering, tick_text
-from tracekit.roofline.chart import SINGLE_NOUNS, Axis, Chart, Line, Margin, Panel, Series
+from tracekit.roofline.chart import (
+    SINGLE_NOUNS,
+    Chart,
+    Margin,
+    Panel,
+    RooflineAxis,
+    RooflineLine,
+    RooflineSeries,
+)
 from tracekit.roofline.reasons import in_words
 
 _MARGIN_WORDS = {
@@ -46,7 +54,7 @@ def are_many(panel: Panel) -> bool:
     return any(count_of(series, panel) > MOST_VECTORS for series in panel.series)
 
 
-def count_of(series: Series, panel: Panel) -> int:
+def count_of(series: RooflineSeries, panel: Panel) -> int:
     """How many points look alike but for a color: those of all values of a label."""
     alike = panel.series if series.kind in ("label", "step") else (series,)
     return sum(len(one.x) for one in alike)
@@ -55,7 +63,7 @@ def count_of(series: Series, panel: Panel) -> int:
 def write(axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str) -> None:
     """Write on the lines of a panel, and beside its most important points."""
     zorder = 3.8 if are_many(panel) else 2.8
-    labels = Labels(axes, size, ink, list(_obstacles(panel)), zorder=zorder)
+    labels = PlacedLabels(axes, size, ink, list(_obstacles(panel)), zorder=zorder)
     for box in panel.boxes:
         text = f"launch overhead: {box.launch_count:,} \u00d7 {short(box.launch_ns, 'ns')}"
         labels.on_edge(text, (chart.x.low, box.y), (box.x, box.y))
@@ -65,7 +73,7 @@ def write(axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str) -> None:
     labels.beside_points(list(_named(panel, chart, size)), paths[:_MOST_PATHS])
 
 
-def _on_line(labels: Labels, line: Line) -> None:
+def _on_line(labels: PlacedLabels, line: RooflineLine) -> None:
     """What a ceiling, a diagonal or a curve is."""
     text = line_text(line)
     first, last = (line.x[0], line.y[0]), (line.x[-1], line.y[-1])
@@ -106,7 +114,7 @@ def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[Named]:
         yield x, y, drawable(name)
 
 
-def _ranked(panel: Panel) -> Iterator[tuple[Series, int]]:
+def _ranked(panel: Panel) -> Iterator[tuple[RooflineSeries, int]]:
     """The points of a panel, each by its series and place there: those with the most time first."""
     sizes = [len(series.x) for series in panel.series]
     if not sizes:
@@ -122,12 +130,12 @@ def _ranked(panel: Panel) -> Iterator[tuple[Series, int]]:
         yield panel.series[owner[row]], int(place[row])
 
 
-def weight(series: Series) -> float:
+def weight(series: RooflineSeries) -> float:
     """What series are in order by: those with the most time first."""
     return -float(np.nansum(series.share_ratio))
 
 
-def _tag(chart: Chart, series: Series, place: int) -> str:
+def _tag(chart: Chart, series: RooflineSeries, place: int) -> str:
     tag = series.tags[place] if series.tags else ""
     return drawable(f"{chart.trajectory_label or ''} {tag}" if place == 0 else tag)
 
@@ -143,7 +151,7 @@ def _obstacles(panel: Panel) -> Iterator[Place]:
 # -- words ----------------------------------------------------------------------------------------
 
 
-def set_ticks(axis: Any, shown: Axis) -> None:
+def set_ticks(axis: Any, shown: RooflineAxis) -> None:
     """A number at every decade; at 1, 2 and 5 where there are few decades."""
     decades = math.log10(shown.high / shown.low)
     axis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2 else (1.0, 2.0, 5.0), numticks=12))
@@ -169,7 +177,7 @@ def margin_text(margin: Margin, noun: str) -> str:
     return f"{_MARGIN_WORDS[margin.kind]}: {what}{share}{reason}"
 
 
-def line_text(line: Line) -> str:
+def line_text(line: RooflineLine) -> str:
     """What a line is, with its value."""
     device = f"{drawable(line.device_name)} " if line.device_name else ""
     value = (

@@ -11,20 +11,20 @@ import numpy as np
 
 from tracekit.errors import UsageError
 from tracekit.result import Result
-from tracekit.roofline.chart import Axis, Chart, Panel, Series
+from tracekit.roofline.chart import Chart, Panel, RooflineAxis, RooflineSeries
 from tracekit.roofline.figures import Macros, figures, places
 from tracekit.roofline.geometry import Array
 from tracekit.roofline.lines import axes, boxes, lines
 from tracekit.roofline.margins import DRAWN, NO_LABEL, margins, place_kinds, shares
 from tracekit.roofline.platforms import Machines
-from tracekit.roofline.points import Labels, Points, Rows
+from tracekit.roofline.points import LevelPoints, Rows, RunLabels
 from tracekit.roofline.reasons import in_words, is_of_time
-from tracekit.roofline.request import Request
-from tracekit.roofline.series import Group, Grouping, no_label
+from tracekit.roofline.request import RooflineRequest
+from tracekit.roofline.series import Grouping, SeriesGroup, no_label
 from tracekit.roofline.table import table_of
 
 #: Title, rows and series of a panel.
-Part = tuple[str, Rows, list[Group]]
+Part = tuple[str, Rows, list[SeriesGroup]]
 
 _NOUNS = {
     "name": "kernel",
@@ -61,10 +61,10 @@ EVENTS = (
 
 
 def build(
-    request: Request,
+    request: RooflineRequest,
     points: Sequence[Result],
     ceilings: Sequence[Result],
-    labels: Labels,
+    labels: RunLabels,
     macros: Macros,
     advice: str = COUNTERS,
 ) -> Chart:
@@ -75,7 +75,7 @@ def build(
     point. Raises UsageError where nothing can be drawn, and says what is missing and, with
     `advice`, which command supplies it.
     """
-    found = Points.of(points)
+    found = LevelPoints.of(points)
     _require_points(found, request, advice)
     return _Builder(request, found, ceilings, labels, macros).chart()
 
@@ -85,10 +85,10 @@ class _Builder:
 
     def __init__(
         self,
-        request: Request,
-        points: Points,
+        request: RooflineRequest,
+        points: LevelPoints,
         ceilings: Sequence[Result],
-        labels: Labels,
+        labels: RunLabels,
         macros: Macros,
     ) -> None:
         self.request = request
@@ -190,7 +190,14 @@ class _Builder:
             for value in values
         ]
 
-    def _panel(self, title: str, rows: Rows, groups: Sequence[Group], x: Axis, y: Axis) -> Panel:
+    def _panel(
+        self,
+        title: str,
+        rows: Rows,
+        groups: Sequence[SeriesGroup],
+        x: RooflineAxis,
+        y: RooflineAxis,
+    ) -> Panel:
         points, request = self.points, self.request
         share = shares(points, rows)
         boxed = [(group.name if request.joined_by else None, group.rows) for group in groups]
@@ -206,9 +213,9 @@ class _Builder:
             tuple(line for line in drawn if line.kind == "overhead" and not line.x),
         )
 
-    def _series(self, group: Group, share: Array) -> Series:
+    def _series(self, group: SeriesGroup, share: Array) -> RooflineSeries:
         rows, at = group.rows, self.at
-        return Series(
+        return RooflineSeries(
             self.grouping.kind,
             group.name,
             [self.points.name[row] for row in rows],
@@ -241,7 +248,7 @@ class _Builder:
         return columns
 
 
-def _require_points(points: Points, request: Request, advice: str) -> None:
+def _require_points(points: LevelPoints, request: RooflineRequest, advice: str) -> None:
     """Raise UsageError unless some point can be placed, with the commonest reason."""
     if not len(points):
         whats = {
@@ -276,7 +283,7 @@ def _require_points(points: Points, request: Request, advice: str) -> None:
     )
 
 
-def _unknown(points: Points) -> str:
+def _unknown(points: LevelPoints) -> str:
     unknown, count = int((~points.is_known).sum()), len(points)
     if count == 1:
         return "the only point"

@@ -25,7 +25,7 @@ MarginKind = Literal["zero_ai", "no_bytes", "unknown", "no_label"]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class RooflineAxis:
     """A logarithmic axis: what it shows, in which base unit, from where to where."""
 
     title: str
@@ -35,7 +35,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RooflineLine:
     """A ceiling, a diagonal of constant intensity, a curve of constant time.
 
     ``value`` in ``unit`` is what the line stands for; ``is_roof`` marks those that bound the
@@ -54,7 +54,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class OverheadBox:
     """The overhead box of a number of launches: from the origin to a corner."""
 
     x: float
@@ -65,7 +65,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class RooflineSeries:
     """Points that look the same; a trajectory is drawn as a line through them in their order.
 
     ``open_x`` and ``open_y`` are the second symbols of the 4-D model. ``share_ratio`` is each
@@ -107,12 +107,12 @@ class Panel:
     """One pair of axes."""
 
     title: str
-    series: tuple[Series, ...]
-    lines: tuple[Line, ...]
-    boxes: tuple[Box, ...]
+    series: tuple[RooflineSeries, ...]
+    lines: tuple[RooflineLine, ...]
+    boxes: tuple[OverheadBox, ...]
     margins: tuple[Margin, ...]
     devices: tuple[str | None, ...] = ()
-    beyond: tuple[Line, ...] = ()  # overhead ceilings far above the axes
+    beyond: tuple[RooflineLine, ...] = ()  # overhead ceilings far above the axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ class Chart:
 
     model: Model
     title: str
-    x: Axis
-    y: Axis
+    x: RooflineAxis
+    y: RooflineAxis
     panels: tuple[Panel, ...]
     data: Result
     top: int | None

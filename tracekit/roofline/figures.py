@@ -11,15 +11,15 @@ import numpy as np
 from tracekit.roofline import geometry as geo
 from tracekit.roofline.geometry import Array
 from tracekit.roofline.platforms import Machines
-from tracekit.roofline.points import Points
-from tracekit.roofline.request import Request
+from tracekit.roofline.points import LevelPoints
+from tracekit.roofline.request import RooflineRequest
 
 #: What a macro of the queries gives for columns of arguments: `tracekit.engine.values_of`.
 Macros = Callable[[str, Sequence[Sequence[Any]]], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class PointFigures:
     """Columns beside those of the points, in their order; NaN (None in ``bound``) is not known."""
 
     compute_ns: Array
@@ -34,7 +34,9 @@ class Figures:
     bandwidth_time_ns: Array
 
 
-def figures(points: Points, machines: Machines, request: Request, macros: Macros) -> Figures:
+def figures(
+    points: LevelPoints, machines: Machines, request: RooflineRequest, macros: Macros
+) -> PointFigures:
     """The figures of all points; `macros` has what the reports go by too."""
     compute_ns, bandwidth_ns = points.compute_ns, points.bandwidth_ns
     if request.has_one_peak:
@@ -59,7 +61,7 @@ def figures(points: Points, machines: Machines, request: Request, macros: Macros
             ],
         ],
     )
-    return Figures(
+    return PointFigures(
         compute_ns,
         bandwidth_ns,
         overhead_ns,
@@ -77,14 +79,14 @@ def _with_none(numbers: Array) -> list[float | None]:
     return [None if np.isnan(number) else number for number in numbers.tolist()]
 
 
-def _peaks(points: Points, machines: Machines) -> Array:
+def _peaks(points: LevelPoints, machines: Machines) -> Array:
     """The compute peak each point is held against; NaN on a device without a point to draw."""
     devices = {points.device[row] for row in np.flatnonzero(points.has_place)}
     peaks = {name: machines.peak(name).value for name in devices}
     return np.array([peaks.get(name, np.nan) for name in points.device], np.float64)
 
 
-def _bandwidths(points: Points, machines: Machines) -> Array:
+def _bandwidths(points: LevelPoints, machines: Machines) -> Array:
     """The bandwidth of each point's level on its device; NaN where it is not known."""
     keys = list(zip(points.device, points.level, strict=True))
     known = {(device, level): machines.platform(device).level(level) for device, level in set(keys)}
@@ -103,7 +105,11 @@ class Places:
 
 
 def places(
-    points: Points, found: Figures, machines: Machines, device: str | None, request: Request
+    points: LevelPoints,
+    found: PointFigures,
+    machines: Machines,
+    device: str | None,
+    request: RooflineRequest,
 ) -> Places:
     """The coordinates of every point in a model; the 4-D model's are scaled to one `device`."""
     if request.model == "time":

@@ -27,7 +27,7 @@ _NS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Ceiling:
+class RooflineCeiling:
     """The most a device can do of one kind: `value` in FLOP/s (compute) or bytes/s (bandwidth)."""
 
     name: str
@@ -44,15 +44,15 @@ class Platform:
     """
 
     device_name: str | None
-    compute: tuple[Ceiling, ...]
-    bandwidth: tuple[Ceiling, ...]
+    compute: tuple[RooflineCeiling, ...]
+    bandwidth: tuple[RooflineCeiling, ...]
     launch_ns: float | None
 
-    def peak(self, name: str) -> Ceiling | None:
+    def peak(self, name: str) -> RooflineCeiling | None:
         """The compute ceiling called `name`."""
         return next((ceiling for ceiling in self.compute if ceiling.name == name), None)
 
-    def level(self, name: str) -> Ceiling | None:
+    def level(self, name: str) -> RooflineCeiling | None:
         """The bandwidth of a level of memory."""
         return next((ceiling for ceiling in self.bandwidth if ceiling.name == name), None)
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from tracekit.roofline import geometry as geo
-from tracekit.roofline.chart import Axis, Box, Line
+from tracekit.roofline.chart import OverheadBox, RooflineAxis, RooflineLine
 from tracekit.roofline.figures import Places
-from tracekit.roofline.geometry import Array, Ceiling
+from tracekit.roofline.geometry import Array, RooflineCeiling
 from tracekit.roofline.platforms import Machines
-from tracekit.roofline.points import Points, Rows
-from tracekit.roofline.request import Request
+from tracekit.roofline.points import LevelPoints, Rows
+from tracekit.roofline.request import RooflineRequest
 
 _DECADE = 10.0
 #: The axis goes beyond what is on it by this share of its decades, and by at least this factor.
@@ -36,8 +36,12 @@ _TITLES = {
 
 
 def axes(
-    points: Points, panels: Sequence[Rows], at: Places, machines: Machines, request: Request
-) -> tuple[Axis, Axis]:
+    points: LevelPoints,
+    panels: Sequence[Rows],
+    at: Places,
+    machines: Machines,
+    request: RooflineRequest,
+) -> tuple[RooflineAxis, RooflineAxis]:
     """Both axes, for all panels, with room for points, corner of the roof and overhead."""
     rows = points.has_place
     xs, ys = [at.x[rows]], [at.y[rows]]
@@ -55,7 +59,9 @@ def axes(
     if request.model == "time":
         x_low = y_low = min(x_low, y_low)
         x_high = y_high = max(x_high, y_high)
-    return Axis(x_title, x_unit, x_low, x_high), Axis(y_title, y_unit, y_low, y_high)
+    return RooflineAxis(x_title, x_unit, x_low, x_high), RooflineAxis(
+        y_title, y_unit, y_low, y_high
+    )
 
 
 def _limits(values: Array) -> tuple[float, float]:
@@ -66,7 +72,7 @@ def _limits(values: Array) -> tuple[float, float]:
 
 
 def _landmarks(
-    points: Points, panels: Sequence[Rows], machines: Machines, request: Request
+    points: LevelPoints, panels: Sequence[Rows], machines: Machines, request: RooflineRequest
 ) -> Iterator[tuple[float, float]]:
     """Places that belong on the chart beside the points: ridges, overhead ceilings, boxes."""
     for device in _devices(points):
@@ -81,7 +87,11 @@ def _landmarks(
 
 
 def _ridges(
-    points: Points, panels: Sequence[Rows], machines: Machines, device: str | None, request: Request
+    points: LevelPoints,
+    panels: Sequence[Rows],
+    machines: Machines,
+    device: str | None,
+    request: RooflineRequest,
 ) -> Iterator[tuple[float, float]]:
     """Where the ceilings of a device meet, and overhead ceilings that are not far above."""
     roof = _top(machines, device, request)
@@ -96,7 +106,11 @@ def _ridges(
 
 
 def _corner(
-    machines: Machines, device: str | None, launches: float, launch_ns: float, request: Request
+    machines: Machines,
+    device: str | None,
+    launches: float,
+    launch_ns: float,
+    request: RooflineRequest,
 ) -> tuple[float, float]:
     if request.model == "time":
         return launches * launch_ns, launches * launch_ns
@@ -104,12 +118,14 @@ def _corner(
     return geo.overhead_box(machines.peak(device).value, bandwidth.value, launches, launch_ns)
 
 
-def _devices(points: Points) -> list[str | None]:
+def _devices(points: LevelPoints) -> list[str | None]:
     """The devices that points are of, each once, in order."""
     return points.devices(np.flatnonzero(points.has_place))
 
 
-def _bandwidths(machines: Machines, device: str | None, request: Request) -> list[Ceiling]:
+def _bandwidths(
+    machines: Machines, device: str | None, request: RooflineRequest
+) -> list[RooflineCeiling]:
     """The levels to draw: the one asked for, or all whose bandwidth is known."""
     if request.model != "hierarchical":
         return [machines.bandwidth(device, request.level)]
@@ -121,10 +137,15 @@ def _bandwidths(machines: Machines, device: str | None, request: Request) -> lis
 
 
 def lines(
-    points: Points, rows: Rows, machines: Machines, x: Axis, y: Axis, request: Request
-) -> tuple[Line, ...]:
+    points: LevelPoints,
+    rows: Rows,
+    machines: Machines,
+    x: RooflineAxis,
+    y: RooflineAxis,
+    request: RooflineRequest,
+) -> tuple[RooflineLine, ...]:
     """The lines behind the points in `rows`."""
-    found: list[Line] = []
+    found: list[RooflineLine] = []
     devices = points.devices(rows[points.has_place[rows]])
     for device in devices:
         shown = device if len(devices) > 1 else None
@@ -144,8 +165,13 @@ def lines(
 
 
 def _roof(
-    machines: Machines, device: str | None, shown: str | None, x: Axis, y: Axis, request: Request
-) -> Iterator[Line]:
+    machines: Machines,
+    device: str | None,
+    shown: str | None,
+    x: RooflineAxis,
+    y: RooflineAxis,
+    request: RooflineRequest,
+) -> Iterator[RooflineLine]:
     """Compute ceilings from their ridge on, bandwidth lines up to the highest of them."""
     peaks = machines.drawn(device)
     bandwidths = _bandwidths(machines, device, request)
@@ -164,20 +190,22 @@ def _roof(
         )
 
 
-def _top(machines: Machines, device: str | None, request: Request) -> float:
+def _top(machines: Machines, device: str | None, request: RooflineRequest) -> float:
     """The peak that all points are held against, else the highest that work was done under."""
     if request.has_one_peak:
         return machines.peak(device).value
     return max(ceiling.value for ceiling in machines.drawn(device))
 
 
-def _same_value(ceilings: Sequence[Ceiling]) -> list[tuple[tuple[str, ...], float]]:
+def _same_value(ceilings: Sequence[RooflineCeiling]) -> list[tuple[tuple[str, ...], float]]:
     """Ceilings of one height are one line with several names."""
     values = dict.fromkeys(ceiling.value for ceiling in ceilings)
     return [(tuple(c.name for c in ceilings if c.value == value), value) for value in values]
 
 
-def _overhead(points: Points, rows: Rows, x: Axis, y: Axis) -> list[Line]:
+def _overhead(
+    points: LevelPoints, rows: Rows, x: RooflineAxis, y: RooflineAxis
+) -> list[RooflineLine]:
     """The ceiling of all launches in a panel (Wang Y. 2020, sect. II.A)."""
     value = _overhead_flop_per_s(points, rows)
     if value is None:
@@ -187,7 +215,7 @@ def _overhead(points: Points, rows: Rows, x: Axis, y: Axis) -> list[Line]:
     return [_line("overhead", (), value, "flop/s", path, x, y, launches=launches)]
 
 
-def _overhead_flop_per_s(points: Points, rows: Rows) -> float | None:
+def _overhead_flop_per_s(points: LevelPoints, rows: Rows) -> float | None:
     """Total FLOPs / (N * L); None where there are none, or a launch overhead is not known."""
     rows = _timed(points, rows)
     overhead = float((points.known_launches[rows] * points.launch_ns[rows]).sum())
@@ -198,15 +226,20 @@ def _overhead_flop_per_s(points: Points, rows: Rows) -> float | None:
     return float(geo.overhead_ceiling_flop_per_s(flop, launches, overhead / launches))
 
 
-def _timed(points: Points, rows: Rows) -> Rows:
+def _timed(points: LevelPoints, rows: Rows) -> Rows:
     """The points whose launch overhead is known, at one level of memory."""
     chosen = points.once(rows[points.is_known[rows]])
     return chosen if not np.isnan(points.launch_ns[chosen]).any() else chosen[:0]
 
 
 def _balances(
-    machines: Machines, device: str | None, shown: str | None, x: Axis, y: Axis, request: Request
-) -> Iterator[Line]:
+    machines: Machines,
+    device: str | None,
+    shown: str | None,
+    x: RooflineAxis,
+    y: RooflineAxis,
+    request: RooflineRequest,
+) -> Iterator[RooflineLine]:
     """Diagonals of machine balance, one for each compute ceiling."""
     bandwidth = machines.bandwidth(device, request.level).value
     roof = machines.peak(device).value
@@ -215,14 +248,14 @@ def _balances(
         yield _diagonal("balance", names, balance, x, y, value == roof, shown)
 
 
-def _intensities(x: Axis, y: Axis) -> list[Line]:
+def _intensities(x: RooflineAxis, y: RooflineAxis) -> list[RooflineLine]:
     """Diagonals of constant intensity at decades, no more than can be distinguished."""
     values = _decades(y.low / x.high, y.high / x.low)
     step = max(1, math.ceil(len(values) / _MOST_DIAGONALS))
     return [_diagonal("intensity", (), value, x, y) for value in values[::step]]
 
 
-def _run_times(x: Axis, y: Axis) -> list[Line]:
+def _run_times(x: RooflineAxis, y: RooflineAxis) -> list[RooflineLine]:
     """Curves of constant run time: the longer of both times (Wang Y. 2020, Fig. 2c)."""
     low, high = max(x.low, y.low), min(x.high, y.high)
     values = _decades(low, high)
@@ -245,11 +278,11 @@ def _diagonal(
     kind: str,
     names: tuple[str, ...],
     slope: float,
-    x: Axis,
-    y: Axis,
+    x: RooflineAxis,
+    y: RooflineAxis,
     is_roof: bool = False,
     device: str | None = None,
-) -> Line:
+) -> RooflineLine:
     start, end = max(x.low, y.low / slope), min(x.high, y.high / slope)
     path = [(start, start * slope), (end, end * slope)] if start < end else []
     return _line(kind, names, slope, "flop/byte", path, x, y, is_roof, device)
@@ -261,15 +294,15 @@ def _line(
     value: float,
     unit: str,
     path: Iterable[tuple[float, float]],
-    x: Axis,
-    y: Axis,
+    x: RooflineAxis,
+    y: RooflineAxis,
     is_roof: bool = False,
     device: str | None = None,
     launches: int | None = None,
-) -> Line:
+) -> RooflineLine:
     """A line of points within the axes; none where it is beyond them."""
     inside = _clipped(list(path), x, y)
-    return Line(
+    return RooflineLine(
         kind,  # type: ignore[arg-type]
         names,
         value,
@@ -282,7 +315,9 @@ def _line(
     )
 
 
-def _clipped(path: list[tuple[float, float]], x: Axis, y: Axis) -> list[tuple[float, float]]:
+def _clipped(
+    path: list[tuple[float, float]], x: RooflineAxis, y: RooflineAxis
+) -> list[tuple[float, float]]:
     """The part of a path that rises or is level or is an L, within the axes."""
     if len(path) != 2:
         return path
@@ -299,12 +334,15 @@ def _clipped(path: list[tuple[float, float]], x: Axis, y: Axis) -> list[tuple[fl
 
 
 def boxes(
-    points: Points, groups: Sequence[tuple[str | None, Rows]], machines: Machines, request: Request
-) -> tuple[Box, ...]:
+    points: LevelPoints,
+    groups: Sequence[tuple[str | None, Rows]],
+    machines: Machines,
+    request: RooflineRequest,
+) -> tuple[OverheadBox, ...]:
     """The overhead boxes of the numbers of launches that the points of each group have."""
     if request.model in ("classic", "hierarchical"):
         return ()
-    found: dict[tuple[float, float], Box] = {}
+    found: dict[tuple[float, float], OverheadBox] = {}
     for series, every in groups:
         rows = every[points.has_place[every]]
         for device in dict.fromkeys(points.device[row] for row in rows):
@@ -315,6 +353,6 @@ def boxes(
             for count in sorted(counts):
                 corner = _corner(machines, device, count, launch_ns, request)
                 owner = series if corner not in found else None  # several have it
-                found[corner] = Box(*corner, int(count), launch_ns, owner)
+                found[corner] = OverheadBox(*corner, int(count), launch_ns, owner)
     ordered = sorted(found.values(), key=lambda box: (box.x, box.y))
     return tuple(ordered if len(ordered) <= _MOST_BOXES else (ordered[0], ordered[-1]))

@@ -9,13 +9,13 @@ import numpy as np
 
 from tracekit.roofline.chart import Margin, MarginKind
 from tracekit.roofline.geometry import Array
-from tracekit.roofline.points import Points, Rows
+from tracekit.roofline.points import LevelPoints, Rows
 
 #: Whether a point is drawn, or why not.
 DRAWN, NO_LABEL, ZERO_AI, NO_BYTES, UNKNOWN = "drawn", "no_label", "zero_ai", "no_bytes", "unknown"
 
 
-def place_kinds(points: Points) -> list[str]:
+def place_kinds(points: LevelPoints) -> list[str]:
     """Where each point belongs by its figures: drawn, or why it cannot be."""
     kinds = np.full(len(points), UNKNOWN, dtype=object)
     kinds[points.is_zero_ai] = ZERO_AI
@@ -24,7 +24,7 @@ def place_kinds(points: Points) -> list[str]:
     return list(kinds)
 
 
-def shares(points: Points, rows: Rows) -> Array:
+def shares(points: LevelPoints, rows: Rows) -> Array:
     """Each point's share of the time of all in `rows`; NaN where a time is not known."""
     total = float(np.nansum(points.total_ns[points.once(rows)]))
     share: Array = points.total_ns / total if total else np.full(len(points), np.nan)
@@ -32,7 +32,7 @@ def shares(points: Points, rows: Rows) -> Array:
 
 
 def margins(
-    points: Points, rows: Rows, kinds: Sequence[str], along: Array | None
+    points: LevelPoints, rows: Rows, kinds: Sequence[str], along: Array | None
 ) -> Iterator[Margin]:
     """What of a panel is not drawn, each kind once for all levels of memory.
 
@@ -87,7 +87,7 @@ def _counted(
     yield Margin(kind, len(groups), count, share, reason, along)
 
 
-def _reason(points: Points, rows: Rows) -> str | None:
+def _reason(points: LevelPoints, rows: Rows) -> str | None:
     """Why most of the time of some points is not known."""
     reasons: Counter[str] = Counter()
     for row in rows[points.known_launches[rows] < points.launches[rows]].tolist():

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from tracekit.errors import UsageError
 from tracekit.result import Result
-from tracekit.roofline.geometry import Ceiling, Platform
+from tracekit.roofline.geometry import Platform, RooflineCeiling
 
 #: Tensor operations on integers are no floating-point work and have no place in a roofline.
 _NOT_FLOP = "tensor_int8"
@@ -47,7 +47,7 @@ class Machines:
         """A device; one that is not known can do nothing that is known."""
         return self.by_name.get(device) or Platform(device, (), (), None)
 
-    def peak(self, device: str | None) -> Ceiling:
+    def peak(self, device: str | None) -> RooflineCeiling:
         """The compute peak of a chart: the one asked for, else the highest that is much used.
 
         Raises UsageError where the device has none of that name, or none at all.
@@ -72,12 +72,12 @@ class Machines:
             ceiling for ceiling in platform.compute if work.get(ceiling.name, 0) >= enough
         )
 
-    def bandwidth(self, device: str | None, level: str) -> Ceiling:
+    def bandwidth(self, device: str | None, level: str) -> RooflineCeiling:
         """The bandwidth of a level; raises UsageError where it is not known."""
         platform = self.platform(device)
         return _of_name("bandwidth", level, platform.bandwidth, platform)
 
-    def drawn(self, device: str | None) -> list[Ceiling]:
+    def drawn(self, device: str | None) -> list[RooflineCeiling]:
         """The compute ceilings to draw: those in use and the one that points are held against."""
         roof = self.peak(device)
         return [
@@ -87,7 +87,9 @@ class Machines:
         ]
 
 
-def _of_name(what: str, name: str, known: Iterable[Ceiling], platform: Platform) -> Ceiling:
+def _of_name(
+    what: str, name: str, known: Iterable[RooflineCeiling], platform: Platform
+) -> RooflineCeiling:
     found = next((ceiling for ceiling in known if ceiling.name == name), None)
     if found is None:
         raise UsageError(
@@ -97,7 +99,7 @@ def _of_name(what: str, name: str, known: Iterable[Ceiling], platform: Platform)
     return found
 
 
-def _names(ceilings: Iterable[Ceiling]) -> str:
+def _names(ceilings: Iterable[RooflineCeiling]) -> str:
     return ", ".join(ceiling.name for ceiling in ceilings) or "none"
 
 
@@ -123,14 +125,14 @@ def _platform(
     )
 
 
-def _ceilings(rows: Iterable[dict[str, Any]], column: str) -> tuple[Ceiling, ...]:
-    best: dict[str, Ceiling] = {}
+def _ceilings(rows: Iterable[dict[str, Any]], column: str) -> tuple[RooflineCeiling, ...]:
+    best: dict[str, RooflineCeiling] = {}
     for row in rows:
         name, value = row["ceiling_name"], row[column]
         if value is None or name == _NOT_FLOP:
             continue
         if name not in best or best[name].value < value:
-            best[name] = Ceiling(name, value, f"{row['origin_kind']}: {row['source_text']}")
+            best[name] = RooflineCeiling(name, value, f"{row['origin_kind']}: {row['source_text']}")
     return tuple(sorted(best.values(), key=lambda ceiling: (-ceiling.value, ceiling.name)))
 
 

@@ -19,7 +19,7 @@ Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class RunLabels:
     """The labels of runs: as text and, where it is one, as number."""
 
     text: Mapping[tuple[str, str], str]
@@ -52,7 +52,7 @@ _NO_NAME = "(no name)"
 
 
 @dataclass(slots=True)
-class Points:
+class LevelPoints:
     """Groups of launches at a level of memory, as columns of one length; NaN is not known.
 
     ``launches`` and ``total_ns`` are of all launches of the group; the other figures of those

@@ -29,7 +29,7 @@ OF_TIMELINES = ("op", "layer", "phase")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RooflineRequest:
     """What is asked for; raises UsageError where the parts don't go together.
 
     Attributes:

@@ -13,10 +13,10 @@ import numpy as np
 from tracekit import opclasses
 from tracekit.errors import UsageError
 from tracekit.roofline.chart import OTHERS, SeriesKind
-from tracekit.roofline.figures import Figures
+from tracekit.roofline.figures import PointFigures
 from tracekit.roofline.geometry import Array
-from tracekit.roofline.points import Labels, Points, Rows
-from tracekit.roofline.request import Request
+from tracekit.roofline.points import LevelPoints, Rows, RunLabels
+from tracekit.roofline.request import RooflineRequest
 
 _BOUNDS = ("compute", "bandwidth", "latency", "overhead", "")
 #: Values of a label that have a series each; more numbers are ranges, more words share the last.
@@ -24,7 +24,7 @@ _MOST_VALUES, _RANGES, _LONGEST_NUMBER = 12, 8, 9
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SeriesGroup:
     """The points of one series, in their order, with the values along a trajectory."""
 
     name: str
@@ -36,10 +36,10 @@ class Group:
 class Grouping:
     """How the points of a chart are distinguished."""
 
-    points: Points
-    found: Figures
-    labels: Labels
-    request: Request
+    points: LevelPoints
+    found: PointFigures
+    labels: RunLabels
+    request: RooflineRequest
 
     @property
     def kind(self) -> SeriesKind:
@@ -54,7 +54,7 @@ class Grouping:
             return "class"
         return "run" if len(set(self.points.run)) > 1 else "bound"
 
-    def of(self, rows: Rows) -> list[Group]:
+    def of(self, rows: Rows) -> list[SeriesGroup]:
         """The points of a panel that can be drawn, by series."""
         rows = rows[self.points.has_place[rows]]
         if self.request.is_in_time:
@@ -96,7 +96,7 @@ class Grouping:
         count = Counter(names.values())
         return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in names.items()}
 
-    def _in_time(self, rows: Rows) -> list[Group]:
+    def _in_time(self, rows: Rows) -> list[SeriesGroup]:
         """A line through the intervals of each source."""
         titles, source = self._run_titles(), self.points.source
         count = Counter(run for run, _ in set(zip(self.points.run, source, strict=True)))
@@ -106,11 +106,11 @@ class Grouping:
             return titles[run] if count[run] == 1 else f"{titles[run]} ({source[row]})"
 
         return [
-            Group(group.name, group.rows, tuple(self.points.name[row] for row in group.rows))
+            SeriesGroup(group.name, group.rows, tuple(self.points.name[row] for row in group.rows))
             for group in _by(rows, key, None)
         ]
 
-    def _trajectories(self, rows: Rows) -> list[Group]:
+    def _trajectories(self, rows: Rows) -> list[SeriesGroup]:
         """Lines through runs in the order of a label, apart by other labels."""
         label = self.request.trajectory
         assert label is not None
@@ -125,11 +125,11 @@ class Grouping:
         groups = _by(np.array(sorted(with_label, key=order), np.intp), self._series_name, None)
         groups.sort(key=lambda group: self._series_order(int(group.rows[0])))
         return [
-            Group(group.name, group.rows, tuple(self._tag(row, label) for row in group.rows))
+            SeriesGroup(group.name, group.rows, tuple(self._tag(row, label) for row in group.rows))
             for group in groups
         ]
 
-    def repeated(self, groups: Sequence[Group]) -> str | None:
+    def repeated(self, groups: Sequence[SeriesGroup]) -> str | None:
         """That a trajectory has several runs at one value of its label; None where none has."""
         run, name, label = self.points.run, self.points.run_name, self.request.trajectory
         for group in groups if label is not None else ():
@@ -198,15 +198,15 @@ def _text(number: float) -> str:
     return whole if len(whole) <= _LONGEST_NUMBER else f"{number:.4g}"
 
 
-def _by(rows: Rows, key: Callable[[int], str], order: Sequence[str] | None) -> list[Group]:
+def _by(rows: Rows, key: Callable[[int], str], order: Sequence[str] | None) -> list[SeriesGroup]:
     """Rows by a key: in the given order of keys, or as they come."""
     found: dict[str, list[int]] = {name: [] for name in order or ()}
     for row in rows:
         found.setdefault(key(row), []).append(row)
-    return [Group(name, np.array(own, np.intp)) for name, own in found.items() if own]
+    return [SeriesGroup(name, np.array(own, np.intp)) for name, own in found.items() if own]
 
 
-def no_label(option: str, label: str, labels: Labels) -> str:
+def no_label(option: str, label: str, labels: RunLabels) -> str:
     """That no run has a label, and how it gets one."""
     known = ", ".join(labels.names()) or "none"
     return (

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from tracekit.result import Result, ResultColumn, unit_of
 from tracekit.roofline import geometry as geo
-from tracekit.roofline.chart import Box, Line, Panel
-from tracekit.roofline.figures import Figures
+from tracekit.roofline.chart import OverheadBox, Panel, RooflineLine
+from tracekit.roofline.figures import PointFigures
 from tracekit.roofline.platforms import Machines
-from tracekit.roofline.points import Points
-from tracekit.roofline.request import Request
+from tracekit.roofline.points import LevelPoints
+from tracekit.roofline.request import RooflineRequest
 
 _DOUBLE, _TEXT, _INT, _BOOL = pa.float64(), pa.string(), pa.int64(), pa.bool_()
 #: name, type, meaning
@@ -64,12 +64,12 @@ _COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
 
 
 def table_of(
-    points: Points,
-    found: Figures,
+    points: LevelPoints,
+    found: PointFigures,
     panels: Iterable[Panel],
     machines: Machines,
     labelled: Mapping[str, Sequence[Any]],
-    request: Request,
+    request: RooflineRequest,
 ) -> Result:
     """All that is in a chart, and what could not be placed in it.
 
@@ -91,7 +91,7 @@ def table_of(
     return Result("roofline", table, meanings)
 
 
-def _point_columns(points: Points, found: Figures) -> dict[str, Any]:
+def _point_columns(points: LevelPoints, found: PointFigures) -> dict[str, Any]:
     return {
         "row_kind": ["point"] * len(points),
         "name": points.name,
@@ -123,7 +123,7 @@ def _point_columns(points: Points, found: Figures) -> dict[str, Any]:
 
 
 def _ceiling_rows(
-    panels: Iterable[Panel], machines: Machines, request: Request
+    panels: Iterable[Panel], machines: Machines, request: RooflineRequest
 ) -> Iterable[dict[str, Any]]:
     devices = dict.fromkeys(device for panel in panels for device in panel.devices)
     for device in devices:
@@ -162,7 +162,7 @@ def _ceiling_rows(
                 yield _overhead_row(panel, line)
 
 
-def _overhead_row(panel: Panel, line: Line) -> dict[str, Any]:
+def _overhead_row(panel: Panel, line: RooflineLine) -> dict[str, Any]:
     return {
         "row_kind": "ceiling",
         "name": "overhead",
@@ -172,13 +172,13 @@ def _overhead_row(panel: Panel, line: Line) -> dict[str, Any]:
     }
 
 
-def _box_rows(panels: Iterable[Panel], request: Request) -> Iterable[dict[str, Any]]:
+def _box_rows(panels: Iterable[Panel], request: RooflineRequest) -> Iterable[dict[str, Any]]:
     for panel in panels:
         for box in panel.boxes:
             yield _box_row(panel, box, in_time=request.model == "time")
 
 
-def _box_row(panel: Panel, box: Box, *, in_time: bool) -> dict[str, Any]:
+def _box_row(panel: Panel, box: OverheadBox, *, in_time: bool) -> dict[str, Any]:
     return {
         "row_kind": "box",
         "panel": panel.title or None,

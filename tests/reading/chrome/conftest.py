@@ -14,12 +14,12 @@ import pytest
 
 from tracekit.parser import Report
 from tracekit.reading.chrome import reader as reader_module
-from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.reader import TraceReader
 from tracekit.source import ContentStream
 
 Event = dict[str, Any]
-Make = Callable[[TraceReader], Iterator[Group]]
+Make = Callable[[TraceReader], Iterator[EventGroup]]
 
 TYPED = ("device", "stream", "correlation", "grid")
 LAYOUTS = {"kernel": ("device", "stream"), "cpu_op": ("External id",)}
@@ -45,13 +45,13 @@ class Reading:
         return [issue.code for issue in self.report.issues.values()]
 
 
-def flat(groups: Iterable[Group]) -> list[tuple[int, Event]]:
+def flat(groups: Iterable[EventGroup]) -> list[tuple[int, Event]]:
     """The events of groups with their places, in file order."""
     found = [pair for group in groups for pair in _events_of(group)]
     return sorted(found, key=lambda pair: pair[0])
 
 
-def _events_of(group: Group) -> Iterator[tuple[int, Event]]:
+def _events_of(group: EventGroup) -> Iterator[tuple[int, Event]]:
     starts, durations = group.start_ns.to_pylist(), group.dur_ns.to_pylist()
     for i, place in enumerate(group.ids.tolist()):
         event = _known((key, column[i]) for key, column in group.fields.items())
@@ -113,7 +113,7 @@ def by_json() -> Callable[[bytes | str], list[Event]]:
 
 
 @pytest.fixture(scope="session")
-def events_of() -> Callable[[Iterable[Group]], list[Event]]:
+def events_of() -> Callable[[Iterable[EventGroup]], list[Event]]:
     return lambda groups: [event for _, event in flat(groups)]
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
 
 Event = dict[str, Any]
 New = Callable[[], EventDecoder]
-EventsOf = Callable[[Iterable[Group]], list[Event]]
+EventsOf = Callable[[Iterable[EventGroup]], list[Event]]
 ByJson = Callable[[bytes | str], list[Event]]
 
 DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

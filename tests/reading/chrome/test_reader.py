@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tracekit.errors import FormatError
 from tracekit.parser import PartMismatch
 from tracekit.reading.chrome import reader as reader_module
-from tracekit.reading.chrome.events import Group
+from tracekit.reading.chrome.events import EventGroup
 from tracekit.reading.chrome.reader import TraceReader, plan_blocks
 
 Event = dict[str, Any]
@@ -323,16 +323,16 @@ def test_no_boundary_in_a_very_long_stretch_is_refused(
 # -- parts ----------------------------------------------------------------------------------------
 
 
-def ranges(count: int) -> Callable[[bytes], list[Callable[[TraceReader], Iterator[Group]]]]:
-    def parts(content: bytes) -> list[Callable[[TraceReader], Iterator[Group]]]:
+def ranges(count: int) -> Callable[[bytes], list[Callable[[TraceReader], Iterator[EventGroup]]]]:
+    def parts(content: bytes) -> list[Callable[[TraceReader], Iterator[EventGroup]]]:
         edges = plan_blocks(len(content), count)
         return [lambda reader, e=edge: reader.read_range(*e) for edge in edges]  # type: ignore[misc]
 
     return parts
 
 
-def shares(count: int) -> Callable[[bytes], list[Callable[[TraceReader], Iterator[Group]]]]:
-    def parts(content: bytes) -> list[Callable[[TraceReader], Iterator[Group]]]:
+def shares(count: int) -> Callable[[bytes], list[Callable[[TraceReader], Iterator[EventGroup]]]]:
+    def parts(content: bytes) -> list[Callable[[TraceReader], Iterator[EventGroup]]]:
         return [
             lambda reader, i=index: reader.read_share(i, count)  # type: ignore[misc]
             for index in range(count)

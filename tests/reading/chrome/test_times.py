@@ -13,11 +13,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.times import TextNeeded, is_exact, to_ns
 
 Decode = Callable[[], EventDecoder]
-EventsOf = Callable[[Iterable[Group]], list[dict[str, Any]]]
+EventsOf = Callable[[Iterable[EventGroup]], list[dict[str, Any]]]
 
 INT64_MAX = 2**63 - 1
 

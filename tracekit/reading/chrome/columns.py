@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from tracekit.parser import Issue, Report
-from tracekit.reading.chrome.events import EVENT_KEYS, Group
+from tracekit.reading.chrome.events import EVENT_KEYS, EventGroup
 from tracekit.schema import INT, REAL, TEXT, Table, batch
 
 _INT64_MAX = 2**63 - 1
@@ -105,7 +105,7 @@ _DEFAULTS: dict[pa.DataType, Callable[[Any], Any]] = {INT: integer, REAL: real, 
 class Cells:
     """The columns of one group on their way into `table`."""
 
-    group: Group
+    group: EventGroup
     table: Table
     report: Report
     columns: dict[str, pa.Array] = field(default_factory=dict)

@@ -54,7 +54,7 @@ class _CategoryOnly(msgspec.Struct):
 
 
 @dataclass(slots=True)
-class Group:
+class EventGroup:
     """Events of one category and phase out of one block, as columns.
 
     ``ids`` are their places in the source, ``block_offset`` is where the block begins: what comes
@@ -76,14 +76,14 @@ class Group:
         """Number of events."""
         return len(self.ids)
 
-    def take(self, places: Sequence[int]) -> Group:
+    def take(self, places: Sequence[int]) -> EventGroup:
         """Some rows, without the arguments that none of them has."""
         pick = itemgetter(*places) if len(places) > 1 else lambda column: (column[places[0]],)
         fields = {key: pick(column) for key, column in self.fields.items()}
         args = {key: pick(column) for key, column in self.args.items()}
         args = {key: column for key, column in args.items() if column.count(None) < len(column)}
         rows = pa.array(places, pa.int64())
-        return Group(
+        return EventGroup(
             self.category,
             self.phase,
             self.block_offset,
@@ -171,7 +171,7 @@ class EventDecoder:
         self._decoders: dict[bool, msgspec.json.Decoder[Any]] = {}
         self._by_struct: dict[type, _Layout] = {}
 
-    def decode(self, block: bytes, offset: int) -> list[Group]:
+    def decode(self, block: bytes, offset: int) -> list[EventGroup]:
         """The events of `block`, a JSON array that begins at `offset` of the content.
 
         Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for damaged JSON.
@@ -187,7 +187,7 @@ class EventDecoder:
                     self._decoders.clear()
         return self.decode_loosely(msgspec.json.decode(block, type=list[msgspec.Raw]), offset)
 
-    def decode_loosely(self, events: Sequence[msgspec.Raw], offset: int) -> list[Group]:
+    def decode_loosely(self, events: Sequence[msgspec.Raw], offset: int) -> list[EventGroup]:
         """Events one by one, whatever their keys and types.
 
         What is not an object counts as an event without keys: category and phase None.
@@ -289,8 +289,10 @@ class EventDecoder:
             args = dict(zip(layout.args, _transposed(arguments), strict=True))
         return _Columns(ids, fields, args)
 
-    def _grouped(self, parts: Sequence[_Columns], offset: int, block: bytes | None) -> list[Group]:
-        groups: list[Group] = []
+    def _grouped(
+        self, parts: Sequence[_Columns], offset: int, block: bytes | None
+    ) -> list[EventGroup]:
+        groups: list[EventGroup] = []
         starts, durations = (
             self._nanoseconds([part.fields.pop(key) for part in parts], key, block)
             for key in TIME_KEYS
@@ -298,7 +300,7 @@ class EventDecoder:
         for part, start, duration in zip(parts, starts, durations, strict=True):
             kinds, codes = _kinds(part.fields["cat"], part.fields["ph"])
             for code, kind in enumerate(kinds):
-                whole = Group(*kind, offset, part.ids, start, duration, part.fields, part.args)
+                whole = EventGroup(*kind, offset, part.ids, start, duration, part.fields, part.args)
                 places = np.flatnonzero(codes == code).tolist() if len(kinds) > 1 else None
                 groups.append(whole if places is None else whole.take(places))
         return groups

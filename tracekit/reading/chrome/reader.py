@@ -17,7 +17,7 @@ import msgspec
 
 from tracekit.errors import FormatError
 from tracekit.parser import Issue, PartMismatch, Report
-from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.repair import mended
 from tracekit.reading.chrome.salvage import (
     DAMAGE,
@@ -65,7 +65,7 @@ class TraceReader:
 
     # -- whole, or in parts -------------------------------------------------------------------
 
-    def read(self) -> Iterator[Group]:
+    def read(self) -> Iterator[EventGroup]:
         """Every event of the content, in file order block by block."""
         traces = 0
         while self._skip_space() or not traces:
@@ -79,7 +79,7 @@ class TraceReader:
         if self._stream.damage:
             self._tell_cut(self._offset, self._stream.damage)
 
-    def read_range(self, first: int, last: int | None) -> Iterator[Group]:
+    def read_range(self, first: int, last: int | None) -> Iterator[EventGroup]:
         """The events of blocks `first` to `last` (not included; None: to the end).
 
         Raises PartMismatch where the blocks do not stand on their own.
@@ -102,7 +102,7 @@ class TraceReader:
     def _begins_with_list(self) -> bool:
         return self._stream.read(4096).removeprefix(_BOM).lstrip()[:1] == b"["
 
-    def read_share(self, index: int, count: int) -> Iterator[Group]:
+    def read_share(self, index: int, count: int) -> Iterator[EventGroup]:
         """The events of every `count`-th block, from block `index` on; see `read_range`."""
         self._must_open_array()
         number, is_last = 0, False
@@ -119,7 +119,7 @@ class TraceReader:
         if not self._open_array(is_first=True) or self._report.issues:
             raise PartMismatch  # damage in the head is told once, by whoever reads it all
 
-    def _decode_alone(self, block: memoryview, start: int, is_last: bool) -> list[Group]:
+    def _decode_alone(self, block: memoryview, start: int, is_last: bool) -> list[EventGroup]:
         """The events of a block that nobody may carry over into the next."""
         if is_last:
             groups, stop, position = self._block(block, start, is_last=True)
@@ -315,7 +315,7 @@ class TraceReader:
 
     # -- the events ---------------------------------------------------------------------------
 
-    def _events(self) -> Iterator[Group]:
+    def _events(self) -> Iterator[EventGroup]:
         while True:
             block, start, is_last = self._next_block()
             groups, stop, position = self._block(block, start, is_last=is_last)
@@ -350,7 +350,7 @@ class TraceReader:
 
     def _block(
         self, view: memoryview, start: int, *, is_last: bool
-    ) -> tuple[list[Group], Stop, int]:
+    ) -> tuple[list[EventGroup], Stop, int]:
         """The events of a block, why they end, and where."""
         text = b"".join((b"[", view, b"" if is_last else b"]"))
         try:
@@ -369,19 +369,21 @@ class TraceReader:
         )
         return self._salvaged(found, start), found.stop, found.position
 
-    def _sound(self, text: bytes, start: int, *, is_last: bool) -> tuple[list[Group], Stop, int]:
+    def _sound(
+        self, text: bytes, start: int, *, is_last: bool
+    ) -> tuple[list[EventGroup], Stop, int]:
         groups = self._counted(self._decoder.decode(text, start))
         if is_last:
             return groups, Stop.CLOSED, len(text.rstrip()) - 2
         return groups, Stop.ALL_READ, len(text) - 2
 
-    def _counted(self, groups: list[Group]) -> list[Group]:
+    def _counted(self, groups: list[EventGroup]) -> list[EventGroup]:
         self._report.event_count += sum(map(len, groups))
         return groups
 
     # -- damage -------------------------------------------------------------------------------
 
-    def _salvaged(self, found: Salvaged, start: int) -> list[Group]:
+    def _salvaged(self, found: Salvaged, start: int) -> list[EventGroup]:
         for place in found.mended:
             self._tell_repaired("repaired_event", start + place, "events or their commas")
         for place, count in found.lost:

@@ -16,7 +16,7 @@ from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, PartMismatch, Report
 from tracekit.reading import decimals
 from tracekit.reading.chrome.columns import Arg, Cells, arg, real, text
-from tracekit.reading.chrome.events import Group
+from tracekit.reading.chrome.events import EventGroup
 from tracekit.schema import COUNTER, FLOW, INT, SLICE, TRACK_LABEL, Table, batch_of_rows
 from tracekit.source import Source
 
@@ -58,7 +58,7 @@ class EventRows:
     brackets: list[_Bracket] = field(default_factory=list)
     open_slices: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
-    def batches(self, groups: Iterator[Group]) -> Iterator[Batch]:
+    def batches(self, groups: Iterator[EventGroup]) -> Iterator[Batch]:
         """The rows of all groups."""
         for group in groups:
             if group.block_offset != self.block:
@@ -69,7 +69,7 @@ class EventRows:
         yield from self._joined_brackets()
         yield from self._never_closed()
 
-    def _note_time(self, group: Group) -> None:
+    def _note_time(self, group: EventGroup) -> None:
         if group.phase not in _TIMED_PHASES:
             return
         if group.start_ns.null_count:
@@ -87,7 +87,7 @@ class EventRows:
             first = pc.min(group.start_ns).as_py()
             self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
 
-    def _rows(self, group: Group) -> Iterator[Batch]:
+    def _rows(self, group: EventGroup) -> Iterator[Batch]:
         phase = group.phase
         if phase == "X":
             yield from self.interval(group)
@@ -106,20 +106,20 @@ class EventRows:
 
     # -- intervals ----------------------------------------------------------------------------
 
-    def interval(self, group: Group) -> Iterator[Batch]:
+    def interval(self, group: EventGroup) -> Iterator[Batch]:
         """The rows of complete events (phase X)."""
         yield self.slice(group, self.slice_kind(group))
 
-    def instants(self, group: Group) -> Iterator[Batch]:
+    def instants(self, group: EventGroup) -> Iterator[Batch]:
         """The rows of moments (phases i, I, R)."""
         group.fields.pop("s", None)  # how wide a viewer draws the mark
         yield self.slice(group, "instant")
 
-    def slice_kind(self, group: Group) -> str:
+    def slice_kind(self, group: EventGroup) -> str:
         """`slice.slice_kind` of the group's category."""
         return self.slice_kinds.get(group.category or "", "other")
 
-    def timed(self, group: Group, table: Table) -> Cells:
+    def timed(self, group: EventGroup, table: Table) -> Cells:
         """The columns of `table` for intervals: place, track, start, duration, name."""
         cells = Cells(group, table, self.report)
         cells.put("start_ns", group.start_ns)
@@ -127,7 +127,7 @@ class EventRows:
         cells.put_text("name", group.fields["name"])
         return cells
 
-    def _durations(self, group: Group) -> pa.Array:
+    def _durations(self, group: EventGroup) -> pa.Array:
         if group.phase == "X" and group.dur_ns.null_count:
             self.report.issue(
                 Issue(
@@ -157,7 +157,7 @@ class EventRows:
             )
         )
 
-    def slice(self, group: Group, kind: str) -> Batch:
+    def slice(self, group: EventGroup, kind: str) -> Batch:
         """The group as rows of `slice`."""
         cells = self.timed(group, SLICE)
         cells.put_constant("slice_kind", kind)
@@ -168,7 +168,7 @@ class EventRows:
 
     # -- begin and end of a slice as two events -------------------------------------------------
 
-    def _bracketed(self, group: Group) -> None:
+    def _bracketed(self, group: EventGroup) -> None:
         """Keep B and E events until their block is read: only then is their order known."""
         if not self.is_alone:
             raise PartMismatch
@@ -275,7 +275,7 @@ class EventRows:
 
     # -- moments ------------------------------------------------------------------------------
 
-    def _flow(self, group: Group) -> Batch:
+    def _flow(self, group: EventGroup) -> Batch:
         group.fields.pop("bp", None)  # always 'e', how a viewer draws the arrow
         cells = Cells(group, FLOW, self.report)
         cells.put("time_ns", group.start_ns)
@@ -287,13 +287,13 @@ class EventRows:
         cells.put_own("flow_id", "id")
         return "flow", cells.batch()
 
-    def _track_labels(self, group: Group) -> Batch:
+    def _track_labels(self, group: EventGroup) -> Batch:
         cells = Cells(group, TRACK_LABEL, self.report)
         cells.put_text("label_kind", group.fields["name"])
         cells.put_args({"value": arg("name", "labels", "sort_index", convert=_label)})
         return "track_label", cells.batch()
 
-    def _counters(self, group: Group) -> Iterator[Batch]:
+    def _counters(self, group: EventGroup) -> Iterator[Batch]:
         """A counter event holds one value for each of its series: one row each."""
         given = {key: [not _is_null(v) for v in column] for key, column in group.args.items()}
         for key, has in given.items():
@@ -305,7 +305,7 @@ class EventRows:
             if is_bare:
                 yield self._counter(part, None)
 
-    def _counter(self, group: Group, series: str | None) -> Batch:
+    def _counter(self, group: EventGroup, series: str | None) -> Batch:
         values = [raw_text(value) for value in group.args[series]] if series else None
         part = replace(group, args={})
         cells = Cells(part, COUNTER, self.report)
@@ -318,7 +318,7 @@ class EventRows:
             cells.put_constant("status_kind", "ok")
         return "counter", cells.batch()
 
-    def skip(self, group: Group) -> None:
+    def skip(self, group: EventGroup) -> None:
         """Count events that give no row."""
         if (
             group.phase is None
@@ -369,7 +369,7 @@ def _merged(begun: str | None, ended: str | None) -> str | None:
     return msgspec.json.encode(both).decode()
 
 
-def split(group: Group, marks: Sequence[bool]) -> Iterator[tuple[bool, Group]]:
+def split(group: EventGroup, marks: Sequence[bool]) -> Iterator[tuple[bool, EventGroup]]:
     """The marked rows of a group and the others."""
     if all(marks) or not any(marks):
         yield bool(marks and marks[0]), group

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracekit.parser import Report
-from tracekit.reading.chrome.events import EventDecoder, Group
+from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.reader import TraceReader
 from tracekit.source import Source
 
@@ -27,7 +27,7 @@ class Names:
     processes: dict[Hashable, str] = field(default_factory=dict)
     threads: dict[Track, str] = field(default_factory=dict)
 
-    def note(self, group: Group) -> None:
+    def note(self, group: EventGroup) -> None:
         """Take the names of a group of phase M."""
         values = group.args.get("name", (None,) * len(group))
         for kind, track, value in zip(group.fields["name"], tracks(group), values, strict=True):
@@ -43,7 +43,7 @@ class Names:
         return self.processes.get(track[0]), self.threads.get(track)
 
 
-def tracks(group: Group) -> list[Track]:
+def tracks(group: EventGroup) -> list[Track]:
     """Process and thread of each event, fit for the keys of a dict."""
     pids, tids = ([_hashable(value) for value in group.fields[key]] for key in ("pid", "tid"))
     return list(zip(pids, tids, strict=True))
@@ -53,7 +53,7 @@ def _hashable(value: Any) -> Hashable:
     return value if isinstance(value, int | str | None) else repr(value)
 
 
-def first_look(source: Source, typed: Collection[str]) -> Iterator[Group]:
+def first_look(source: Source, typed: Collection[str]) -> Iterator[EventGroup]:
     """The events of a trace for those who only look: what is wrong with them is told later.
 
     `typed` are the argument names to hand out as Python values.

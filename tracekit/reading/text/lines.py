@@ -19,7 +19,7 @@ _UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-b
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """Whole lines, without their line feeds; `offset_bytes` is where the first begins.
 
     Places count in the decompressed content; in that of a UTF-16 file written as UTF-8, which
@@ -33,7 +33,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A line as text, without its end: where it is in the file, and whether it has an end."""
 
     offset_bytes: int
@@ -72,7 +72,7 @@ def as_utf8(head: bytes) -> bytes:
 
 def blocks(
     source: Source, report: Report, start: int = 0, end: int | None = None
-) -> Iterator[Block]:
+) -> Iterator[TextBlock]:
     """The lines that begin in ``[start, end)``; `start` has to be the start of a line.
 
     Bytes read are counted in `report`. A damaged stream ends where its damage begins, and a line
@@ -113,7 +113,7 @@ def without_escapes(text: str) -> str:
     return _ESCAPES.sub("", text) if "\x1b" in text else text
 
 
-def lines(source: Source, report: Report) -> Iterator[Line]:
+def lines(source: Source, report: Report) -> Iterator[TextLine]:
     """The lines of a file as text; a carriage return ends one too, as of a progress bar.
 
     Bytes that are no text are written as escapes. Places are those in the file, of UTF-16 too; but
@@ -131,7 +131,7 @@ def lines(source: Source, report: Report) -> Iterator[Line]:
             for piece, is_ended in pieces:
                 size = len(piece) if is_utf_8 else _utf16_bytes(piece)
                 text = without_escapes(piece.decode("utf-8", "backslashreplace"))
-                yield Line(place, size, text, is_ended)
+                yield TextLine(place, size, text, is_ended)
                 place += size + (1 if is_utf_8 else 2)
 
 
@@ -184,7 +184,7 @@ class _Cutter:
     _rest: bytes = b""
     _lost: int = 0  # of a line that is too long
 
-    def take(self, piece: bytes) -> Block | None:
+    def take(self, piece: bytes) -> TextBlock | None:
         """The lines that end in `piece`."""
         if self._lost:
             piece = self._without_the_long_line(piece)
@@ -194,15 +194,15 @@ class _Cutter:
             if len(self._rest) > _MOST_LINE_BYTES:
                 self._lost, self._rest = len(self._rest), b""
             return None
-        block = Block(self.place, self._rest[: cut - 1].split(b"\n"))
+        block = TextBlock(self.place, self._rest[: cut - 1].split(b"\n"))
         self._rest, self.place = self._rest[cut:], self.place + cut
         return block
 
-    def finish(self) -> Block | None:
+    def finish(self) -> TextBlock | None:
         """The last line, where it has no line feed."""
         if self._lost:
             self._tell_long_line()
-        return Block(self.place, [self._rest], is_open=True) if self._rest else None
+        return TextBlock(self.place, [self._rest], is_open=True) if self._rest else None
 
     def _without_the_long_line(self, piece: bytes) -> bytes:
         line, feed, rest = piece.partition(b"\n")
@@ -228,14 +228,14 @@ class _Cutter:
         self.place, self._lost = self.place + self._lost, 0
 
 
-def _before(block: Block, end: int) -> Block:
+def _before(block: TextBlock, end: int) -> TextBlock:
     """The lines of a block that begin before `end`."""
     place, count = block.offset_bytes, 0
     for line in block.lines:
         if place >= end:
             break
         place, count = place + len(line) + 1, count + 1
-    return Block(block.offset_bytes, block.lines[:count])
+    return TextBlock(block.offset_bytes, block.lines[:count])
 
 
 def _pieces(stream: ContentStream, report: Report, head: bytes, encoding: str) -> Iterator[bytes]:

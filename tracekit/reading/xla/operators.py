@@ -76,7 +76,7 @@ def _fitting(number: int | None) -> int | None:
 
 
 @dataclass(slots=True)
-class Work:
+class OperatorWork:
     """Amounts of work added up; `origin` is where any of them is from."""
 
     amounts: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(WORK, 0))
@@ -97,18 +97,18 @@ class Work:
 
 
 #: An operator as it came, its time and its work.
-_Part = tuple[Op, Total, Work]
+_Part = tuple[Op, Total, OperatorWork]
 
 
 @dataclass(slots=True)
 class Operators:
     """The operators of a profile: parts in, rows of `op_stat` out."""
 
-    _parts: dict[Op, tuple[Total, Work]] = field(default_factory=dict)
+    _parts: dict[Op, tuple[Total, OperatorWork]] = field(default_factory=dict)
 
     def add(self, op: Op, total: Total, said: Mapping[str, Any]) -> None:
         """Add occurrences of an operator, and what is said of all their work."""
-        sums, work = self._parts.setdefault(op, (Total(), Work()))
+        sums, work = self._parts.setdefault(op, (Total(), OperatorWork()))
         sums.add(total)
         work.add(said)
 
@@ -128,7 +128,7 @@ def _instructions(parts: Sequence[_Part]) -> Iterator[dict[str, Any]]:
             key = (op.side_kind, op.device_id, op.program_name, op.hlo_name, op.hlo_text)
             groups.setdefault(key, []).append(part)
     for found in groups.values():
-        total, work = Total(), Work()
+        total, work = Total(), OperatorWork()
         for _, time, amounts in found:
             total.add(time)
             work.add(amounts.columns)
@@ -159,7 +159,7 @@ def _framework(parts: Sequence[_Part]) -> Iterator[dict[str, Any]]:
 
     It ran as often as that of them which ran most, as xprof has it.
     """
-    found: dict[tuple[Hashable, ...], tuple[dict[str, Any], Total, Work]] = {}
+    found: dict[tuple[Hashable, ...], tuple[dict[str, Any], Total, OperatorWork]] = {}
     for op, time, amounts in parts:
         if op.side_kind == "device" or op.hlo_name is None:
             name, type_name = _framework_name(op)
@@ -172,7 +172,7 @@ def _framework(parts: Sequence[_Part]) -> Iterator[dict[str, Any]]:
                 "type_name": type_name,
                 "is_eager": op.is_eager,
             }
-            _, total, work = found.setdefault(tuple(row.values()), (row, Total(), Work()))
+            _, total, work = found.setdefault(tuple(row.values()), (row, Total(), OperatorWork()))
             total.add(Total(max(time.count - total.count, 0), time.dur_ps, time.self_ps))
             work.add(amounts.columns)
     for row, total, work in found.values():
