@@ -361,7 +361,19 @@ def issue_codes() -> set[str]:
             told = {str(node.value) for node in found if isinstance(node, ast.Constant)}
             assert told, f"{file.name}:{code.lineno}: no code of an issue can be told here"
             codes |= told
+        codes |= constant_codes(tree)
     return codes
+
+
+def constant_codes(tree: ast.Module) -> set[str]:
+    """The codes of issues that are constants of a module."""
+    constants = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    calls = [call for call in constants if isinstance(call, ast.Call)]
+    return {
+        str(call.args[0].value)
+        for call in calls
+        if getattr(call.func, "id", None) == "Issue" and isinstance(call.args[0], ast.Constant)
+    }
 
 
 def test_every_issue_is_described_and_no_other() -> None:

@@ -749,7 +749,7 @@ def test_a_label_is_refused_though_it_came_in_meanwhile(
             if not list(store.glob("run_label/*")):
                 bring_in(store, cpu_trace, run_name="r", labels={"batch": "64"})
 
-    with pytest.raises(UsageError, match="'r' has the label batch=64, and batch=32 is asked for"):
+    with pytest.raises(UsageError, match="'r' has the label batch=64, and batch=32 was given"):
         bring_in(store, marks, run_name="r", labels={"batch": "32"}, listener=Meanwhile())
     runs = Database(open_store(store)).sql("SELECT label_name, value FROM run_label").rows()
     assert runs == [{"label_name": "batch", "value": "64"}]

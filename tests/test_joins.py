@@ -311,7 +311,7 @@ def test_what_cannot_be_joined_is_refused_and_leaves_nothing(tmp_path: Path) -> 
         ("nope", "c", "no run called 'nope'"),
         ("t", "nope", "no run called 'nope'"),
         ("c", "t", "'c' has no timeline"),
-        ("t", "t", "'t' has no counters"),
+        ("t", "t", "'t' has no kernel counters"),
     ]:
         with pytest.raises(UsageError, match=words):
             join(session.database, timeline, counters)

@@ -988,7 +988,9 @@ def test_a_device_of_the_users_can_be_counted(tmp_path: Path) -> None:
 
 
 def test_unknown_packages_are_refused_with_what_may_be_meant() -> None:
-    with pytest.raises(UsageError, match=r"'2x Xeon 6149': no device .*Xeon Gold 6148.*\[cpu\]"):
+    with pytest.raises(
+        UsageError, match=r"'2x Xeon 6149': unknown device; .*Xeon Gold 6148.*\[cpu\]"
+    ):
         assumptions("2x Xeon 6149", [])
 
 
@@ -1104,10 +1106,10 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "ERT's unit": ("  0.0001 FP32 GFLOPs\n", "100000 flop/s is not plausible"),
     "ERT's precision": ("  9.0 FP12 GFLOPs\n", "line 1: there is no 'fp12'; known: fp64, fp32"),
     "ERT's level": ("  9.0 FP32 GFLOPs\n  9.0 L7\n", "line 2: there is no 'l7'; known: dram"),
-    "no JSON": ('{"empirical": ', r"is no JSON: .*line 1 column 15.*; give a TOML"),
+    "no JSON": ('{"empirical": ', r"is not JSON: .*line 1 column 15.*; give a TOML"),
     "JSON of something": ('{"traceEvents": []}', "empirical: must be a table"),
     "deep JSON": ('{"a":' * 40000, "is nested too deep to be read; give"),
-    "a long number in JSON": ('{"a": 1' + "0" * 5000 + "}", "is no JSON: .*; give"),
+    "a long number in JSON": ('{"a": 1' + "0" * 5000 + "}", "is not JSON: .*; give"),
     "JSON without data": ('{"empirical": {"gflops": {}}}', "empirical.gflops.data: must be a li"),
     "JSON's rows": (ert_json([["FP32 GFLOPs"]], []), r"\['FP32 GFLOPs'\] is not \[label, fig"),
     "JSON's empty rows": (ert_json([], []), "ERT's database has no value; let ERT finish"),

@@ -131,8 +131,8 @@ class Session:
         """Draw the roofline of some runs: gives ``figure``, of matplotlib, and ``data``, a Result.
 
         `runs` as for ``undrawn_roofline``, `options` are the fields of
-        ``tracekit.roofline.request.RooflineRequest``, `size` is column, page or slide, `style` one of
-        matplotlib's.
+        ``tracekit.roofline.request.RooflineRequest``, `size` is column, page or slide, `style` is
+        one of matplotlib's.
         """
         from tracekit.render.roofline import draw
 
@@ -174,8 +174,8 @@ class Session:
         """Draw the chart called `name`: gives ``figure``, of matplotlib, and ``data``, a Result.
 
         `runs` as for ``undrawn_chart``; `over`, `series`, `panels` and `title` are the fields of
-        ``tracekit.charts.request.ChartRequest``, `options` what the chart alone can be asked, `size`
-        is column, page or slide, `style` one of matplotlib's.
+        ``tracekit.charts.request.ChartRequest``, `options` those of the chart alone, `size` is
+        column, page or slide, `style` one of matplotlib's.
         """
         from tracekit.render.charts import draw
 

@@ -147,7 +147,7 @@ def test_a_stable_phase_that_is_the_lesser_part_is_told(
     assert "warning: stable are 3 of 6 steps, 19.4 % of their time" in lines["all steps"]
     assert lines["stalls"].startswith("2 of 6 steps lost 116.6 ms")
     notes = tracekit("compare", "baseline", "gc_stall", "--store", store).text
-    assert "all steps: A 6 steps of 5.716 ms in the mean, B 6 steps of 15.17 ms" in notes
+    assert "all steps: A 6 steps of 5.716 ms on average, B 6 steps of 15.17 ms" in notes
     assert "warning: B: stable are 3 of 6 steps, 19.4 % of their time" in notes
     lines = {
         r["about"]: r["summary"]

@@ -418,7 +418,7 @@ def test_every_trace_is_recognised(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(NO_TRACES))
 def test_a_list_that_is_no_trace_is_refused(name: str) -> None:
-    with pytest.raises(FormatError, match="holds no trace events"):
+    with pytest.raises(FormatError, match="has no trace events"):
         detect(Source.at(FOLDER / name))
 
 

@@ -101,8 +101,8 @@ def test_what_is_missing_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("content", "offset", "what"),
     [
-        (b"\x08", 1, "does not end"),
-        (b"\x08\xff", 1, "does not end"),
+        (b"\x08", 1, "an unterminated number"),
+        (b"\x08\xff", 1, "an unterminated number"),
         (b"\x08" + b"\xff" * 11, 1, "more than 64 bits"),
         (b"\x08\1\x0a\x05ab", 2, "5 bytes where 2 are left"),
         (b"\x09abc", 0, "8 bytes where 3 are left"),

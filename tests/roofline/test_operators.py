@@ -100,7 +100,9 @@ def test_operators_can_be_added_up(session: Session, by: str) -> None:
 
 
 def test_what_operators_are_not_told_apart_by_is_refused(session: Session) -> None:
-    with pytest.raises(UsageError, match=r"--by launch is not of operators .* op, class, run"):
+    with pytest.raises(
+        UsageError, match=r"--by launch is not for operator totals .* op, class, run"
+    ):
         session.undrawn_roofline((), RooflineRequest(by="launch"))
 
 

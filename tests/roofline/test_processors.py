@@ -135,7 +135,7 @@ def test_processors_and_gpus_can_be_in_one_chart(session: Session) -> None:
         (
             ("gpu",),
             {"by": "interval"},
-            r"--by interval is of .* \(perf stat\), .*: name, launch, c",
+            r"--by interval is for .* \(perf stat\), .*: name, launch, c",
         ),
         (
             ("no-events",),
@@ -146,7 +146,7 @@ def test_processors_and_gpus_can_be_in_one_chart(session: Session) -> None:
         (
             ("intervals",),
             {"by": "interval", "trajectory": "nodes"},
-            "no --by interval: intervals of",
+            "cannot use --by interval: intervals of",
         ),
         (("intervals",), {"ceiling": "fp64"}, "no peak 'fp64' is known for the device '2x Xeon"),
     ],

@@ -40,8 +40,7 @@ _NOUNS = {
 }
 COUNTERS = (
     "To collect them with Nsight Compute, run tracekit formats nsight-compute --metrics --device "
-    "NAME for the "
-    "ncu command, then ingest its output file with tracekit ingest"
+    "NAME for the ncu command, then ingest its output file with tracekit ingest"
 )
 OPERATORS = (
     "XLA's cost model has them: TPU profiles of TensorFlow and JAX include them, and with xprof "
@@ -55,8 +54,7 @@ CONFIGURATIONS = (
 )
 EVENTS = (
     "To collect them with perf stat, run tracekit formats perf-stat --events CPU for the command "
-    "with "
-    "the right events"
+    "with the right events"
 )
 
 
@@ -275,7 +273,7 @@ def _require_points(points: LevelPoints, request: RooflineRequest, advice: str) 
     if reasons and all(map(is_of_time, reasons)):
         raise UsageError(
             f"the time is unknown for {_unknown(points)} ({why}). --model complexity needs no "
-            "time; "
+            "time. "
             f"{advice}"
         )
     raise UsageError(

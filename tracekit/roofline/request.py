@@ -137,7 +137,7 @@ class RooflineRequest:
         """Raise UsageError where what is asked for is not of operators."""
         if self.granularity not in _OF_OPERATORS:
             raise UsageError(
-                f"--by {self.by} is not for operator totals from a profiler, but a run has no "
+                f"--by {self.by} is not for operator totals from a profiler, and a run has no "
                 "counters; use one of: op, class, run"
             )
 
