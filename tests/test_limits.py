@@ -199,10 +199,9 @@ def test_a_command_may_open_a_store_with_a_larger_limit_after_another(store: Sto
         "import resource, sys\n"
         "from pathlib import Path\n"
         "from tracekit.cli.opening import opened, own_process\n"
-        "from tracekit.engine import Database\n"
         "own_process()\n"
         "for memory in ('200MB', '16GB', '1EB'):\n"
-        "    opened(Database, Path(sys.argv[1]), memory)\n"
+        "    opened(Path(sys.argv[1]), memory)\n"
         "    print(resource.getrlimit(resource.RLIMIT_DATA)[0])\n"
     )
     done = subprocess.run(
