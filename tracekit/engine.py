@@ -881,20 +881,21 @@ def _stand_in(view: Query) -> str:
 
 def value_of(macro: str, arguments: Sequence[Any]) -> Any:
     """What a macro of ours gives that asks no table: a rule that Python would else repeat."""
-    return values_of(macro, [[argument] for argument in arguments])[0]
+    return values_of(macro, [[argument] for argument in arguments])[0].as_py()
 
 
-def values_of(macro: str, columns: Sequence[Sequence[Any]]) -> list[Any]:
-    """The same of many rows, whose arguments are columns of one length."""
+def values_of(macro: str, columns: Sequence[Sequence[Any]]) -> pa.Array:
+    """The same for many rows, whose arguments are columns of one length."""
     query = catalog()[macro]
-    slots = ", ".join(f"unnest(CAST(? AS {one.type}[]))" for one in query.parameters)
+    slots = ", ".join(f"unnest(CAST(? AS {p.type}[])) AS {p.name}" for p in query.parameters)
     with duckdb.connect() as connection:
         for statement in _definitions(definitions_for(macro), ()):
             connection.execute(statement)
-        names = ", ".join(one.name for one in query.parameters)
-        given = f"(SELECT {slots}) AS given({names})"
-        text = f"SELECT {macro}({names}) FROM {given}"  # noqa: S608
-        return [value for (value,) in connection.execute(text, list(map(list, columns))).fetchall()]
+        # A table of their own: in the question itself, long lists are folded again and again.
+        connection.execute(f"CREATE TABLE given AS SELECT {slots}", list(map(list, columns)))
+        names = ", ".join(parameter.name for parameter in query.parameters)
+        found = connection.sql(f"SELECT {macro}({names}) AS value FROM given")  # noqa: S608
+        return found.to_arrow_table()["value"].combine_chunks()
 
 
 def _definition(query: Query) -> str:

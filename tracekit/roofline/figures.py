@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from tracekit.roofline import geometry as geo
 from tracekit.roofline.geometry import Array
@@ -15,7 +16,7 @@ from tracekit.roofline.points import LevelPoints
 from tracekit.roofline.request import RooflineRequest
 
 #: What a macro of the queries gives for columns of arguments: `tracekit.engine.values_of`.
-Macros = Callable[[str, Sequence[Sequence[Any]]], list[Any]]
+Macros = Callable[[str, Sequence[Sequence[Any]]], pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ def figures(
         times = geo.measured_times_ns(points.time_ns, compute_ns, bandwidth_ns)
         intensity = geo.intensity(points.flop, points.moved)
         rate = geo.rate(points.flop, points.time_ns)
+    # the plane of complexity needs no time: without one, no point is far from its roof
+    is_bare = np.isnan(points.time_ns) & (request.model == "complexity")
     verdicts = macros(
         "roof_of",
         [
@@ -54,11 +57,7 @@ def figures(
             [None] * len(points),
             *map(_with_none, (overhead_ns, points.time_ns)),
             points.busy,
-            # the plane of complexity needs no time: without one, the longer side alone is asked for
-            [
-                0.0 if request.model == "complexity" and np.isnan(time) else None
-                for time in points.time_ns
-            ],
+            _with_none(np.where(is_bare, 0.0, np.nan)),
         ],
     )
     return PointFigures(
@@ -67,16 +66,17 @@ def figures(
         overhead_ns,
         intensity,
         rate,
-        [verdict["bound_kind"] for verdict in verdicts],
-        np.array([verdict["roof_ratio"] for verdict in verdicts], np.float64),
-        [verdict["is_above_roof"] for verdict in verdicts],
+        verdicts.field("bound_kind").to_pylist(),
+        verdicts.field("roof_ratio").to_numpy(zero_copy_only=False),
+        verdicts.field("is_above_roof").to_pylist(),
         *times,
     )
 
 
 def _with_none(numbers: Array) -> list[float | None]:
     """Numbers for SQL, where NULL is what is not known."""
-    return [None if np.isnan(number) else number for number in numbers.tolist()]
+    found: list[float | None] = pa.array(numbers, from_pandas=True).to_pylist()
+    return found
 
 
 def _peaks(points: LevelPoints, machines: Machines) -> Array:
