@@ -366,13 +366,13 @@ def test_what_may_be_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("amount = 8", "amount = 0", r"event 1 \('my_fp32'\): amount: 0 is no number above 0"),
-        ("amount = 8", "amount = -1", "amount: -1 is no number above 0"),
-        ("amount = 8", "amount = nan", "amount: nan is no number above 0"),
-        ("amount = 8", "amount = inf", "amount: inf is no number above 0"),
-        ("amount = 8", "amount = true", "amount: True is no number above 0"),
-        ("amount = 8", 'amount = "8"', "amount: '8' is no number above 0"),
-        ("amount = 8", f"amount = 1{'0' * 400}", "is no number above 0"),
+        ("amount = 8", "amount = 0", r"event 1 \('my_fp32'\): amount: 0 is not a number above 0"),
+        ("amount = 8", "amount = -1", "amount: -1 is not a number above 0"),
+        ("amount = 8", "amount = nan", "amount: nan is not a number above 0"),
+        ("amount = 8", "amount = inf", "amount: inf is not a number above 0"),
+        ("amount = 8", "amount = true", "amount: True is not a number above 0"),
+        ("amount = 8", 'amount = "8"', "amount: '8' is not a number above 0"),
+        ("amount = 8", f"amount = 1{'0' * 400}", "is not a number above 0"),
         ("amount = 8", "amount = 2e9", "amount: 2e\\+09 is not plausible; .* e.g. 8 operations"),
         ("amount = 8", "", "amount: is missing"),
         ('"flop"', '"flops"', "quantity: there is no 'flops'; known: flop, dram_read"),
@@ -443,11 +443,11 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     [
         ('"exe.amx_busy"]\n\n[[set]]', '"exe.amx"]\n\n[[set]]', "there is no event 'exe.amx'"),
         ('figure = "blind"', 'figure = "fp32"', "no part of Intel's fp32"),
-        ("rank = 1\n", "rank = 0\n", "rank: 0 is no rank"),
-        ('"intel-client-imc",', '"intel-no",', "'intel-no' is no set of Intel's"),
+        ("rank = 1\n", "rank = 0\n", "rank: 0 is not a rank"),
+        ('"intel-client-imc",', '"intel-no",', "'intel-no' is not a set of Intel's"),
         ('aliases = ["hsw",', 'aliases = ["skl",', "'skl' is already one of 'haswell'"),
         ("vector_bits = 256\n", "", "vector_bits: is missing; 'arm-any' depends on it"),
-        ("counters = 4\n", "counters = 0\n", "counters: 0 is no count"),
+        ("counters = 4\n", "counters = 0\n", "counters: 0 is not a count"),
     ],
 )
 def test_a_wrong_file_of_ours_is_refused(

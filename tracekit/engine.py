@@ -311,7 +311,7 @@ class Database:
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
         """The answer of a report; raises QueryError for unknown names or parameters.
 
-        A parameter that were not given is what the store leaves no choice about, and the notes say
+        A parameter that was not given takes the only choice the store leaves, and the notes say
         so; ChoiceError where there is a choice. A small answer is kept: what is in the store does
         not change for this object, and to draw the same runs by several models asks the same.
         """

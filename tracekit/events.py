@@ -367,7 +367,7 @@ def _set(table: dict[str, Any], place: str) -> EventSet:
     toml_file.no_others(table, _SET_KEYS, place)
     rank = table.get("rank")
     if not isinstance(rank, int) or isinstance(rank, bool) or rank < 1:
-        raise ValueError(f"{place}: rank: {quoted(rank)} is no rank; the first is 1")
+        raise ValueError(f"{place}: rank: {quoted(rank)} is not a rank; the first is 1")
     return EventSet(
         name=table["name"],
         vendor=toml_file.one_of(table.get("vendor"), VENDORS, f"{place}: vendor"),
@@ -394,7 +394,7 @@ def _family(table: dict[str, Any], place: str) -> Family:
 def _count(table: dict[str, Any], key: str, place: str) -> int | None:
     value = table.get(key)
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise ValueError(f"{place}: {key}: {quoted(value)} is no count")
+        raise ValueError(f"{place}: {key}: {quoted(value)} is not a count")
     return value
 
 
@@ -440,7 +440,7 @@ def _check_family(family: Family, sets: dict[str, EventSet], events: dict[str, E
     for name in family.sets:
         found = sets.get(name)
         if found is None or found.vendor != family.vendor:
-            raise ValueError(f"{place}: sets: {quoted(name)} is no set of {family.vendor}'s")
+            raise ValueError(f"{place}: sets: {quoted(name)} is not a set of {family.vendor}'s")
         other = ranks.setdefault((found.figure, found.rank), name)
         if other != name:
             raise ValueError(f"{place}: {quoted(other)} and {quoted(name)} have the same rank")

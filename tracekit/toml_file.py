@@ -142,5 +142,5 @@ def positive(value: object, place: str) -> float:
                 return number
     except OverflowError:
         pass  # an integer beyond every float is refused like inf
-    found = "is missing" if value is None else f"{quoted(value)} is no number above 0"
+    found = "is missing" if value is None else f"{quoted(value)} is not a number above 0"
     raise ValueError(f"{place}: {found}")

@@ -152,9 +152,9 @@ def test_a_name_that_is_taken_keeps_its_model(install: Install) -> None:
     ("name", "failure"),
     [
         ("mine::division", "ZeroDivisionError: "),
-        ("mine::half", "TypeError: 0.5 is no count"),
+        ("mine::half", "TypeError: 0.5 is not a count"),
         ("mine::nothing", "AttributeError: "),
-        ("mine::debt", "TypeError: -1 is no count"),
+        ("mine::debt", "TypeError: -1 is not a count"),
     ],
 )
 def test_a_model_that_fails_breaks_no_query(

@@ -124,7 +124,7 @@ def _count(number: int | Unknown, reasons: dict[str, None]) -> int | None:
         reasons[str(number)] = None
         return None
     if type(number) is not int or number < 0:
-        raise TypeError(f"{number!r} is no count")
+        raise TypeError(f"{number!r} is not a count")
     if number > _LARGEST:
         reasons["too large for 64 bits"] = None
         return None

@@ -57,7 +57,7 @@ class Heads:
 def _split(tensor: Tensor, *, heads_last: bool) -> tuple[int, int, int]:
     """Heads · batch, length and width."""
     if len(tensor.dims) < 3 or (heads_last and len(tensor.dims) != 4):
-        raise not_understood(f"{list(tensor.dims)} is no batch of heads")
+        raise not_understood(f"{list(tensor.dims)} is not a batch of heads")
     *outer, length, width = tensor.dims
     if heads_last:
         outer[1], length = length, outer[1]

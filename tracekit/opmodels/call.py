@@ -183,7 +183,7 @@ class OpCall:
         """The tensor at a place; raises Unknown where there is none."""
         found = self.optional(place)
         if found is None:
-            raise not_understood(f"argument {place} is no tensor")
+            raise not_understood(f"argument {place} is not a tensor")
         return found
 
     def optional(self, place: int) -> Tensor | None:
@@ -206,11 +206,11 @@ class OpCall:
         """
         dims, spelling = _item(self._dims, place), self._spelling(place)
         if spelling not in ("TensorList", None) or dims is None:
-            raise not_understood(f"argument {place} is no list of tensors")
+            raise not_understood(f"argument {place} is not a list of tensors")
         if not dims:
             raise Unknown("shapes of the tensors in a list are not in the file")
         if not _is_of_lists(dims):
-            raise not_understood(f"argument {place} is no list of tensors")
+            raise not_understood(f"argument {place} is not a list of tensors")
         strides = _item(self.strides, place)
         each = (
             strides if _is_of_lists(strides) and len(strides) == len(dims) else [None] * len(dims)
@@ -312,7 +312,7 @@ def _list_in(text: str | None, what: str) -> list[Any] | None:
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
         raise not_understood(f"{what} is no JSON ({error})") from None
     if not isinstance(found, list):
-        raise not_understood(f"{what} is no list")
+        raise not_understood(f"{what} is not a list")
     return found
 
 

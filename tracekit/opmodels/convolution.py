@@ -252,7 +252,7 @@ def depthwise(call: OpCall) -> Work:
     """(self, weight, kernel_size, bias, stride, padding, dilation); a group is a channel."""
     image, weight = call.tensor(0), call.tensor(1)
     if len(image.dims) != len(weight.dims) or weight.dims[1] != 1:
-        raise not_understood(f"{list(weight.dims)} is no kernel of single channels")
+        raise not_understood(f"{list(weight.dims)} is not a kernel of single channels")
     geometry = Geometry(
         stride=call.integers(4),
         padding=call.integers(5),
@@ -276,7 +276,7 @@ def backward(call: OpCall) -> Work:
     _require_fit(image, weight, geometry)
     channels = weight.dims[1] * geometry.groups if geometry.transposed else weight.dims[0]
     if len(gradient.dims) != len(image.dims) or gradient.dims[:2] != (image.dims[0], channels):
-        raise not_understood(f"{list(gradient.dims)} is no gradient of the output")
+        raise not_understood(f"{list(gradient.dims)} is not a gradient of the output")
     points = (image if geometry.transposed else gradient).dims[2:]
     operations = _operations(image.dims[0], points, weight) * (of_image + of_weight)
     return Work(
@@ -295,7 +295,7 @@ def backward_of_input(call: OpCall) -> Work:
     """(self_size, grad_output, weight …), as in torch 1.8."""
     gradient, weight = call.tensor(1), call.tensor(2)
     if len(gradient.dims) != len(weight.dims) or gradient.dims[1] != weight.dims[0]:
-        raise not_understood(f"{list(gradient.dims)} is no gradient of the output")
+        raise not_understood(f"{list(gradient.dims)} is not a gradient of the output")
     operations = _operations(gradient.dims[0], gradient.dims[2:], weight)
     size = [gradient.shaped(call.integers(0))] if call.values else Unknown(NO_VALUES)
     return Work(flops=of_reals(operations, gradient, weight), reads=[gradient, weight], writes=size)

@@ -56,7 +56,7 @@ def filled(call: OpCall) -> Work:
     """(self, value)."""
     value = call.optional(1)
     if value and value.dims:
-        raise not_understood(f"{list(value.dims)} is no value")
+        raise not_understood(f"{list(value.dims)} is not a value")
     return Work(flops=0, reads=[value], writes=[call.tensor(0)])
 
 

@@ -26,7 +26,7 @@ def rows(call: OpCall) -> Work:
     """(weight, indices …)."""
     table, indices = call.tensor(0), call.tensor(1)
     if len(table.dims) != 2:
-        raise not_understood(f"{list(table.dims)} is no table of rows")
+        raise not_understood(f"{list(table.dims)} is not a table of rows")
     return _looked_up(table, indices, table.shaped((*indices.dims, table.dims[1])))
 
 

@@ -28,7 +28,7 @@ def _backward(
     gradient: Tensor, given: Tensor, also: Sequence[Tensor | None], writes: Sequence[Tensor | None]
 ) -> Work:
     if gradient.dims != given.dims:
-        raise not_understood(f"{list(gradient.dims)} is no gradient of {list(given.dims)}")
+        raise not_understood(f"{list(gradient.dims)} is not a gradient of {list(given.dims)}")
     return Work(flops=_NOT_COUNTED, reads=[gradient, given, *also], writes=writes)
 
 

@@ -94,7 +94,7 @@ def count_of(table: dict[str, Any], key: str, place: str) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 1 << 63:
-        raise ValueError(f"{place}: {key}: {quoted(value)} is no count")
+        raise ValueError(f"{place}: {key}: {quoted(value)} is not a count")
     return value
 
 
@@ -109,7 +109,7 @@ def number_of(value: object, place: str) -> float:
     try:
         return toml_file.positive(float(value) if isinstance(value, str) else value, place)
     except ValueError as error:
-        raise ValueError(f"{place}: {quoted(value)} is no number above 0") from error
+        raise ValueError(f"{place}: {quoted(value)} is not a number above 0") from error
 
 
 def value_of(value: object, kind: Kind, place: str) -> float:
