@@ -291,6 +291,8 @@ def _of_one_version(state: _State, places: Ints, ours: Ints, theirs: Ints) -> In
 
     Where a side names none, one group can have counters of several types.
     """
+    if not len(places):
+        return places
     groups = np.concatenate((ours, theirs))
     arguments = np.concatenate((state.our_arguments, state.their_arguments))
     is_said = (groups != NONE) & (arguments != NONE)
