@@ -339,7 +339,7 @@ def _parameter_of(parameter: Parameter) -> str:
     text = f"`{parameter.name}` ({parameter.type}): {parameter.doc}"
     if parameter.choices:
         text += f"; one of {', '.join(parameter.choices)}"
-    if isinstance(parameter, Parameter) and parameter.default is not None:
+    if parameter.default is not None:
         return f"{text}; if not given: {str(parameter.default).lower()}"
     return text if parameter.is_required else f"{text}; may be left out"
 

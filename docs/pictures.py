@@ -11,10 +11,10 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
 
 import tracekit
-from tracekit.joins import join
 from tracekit.render.drawn import Drawn
 from tracekit.render.figure import SIZES, encoded
 from tracekit.session import Session
@@ -86,7 +86,7 @@ def joined_store(folder: Path) -> Session:
     store = folder / "L"
     for file, name in (("trace.json.gz", "lstm"), ("raw.csv.gz", "lstm-ncu")):
         tracekit.ingest([H100 / "lstm" / file], store, run_name=name)
-    join(tracekit.open(store), "lstm", "lstm-ncu")
+    tracekit.open(store).join("lstm", "lstm-ncu")
     return tracekit.open(store)
 
 
@@ -103,10 +103,10 @@ def zhu_store(folder: Path) -> Session:
     for path in sorted(H100.glob("conv2d-*")):
         _, kind, batch = path.name.split("-")
         name = f"{kind}-{batch[1:]}"
-        files = (path / "trace.json.gz", path / "raw.csv.gz")
+        files: list[str | PathLike[str]] = [path / "trace.json.gz", path / "raw.csv.gz"]
         labels = {"batch": batch.removeprefix("b"), "type": kind}
         tracekit.ingest(files, store, run_name=name, labels=labels)
-        join(tracekit.open(store), name, name)
+        tracekit.open(store).join(name, name)
     return tracekit.open(store)
 
 
