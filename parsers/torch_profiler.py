@@ -541,6 +541,10 @@ class TorchProfilerParser:
         """By the keys and categories that only torch's profiler writes."""
         return _match(Survey.of(head))
 
+    def describe(self, head: bytes) -> str | None:
+        """Traces of other tools, and other JSON; see `tracekit.parser.DescribingParser`."""
+        return Survey.of(head).description()
+
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a trace; see the module."""
         whole = Report(on_read=lambda read: report.read(read - report.read_bytes))

@@ -27,10 +27,10 @@ from tracekit import registry
 from tracekit.engine import Database
 from tracekit.errors import FormatError, StrictError, TracekitError, UsageError
 from tracekit.intake import Listener, Options, Outcome, ingest, processes
-from tracekit.parser import Batch, Issue, Match, PartMismatch, Report
+from tracekit.parser import Batch, Claim, FileSet, Issue, Match, PartMismatch, Report
 from tracekit.parsers import torch_profiler
 from tracekit.registry import ParserError
-from tracekit.schema import KERNEL, TABLES, batch_of_rows
+from tracekit.schema import KERNEL, SLICE, TABLES, batch_of_rows
 from tracekit.source import Source
 from tracekit.store import open_store
 
@@ -808,3 +808,91 @@ def test_a_file_is_opened_once_to_be_known_once_to_be_hashed_and_once_to_be_read
     )
     assert sorted(+opened) == sorted(folder.iterdir())
     assert set((+opened).values()) == {3}
+
+
+# -- files that are read together ------------------------------------------------------------------
+
+
+class PairParser:
+    """Reads `x.rows`, lines of durations, in the unit that `x.unit` beside it says: ns if none."""
+
+    name = "pair"
+    title = "pair"
+
+    def sniff(self, head: bytes) -> Match | None:
+        return Match(0.9, "it begins with pair") if head.startswith(b"pair") else None
+
+    def sets(self, claims: Sequence[Claim]) -> Sequence[FileSet]:
+        mine = [claim.path for claim in claims if claim.format_name == self.name]
+        units = {path.with_suffix(".rows"): path for path in mine if path.suffix == ".unit"}
+        rows = [path for path in mine if path.suffix == ".rows"]
+        return [FileSet(path.stem, {path: [units[path]]}) for path in rows if path in units]
+
+    def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+        scale = 1
+        for other in source.beside:
+            scale = {b"us": 1000}[other.head().split()[1]]
+        lines = source.head().split(b"\n")[1:-1]
+        report.event_count = len(lines)
+        rows = [
+            {
+                "event_id": n,
+                "name": "x",
+                "slice_kind": "op",
+                "start_ns": 0,
+                "dur_ns": int(x) * scale,
+            }
+            for n, x in enumerate(lines)
+        ]
+        yield "slice", batch_of_rows(SLICE, rows)
+
+
+@pytest.fixture
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with `a.rows` and `a.unit`, and the parser of these installed."""
+    known = registry._known()
+    monkeypatch.setitem(known.parsers, "pair", PairParser())
+    folder = tmp_path / "pair"
+    folder.mkdir()
+    (folder / "a.rows").write_bytes(b"pair\n2\n3\n")
+    (folder / "a.unit").write_bytes(b"pair us\n")
+    return folder
+
+
+def durations(store: Path) -> list[int]:
+    return (
+        Database(open_store(store))
+        .sql("SELECT dur_ns FROM slice ORDER BY 1")
+        .table["dur_ns"]
+        .to_pylist()
+    )
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_file_is_read_with_what_belongs_beside_it(
+    is_named: bool, pair: Path, tmp_path: Path
+) -> None:
+    given = [pair / "a.unit", pair / "a.rows"] if is_named else [pair]
+    (outcome,) = ingest(given, tmp_path / "S")
+    assert outcome.path.name == "a.rows"
+    assert durations(tmp_path / "S") == [2000, 3000]
+
+
+def test_what_lies_beside_a_file_belongs_to_its_identity(pair: Path, tmp_path: Path) -> None:
+    (first,) = ingest(pair, tmp_path / "S")
+    (again,) = ingest(pair, tmp_path / "S")
+    assert again.already_in == first.run_id
+    (alone,) = ingest(pair / "a.rows", tmp_path / "S")
+    assert alone.already_in is None
+    assert durations(tmp_path / "S") == [2, 3, 2000, 3000]
+
+
+def test_a_file_beside_that_changes_meanwhile_is_told(pair: Path, tmp_path: Path) -> None:
+    class Changing(PairParser):
+        def parse(self, source: Source, report: Report) -> Iterator[Batch]:
+            yield from super().parse(source, report)
+            (pair / "a.unit").write_bytes(b"pair us, changed\n")
+
+    registry._known().parsers["pair"] = Changing()
+    with pytest.raises(FormatError, match="changed while it was read"):
+        ingest(pair, tmp_path / "S")

@@ -18,10 +18,14 @@ Batch = tuple[str, pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A parser's claim on a file: how sure (0..1), and why, in words a user can check."""
+    """A parser's claim on a file: how sure (0..1), and why, in words a user can check.
+
+    ``recording`` is what the head says about the recording: the same text in files of one.
+    """
 
     certainty: float
     reason: str
+    recording: str = ""
 
 
 _MOST_MESSAGE = 1000  # characters
@@ -170,27 +174,51 @@ class CountingParser(Parser, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
-    """What of some files belongs together.
+class Claim:
+    """A file that a parser claims surest of all."""
 
-    ``of_file`` has for each file of a run of several the folder of that run, whose name the run
-    takes; ``left_out`` the files that are not to be read beside the others, and why.
+    path: Path
+    format_name: str
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class FileSet:
+    """The files that one profile was written as: one run, called ``name``.
+
+    ``files`` has, for each file that is a source, the files that are read with it and are none
+    themselves (see ``Source.beside``). ``left_out`` has the files not to read, and why.
     """
 
-    of_file: Mapping[Path, Path] = field(default_factory=dict)
+    name: str
+    files: Mapping[Path, Sequence[Path]]
     left_out: Mapping[Path, str] = field(default_factory=dict)
 
 
 @runtime_checkable
-class GroupingParser(Parser, Protocol):
-    """A parser whose profiler writes a run as several files, in a folder of their own."""
+class SetParser(Parser, Protocol):
+    """A parser whose profiler writes one profile as several files."""
 
-    def expects(self, file: Path) -> bool:
-        """Whether a file is the profiler's by its name: it is told, not skipped, if broken."""
+    def sets(self, claims: Sequence[Claim]) -> Sequence[FileSet]:
+        """The sets among files that parsers claim, of whatever format; a file is in one at most."""
         ...
 
-    def groups(self, files: Sequence[Path]) -> Groups:
-        """What of `files`, which some parsers claim, belongs together."""
+
+@runtime_checkable
+class ExpectingParser(Parser, Protocol):
+    """A parser that knows its files by their names, too."""
+
+    def expects(self, file: Path) -> bool:
+        """Whether a file that no parser claims is one of these: it is told, not skipped."""
+        ...
+
+
+@runtime_checkable
+class DescribingParser(Parser, Protocol):
+    """A parser that knows files which look like its own and are not."""
+
+    def describe(self, head: bytes) -> str | None:
+        """What a file that no parser claims is, in words ("it is …"); None if unknown."""
         ...
 
 

@@ -10,10 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from tracekit.errors import FormatError, TracekitError, UsageError
-from tracekit.parser import GroupingParser, Groups, Match, Parser, PartMismatch
+from tracekit.parser import (
+    Claim,
+    DescribingParser,
+    ExpectingParser,
+    FileSet,
+    Match,
+    Parser,
+    PartMismatch,
+    SetParser,
+)
 from tracekit.parsers import BUILT_IN, GROUP
 from tracekit.plugins import entries, loaded
-from tracekit.reading.chrome.sniffing import Survey
 from tracekit.source import Source
 
 #: What is claimed less surely (any table is a table of results) has to be named: a folder's files
@@ -119,23 +127,21 @@ def claims(head: bytes) -> list[tuple[Parser, Match]]:
     return sorted(found, key=lambda claim: -claim[1].certainty)
 
 
-def grouped(files: Sequence[Path]) -> Groups:
-    """What of some files belongs together, by the parsers that know."""
-    of_file: dict[Path, Path] = {}
-    left_out: dict[Path, str] = {}
+def sets_among(claimed: Sequence[Claim]) -> list[FileSet]:
+    """The sets of files among those claimed, by the parsers that know."""
+    found: list[FileSet] = []
     for parser in parsers().values():
-        if isinstance(parser, GroupingParser):
+        if isinstance(parser, SetParser):
             with blamed(parser):
-                found = parser.groups(files)
-            of_file.update(found.of_file)
-            left_out.update(found.left_out)
-    return Groups(of_file, left_out)
+                found.extend(parser.sets(claimed))
+    return found
 
 
 def is_expected(file: Path) -> bool:
     """Whether a file that no parser claims is one of a profiler by its name."""
     return any(
-        isinstance(parser, GroupingParser) and parser.expects(file) for parser in parsers().values()
+        isinstance(parser, ExpectingParser) and parser.expects(file)
+        for parser in parsers().values()
     )
 
 
@@ -186,11 +192,6 @@ _BY_FIRST_BYTES = {
     b"BZh": "it is compressed with bzip2; unpack it first",
     b"SQLite format 3\0": "it is an SQLite database, which is not supported",
 }
-_BY_WORDS = {
-    b"# To display the perf.data header info": (
-        "it is output of `perf report` or `perf script`; only output of `perf stat` is supported"
-    )
-}
 
 
 def what_it_is(source: Source, head: bytes) -> str:
@@ -201,7 +202,9 @@ def what_it_is(source: Source, head: bytes) -> str:
     for start, what in _BY_FIRST_BYTES.items():
         if head.startswith(start):
             return what
-    for words, what in _BY_WORDS.items():
-        if words in head:
-            return what
-    return Survey.of(head).description() or "its content is not in a supported format"
+    for parser in parsers().values():
+        if isinstance(parser, DescribingParser):
+            with blamed(parser):
+                if described := parser.describe(head):
+                    return described
+    return "its content is not in a supported format"

@@ -55,7 +55,8 @@ class Source:
 
     ``size_bytes`` is the size on disk; ``compression_kind`` one of none, gzip, zstd; ``scratch``
     a folder for temporary files, where it is not the system's. ``columns`` are what the user says
-    of a table's columns: by name, or of a metric by ``name:unit``, label or metric.
+    of a table's columns: by name, or of a metric by ``name:unit``, label or metric. ``beside`` are
+    files of the same set that are read with this one, and belong to its identity.
     """
 
     path: Path
@@ -63,6 +64,7 @@ class Source:
     compression_kind: str
     scratch: Path | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[Source, ...] = ()
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Source:
@@ -252,10 +254,11 @@ class Identity:
 
 
 def identify(source: Source) -> Identity:
-    """Hash the content of `source`, decompressed."""
+    """Hash the content of `source` and of the files beside it, decompressed."""
     digest, size = hashlib.sha256(), 0
-    with source.open() as stream:
-        for piece in stream.pieces():
-            digest.update(piece)
-            size += len(piece)
+    for part in (source, *source.beside):
+        with part.open() as stream:
+            for piece in stream.pieces():
+                digest.update(piece)
+                size += len(piece)
     return Identity(digest.hexdigest(), size)

@@ -14,10 +14,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Counting, Issue, Match, Recipe, Report, Severity
+from tracekit.parser import (
+    Batch,
+    Claim,
+    Counting,
+    FileSet,
+    Issue,
+    Match,
+    Recipe,
+    Report,
+    Severity,
+)
 from tracekit.parsers.nsight_compute.assemble import Assembler, EvidenceSink, Sink
 from tracekit.parsers.nsight_compute.counting import counting
 from tracekit.parsers.nsight_compute.csvpages import HEADER, SUMMARY, CsvPage
+from tracekit.parsers.nsight_compute.pages import pages_of_reports, recording_of
 from tracekit.parsers.nsight_compute.textpage import TextPage, looks_like_it
 from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places
 from tracekit.reading.text.numbers import Notation
@@ -77,7 +88,8 @@ class NsightComputeParser:
         text = as_utf8(head)
         if HEADER.search(text):
             page = "details" if b"Metric Name" in text else "raw"
-            return Match(0.95, f"the header of a CSV {page} page of Nsight Compute")
+            reason = f"the header of a CSV {page} page of Nsight Compute"
+            return Match(0.95, reason, recording_of(text))
         if SUMMARY.search(text):
             return Match(0.95, "the header of an Nsight Compute summary")
         if looks_like_it(text.decode("utf-8", "replace")):
@@ -85,6 +97,10 @@ class NsightComputeParser:
         if _PROF.search(text):
             return Match(0.8, "messages of Nsight Compute (==PROF==, ==WARNING==)")
         return None
+
+    def sets(self, claims: Sequence[Claim]) -> Sequence[FileSet]:
+        """Pages of one report: `x.raw.csv` and `x.details.csv` of one process, in one folder."""
+        return pages_of_reports([claim for claim in claims if claim.format_name == self.name])
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""

@@ -33,6 +33,10 @@ _USUAL_EVENT = re.compile(
     r"\b(?:cycles|instructions|(?:task|cpu)-clock|page-faults|branch(?:es|-misses)|"
     r"cache-(?:misses|references)|context-switches)\b"
 )
+_OF_REPORT = b"# To display the perf.data header info"
+_OTHER_OUTPUT = (
+    "it is output of `perf report` or `perf script`; only output of `perf stat` is supported"
+)
 _PERF_DATA = (b"PERFILE2", b"2ELIFREP", b"PERFFILE")
 _SNIFFED_LINES = 400
 _MOST_SNIFFED = 4096
@@ -85,6 +89,10 @@ class PerfStatParser:
         if any('"counter-value" :' in line and looks_like_it(line.strip()) for line in plain):
             return Match(0.95, "lines of JSON as perf stat -j writes them")
         return _rows_of_csv([line for line in plain if line.strip()][:_SNIFFED_LINES])
+
+    def describe(self, head: bytes) -> str | None:
+        """What perf's other commands print; see `tracekit.parser.DescribingParser`."""
+        return _OTHER_OUTPUT if _OF_REPORT in head else None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Groups, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Claim, FileSet, Issue, Match, Recipe, Report
 from tracekit.parsers.tensorflow_profiler.advice import Advice, wants
 from tracekit.parsers.tensorflow_profiler.events import PlaneEvents, read_events, read_times
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.hosted import HostedOps
-from tracekit.parsers.tensorflow_profiler.logdir import groups_of, is_dump_of_run
+from tracekit.parsers.tensorflow_profiler.logdir import is_dump_of_run, sets_of
 from tracekit.parsers.tensorflow_profiler.operators import Instruction, Known, OpsOfDump
 from tracekit.parsers.tensorflow_profiler.planes import (
     Plane,
@@ -129,9 +129,9 @@ class TensorflowProfilerParser:
         """A dump in the folder of a run."""
         return is_dump_of_run(file)
 
-    def groups(self, files: Sequence[Path]) -> Groups:
+    def sets(self, claims: Sequence[Claim]) -> Sequence[FileSet]:
         """The dumps of all hosts of a run."""
-        return groups_of(files)
+        return sets_of(claim.path for claim in claims)
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a dump; see the module."""

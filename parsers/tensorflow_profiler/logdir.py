@@ -9,30 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from tracekit.parser import Groups
+from tracekit.parser import FileSet
 
 _DUMP = ".xplane.pb"
 _OF_ALL_HOSTS = ("ALL_HOSTS", "perfetto_trace")
 _MADE_OF_IT = f"was made from the dump beside it (*{_DUMP}), which is read instead"
 
 
-def groups_of(files: Iterable[Path]) -> Groups:
+def sets_of(files: Iterable[Path]) -> list[FileSet]:
     """The runs among some files, without what was made of their dumps."""
     runs: dict[Path, list[Path]] = {}
     for file in files:
         folder = file.resolve().parent
         if _is_run(folder):
             runs.setdefault(folder, []).append(file)
-    derived = {
-        file
-        for members in runs.values()
-        for file in members
-        if not _is_dump(file) and _is_made_of(file, members)
-    }
-    of_file = {
-        file: run for run, members in runs.items() for file in members if file not in derived
-    }
-    return Groups(of_file, dict.fromkeys(derived, _MADE_OF_IT))
+    return [_set_of(folder, members) for folder, members in runs.items()]
+
+
+def _set_of(folder: Path, members: list[Path]) -> FileSet:
+    derived = {file for file in members if not _is_dump(file) and _is_made_of(file, members)}
+    read = {file: () for file in members if file not in derived}
+    return FileSet(folder.name, read, dict.fromkeys(derived, _MADE_OF_IT))
 
 
 def is_dump_of_run(file: Path) -> bool:

@@ -66,12 +66,16 @@ def ingest(
 
 def _refuse_mixed(jobs: list[Job], options: Options) -> None:
     """A run is one profile: two of them are two runs."""
-    profiles = sorted({job.group for job in jobs if job.group is not None})
-    if options.run_name is not None and len(profiles) > 1:
-        folders = ", ".join(str(profile) for profile in profiles[:_FEW])
+    found = {id(job.of_set): job for job in jobs if job.file_set is not None}
+    if options.run_name is not None and len(found) > 1:
+        profiles = (
+            f"{job.file_set.name} in {job.source.path.parent}"
+            for job in found.values()
+            if job.file_set is not None
+        )
         raise UsageError(
-            f"--run {options.run_name}: found {len(profiles)} profiles, each a separate run: "
-            f"{folders}; name the folder of one of them, or omit --run"
+            f"--run {options.run_name}: found {len(found)} profiles, each a separate run: "
+            f"{', '.join(sorted(profiles)[:_FEW])}; name the files of one of them, or omit --run"
         )
 
 

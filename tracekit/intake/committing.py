@@ -12,7 +12,7 @@ from typing import Any
 from tracekit._version import __version__
 from tracekit.attribution import attributed
 from tracekit.errors import FormatError, StrictError
-from tracekit.intake.job import Job, Outcome, stamp_of
+from tracekit.intake.job import Job, Outcome, stamps_of
 from tracekit.intake.options import Options, storable
 from tracekit.intake.reading import write_rows
 from tracekit.parser import Issue, Report
@@ -55,7 +55,7 @@ def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
     report, rows = job.results[-1].report, _total(result.rows for result in job.results)
     if options.is_strict:
         _refuse_damage(job.source, report)
-    if stamp_of(job.source.path) != job.stamp:
+    if stamps_of(job.source) != job.stamps:
         raise FormatError(
             f"{job.source.path}: the file changed while it was read; nothing was kept. "
             "Ingest it again when it is complete"
@@ -85,19 +85,19 @@ def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
 def _run_of(job: Job, options: Options, store: Store) -> tuple[str, str]:
     """Id and name of the run that a source belongs to.
 
-    Without a name it is its own run, but for files of one group: those are a run together,
+    Without a name it is its own run, except files of one set: they are one run,
     whose id comes from what is in them, as any; or that of one which is in already.
     """
     if options.run_name:
         return run_id_of(options.run_name), options.run_name
-    if job.group is None:
+    if job.file_set is None:
         return "r" + job.known_identity().source_id[1:], storable(_stem(job.source.path))
-    members = sorted(other.known_identity().source_id for other in job.of_group)
+    members = sorted(other.known_identity().source_id for other in job.of_set)
     known = next(filter(None, map(store.commit_of, members)), None)
     if known is not None:
-        return known.run_id, storable(job.group.name)
+        return known.run_id, storable(job.file_set.name)
     digest = sha256(" ".join(members).encode()).hexdigest()
-    return f"r{digest[:15]}", storable(job.group.name)
+    return f"r{digest[:15]}", storable(job.file_set.name)
 
 
 def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

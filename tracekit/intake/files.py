@@ -4,55 +4,81 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
 from tracekit.errors import FormatError, UsageError
-from tracekit.intake.job import Job, Listener, stamp_of, status_of
-from tracekit.parser import Groups
+from tracekit.intake.job import Job, Listener, stamps_of, status_of
+from tracekit.parser import Claim, FileSet
 from tracekit.registry import (
     SURE,
     Detection,
     chosen,
     claims,
     detect,
-    grouped,
     is_expected,
+    sets_among,
     what_it_is,
 )
 from tracekit.source import Source
 from tracekit.store import STORE_MARK
 
-Found = tuple[Source, Detection]
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A file that is read, and by which parser; `is_named` if not found in a folder."""
+
+    source: Source
+    detection: Detection
+    is_named: bool
+
+    @property
+    def claim(self) -> Claim:
+        """What parsers are told about it."""
+        return Claim(self.source.path, self.detection.parser.name, self.detection.match)
 
 
 def jobs_of(
     paths: Iterable[str | os.PathLike[str]], format_name: str | None, listener: Listener
 ) -> list[Job]:
-    """A job for each file, those in folders among them; raises FormatError, UsageError."""
-    seen: set[Path] = set()
-    jobs: list[Job] = []
-    for path in map(_named, paths):
-        if stat.S_ISDIR(status_of(path).st_mode):
-            found = _found_below(path, format_name, listener)
-            groups = grouped([source.path for source, _ in found])
+    """A job for each source, those in folders among them; raises FormatError, UsageError."""
+    found: dict[Path, _Found] = {}
+    for given in map(_named, paths):
+        if stat.S_ISDIR(status_of(given).st_mode):
+            files = _found_below(given, format_name, listener)
         else:
-            found, groups = [_named_file(path, format_name)], Groups()
-        for source, detection in found:
-            file = source.path
-            if file.resolve() not in seen and file not in groups.left_out:
-                seen.add(file.resolve())
-                job = Job(len(jobs), source, detection, stamp_of(file))
-                job.group = groups.of_file.get(file)
-                jobs.append(job)
-        for file, reason in sorted(groups.left_out.items()):
-            listener.left_out(file, reason)
-    together: dict[Path, list[Job]] = {}
-    for job in jobs:
-        if job.group is not None:
-            job.of_group = together.setdefault(job.group, [])
-            together[job.group].append(job)
+            files = [_named_file(given, format_name)]
+        for file in files:
+            found.setdefault(file.source.path.resolve(), file)
+    sets = sets_among([file.claim for file in found.values() if not file.is_named])
+    for path, reason in sorted(item for each in sets for item in each.left_out.items()):
+        listener.left_out(path, reason)
+    # A file that is named is a run of its own, but is read with what belongs beside it.
+    named = sets_among([file.claim for file in found.values() if file.is_named])
+    jobs = _jobs(found.values(), [*sets, *named], {path for each in sets for path in each.left_out})
+    by_path = {job.source.path: job for job in jobs}
+    for each in sets:
+        together = [by_path[path] for path in each.files]
+        for job in together:
+            job.file_set, job.of_set = each, together
+    return jobs
+
+
+def _jobs(
+    found: Collection[_Found], sets: Iterable[FileSet], left_out: Collection[Path]
+) -> list[Job]:
+    """A job for each file that is a source, with the sources that are read with it."""
+    beside = {file: others for each in sets for file, others in each.files.items()}
+    companions = {other for others in beside.values() for other in others}
+    sources = {file.source.path: file.source for file in found}
+    jobs: list[Job] = []
+    for path, file in zip(sources, found, strict=True):
+        if path not in left_out and path not in companions:
+            others = tuple(sources[other] for other in beside.get(path, ()))
+            source = replace(file.source, beside=others)
+            jobs.append(Job(len(jobs), source, file.detection, stamps_of(source)))
     return jobs
 
 
@@ -63,13 +89,13 @@ def _named(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def _named_file(path: Path, format_name: str | None) -> Found:
+def _named_file(path: Path, format_name: str | None) -> _Found:
     """A file that was named, and the parser for it."""
     if format_name is not None:
         source = source_at(path)
-        return source, detect(source, format_name)
+        return _Found(source, detect(source, format_name), is_named=True)
     source, head = _with_head(path)
-    return source, chosen(source, head, claims(head))
+    return _Found(source, chosen(source, head, claims(head)), is_named=True)
 
 
 def source_at(path: Path) -> Source:
@@ -100,9 +126,9 @@ def _refuse_irregular(path: Path) -> None:
         )
 
 
-def _found_below(folder: Path, format_name: str | None, listener: Listener) -> list[Found]:
+def _found_below(folder: Path, format_name: str | None, listener: Listener) -> list[_Found]:
     """The files in a folder that some parser claims; others are skipped."""
-    found: list[Found] = []
+    found: list[_Found] = []
     passed = 0
     for file in _walked(folder):
         source, head = _with_head(file)
@@ -113,9 +139,9 @@ def _found_below(folder: Path, format_name: str | None, listener: Listener) -> l
             if match.certainty >= SURE or parser.name == format_name
         }
         if claimed_by and format_name is None:
-            found.append((source, chosen(source, head, claimed)))
+            found.append(_Found(source, chosen(source, head, claimed), is_named=False))
         elif format_name in claimed_by:
-            found.append((source, detect(source, format_name)))
+            found.append(_Found(source, detect(source, format_name), is_named=False))
         elif format_name is None and is_expected(file):
             listener.left_out(file, what_it_is(source, head))
         else:

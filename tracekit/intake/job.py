@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from tracekit.errors import FormatError
-from tracekit.parser import Issue, Report
+from tracekit.parser import FileSet, Issue, Report
 from tracekit.registry import Detection, blamed
 from tracekit.source import Identity, Source, identify
 
@@ -64,20 +64,20 @@ class PartResult:
 
 @dataclass(slots=True)
 class Job:
-    """One source on its way in; `stamp` is what the file looked like before it was read.
+    """One source on its way in; `stamps` are what its files looked like before they were read.
 
-    `group` is the folder of the profiler's run that it belongs to, with the jobs `of_group`.
+    `file_set` is the profile that it is a part of, with the jobs `of_set`.
     """
 
     number: int
     source: Source
     detection: Detection
-    stamp: tuple[int, int]
+    stamps: tuple[tuple[int, int], ...]
     parts: Sequence[Any] = ()
     results: list[PartResult] = field(default_factory=list)
     identity: Identity | None = None
-    group: Path | None = None
-    of_group: Sequence[Job] = ()
+    file_set: FileSet | None = None
+    of_set: Sequence[Job] = ()
     assumed: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
     def known_identity(self) -> Identity:
@@ -98,10 +98,10 @@ def status_of(path: Path) -> os.stat_result:
         ) from error
 
 
-def stamp_of(path: Path) -> tuple[int, int]:
-    """What a file looks like from outside: its size, and when it was written."""
-    status = status_of(path)
-    return status.st_size, status.st_mtime_ns
+def stamps_of(source: Source) -> tuple[tuple[int, int], ...]:
+    """What the files of a source look like from outside: their size, and when they were written."""
+    found = [status_of(each.path) for each in (source, *source.beside)]
+    return tuple((status.st_size, status.st_mtime_ns) for status in found)
 
 
 def content_guess(source: Source) -> int:

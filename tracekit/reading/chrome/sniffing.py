@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _CATEGORY = re.compile(rb'"cat"\s*:\s*"([^"]{1,80})"')
 _PHASE = re.compile(rb'"ph"\s*:\s*"([A-Za-z])"')
@@ -21,17 +22,10 @@ class Survey:
     phases: frozenset[str]
     head: bytes
 
-    @classmethod
-    def of(cls, head: bytes) -> Survey:
+    @staticmethod
+    def of(head: bytes) -> Survey:
         """Look at `head`; never raises."""
-        body = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-        return cls(
-            root=body[:1].decode("latin-1") if _ROOT.match(body) else "",
-            keys=_names(_KEY, body),
-            categories=_names(_CATEGORY, body),
-            phases=_names(_PHASE, body),
-            head=body,
-        )
+        return _survey(head)
 
     def description(self) -> str | None:
         """What a JSON file is that no parser claims; None if it is not JSON."""
@@ -41,6 +35,18 @@ class Survey:
             seen = ", ".join(sorted(self.categories)[:4]) or "none"
             return f"it is a Chrome trace of an unsupported tool (categories seen: {seen})"
         return "it is JSON, but has no trace events"
+
+
+@lru_cache(maxsize=1)  # each dialect asks for the same head
+def _survey(head: bytes) -> Survey:
+    body = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return Survey(
+        root=body[:1].decode("latin-1") if _ROOT.match(body) else "",
+        keys=_names(_KEY, body),
+        categories=_names(_CATEGORY, body),
+        phases=_names(_PHASE, body),
+        head=body,
+    )
 
 
 def _names(pattern: re.Pattern[bytes], body: bytes) -> frozenset[str]:
