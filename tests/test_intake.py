@@ -860,12 +860,8 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def durations(store: Path) -> list[int]:
-    return (
-        Database(open_store(store))
-        .sql("SELECT dur_ns FROM slice ORDER BY 1")
-        .table["dur_ns"]
-        .to_pylist()
-    )
+    found = Database(open_store(store)).sql("SELECT dur_ns FROM slice ORDER BY 1")
+    return [int(value) for value in found.table["dur_ns"].to_pylist()]
 
 
 @pytest.mark.parametrize("is_named", [False, True])
