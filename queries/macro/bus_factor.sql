@@ -2,9 +2,9 @@
 -- bandwidth; NULL for a kind without one."
 -- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md, Summary; of gather and scatter src/gather.cu
 -- and src/scatter.cu"
--- [parameters]
--- collective_kind = {type = "VARCHAR", doc = "allreduce …"}
--- rank_count = {type = "BIGINT", doc = "n: ranks in the group"}
+-- parameters = "collective_kind rank_count"
+-- collective_kind = "VARCHAR: allreduce …"
+-- rank_count = "BIGINT: n: ranks in the group"
 case
     when collective_kind = 'allreduce'
     then ratio(2 * (rank_count - 1), rank_count)

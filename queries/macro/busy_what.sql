@@ -2,11 +2,10 @@
 -- that neither is."
 -- source = "NVIDIA Nsight Compute, rule SOLBottleneck; docs/metrics.md, section Bound and near
 -- what"
--- [parameters]
--- compute_throughput_ratio = {type = "DOUBLE", doc = "the report's own share of peak: compute;
--- NULL if it has none"}
--- memory_throughput_ratio = {type = "DOUBLE", doc = "the same: memory, of its busiest part"}
--- busy_from = {type = "DOUBLE", doc = "least share that is busy"}
+-- parameters = "compute_throughput_ratio memory_throughput_ratio busy_from"
+-- compute_throughput_ratio = "DOUBLE: the report's own share of peak: compute; NULL if it has none"
+-- memory_throughput_ratio = "DOUBLE: the same: memory, of its busiest part"
+-- busy_from = "DOUBLE: least share that is busy"
 case
     when
         memory_throughput_ratio >= busy_from

@@ -2,14 +2,9 @@
 -- cut or was edited there. No figure is of them."
 -- source = "docs/metrics.md, section Processor counters: a part is never shown as the whole"
 -- needs = ["measurement"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- measurement_index = {type = "BIGINT", doc = "measurement"}
--- interval_index = {type = "BIGINT", doc = "interval"}
--- dur_ns = {type = "BIGINT", doc = "its length"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id measurement_index interval_index dur_ns"
+-- dur_ns = "its length"
 with
     intervals as (
         select

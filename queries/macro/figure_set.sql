@@ -5,17 +5,14 @@
 -- counters"
 -- needs = ["measurement"]
 -- depends = ["cpu_known"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- set_name = {type = "VARCHAR", doc = "the set; user for the user's own"}
--- figure_name = {type = "VARCHAR", doc = "what the sum of its events is: fp64, fp32, fp16, any,
--- dram_read, dram_write, dram or blind"}
--- set_rank = {type = "BIGINT", doc = "which counts where several are complete: the lowest"}
--- event_name = {type = "VARCHAR", doc = "one of its events"}
--- is_of_family = {type = "BOOLEAN", doc = "the processor is known to have the set"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id set_name figure_name set_rank event_name is_of_family"
+-- set_name = "VARCHAR: the set; user for the user's own"
+-- figure_name = "VARCHAR: what the sum of its events is: fp64, fp32, fp16, any, dram_read,
+-- dram_write, dram or blind"
+-- set_rank = "BIGINT: which counts where several are complete: the lowest"
+-- event_name = "one of its events"
+-- is_of_family = "BOOLEAN: the processor is known to have the set"
 with
     family as (
         select

@@ -1,19 +1,19 @@
 -- purpose = "Which compute ceiling a launch is held to: that of most of its operations; fp32
 -- where it did none."
 -- source = "docs/metrics.md, section low_utilization_kernels and kernel_figures"
--- [parameters]
--- of_fp64 = {type = "BIGINT", doc = "operations: FP64"}
--- of_fp32 = {type = "BIGINT", doc = "the same: FP32"}
--- of_fp16 = {type = "BIGINT", doc = "the same: FP16, by its convention"}
--- of_tensor_fp64 = {type = "BIGINT", doc = "the same: tensor operations on FP64"}
--- of_tensor_tf32 = {type = "BIGINT", doc = "the same: tensor operations on TF32"}
--- of_tensor_bf16 = {type = "BIGINT", doc = "the same: tensor operations on BF16"}
--- of_tensor_fp16 = {type = "BIGINT", doc = "the same: tensor operations on FP16"}
--- of_tensor_fp8 = {type = "BIGINT", doc = "the same: tensor operations on FP8"}
--- of_tensor_fp4 = {type = "BIGINT", doc = "the same: tensor operations on FP4"}
--- of_tensor_mixed = {type = "BIGINT", doc = "the same: tensor operations of several types added
--- up"}
--- of_tensor_int8 = {type = "BIGINT", doc = "the same: tensor operations on integers"}
+-- parameters = "of_fp64 of_fp32 of_fp16 of_tensor_fp64 of_tensor_tf32 of_tensor_bf16
+-- of_tensor_fp16 of_tensor_fp8 of_tensor_fp4 of_tensor_mixed of_tensor_int8"
+-- of_fp64 = "BIGINT: operations: FP64"
+-- of_fp32 = "BIGINT: the same: FP32"
+-- of_fp16 = "BIGINT: the same: FP16, by its convention"
+-- of_tensor_fp64 = "BIGINT: the same: tensor operations on FP64"
+-- of_tensor_tf32 = "BIGINT: the same: tensor operations on TF32"
+-- of_tensor_bf16 = "BIGINT: the same: tensor operations on BF16"
+-- of_tensor_fp16 = "BIGINT: the same: tensor operations on FP16"
+-- of_tensor_fp8 = "BIGINT: the same: tensor operations on FP8"
+-- of_tensor_fp4 = "BIGINT: the same: tensor operations on FP4"
+-- of_tensor_mixed = "BIGINT: the same: tensor operations of several types added up"
+-- of_tensor_int8 = "BIGINT: the same: tensor operations on integers"
 list_max(
     [
         -- of equal numbers the first

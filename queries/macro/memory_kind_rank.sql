@@ -1,6 +1,7 @@
 -- purpose = "Place of a kind of memory in tables and figures, from 1; NULL of what is none."
 -- source = "docs/metrics.md, section Memory by kind"
--- parameters = {kind = {type = "VARCHAR", doc = "kind of memory"}}
+-- parameters = "kind"
+-- kind = "VARCHAR: kind of memory"
 list_position(
     [
         'weights',

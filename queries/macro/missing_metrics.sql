@@ -2,17 +2,14 @@
 -- comma-separated them; NULL if nothing is missing."
 -- source = "docs/metrics.md, section Work; names as of Nsight Compute 2025.3 and nvprof"
 -- depends = ["tensor_metrics"]
--- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability; NULL if unknown"}
--- generation = {type = "BIGINT", doc = "major compute capability; below 7 it is nvprof that
--- counts"}
--- lacks_fp64 = {type = "BOOLEAN", doc = "FP64 was not collected"}
--- lacks_fp32 = {type = "BOOLEAN", doc = "FP32 was not collected"}
--- lacks_packed = {type = "BOOLEAN", doc = "FP32 of two in one instruction was not collected, of a
--- device that has it"}
--- lacks_fp16 = {type = "BOOLEAN", doc = "FP16 was not collected"}
--- tensor_kinds = {type = "VARCHAR", doc = "list of the types of which tensor operations were not;
--- NULL for none"}
+-- parameters = "capability generation lacks_fp64 lacks_fp32 lacks_packed lacks_fp16 tensor_kinds"
+-- generation = "major compute capability; below 7 it is nvprof that counts"
+-- lacks_fp64 = "BOOLEAN: FP64 was not collected"
+-- lacks_fp32 = "BOOLEAN: FP32 was not collected"
+-- lacks_packed = "BOOLEAN: FP32 of two in one instruction was not collected, of a device that has
+-- it"
+-- lacks_fp16 = "BOOLEAN: FP16 was not collected"
+-- tensor_kinds = "VARCHAR: list of the types of which tensor operations were not; NULL for none"
 nullif(
     array_to_string(
         case

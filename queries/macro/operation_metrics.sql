@@ -2,9 +2,7 @@
 -- what missing_metrics names where nothing was counted, and operations on integers."
 -- source = "docs/metrics.md, section Work"
 -- depends = ["has_packed_fp32", "missing_metrics", "tensor_kinds", "tensor_metrics"]
--- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability, e.g. 9.0"}
--- generation = {type = "BIGINT", doc = "its major number"}
+-- parameters = "capability generation"
 concat_ws(
     ',',
     missing_metrics(

@@ -3,8 +3,7 @@
 -- source = "functions (kernel_function) of cuBLAS, cuDNN, CUTLASS, NCCL, Triton, MIOpen, Tensile,
 -- PyTorch and TensorFlow kernels; docs/metrics.md, section Names of kernels"
 -- depends = ["is_communication"]
--- [parameters]
--- kernel_name = {type = "VARCHAR", doc = "name of the kernel"}
+-- parameters = "kernel_name"
 list_transform(
     [kernel_function(kernel_name)],
     lambda function: case

@@ -5,15 +5,11 @@
 -- section Steps and the stable phase"
 -- needs = ["attribution"]
 -- depends = ["step_span", "unlike_steps"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source: each that has steps, or work on a device"}
--- first_step_index = {type = "BIGINT", doc = "first step of the phase; NULL if there is none"}
--- last_step_index = {type = "BIGINT", doc = "last step of it"}
--- step_count = {type = "BIGINT", doc = "steps in it; 0 where there is none"}
--- reason = {type = "VARCHAR", doc = "why there is none"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id first_step_index last_step_index step_count reason"
+-- first_step_index = "BIGINT: first step of the phase; NULL if there is none"
+-- last_step_index = "BIGINT: last step of it"
+-- step_count = "steps in it; 0 where there is none"
 with
     spans as materialized(from step_span(wanted_run)),
     -- parts of 256 steps: pairs of all steps would be too many where there are a hundred thousand

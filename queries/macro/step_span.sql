@@ -2,26 +2,18 @@
 -- else those detected; with their time on the devices and their work."
 -- source = "Zhu 2018 (TBD), sect. 3.4; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- step_index = {type = "BIGINT", doc = "number of the step"}
--- step_kind = {type = "VARCHAR", doc = "host, device or detected"}
--- mark_start_ns = {type = "BIGINT", doc = "start of the mark: the span that the loop, the device
--- or the detection gives the step"}
--- mark_ns = {type = "BIGINT", doc = "its duration"}
--- start_ns = {type = "BIGINT", doc = "start of the first work launched in the step; NULL without
--- any"}
--- end_ns = {type = "BIGINT", doc = "start of the first work of the next step; of the last one (or
--- before a step that is not there) the end of its work or of its mark, the later; of its work
--- where that begins before the mark"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the step: end_ns - start_ns; without work on a
--- device mark_ns"}
--- work_count = {type = "BIGINT", doc = "kernels, copies and memsets launched in it"}
--- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
--- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id step_index-number step_kind mark_start_ns mark_ns start_ns end_ns
+-- elapsed_ns work_count-step kernel_count-step kernel_ns"
+-- step_kind = "VARCHAR: host, device or detected"
+-- mark_start_ns = "BIGINT: start of the mark: the span that the loop, the device or the detection
+-- gives the step"
+-- mark_ns = "BIGINT: its duration"
+-- start_ns = "start of the first work launched in the step; NULL without any"
+-- end_ns = "start of the first work of the next step; of the last one (or before a step that is
+-- not there) the end of its work or of its mark, the later; of its work where that begins before
+-- the mark"
+-- elapsed_ns = "time of the step: end_ns - start_ns; without work on a device mark_ns"
 with
     recorded as materialized(
         from step

@@ -2,11 +2,10 @@
 -- that names those there are."
 -- source = "docs/metrics.md, section Sweeps"
 -- depends = ["sweep_column"]
--- [parameters]
--- wanted_role = {type = "VARCHAR", doc = "label or metric, or % for either"}
--- wanted_name = {type = "VARCHAR", doc = "its name; NULL if none is asked for"}
--- [columns]
--- unknown_name = {type = "VARCHAR", doc = "never there"}
+-- parameters = "wanted_role wanted_name"
+-- wanted_role = "VARCHAR: label or metric, or % for either"
+-- wanted_name = "VARCHAR: its name; NULL if none is asked for"
+-- columns = "unknown_name"
 with
     there as (
         select

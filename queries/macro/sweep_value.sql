@@ -3,13 +3,11 @@
 -- source = "docs/metrics.md, section Sweeps: what need not be said"
 -- needs = ["run"]
 -- depends = ["configuration_label", "run_title"]
--- [parameters]
--- wanted_label = {type = "VARCHAR", doc = "which label; NULL: no row"}
--- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
--- [columns]
--- choice_name = {type = "VARCHAR", doc = "the value; a number always written in one way"}
--- is_chosen = {type = "BOOLEAN", doc = "false: which of two is the baseline would be a guess"}
+-- parameters = "wanted_label wanted_runs wanted_ids"
+-- wanted_label = "which label; NULL: no row"
+-- columns = "choice_name is_chosen"
+-- choice_name = "VARCHAR: the value; a number always written in one way"
+-- is_chosen = "BOOLEAN: false: which of two is the baseline would be a guess"
 with
     there as (
         select distinct

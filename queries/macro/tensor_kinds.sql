@@ -2,9 +2,7 @@
 -- whose operations have all to be counted for a sum that is 0."
 -- source = "NVIDIA Nsight Compute, section SpeedOfLight_HierarchicalTensorRooflineChart;
 -- docs/metrics.md, section Work"
--- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability, e.g. 9.0; NULL if unknown"}
--- generation = {type = "BIGINT", doc = "its major number"}
+-- parameters = "capability generation"
 case
     when generation < 7
     then []

@@ -3,13 +3,7 @@
 -- source = "table source_file, view report_page"
 -- needs = ["source_file"]
 -- depends = ["report_page"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- page_kind = {type = "VARCHAR", doc = "page of the report it is: details, raw, text or summary;
--- NULL for several of them, or none"}
--- is_shared = {type = "BOOLEAN", doc = "several pages in the run, which may be of the same
--- launches"}
+-- columns = "run_id source_id page_kind is_shared"
 select run_id, source_id, page_kind, sum(page_count) over (partition by run_id) > 1 as is_shared
 from stored_table
 join report_page using (run_id, source_id)

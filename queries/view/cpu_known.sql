@@ -3,18 +3,13 @@
 -- source = "tables measurement, assumption, device_model and cpu_family"
 -- needs = ["measurement"]
 -- depends = ["device_key"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_name = {type = "VARCHAR", doc = "name; NULL if unknown"}
--- model_name = {type = "VARCHAR", doc = "the known processor of that name; NULL if there is none,
--- or if a GPU has that name"}
--- vendor_name = {type = "VARCHAR", doc = "whose events it has: that of its architecture (Arm for
--- a core of Arm's, whoever makes the processor), else by the user's word, else that of the known
--- processor"}
--- architecture_name = {type = "VARCHAR", doc = "e.g. skylake-server; by the user's word, else
--- that of the known processor"}
--- core_count = {type = "BIGINT", doc = "cores of all its sockets; as above"}
+-- columns = "run_id source_id device_name model_name vendor_name architecture_name core_count"
+-- model_name = "the known processor of that name; NULL if there is none, or if a GPU has that name"
+-- vendor_name = "VARCHAR: whose events it has: that of its architecture (Arm for a core of Arm's,
+-- whoever makes the processor), else by the user's word, else that of the known processor"
+-- architecture_name = "VARCHAR: e.g. skylake-server; by the user's word, else that of the known
+-- processor"
+-- core_count = "BIGINT: cores of all its sockets; as above"
 with
     said as (
         select

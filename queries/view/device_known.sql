@@ -5,14 +5,9 @@
 -- source = "tables device, op_stat, configuration, assumption and device_model, view cpu_known"
 -- needs = ["device"]
 -- depends = ["cpu_known", "device_key"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device as the file numbers it; NULL if it does not"}
--- device_name = {type = "VARCHAR", doc = "name; NULL if unknown"}
--- model_name = {type = "VARCHAR", doc = "the known device of that name; NULL if there is none"}
--- compute_capability = {type = "VARCHAR", doc = "as the file says, else that of the known device"}
--- capability_major = {type = "BIGINT", doc = "what is before its point"}
+-- columns = "run_id source_id device_id device_name model_name compute_capability capability_major"
+-- compute_capability = "as the file says, else that of the known device"
+-- capability_major = "BIGINT: what is before its point"
 with
     given as (
         select run_id, source_id, any_value(name) as given_name

@@ -3,12 +3,8 @@
 -- source = "docs/metrics.md, section Which kernels count"
 -- needs = ["kernel_counter"]
 -- depends = ["counter_source", "kernel_launch"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the counters"}
--- event_id = {type = "BIGINT", doc = "the launch: `kernel.event_id`"}
--- other_ns = {type = "BIGINT", doc = "duration in the other recording, of all launches the row
--- stands for"}
+-- columns = "run_id source_id event_id-kernel other_ns"
+-- other_ns = "BIGINT: duration in the other recording, of all launches the row stands for"
 with
     counted as not materialized(
         select

@@ -2,9 +2,8 @@
 -- label batch."
 -- source = "docs/metrics.md, section Steps and the stable phase"
 -- depends = ["label_value"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- sample_count = {type = "DOUBLE", doc = "samples"}
+-- columns = "run_id sample_count"
+-- sample_count = "DOUBLE: samples"
 select run_id, coalesce(max(case when is_metric then value end), max(value)) as sample_count
 from
     (
