@@ -1,4 +1,4 @@
--- purpose = "Every event of a source has a row or is counted as skipped: rows + skips = events."
+-- purpose = "Each event of a source has a row or is counted as skipped: rows + skips = events."
 -- source = "docs/formats.md: the account"
 -- needs = ["source_file"]
 -- columns = "source_id event_count row_count skipped_count"

@@ -1,5 +1,5 @@
 -- purpose = "Operations of one precision: add + multiply + 2 FMA, from counts, else from rates
--- and cycles; NULL unless all three are known one way."
+-- and cycles; NULL unless all three are known in one of these ways."
 -- source = "NVIDIA Nsight Compute, section SpeedOfLight_RooflineChart; Wang Y. 2020 (Time-Based
 -- Roofline), sect. III"
 -- parameters = "add_inst mul_inst fma_inst add_rate mul_rate fma_rate cycles"

@@ -1,24 +1,24 @@
--- purpose = "Operators of a timeline grouped and added up: time, share, calls, work (measured or
--- modelled), rates, what bounds them; what no operator has is a row too."
+-- purpose = "Operators of a timeline in groups: time, share, calls, work (measured or modeled),
+-- rates and bound; with a row for work without an operator."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
 -- depends = ["attributed_op_work", "bound_of", "nearest_of", "one_or_mixed"]
 -- parameters = "wanted_run wanted_phase grouping_kind wanted_depth wanted_provenance"
--- grouping_kind = "name, shape (name and types and shapes of the arguments), family or module
--- (whose path is kept in full or cut)"
+-- grouping_kind = "name, shape (name, argument types and shapes), family or module (full or
+-- truncated path)"
 -- wanted_provenance = "VARCHAR: measured, modelled or best, as of attributed_op_work"
 -- columns = "run_id group_name input_dims input_types family_name is_operator total_ns-group
 -- share_ratio basis call_count mean_ns-calls kernel_count kernel_ns copy_count host_ns total_flop
 -- total_bytes known_ratio intensity_flop_per_byte achieved_flop_per_s achieved_bytes_per_s
 -- utilization_ratio fp32_utilization_ratio-counters bandwidth_ratio roof_ratio-known bound_kind
 -- nearest_name ceiling_name provenance_kind work_reason reason"
--- group_name = "operator, family or module; NULL: of none"
--- family_name = "family; of several that with the most time"
--- is_operator = "BOOLEAN: the time is of operators; false: of none"
--- basis = "whose time it is: kernels, host operators or mixed"
--- total_bytes = "bytes that are known: measured ones of device memory, modelled ones the least"
--- ceiling_name = "compute peak; of several that with the most time"
--- reason = "why a figure is, or why it is above its peak"
+-- group_name = "operator, family or module; NULL without an operator"
+-- family_name = "family; if several, the one with the most time"
+-- is_operator = "BOOLEAN: whether the time belongs to operators"
+-- basis = "source of the times: kernels, host operators or mixed"
+-- total_bytes = "known bytes: measured in device memory, or the modeled minimum"
+-- ceiling_name = "compute peak; if several, the one with the most time"
+-- reason = "why a value is NULL, or above its peak"
 with
     pieces as (
         select

@@ -1,34 +1,33 @@
--- purpose = "Operators of a timeline by calling context: their time on devices, calls and work
--- (by counters joined, else modelled), held against the peaks of their devices."
+-- purpose = "Operators of a timeline by calling context: device time, calls and work (joined
+-- counters, else modeled), compared with the device peaks."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
 -- depends = ["step_window", "work_by_context", "device_ceiling", "device_known", "peak_of_work",
 -- "time_at_peak", "joined_bound"]
 -- parameters = "wanted_run wanted_phase wanted_provenance"
--- wanted_provenance = "VARCHAR: measured, modelled or best: measured where all kernels have
--- counters, else modelled, else of those that have"
+-- wanted_provenance = "VARCHAR: measured, modelled or best: measured if all kernels have
+-- counters, else modeled"
 -- columns = "run_id source_id context_id name family_name input_dims input_types module_path
 -- phase_kind basis total_ns kernel_ns kernel_count copy_count call_count host_ns total_flop
 -- total_bytes is_whole work_ns is_known provenance_kind reason device_name-several ceiling_name
 -- peak_flop_per_s peak_bytes_per_s compute_ns bandwidth_ns fp32_flop fp32_roof peak_reason"
--- context_id = "`calling_context` whose work is done: unit_context_id of work_by_context; NULL:
--- of no context"
--- name = "its operator; NULL: the time is of none"
--- module_path = "VARCHAR: module it is called in"
--- basis = "whose time total_ns is: kernels (with copies and memsets), or of a source without
--- kernels host operators"
+-- context_id = "unit_context_id of work_by_context; NULL without a context"
+-- name = "operator; NULL without one"
+-- module_path = "VARCHAR: module that calls it"
+-- basis = "source of total_ns: kernels (with copies and memsets), or host operators without
+-- kernels"
 -- total_ns = "sum of the durations of the kernels, copies and memsets; of host operators host_ns"
--- kernel_ns = "that of the kernels; NULL of host operators"
--- call_count = "calls of the operator that launched any; of host operators all. NULL if none of
--- them is there"
--- total_bytes = "measured: bytes of device memory; modelled: minimum bytes that they read and
--- write"
--- is_whole = "BOOLEAN: operations and bytes are those of all of its kernels"
--- work_ns = "BIGINT: what of total_ns they are of: less where only some kernels have counters"
+-- kernel_ns = "time of the kernels; NULL for host operators"
+-- call_count = "calls that launched work; for host operators all calls; NULL if none is in the
+-- file"
+-- total_bytes = "measured: bytes of device memory; modelled: minimum bytes read and written"
+-- is_whole = "BOOLEAN: operations and bytes cover all of its kernels"
+-- work_ns = "BIGINT: part of total_ns that operations and bytes cover: less if some kernels lack
+-- counters"
 -- is_known = "BOOLEAN: both are known"
--- reason = "why one of them is unknown, or not of all kernels"
--- peak_flop_per_s = "the peak; NULL if it is unknown, or not that of all devices it ran on"
--- fp32_flop = "DOUBLE: FP32 operations of the kernels that have counters and whose peak is known"
+-- reason = "why operations or bytes are unknown or incomplete"
+-- peak_flop_per_s = "compute peak; NULL if unknown or not equal on all its devices"
+-- fp32_flop = "DOUBLE: FP32 operations of the kernels with counters and a known peak"
 -- fp32_roof = "DOUBLE: the FP32 operations, times 1e9, that these could do in their time"
 -- peak_reason = "VARCHAR: why one of these is NULL if the work is known"
 with

@@ -1,5 +1,5 @@
--- purpose = "What the algorithm bandwidth of a collective is multiplied with to get its bus
--- bandwidth; NULL for a kind without one."
+-- purpose = "Factor from algorithm bandwidth to bus bandwidth of a collective; NULL for a kind
+-- without one."
 -- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md, Summary; of gather and scatter src/gather.cu
 -- and src/scatter.cu"
 -- parameters = "collective_kind rank_count"

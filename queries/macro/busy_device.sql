@@ -1,5 +1,5 @@
--- purpose = "How long each device was busy in some steps, and the FP32 operations of its kernels:
--- by joined counters, else by those of the run itself."
+-- purpose = "Busy time of each device in some steps, and FP32 operations of its kernels (joined
+-- counters, else those of the run)."
 -- source = "Zhu 2018 (TBD), eq. 1 and 2; docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "device_time", "work_by_name", "joined_bound", "device_peak",
@@ -8,8 +8,8 @@
 -- columns = "run_id source_id-rank device_id elapsed_ns busy_ns busy_with_transfers_ns
 -- compute_ns-busy sum_ns-kernels overlapping_count kernel_count-timed fp32_flop-run
 -- fp32_flop_per_s fp32_reason-utilization fp32_known_ratio peak_ns"
--- peak_ns = "DOUBLE: time of all operations, each at the peak of its precision, by joined
--- counters; NULL unless those of every kernel are known"
+-- peak_ns = "DOUBLE: time of all operations at the peak of their precision (joined counters);
+-- NULL unless all known"
 with
     busy as (
         select

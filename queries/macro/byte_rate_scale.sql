@@ -1,5 +1,5 @@
--- purpose = "How many bytes/s a unit of traffic is: GB/s is 1e9, GiB/s 2**30. NULL of any other
--- unit: Gb/s are bits."
+-- purpose = "Bytes/s per unit of traffic: GB/s is 1e9, GiB/s 2**30; NULL for other units (Gb/s
+-- are bits)."
 -- source = "docs/metrics.md, section Sweeps"
 -- parameters = "unit"
 case

@@ -1,7 +1,7 @@
--- purpose = "Every call of a collective on every rank: its kind, process group, number in that
--- group, bytes and times."
--- source = "what torch.distributed records (c10d ParamCommsUtils.hpp,
--- torch/csrc/profiler/util.h), else names and shapes; docs/metrics.md, section Many ranks"
+-- purpose = "Collective calls on each rank: kind, process group, number in the group, bytes and
+-- times."
+-- source = "records of torch.distributed (c10d ParamCommsUtils.hpp, torch/csrc/profiler/util.h),
+-- else names and shapes; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
 -- depends = ["device_rank", "is_communication", "collective_kind", "element_bytes", "tensor_bytes"]
 -- parameters = "wanted_run"
@@ -10,22 +10,21 @@
 -- sequence_basis element_type_name in_bytes out_bytes bytes_basis device_id stream_id start_ns
 -- dur_ns step_index reason"
 -- rank_index = "rank: of the source, or of the event in a file that several ranks were merged into"
--- event_id = "the call: `kernel.event_id`; `slice.event_id` where it is on the host alone"
+-- event_id = "call: kernel.event_id; slice.event_id if it is only on the host"
 -- collective_kind = "VARCHAR: allreduce, allgather, reduce_scatter, all_to_all, broadcast,
--- reduce, gather, scatter, send, recv, sendrecv, permute or barrier; NULL if nothing says"
+-- reduce, gather, scatter, send, recv, sendrecv, permute or barrier; NULL if unknown"
 -- name = "the kernel, or the call on the host"
--- group_key = "VARCHAR: tells the groups of a run apart: name and ranks, of point to point the
--- pair too; without a recorded group, which of the rank's communication streams it is"
+-- group_key = "VARCHAR: identifies the group in the run: name and ranks (and the pair if point to
+-- point); without a recorded group, the communication stream of the rank"
 -- group_basis = "VARCHAR: recorded, or stream (no group is recorded)"
--- pair_text = "VARCHAR: of a send or receive: from which rank of the group to which, 0->1"
+-- pair_text = "VARCHAR: for a send or receive: ranks of the group, from->to, e.g. 0->1"
 -- sequence_basis = "VARCHAR: recorded (Seq), or order (of the group's calls on this rank, from 0)"
 -- element_type_name = "VARCHAR: type of the elements, as recorded"
 -- in_bytes = "BIGINT: bytes of this rank's input"
 -- out_bytes = "BIGINT: bytes of this rank's output"
 -- bytes_basis = "recorded (elements of the message), or shapes (of the tensors of the call)"
 -- start_ns = "start, on the clock of the source"
--- dur_ns = "duration, waiting for other ranks included; NULL if the file has only the call on the
--- host"
+-- dur_ns = "duration, with waits for other ranks; NULL if only the host call is in the file"
 -- reason = "why the kind, a size or the duration is NULL"
 with
     kernels as materialized(

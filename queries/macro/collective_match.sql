@@ -1,5 +1,4 @@
--- purpose = "The calls of collectives of a run, each with those of the other ranks that it is one
--- collective with; or why they are unknown."
+-- purpose = "Collective calls of a run, matched across the ranks, or the reason that they are not."
 -- source = "docs/metrics.md, section Many ranks: matching, waiting, clocks"
 -- needs = ["source_file"]
 -- depends = ["collective_call", "step_window"]
@@ -11,24 +10,23 @@
 -- lost_ns clock_offset_ns reason"
 -- event_id = "the call: `collective_call.event_id`"
 -- match_index = "BIGINT: number of the collective in the run: calls of one collective have one"
--- match_step_index = "BIGINT: the lowest step that one of its calls was launched in"
--- collective_kind = "VARCHAR: allreduce, allgather …; a send and its receive are sendrecv"
--- group_size_count = "ranks in the group; where no group is recorded, in the job or the run"
--- match_basis = "VARCHAR: Seq, or order; 'no group': none is recorded, it is taken as all ranks;
--- 'no common clock': the calls overlap in time only with clocks set by their ends. NULL if not
--- matched"
+-- match_step_index = "BIGINT: lowest step that launched one of its calls"
+-- collective_kind = "VARCHAR: allreduce, allgather …; sendrecv for a send and its receive"
+-- group_size_count = "ranks in the group; without a recorded group, in the job or the run"
+-- match_basis = "VARCHAR: Seq, or order; 'no group': none is recorded, all ranks are assumed; 'no
+-- common clock': calls overlap only with clocks set by their ends; NULL if not matched"
 -- match_reason = "VARCHAR: why it is not matched"
--- is_synchronizing = "BOOLEAN: no rank can leave it before the last has come"
--- size_bytes = "BIGINT: size as nccl-tests count it: the larger of input and output in total, the
--- most of any rank"
+-- is_synchronizing = "BOOLEAN: no rank can leave it before the last arrives"
+-- size_bytes = "BIGINT: larger of input and output in total, as in nccl-tests; maximum over the
+-- ranks"
 -- dur_ns = "duration of the call"
--- shortest_ns = "BIGINT: the shortest duration of its calls; NULL if not matched"
+-- shortest_ns = "BIGINT: shortest duration of its calls; NULL if not matched"
 -- wait_ns = "BIGINT: dur_ns - shortest_ns"
--- is_last = "BOOLEAN: the rank that came last: the shortest duration; NULL if that cannot be told"
--- is_confirmed = "BOOLEAN: of the last: it also began last, clocks set by the ends"
--- lost_ns = "BIGINT: of the last: sum of wait_ns of the others"
--- clock_offset_ns = "BIGINT: clock of the rank less that of the first rank, median over the ends
--- of collectives that both are in"
+-- is_last = "BOOLEAN: the last rank to arrive: the shortest duration; NULL if unknown"
+-- is_confirmed = "BOOLEAN: for the last rank: it also started last, with clocks set by the ends"
+-- lost_ns = "BIGINT: for the last rank: sum of wait_ns of the others"
+-- clock_offset_ns = "BIGINT: clock offset to the first rank, median over the ends of shared
+-- collectives"
 -- reason = "`collective_call.reason`"
 with
     -- steps that count on every rank

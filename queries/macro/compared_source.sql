@@ -1,5 +1,4 @@
--- purpose = "What the times of a comparison are from: of each of two runs the best basis it has,
--- and the sources that hold it."
+-- purpose = "Sources of the times of a comparison: the best basis of each run."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["launch_source", "reported_op_source"]

@@ -1,18 +1,18 @@
--- purpose = "The time of two runs by what they are compared by: of each source and step, with
--- what else tells where it belongs."
+-- purpose = "Times of two runs by what they are compared by, per source and step."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["compared_source", "kernel_launch", "work_class"]
 -- parameters = "a_run b_run grouping_kind"
 -- columns = "side basis_kind amount_kind source_id step_index name module_path owner_name
 -- owner_dims dur_ns work_count unknown_count"
--- amount_kind = "VARCHAR: what the time is of: step (or outside of all steps), recording (the
--- whole of it) or iteration (the mean)"
+-- amount_kind = "VARCHAR: step (or outside of all steps), recording (all of it) or iteration (the
+-- mean)"
 -- source_id = "source; NULL if the launches of several are one recording"
--- name = "kernel, operator, layer …; NULL if nothing says"
--- module_path = "VARCHAR: of what has another name in the other run: the module it is in"
--- owner_name = "VARCHAR: likewise: a kernel's operator, or what the operator was called by"
--- owner_dims = "VARCHAR: likewise: the shapes of the owner's inputs"
+-- name = "kernel, operator, layer …; NULL if unknown"
+-- module_path = "VARCHAR: if the other run has another name: module"
+-- owner_name = "VARCHAR: if the other run has another name: operator of the kernel, or caller of
+-- the operator"
+-- owner_dims = "VARCHAR: if the other run has another name: input shapes of the owner"
 -- dur_ns = "time; NULL if none is known"
 -- work_count = "launches, calls or occurrences"
 with

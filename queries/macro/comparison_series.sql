@@ -1,5 +1,5 @@
--- purpose = "Two runs step by step, by what is the same in both: of one name, else of the same
--- operator; what only one has; and the steps as a whole, busy and idle."
+-- purpose = "Two runs step by step: parts matched by name, else by operator; parts of only one
+-- run; and whole steps, busy and idle time."
 -- source = "Zhu 2018 (TBD), eq. 1: active time is the union over all streams; docs/metrics.md,
 -- section Comparing runs"
 -- needs = ["source_file"]
@@ -8,9 +8,9 @@
 -- columns = "side row_kind step_index side_step_count name other_name match_basis value_ns
 -- work_count unknown_count"
 -- side_step_count = "BIGINT: steps that the run is compared by; NULL without"
--- name = "of a part its name, in A if it has another in B; NULL if nothing says"
--- match_basis = "VARCHAR: name; or owner, with module and shapes as far as both runs have them;
--- NULL of what only one has"
+-- name = "part name, from A if B has another; NULL if unknown"
+-- match_basis = "VARCHAR: name; or owner, with module and shapes if both runs have them; NULL for
+-- only one run"
 -- value_ns = "DOUBLE: time, mean over the sources"
 -- work_count = "DOUBLE: launches, calls or occurrences, likewise"
 with

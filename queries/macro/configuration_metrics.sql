@@ -1,24 +1,24 @@
--- purpose = "Which metrics of each table of results a roofline is drawn of: the rate of
--- operations, the intensity or the traffic, and the time."
+-- purpose = "Metrics of each table of results for a roofline: rate, intensity or traffic, and
+-- time."
 -- source = "docs/metrics.md, section Sweeps: rooflines of configurations"
 -- needs = ["configuration"]
 -- depends = ["byte_rate_scale", "flop_rate_scale", "sweep_table", "sweep_unknown"]
 -- parameters = "wanted_run wanted_rate wanted_intensity wanted_weight"
--- wanted_rate = "VARCHAR: metric with the rate; NULL: that in FLOP/s, else that in % with flop in
+-- wanted_rate = "VARCHAR: metric with the rate; NULL: the one in FLOP/s, else in % with flop in
 -- its name"
--- wanted_intensity = "VARCHAR: metric with the intensity or the traffic; NULL: that in FLOP/byte,
--- else called intensity, else in bytes/s, else in % with bandwidth in its name"
+-- wanted_intensity = "VARCHAR: metric with the intensity or the traffic; NULL: the one in
+-- FLOP/byte, else named intensity, else in bytes/s, else in % with bandwidth in its name"
 -- wanted_weight = "VARCHAR: metric with the time; NULL: none"
 -- columns = "run_id source_id-table base_id rate_name rate_scale moved_name moved_kind
 -- moved_scale weight_name weight_scale reason"
 -- base_id = "BIGINT: configuration_id of its row 0, as in sweep_table"
 -- rate_name = "VARCHAR: metric with the rate"
--- rate_scale = "DOUBLE: FLOP/s in its unit; NULL: it is a percentage of the peak"
+-- rate_scale = "DOUBLE: FLOP/s per unit; NULL: the unit is a percentage of the peak"
 -- moved_name = "VARCHAR: metric with the intensity or the traffic"
 -- moved_kind = "VARCHAR: flop/byte, bytes/s or %, of the bandwidth"
--- moved_scale = "DOUBLE: bytes/s in its unit, if it is traffic"
+-- moved_scale = "DOUBLE: bytes/s per unit, for traffic"
 -- weight_name = "VARCHAR: metric with the time; NULL if none is asked for"
--- weight_scale = "DOUBLE: ns in its unit; a percentage is one of a second"
+-- weight_scale = "DOUBLE: ns per unit; a percentage is of one second"
 -- reason = "why no roofline can be drawn of the table"
 with
     known as (

@@ -1,21 +1,22 @@
--- purpose = "What each row of a table of results does in one second, or in the time that a metric
--- says: operations, bytes, and the device they are held against."
+-- purpose = "Work of each row of a table of results in one second, or in the time of a metric:
+-- operations, bytes, and the device."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 3; docs/metrics.md, section Sweeps: rooflines of
 -- configurations"
 -- needs = ["configuration"]
 -- depends = ["configuration_metrics", "device_roof"]
 -- parameters = "wanted_run wanted_rate wanted_intensity wanted_weight wanted_ceiling"
--- wanted_rate = "VARCHAR: metric with the rate; NULL: by its unit"
--- wanted_intensity = "VARCHAR: metric with the intensity or the traffic; NULL: by its unit or name"
+-- wanted_rate = "VARCHAR: metric with the rate; NULL: chosen by unit"
+-- wanted_intensity = "VARCHAR: metric with the intensity or the traffic; NULL: chosen by unit or
+-- name"
 -- wanted_weight = "VARCHAR: metric with the time; NULL: one second each"
 -- columns = "configuration_id run_id source_id-table event_id-row name device_name total_ns
 -- known_ns known_flop known_bytes flop_ns byte_ns reason"
--- name = "its labels in one text, if the file has them so"
--- total_ns = "DOUBLE: the time that a metric says; NULL: none is asked for"
--- known_ns = "DOUBLE: that time, else one second; NULL if the figures are unknown"
--- known_bytes = "bytes in it; NULL also where there is no operation and no intensity"
--- flop_ns = "DOUBLE: time of an operation at the compute peak of the device"
--- byte_ns = "DOUBLE: time of a byte at its bandwidth"
+-- name = "labels as one text, if the file has that"
+-- total_ns = "DOUBLE: time of the metric; NULL if none is chosen"
+-- known_ns = "DOUBLE: time of the metric, else one second; NULL if the values are unknown"
+-- known_bytes = "bytes in that time; NULL also without operations and intensity"
+-- flop_ns = "DOUBLE: time of one operation at the compute peak of the device"
+-- byte_ns = "DOUBLE: time of one byte at peak bandwidth"
 with
     chosen as materialized(
         select

@@ -1,10 +1,10 @@
--- purpose = "Operations by precision and traffic of memory, from the events that give each of
--- them completely: over a measurement, an interval, a scope or a control group."
+-- purpose = "Operations by precision and memory traffic, from events that give each completely:
+-- for a measurement, an interval, a scope or a control group."
 -- source = "Javed 2019, sect. 3 (eq. 1); docs/metrics.md, section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["counter_slot", "event_quantity", "figure_set"]
 -- parameters = "wanted_run slot_kind"
--- slot_kind = "measurement, interval, scope or cgroup: what values are added up over"
+-- slot_kind = "what values are summed over: measurement, interval, scope or cgroup"
 -- columns = "run_id source_id measurement_index slot_index slot_name slot_key dur_ns
 -- end_ns-interval fp64_flop-any fp64_reason fp32_flop-any fp32_reason fp16_flop fp16_reason
 -- total_flop-any total_low_flop total_high_flop total_reason dram_read_bytes dram_write_bytes

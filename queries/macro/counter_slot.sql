@@ -1,13 +1,12 @@
--- purpose = "What the values of processor counters are added up over, and for how long: a
--- measurement, an interval, a scope or a control group."
+-- purpose = "What values of processor counters are summed over, and its duration: a measurement,
+-- an interval, a scope or a control group."
 -- source = "tables counter and measurement"
 -- needs = ["measurement"]
 -- depends = ["cut_interval", "whole_sum"]
 -- parameters = "wanted_run slot_kind"
 -- columns = "run_id source_id measurement_index slot_index slot_name slot_key dur_ns
 -- end_ns-interval"
--- dur_ns = "elapsed time that values are of, without that of intervals that are cut; NULL if the
--- file has none"
+-- dur_ns = "elapsed time of the values, without truncated intervals; NULL if the file has none"
 with
     slots as (
         select

@@ -1,10 +1,10 @@
--- purpose = "For how long CPUs were active in each measurement, interval, scope or control group:
--- by the clock of the program, its user and system time, or cycles awake."
+-- purpose = "Active time of CPUs in each measurement, interval, scope or control group: from the
+-- clock of the program, its user and system time, or cycles awake."
 -- source = "Zhu 2018 (TBD), eq. 3: active time; Linux include/uapi/linux/perf_event.h: task-clock"
 -- needs = ["measurement"]
 -- depends = ["counter_slot", "event_quantity", "cpu_known"]
 -- parameters = "wanted_run slot_kind wanted_cpus"
--- wanted_cpus = "BIGINT: CPUs of a node; NULL: as the file says, else the cores of the processor"
+-- wanted_cpus = "BIGINT: CPUs per node; NULL: from the file, else the cores of the processor"
 -- columns = "run_id source_id measurement_index slot_index slot_name slot_key target_name dur_ns
 -- end_ns-interval cpus cpu_basis active_basis active_ns is_of_all running_ratio reason"
 -- target_name = "VARCHAR: what was measured"

@@ -1,5 +1,5 @@
--- purpose = "What processors did in each group of measurements: the figures, the time they would
--- take at peak, and on how many nodes."
+-- purpose = "Processor work of each group of measurements: operations and traffic, their time at
+-- peak, and the number of nodes."
 -- source = "Javed 2019, sect. 3 (eq. 1) and 4; docs/metrics.md, section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["counter_figures", "event_quantity", "device_ceiling", "cpu_known", "run_title",
@@ -16,7 +16,7 @@
 -- time_reason ceiling_reason"
 -- owner_id = "source; NULL for a run"
 -- part_index = "BIGINT: measurement; NULL for a run or source"
--- target_name = "VARCHAR: what was measured, where a row is of one measurement"
+-- target_name = "VARCHAR: what was measured, if the row is one measurement"
 -- device_name = "processor; NULL if unknown, or files have different ones"
 -- dur_ns = "elapsed time: of files the longest, of measurements of a file the sum"
 -- node_ns = "DOUBLE: elapsed time of all nodes: dur_ns x node_count"
@@ -24,8 +24,7 @@
 -- ceiling_name = "the compute peak; NULL if files have different ones"
 -- ceiling_ns = "DOUBLE: operations of its precision at that peak, on one node after another"
 -- compute_ns = "all operations at the peak of their precision and width; NULL if one is unknown"
--- ceiling_reason = "VARCHAR: why the operations of the ceiling's precision, or the ceiling, are
--- NULL"
+-- ceiling_reason = "VARCHAR: why the ceiling or the operations of its precision are NULL"
 with
     peaks as (
         select run_id, source_id, map_from_entries(list((ceiling_name, value))) as peak_of

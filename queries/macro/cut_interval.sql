@@ -1,10 +1,10 @@
--- purpose = "Intervals of processor counters that lack a value that the others have: the file is
--- cut or was edited there. No figure is of them."
+-- purpose = "Intervals of processor counters without a value that the others have, because the
+-- file is truncated or edited there. They are excluded from every metric."
 -- source = "docs/metrics.md, section Processor counters: a part is never shown as the whole"
 -- needs = ["measurement"]
 -- parameters = "wanted_run"
 -- columns = "run_id source_id measurement_index interval_index dur_ns"
--- dur_ns = "its length"
+-- dur_ns = "length of the interval"
 with
     intervals as (
         select

@@ -1,5 +1,5 @@
--- purpose = "Operations a cycle that tensor cores can do on dense operands, from peak_sustained
--- of the counter of a type; NULL if it is unknown which of the two peaks that is."
+-- purpose = "Operations per cycle of tensor cores on dense operands, from peak_sustained of the
+-- counter of a type; NULL if it can be the sparse peak."
 -- source = "NVIDIA Nsight Compute's counters: sparsity_off is dense. Those of all operands
 -- (capability 9.0) have the sparse peak, twice the dense one: 8,192 a cycle of an H100's SM for
 -- BF16, and 4,096 for op_hgmma_src_bf16_dst_fp32_sparsity_off"

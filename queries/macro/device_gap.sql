@@ -1,5 +1,4 @@
--- purpose = "Every time in which a device was idle, what ended it, and until when its launch had
--- not begun."
+-- purpose = "Idle times of each device, what ended each, and when the launch of that work started."
 -- source = "docs/metrics.md, section gaps and largest_gaps"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window"]
@@ -7,9 +6,9 @@
 -- columns = "run_id source_id-rank device_id gap_start_ns gap_end_ns host_end_ns call_ns
 -- rest_kind reason-gap previous_event_id next_event_id launch_thread_id window_start_ns
 -- elapsed_ns-steps"
--- host_end_ns = "BIGINT: where the launch of the next work began: until then the host was late;
--- gap_start_ns if it had begun before"
--- call_ns = "BIGINT: time of the gap in which that launch call was in flight"
+-- host_end_ns = "BIGINT: start of the launch of the next work, until which the host was late;
+-- gap_start_ns if earlier"
+-- call_ns = "BIGINT: part of the gap during that launch call"
 -- rest_kind = "VARCHAR: what the gap waited for after host_end_ns: launch, graph, communication,
 -- copy, stream, queue or unknown"
 with

@@ -1,6 +1,6 @@
--- purpose = "What a device's name is matched by: letters and digits in lower case, without vendor
--- and index."
--- source = "tracekit.peaks.device_key, which does the same"
+-- purpose = "Key to match device names: letters and digits in lower case, without vendor and
+-- index."
+-- source = "tracekit.peaks.device_key, the same rule in Python"
 -- parameters = "device_name"
 -- device_name = "VARCHAR: the name as a profiler prints it"
 regexp_replace(

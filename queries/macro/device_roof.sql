@@ -1,12 +1,12 @@
--- purpose = "What the operators of each device are held against: one compute peak, and its memory."
+-- purpose = "Roof of the operators of each device: one compute peak, and memory."
 -- source = "Wang Y. E. 2020 (ParaDnn), Table 3; docs/metrics.md, section Operators"
 -- needs = ["device"]
 -- depends = ["device_known", "device_ceiling"]
 -- parameters = "wanted_run wanted_ceiling"
 -- columns = "run_id source_id device_id-summed device_name model_name scope_kind ceiling_name
 -- peak_flop_per_s peak_source peak_bytes_per_s bandwidth_source peak_basis-parts"
--- scope_kind = "VARCHAR: what its known figures are of: core, gcd, package or board"
--- bandwidth_source = "VARCHAR: where it comes from"
+-- scope_kind = "VARCHAR: scope of its known peaks: core, gcd, package or board"
+-- bandwidth_source = "VARCHAR: source of the bandwidth"
 with
     ceilings as (
         select *

@@ -1,5 +1,5 @@
--- purpose = "How long compute, communication, copies and memsets ran on each device: added up, as
--- a union, hidden behind others and alone."
+-- purpose = "Time of compute, communication, copies and memsets on each device: sum, union,
+-- exposed and alone."
 -- source = "Zhu 2018 (TBD), eq. 1: active time is the union over all streams; docs/metrics.md,
 -- section overlap"
 -- needs = ["attribution"]
@@ -7,12 +7,11 @@
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id elapsed_ns class_rank work_class work_count
 -- overlapping_count sum_ns union_ns exposed_ns alone_ns"
--- class_rank = "place of the class, from 0: each hides those behind it"
+-- class_rank = "position of the class, from 0: each hides those after it"
 -- work_class = "VARCHAR: compute, communication, memcpy or memset: four rows a device"
--- union_ns = "BIGINT: time in which one at least ran"
--- exposed_ns = "BIGINT: time in which one ran and nothing of the classes before it did: adds up
--- to busy time"
--- alone_ns = "BIGINT: time in which one ran and nothing of another class did"
+-- union_ns = "BIGINT: time with at least one running"
+-- exposed_ns = "BIGINT: time with one running and no class before it; sums to the busy time"
+-- alone_ns = "BIGINT: time with one running and no other class"
 with
     work as materialized(
         select

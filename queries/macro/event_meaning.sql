@@ -1,14 +1,12 @@
--- purpose = "What each event that a source counted stands for: by the user's word, else as
--- tracekit knows it."
+-- purpose = "Meaning of each event of a source: from the user, else from tracekit."
 -- source = "tables event_rule and event_model, each event with its source"
 -- needs = ["measurement"]
 -- depends = ["cpu_known", "figure_set"]
 -- parameters = "wanted_run"
 -- columns = "run_id source_id event_key event_name quantity_kind precision_name width_name amount"
 -- event_key = "VARCHAR: the event as the source spells it"
--- quantity_kind = "VARCHAR: what it counts: flop, dram_read …"
--- amount = "DOUBLE: operations or bytes for one count; NULL if that goes by a vector length
--- nobody knows"
+-- quantity_kind = "VARCHAR: flop, dram_read …"
+-- amount = "DOUBLE: operations or bytes per count; NULL if it depends on an unknown vector length"
 with
     met as (
         select distinct run_id, source_id, event_key

@@ -1,5 +1,5 @@
--- purpose = "What the processor counters say of each event, as operations, bytes or cycles: over
--- a measurement, an interval, a scope or a control group, with how far off it can be."
+-- purpose = "Processor events as operations, bytes or cycles, with their possible error: for a
+-- measurement, an interval, a scope or a control group."
 -- source = "Javed 2019, sect. 3 (eq. 1); docs/metrics.md, section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["cut_interval", "event_meaning", "event_value"]
@@ -8,17 +8,17 @@
 -- columns = "run_id source_id measurement_index slot_index slot_name slot_key core_name
 -- event_name quantity_kind precision_name width_name quantity low_quantity high_quantity amount
 -- reason unit_count value_count running_ratio spread_ratio status_kind mode_name"
--- core_name = "VARCHAR: kind of the cores that counted; NULL if kinds are not kept apart, or
--- there is one"
+-- core_name = "VARCHAR: kind of the cores that counted; NULL if kinds are not separate, or there
+-- is one"
 -- quantity_kind = "VARCHAR: flop, dram_read …"
 -- quantity = "DOUBLE: operations, bytes or cycles; NULL if a part of it was not counted"
--- low_quantity = "DOUBLE: the least it can be"
--- high_quantity = "DOUBLE: the most"
+-- low_quantity = "DOUBLE: lower limit"
+-- high_quantity = "DOUBLE: upper limit"
 -- amount = "DOUBLE: operations, bytes or cycles for one count"
 -- unit_count = "BIGINT: numbered units of the processor that counted, e.g. memory controllers"
--- value_count = "BIGINT: values that were added up"
--- status_kind = "the worst of them"
--- mode_name = "VARCHAR: what was counted: u (user mode) and others of ukhGH; NULL: everything"
+-- value_count = "BIGINT: values in the sum"
+-- status_kind = "worst status of its values"
+-- mode_name = "VARCHAR: counted modes: u (user mode) and others of ukhGH; NULL: everything"
 with
     met as (
         select

@@ -1,5 +1,5 @@
--- purpose = "What processors counted of each event, a value a row; where the program did not run
--- in an interval, it is 0."
+-- purpose = "Values of processor events, one per row; 0 for an interval in which the program did
+-- not run."
 -- source = "table counter; tools/perf/util/stat-display.c (print_running): 100 % of no time"
 -- needs = ["counter"]
 -- parameters = "wanted_run"
@@ -7,15 +7,15 @@
 -- modifier_name interval_index scope_name cgroup_name value unit status_kind running_ratio
 -- stddev"
 -- event_key = "VARCHAR: the event in one spelling"
--- pmu_name = "VARCHAR: unit that counted, where it is named"
+-- pmu_name = "VARCHAR: unit that counted, if named"
 -- modifier_name = "VARCHAR: letters behind the event"
--- scope_name = "VARCHAR: what the value is of; NULL: everything"
+-- scope_name = "VARCHAR: scope of the value; NULL: everything"
 -- cgroup_name = "VARCHAR: control group that the value is of"
--- value = "value in base units; 0 if the event was enabled for no time in an interval, and
+-- value = "value in base units; 0 if the event was enabled for no time in an interval, but
 -- counted in another or in all"
 -- unit = "base unit of the value; NULL for a plain count"
--- status_kind = "as in `counter`; ok where the value is such a 0"
--- running_ratio = "share of the time it was enabled in which it was counted; 1 of no time"
+-- status_kind = "as in `counter`; ok if the value is such a 0"
+-- running_ratio = "share of its enabled time in which it was counted; 1 if enabled for no time"
 -- stddev = "DOUBLE: standard error of the mean over repeats"
 with
     -- right over the files, a window makes DuckDB 2.0 look into those of every run

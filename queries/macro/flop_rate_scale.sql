@@ -1,5 +1,5 @@
--- purpose = "How many FLOP/s a unit of a rate of operations is: GFLOP/s is 1e9. NULL of any other
--- unit: GFLOPs are operations, and no rate."
+-- purpose = "FLOP/s per unit of a rate: GFLOP/s is 1e9; NULL for other units (GFLOPs are
+-- operations, not a rate)."
 -- source = "docs/metrics.md, section Sweeps"
 -- parameters = "unit"
 case

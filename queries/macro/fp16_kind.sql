@@ -1,5 +1,5 @@
--- purpose = "What the FP16 instructions of a launch are: work, moves (the compiler loads
--- constants with FMA) or conversions (to FP32 by add); NULL if none ran or nobody knows."
+-- purpose = "What the FP16 instructions of a launch are: work, moves (constants loaded with FMA)
+-- or conversions (to FP32 with add); NULL if none ran or if unknown."
 -- source = "docs/metrics.md, section FP16 operations on the ordinary pipes"
 -- parameters = "add_inst mul_inst fma_inst fp32_inst thread_count generation"
 -- add_inst = "DOUBLE: FP16 add instructions, by thread"

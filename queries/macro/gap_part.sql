@@ -1,5 +1,4 @@
--- purpose = "The times in which devices were idle, parted into what they waited for: a row each
--- part."
+-- purpose = "Idle times of devices, split by what they waited for, one row per part."
 -- source = "HTA's breakdown of idle time into host, kernel and other waits; docs/metrics.md,
 -- section gaps"
 -- needs = ["attribution"]
@@ -7,7 +6,7 @@
 -- parameters = "wanted_run wanted_phase"
 -- columns = "run_id source_id-rank device_id gap_start_ns gap_end_ns window_start_ns
 -- elapsed_ns-steps previous_event_id next_event_id gap_kind part_ns reason-gap"
--- part_ns = "BIGINT: that part; the parts of a gap, a row each, add up to it"
+-- part_ns = "BIGINT: time of the part; the parts of a gap sum to it"
 with
     told as materialized(select * from device_gap(wanted_run, wanted_phase)),
     -- what the host did meanwhile: loading data, or a call that can wait for the device

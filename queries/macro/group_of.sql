@@ -1,4 +1,4 @@
--- purpose = "What a launch is grouped under: its kernel's name, its run's name or a label of its
+-- purpose = "Group of a launch: the name of its kernel, the name of its run, or a label of its
 -- run."
 -- source = "docs/queries.md: the parameter `by`"
 -- parameters = "grouping_kind-launches kernel_name title label_value"

@@ -1,5 +1,5 @@
--- purpose = "Every launch with counters and the group that it is in: what the reports about
--- kernels add up. All columns of work_under, and those of the group."
+-- purpose = "Launches with counters and their group, for reports about kernels: all columns of
+-- work_under, and the group."
 -- source = "docs/queries.md: the parameter `by`"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "run_group", "group_of"]

@@ -1,5 +1,5 @@
--- purpose = "Whether an annotation or operator of the host is the loading of data, told by its
--- name: what attribution gives the phase data by."
+-- purpose = "Whether a host annotation or operator loads data, by its name: attribution uses this
+-- for the phase data."
 -- source = "torch.utils.data: enumerate(DataLoader)#…; TorchRec's train pipeline: data_load,
 -- wait_for_batch"
 -- parameters = "slice_name"

@@ -1,12 +1,12 @@
--- purpose = "Launches with counters in groups, with all that the reports about kernels say of
--- them: one place for how figures of launches become those of a group."
+-- purpose = "Groups of launches with counters, for reports about kernels: the one place where
+-- metrics of launches become those of a group."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II to IV"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what", "exceeds", "whole_sum"]
 -- parameters = "wanted_run grouping_kind-launches wanted_label convention wanted_ceiling-launches
 -- wanted_level given_launch_ns latency_below"
 -- wanted_level = "VARCHAR: the memory that intensity is at: dram, l2 or l1"
--- given_launch_ns = "DOUBLE: time of one launch; NULL for that of the device"
+-- given_launch_ns = "DOUBLE: time of one launch; NULL for the time of the device"
 -- latency_below = "DOUBLE: share of the time below which no roof limits"
 -- columns = "group_name owner_id launch_event launch_index-launch group_number launch_count
 -- kernel_count-names total_ns mean_ns share_ratio work_flop utilization_ratio average_ratio

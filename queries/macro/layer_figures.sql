@@ -1,5 +1,5 @@
--- purpose = "Layers added up: forward, backward and the rest, share, and the time of a step; what
--- no layer has is a row too."
+-- purpose = "Layers: forward, backward and other time, share, and time per step; with a row for
+-- work without a layer."
 -- source = "Awan 2017, sect. 4.3 (Fig. 5 to 7); docs/metrics.md, section Layers"
 -- needs = ["layer_stat", "attribution", "calling_context", "op_call"]
 -- depends = ["layer_time", "step_window"]
@@ -7,15 +7,15 @@
 -- columns = "run_id net_index net_name layer_rank layer_path group_path layer_type forward_ns
 -- backward_ns other_ns total_ns share_ratio forward_step_ns backward_step_ns step_ns
 -- step_count-layers kernel_count-basis basis reason-layers"
--- layer_rank = "BIGINT: place in the net, or in the order of first forward work, from 1; what no
--- layer has is last"
--- group_path = "VARCHAR: layer_path; NULL of the rest"
--- forward_ns = "BIGINT: time of the forward pass; caffe time: of an iteration"
--- backward_ns = "BIGINT: time of the backward pass, likewise"
--- other_ns = "BIGINT: time of neither, likewise: optimizer, data, not known"
--- total_ns = "all three"
--- share_ratio = "total_ns / that of all rows of the run, or of the net"
--- step_ns = "DOUBLE: total_ns of a step"
+-- layer_rank = "BIGINT: position in the net, or in the order of first forward work, from 1; work
+-- without a layer is last"
+-- group_path = "VARCHAR: layer_path; NULL for everything else"
+-- forward_ns = "BIGINT: time of the forward pass; caffe time: of one iteration"
+-- backward_ns = "BIGINT: time of the backward pass; caffe time: of one iteration"
+-- other_ns = "BIGINT: time in neither pass: optimizer, data, unknown"
+-- total_ns = "sum of the three times"
+-- share_ratio = "total_ns / total_ns of all rows of the run or net"
+-- step_ns = "DOUBLE: total_ns per step"
 with
     pieces as materialized(from layer_time where wanted_run is null or run_id = wanted_run),
     inside as (

@@ -1,4 +1,5 @@
--- purpose = "The longest of the times at peak; NULL unless operations and device memory are known."
+-- purpose = "Longest of the times at peak; NULL unless operations and device memory traffic are
+-- known."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Bound and near
 -- what"
 -- parameters = "compute_ns dram_ns l2_ns l1_ns"

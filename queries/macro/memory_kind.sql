@@ -1,5 +1,5 @@
--- purpose = "What each block of memory is for: the kinds of Zhu 2018, by when it is allocated and
--- released."
+-- purpose = "Kind of each block of memory as in Zhu 2018, from the times of its allocation and
+-- release."
 -- source = "Zhu 2018 (TBD), sect. III (memory consumption) and Fig. 8; docs/metrics.md, section
 -- Memory by kind, has the rules"
 -- needs = ["allocation"]
@@ -7,16 +7,16 @@
 -- columns = "run_id source_id process_id device_kind device_id-memory event_id release_event_id
 -- size_bytes start_ns end_ns step_index release_step_index context_id kind kind_basis
 -- kind_reason"
--- event_id = "the allocation; NULL if it is not in the file"
--- release_event_id = "BIGINT: the release; NULL if it is not in the file"
+-- event_id = "allocation; NULL if not in the file"
+-- release_event_id = "BIGINT: release; NULL if not in the file"
 -- size_bytes = "BIGINT: bytes, as the allocator gave them: it rounds up"
 -- start_ns = "allocation"
--- end_ns = "release; NULL if it is held to the end, or the allocation is not in the file"
+-- end_ns = "release; NULL if held to the end, or if the allocation is not in the file"
 -- step_index = "step it was allocated in"
 -- release_step_index = "BIGINT: step it was released in"
 -- kind = "VARCHAR: weights, weight_gradients, optimizer_state, feature_maps, workspace,
--- temporary, input or other; NULL if it is unknown"
--- kind_basis = "VARCHAR: what says so"
+-- temporary, input or other; NULL if unknown"
+-- kind_basis = "VARCHAR: rule that determines the kind"
 -- kind_reason = "VARCHAR: why kind is NULL"
 with
     -- apart from the windows, which would have the files of every run read

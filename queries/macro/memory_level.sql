@@ -1,5 +1,4 @@
--- purpose = "How much memory there was after every change, of its kind and in all, and when that
--- was most."
+-- purpose = "Memory after each change, of its kind and in total, and when the total was largest."
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_change", "step_window"]
@@ -7,21 +6,19 @@
 -- columns = "source_id process_id device_kind device_id-memory pool_index event_id time_ns
 -- step_index kind context_id change_bytes kind_bytes known_bytes all_bytes reserved_bytes place
 -- is_wanted is_level is_level_of_kind peak_place is_counted"
--- pool_index = "BIGINT: number of this allocator: source, process and device"
--- event_id = "memory_event; NULL if a lost release is taken for granted"
+-- pool_index = "BIGINT: number of the allocator (source, process and device)"
+-- event_id = "memory_event; NULL if a lost release is assumed"
 -- kind = "VARCHAR: as memory_change has it"
 -- change_bytes = "BIGINT: change of the kind"
--- kind_bytes = "BIGINT: of its kind, after it"
--- known_bytes = "BIGINT: of all kinds, after it"
--- all_bytes = "BIGINT: everything, after it: the profiler's total where there is one, else
--- known_bytes"
--- reserved_bytes = "BIGINT: reserved after it; NULL if the profiler does not say"
+-- kind_bytes = "BIGINT: bytes of its kind after it"
+-- known_bytes = "BIGINT: bytes of all kinds after it"
+-- all_bytes = "BIGINT: all bytes after it: the profiler's total, else known_bytes"
+-- reserved_bytes = "BIGINT: reserved bytes after it; NULL if not recorded"
 -- place = "BIGINT: number of the change in its pool, from 1"
--- is_wanted = "BOOLEAN: it is in the steps asked for"
--- is_level = "BOOLEAN: known_bytes and all_bytes are those of some time in these steps"
--- is_level_of_kind = "BOOLEAN: kind_bytes are those of some time in these steps"
--- peak_place = "BIGINT: place of the first change of these after which all_bytes is largest; NULL
--- if that is unknown"
+-- is_wanted = "BOOLEAN: it is in the requested steps"
+-- is_level = "BOOLEAN: known_bytes and all_bytes are levels in these steps"
+-- is_level_of_kind = "BOOLEAN: kind_bytes is a level in these steps"
+-- peak_place = "BIGINT: first of these changes with the maximum of all_bytes; NULL if unknown"
 -- is_counted = "BOOLEAN: the pool has totals: all_bytes are the profiler's"
 with
     windows as (

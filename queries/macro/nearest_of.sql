@@ -1,5 +1,5 @@
--- purpose = "Which resource takes the longest at peak: compute, dram, l2 or l1; NULL unless
--- operations and device memory are known."
+-- purpose = "Resource with the longest time at peak: compute, dram, l2 or l1; NULL unless
+-- operations and device memory traffic are known."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1; docs/metrics.md, section Bound and near
 -- what"
 -- depends = ["longest_of", "exceeds"]

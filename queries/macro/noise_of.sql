@@ -1,5 +1,5 @@
--- purpose = "What two means of steps can differ by though nothing changed: Student's t x the
--- standard error of their difference. NULL if a side has fewer than two steps."
+-- purpose = "Difference of two mean step times that noise can explain: Student's t x the standard
+-- error. NULL if a side has fewer than two steps."
 -- source = "Welch 1947 (The generalization of Student's problem); docs/metrics.md, section
 -- Comparing runs"
 -- depends = ["student_t"]

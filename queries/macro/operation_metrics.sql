@@ -1,5 +1,5 @@
--- purpose = "The profiler's counters of every operation of a device: names comma-separated them,
--- what missing_metrics names where nothing was counted, and operations on integers."
+-- purpose = "Counters of all operations of a device, comma-separated: what missing_metrics lists
+-- if nothing was counted, and integer operations."
 -- source = "docs/metrics.md, section Work"
 -- depends = ["has_packed_fp32", "missing_metrics", "tensor_kinds", "tensor_metrics"]
 -- parameters = "capability generation"

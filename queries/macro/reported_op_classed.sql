@@ -1,5 +1,4 @@
--- purpose = "Every row of op_stat with the class of its operator, told by what the profiler calls
--- it."
+-- purpose = "Rows of op_stat with the operator class, from the profiler's names."
 -- source = "table op_class; Wang Y. E. 2020 (ParaDnn), Fig. 3: operations by class;
 -- docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
@@ -12,8 +11,8 @@
 -- dur_ns = "time"
 -- flop_count = "operations"
 -- accessed_bytes = "bytes of all memories"
--- reported_flop_per_s = "DOUBLE: operations per second, where that is all there is"
--- reported_bytes_per_s = "DOUBLE: bytes per second, where that is all there is"
+-- reported_flop_per_s = "DOUBLE: operations per second, if only a rate is reported"
+-- reported_bytes_per_s = "DOUBLE: bytes per second, if only a rate is reported"
 -- bound_name = "VARCHAR: the profiler's bound"
 with
     told as (

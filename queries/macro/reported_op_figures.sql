@@ -1,16 +1,15 @@
--- purpose = "Operators grouped and added up: time, work, intensity, what bounds them, and how the
--- time of the whole parts by that."
+-- purpose = "Operators in groups: time, work, intensity and bound, and the total shares of time
+-- by bound."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and the tables of Fig. 3; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_work_under", "roof_of", "first_reason", "whole_sum_where",
 -- "one_or_mixed"]
 -- parameters = "wanted_run wanted_kind wanted_side grouping_kind scope_kind wanted_ceiling"
--- wanted_kind = "VARCHAR: hlo or framework, never both; NULL: hlo where the run has it on that
--- side"
--- wanted_side = "VARCHAR: device or host; NULL: device where the run has operators of one"
+-- wanted_kind = "VARCHAR: hlo or framework, never both; NULL: hlo if the run has it on that side"
+-- wanted_side = "VARCHAR: device or host; NULL: device if the run has device operators"
 -- grouping_kind = "op (of a program), type, class, category, or run (all together)"
--- scope_kind = "VARCHAR: device, source (its devices added up) or run (everything added up)"
+-- scope_kind = "VARCHAR: device, source (devices summed) or run (everything summed)"
 -- columns = "run_id source_id-summed device_id-summed device_name-several op_kind group_name
 -- program_name op_class-most class_rank category_name op_count occurrence_count total_ns-group
 -- self_ns share_ratio-self known_count known_ns known_flop known_bytes compute_ns bandwidth_ns
@@ -18,13 +17,12 @@
 -- achieved_flop_per_s achieved_bytes_per_s utilization_ratio bound_kind nearest_name roof_ratio
 -- reason reported_bound_name ceiling_name peak_flop_per_s peak_bytes_per_s peak_basis
 -- memory_bound_ratio compute_bound_ratio zero_flop_ratio unknown_ratio"
--- group_name = "operator, type, class or category; NULL of a run"
--- op_count = "rows: operators, of each device its own"
--- known_count = "BIGINT: occurrence_count of the operators whose operations and bytes are known"
--- zero_count = "BIGINT: occurrence_count of those of them that do no operation"
--- reason = "why bound_kind is NULL, or not of all of them; of the operators that do something"
--- reported_bound_name = "what bounds them, in the profiler's word; of several that with the most
--- time"
+-- group_name = "operator, type, class or category; NULL for a run"
+-- op_count = "operators, counted per device"
+-- known_count = "BIGINT: occurrence_count of the operators with known operations and bytes"
+-- zero_count = "BIGINT: occurrence_count of known operators without operations"
+-- reason = "why bound_kind is NULL or incomplete, for operators with work"
+-- reported_bound_name = "bound, as the profiler reports it; if several, the one with the most time"
 with
     both_sides as (
         from reported_op_work_under(wanted_run, wanted_ceiling)

@@ -1,5 +1,5 @@
--- purpose = "The work of every operator that counts, held against one compute peak of its device
--- and its memory: intensity, rates, what bounds it."
+-- purpose = "Work of each operator that counts, compared with one compute peak and memory:
+-- intensity, rates and bound."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]

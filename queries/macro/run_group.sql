@@ -1,10 +1,10 @@
--- purpose = "The runs with their names and, where rows are grouped by a label, its values: what
--- `group_of` is told of a run."
+-- purpose = "Runs with their names, and with the values of a label for rows grouped by it: input
+-- of `group_of`."
 -- source = "docs/queries.md: the parameter `by`"
 -- needs = ["run"]
 -- depends = ["run_title", "label_value"]
 -- parameters = "wanted_run grouping_kind wanted_label"
--- grouping_kind = "label, or anything else"
+-- grouping_kind = "label, or any other"
 -- columns = "run_id title label_value label_number"
 -- label_value = "value of the label; NULL if it has none or none is asked for"
 select named.run_id, named.title, valued.label_value, valued.label_number

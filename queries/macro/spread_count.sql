@@ -1,5 +1,5 @@
--- purpose = "How far a count differs over launches: (most - least) / mean, each of one launch; of
--- those that are known."
+-- purpose = "Spread of a count over launches: (maximum - minimum) / mean per launch, over known
+-- counts."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- parameters = "part launches"
 ratio(

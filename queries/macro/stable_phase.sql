@@ -1,6 +1,6 @@
--- purpose = "The stable phase of each source: the longest run of consecutive steps of which none
--- takes more than 11/9 as long as another (10 % to either side of the middle) or launches 1 %
--- more kernels."
+-- purpose = "Stable phase of each source: the longest run of consecutive steps in which no step
+-- takes more than 11/9 of the time of another (10 % around the middle) or launches 1 % more
+-- kernels."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning; docs/metrics.md,
 -- section Steps and the stable phase"
 -- needs = ["attribution"]
@@ -8,8 +8,8 @@
 -- parameters = "wanted_run"
 -- columns = "run_id source_id first_step_index last_step_index step_count reason"
 -- first_step_index = "BIGINT: first step of the phase; NULL if there is none"
--- last_step_index = "BIGINT: last step of it"
--- step_count = "steps in it; 0 where there is none"
+-- last_step_index = "BIGINT: last step of the phase"
+-- step_count = "steps in the phase; 0 without one"
 with
     spans as materialized(from step_span(wanted_run)),
     -- parts of 256 steps: pairs of all steps would be too many where there are a hundred thousand

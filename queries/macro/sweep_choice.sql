@@ -1,14 +1,13 @@
--- purpose = "What a parameter of a sweep's report can be, and whether nothing else can be meant."
+-- purpose = "Possible values of a parameter of a sweep report, and whether there is only one."
 -- source = "docs/metrics.md, section Sweeps: what need not be said"
 -- needs = ["run"]
 -- depends = ["label_value", "sweep_table"]
 -- parameters = "wanted_kind wanted_runs wanted_ids"
 -- wanted_kind = "VARCHAR: metric, speed (a metric; example_per_sec if there is one), label, group
--- (a label), platform or chips (of labels those of whole runs first; chips of numbers)"
+-- (a label), platform or chips (labels of whole runs first; chips: of numbers)"
 -- columns = "choice_name is_chosen"
 -- choice_name = "VARCHAR: a metric, or a label with several values"
--- is_chosen = "BOOLEAN: whether it is the only one; false of a kind label, of which a report
--- takes two"
+-- is_chosen = "BOOLEAN: it is the only one; false for label, of which a report takes two"
 with
     tables as (
         select run_id, source_id

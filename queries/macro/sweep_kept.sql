@@ -1,4 +1,4 @@
--- purpose = "The configurations of some runs that have certain values of labels."
+-- purpose = "Configurations of some runs with certain label values."
 -- source = "docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_configuration", "sweep_table"]

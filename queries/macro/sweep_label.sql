@@ -1,4 +1,4 @@
--- purpose = "One label of every configuration of a sweep."
+-- purpose = "One label of each configuration of a sweep."
 -- source = "view configuration_label"
 -- needs = ["run"]
 -- depends = ["configuration_label"]

@@ -1,5 +1,5 @@
--- purpose = "One metric of every configuration that has a number for it and did not fail: what a
--- failed one has, such as 0, was not measured."
+-- purpose = "One metric of each configuration with a number that did not fail: a value of a
+-- failed one, such as 0, was not measured."
 -- source = "tables configuration_value and run_metric; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_table"]

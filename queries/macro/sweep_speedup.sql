@@ -6,21 +6,20 @@
 -- "sweep_table"]
 -- parameters = "platform_label wanted_baseline compared_metric is_of_times wanted_rule kept_runs
 -- kept_ids kept_values"
--- platform_label = "VARCHAR: label that tells platforms apart"
--- wanted_baseline = "VARCHAR: its value that the others are compared with; NULL for the least
--- number"
--- compared_metric = "VARCHAR: which metric"
--- is_of_times = "BOOLEAN: whether less of it is faster"
+-- platform_label = "VARCHAR: label with the platforms"
+-- wanted_baseline = "VARCHAR: baseline value of the label; NULL for the lowest number"
+-- compared_metric = "VARCHAR: metric"
+-- is_of_times = "BOOLEAN: whether the metric is a time"
 -- wanted_rule = "VARCHAR: for several configurations with the same labels: one (refuse them),
 -- mean, median, min or max"
--- kept_runs = "VARCHAR: names of runs; * matches any text"
--- kept_ids = "VARCHAR: ids of runs, comma-separated; NULL for all"
+-- kept_runs = "VARCHAR: run names; * matches any text"
+-- kept_ids = "VARCHAR: run ids, comma-separated; NULL for all"
 -- kept_values = "VARCHAR: values of labels, comma-separated; NULL for all"
 -- columns = "platform_value baseline_name configuration speedup_factor metric_value-platform
 -- baseline_value reason configuration_id"
--- configuration = "VARCHAR: the labels that all platforms have, but for the platform, as that has
--- them"
--- configuration_id = "one of the configurations, of the platform if it has one: it stands for all"
+-- configuration = "VARCHAR: labels common to all platforms, except the platform, as the platform
+-- has them"
+-- configuration_id = "representative configuration, from the platform if it has one"
 with
     here as (
         select

@@ -1,5 +1,5 @@
--- purpose = "No row where a metric of a sweep has one unit; else an error that names the units
--- and where each is."
+-- purpose = "No rows if a metric of a sweep has one unit; else an error with the units and where
+-- each is."
 -- source = "table configuration_value; docs/metrics.md, section Sweeps"
 -- depends = ["sweep_table"]
 -- parameters = "wanted_metric wanted_runs wanted_ids"

@@ -1,5 +1,5 @@
--- purpose = "Bytes of each tensor that an operator or annotation is recorded with, in order; NULL
--- for one whose shape or type is unknown."
+-- purpose = "Bytes of each tensor recorded with an operator or annotation, in order; NULL if its
+-- shape or type is unknown."
 -- source = "`slice.input_dims` and `slice.input_types`, as torch.profiler records them with
 -- record_shapes"
 -- depends = ["element_bytes"]

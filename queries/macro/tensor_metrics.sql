@@ -1,5 +1,5 @@
--- purpose = "The profiler's counters of operations of tensor cores on given types: a list of
--- names, of each all that together are the operations on the type."
+-- purpose = "Counters of tensor operations on given types: a list with all names that make up
+-- each type."
 -- source = "metrics of each chip as NVIDIA's CUPTI 13.5 lists them (of 7.x: 12.9); Nsight Compute
 -- 2025.3 on an H100"
 -- parameters = "capability generation kinds"

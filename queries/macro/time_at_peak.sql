@@ -1,5 +1,5 @@
--- purpose = "The least time, in ns, that work takes at a peak: work / peak; 0 for no work, NULL
--- if the peak is needed and not known."
+-- purpose = "Minimum time of work in ns: work / peak; 0 without work, NULL if a needed peak is
+-- unknown."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: compute time and bandwidth time"
 -- parameters = "work peak"
 -- work = "DOUBLE: operations or bytes"

@@ -1,5 +1,5 @@
--- purpose = "The modelled work of one call in each calling context, and to which context the work
--- of a kernel in it belongs."
+-- purpose = "Modeled work of one call in each calling context, and the context that owns the work
+-- of its kernels."
 -- source = "docs/metrics.md, section Modelled work; function op_model"
 -- needs = ["calling_context"]
 -- parameters = "wanted_run"

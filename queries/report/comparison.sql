@@ -12,21 +12,21 @@
 -- name = "full name; parentheses mark rows that are not parts: (step), (elapsed), (device busy),
 -- (device idle), (all); (not known): parts without a name"
 -- a_ns = "DOUBLE: time in A: mean per step, or of the recording; mean over sources (ranks)"
--- b_ns = "DOUBLE: the same in B"
+-- b_ns = "DOUBLE: the same for B"
 -- delta_ns = "DOUBLE: b_ns - a_ns"
 -- delta_ratio = "DOUBLE: delta_ns / a_ns"
 -- noise_ns = "DOUBLE: difference of the means that noise can explain; NULL if a run has fewer
 -- than 2 steps"
 -- is_beyond_noise = "BOOLEAN: whether the size of delta_ns exceeds noise_ns; NULL if unknown"
 -- a_launch_count = "DOUBLE: launches (calls for operators) in A, mean per step like the time"
--- b_launch_count = "DOUBLE: the same in B"
--- a_share_ratio = "DOUBLE: a_ns / that of (all)"
--- b_share_ratio = "DOUBLE: the same of B"
+-- b_launch_count = "DOUBLE: the same for B"
+-- a_share_ratio = "DOUBLE: a_ns / a_ns of (all)"
+-- b_share_ratio = "DOUBLE: the same for B"
 -- a_stddev_ns = "DOUBLE: standard deviation over the steps of A; a step without the part counts
 -- as 0 ns"
--- b_stddev_ns = "DOUBLE: the same of B"
+-- b_stddev_ns = "DOUBLE: the same for B"
 -- a_step_count = "BIGINT: steps in the mean a_ns; NULL: whole recording"
--- b_step_count = "BIGINT: the same of B"
+-- b_step_count = "BIGINT: the same for B"
 -- match_basis = "VARCHAR: how A and B were matched: name, or owner (operator of a kernel, caller
 -- of an operator) with module and shapes if both runs have them; NULL for only A and only B"
 with

@@ -27,7 +27,7 @@
 -- bandwidth_ratio = "achieved_bytes_per_s / peak of memory"
 -- intensity_low_flop_per_byte = "DOUBLE: lower bound, from counters that ran part of the time and
 -- the spread of repeats"
--- intensity_high_flop_per_byte = "DOUBLE: the most"
+-- intensity_high_flop_per_byte = "DOUBLE: upper bound, likewise"
 -- utilization_reason = "VARCHAR: why the utilization is NULL despite known operations and time"
 select
     case

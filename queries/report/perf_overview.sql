@@ -36,17 +36,15 @@
 -- reason = "why figures are NULL: events not collected, and other reasons with their figures"
 -- perf_figures = "VARCHAR: figures computed by perf, because the file lacks their events"
 -- used_cpu_running_ratio = "DOUBLE: share of the time that the clock ran"
--- clock_running_ratio = "DOUBLE: lowest share of the time that the events of clock_hz ran"
--- ipc_running_ratio = "DOUBLE: lowest share of the time that the events of ipc ran"
--- branch_miss_running_ratio = "DOUBLE: lowest share of the time that the events of
--- branch_miss_ratio ran"
--- cache_miss_running_ratio = "DOUBLE: lowest share of the time that the events of
--- cache_miss_ratio ran"
--- l1d_miss_running_ratio = "DOUBLE: lowest share of the time that the events of l1d_miss_ratio ran"
--- llc_miss_running_ratio = "DOUBLE: lowest share of the time that the events of llc_miss_ratio ran"
--- dtlb_miss_running_ratio = "DOUBLE: lowest share of the time that the events of dtlb_miss_ratio
--- ran"
--- topdown_running_ratio = "DOUBLE: of the top-down shares"
+-- clock_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- ipc_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- branch_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- cache_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- l1d_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- llc_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- dtlb_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- topdown_running_ratio = "DOUBLE: lowest share of the time that the events of the top-down
+-- shares ran"
 with
     told as materialized(from cpu_figure($run_id, $by)),
     figures as (

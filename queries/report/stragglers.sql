@@ -15,7 +15,7 @@
 -- last_count = "BIGINT: collectives to which the rank came last (shortest duration)"
 -- lost_ns = "BIGINT: waiting time of the others for this rank, summed"
 -- lost_ratio = "DOUBLE: lost_ns / lost_ns of all ranks"
--- waited_ns = "BIGINT: what it waited itself"
+-- waited_ns = "BIGINT: time that the rank itself waited"
 -- more_work_ns = "BIGINT: device work except communication (sum of durations), minus the median
 -- of the ranks"
 -- reason = "basis of the verdict, or why there is none"

@@ -6,8 +6,7 @@
 -- parameters = "run_id phase"
 -- columns = "name-operator total_ns share_ratio call_count reason family_name missing input_dims
 -- input_types"
--- total_ns = "sum of the durations of its kernels, copies and memsets; in a file without kernels,
--- its host time"
+-- total_ns = "sum of the durations of its kernels, copies and memsets; without kernels, host time"
 -- share_ratio = "total_ns / total_ns of all work, with and without operators"
 -- missing = "VARCHAR: what is unknown: operations, bytes or both"
 -- input_dims = "argument shapes with the most time, as recorded"

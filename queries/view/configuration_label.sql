@@ -1,5 +1,4 @@
--- purpose = "Every label of every configuration of a sweep: as its table has it, else as its run
--- has it."
+-- purpose = "Labels of each configuration of a sweep: from its table, else from its run."
 -- source = "tables configuration_value and run_label; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["label_value", "sweep_configuration", "sweep_table"]

@@ -1,5 +1,5 @@
--- purpose = "The modelled work of one call in each calling context, and to which context the work
--- of a kernel in it belongs."
+-- purpose = "Modeled work of one call in each calling context, and the context that owns the work
+-- of its kernels."
 -- source = "docs/metrics.md, section Modelled work"
 -- needs = ["calling_context"]
 -- depends = ["work_by_context"]

@@ -1,5 +1,5 @@
--- purpose = "Every launch with counters, those of all exports of its report in one row: of a
--- counter that several have, the first one's."
+-- purpose = "Launches with counters, one row for all exports of a report: if several have a
+-- counter, the first counts."
 -- source = "table kernel_counter; launch_key tells which rows are of one launch"
 -- needs = ["kernel_counter"]
 -- depends = ["counter_source", "copy_of", "launch_time"]
@@ -22,57 +22,45 @@
 -- l2_xbar_peak_per_cycle l2_clock_hz l1_t_peak_bytes_per_cycle l1_writeback_peak_per_cycle
 -- l1_clock_hz compute_throughput_ratio memory_throughput_ratio dram_throughput_ratio status_json"
 -- device_id = "device as the file numbers it (on ROCm the agent index)"
--- dur_ns = "duration; where the file gives none, that of the same launches in another recording
--- of the run; NULL without one"
--- launch_count = "launches the row stands for: 1, or more where the tool gives only their sum
--- (`dur_ns` and counters are sums then)"
+-- dur_ns = "duration; else that of the same launches in another recording of the run; NULL
+-- without one"
+-- launch_count = "launches in the row: 1, or more if the tool reports only their sum (of dur_ns
+-- and counters too)"
 -- grid_x = "BIGINT: blocks in the grid, x"
 -- grid_y = "BIGINT: blocks in the grid, y"
 -- grid_z = "BIGINT: blocks in the grid, z"
 -- block_x = "BIGINT: threads in a block, x"
 -- block_y = "BIGINT: threads in a block, y"
 -- block_z = "BIGINT: threads in a block, z"
--- elapsed_cycles = "DOUBLE: cycles that passed, mean over the multiprocessors"
--- sm_clock_hz = "DOUBLE: clock of the multiprocessors meanwhile"
+-- elapsed_cycles = "DOUBLE: elapsed cycles, mean over the multiprocessors"
+-- sm_clock_hz = "DOUBLE: clock of the multiprocessors"
 -- dadd_inst = "BIGINT: FP64 add instructions, by thread, predicated on"
--- dadd_per_cycle = "DOUBLE: FP64 add instructions, by thread, predicated on: mean per cycle,
--- where counted so"
+-- dadd_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- dmul_inst = "BIGINT: FP64 multiply instructions, by thread, predicated on"
--- dmul_per_cycle = "DOUBLE: FP64 multiply instructions, by thread, predicated on: mean per cycle,
--- where counted so"
+-- dmul_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- dfma_inst = "BIGINT: FP64 FMA instructions, by thread, predicated on"
--- dfma_per_cycle = "DOUBLE: FP64 FMA instructions, by thread, predicated on: mean per cycle,
--- where counted so"
+-- dfma_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- fadd_inst = "BIGINT: FP32 add instructions, by thread, predicated on"
--- fadd_per_cycle = "DOUBLE: FP32 add instructions, by thread, predicated on: mean per cycle,
--- where counted so"
+-- fadd_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- fmul_inst = "BIGINT: FP32 multiply instructions, by thread, predicated on"
--- fmul_per_cycle = "DOUBLE: FP32 multiply instructions, by thread, predicated on: mean per cycle,
--- where counted so"
+-- fmul_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- ffma_inst = "BIGINT: FP32 FMA instructions, by thread, predicated on"
--- ffma_per_cycle = "DOUBLE: FP32 FMA instructions, by thread, predicated on: mean per cycle,
--- where counted so"
+-- ffma_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- fadd2_inst = "BIGINT: packed FP32 add (two in one) instructions, by thread, predicated on"
--- fadd2_per_cycle = "DOUBLE: packed FP32 add (two in one) instructions, by thread, predicated on:
--- mean per cycle, where counted so"
+-- fadd2_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- fmul2_inst = "BIGINT: packed FP32 multiply (two in one) instructions, by thread, predicated on"
--- fmul2_per_cycle = "DOUBLE: packed FP32 multiply (two in one) instructions, by thread,
--- predicated on: mean per cycle, where counted so"
+-- fmul2_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- ffma2_inst = "BIGINT: packed FP32 FMA (two in one) instructions, by thread, predicated on"
--- ffma2_per_cycle = "DOUBLE: packed FP32 FMA (two in one) instructions, by thread, predicated on:
--- mean per cycle, where counted so"
+-- ffma2_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- hadd_inst = "BIGINT: FP16 add instructions, by thread, predicated on"
--- hadd_per_cycle = "DOUBLE: FP16 add instructions, by thread, predicated on: mean per cycle,
--- where counted so"
+-- hadd_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- hmul_inst = "BIGINT: FP16 multiply instructions, by thread, predicated on"
--- hmul_per_cycle = "DOUBLE: FP16 multiply instructions, by thread, predicated on: mean per cycle,
--- where counted so"
+-- hmul_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
 -- hfma_inst = "BIGINT: FP16 FMA instructions, by thread, predicated on"
--- hfma_per_cycle = "DOUBLE: FP16 FMA instructions, by thread, predicated on: mean per cycle,
--- where counted so"
--- fp64_flop = "FP64 operations, where the tool gives them added up"
--- fp32_flop = "FP32 operations, where the tool gives them added up"
--- fp16_flop = "BIGINT: FP16 operations, where the tool gives them added up"
+-- hfma_per_cycle = "DOUBLE: the same per cycle, if counted as a rate"
+-- fp64_flop = "FP64 operations, if the tool reports their sum"
+-- fp32_flop = "FP32 operations, if the tool reports their sum"
+-- fp16_flop = "BIGINT: FP16 operations, if the tool reports their sum"
 -- tensor_inst = "BIGINT: instructions of the tensor pipe, by warp"
 -- tensor_fp64_per_cycle = "DOUBLE: tensor operations on FP64: mean per cycle"
 -- tensor_fp64_peak_per_cycle = "DOUBLE: tensor operations on FP64: most a cycle"
@@ -86,34 +74,35 @@
 -- tensor_fp8_peak_per_cycle = "DOUBLE: tensor operations on FP8: most a cycle"
 -- tensor_fp4_per_cycle = "DOUBLE: tensor operations on FP4 and FP6: mean per cycle"
 -- tensor_fp4_peak_per_cycle = "DOUBLE: tensor operations on FP4 and FP6: most a cycle"
--- tensor_mixed_per_cycle = "DOUBLE: tensor operations on several types added up: mean per cycle"
--- tensor_mixed_peak_per_cycle = "DOUBLE: tensor operations on several types added up: most a cycle"
+-- tensor_mixed_per_cycle = "DOUBLE: tensor operations on several types that the tool reports as
+-- one sum: mean per cycle"
+-- tensor_mixed_peak_per_cycle = "DOUBLE: maximum of tensor_mixed_per_cycle"
 -- tensor_int_per_cycle = "DOUBLE: tensor operations on integers: mean per cycle"
 -- tensor_int_peak_per_cycle = "DOUBLE: tensor operations on integers: most a cycle"
 -- dram_read_bytes = "BIGINT: bytes read from memory"
 -- dram_write_bytes = "BIGINT: bytes written to memory"
 -- dram_read_sector_count = "BIGINT: device memory: sectors of 32 bytes read"
 -- dram_write_sector_count = "BIGINT: device memory: sectors of 32 bytes written"
--- dram_bytes_per_s = "DOUBLE: device memory: bytes per second, where given as a rate"
+-- dram_bytes_per_s = "DOUBLE: device memory: bytes per second, if counted as a rate"
 -- l2_t_bytes = "BIGINT: L2: bytes asked for (lts__t_bytes)"
 -- l2_xbar_cycle_count = "BIGINT: L2: cycles in which 32 bytes went to the crossbar"
--- l2_xbar_per_s = "DOUBLE: the same, where given as a rate"
+-- l2_xbar_per_s = "DOUBLE: l2_xbar_cycle_count per second, if counted as a rate"
 -- l1_t_bytes = "BIGINT: L1: bytes asked for (l1tex__t_bytes)"
 -- l1_writeback_cycle_count = "BIGINT: L1: cycles in which 128 bytes were written back"
--- l1_writeback_per_s = "DOUBLE: the same, where given as a rate"
+-- l1_writeback_per_s = "DOUBLE: l1_writeback_cycle_count per second, if counted as a rate"
 -- dfma_peak_per_cycle = "DOUBLE: FP64 FMA instructions the device can do in a cycle"
 -- ffma_peak_per_cycle = "DOUBLE: FP32 FMA instructions the device can do in a cycle"
 -- hfma_peak_per_cycle = "DOUBLE: FP16 FMA instructions the device can do in a cycle"
--- dram_peak_bytes_per_cycle = "DOUBLE: device memory: bytes in a cycle of its own"
--- dram_clock_hz = "DOUBLE: clock of device memory meanwhile"
--- l2_t_peak_bytes_per_cycle = "DOUBLE: L2: bytes in a cycle of its own"
+-- dram_peak_bytes_per_cycle = "DOUBLE: device memory: peak bytes per cycle of its clock"
+-- dram_clock_hz = "DOUBLE: clock of device memory"
+-- l2_t_peak_bytes_per_cycle = "DOUBLE: L2: peak bytes per cycle of its clock"
 -- l2_xbar_peak_per_cycle = "DOUBLE: crossbar transfers L2 can do in a cycle"
--- l2_clock_hz = "DOUBLE: clock of L2 meanwhile"
+-- l2_clock_hz = "DOUBLE: clock of L2"
 -- l1_t_peak_bytes_per_cycle = "DOUBLE: L1: bytes in a cycle"
 -- l1_writeback_peak_per_cycle = "DOUBLE: write-backs L1 can do in a cycle"
--- l1_clock_hz = "DOUBLE: clock of L1 meanwhile"
--- status_json = "VARCHAR: why a column is NULL although the counter stands in the file: JSON from
--- column to status_kind; NULL if there is none"
+-- l1_clock_hz = "DOUBLE: clock of L1"
+-- status_json = "VARCHAR: why a column is NULL although its counter is in the file: JSON from
+-- column to status_kind; NULL if none is"
 with
     -- not materialized: who asks for one run is to read the files of that run alone
     joined as not materialized(

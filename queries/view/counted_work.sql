@@ -1,6 +1,5 @@
--- purpose = "Work and traffic of every launch that counters were collected of, as it ran under
--- them, and of those that a join has taken: operations by precision, bytes by level, each with
--- why it is NULL."
+-- purpose = "Work and traffic of each launch with counters, or in a join, as it ran under them:
+-- operations by precision, bytes by level, and why each is NULL."
 -- source = "docs/metrics.md, section Work; NVIDIA Nsight Compute's roofline sections; Wang Y.
 -- 2020 (Time-Based Roofline), sect. III"
 -- needs = ["kernel_counter"]
@@ -20,7 +19,7 @@
 -- own_l2_paper_bytes_per_s own_l2_vendor_bytes_per_s own_l1_paper_bytes_per_s
 -- own_l1_vendor_bytes_per_s occupancy_ratio compute_throughput_ratio memory_throughput_ratio
 -- dram_throughput_ratio"
--- match_index = "BIGINT: of a join: kernel_match.match_index; NULL of the counter run itself"
+-- match_index = "BIGINT: for a join: kernel_match.match_index; NULL for the counter run"
 with
     launches as not materialized(
         select

@@ -1,5 +1,4 @@
--- purpose = "The sources with counters of launches; a summary of a report only where no page of
--- single launches is there."
+-- purpose = "Sources with counters of launches; a summary only if no page has single launches."
 -- source = "table source_file, view report_page"
 -- needs = ["source_file"]
 -- depends = ["report_page"]

@@ -1,4 +1,4 @@
--- purpose = "Every interval of device work: kernels, copies and memsets, with their end."
+-- purpose = "Intervals of device work: kernels, copies and memsets, with their end."
 -- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active"
 -- needs = ["kernel", "transfer"]
 -- depends = ["work_class"]

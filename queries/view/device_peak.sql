@@ -1,4 +1,4 @@
--- purpose = "The ceilings of each device of each source in one row."
+-- purpose = "Ceilings of each device of each source, in one row."
 -- source = "view device_ceiling"
 -- needs = ["device"]
 -- depends = ["device_ceiling"]
@@ -7,7 +7,7 @@
 -- tensor_fp8_flop_per_s tensor_fp4_flop_per_s tensor_int8_flop_per_s dram_bytes_per_s
 -- l2_bytes_per_s l1_bytes_per_s launch_overhead_ns"
 -- fp64_flop_per_s = "DOUBLE: FP64"
--- dram_bytes_per_s = "DOUBLE: device memory"
+-- dram_bytes_per_s = "DOUBLE: device memory peak"
 -- l2_bytes_per_s = "DOUBLE: L2"
 -- l1_bytes_per_s = "DOUBLE: L1"
 -- launch_overhead_ns = "DOUBLE: one kernel launch"

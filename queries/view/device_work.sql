@@ -1,5 +1,4 @@
--- purpose = "Every kernel, copy and memset of a timeline with its end, its class and what
--- launched it."
+-- purpose = "Kernels, copies and memsets of a timeline with their end, class and launch."
 -- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active; docs/metrics.md, section
 -- gpu_utilization"
 -- needs = ["attribution"]
@@ -11,11 +10,11 @@
 -- work_class = "VARCHAR: compute or communication (kernels), memcpy (copies, and instructions
 -- that start or await one) or memset"
 -- work_kind = "VARCHAR: kernel, memcpy or memset"
--- name = "name, in full"
--- launch_start_ns = "BIGINT: its start"
--- launch_end_ns = "BIGINT: its end; NULL if the call was cut"
+-- name = "full name"
+-- launch_start_ns = "BIGINT: start of that call"
+-- launch_end_ns = "BIGINT: end of that call; NULL if the call is truncated"
 -- launch_work_count = "BIGINT: kernels, copies and memsets that the call launched: more than one
--- of a graph"
+-- for a graph"
 -- launch_reason = "VARCHAR: why launch_event_id is NULL"
 -- op_name = "innermost operator around the call"
 with

@@ -1,5 +1,5 @@
--- purpose = "Every launch of a timeline that was joined to counters: its operations and bytes,
--- and their times at the peaks of its device."
+-- purpose = "Launches of a timeline with joined counters: operations, bytes, and their times at
+-- the device peaks."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["work_under"]
@@ -7,7 +7,7 @@
 -- columns = "run_id source_id event_id-kernel is_matched dur_ns-timeline total_flop fp32_flop
 -- dram_bytes compute_ns dram_ns ceiling_name fp32_flop_per_s reason"
 -- is_matched = "BOOLEAN: it has counters, whatever they count"
--- total_flop = "BIGINT: all operations, FP16 as work alone"
+-- total_flop = "BIGINT: all operations, FP16 only as work"
 select
     run_id,
     source_id,

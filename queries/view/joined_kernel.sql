@@ -1,5 +1,5 @@
--- purpose = "Every launch of a timeline that was joined to counters: its time as it ran there,
--- its operations and bytes by the counters, and what the match rests on."
+-- purpose = "Launches of a timeline with joined counters: time in the timeline, operations and
+-- bytes by the counters, and the rule of the match."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["counted_work", "kernel_launch", "device_known", "mean_count", "spread_count"]
@@ -18,10 +18,10 @@
 -- own_tensor_int8_flop_per_s own_dram_bytes_per_s own_l2_paper_bytes_per_s
 -- own_l2_vendor_bytes_per_s own_l1_paper_bytes_per_s own_l1_vendor_bytes_per_s occupancy_ratio
 -- compute_throughput_ratio memory_throughput_ratio dram_throughput_ratio"
--- match_kind = "VARCHAR: what the match rests on: sequence, shape or name; of several counter
--- runs the weakest; NULL: no counters"
--- fit_count = "BIGINT: counter launches whose mean this is: 1 where order decides"
--- counted_ns = "BIGINT: duration under the counters (mean of those that fit)"
+-- match_kind = "VARCHAR: rule of the match: sequence, shape or name; the weakest of several
+-- counter runs; NULL: no counters"
+-- fit_count = "BIGINT: counter launches in the mean: 1 if matched by order"
+-- counted_ns = "BIGINT: mean duration of the matching counter launches"
 -- match_reason = "VARCHAR: why there are no counters"
 with
     -- what one launch did, by each counter run: where several launches of it fit, their mean

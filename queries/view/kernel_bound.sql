@@ -1,5 +1,5 @@
--- purpose = "Every launch with counters against the ceilings of its device: time at peak by
--- operations and by level of memory, and what bounds it; with all columns of kernel_work."
+-- purpose = "Launches with counters and the ceilings of their device: times at peak and bound;
+-- with all columns of kernel_work."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section
 -- Ceilings"
 -- needs = ["kernel_counter"]
@@ -21,22 +21,22 @@
 -- tensor_bf16_flop_per_s tensor_fp16_flop_per_s tensor_fp8_flop_per_s tensor_fp4_flop_per_s
 -- tensor_int8_flop_per_s dram_bytes_per_s compute_ns fp16_beside_ns dram_ns l2_ns l1_ns
 -- overhead_ns roof_ratio nearest_name bound_kind is_above_roof bound_reason"
--- fp64_flop_per_s = "DOUBLE: ceiling of the device (by the user, else its data sheet), else the
--- launch's own: FP64"
--- dram_bytes_per_s = "DOUBLE: the same: device memory"
--- compute_ns = "time of the operations at peak, precisions one after the other, those of tensor
--- cores on integers too; FP16 as work alone"
--- fp16_beside_ns = "DOUBLE: time at peak of the FP16 instructions that are no work: what the
--- packed and scalar conventions add to it"
--- l2_ns = "DOUBLE: the same of L2: as the papers count it, else as the vendor does"
--- l1_ns = "DOUBLE: the same of L1"
--- roof_ratio = "longest time at peak / duration: how near to its roof the launch is"
+-- fp64_flop_per_s = "DOUBLE: FP64 ceiling of the device (from the user, else its data sheet),
+-- else of the launch; so are the next"
+-- dram_bytes_per_s = "DOUBLE: device memory peak"
+-- compute_ns = "time of the operations at peak, one precision after another, with those of tensor
+-- cores on integers; FP16 only as work"
+-- fp16_beside_ns = "DOUBLE: time at peak of FP16 instructions without work: what the packed and
+-- scalar conventions add"
+-- l2_ns = "DOUBLE: time of the L2 traffic at peak: as the papers count it, else as the vendor does"
+-- l1_ns = "DOUBLE: time of the L1 traffic at peak, likewise"
+-- roof_ratio = "longest time at peak / duration"
 -- nearest_name = "the longest of its times at peak: compute, dram, l2 or l1; where that is far,
 -- memory throughput or compute throughput if the report itself says that it is busy"
 -- bound_kind = "overhead, latency (below 0.6 of every roof), bandwidth or compute; NULL if a time
 -- is unknown"
--- is_above_roof = "BOOLEAN: roof_ratio above 1: the data or the peak is wrong, or the clock above
--- its data sheet"
+-- is_above_roof = "BOOLEAN: roof_ratio above 1: the data or the peak is wrong, or the clock is
+-- above its data sheet"
 with
     held as (
         select

@@ -1,11 +1,11 @@
--- purpose = "Every launch with counters at each level of memory: operations per byte there."
+-- purpose = "Operational intensity of each launch with counters, at each memory level."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: arithmetic intensity by level"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work"]
 -- columns = "run_id source_id event_id name level_name byte_definition total_arithmetic_flop
 -- total_packed_flop total_scalar_flop traffic_bytes arithmetic_flop_per_byte packed_flop_per_byte
 -- scalar_flop_per_byte reason"
--- byte_definition = "VARCHAR: paper or vendor; for dram both are one"
+-- byte_definition = "VARCHAR: paper or vendor; the same for dram"
 -- traffic_bytes = "BIGINT: bytes at that level"
 -- arithmetic_flop_per_byte = "DOUBLE: intensity, FP16 as work alone"
 -- packed_flop_per_byte = "DOUBLE: intensity, FP16 packed"

@@ -1,10 +1,10 @@
--- purpose = "Every launch of a run once: not again in another export of the same report, nor as
--- counters beside a timeline."
+-- purpose = "Launches of a run, each once: without other exports of the same report, or counters
+-- next to a timeline."
 -- source = "docs/metrics.md: which kernels count"
 -- needs = ["kernel"]
 -- depends = ["launch_source", "duration_of", "copy_of"]
 -- columns = "run_id source_id event_id name device_id launch_count-row start_ns dur_ns"
--- dur_ns = "duration, of all launches the row stands for; as measured, or cycles / clock"
+-- dur_ns = "duration of all launches in the row; as measured, or cycles / clock"
 with
     -- not materialized: who asks for one run is to read the files of that run alone
     launches as not materialized(

@@ -1,5 +1,5 @@
--- purpose = "Every launch with counters against each compute ceiling: operations done /
--- operations possible in its duration."
+-- purpose = "Utilization of each compute ceiling by each launch with counters: operations /
+-- possible operations in its duration."
 -- source = "Zhu 2018 (TBD), eq. 2; the launch's own peak: NVIDIA Nsight Compute, section
 -- SpeedOfLight_RooflineChart"
 -- needs = ["kernel_counter"]
@@ -9,11 +9,11 @@
 -- ceiling_name = "fp64, fp32, fp16 (packed, as work alone) or tensor_…"
 -- work_flop = "BIGINT: operations of that kind"
 -- dur_ns = "duration"
--- peak_flop_per_s = "the ceiling of the device, by the user or its data sheet"
--- utilization_ratio = "against that; above 1 the data or the peak is wrong, or the clock above
--- its data sheet"
--- own_peak_flop_per_s = "DOUBLE: the ceiling at the launch's own clock, where the report says"
--- own_utilization_ratio = "DOUBLE: against that"
+-- peak_flop_per_s = "ceiling of the device, from the user or its data sheet"
+-- utilization_ratio = "rate / peak_flop_per_s; above 1 the data or the peak is wrong, or the
+-- clock is above its data sheet"
+-- own_peak_flop_per_s = "DOUBLE: ceiling at the clock of the launch, if in the report"
+-- own_utilization_ratio = "DOUBLE: rate / own_peak_flop_per_s"
 with
     kinds as (
         select

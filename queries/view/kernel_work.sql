@@ -1,5 +1,5 @@
--- purpose = "Work and traffic of every launch that counters tell of: of a counter run as it ran
--- under them, of a timeline that was joined to one as it ran by itself."
+-- purpose = "Work and traffic of each launch with counters: of a counter run as it ran under
+-- them, of a joined timeline as it ran by itself."
 -- source = "docs/metrics.md, sections Work, Counters joined to a timeline"
 -- needs = ["kernel_counter"]
 -- depends = ["counted_work", "joined_kernel"]
@@ -16,7 +16,7 @@
 -- own_tensor_int8_flop_per_s own_dram_bytes_per_s own_l2_paper_bytes_per_s
 -- own_l2_vendor_bytes_per_s own_l1_paper_bytes_per_s own_l1_vendor_bytes_per_s occupancy_ratio
 -- compute_throughput_ratio memory_throughput_ratio dram_throughput_ratio"
--- dur_ns = "duration: of a launch of a timeline as it ran there, else as counted or cycles / clock"
+-- dur_ns = "duration: in the timeline, else as counted or cycles / clock"
 with
     -- what was counted in the run of a joined timeline itself are its launches once more
     joined_run as (

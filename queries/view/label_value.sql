@@ -1,4 +1,4 @@
--- purpose = "Each label of each run, once."
+-- purpose = "Labels of each run, each once."
 -- source = "table run_label"
 -- needs = ["run_label"]
 -- columns = "run_id label_name label_value label_number"

@@ -1,12 +1,12 @@
--- purpose = "The sources whose kernels count in their run: those of its timelines; without one
--- those of counters with times, else of summaries."
+-- purpose = "Sources whose kernels count in their run: timelines; else counters with times, else
+-- summaries."
 -- source = "docs/metrics.md: times of different recordings are never added"
 -- needs = ["source_file"]
 -- depends = ["report_page"]
 -- columns = "run_id source_id recording_kind page_kind is_timed is_shared"
 -- recording_kind = "VARCHAR: timeline, counters or summary"
--- is_timed = "BOOLEAN: the profiler has times of launches in it: a row without one is of counters
--- alone; NULL if unknown"
+-- is_timed = "BOOLEAN: the source has times of launches, so a row without one is only of
+-- counters; NULL if unknown"
 with
     kinds as (
         select

@@ -1,21 +1,20 @@
--- purpose = "Times of layers, piece by piece: those of caffe time, and the kernels of a timeline
--- by module; of one without kernels its operators."
+-- purpose = "Times of layers in parts: from caffe time, and kernels of a timeline by module
+-- (operators if it has no kernels)."
 -- source = "Awan 2017, sect. 4.3.3 (Fig. 6, 7): layers, split into forward and backward;
 -- docs/metrics.md, section Layers"
 -- needs = ["layer_stat", "attribution", "calling_context", "op_call"]
 -- columns = "run_id source_id basis net_index net_name layer_index layer_path layer_type
 -- phase_kind is_pass statistic_kind step_index start_ns dur_ns share_ns iteration_count
 -- kernel_count reason-layers"
--- basis = "whose time it is: caffe time, kernels or host operators"
--- layer_index = "BIGINT: caffe time: place of the layer in the net"
--- layer_path = "layer, or modules joined by /; NULL: none is known, or a whole pass"
--- is_pass = "BOOLEAN: caffe time: a whole pass over the net, its layers in it"
--- statistic_kind = "VARCHAR: caffe time: as it was printed; means and sums, of a layer without
--- them what there is"
--- start_ns = "its start; NULL of caffe time"
--- dur_ns = "its duration; caffe time: mean of an iteration. An operator's without those called in
--- it"
--- share_ns = "BIGINT: what shares are of: as dur_ns, but as caffe time printed it"
+-- basis = "source of the time: caffe time, kernels or host operators"
+-- layer_index = "BIGINT: caffe time: position of the layer in the net"
+-- layer_path = "layer, or modules joined by /; NULL if unknown, or for a whole pass"
+-- is_pass = "BOOLEAN: caffe time: a whole pass over the net, including its layers"
+-- statistic_kind = "VARCHAR: caffe time: statistic as printed; means and sums, or for a layer
+-- without them the one available"
+-- start_ns = "start; NULL for caffe time"
+-- dur_ns = "duration, for an operator without nested ones; caffe time: mean of an iteration"
+-- share_ns = "BIGINT: base of the shares: dur_ns, but as caffe time printed it"
 -- iteration_count = "BIGINT: caffe time: iterations of the mean"
 -- kernel_count = "1 of a kernel, else NULL"
 select

@@ -1,9 +1,8 @@
--- purpose = "The pages of a profiler's report that each source holds: the same launch can be on
--- several."
+-- purpose = "Pages of a profiler report in each source: a launch can be on several."
 -- source = "table source_file"
 -- needs = ["source_file"]
 -- columns = "run_id source_id page_count page_kind"
--- page_count = "BIGINT: pages in the source; 1 where the file has none"
+-- page_count = "BIGINT: pages in the source; 1 if the file has none"
 select
     run_id,
     source_id,

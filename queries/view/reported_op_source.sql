@@ -1,5 +1,5 @@
--- purpose = "The sources whose operators count in their run: several files of one profile hold
--- the same operators."
+-- purpose = "Sources whose operators count in their run: several files of a profile have the same
+-- operators."
 -- source = "docs/metrics.md, section Operators: of each kind and side the files of one format,
 -- and of the per-tool dumps those of one tool; pages with a few of the operators only where there
 -- is nothing else of that side"

@@ -1,5 +1,5 @@
--- purpose = "The work of every operator that counts, held against the peak of matrix operations
--- on 16-bit floats and its memory."
+-- purpose = "Work of each operator that counts, compared with the peak of 16-bit matrix
+-- operations and memory."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]

@@ -1,4 +1,4 @@
--- purpose = "The name of each run, once."
+-- purpose = "Run names, each once."
 -- source = "table run"
 -- needs = ["run"]
 -- columns = "run_id title"

@@ -1,5 +1,4 @@
--- purpose = "The sources whose profiler kept only samples of the memory events: totals count,
--- blocks cannot be told from them."
+-- purpose = "Sources with only samples of the memory events: totals count, blocks are unknown."
 -- source = "XProf, SampleMemoryProfileTimeline: of more than 1,000 snapshots the largest of each
 -- stretch; docs/metrics.md, section Memory by kind"
 -- needs = ["ingest_issue"]

@@ -1,5 +1,4 @@
--- purpose = "How many samples a step of each run works on: the metric samples_per_step, else the
--- label batch."
+-- purpose = "Samples per step of each run: the metric samples_per_step, else the label batch."
 -- source = "docs/metrics.md, section Steps and the stable phase"
 -- depends = ["label_value"]
 -- columns = "run_id sample_count"

@@ -1,8 +1,8 @@
--- purpose = "The labels and metrics that some configuration has."
+-- purpose = "Labels and metrics that some configuration has."
 -- source = "tables configuration_value, run_label and run_metric"
 -- columns = "role_kind column_name"
 -- role_kind = "VARCHAR: label or metric"
--- column_name = "VARCHAR: its name"
+-- column_name = "VARCHAR: name of the label or metric"
 select distinct role_kind, column_name
 from configuration_value
 union

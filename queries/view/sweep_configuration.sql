@@ -1,10 +1,10 @@
--- purpose = "Every configuration of a sweep: rows of tables of results, and runs that are one
+-- purpose = "Configurations of a sweep: rows of tables of results, and runs that are one
 -- configuration each."
 -- source = "view sweep_table, table configuration; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_table"]
 -- columns = "configuration_id run_id source_id-sweep event_id-row title status_kind status_text"
--- configuration_id = "the configuration: base_id of its sweep_table + event_id"
+-- configuration_id = "base_id of its sweep_table + event_id"
 select
     base_id + event_id as configuration_id,
     sweep_table.run_id,

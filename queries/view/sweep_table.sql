@@ -1,9 +1,9 @@
--- purpose = "Every source of a sweep: tables of results, and runs that are one configuration each."
+-- purpose = "Sources of a sweep: tables of results, and runs that are one configuration each."
 -- source = "tables configuration, run_label and run_metric; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["run_title"]
 -- columns = "run_id source_id-sweep title configuration_count base_id"
--- base_id = "BIGINT: configuration_id of its row 0: all rows of all tables have one of their own"
+-- base_id = "BIGINT: configuration_id of row 0, so that each row of all tables has its own"
 with
     -- numbered by what is stored, not by what is in it: a question about one run then reads no
     -- file of another
