@@ -8,7 +8,7 @@
 -- wanted_provenance = "VARCHAR: measured, modelled or best: measured if all kernels have
 -- counters, else modeled"
 -- columns = "run_id source_id context_id name family_name input_dims input_types module_path
--- phase_kind basis total_ns kernel_ns kernel_count copy_count call_count host_ns total_flop
+-- phase_kind basis total_ns kernel_ns kernel_count copy_count call_count-work host_ns total_flop
 -- total_bytes is_whole work_ns is_known provenance_kind reason device_name-several ceiling_name
 -- peak_flop_per_s peak_bytes_per_s compute_ns bandwidth_ns fp32_flop fp32_roof peak_reason"
 -- context_id = "unit_context_id of work_by_context; NULL without a context"
@@ -18,13 +18,11 @@
 -- kernels"
 -- total_ns = "sum of the durations of the kernels, copies and memsets; of host operators host_ns"
 -- kernel_ns = "time of the kernels; NULL for host operators"
--- call_count = "calls that launched work; for host operators all calls; NULL if none is in the
--- file"
 -- total_bytes = "measured: bytes of device memory; modelled: minimum bytes read and written"
 -- is_whole = "BOOLEAN: operations and bytes cover all of its kernels"
 -- work_ns = "BIGINT: part of total_ns that operations and bytes cover: less if some kernels lack
 -- counters"
--- is_known = "BOOLEAN: both are known"
+-- is_known = "BOOLEAN: operations and bytes are known"
 -- reason = "why operations or bytes are unknown or incomplete"
 -- peak_flop_per_s = "compute peak; NULL if unknown or not equal on all its devices"
 -- fp32_flop = "DOUBLE: FP32 operations of the kernels with counters and a known peak"

@@ -9,11 +9,11 @@
 -- process_group_description group_key group_basis group_size_count pair_text sequence_index
 -- sequence_basis element_type_name in_bytes out_bytes bytes_basis device_id stream_id start_ns
 -- dur_ns step_index reason"
--- rank_index = "rank: of the source, or of the event in a file that several ranks were merged into"
+-- rank_index = "rank of the source, or of the event in a file merged from several ranks"
 -- event_id = "call: kernel.event_id; slice.event_id if it is only on the host"
 -- collective_kind = "VARCHAR: allreduce, allgather, reduce_scatter, all_to_all, broadcast,
 -- reduce, gather, scatter, send, recv, sendrecv, permute or barrier; NULL if unknown"
--- name = "the kernel, or the call on the host"
+-- name = "kernel, or call on the host"
 -- group_key = "VARCHAR: identifies the group in the run: name and ranks (and the pair if point to
 -- point); without a recorded group, the communication stream of the rank"
 -- group_basis = "VARCHAR: recorded, or stream (no group is recorded)"

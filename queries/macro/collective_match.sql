@@ -8,8 +8,8 @@
 -- process_group_name process_group_description group_size_count sequence_index match_basis
 -- match_reason is_synchronizing size_bytes dur_ns shortest_ns wait_ns is_last is_confirmed
 -- lost_ns clock_offset_ns reason"
--- event_id = "the call: `collective_call.event_id`"
--- match_index = "BIGINT: number of the collective in the run: calls of one collective have one"
+-- event_id = "call: collective_call.event_id"
+-- match_index = "BIGINT: number of the collective in the run, the same for all of its calls"
 -- match_step_index = "BIGINT: lowest step that launched one of its calls"
 -- collective_kind = "VARCHAR: allreduce, allgather …; sendrecv for a send and its receive"
 -- group_size_count = "ranks in the group; without a recorded group, in the job or the run"
@@ -25,8 +25,6 @@
 -- is_last = "BOOLEAN: the last rank to arrive: the shortest duration; NULL if unknown"
 -- is_confirmed = "BOOLEAN: for the last rank: it also started last, with clocks set by the ends"
 -- lost_ns = "BIGINT: for the last rank: sum of wait_ns of the others"
--- clock_offset_ns = "BIGINT: clock offset to the first rank, median over the ends of shared
--- collectives"
 -- reason = "`collective_call.reason`"
 with
     -- steps that count on every rank

@@ -7,7 +7,7 @@
 -- step_kind = "VARCHAR: host, device or detected, as in step_span; else reported; iteration for a
 -- log of layers"
 -- elapsed_ns = "time of the step, as in step_span; if reported, the longest of its devices"
--- is_shared = "the other run has steps too, so that runs are compared by steps"
+-- is_shared = "the other run also has steps, so runs are compared by steps"
 with
     layers as materialized(from layer_stat where run_id in (a_run, b_run)),
     spans as (

@@ -13,7 +13,6 @@
 -- owner_name = "VARCHAR: if the other run has another name: operator of the kernel, or caller of
 -- the operator"
 -- owner_dims = "VARCHAR: if the other run has another name: input shapes of the owner"
--- dur_ns = "time; NULL if none is known"
 -- work_count = "launches, calls or occurrences"
 with
     sources as materialized(from compared_source(a_run, b_run, grouping_kind)),

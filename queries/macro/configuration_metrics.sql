@@ -4,10 +4,6 @@
 -- needs = ["configuration"]
 -- depends = ["byte_rate_scale", "flop_rate_scale", "sweep_table", "sweep_unknown"]
 -- parameters = "wanted_run wanted_rate wanted_intensity wanted_weight"
--- wanted_rate = "VARCHAR: metric with the rate; NULL: the one in FLOP/s, else in % with flop in
--- its name"
--- wanted_intensity = "VARCHAR: metric with the intensity or the traffic; NULL: the one in
--- FLOP/byte, else named intensity, else in bytes/s, else in % with bandwidth in its name"
 -- wanted_weight = "VARCHAR: metric with the time; NULL: none"
 -- columns = "run_id source_id-table base_id rate_name rate_scale moved_name moved_kind
 -- moved_scale weight_name weight_scale reason"
@@ -19,7 +15,7 @@
 -- moved_scale = "DOUBLE: bytes/s per unit, for traffic"
 -- weight_name = "VARCHAR: metric with the time; NULL if none is asked for"
 -- weight_scale = "DOUBLE: ns per unit; a percentage is of one second"
--- reason = "why no roofline can be drawn of the table"
+-- reason = "why the table has no roofline"
 with
     known as (
         from sweep_unknown('metric', wanted_rate)

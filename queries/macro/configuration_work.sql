@@ -5,9 +5,6 @@
 -- needs = ["configuration"]
 -- depends = ["configuration_metrics", "device_roof"]
 -- parameters = "wanted_run wanted_rate wanted_intensity wanted_weight wanted_ceiling"
--- wanted_rate = "VARCHAR: metric with the rate; NULL: chosen by unit"
--- wanted_intensity = "VARCHAR: metric with the intensity or the traffic; NULL: chosen by unit or
--- name"
 -- wanted_weight = "VARCHAR: metric with the time; NULL: one second each"
 -- columns = "configuration_id run_id source_id-table event_id-row name device_name total_ns
 -- known_ns known_flop known_bytes flop_ns byte_ns reason"

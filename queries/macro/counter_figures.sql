@@ -9,7 +9,6 @@
 -- end_ns-interval fp64_flop-any fp64_reason fp32_flop-any fp32_reason fp16_flop fp16_reason
 -- total_flop-any total_low_flop total_high_flop total_reason dram_read_bytes dram_write_bytes
 -- dram_bytes-cpu dram_low_bytes dram_high_bytes dram_reason"
--- dur_ns = "elapsed time; NULL if the file has none"
 with
     slots as (from counter_slot(wanted_run, slot_kind)),
     events as (from event_quantity(wanted_run, slot_kind, false)),

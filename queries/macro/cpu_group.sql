@@ -12,7 +12,7 @@
 -- total_low_flop total_high_flop fp64_flop-any fp32_flop-any fp16_flop fp64_scalar_flop
 -- fp64_128_flop fp64_256_flop fp64_512_flop fp32_scalar_flop fp32_128_flop fp32_256_flop
 -- fp32_512_flop ceiling_flop dram_bytes-cpu dram_low_bytes dram_high_bytes dram_read_bytes
--- dram_write_bytes ceiling_name ceiling_ns compute_ns bandwidth_ns flop_reason bytes_reason
+-- dram_write_bytes ceiling_name ceiling_ns compute_ns-width bandwidth_ns flop_reason bytes_reason
 -- time_reason ceiling_reason"
 -- owner_id = "source; NULL for a run"
 -- part_index = "BIGINT: measurement; NULL for a run or source"
@@ -21,9 +21,8 @@
 -- dur_ns = "elapsed time: of files the longest, of measurements of a file the sum"
 -- node_ns = "DOUBLE: elapsed time of all nodes: dur_ns x node_count"
 -- ceiling_flop = "DOUBLE: operations of the ceiling's precision"
--- ceiling_name = "the compute peak; NULL if files have different ones"
+-- ceiling_name = "compute peak; NULL if files have different ones"
 -- ceiling_ns = "DOUBLE: operations of its precision at that peak, on one node after another"
--- compute_ns = "all operations at the peak of their precision and width; NULL if one is unknown"
 -- ceiling_reason = "VARCHAR: why the ceiling or the operations of its precision are NULL"
 with
     peaks as (

@@ -11,7 +11,6 @@
 -- work_class = "VARCHAR: compute, communication, memcpy or memset: four rows a device"
 -- union_ns = "BIGINT: time with at least one running"
 -- exposed_ns = "BIGINT: time with one running and no class before it; sums to the busy time"
--- alone_ns = "BIGINT: time with one running and no other class"
 with
     work as materialized(
         select

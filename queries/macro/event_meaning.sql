@@ -4,8 +4,7 @@
 -- depends = ["cpu_known", "figure_set"]
 -- parameters = "wanted_run"
 -- columns = "run_id source_id event_key event_name quantity_kind precision_name width_name amount"
--- event_key = "VARCHAR: the event as the source spells it"
--- quantity_kind = "VARCHAR: flop, dram_read …"
+-- event_key = "VARCHAR: event as the source spells it"
 -- amount = "DOUBLE: operations or bytes per count; NULL if it depends on an unknown vector length"
 with
     met as (

@@ -4,13 +4,12 @@
 -- needs = ["measurement"]
 -- depends = ["cut_interval", "event_meaning", "event_value"]
 -- parameters = "wanted_run slot_kind by_core"
--- by_core = "BOOLEAN: whether cores of each kind (cpu_core, cpu_atom) have rows of their own"
+-- by_core = "BOOLEAN: whether each kind of core (cpu_core, cpu_atom) has its own rows"
 -- columns = "run_id source_id measurement_index slot_index slot_name slot_key core_name
 -- event_name quantity_kind precision_name width_name quantity low_quantity high_quantity amount
 -- reason unit_count value_count running_ratio spread_ratio status_kind mode_name"
 -- core_name = "VARCHAR: kind of the cores that counted; NULL if kinds are not separate, or there
 -- is one"
--- quantity_kind = "VARCHAR: flop, dram_read …"
 -- quantity = "DOUBLE: operations, bytes or cycles; NULL if a part of it was not counted"
 -- low_quantity = "DOUBLE: lower limit"
 -- high_quantity = "DOUBLE: upper limit"

@@ -6,7 +6,7 @@
 -- columns = "run_id source_id measurement_index event_id event_key event_name pmu_name
 -- modifier_name interval_index scope_name cgroup_name value unit status_kind running_ratio
 -- stddev"
--- event_key = "VARCHAR: the event in one spelling"
+-- event_key = "VARCHAR: event in one spelling"
 -- pmu_name = "VARCHAR: unit that counted, if named"
 -- modifier_name = "VARCHAR: letters behind the event"
 -- scope_name = "VARCHAR: scope of the value; NULL: everything"

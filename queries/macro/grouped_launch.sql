@@ -4,8 +4,7 @@
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "run_group", "group_of"]
 -- parameters = "wanted_run grouping_kind-launches wanted_label wanted_ceiling-launches convention"
--- columns = "group_name group_number owner_id launch_event"
--- group_name = "kernel, or run or value of the label"
+-- columns = "group_name-launches group_number owner_id launch_event"
 select
     work.*,
     group_of(grouping_kind, work.name, run_group.title, run_group.label_value) as group_name,

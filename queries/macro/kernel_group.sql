@@ -8,16 +8,16 @@
 -- wanted_level = "VARCHAR: the memory that intensity is at: dram, l2 or l1"
 -- given_launch_ns = "DOUBLE: time of one launch; NULL for the time of the device"
 -- latency_below = "DOUBLE: share of the time below which no roof limits"
--- columns = "group_name owner_id launch_event launch_index-launch group_number launch_count
--- kernel_count-names total_ns mean_ns share_ratio work_flop utilization_ratio average_ratio
--- is_below_average known_time_ratio ceiling_name-mixed peak_flop_per_s-mean peak_source reason
--- fp32_utilization_ratio total_flop other_flop total_bytes-level intensity_flop_per_byte-known
--- achieved_flop_per_s achieved_bytes_per_s tensor_share_ratio zero_launch_count zero_ns is_known
--- unknown_time_ratio compute_ns dram_ns overhead_ns overhead_time_ratio bound_kind-launches
--- nearest_name-launches roof_ratio-overhead bound_reason missing_metrics-launches
--- occupancy_ratio-mean compute_throughput_ratio-mean memory_throughput_ratio-mean"
--- group_name = "kernel, run or label value"
--- work_flop = "DOUBLE: operations of the ceiling's kind that are known"
+-- columns = "group_name-launches owner_id launch_event launch_index-launch group_number
+-- launch_count kernel_count-names total_ns mean_ns share_ratio work_flop utilization_ratio
+-- average_ratio is_below_average known_time_ratio ceiling_name-mixed peak_flop_per_s-mean
+-- peak_source reason fp32_utilization_ratio total_flop other_flop total_bytes-level
+-- intensity_flop_per_byte-known achieved_flop_per_s achieved_bytes_per_s tensor_share_ratio
+-- zero_launch_count zero_ns is_known unknown_time_ratio compute_ns dram_ns overhead_ns
+-- overhead_time_ratio bound_kind-launches nearest_name-launches roof_ratio-overhead
+-- bound_reason-longest missing_metrics-launches occupancy_ratio-mean
+-- compute_throughput_ratio-mean memory_throughput_ratio-mean"
+-- work_flop = "operations of the ceiling's kind that are known"
 -- is_below_average = "BOOLEAN: utilization_ratio < average_ratio, not by rounding alone"
 -- is_known = "BOOLEAN: all operations of all launches are known"
 with

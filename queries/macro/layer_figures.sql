@@ -10,9 +10,6 @@
 -- layer_rank = "BIGINT: position in the net, or in the order of first forward work, from 1; work
 -- without a layer is last"
 -- group_path = "VARCHAR: layer_path; NULL for everything else"
--- forward_ns = "BIGINT: time of the forward pass; caffe time: of one iteration"
--- backward_ns = "BIGINT: time of the backward pass; caffe time: of one iteration"
--- other_ns = "BIGINT: time in neither pass: optimizer, data, unknown"
 -- total_ns = "sum of the three times"
 -- share_ratio = "total_ns / total_ns of all rows of the run or net"
 -- step_ns = "DOUBLE: total_ns per step"

@@ -1,7 +1,7 @@
 -- purpose = "Position of a memory kind in tables and figures, from 1; NULL if it is not a kind."
 -- source = "docs/metrics.md, section Memory by kind"
 -- parameters = "kind"
--- kind = "VARCHAR: kind of memory"
+-- kind = "VARCHAR: memory kind"
 list_position(
     [
         'weights',

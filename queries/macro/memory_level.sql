@@ -8,7 +8,7 @@
 -- is_wanted is_level is_level_of_kind peak_place is_counted"
 -- pool_index = "BIGINT: number of the allocator (source, process and device)"
 -- event_id = "memory_event; NULL if a lost release is assumed"
--- kind = "VARCHAR: as memory_change has it"
+-- kind = "VARCHAR: as in memory_change"
 -- change_bytes = "BIGINT: change of the kind"
 -- kind_bytes = "BIGINT: bytes of its kind after it"
 -- known_bytes = "BIGINT: bytes of all kinds after it"

@@ -6,7 +6,7 @@
 -- parameters = "wanted_run grouping_kind wanted_label"
 -- grouping_kind = "label, or any other"
 -- columns = "run_id title label_value label_number"
--- label_value = "value of the label; NULL if it has none or none is asked for"
+-- label_value = "label value; NULL if it has none or none is requested"
 select named.run_id, named.title, valued.label_value, valued.label_number
 from run_title as named
 left join

@@ -8,7 +8,7 @@
 -- parameters = "wanted_run"
 -- columns = "run_id source_id first_step_index last_step_index step_count reason"
 -- first_step_index = "BIGINT: first step of the phase; NULL if there is none"
--- last_step_index = "BIGINT: last step of the phase"
+-- last_step_index = "last step of the phase"
 -- step_count = "steps in the phase; 0 without one"
 with
     spans as materialized(from step_span(wanted_run)),

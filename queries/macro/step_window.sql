@@ -8,7 +8,6 @@
 -- inclusive)"
 -- columns = "run_id source_id first_step_index last_step_index start_ns end_ns"
 -- first_step_index = "BIGINT: first step; NULL: all work, in a step or not"
--- last_step_index = "BIGINT: last step"
 -- start_ns = "start of the first work of the first step, or of all work"
 -- end_ns = "end of the last step, as in step_span, or of all work"
 with

@@ -6,7 +6,7 @@
 -- wanted_kind = "VARCHAR: metric, speed (a metric; example_per_sec if there is one), label, group
 -- (a label), platform or chips (labels of whole runs first; chips: of numbers)"
 -- columns = "choice_name is_chosen"
--- choice_name = "VARCHAR: a metric, or a label with several values"
+-- choice_name = "VARCHAR: metric, or label with several values"
 -- is_chosen = "BOOLEAN: it is the only one; false for label, of which a report takes two"
 with
     tables as (

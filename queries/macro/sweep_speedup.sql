@@ -17,8 +17,6 @@
 -- kept_values = "VARCHAR: values of labels, comma-separated; NULL for all"
 -- columns = "platform_value baseline_name configuration speedup_factor metric_value-platform
 -- baseline_value reason configuration_id"
--- configuration = "VARCHAR: labels common to all platforms, except the platform, as the platform
--- has them"
 -- configuration_id = "representative configuration, from the platform if it has one"
 with
     here as (

@@ -5,16 +5,13 @@
 -- needs = ["run"]
 -- depends = ["sweep_speedup", "sweep_units", "sweep_unknown"]
 -- parameters = "over metric kind baseline fixed rule runs run_ids"
--- over = {type = "VARCHAR", doc = "label with the number of chips, cores or nodes, e.g. cores;
--- default: the only numeric label that differs between runs, else between configurations",
--- optional = true, chosen_by = "sweep_choice('chips', $runs, $run_ids)"}
 -- kind = {type = "VARCHAR", doc = "kind of the metric: rate (of all chips together), utilization
 -- (of each chip) or time", default = "rate", choices = ["rate", "utilization", "time"]}
 -- baseline = {type = "VARCHAR", doc = "baseline number of chips; default: the lowest", optional =
 -- true}
 -- columns = "configuration over_number speedup_factor overhead_ratio serial_ratio metric_value
 -- baseline_value reason baseline_number over_name metric_name"
--- configuration = "VARCHAR: labels common to all, except the number of chips"
+-- configuration = "labels common to all, except the number of chips"
 -- over_number = "DOUBLE: number of chips, N"
 -- speedup_factor = "S: rate on N chips / rate of the baseline (inverse for time); for utilization
 -- N / N0 x util(N) / util(N0)"

@@ -9,8 +9,7 @@
 -- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text
 -- total_ns-group"
 -- overhead_ns = "NULL: a call can launch several kernels"
--- work_flop = "DOUBLE: for compute: operations of the operators compared with it"
--- work_bytes = "DOUBLE: for device memory: minimum bytes of all operators"
+-- work_bytes = "for device memory: minimum bytes of all operators"
 with
     work as materialized(
         select

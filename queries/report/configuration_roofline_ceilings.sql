@@ -3,18 +3,10 @@
 -- needs = ["configuration"]
 -- depends = ["configuration_work", "device_ceiling", "device_roof"]
 -- parameters = "run_id-all rate intensity weight ceiling-configurations"
--- rate = {type = "VARCHAR", doc = "metric with the rate, as in configuration_roofline_points",
--- optional = true}
--- intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic, as in
--- configuration_roofline_points", optional = true}
--- weight = {type = "VARCHAR", doc = "metric with the time, as in configuration_roofline_points",
--- optional = true}
 -- columns = "run_id device_name ceiling_kind ceiling_name-roof peak_flop_per_s-ceiling
 -- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind-known source_text
 -- total_ns"
 -- overhead_ns = "NULL: no launch is known"
--- work_flop = "DOUBLE: for compute: operations of all configurations, if compared with this peak"
--- work_bytes = "DOUBLE: for bandwidth: bytes of all configurations"
 -- total_ns = "time of the configurations on that device: one second each, or by the weight"
 with
     worked as (

@@ -10,8 +10,6 @@
 -- total_ns"
 -- peak_flop_per_s = "for compute: operations; NULL if work has no known peak"
 -- overhead_ns = "NULL: processors launch no kernels"
--- work_flop = "DOUBLE: for compute: operations of that precision and width in all files"
--- work_bytes = "DOUBLE: for bandwidth: bytes in all files"
 -- total_ns = "elapsed time of all files"
 with
     offered as (

@@ -8,16 +8,15 @@
 -- scope; class and phase: the run", default = "run", choices = ["run", "name", "launch", "class",
 -- "phase", "interval", "scope"]}
 -- columns = "run_id run_name name level_name-dram launch_count known_launch_count total_ns
--- known_ns known_flop known_bytes compute_ns bandwidth_ns launch_ns reason byte_definition
+-- known_ns known_flop known_bytes compute_ns-width bandwidth_ns launch_ns reason byte_definition
 -- device_name-cpu source_id event_id zero_launch_count zero_ns"
 -- name = "run, measured program, end of the interval, or scope"
 -- launch_count = "files and measurements"
 -- total_ns = "elapsed time of all nodes"
--- compute_ns = "time of the operations at the peak of their precision and width; NULL if a peak
--- is unknown"
 -- launch_ns = "DOUBLE: NULL: processors launch no kernels"
 -- byte_definition = "VARCHAR: NULL: DRAM has one level"
 -- source_id = "for a measurement, interval or scope: source"
+-- event_id = "position of a measurement in the source, or number of an interval"
 with
     parts as (
         select

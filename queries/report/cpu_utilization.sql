@@ -2,9 +2,7 @@
 -- source = "Zhu 2018 (TBD), eq. 3: sum of active time over cores / (cores x elapsed time)"
 -- needs = ["measurement"]
 -- depends = ["cpu_active", "run_title", "label_value", "whole_sum", "first_reason", "one_or_mixed"]
--- parameters = "run_id-all by cpu_count-node"
--- by = {doc = "what a row is: run, source (a file) or measurement", default = "run", choices =
--- ["run", "source", "measurement"]}
+-- parameters = "run_id-all by-file cpu_count-node"
 -- cpu_count-node = {type = "BIGINT", doc = "CPUs per node; default: from the file, else the cores
 -- of the processor", optional = true}
 -- columns = "name-measured utilization_ratio active_ns active_cpu_count dur_ns cpu_count

@@ -9,7 +9,7 @@
 -- ridge_flop_per_byte least_flop origin_kind-known source_text source_id device_id"
 -- overhead_ns = "one launch"
 -- ridge_flop_per_byte = "ridge point (machine balance): this peak / bandwidth of device memory"
--- least_flop = "DOUBLE: this peak x the time of one launch: work that takes as long as the launch"
+-- least_flop = "DOUBLE: peak x time of one launch: work that takes as long as the launch"
 with
     chosen as (
         select

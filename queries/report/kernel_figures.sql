@@ -11,7 +11,7 @@
 -- top = {doc = "number of rows; default: all", optional = true}
 -- columns = "share_ratio-kernels utilization_ratio name-group bound_kind-launches roof_ratio
 -- total_ns nearest_name-launches launch_count ceiling_name-mixed fp32_utilization_ratio
--- intensity_flop_per_byte-known mean_ns reason bound_reason missing_metrics-launches
+-- intensity_flop_per_byte-known mean_ns reason bound_reason-longest missing_metrics-launches
 -- achieved_flop_per_s total_flop other_flop total_bytes-level occupancy_ratio-mean
 -- compute_throughput_ratio-mean memory_throughput_ratio-mean average_ratio known_time_ratio
 -- peak_flop_per_s-mean peak_source level_name fp16_convention launch_index-launch

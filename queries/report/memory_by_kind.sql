@@ -18,7 +18,7 @@
 -- reserved_peak_bytes = "BIGINT: for all kinds: maximum reserved by the allocator"
 -- reserved_at_peak_bytes = "BIGINT: for all kinds: reserved at the time of at_peak_bytes"
 -- unused_at_peak_bytes = "BIGINT: for all kinds: reserved but not allocated then (fragmentation)"
--- is_total = "whether the row has all kinds of a device"
+-- is_total = "the row of all kinds of a device"
 with
     levels as materialized(select * from memory_level($run_id, $phase)),
     kinds as (

@@ -3,7 +3,7 @@
 -- needs = ["allocation", "attribution", "calling_context", "memory_event"]
 -- depends = ["memory_level"]
 -- parameters = "run_id phase kind"
--- kind = {type = "VARCHAR", doc = "which kind", default = "feature_maps", choices =
+-- kind = {type = "VARCHAR", doc = "memory kind to show", default = "feature_maps", choices =
 -- ["feature_maps", "weights", "weight_gradients", "optimizer_state", "workspace", "temporary",
 -- "input", "other", "unknown"]}
 -- columns = "rank_index device_kind device_id-memory module_path at_peak_bytes share_ratio

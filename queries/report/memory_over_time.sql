@@ -7,7 +7,7 @@
 -- columns = "rank_index device_kind device_id-memory elapsed_ns kind allocated_bytes is_peak
 -- source_id-rank process_id time_ns"
 -- elapsed_ns = "time of the peak, after the first memory event of the source in these steps"
--- kind = "VARCHAR: as memory_by_kind has it"
+-- kind = "VARCHAR: as in memory_by_kind"
 -- allocated_bytes = "bytes of the kind at that time"
 -- is_peak = "BOOLEAN: whether this is the overall peak"
 -- time_ns = "time of the peak, in ns after source_file.base_time_ns"

@@ -11,12 +11,12 @@
 -- the vendor counts them; any: the first collected", default = "any", choices = ["any", "paper",
 -- "vendor"]}
 -- columns = "name-group level_name intensity_flop_per_byte-known achieved_flop_per_s
--- achieved_bytes_per_s total_flop-any total_bytes-level launch_count known_launch_count total_ns
+-- achieved_bytes_per_s total_flop-row total_bytes-level launch_count known_launch_count total_ns
 -- reason precision_name fp16_convention other_flop byte_definition launch_index-launch
 -- event_id-launch"
 -- known_launch_count = "launches with known operations and bytes"
 -- reason = "why launches have no intensity, for the longest of them"
--- precision_name = "which operations"
+-- precision_name = "precision of the operations"
 -- byte_definition = "VARCHAR: definition of the bytes: paper or vendor"
 with
     chosen as (

@@ -7,7 +7,7 @@
 -- parameters = "run_id phase by provenance-kernels"
 -- by = {doc = "what a row is: name, shape (name with argument shapes and types) or family",
 -- choices = ["name", "shape", "family"]}
--- columns = "name total_ns share_ratio input_dims call_count bound_kind roof_ratio-known
+-- columns = "name total_ns share_ratio input_dims call_count-work bound_kind roof_ratio-known
 -- nearest_name intensity_flop_per_byte utilization_ratio bandwidth_ratio reason kernel_count
 -- mean_ns-calls host_ns total_flop total_bytes-minimum achieved_flop_per_s achieved_bytes_per_s
 -- known_ratio ceiling_name family_name kernel_ns copy_count input_types provenance_kind basis
@@ -15,7 +15,6 @@
 -- name = "operator or family; (no operator): everything else"
 -- total_ns = "sum of the durations of its kernels, copies and memsets; host_ns for basis host
 -- operators"
--- call_count = "calls that launched work; for host operators all calls; NULL if unknown"
 -- utilization_ratio = "operations / (peak of ceiling_name x time)"
 -- reason = "why a figure is NULL, incomplete (the reason with the most time) or above its peak"
 -- basis = "source of total_ns: kernels (with copies and memsets), host operators (file without

@@ -8,7 +8,7 @@
 -- parameters = "metric by-group fixed runs run_ids"
 -- columns = "group_value metric_value configuration run_name p02_value p98_value group_number
 -- group_name metric_name unit run_id source_id-sweep event_id-row"
--- configuration = "VARCHAR: labels: layer=4, node=32"
+-- configuration = "labels: layer=4, node=32"
 with
     known as (
         from sweep_unknown('label', $by)

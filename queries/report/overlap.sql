@@ -15,7 +15,6 @@
 -- union_ns = "BIGINT: time of the class, regardless of other classes; NULL for idle"
 -- hidden_ratio = "DOUBLE: (union_ns - exposed_ns) / union_ns; for communication, the share hidden
 -- by compute"
--- alone_ns = "BIGINT: time with only this class running"
 with
     times as materialized(select * from device_time($run_id, $phase)),
     rows_of as (

@@ -5,12 +5,10 @@
 -- depends = ["grouped_launch", "whole_sum"]
 -- parameters = "run_id-all by label fp16_convention"
 -- by = {default = "run"}
--- columns = "name-group precision_name total_flop-any flop_share_ratio launch_count
+-- columns = "name-group precision_name total_flop-row flop_share_ratio launch_count
 -- total_ns-group time_share_ratio other_flop fp16_convention"
 -- precision_name = "fp64, fp32, fp16, tensor; none (measured zero) or unknown (some precisions
 -- not counted)"
--- flop_share_ratio = "DOUBLE: share of all operations; NULL unless every precision was counted
--- for every launch"
 -- launch_count = "launches that mostly use it"
 with
     chosen as (

@@ -17,8 +17,6 @@
 -- hidden_ratio = "DOUBLE: share of communication_ns hidden by compute"
 -- median_step_ns = "BIGINT: median step time, as in steps: from the first work of a step to that
 -- of the next"
--- clock_offset_ns = "BIGINT: clock offset to the first rank, median over the ends of shared
--- collectives"
 -- recorded_ns = "BIGINT: from the first start to the last end of device work in the whole file"
 with
     times as (

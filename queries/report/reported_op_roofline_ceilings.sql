@@ -8,8 +8,6 @@
 -- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text
 -- total_ns-group"
 -- overhead_ns = "NULL: the program launches its operators"
--- work_flop = "DOUBLE: for compute: operations of all operators, if compared with this peak"
--- work_bytes = "DOUBLE: for bandwidth: bytes of all operators"
 with
     worked as (
         select

@@ -9,9 +9,6 @@
 -- peak_flop_per_s = "for compute: operations; the largest over devices of one name and launches
 -- of a report; NULL if work has no known peak"
 -- overhead_ns = "for launch_overhead: one launch"
--- work_flop = "DOUBLE: for compute: operations of that precision in all launches; NULL if not
--- counted"
--- work_bytes = "DOUBLE: for bandwidth: bytes at that level in all launches; NULL if not counted"
 -- origin_kind = "user, datasheet, computed or measured; report: peak_sustained x clock of the
 -- launches"
 -- total_ns = "sum of the durations on that device"

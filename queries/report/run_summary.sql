@@ -10,6 +10,7 @@
 -- device_names = "VARCHAR: devices with kernels, from the user, the file or another file of the
 -- run; '?' if none is named; without kernels, all named devices"
 -- op_count = "framework operators"
+-- step_count = "profiler steps on the host"
 -- elapsed_ns = "from the first start to the last end of anything in the source"
 -- is_complete = "BOOLEAN: the file is complete and undamaged"
 -- trouble_count = "BIGINT: distinct warnings and errors; see `tracekit issues`"

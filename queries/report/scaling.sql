@@ -6,9 +6,6 @@
 -- depends = ["configuration_label", "sweep_configuration", "sweep_kept", "sweep_label",
 -- "sweep_metric", "sweep_units", "sweep_unknown"]
 -- parameters = "over metric series-labels baseline runs run_ids"
--- over = {type = "VARCHAR", doc = "label to scale over, e.g. nodes; default: the only numeric
--- label that differs between runs, else between configurations", optional = true, chosen_by =
--- "sweep_choice('chips', $runs, $run_ids)"}
 -- series-labels = {type = "VARCHAR", doc = "labels that separate series, comma-separated;
 -- default: all others that differ between configurations", optional = true}
 -- baseline = {type = "VARCHAR", doc = "baseline run of every speedup; default: the lowest of each

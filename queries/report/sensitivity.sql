@@ -16,8 +16,6 @@
 -- speedup over the baseline", optional = true}
 -- baseline = {type = "VARCHAR", doc = "with over: baseline value", optional = true, chosen_by =
 -- "sweep_value($over, $runs, $run_ids)"}
--- less_is_better = {type = "BOOLEAN", doc = "with over: whether the metric is a time", default =
--- false}
 -- rule = "with over, for several configurations with the same labels: one (refuse them), mean,
 -- median, min or max"
 -- columns = "term weight standard_error reason r2_ratio row_count left_out_count metric_name
@@ -29,7 +27,7 @@
 -- configurations than terms"
 -- r2_ratio = "DOUBLE: share of the metric's variance explained by all terms"
 -- row_count = "BIGINT: configurations in the regression"
--- left_out_count = "BIGINT: configurations left out, because they lack the metric (including
+-- left_out_count = "BIGINT: configurations excluded because they lack the metric (including
 -- failures) or a label"
 -- metric_name = "metric, or its speedup"
 -- scale_kind = "VARCHAR: linear or log"

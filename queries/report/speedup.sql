@@ -5,22 +5,19 @@
 -- needs = ["run"]
 -- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
 -- parameters = "over baseline metric less_is_better fixed rule x color runs run_ids"
--- over = {type = "VARCHAR", doc = "label with the platforms, e.g. platform; default: the only one
--- that differs between runs, else between configurations", optional = true, chosen_by =
--- "sweep_choice('platform', $runs, $run_ids)"}
+-- over = {doc = "label with the platforms, e.g. platform; default: the only one that differs
+-- between runs, else between configurations", chosen_by = "sweep_choice('platform', $runs,
+-- $run_ids)"}
 -- baseline = {type = "VARCHAR", doc = "baseline value of the label, e.g. v100", chosen_by =
 -- "sweep_value($over, $runs, $run_ids)"}
 -- metric = {doc = "metric; more is faster, unless less_is_better; default: example_per_sec, else
 -- the only one", chosen_by = "sweep_choice('speed', $runs, $run_ids)"}
--- less_is_better = {type = "BOOLEAN", doc = "whether the metric is a time; the speedup is then
--- baseline / platform", default = false}
 -- x = {type = "VARCHAR", doc = "metric or label shown for each speedup as x_value, e.g. params",
 -- optional = true}
 -- color = {type = "VARCHAR", doc = "label shown for each speedup as color_value, e.g. bs",
 -- optional = true}
 -- columns = "platform_value configuration speedup_factor metric_value-platform baseline_value
 -- reason x_value color_value color_number x_name color_name metric_name baseline_name"
--- configuration = "VARCHAR: labels common to all platforms, except the platform"
 -- reason = "why speedup_factor is NULL: which platform lacks it, and why"
 -- x_value = "DOUBLE: value of x on the platform (else on the baseline)"
 -- color_value = "VARCHAR: value of the label color"

@@ -7,7 +7,7 @@
 -- overlapped_ratio sum_ns kernel_count transfer_count elapsed_ns source_id-rank"
 -- work_class = "VARCHAR: class with most of its time: compute, communication, memcpy or memset"
 -- busy_ns = "time with work on the stream (union)"
--- alone_ns = "BIGINT: part of busy_ns with no other stream of the device busy"
+-- alone_ns = "part of busy_ns with no other stream of the device busy"
 -- overlapped_ratio = "DOUBLE: (busy_ns - alone_ns) / busy_ns"
 -- sum_ns = "sum of the durations; more than busy_ns if work overlaps on the stream"
 with

@@ -83,7 +83,7 @@
 -- dram_write_bytes = "BIGINT: bytes written to memory"
 -- dram_read_sector_count = "BIGINT: device memory: sectors of 32 bytes read"
 -- dram_write_sector_count = "BIGINT: device memory: sectors of 32 bytes written"
--- dram_bytes_per_s = "DOUBLE: device memory: bytes per second, if counted as a rate"
+-- dram_bytes_per_s = "device memory: bytes per second, if counted as a rate"
 -- l2_t_bytes = "BIGINT: L2: bytes asked for (lts__t_bytes)"
 -- l2_xbar_cycle_count = "BIGINT: L2: cycles in which 32 bytes went to the crossbar"
 -- l2_xbar_per_s = "DOUBLE: l2_xbar_cycle_count per second, if counted as a rate"

@@ -4,7 +4,7 @@
 -- needs = ["measurement"]
 -- depends = ["device_key"]
 -- columns = "run_id source_id device_name model_name vendor_name architecture_name core_count"
--- model_name = "the known processor of that name; NULL if there is none, or if a GPU has that name"
+-- model_name = "known processor with this name; NULL if there is none, or if it is a GPU"
 -- vendor_name = "VARCHAR: vendor of its events: of its architecture (Arm for an Arm core of any
 -- maker), else from the user, else of the known processor"
 -- architecture_name = "VARCHAR: e.g. skylake-server; from the user, else of the known processor"

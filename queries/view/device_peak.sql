@@ -6,8 +6,7 @@
 -- tensor_fp64_flop_per_s tensor_tf32_flop_per_s tensor_bf16_flop_per_s tensor_fp16_flop_per_s
 -- tensor_fp8_flop_per_s tensor_fp4_flop_per_s tensor_int8_flop_per_s dram_bytes_per_s
 -- l2_bytes_per_s l1_bytes_per_s launch_overhead_ns"
--- fp64_flop_per_s = "DOUBLE: FP64"
--- dram_bytes_per_s = "DOUBLE: device memory peak"
+-- fp64_flop_per_s = "DOUBLE: FP64 peak"
 -- l2_bytes_per_s = "DOUBLE: L2"
 -- l1_bytes_per_s = "DOUBLE: L1"
 -- launch_overhead_ns = "DOUBLE: one kernel launch"

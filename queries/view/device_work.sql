@@ -6,7 +6,7 @@
 -- columns = "run_id source_id event_id work_class work_kind name device_id stream_id start_ns
 -- end_ns launch_event_id launch_name launch_thread_id launch_start_ns launch_end_ns
 -- launch_work_count launch_reason op_name step_index"
--- event_id = "the work: kernel.event_id or transfer.event_id"
+-- event_id = "work: kernel.event_id or transfer.event_id"
 -- work_class = "VARCHAR: compute or communication (kernels), memcpy (copies, and instructions
 -- that start or await one) or memset"
 -- work_kind = "VARCHAR: kernel, memcpy or memset"

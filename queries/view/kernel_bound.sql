@@ -20,10 +20,9 @@
 -- fp32_flop_per_s fp16_flop_per_s tensor_fp64_flop_per_s tensor_tf32_flop_per_s
 -- tensor_bf16_flop_per_s tensor_fp16_flop_per_s tensor_fp8_flop_per_s tensor_fp4_flop_per_s
 -- tensor_int8_flop_per_s dram_bytes_per_s compute_ns fp16_beside_ns dram_ns l2_ns l1_ns
--- overhead_ns roof_ratio nearest_name bound_kind is_above_roof bound_reason"
+-- overhead_ns roof_ratio nearest_name-launches bound_kind is_above_roof bound_reason"
 -- fp64_flop_per_s = "DOUBLE: FP64 ceiling of the device (from the user, else its data sheet),
 -- else of the launch; so are the next"
--- dram_bytes_per_s = "DOUBLE: device memory peak"
 -- compute_ns = "time of the operations at peak, one precision after another, with those of tensor
 -- cores on integers; FP16 only as work"
 -- fp16_beside_ns = "DOUBLE: time at peak of FP16 instructions without work: what the packed and
@@ -31,8 +30,6 @@
 -- l2_ns = "DOUBLE: time of the L2 traffic at peak: as the papers count it, else as the vendor does"
 -- l1_ns = "DOUBLE: time of the L1 traffic at peak, likewise"
 -- roof_ratio = "longest time at peak / duration"
--- nearest_name = "the longest of its times at peak: compute, dram, l2 or l1; where that is far,
--- memory throughput or compute throughput if the report itself says that it is busy"
 -- bound_kind = "overhead, latency (below 0.6 of every roof), bandwidth or compute; NULL if a time
 -- is unknown"
 -- is_above_roof = "BOOLEAN: roof_ratio above 1: the data or the peak is wrong, or the clock is

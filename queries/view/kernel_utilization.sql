@@ -6,7 +6,7 @@
 -- depends = ["kernel_work", "device_ceiling", "device_known", "of_ceiling"]
 -- columns = "run_id source_id event_id name ceiling_name work_flop dur_ns peak_flop_per_s
 -- peak_source utilization_ratio own_peak_flop_per_s own_utilization_ratio reason"
--- ceiling_name = "fp64, fp32, fp16 (packed, as work alone) or tensor_…"
+-- ceiling_name = "fp64, fp32, fp16 (packed, only as work) or tensor_…"
 -- work_flop = "BIGINT: operations of that kind"
 -- dur_ns = "duration"
 -- peak_flop_per_s = "ceiling of the device, from the user or its data sheet"

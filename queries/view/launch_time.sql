@@ -4,7 +4,7 @@
 -- needs = ["kernel_counter"]
 -- depends = ["counter_source", "kernel_launch"]
 -- columns = "run_id source_id event_id-kernel other_ns"
--- other_ns = "BIGINT: duration in the other recording, of all launches in the row"
+-- other_ns = "duration in the other recording, of all launches in the row"
 with
     counted as not materialized(
         select

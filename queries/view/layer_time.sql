@@ -16,7 +16,7 @@
 -- dur_ns = "duration, for an operator without nested ones; caffe time: mean of an iteration"
 -- share_ns = "BIGINT: base of the shares: dur_ns, but as caffe time printed it"
 -- iteration_count = "BIGINT: caffe time: iterations of the mean"
--- kernel_count = "1 of a kernel, else NULL"
+-- kernel_count = "1 for a kernel, else NULL"
 select
     run_id,
     source_id,
