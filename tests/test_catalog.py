@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,18 @@ import pytest
 
 from tests.operators import add_operators
 from tracekit import catalog as catalogue
-from tracekit.catalog import KINDS, RENAMED, Kind, Query, catalog, definitions, query_named
+from tracekit.catalog import (
+    KINDS,
+    RENAMED,
+    VOCABULARY,
+    Field,
+    Kind,
+    Parameter,
+    Query,
+    catalog,
+    definitions,
+    query_named,
+)
 from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
@@ -275,18 +287,82 @@ def test_old_names_of_reports_lead_to_new_ones() -> None:
         query_named("op_time")
 
 
+# -- the vocabulary --------------------------------------------------------------------------------
+
+
+@cache
+def listed(part: str) -> dict[str, dict[str, dict[str, object]]]:
+    """The names listed under `parameters` or `columns`, each with its entry in each header."""
+    found: dict[str, dict[str, dict[str, object]]] = {}
+    for query in catalog().values():
+        file = Path(catalogue.__file__).parent / "queries" / query.kind / f"{query.name}.sql"
+        comments = catalogue._leading_comments(file.read_text("utf-8").splitlines())
+        header = tomllib.loads("\n".join(catalogue._unfolded(comments)))
+        for key in header.get(part, "").split():
+            found.setdefault(key, {})[query.name] = catalogue._entry(header.get(key, {}))
+    return found
+
+
+@pytest.mark.parametrize("part", ["parameters", "columns"])
+def test_the_vocabulary_has_what_several_queries_mean(part: str) -> None:
+    shared = catalogue._vocabulary()[part]
+    assert set(catalogue._vocabulary()) == {"parameters", "columns"}
+    assert list(shared) == sorted(shared)
+    used = {key: sum("doc" not in e for e in listed(part).get(key, {}).values()) for key in shared}
+    assert [key for key, count in used.items() if count < 2] == []
+
+
+@pytest.mark.parametrize("part", ["parameters", "columns"])
+def test_what_a_header_says_is_not_in_the_vocabulary(part: str) -> None:
+    shared = catalogue._vocabulary()[part]
+    repeated = [
+        f"{query}: {key}"
+        for key, entries in listed(part).items()
+        for query, entry in entries.items()
+        if entry
+        and any(
+            value.items() >= ({**entry} if "type" in entry else {**shared[key], **entry}).items()
+            for other, value in shared.items()
+            if other.partition("-")[0] == key.partition("-")[0]
+        )
+    ]
+    assert repeated == []
+
+
+@pytest.mark.parametrize("part", ["parameters", "columns"])
+def test_two_headers_do_not_say_the_same(part: str) -> None:
+    seen: dict[object, list[str]] = {}
+    for key, entries in listed(part).items():
+        for query, entry in entries.items():
+            if "doc" in entry:
+                place = (key.partition("-")[0], *sorted((k, str(v)) for k, v in entry.items()))
+                seen.setdefault(place, []).append(query)
+    assert [(place, queries) for place, queries in seen.items() if len(queries) > 1] == []
+
+
 # -- wrong files ----------------------------------------------------------------------------------
 
-GOOD = '-- purpose = "p"\n-- source = "s"\n-- [columns]\n-- a = {type = "BIGINT", doc = "d"}\n'
+GOOD = '-- purpose = "p"\n-- source = "s"\n-- columns = "a"\n-- a = "BIGINT: d"\n'
+SHARED = """\
+[parameters]
+run_id = "VARCHAR: run"
+top = {type = "BIGINT", doc = "rows", default = 5}
+
+[columns]
+run_id = "VARCHAR: run"
+total_ns = "BIGINT: time"
+total_ns-mean = "DOUBLE: mean time"
+"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of query files in place of ours."""
+    """A folder of query files and a vocabulary in place of ours."""
     for kind in KINDS:
         (tmp_path / kind).mkdir()
+    (tmp_path / VOCABULARY).write_text(SHARED, "utf-8")
     monkeypatch.setattr(catalogue, "files", lambda _: tmp_path)
-    caches = (catalog, definitions)
+    caches = (catalog, definitions, catalogue._vocabulary)
     for cached in caches:
         cached.cache_clear()
     yield tmp_path
@@ -307,8 +383,8 @@ def test_a_good_file_is_read(folder: Path) -> None:
 
 
 OPTIONS = """\
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
+-- parameters = "run_id label by top least scale whole"
+-- run_id = "VARCHAR: run"
 -- label = {type = "VARCHAR", doc = "l", optional = true}
 -- by = {type = "VARCHAR", doc = "b", default = "name", choices = ["name", "run"]}
 -- top = {type = "BIGINT", doc = "t", default = 5}
@@ -316,6 +392,30 @@ OPTIONS = """\
 -- scale = {type = "DOUBLE", doc = "s", default = 2}
 -- whole = {type = "BOOLEAN", doc = "w", default = false}
 """
+
+
+def test_a_listed_name_means_what_the_vocabulary_says_unless_the_header_does(folder: Path) -> None:
+    header = """\
+-- purpose = "p"
+-- source = "s"
+-- parameters = "run_id top"
+-- top = {default = 20}
+-- columns = "run_id total_ns-mean name-own"
+-- run_id = "only this run"
+-- name-own = "VARCHAR: a name: its own"
+"""
+    put(folder, header.replace("run_id top", "top") + "SELECT 1")
+    (query,) = catalog().values()
+    assert query.parameters == (Parameter("top", "BIGINT", "rows", 20),)
+    assert query.columns == (
+        Field("run_id", "VARCHAR", "only this run"),
+        Field("total_ns", "DOUBLE", "mean time"),
+        Field("name", "VARCHAR", "a name: its own"),
+    )
+    catalog.cache_clear()
+    put(folder, header + "SELECT 1")
+    with pytest.raises(QueryError, match="a parameter and a column share the entry run_id"):
+        catalog()
 
 
 def test_parameters_have_defaults_and_choices(folder: Path) -> None:
@@ -352,84 +452,105 @@ def test_a_default_is_what_the_query_gets(folder: Path, tmp_path: Path) -> None:
 
 def parameter(text: str) -> str:
     """A file with this parameter."""
-    return f"{GOOD}-- [parameters]\n-- p = {text}\nSELECT $p AS a"
+    return f"{GOOD}-- parameters = 'p'\n-- p = {text}\nSELECT $p AS a"
+
+
+def columns(text: str) -> str:
+    """The good file with these columns."""
+    return GOOD.replace('columns = "a"', f'columns = "{text}"')
+
+
+def column(text: str) -> str:
+    """A file with this column too."""
+    return f"{columns('a b')}-- b = {text}\nSELECT 1"
 
 
 WRONG = {
-    "a parameter of text": (parameter("'VARCHAR'"), r"parameters\.p: must be"),
-    "a parameter without doc": (parameter("{type = 'VARCHAR'}"), r"parameters\.p: must be"),
+    "a parameter of a number": (parameter("1"), r"parameters: p: Expected `object`, got `int`"),
+    "a parameter without type": (parameter("'run'"), r"parameters: p: is not in vocabulary\.toml"),
+    "a parameter without doc": (parameter("{type = 'VARCHAR'}"), r"parameters: p: .*field `doc`"),
     "a parameter with more": (
         parameter("{type = 'VARCHAR', doc = 'd', unit = 'ns'}"),
-        r"parameters\.p: must be",
+        r"parameters: p: .*unknown field `unit`",
     ),
-    "a parameter's type": (parameter("{type = 'TEXT', doc = 'd'}"), r"p: the type must be one"),
+    "a parameter's type": (parameter("{type = 'TEXT', doc = 'd'}"), r"p: .*'TEXT' - at `\$\.type`"),
     "parameters a list": (
-        GOOD.replace("-- [columns]", "-- parameters = ['p']\n-- [columns]") + "SELECT 1",
-        "parameters: must be a table",
+        GOOD.replace("-- columns", "-- parameters = ['p']\n-- columns") + "SELECT 1",
+        r"Expected `str`, got `array` - at `\$\.parameters`",
     ),
+    "an unknown parameter": (f"{GOOD}-- parameters = 'p'\nSELECT 1", r"parameters: p: is not in"),
     "choices a text": (
         parameter("{type = 'VARCHAR', doc = 'd', choices = 'a'}"),
-        r"parameters\.p: choices: must be a list of strings",
+        r"parameters: p: Expected `array`, got `str` - at `\$\.choices`",
     ),
     "choices of numbers": (
         parameter("{type = 'VARCHAR', doc = 'd', choices = [1]}"),
-        r"parameters\.p: choices: must be a list of strings",
+        r"parameters: p: Expected `str`, got `int` - at `\$\.choices",
     ),
     "a default of no choice": (
         parameter("{type = 'VARCHAR', doc = 'd', default = 'c', choices = ['a', 'b']}"),
-        r"parameters\.p: the default 'c' is none of the choices",
+        r"parameters: p: the default 'c' is not one of the choices",
     ),
     "a default of another type": (
         parameter("{type = 'BIGINT', doc = 'd', default = '5'}"),
-        r"parameters\.p: the default '5' is no BIGINT",
+        r"parameters: p: the default '5' is not a BIGINT",
     ),
     "a default of no whole number": (
         parameter("{type = 'BIGINT', doc = 'd', default = 5.5}"),
-        r"parameters\.p: the default 5\.5 is no BIGINT",
+        r"parameters: p: the default 5\.5 is not a BIGINT",
     ),
     "a default like a flag": (
         parameter("{type = 'BIGINT', doc = 'd', default = true}"),
-        r"parameters\.p: the default True is no BIGINT",
+        r"parameters: p: the default True is not a BIGINT",
     ),
     "a default of text": (
         parameter("{type = 'VARCHAR', doc = 'd', default = 5}"),
-        r"parameters\.p: the default 5 is no VARCHAR",
+        r"parameters: p: the default 5 is not a VARCHAR",
     ),
     "a default list": (
         parameter("{type = 'VARCHAR', doc = 'd', default = ['a']}"),
-        r"parameters\.p: the default \['a'\] is no VARCHAR",
+        r"parameters: p: .*got `array` - at `\$\.default`",
     ),
     "optional a text": (
         parameter("{type = 'VARCHAR', doc = 'd', optional = 'no'}"),
-        r"parameters\.p: optional: must be true or false",
+        r"parameters: p: Expected `bool`, got `str` - at `\$\.optional`",
     ),
     "no TOML": ("-- purpose = p", "header is wrong: Invalid value"),
-    "an unknown key": ("-- purpos = 'p'", "unknown keys: purpos"),
-    "no purpose": ("-- source = 's'\nSELECT 1", "purpose: must be a string"),
-    "an empty source": ("-- purpose = 'p'\n-- source = ' '\nSELECT 1", "source: must be a string"),
-    "a number": ("-- purpose = 1\n-- source = 's'\nSELECT 1", "purpose: must be a string"),
-    "needs a text": (f"-- needs = 'kernel'\n{GOOD}SELECT 1", "needs: must be a list"),
-    "needs numbers": (f"-- needs = [1]\n{GOOD}SELECT 1", "needs: must be a list"),
+    "an unknown key": (f"-- purpos = 'p'\n{GOOD}SELECT 1", "neither a key nor listed: purpos"),
+    "no purpose": ("-- source = 's'\nSELECT 1", "missing required field `purpose`"),
+    "an empty source": ("-- purpose = 'p'\n-- source = ' '\nSELECT 1", r"at `\$\.source`"),
+    "a number": ("-- purpose = 1\n-- source = 's'\nSELECT 1", r"got `int` - at `\$\.purpose`"),
+    "needs a text": (f"-- needs = 'kernel'\n{GOOD}SELECT 1", r"got `str` - at `\$\.needs`"),
+    "needs numbers": (f"-- needs = [1]\n{GOOD}SELECT 1", r"got `int` - at `\$\.needs"),
     "needs no table": (f"-- needs = ['kernels']\n{GOOD}SELECT 1", "there is no table kernels"),
-    "needs twice": (f"-- needs = ['kernel', 'kernel']\n{GOOD}SELECT 1", "needs: a name is there"),
-    "depends a text": (f"-- depends = 'v'\n{GOOD}SELECT 1", "depends: must be a list"),
-    "columns a list": (
-        "-- purpose = 'p'\n-- source = 's'\n-- columns = ['a']\nSELECT 1",
-        "columns: must be a table",
+    "needs twice": (f"-- needs = ['kernel', 'kernel']\n{GOOD}SELECT 1", "needs: a name appears"),
+    "depends a text": (f"-- depends = 'v'\n{GOOD}SELECT 1", r"got `str` - at `\$\.depends`"),
+    "columns a table": (
+        "-- purpose = 'p'\n-- source = 's'\n-- [columns]\n-- a = 'BIGINT: a'\nSELECT 1",
+        r"Expected `str`, got `object` - at `\$\.columns`",
     ),
-    "a column of text": (f"{GOOD}-- b = 'BIGINT'\nSELECT 1", r"columns\.b: must be"),
-    "a column without doc": (f"{GOOD}-- b = {{type = 'BIGINT'}}\nSELECT 1", r"columns\.b: must be"),
-    "a column with more": (
-        f"{GOOD}-- b = {{type = 'BIGINT', doc = 'd', unit = 'ns'}}\nSELECT 1",
-        r"columns\.b: must be",
+    "an unknown column": (columns("a b") + "SELECT 1", r"columns: b: is not in voc"),
+    "an unknown variant": (
+        columns("a total_ns-max") + "SELECT 1",
+        r"columns: total_ns-max: is not in vocabulary\.toml; add total_ns-max = \"TYPE: meaning",
     ),
-    "an unknown type": (f"{GOOD}-- b = {{type = 'INT', doc = 'd'}}\nSELECT 1", "type must be one"),
-    "an empty doc": (f"{GOOD}-- b = {{type = 'BIGINT', doc = ''}}\nSELECT 1", "doc: must be"),
-    "a column twice": (f"{GOOD}-- a = {{type = 'BIGINT', doc = 'd'}}\nSELECT 1", "header is wrong"),
+    "a column of a list": (column("['BIGINT']"), r"columns: b: Expected `object`, got `array`"),
+    "a column without doc": (column("{type = 'BIGINT'}"), r"columns: b: .*field `doc`"),
+    "a column with a default": (
+        column("{type = 'BIGINT', doc = 'd', default = 1}"),
+        r"columns: b: .*unknown field `default`",
+    ),
+    "an unknown type": (column("'FLOAT: d'"), r"columns: b: .*'FLOAT' - at `\$\.type`"),
+    "an empty doc": (column("'BIGINT: '"), r"columns: b: .*at `\$\.doc`"),
+    "an entry twice": (f"{GOOD}-- a = 'BIGINT: d'\nSELECT 1", "header is wrong"),
+    "a column twice": (
+        columns("a total_ns total_ns-mean") + "SELECT 1",
+        "columns: a name appears twice",
+    ),
     "no SQL": (GOOD, "there is no SQL"),
     "only a semicolon": (f"{GOOD};\n", "there is no SQL"),
-    "no header": ("SELECT 1", "purpose: must be a string"),
-    "nothing": ("", "there is no SQL"),
+    "no header": ("SELECT 1", "missing required field `purpose`"),
+    "nothing": ("", "missing required field `purpose`"),
 }
 
 

@@ -10,7 +10,9 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
 
 from tracekit.errors import QueryError, UsageError
 from tracekit.schema import TABLES
@@ -28,32 +30,71 @@ RENAMED = {
     "operator_roofline_points": "attributed_op_roofline_points",
     "operator_roofline_ceilings": "attributed_op_roofline_ceilings",
 }
+#: What the columns and parameters of several queries mean.
+VOCABULARY = "vocabulary.toml"
+#: A word before a colon that can only be a type, known or not.
+_TYPE = re.compile(r"[A-Z]{5,}")
 _WORD = re.compile(r"\w+")
 #: Beginnings of words in SQL that ask for what there is.
 _ASKS_WHAT_THERE_IS = ("duckdb_", "information_schema", "pg_", "pragma_", "show", "sqlite_")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+#: The types of columns and parameters, with those that a default in a header can have.
+_VALUES: dict[str, tuple[type, ...]] = {
+    "VARCHAR": (str,),
+    "BIGINT": (int,),
+    "DOUBLE": (float, int),
+    "BOOLEAN": (bool,),
+    "TIMESTAMP": (),
+}
+
+
+class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A column or parameter of a query: name, DuckDB type, meaning."""
 
     name: str
-    type: str
-    doc: str
+    type: Literal["VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
+    doc: Text
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter(Field):
-    """A parameter: what it is if not given (unless it has to be), and the values it can have.
+class Parameter(Field, frozen=True, forbid_unknown_fields=True):
+    """A parameter: what it is if not given (unless it is required), and its possible values.
 
-    ``chosen_by`` is asked where it is not given: a macro with a row for each value that it can
-    have in a store, ``choice_name``, and ``is_chosen`` where no other can be meant.
+    ``chosen_by`` is asked if it is not given: a macro with a row for each value that it can
+    have in a store, ``choice_name``, and ``is_chosen`` if no other can be meant.
     """
 
-    is_required: bool = True
     default: str | int | float | bool | None = None
     choices: tuple[str, ...] = ()
-    chosen_by: str | None = None
+    optional: bool = False
+    chosen_by: Text | None = None
+
+    def __post_init__(self) -> None:
+        if self.default is not None and type(self.default) not in _VALUES[self.type]:
+            raise ValueError(f"the default {self.default!r} is not a {self.type}")
+        if self.choices and self.default is not None and self.default not in self.choices:
+            raise ValueError(f"the default {self.default!r} is not one of the choices")
+
+    @property
+    def is_required(self) -> bool:
+        """It has no default and is not optional."""
+        return self.default is None and not self.optional
+
+
+Entry = TypeVar("Entry", bound=Field)
+
+
+class _Header(msgspec.Struct):
+    """What a header says besides its entries for parameters and columns."""
+
+    purpose: Text
+    source: Text
+    needs: tuple[str, ...] = ()
+    depends: tuple[str, ...] = ()
+    empty_without: tuple[str, ...] = ()
+    parameters: str = ""
+    columns: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,30 +214,20 @@ def _unfolded(comments: Iterable[str]) -> Iterator[str]:
     yield entry
 
 
-_KEYS = frozenset(
-    ("purpose", "source", "needs", "depends", "empty_without", "parameters", "columns")
-)
-_OF_PARAMETERS = frozenset(("default", "choices", "optional", "chosen_by"))
-#: The types of columns and parameters, with those that a default in a header can have.
-_VALUES: dict[str, tuple[type, ...]] = {
-    "VARCHAR": (str,),
-    "BIGINT": (int,),
-    "DOUBLE": (float, int),
-    "BOOLEAN": (bool,),
-    "TIMESTAMP": (),
-}
-
-
-def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:
+def _query(name: str, kind: Kind, entries: dict[str, Any], sql: str) -> Query:
     """The query; raises ValueError for a header that does not say what it must."""
-    if unknown := set(header) - _KEYS:
-        raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
+    own = {key: entries.pop(key) for key in entries.keys() - set(_Header.__struct_fields__)}
+    header = msgspec.convert(entries, _Header)
     if not name.isidentifier():
         raise ValueError("the file is not called after a name that SQL can have")
-    needs = _names(header, "needs")
     for key in ("needs", "empty_without"):
-        if unknown := set(_names(header, key)) - set(TABLES):
+        if unknown := set(getattr(header, key)) - set(TABLES):
             raise ValueError(f"{key}: there is no table {', '.join(sorted(unknown))}")
+    parameters, columns = header.parameters.split(), header.columns.split()
+    if unknown := own.keys() - {*parameters, *columns}:
+        raise ValueError(f"neither a key nor listed: {', '.join(sorted(unknown))}")
+    if both := own.keys() & set(parameters) & set(columns):
+        raise ValueError(f"a parameter and a column share the entry {', '.join(sorted(both))}")
     text = sql.strip().rstrip(";").rstrip()
     if not text:
         raise ValueError("there is no SQL after it")
@@ -204,70 +235,55 @@ def _query(name: str, kind: Kind, header: dict[str, Any], sql: str) -> Query:
         name=name,
         kind=kind,
         sql=text,
-        purpose=_text(header, "purpose"),
-        source=_text(header, "source"),
-        needs=needs,
-        depends=_names(header, "depends"),
-        empty_without=_names(header, "empty_without"),
-        parameters=_parameters(header),
-        columns=_fields(header, "columns"),
+        purpose=header.purpose,
+        source=header.source,
+        needs=_distinct("needs", header.needs),
+        depends=_distinct("depends", header.depends),
+        empty_without=_distinct("empty_without", header.empty_without),
+        parameters=_fields(Parameter, "parameters", parameters, own),
+        columns=_fields(Field, "columns", columns, own),
     )
 
 
-def _text(entries: dict[str, Any], key: str) -> str:
-    value = entries.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{key}: must be a string")
-    return value
+def _distinct(place: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ValueError(f"{place}: a name appears twice")
+    return names
 
 
-def _names(header: dict[str, Any], key: str) -> tuple[str, ...]:
-    values = header.get(key, [])
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"{key}: must be a list of names")
-    if len(set(values)) < len(values):
-        raise ValueError(f"{key}: a name is there twice")
-    return tuple(values)
+def _fields(
+    kind: type[Entry], place: str, keys: list[str], own: dict[str, Any]
+) -> tuple[Entry, ...]:
+    """The fields listed: as the vocabulary has them, or the header, or changed by the header."""
+    shared = _vocabulary()[place]
+    names = _distinct(place, tuple(key.partition("-")[0] for key in keys))
+    fields = []
+    for key, name in zip(keys, names, strict=True):
+        try:
+            entry = _entry(own.get(key, {}))
+            if "type" not in entry:
+                entry = shared.get(key, {}) | entry
+            if "type" not in entry:
+                raise ValueError(f'is not in {VOCABULARY}; add {key} = "TYPE: meaning"')
+            fields.append(msgspec.convert({"name": name, **entry}, kind))
+        except ValueError as error:
+            raise ValueError(f"{place}: {key}: {error}") from error
+    return tuple(fields)
 
 
-def _fields(header: dict[str, Any], key: str) -> tuple[Field, ...]:
-    entries = header.get(key, {})
-    if not isinstance(entries, dict):
-        raise ValueError(f"{key}: must be a table")
-    return tuple(_field(f"{key}.{name}", name, entry) for name, entry in entries.items())
+def _entry(value: Any) -> dict[str, Any]:
+    """An entry as a table; one that is a string has a meaning, and may have a type before it."""
+    if not isinstance(value, str):
+        return msgspec.convert(value, dict[str, Any])
+    kind, colon, doc = value.partition(": ")
+    return {"type": kind, "doc": doc} if colon and _TYPE.fullmatch(kind) else {"doc": value}
 
 
-def _parameters(header: dict[str, Any]) -> tuple[Parameter, ...]:
-    entries = header.get("parameters", {})
-    if not isinstance(entries, dict):
-        raise ValueError("parameters: must be a table")
-    return tuple(_parameter(f"parameters.{name}", name, entry) for name, entry in entries.items())
-
-
-def _parameter(place: str, name: str, entry: Any) -> Parameter:
-    if not isinstance(entry, dict):
-        raise ValueError(f'{place}: must be {{type = "…", doc = "…"}}')
-    own = {key: value for key, value in entry.items() if key in _OF_PARAMETERS}
-    field = _field(place, name, {key: entry[key] for key in entry if key not in own})
-    choices, default = own.get("choices", []), own.get("default")
-    if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
-        raise ValueError(f"{place}: choices: must be a list of strings")
-    if default is not None and type(default) not in _VALUES[field.type]:
-        raise ValueError(f"{place}: the default {default!r} is no {field.type}")
-    if choices and default is not None and default not in choices:
-        raise ValueError(f"{place}: the default {default!r} is none of the choices")
-    if not isinstance(is_optional := own.get("optional", False), bool):
-        raise ValueError(f"{place}: optional: must be true or false")
-    chosen_by = _text(own, "chosen_by") if "chosen_by" in own else None
-    is_required = default is None and not is_optional
-    return Parameter(
-        field.name, field.type, field.doc, is_required, default, tuple(choices), chosen_by
-    )
-
-
-def _field(place: str, name: str, entry: Any) -> Field:
-    if not isinstance(entry, dict) or set(entry) != {"type", "doc"}:
-        raise ValueError(f'{place}: must be {{type = "…", doc = "…"}}')
-    if entry["type"] not in _VALUES:
-        raise ValueError(f"{place}: the type must be one of {', '.join(sorted(_VALUES))}")
-    return Field(name, entry["type"], _text(entry, "doc"))
+@cache
+def _vocabulary() -> dict[str, dict[str, dict[str, Any]]]:
+    """The entries that queries share, by `NAME` or `NAME-variant`."""
+    text = (files("tracekit.queries") / VOCABULARY).read_text("utf-8")
+    return {
+        part: {key: _entry(value) for key, value in entries.items()}
+        for part, entries in tomllib.loads(text).items()
+    }

@@ -1,11 +1,9 @@
--- purpose = "Every event of a source has a row or is counted as skipped: rows + skips = events."
+-- purpose = "Each event of a source has a row or is counted as skipped: rows + skips = events."
 -- source = "docs/formats.md: the account"
 -- needs = ["source_file"]
--- [columns]
--- source_id = {type = "VARCHAR", doc = "source whose account does not add up"}
--- event_count = {type = "BIGINT", doc = "events in the file"}
--- row_count = {type = "BIGINT", doc = "events with a row"}
--- skipped_count = {type = "BIGINT", doc = "events counted as skipped"}
+-- columns = "source_id event_count row_count skipped_count"
+-- row_count = "BIGINT: events with a row"
+-- skipped_count = "BIGINT: events counted as skipped"
 with
     places as (
         select source_id, event_id

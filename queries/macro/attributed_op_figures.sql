@@ -1,57 +1,24 @@
--- purpose = "Operators of a timeline grouped and added up: time, share, calls, work (measured or
--- modelled), rates, what bounds them; what no operator has is a row too."
+-- purpose = "Operators of a timeline in groups: time, share, calls, work (measured or modeled),
+-- rates and bound; with a row for work without an operator."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
 -- depends = ["attributed_op_work", "bound_of", "nearest_of", "one_or_mixed"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
--- grouping_kind = {type = "VARCHAR", doc = "name, shape (name and types and shapes of the
--- arguments), family or module (whose path is kept in full or cut)"}
--- wanted_depth = {type = "BIGINT", doc = "of module: parts of the path to keep; NULL for all of
--- them"}
--- wanted_provenance = {type = "VARCHAR", doc = "measured, modelled or best, as of
--- attributed_op_work"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- group_name = {type = "VARCHAR", doc = "operator, family or module; NULL: of none"}
--- input_dims = {type = "VARCHAR", doc = "of a shape: shapes of the arguments, as recorded"}
--- input_types = {type = "VARCHAR", doc = "of a shape: their types"}
--- family_name = {type = "VARCHAR", doc = "family; of several that with the most time"}
--- is_operator = {type = "BOOLEAN", doc = "the time is of operators; false: of none"}
--- total_ns = {type = "BIGINT", doc = "time"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows of the run"}
--- basis = {type = "VARCHAR", doc = "whose time it is: kernels, host operators or mixed"}
--- call_count = {type = "BIGINT", doc = "calls; NULL if none is known"}
--- mean_ns = {type = "DOUBLE", doc = "time of these calls / call_count"}
--- kernel_count = {type = "BIGINT", doc = "kernels"}
--- kernel_ns = {type = "BIGINT", doc = "their time"}
--- copy_count = {type = "BIGINT", doc = "copies and memsets"}
--- host_ns = {type = "BIGINT", doc = "time on the host"}
--- total_flop = {type = "DOUBLE", doc = "known operations"}
--- total_bytes = {type = "DOUBLE", doc = "bytes that are known: measured ones of device memory,
--- modelled ones the least"}
--- known_ratio = {type = "DOUBLE", doc = "share of total_ns with known operations and bytes"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes, of these; NULL without
--- operations"}
--- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, where they are known"}
--- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / time, likewise"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), likewise"}
--- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), of the
--- kernels that have counters; NULL without"}
--- bandwidth_ratio = {type = "DOUBLE", doc = "bytes / (peak x time), over operators with known
--- bytes"}
--- roof_ratio = {type = "DOUBLE", doc = "longer time at peak / time, over calls with both known; 1
--- is at the roof"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (of memory)
--- or compute; of the longer of both times; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute or dram"}
--- ceiling_name = {type = "VARCHAR", doc = "compute peak; of several that with the most time"}
--- provenance_kind = {type = "VARCHAR", doc = "of operations and bytes: measured (by joined
--- counters), modelled or mixed; NULL without any"}
--- work_reason = {type = "VARCHAR", doc = "why operations or bytes are NULL or not of all of the
--- time (that of the most time left out)"}
--- reason = {type = "VARCHAR", doc = "why a figure is, or why it is above its peak"}
+-- parameters = "wanted_run wanted_phase grouping_kind wanted_depth wanted_provenance"
+-- grouping_kind = "name, shape (name, argument types and shapes), family or module (full or
+-- truncated path)"
+-- wanted_provenance = "VARCHAR: measured, modelled or best, as of attributed_op_work"
+-- columns = "run_id group_name input_dims input_types family_name is_operator total_ns-group
+-- share_ratio basis call_count mean_ns-calls kernel_count kernel_ns copy_count host_ns total_flop
+-- total_bytes known_ratio intensity_flop_per_byte achieved_flop_per_s achieved_bytes_per_s
+-- utilization_ratio fp32_utilization_ratio-counters bandwidth_ratio roof_ratio-known bound_kind
+-- nearest_name ceiling_name provenance_kind work_reason reason"
+-- group_name = "operator, family or module; NULL without an operator"
+-- family_name = "family; if several, the one with the most time"
+-- is_operator = "BOOLEAN: whether the time belongs to operators"
+-- basis = "source of the times: kernels, host operators or mixed"
+-- total_bytes = "known bytes: measured in device memory, or the modeled minimum"
+-- ceiling_name = "compute peak; if several, the one with the most time"
+-- reason = "why a value is NULL, or above its peak"
 with
     pieces as (
         select

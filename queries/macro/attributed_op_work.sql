@@ -1,57 +1,33 @@
--- purpose = "Operators of a timeline by calling context: their time on devices, calls and work
--- (by counters joined, else modelled), held against the peaks of their devices."
+-- purpose = "Operators of a timeline by calling context: device time, calls and work (joined
+-- counters, else modeled), compared with the device peaks."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
 -- depends = ["step_window", "work_by_context", "device_ceiling", "device_known", "peak_of_work",
 -- "time_at_peak", "joined_bound"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
--- wanted_provenance = {type = "VARCHAR", doc = "measured, modelled or best: measured where all
--- kernels have counters, else modelled, else of those that have"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- context_id = {type = "BIGINT", doc = "`calling_context` whose work is done: unit_context_id of
--- work_by_context; NULL: of no context"}
--- name = {type = "VARCHAR", doc = "its operator; NULL: the time is of none"}
--- family_name = {type = "VARCHAR", doc = "family of the operator; NULL if it has no model"}
--- input_dims = {type = "VARCHAR", doc = "argument shapes as recorded"}
--- input_types = {type = "VARCHAR", doc = "their types"}
--- module_path = {type = "VARCHAR", doc = "module it is called in"}
--- phase_kind = {type = "VARCHAR", doc = "forward, backward or other"}
--- basis = {type = "VARCHAR", doc = "whose time total_ns is: kernels (with copies and memsets), or
--- of a source without kernels host operators"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations of the kernels, copies and memsets; of
--- host operators host_ns"}
--- kernel_ns = {type = "BIGINT", doc = "that of the kernels; NULL of host operators"}
--- kernel_count = {type = "BIGINT", doc = "kernels"}
--- copy_count = {type = "BIGINT", doc = "copies and memsets"}
--- call_count = {type = "BIGINT", doc = "calls of the operator that launched any; of host
--- operators all. NULL if none of them is there"}
--- host_ns = {type = "BIGINT", doc = "time on the host, with that of the operators called in it
--- that have no work of their own"}
--- total_flop = {type = "DOUBLE", doc = "operations of these calls"}
--- total_bytes = {type = "DOUBLE", doc = "measured: bytes of device memory; modelled: minimum
--- bytes that they read and write"}
--- is_whole = {type = "BOOLEAN", doc = "operations and bytes are those of all of its kernels"}
--- work_ns = {type = "BIGINT", doc = "what of total_ns they are of: less where only some kernels
--- have counters"}
--- is_known = {type = "BOOLEAN", doc = "both are known"}
--- provenance_kind = {type = "VARCHAR", doc = "measured or modelled; NULL if neither is known"}
--- reason = {type = "VARCHAR", doc = "why one of them is unknown, or not of all kernels"}
--- device_name = {type = "VARCHAR", doc = "device it ran on; NULL if unknown, or of several names"}
--- ceiling_name = {type = "VARCHAR", doc = "compute peak, by what it computes in"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "the peak; NULL if it is unknown, or not that of all
--- devices it ran on"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
--- compute_ns = {type = "DOUBLE", doc = "the operations at peak"}
--- bandwidth_ns = {type = "DOUBLE", doc = "the bytes at peak"}
--- fp32_flop = {type = "DOUBLE", doc = "FP32 operations of the kernels that have counters and
--- whose peak is known"}
--- fp32_roof = {type = "DOUBLE", doc = "the FP32 operations, times 1e9, that these could do in
--- their time"}
--- peak_reason = {type = "VARCHAR", doc = "why one of these is NULL if the work is known"}
+-- parameters = "wanted_run wanted_phase wanted_provenance"
+-- wanted_provenance = "VARCHAR: measured, modelled or best: measured if all kernels have
+-- counters, else modeled"
+-- columns = "run_id source_id context_id name family_name input_dims input_types module_path
+-- phase_kind basis total_ns kernel_ns kernel_count copy_count call_count-work host_ns total_flop
+-- total_bytes is_whole work_ns is_known provenance_kind reason device_name-several ceiling_name
+-- peak_flop_per_s peak_bytes_per_s compute_ns bandwidth_ns fp32_flop fp32_roof peak_reason"
+-- context_id = "unit_context_id of work_by_context; NULL without a context"
+-- name = "operator; NULL without one"
+-- module_path = "VARCHAR: module that calls it"
+-- basis = "source of total_ns: kernels (with copies and memsets), or host operators without
+-- kernels"
+-- total_ns = "sum of the durations of the kernels, copies and memsets; of host operators host_ns"
+-- kernel_ns = "time of the kernels; NULL for host operators"
+-- total_bytes = "measured: bytes of device memory; modelled: minimum bytes read and written"
+-- is_whole = "BOOLEAN: operations and bytes cover all of its kernels"
+-- work_ns = "BIGINT: part of total_ns that operations and bytes cover: less if some kernels lack
+-- counters"
+-- is_known = "BOOLEAN: operations and bytes are known"
+-- reason = "why operations or bytes are unknown or incomplete"
+-- peak_flop_per_s = "compute peak; NULL if unknown or not equal on all its devices"
+-- fp32_flop = "DOUBLE: FP32 operations of the kernels with counters and a known peak"
+-- fp32_roof = "DOUBLE: the FP32 operations, times 1e9, that these could do in their time"
+-- peak_reason = "VARCHAR: why one of these is NULL if the work is known"
 with
     steps as materialized(from step_window(wanted_run, wanted_phase)),
     contexts as materialized(

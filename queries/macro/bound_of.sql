@@ -1,19 +1,13 @@
--- purpose = "What bounds work: overhead where both times at peak are below that of its launches;
--- latency where it is far from every roof, and the report itself sees nothing busy; else the
--- longer of both times. NULL if one is unknown."
+-- purpose = "What bounds work: overhead if both times at peak are below that of its launches;
+-- latency if far from every roof and nothing is busy; else the longer time at peak. NULL if one
+-- is unknown."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; NVIDIA Nsight Compute, rule
 -- SOLBottleneck: below 60 % of every peak; docs/metrics.md, section Bound and near what"
 -- depends = ["exceeds"]
--- [parameters]
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
--- bandwidth_ns = {type = "DOUBLE", doc = "time of the device memory traffic at peak"}
--- overhead_ns = {type = "DOUBLE", doc = "launches times the time of one launch; NULL if it is
--- unknown"}
--- nearness_ratio = {type = "DOUBLE", doc = "roof_ratio: the longest time at peak / time; NULL if
--- it is unknown"}
--- busy_name = {type = "VARCHAR", doc = "as of busy_what; NULL if a report has no throughput of
--- its own"}
--- latency_below = {type = "DOUBLE", doc = "what nearness_ratio is below where no roof limits"}
+-- parameters = "compute_ns bandwidth_ns overhead_ns nearness_ratio busy_name latency_below"
+-- bandwidth_ns = "DOUBLE: time of the device memory traffic at peak"
+-- nearness_ratio = "DOUBLE: roof_ratio: longest time at peak / time; NULL if unknown"
+-- latency_below = "DOUBLE: nearness_ratio below which no roof limits"
 case
     when compute_ns is null or bandwidth_ns is null
     then null

@@ -1,10 +1,10 @@
--- purpose = "What the algorithm bandwidth of a collective is multiplied with to get its bus
--- bandwidth; NULL for a kind without one."
+-- purpose = "Factor from algorithm bandwidth to bus bandwidth of a collective; NULL for a kind
+-- without one."
 -- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md, Summary; of gather and scatter src/gather.cu
 -- and src/scatter.cu"
--- [parameters]
--- collective_kind = {type = "VARCHAR", doc = "allreduce …"}
--- rank_count = {type = "BIGINT", doc = "n: ranks in the group"}
+-- parameters = "collective_kind rank_count"
+-- collective_kind = "VARCHAR: allreduce …"
+-- rank_count = "BIGINT: n: ranks in the group"
 case
     when collective_kind = 'allreduce'
     then ratio(2 * (rank_count - 1), rank_count)

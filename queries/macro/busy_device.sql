@@ -1,35 +1,15 @@
--- purpose = "How long each device was busy in some steps, and the FP32 operations of its kernels:
--- by joined counters, else by those of the run itself."
+-- purpose = "Busy time of each device in some steps, and FP32 operations of its kernels (joined
+-- counters, else those of the run)."
 -- source = "Zhu 2018 (TBD), eq. 1 and 2; docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "device_time", "work_by_name", "joined_bound", "device_peak",
 -- "whole_sum"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
--- the last end of work on any device of the source"}
--- busy_ns = {type = "BIGINT", doc = "time with at least one kernel running (union)"}
--- busy_with_transfers_ns = {type = "BIGINT", doc = "time with a kernel, copy or memset running
--- (union)"}
--- compute_ns = {type = "BIGINT", doc = "time with a kernel other than communication running
--- (union)"}
--- sum_ns = {type = "BIGINT", doc = "sum of kernel durations"}
--- overlapping_count = {type = "BIGINT", doc = "kernels that start while another kernel runs on
--- the device"}
--- kernel_count = {type = "BIGINT", doc = "kernels with known start and duration"}
--- fp32_flop = {type = "DOUBLE", doc = "FP32 operations, by counters of the run; NULL unless known
--- for every kernel, or for some by joined counters"}
--- fp32_flop_per_s = {type = "DOUBLE", doc = "peak of FP32"}
--- fp32_reason = {type = "VARCHAR", doc = "why the FP32 utilization is NULL or a lower bound"}
--- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time with known FP32
--- operations; below 1, the utilization of a joined run is a lower bound; NULL if none are known"}
--- peak_ns = {type = "DOUBLE", doc = "time of all operations, each at the peak of its precision,
--- by joined counters; NULL unless those of every kernel are known"}
+-- parameters = "wanted_run wanted_phase"
+-- columns = "run_id source_id-rank device_id elapsed_ns busy_ns busy_with_transfers_ns
+-- compute_ns-busy sum_ns-kernels overlapping_count kernel_count-timed fp32_flop-run
+-- fp32_flop_per_s fp32_reason-utilization fp32_known_ratio peak_ns"
+-- peak_ns = "DOUBLE: time of all operations at the peak of their precision (joined counters);
+-- NULL unless all known"
 with
     busy as (
         select

@@ -1,8 +1,7 @@
--- purpose = "How many bytes/s a unit of traffic is: GB/s is 1e9, GiB/s 2**30. NULL of any other
--- unit: Gb/s are bits."
+-- purpose = "Bytes/s per unit of traffic: GB/s is 1e9, GiB/s 2**30; NULL for other units (Gb/s
+-- are bits)."
 -- source = "docs/metrics.md, section Sweeps"
--- parameters = {unit = {type = "VARCHAR", doc = "unit as a table of results has it, or its user
--- says it"}}
+-- parameters = "unit"
 case
     when regexp_full_match(unit, '([kKMGTPE]i?)?(B|[bB]ytes?)/s(ec)?')
     then

@@ -1,46 +1,31 @@
--- purpose = "Every call of a collective on every rank: its kind, process group, number in that
--- group, bytes and times."
--- source = "what torch.distributed records (c10d ParamCommsUtils.hpp,
--- torch/csrc/profiler/util.h), else names and shapes; docs/metrics.md, section Many ranks"
+-- purpose = "Collective calls on each rank: kind, process group, number in the group, bytes and
+-- times."
+-- source = "records of torch.distributed (c10d ParamCommsUtils.hpp, torch/csrc/profiler/util.h),
+-- else names and shapes; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
 -- depends = ["device_rank", "is_communication", "collective_kind", "element_bytes", "tensor_bytes"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them. No other run's files are read"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- rank_index = {type = "BIGINT", doc = "rank: of the source, or of the event in a file that
--- several ranks were merged into"}
--- event_id = {type = "BIGINT", doc = "the call: `kernel.event_id`; `slice.event_id` where it is
--- on the host alone"}
--- collective_kind = {type = "VARCHAR", doc = "allreduce, allgather, reduce_scatter, all_to_all,
--- broadcast, reduce, gather, scatter, send, recv, sendrecv, permute or barrier; NULL if nothing
--- says"}
--- name = {type = "VARCHAR", doc = "the kernel, or the call on the host"}
--- process_group_name = {type = "VARCHAR", doc = "process group; NULL if unknown"}
--- process_group_description = {type = "VARCHAR", doc = "what the program calls the group"}
--- group_key = {type = "VARCHAR", doc = "tells the groups of a run apart: name and ranks, of point
--- to point the pair too; without a recorded group, which of the rank's communication streams it
--- is"}
--- group_basis = {type = "VARCHAR", doc = "recorded, or stream (no group is recorded)"}
--- group_size_count = {type = "BIGINT", doc = "ranks in the group"}
--- pair_text = {type = "VARCHAR", doc = "of a send or receive: from which rank of the group to
--- which, 0->1"}
--- sequence_index = {type = "BIGINT", doc = "number of the call in the group"}
--- sequence_basis = {type = "VARCHAR", doc = "recorded (Seq), or order (of the group's calls on
--- this rank, from 0)"}
--- element_type_name = {type = "VARCHAR", doc = "type of the elements, as recorded"}
--- in_bytes = {type = "BIGINT", doc = "bytes of this rank's input"}
--- out_bytes = {type = "BIGINT", doc = "bytes of this rank's output"}
--- bytes_basis = {type = "VARCHAR", doc = "recorded (elements of the message), or shapes (of the
--- tensors of the call)"}
--- device_id = {type = "BIGINT", doc = "device"}
--- stream_id = {type = "BIGINT", doc = "stream"}
--- start_ns = {type = "BIGINT", doc = "start, on the clock of the source"}
--- dur_ns = {type = "BIGINT", doc = "duration, waiting for other ranks included; NULL if the file
--- has only the call on the host"}
--- step_index = {type = "BIGINT", doc = "step that it was launched in; NULL outside of steps"}
--- reason = {type = "VARCHAR", doc = "why the kind, a size or the duration is NULL"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id rank_index event_id collective_kind name process_group_name
+-- process_group_description group_key group_basis group_size_count pair_text sequence_index
+-- sequence_basis element_type_name in_bytes out_bytes bytes_basis device_id stream_id start_ns
+-- dur_ns step_index reason"
+-- rank_index = "rank of the source, or of the event in a file merged from several ranks"
+-- event_id = "call: kernel.event_id; slice.event_id if it is only on the host"
+-- collective_kind = "VARCHAR: allreduce, allgather, reduce_scatter, all_to_all, broadcast,
+-- reduce, gather, scatter, send, recv, sendrecv, permute or barrier; NULL if unknown"
+-- name = "kernel, or call on the host"
+-- group_key = "VARCHAR: identifies the group in the run: name and ranks (and the pair if point to
+-- point); without a recorded group, the communication stream of the rank"
+-- group_basis = "VARCHAR: recorded, or stream (no group is recorded)"
+-- pair_text = "VARCHAR: for a send or receive: ranks of the group, from->to, e.g. 0->1"
+-- sequence_basis = "VARCHAR: recorded (Seq), or order (of the group's calls on this rank, from 0)"
+-- element_type_name = "VARCHAR: type of the elements, as recorded"
+-- in_bytes = "BIGINT: bytes of this rank's input"
+-- out_bytes = "BIGINT: bytes of this rank's output"
+-- bytes_basis = "recorded (elements of the message), or shapes (of the tensors of the call)"
+-- start_ns = "start, on the clock of the source"
+-- dur_ns = "duration, with waits for other ranks; NULL if only the host call is in the file"
+-- reason = "why the kind, a size or the duration is NULL"
 with
     kernels as materialized(
         select

@@ -1,10 +1,10 @@
--- purpose = "The kind of a collective in one spelling, by the name of its kernel, operator or
--- annotation; else NULL."
+-- purpose = "Kind of a collective in one spelling, from its kernel, operator or annotation; else
+-- NULL."
 -- source = "names of NCCL's kernels, of torch.distributed's operators (Collective name,
 -- nccl:all_reduce, c10d::allreduce_), of HLO instructions and of DeepEP, whose dispatch and
 -- combine are all-to-all"
--- [parameters]
--- collective_text = {type = "VARCHAR", doc = "any of these names"}
+-- parameters = "collective_text"
+-- collective_text = "VARCHAR: any of these names"
 case
     regexp_extract(
         lower(regexp_replace(collective_text, '[-_]', '', 'g')),

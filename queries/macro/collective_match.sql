@@ -1,45 +1,31 @@
--- purpose = "The calls of collectives of a run, each with those of the other ranks that it is one
--- collective with; or why they are unknown."
+-- purpose = "Collective calls of a run, matched across the ranks, or the reason that they are not."
 -- source = "docs/metrics.md, section Many ranks: matching, waiting, clocks"
 -- needs = ["source_file"]
 -- depends = ["collective_call", "step_window"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M: the collectives of these steps;
--- all are matched first"}
--- [columns]
--- source_id = {type = "VARCHAR", doc = "source"}
--- rank_index = {type = "BIGINT", doc = "rank"}
--- event_id = {type = "BIGINT", doc = "the call: `collective_call.event_id`"}
--- match_index = {type = "BIGINT", doc = "number of the collective in the run: calls of one
--- collective have one"}
--- match_step_index = {type = "BIGINT", doc = "the lowest step that one of its calls was launched
--- in"}
--- collective_kind = {type = "VARCHAR", doc = "allreduce, allgather …; a send and its receive are
--- sendrecv"}
--- process_group_name = {type = "VARCHAR", doc = "process group"}
--- process_group_description = {type = "VARCHAR", doc = "name given by the program"}
--- group_size_count = {type = "BIGINT", doc = "ranks in the group; where no group is recorded, in
--- the job or the run"}
--- sequence_index = {type = "BIGINT", doc = "number in the group"}
--- match_basis = {type = "VARCHAR", doc = "Seq, or order; 'no group': none is recorded, it is
--- taken as all ranks; 'no common clock': the calls overlap in time only with clocks set by their
--- ends. NULL if not matched"}
--- match_reason = {type = "VARCHAR", doc = "why it is not matched"}
--- is_synchronizing = {type = "BOOLEAN", doc = "no rank can leave it before the last has come"}
--- size_bytes = {type = "BIGINT", doc = "size as nccl-tests count it: the larger of input and
--- output in total, the most of any rank"}
--- dur_ns = {type = "BIGINT", doc = "duration of the call"}
--- shortest_ns = {type = "BIGINT", doc = "the shortest duration of its calls; NULL if not matched"}
--- wait_ns = {type = "BIGINT", doc = "dur_ns - shortest_ns"}
--- is_last = {type = "BOOLEAN", doc = "the rank that came last: the shortest duration; NULL if
--- that cannot be told"}
--- is_confirmed = {type = "BOOLEAN", doc = "of the last: it also began last, clocks set by the
--- ends"}
--- lost_ns = {type = "BIGINT", doc = "of the last: sum of wait_ns of the others"}
--- clock_offset_ns = {type = "BIGINT", doc = "clock of the rank less that of the first rank,
--- median over the ends of collectives that both are in"}
--- reason = {type = "VARCHAR", doc = "`collective_call.reason`"}
+-- parameters = "wanted_run-one wanted_phase"
+-- wanted_phase = "all, stable or N..M: the collectives of these steps; all are matched first"
+-- columns = "source_id rank_index-known event_id match_index match_step_index collective_kind
+-- process_group_name process_group_description group_size_count sequence_index match_basis
+-- match_reason is_synchronizing size_bytes dur_ns shortest_ns wait_ns is_last is_confirmed
+-- lost_ns clock_offset_ns reason"
+-- event_id = "call: collective_call.event_id"
+-- match_index = "BIGINT: number of the collective in the run, the same for all of its calls"
+-- match_step_index = "BIGINT: lowest step that launched one of its calls"
+-- collective_kind = "VARCHAR: allreduce, allgather …; sendrecv for a send and its receive"
+-- group_size_count = "ranks in the group; without a recorded group, in the job or the run"
+-- match_basis = "VARCHAR: Seq, or order; 'no group': none is recorded, all ranks are assumed; 'no
+-- common clock': calls overlap only with clocks set by their ends; NULL if not matched"
+-- match_reason = "VARCHAR: why it is not matched"
+-- is_synchronizing = "BOOLEAN: no rank can leave it before the last arrives"
+-- size_bytes = "BIGINT: larger of input and output in total, as in nccl-tests; maximum over the
+-- ranks"
+-- dur_ns = "duration of the call"
+-- shortest_ns = "BIGINT: shortest duration of its calls; NULL if not matched"
+-- wait_ns = "BIGINT: dur_ns - shortest_ns"
+-- is_last = "BOOLEAN: the last rank to arrive: the shortest duration; NULL if unknown"
+-- is_confirmed = "BOOLEAN: for the last rank: it also started last, with clocks set by the ends"
+-- lost_ns = "BIGINT: for the last rank: sum of wait_ns of the others"
+-- reason = "`collective_call.reason`"
 with
     -- steps that count on every rank
     bounds as materialized(

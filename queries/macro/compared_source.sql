@@ -1,19 +1,9 @@
--- purpose = "What the times of a comparison are from: of each of two runs the best basis it has,
--- and the sources that hold it."
+-- purpose = "Sources of the times of a comparison: the best basis of each run."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["launch_source", "reported_op_source"]
--- [parameters]
--- a_run = {type = "VARCHAR", doc = "run A"}
--- b_run = {type = "VARCHAR", doc = "run B"}
--- grouping_kind = {type = "VARCHAR", doc = "kernel, op, layer, phase or category"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- basis_kind = {type = "VARCHAR", doc = "timeline (device work), kernels, counters or summary
--- (kernels without what launched them), 'framework (device)' and the like (totals of op_stat:
--- framework or hlo, device or host), layers (layer_stat) or host (time of operators on the
--- host)"}
+-- parameters = "a_run b_run grouping_kind"
+-- columns = "run_id source_id basis_kind"
 with
     held as (
         select

@@ -1,24 +1,13 @@
--- purpose = "The steps of two runs that a comparison is about, of the sources that its times are
--- from."
+-- purpose = "Steps of two runs that a comparison covers, in the sources of its times."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["step"]
 -- depends = ["step_span", "step_window", "compared_source"]
--- [parameters]
--- a_run = {type = "VARCHAR", doc = "run A"}
--- b_run = {type = "VARCHAR", doc = "run B"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
--- grouping_kind = {type = "VARCHAR", doc = "kernel, op, layer, phase or category"}
--- [columns]
--- side = {type = "VARCHAR", doc = "a or b"}
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- step_kind = {type = "VARCHAR", doc = "host, device or detected, as of step_span; without those
--- reported; of a log of layers iteration"}
--- step_index = {type = "BIGINT", doc = "number of the step"}
--- elapsed_ns = {type = "BIGINT", doc = "its time, as step_span has it; of one reported the
--- longest of its devices"}
--- is_shared = {type = "BOOLEAN", doc = "the other run has steps too, so that runs are compared by
--- steps"}
+-- parameters = "a_run b_run wanted_phase grouping_kind"
+-- columns = "side run_id source_id step_kind step_index-number elapsed_ns is_shared"
+-- step_kind = "VARCHAR: host, device or detected, as in step_span; else reported; iteration for a
+-- log of layers"
+-- elapsed_ns = "time of the step, as in step_span; if reported, the longest of its devices"
+-- is_shared = "the other run also has steps, so runs are compared by steps"
 with
     layers as materialized(from layer_stat where run_id in (a_run, b_run)),
     spans as (

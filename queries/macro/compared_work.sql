@@ -1,29 +1,19 @@
--- purpose = "The time of two runs by what they are compared by: of each source and step, with
--- what else tells where it belongs."
+-- purpose = "Times of two runs by what they are compared by, per source and step."
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["compared_source", "kernel_launch", "work_class"]
--- [parameters]
--- a_run = {type = "VARCHAR", doc = "run A"}
--- b_run = {type = "VARCHAR", doc = "run B"}
--- grouping_kind = {type = "VARCHAR", doc = "kernel, op, layer, phase or category"}
--- [columns]
--- side = {type = "VARCHAR", doc = "a or b"}
--- basis_kind = {type = "VARCHAR", doc = "as of compared_source"}
--- amount_kind = {type = "VARCHAR", doc = "what the time is of: step (or outside of all steps),
--- recording (the whole of it) or iteration (the mean)"}
--- source_id = {type = "VARCHAR", doc = "source; NULL if the launches of several are one recording"}
--- step_index = {type = "BIGINT", doc = "step; NULL outside of steps, and where the source does
--- not tell"}
--- name = {type = "VARCHAR", doc = "kernel, operator, layer …; NULL if nothing says"}
--- module_path = {type = "VARCHAR", doc = "of what has another name in the other run: the module
--- it is in"}
--- owner_name = {type = "VARCHAR", doc = "likewise: a kernel's operator, or what the operator was
--- called by"}
--- owner_dims = {type = "VARCHAR", doc = "likewise: the shapes of the owner's inputs"}
--- dur_ns = {type = "BIGINT", doc = "time; NULL if none is known"}
--- work_count = {type = "BIGINT", doc = "launches, calls or occurrences"}
--- unknown_count = {type = "BIGINT", doc = "those of them whose time is unknown"}
+-- parameters = "a_run b_run grouping_kind"
+-- columns = "side basis_kind amount_kind source_id step_index name module_path owner_name
+-- owner_dims dur_ns work_count unknown_count"
+-- amount_kind = "VARCHAR: step (or outside of all steps), recording (all of it) or iteration (the
+-- mean)"
+-- source_id = "source; NULL if the launches of several are one recording"
+-- name = "kernel, operator, layer …; NULL if unknown"
+-- module_path = "VARCHAR: if the other run has another name: module"
+-- owner_name = "VARCHAR: if the other run has another name: operator of the kernel, or caller of
+-- the operator"
+-- owner_dims = "VARCHAR: if the other run has another name: input shapes of the owner"
+-- work_count = "launches, calls or occurrences"
 with
     sources as materialized(from compared_source(a_run, b_run, grouping_kind)),
     contexts as materialized(

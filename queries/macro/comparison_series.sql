@@ -1,28 +1,18 @@
--- purpose = "Two runs step by step, by what is the same in both: of one name, else of the same
--- operator; what only one has; and the steps as a whole, busy and idle."
+-- purpose = "Two runs step by step: parts matched by name, else by operator; parts of only one
+-- run; and whole steps, busy and idle time."
 -- source = "Zhu 2018 (TBD), eq. 1: active time is the union over all streams; docs/metrics.md,
 -- section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["compared_work", "compared_step"]
--- [parameters]
--- a_run = {type = "VARCHAR", doc = "run A"}
--- b_run = {type = "VARCHAR", doc = "run B"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
--- grouping_kind = {type = "VARCHAR", doc = "kernel, op, layer, phase or category"}
--- [columns]
--- side = {type = "VARCHAR", doc = "a or b"}
--- row_kind = {type = "VARCHAR", doc = "part, total, busy, idle, and step, or without steps
--- elapsed (first start to last end of device work)"}
--- step_index = {type = "BIGINT", doc = "step; NULL if the time is not of one"}
--- side_step_count = {type = "BIGINT", doc = "steps that the run is compared by; NULL without"}
--- name = {type = "VARCHAR", doc = "of a part its name, in A if it has another in B; NULL if
--- nothing says"}
--- other_name = {type = "VARCHAR", doc = "its name in B where that is another"}
--- match_basis = {type = "VARCHAR", doc = "name; or owner, with module and shapes as far as both
--- runs have them; NULL of what only one has"}
--- value_ns = {type = "DOUBLE", doc = "time, mean over the sources"}
--- work_count = {type = "DOUBLE", doc = "launches, calls or occurrences, likewise"}
--- unknown_count = {type = "BIGINT", doc = "those of them whose time is unknown"}
+-- parameters = "a_run b_run wanted_phase grouping_kind"
+-- columns = "side row_kind step_index side_step_count name other_name match_basis value_ns
+-- work_count unknown_count"
+-- side_step_count = "BIGINT: steps that the run is compared by; NULL without"
+-- name = "part name, from A if B has another; NULL if unknown"
+-- match_basis = "VARCHAR: name; or owner, with module and shapes if both runs have them; NULL for
+-- only one run"
+-- value_ns = "DOUBLE: time, mean over the sources"
+-- work_count = "DOUBLE: launches, calls or occurrences, likewise"
 with
     all_steps as materialized(from compared_step(a_run, b_run, wanted_phase, grouping_kind)),
     steps as materialized(

@@ -1,28 +1,21 @@
--- purpose = "Which metrics of each table of results a roofline is drawn of: the rate of
--- operations, the intensity or the traffic, and the time."
+-- purpose = "Metrics of each table of results for a roofline: rate, intensity or traffic, and
+-- time."
 -- source = "docs/metrics.md, section Sweeps: rooflines of configurations"
 -- needs = ["configuration"]
 -- depends = ["byte_rate_scale", "flop_rate_scale", "sweep_table", "sweep_unknown"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_rate = {type = "VARCHAR", doc = "metric with the rate; NULL: that in FLOP/s, else that
--- in % with flop in its name"}
--- wanted_intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic; NULL:
--- that in FLOP/byte, else called intensity, else in bytes/s, else in % with bandwidth in its
--- name"}
--- wanted_weight = {type = "VARCHAR", doc = "metric with the time; NULL: none"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the table"}
--- base_id = {type = "BIGINT", doc = "configuration_id of its row 0, as in sweep_table"}
--- rate_name = {type = "VARCHAR", doc = "metric with the rate"}
--- rate_scale = {type = "DOUBLE", doc = "FLOP/s in its unit; NULL: it is a percentage of the peak"}
--- moved_name = {type = "VARCHAR", doc = "metric with the intensity or the traffic"}
--- moved_kind = {type = "VARCHAR", doc = "flop/byte, bytes/s or %, of the bandwidth"}
--- moved_scale = {type = "DOUBLE", doc = "bytes/s in its unit, if it is traffic"}
--- weight_name = {type = "VARCHAR", doc = "metric with the time; NULL if none is asked for"}
--- weight_scale = {type = "DOUBLE", doc = "ns in its unit; a percentage is one of a second"}
--- reason = {type = "VARCHAR", doc = "why no roofline can be drawn of the table"}
+-- parameters = "wanted_run wanted_rate wanted_intensity wanted_weight"
+-- wanted_weight = "VARCHAR: metric with the time; NULL: none"
+-- columns = "run_id source_id-table base_id rate_name rate_scale moved_name moved_kind
+-- moved_scale weight_name weight_scale reason"
+-- base_id = "BIGINT: configuration_id of its row 0, as in sweep_table"
+-- rate_name = "VARCHAR: metric with the rate"
+-- rate_scale = "DOUBLE: FLOP/s per unit; NULL: the unit is a percentage of the peak"
+-- moved_name = "VARCHAR: metric with the intensity or the traffic"
+-- moved_kind = "VARCHAR: flop/byte, bytes/s or %, of the bandwidth"
+-- moved_scale = "DOUBLE: bytes/s per unit, for traffic"
+-- weight_name = "VARCHAR: metric with the time; NULL if none is asked for"
+-- weight_scale = "DOUBLE: ns per unit; a percentage is of one second"
+-- reason = "why the table has no roofline"
 with
     known as (
         from sweep_unknown('metric', wanted_rate)

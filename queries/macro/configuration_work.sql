@@ -1,31 +1,19 @@
--- purpose = "What each row of a table of results does in one second, or in the time that a metric
--- says: operations, bytes, and the device they are held against."
+-- purpose = "Work of each row of a table of results in one second, or in the time of a metric:
+-- operations, bytes, and the device."
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 3; docs/metrics.md, section Sweeps: rooflines of
 -- configurations"
 -- needs = ["configuration"]
 -- depends = ["configuration_metrics", "device_roof"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_rate = {type = "VARCHAR", doc = "metric with the rate; NULL: by its unit"}
--- wanted_intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic; NULL: by
--- its unit or name"}
--- wanted_weight = {type = "VARCHAR", doc = "metric with the time; NULL: one second each"}
--- wanted_ceiling = {type = "VARCHAR", doc = "compute peak; NULL: as device_roof chooses"}
--- [columns]
--- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the table"}
--- event_id = {type = "BIGINT", doc = "row of the table"}
--- name = {type = "VARCHAR", doc = "its labels in one text, if the file has them so"}
--- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
--- total_ns = {type = "DOUBLE", doc = "the time that a metric says; NULL: none is asked for"}
--- known_ns = {type = "DOUBLE", doc = "that time, else one second; NULL if the figures are unknown"}
--- known_flop = {type = "DOUBLE", doc = "operations in it"}
--- known_bytes = {type = "DOUBLE", doc = "bytes in it; NULL also where there is no operation and
--- no intensity"}
--- flop_ns = {type = "DOUBLE", doc = "time of an operation at the compute peak of the device"}
--- byte_ns = {type = "DOUBLE", doc = "time of a byte at its bandwidth"}
--- reason = {type = "VARCHAR", doc = "why they are unknown"}
+-- parameters = "wanted_run wanted_rate wanted_intensity wanted_weight wanted_ceiling"
+-- wanted_weight = "VARCHAR: metric with the time; NULL: one second each"
+-- columns = "configuration_id run_id source_id-table event_id-row name device_name total_ns
+-- known_ns known_flop known_bytes flop_ns byte_ns reason"
+-- name = "labels as one text, if the file has that"
+-- total_ns = "DOUBLE: time of the metric; NULL if none is chosen"
+-- known_ns = "DOUBLE: time of the metric, else one second; NULL if the values are unknown"
+-- known_bytes = "bytes in that time; NULL also without operations and intensity"
+-- flop_ns = "DOUBLE: time of one operation at the compute peak of the device"
+-- byte_ns = "DOUBLE: time of one byte at peak bandwidth"
 with
     chosen as materialized(
         select

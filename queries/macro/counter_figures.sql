@@ -1,38 +1,14 @@
--- purpose = "Operations by precision and traffic of memory, from the events that give each of
--- them completely: over a measurement, an interval, a scope or a control group."
+-- purpose = "Operations by precision and memory traffic, from events that give each completely:
+-- for a measurement, an interval, a scope or a control group."
 -- source = "Javed 2019, sect. 3 (eq. 1); docs/metrics.md, section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["counter_slot", "event_quantity", "figure_set"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope or cgroup: what values are
--- added up over"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- measurement_index = {type = "BIGINT", doc = "measurement"}
--- slot_index = {type = "BIGINT", doc = "interval"}
--- slot_name = {type = "VARCHAR", doc = "scope or control group"}
--- slot_key = {type = "VARCHAR", doc = "one of them as text, never NULL, to join with; blank where
--- there is neither"}
--- dur_ns = {type = "BIGINT", doc = "elapsed time; NULL if the file has none"}
--- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
--- fp64_flop = {type = "DOUBLE", doc = "FP64 operations"}
--- fp64_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- fp32_flop = {type = "DOUBLE", doc = "FP32 operations"}
--- fp32_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- fp16_flop = {type = "DOUBLE", doc = "FP16 operations"}
--- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- total_flop = {type = "DOUBLE", doc = "operations of all precisions"}
--- total_low_flop = {type = "DOUBLE", doc = "the least they can be"}
--- total_high_flop = {type = "DOUBLE", doc = "the most"}
--- total_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- dram_read_bytes = {type = "DOUBLE", doc = "bytes read from memory"}
--- dram_write_bytes = {type = "DOUBLE", doc = "bytes written to memory"}
--- dram_bytes = {type = "DOUBLE", doc = "both"}
--- dram_low_bytes = {type = "DOUBLE", doc = "the least they can be"}
--- dram_high_bytes = {type = "DOUBLE", doc = "the most"}
--- dram_reason = {type = "VARCHAR", doc = "why they are NULL"}
+-- parameters = "wanted_run slot_kind"
+-- slot_kind = "what values are summed over: measurement, interval, scope or cgroup"
+-- columns = "run_id source_id measurement_index slot_index slot_name slot_key dur_ns
+-- end_ns-interval fp64_flop-any fp64_reason fp32_flop-any fp32_reason fp16_flop fp16_reason
+-- total_flop-any total_low_flop total_high_flop total_reason dram_read_bytes dram_write_bytes
+-- dram_bytes-cpu dram_low_bytes dram_high_bytes dram_reason"
 with
     slots as (from counter_slot(wanted_run, slot_kind)),
     events as (from event_quantity(wanted_run, slot_kind, false)),

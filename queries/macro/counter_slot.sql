@@ -1,22 +1,12 @@
--- purpose = "What the values of processor counters are added up over, and for how long: a
--- measurement, an interval, a scope or a control group."
+-- purpose = "What values of processor counters are summed over, and its duration: a measurement,
+-- an interval, a scope or a control group."
 -- source = "tables counter and measurement"
 -- needs = ["measurement"]
 -- depends = ["cut_interval", "whole_sum"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope, interval_scope or cgroup"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- measurement_index = {type = "BIGINT", doc = "measurement"}
--- slot_index = {type = "BIGINT", doc = "interval"}
--- slot_name = {type = "VARCHAR", doc = "scope or control group"}
--- slot_key = {type = "VARCHAR", doc = "one of them as text, never NULL, to join with; blank where
--- there is neither"}
--- dur_ns = {type = "BIGINT", doc = "elapsed time that values are of, without that of intervals
--- that are cut; NULL if the file has none"}
--- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
+-- parameters = "wanted_run slot_kind"
+-- columns = "run_id source_id measurement_index slot_index slot_name slot_key dur_ns
+-- end_ns-interval"
+-- dur_ns = "elapsed time of the values, without truncated intervals; NULL if the file has none"
 with
     slots as (
         select

@@ -1,32 +1,16 @@
--- purpose = "For how long CPUs were active in each measurement, interval, scope or control group:
--- by the clock of the program, its user and system time, or cycles awake."
+-- purpose = "Active time of CPUs in each measurement, interval, scope or control group: from the
+-- clock of the program, its user and system time, or cycles awake."
 -- source = "Zhu 2018 (TBD), eq. 3: active time; Linux include/uapi/linux/perf_event.h: task-clock"
 -- needs = ["measurement"]
 -- depends = ["counter_slot", "event_quantity", "cpu_known"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope, interval_scope or cgroup"}
--- wanted_cpus = {type = "BIGINT", doc = "CPUs of a node; NULL: as the file says, else the cores
--- of the processor"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- measurement_index = {type = "BIGINT", doc = "measurement"}
--- slot_index = {type = "BIGINT", doc = "interval"}
--- slot_name = {type = "VARCHAR", doc = "scope or control group"}
--- slot_key = {type = "VARCHAR", doc = "one of them as text, never NULL, to join with; blank where
--- there is neither"}
--- target_name = {type = "VARCHAR", doc = "what was measured"}
--- dur_ns = {type = "BIGINT", doc = "elapsed time"}
--- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
--- cpus = {type = "BIGINT", doc = "CPUs that are there"}
--- cpu_basis = {type = "VARCHAR", doc = "source of cpu_count: given, file or processor (its cores)"}
--- active_basis = {type = "VARCHAR", doc = "task-clock, times (user and system) or mperf"}
--- active_ns = {type = "DOUBLE", doc = "time that CPUs were active; NULL if that is unknown, or
--- cannot be"}
--- is_of_all = {type = "BOOLEAN", doc = "the clocks are of all CPUs, whether they work or not"}
--- running_ratio = {type = "DOUBLE", doc = "share of the time that it was counted"}
--- reason = {type = "VARCHAR", doc = "why the active time, or the elapsed time, is NULL"}
+-- parameters = "wanted_run slot_kind wanted_cpus"
+-- wanted_cpus = "BIGINT: CPUs per node; NULL: from the file, else the cores of the processor"
+-- columns = "run_id source_id measurement_index slot_index slot_name slot_key target_name dur_ns
+-- end_ns-interval cpus cpu_basis active_basis active_ns is_of_all running_ratio reason"
+-- target_name = "VARCHAR: what was measured"
+-- cpus = "BIGINT: CPUs that are there"
+-- is_of_all = "BOOLEAN: the clocks are of all CPUs, whether they work or not"
+-- reason = "why the active time, or the elapsed time, is NULL"
 with
     -- measurements may have no events
     slots as (

@@ -1,28 +1,18 @@
--- purpose = "What perf stat tells of each measurement, interval, scope or control group: clock,
--- instructions per cycle, miss rates, faults, top-down; a figure a row."
+-- purpose = "perf stat metrics of each measurement, interval, scope or control group, one per
+-- row: clock, instructions per cycle, miss rates, faults, top-down."
 -- source = "tools/perf/util/stat-shadow.c: the same quotients; docs/metrics.md, section Processor
 -- counters"
 -- needs = ["measurement"]
 -- depends = ["counter_slot", "event_quantity"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope, interval_scope or cgroup"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- measurement_index = {type = "BIGINT", doc = "measurement"}
--- slot_key = {type = "VARCHAR", doc = "interval, scope or control group as text; blank where
--- there is none"}
--- core_name = {type = "VARCHAR", doc = "kind of the cores, where those of two kinds counted;
--- NULL: all of them"}
--- figure_name = {type = "VARCHAR", doc = "clock, ipc, branch_miss …"}
--- value = {type = "DOUBLE", doc = "the figure in base units"}
--- running_ratio = {type = "DOUBLE", doc = "least share of the time that an event of it was
--- counted; NULL if perf worked it out"}
--- is_by_perf = {type = "BOOLEAN", doc = "perf worked it out, and its events are not in the file"}
--- missing_name = {type = "VARCHAR", doc = "an event that was not collected, which the value is
--- NULL for"}
--- reason = {type = "VARCHAR", doc = "why the value is NULL, where its events were collected"}
+-- parameters = "wanted_run slot_kind"
+-- columns = "run_id source_id measurement_index slot_key core_name figure_name value
+-- running_ratio is_by_perf missing_name reason"
+-- core_name = "VARCHAR: kind of the cores, if two kinds counted; NULL: all cores"
+-- figure_name = "VARCHAR: clock, ipc, branch_miss …"
+-- running_ratio = "lowest share of the time that an event of it ran; NULL if perf computed it"
+-- is_by_perf = "BOOLEAN: perf computed it, and its events are not in the file"
+-- missing_name = "VARCHAR: missing event, the reason that the value is NULL"
+-- reason = "why the value is NULL although its events were collected"
 with
     -- a figure is `over`, or `over` / `under` x factor; or a metric of perf's
     figures as (

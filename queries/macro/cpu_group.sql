@@ -1,62 +1,29 @@
--- purpose = "What processors did in each group of measurements: the figures, the time they would
--- take at peak, and on how many nodes."
+-- purpose = "Processor work of each group of measurements: operations and traffic, their time at
+-- peak, and the number of nodes."
 -- source = "Javed 2019, sect. 3 (eq. 1) and 4; docs/metrics.md, section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["counter_figures", "event_quantity", "device_ceiling", "cpu_known", "run_title",
 -- "label_value", "whole_sum", "first_reason", "width_ceiling"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- grouping_kind = {type = "VARCHAR", doc = "run, source, measurement, interval, scope or cgroup"}
--- wanted_ceiling = {type = "VARCHAR", doc = "compute peak of the utilization: fp32, fp64, or of a
--- width (fp32_avx2 …)"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- owner_id = {type = "VARCHAR", doc = "source; NULL for a run"}
--- part_index = {type = "BIGINT", doc = "measurement; NULL for a run or source"}
--- slot_index = {type = "BIGINT", doc = "interval"}
--- slot_name = {type = "VARCHAR", doc = "scope or control group"}
--- title = {type = "VARCHAR", doc = "name of the run"}
--- file_name = {type = "VARCHAR", doc = "name of the file; NULL for a run"}
--- target_name = {type = "VARCHAR", doc = "what was measured, where a row is of one measurement"}
--- device_name = {type = "VARCHAR", doc = "processor; NULL if unknown, or files have different
--- ones"}
--- source_count = {type = "BIGINT", doc = "files"}
--- node_count = {type = "DOUBLE", doc = "files / the run's label ranks_per_node"}
--- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
--- dur_ns = {type = "BIGINT", doc = "elapsed time: of files the longest, of measurements of a file
--- the sum"}
--- node_ns = {type = "DOUBLE", doc = "elapsed time of all nodes: dur_ns x node_count"}
--- total_flop = {type = "DOUBLE", doc = "operations of all precisions"}
--- total_low_flop = {type = "DOUBLE", doc = "the least they can be"}
--- total_high_flop = {type = "DOUBLE", doc = "the most"}
--- fp64_flop = {type = "DOUBLE", doc = "FP64 operations"}
--- fp32_flop = {type = "DOUBLE", doc = "FP32 operations"}
--- fp16_flop = {type = "DOUBLE", doc = "FP16 operations"}
--- fp64_scalar_flop = {type = "DOUBLE", doc = "FP64 operations of scalar instructions"}
--- fp64_128_flop = {type = "DOUBLE", doc = "FP64 operations of 128-bit instructions"}
--- fp64_256_flop = {type = "DOUBLE", doc = "FP64 operations of instructions of 256 bits"}
--- fp64_512_flop = {type = "DOUBLE", doc = "FP64 operations of instructions of 512 bits"}
--- fp32_scalar_flop = {type = "DOUBLE", doc = "FP32 operations of scalar instructions"}
--- fp32_128_flop = {type = "DOUBLE", doc = "FP32 operations of 128-bit instructions"}
--- fp32_256_flop = {type = "DOUBLE", doc = "FP32 operations of instructions of 256 bits"}
--- fp32_512_flop = {type = "DOUBLE", doc = "FP32 operations of instructions of 512 bits"}
--- ceiling_flop = {type = "DOUBLE", doc = "operations of the ceiling's precision"}
--- dram_bytes = {type = "DOUBLE", doc = "bytes read from and written to memory"}
--- dram_low_bytes = {type = "DOUBLE", doc = "the least they can be"}
--- dram_high_bytes = {type = "DOUBLE", doc = "the most"}
--- dram_read_bytes = {type = "DOUBLE", doc = "bytes read from memory"}
--- dram_write_bytes = {type = "DOUBLE", doc = "bytes written to memory"}
--- ceiling_name = {type = "VARCHAR", doc = "the compute peak; NULL if files have different ones"}
--- ceiling_ns = {type = "DOUBLE", doc = "operations of its precision at that peak, on one node
--- after another"}
--- compute_ns = {type = "DOUBLE", doc = "all operations at the peak of their precision and width;
--- NULL if one is unknown"}
--- bandwidth_ns = {type = "DOUBLE", doc = "all bytes at the peak of memory"}
--- flop_reason = {type = "VARCHAR", doc = "why operations are NULL"}
--- bytes_reason = {type = "VARCHAR", doc = "why bytes are NULL"}
--- time_reason = {type = "VARCHAR", doc = "why the time is NULL"}
--- ceiling_reason = {type = "VARCHAR", doc = "why the operations of the ceiling's precision, or
--- the ceiling, are NULL"}
+-- parameters = "wanted_run grouping_kind wanted_ceiling"
+-- grouping_kind = "run, source, measurement, interval, scope or cgroup"
+-- wanted_ceiling = "compute peak of the utilization: fp32, fp64, or of a width (fp32_avx2 …)"
+-- columns = "run_id owner_id part_index slot_index slot_name title file_name target_name
+-- device_name source_count node_count end_ns-interval dur_ns node_ns total_flop-any
+-- total_low_flop total_high_flop fp64_flop-any fp32_flop-any fp16_flop fp64_scalar_flop
+-- fp64_128_flop fp64_256_flop fp64_512_flop fp32_scalar_flop fp32_128_flop fp32_256_flop
+-- fp32_512_flop ceiling_flop dram_bytes-cpu dram_low_bytes dram_high_bytes dram_read_bytes
+-- dram_write_bytes ceiling_name ceiling_ns compute_ns-width bandwidth_ns flop_reason bytes_reason
+-- time_reason ceiling_reason"
+-- owner_id = "source; NULL for a run"
+-- part_index = "BIGINT: measurement; NULL for a run or source"
+-- target_name = "VARCHAR: what was measured, if the row is one measurement"
+-- device_name = "processor; NULL if unknown, or files have different ones"
+-- dur_ns = "elapsed time: of files the longest, of measurements of a file the sum"
+-- node_ns = "DOUBLE: elapsed time of all nodes: dur_ns x node_count"
+-- ceiling_flop = "DOUBLE: operations of the ceiling's precision"
+-- ceiling_name = "compute peak; NULL if files have different ones"
+-- ceiling_ns = "DOUBLE: operations of its precision at that peak, on one node after another"
+-- ceiling_reason = "VARCHAR: why the ceiling or the operations of its precision are NULL"
 with
     peaks as (
         select run_id, source_id, map_from_entries(list((ceiling_name, value))) as peak_of

@@ -1,15 +1,10 @@
--- purpose = "Intervals of processor counters that lack a value that the others have: the file is
--- cut or was edited there. No figure is of them."
+-- purpose = "Intervals of processor counters without a value that the others have, because the
+-- file is truncated or edited there. They are excluded from every metric."
 -- source = "docs/metrics.md, section Processor counters: a part is never shown as the whole"
 -- needs = ["measurement"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- measurement_index = {type = "BIGINT", doc = "measurement"}
--- interval_index = {type = "BIGINT", doc = "interval"}
--- dur_ns = {type = "BIGINT", doc = "its length"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id measurement_index interval_index dur_ns"
+-- dur_ns = "length of the interval"
 with
     intervals as (
         select

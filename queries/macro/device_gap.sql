@@ -1,29 +1,16 @@
--- purpose = "Every time in which a device was idle, what ended it, and until when its launch had
--- not begun."
+-- purpose = "Idle times of each device, what ended each, and when the launch of that work started."
 -- source = "docs/metrics.md, section gaps and largest_gaps"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- gap_start_ns = {type = "BIGINT", doc = "end of the work before it, not before the steps"}
--- gap_end_ns = {type = "BIGINT", doc = "start of the work after it, not after the steps"}
--- host_end_ns = {type = "BIGINT", doc = "where the launch of the next work began: until then the
--- host was late; gap_start_ns if it had begun before"}
--- call_ns = {type = "BIGINT", doc = "time of the gap in which that launch call was in flight"}
--- rest_kind = {type = "VARCHAR", doc = "what the gap waited for after host_end_ns: launch, graph,
--- communication, copy, stream, queue or unknown"}
--- reason = {type = "VARCHAR", doc = "of unknown: why"}
--- previous_event_id = {type = "BIGINT", doc = "work that ended at the start of the gap; NULL if
--- none"}
--- next_event_id = {type = "BIGINT", doc = "work that ends the gap; NULL if there is none"}
--- launch_thread_id = {type = "BIGINT", doc = "thread that launched that work"}
--- window_start_ns = {type = "BIGINT", doc = "start of the steps"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps"}
+-- parameters = "wanted_run wanted_phase"
+-- columns = "run_id source_id-rank device_id gap_start_ns gap_end_ns host_end_ns call_ns
+-- rest_kind reason-gap previous_event_id next_event_id launch_thread_id window_start_ns
+-- elapsed_ns-steps"
+-- host_end_ns = "BIGINT: start of the launch of the next work, until which the host was late;
+-- gap_start_ns if earlier"
+-- call_ns = "BIGINT: part of the gap during that launch call"
+-- rest_kind = "VARCHAR: what the gap waited for after host_end_ns: launch, graph, communication,
+-- copy, stream, queue or unknown"
 with
     windows as materialized(
         select * from step_window(wanted_run, wanted_phase) where start_ns is not null

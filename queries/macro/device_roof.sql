@@ -1,26 +1,12 @@
--- purpose = "What the operators of each device are held against: one compute peak, and its memory."
+-- purpose = "Roof of the operators of each device: one compute peak, and memory."
 -- source = "Wang Y. E. 2020 (ParaDnn), Table 3; docs/metrics.md, section Operators"
 -- needs = ["device"]
 -- depends = ["device_known", "device_ceiling"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else
--- tensor_fp16, else what the profiler says, else fp32"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device; NULL if the dump adds devices up"}
--- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown"}
--- model_name = {type = "VARCHAR", doc = "the known device of that name"}
--- scope_kind = {type = "VARCHAR", doc = "what its known figures are of: core, gcd, package or
--- board"}
--- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "the peak"}
--- peak_source = {type = "VARCHAR", doc = "where it comes from"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
--- bandwidth_source = {type = "VARCHAR", doc = "where it comes from"}
--- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
--- profiler: of compute, and after a comma of memory where that is another"}
+-- parameters = "wanted_run wanted_ceiling"
+-- columns = "run_id source_id device_id-summed device_name model_name scope_kind ceiling_name
+-- peak_flop_per_s peak_source peak_bytes_per_s bandwidth_source peak_basis-parts"
+-- scope_kind = "VARCHAR: scope of its known peaks: core, gcd, package or board"
+-- bandwidth_source = "VARCHAR: source of the bandwidth"
 with
     ceilings as (
         select *

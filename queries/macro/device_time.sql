@@ -1,29 +1,16 @@
--- purpose = "How long compute, communication, copies and memsets ran on each device: added up, as
--- a union, hidden behind others and alone."
+-- purpose = "Time of compute, communication, copies and memsets on each device: sum, union,
+-- exposed and alone."
 -- source = "Zhu 2018 (TBD), eq. 1: active time is the union over all streams; docs/metrics.md,
 -- section overlap"
 -- needs = ["attribution"]
 -- depends = ["work_in_window"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
--- the last end of work on any device of the source"}
--- class_rank = {type = "BIGINT", doc = "place of the class, from 0: each hides those behind it"}
--- work_class = {type = "VARCHAR", doc = "compute, communication, memcpy or memset: four rows a
--- device"}
--- work_count = {type = "BIGINT", doc = "kernels, copies or memsets"}
--- overlapping_count = {type = "BIGINT", doc = "of them kernels that begin while another kernel
--- still runs on the device"}
--- sum_ns = {type = "BIGINT", doc = "sum of their durations"}
--- union_ns = {type = "BIGINT", doc = "time in which one at least ran"}
--- exposed_ns = {type = "BIGINT", doc = "time in which one ran and nothing of the classes before
--- it did: adds up to busy time"}
--- alone_ns = {type = "BIGINT", doc = "time in which one ran and nothing of another class did"}
+-- parameters = "wanted_run wanted_phase"
+-- columns = "run_id source_id-rank device_id elapsed_ns class_rank work_class work_count
+-- overlapping_count sum_ns union_ns exposed_ns alone_ns"
+-- class_rank = "position of the class, from 0: each hides those after it"
+-- work_class = "VARCHAR: compute, communication, memcpy or memset: four rows a device"
+-- union_ns = "BIGINT: time with at least one running"
+-- exposed_ns = "BIGINT: time with one running and no class before it; sums to the busy time"
 with
     work as materialized(
         select

@@ -1,8 +1,7 @@
--- purpose = "Bytes of one element of a tensor, by the name that torch gives its type; NULL for a
--- type that is unknown."
+-- purpose = "Bytes per tensor element, from the type name in torch; NULL for an unknown type."
 -- source = "torch.dtype: c10/core/ScalarType.h, and the C++ names that operators are recorded with"
--- [parameters]
--- type_name = {type = "VARCHAR", doc = "Float, BFloat16, c10::Half, long int …"}
+-- parameters = "type_name"
+-- type_name = "VARCHAR: Float, BFloat16, c10::Half, long int …"
 case
     lower(replace(type_name, 'c10::', ''))
     when 'double'

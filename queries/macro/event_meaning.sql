@@ -1,20 +1,11 @@
--- purpose = "What each event that a source counted stands for: by the user's word, else as
--- tracekit knows it."
+-- purpose = "Meaning of each event of a source: from the user, else from tracekit."
 -- source = "tables event_rule and event_model, each event with its source"
 -- needs = ["measurement"]
 -- depends = ["cpu_known", "figure_set"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_key = {type = "VARCHAR", doc = "the event as the source spells it"}
--- event_name = {type = "VARCHAR", doc = "the event"}
--- quantity_kind = {type = "VARCHAR", doc = "what it counts: flop, dram_read …"}
--- precision_name = {type = "VARCHAR", doc = "of flop"}
--- width_name = {type = "VARCHAR", doc = "of flop"}
--- amount = {type = "DOUBLE", doc = "operations or bytes for one count; NULL if that goes by a
--- vector length nobody knows"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id event_key event_name quantity_kind precision_name width_name amount"
+-- event_key = "VARCHAR: event as the source spells it"
+-- amount = "DOUBLE: operations or bytes per count; NULL if it depends on an unknown vector length"
 with
     met as (
         select distinct run_id, source_id, event_key

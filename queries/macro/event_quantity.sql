@@ -1,42 +1,23 @@
--- purpose = "What the processor counters say of each event, as operations, bytes or cycles: over
--- a measurement, an interval, a scope or a control group, with how far off it can be."
+-- purpose = "Processor events as operations, bytes or cycles, with their possible error: for a
+-- measurement, an interval, a scope or a control group."
 -- source = "Javed 2019, sect. 3 (eq. 1); docs/metrics.md, section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["cut_interval", "event_meaning", "event_value"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- slot_kind = {type = "VARCHAR", doc = "measurement, interval, scope, interval_scope or cgroup:
--- what values are added up over"}
--- by_core = {type = "BOOLEAN", doc = "whether cores of each kind (cpu_core, cpu_atom) have rows
--- of their own"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- measurement_index = {type = "BIGINT", doc = "measurement"}
--- slot_index = {type = "BIGINT", doc = "interval"}
--- slot_name = {type = "VARCHAR", doc = "scope or control group"}
--- slot_key = {type = "VARCHAR", doc = "one of them as text, never NULL, to join with; blank where
--- there is neither"}
--- core_name = {type = "VARCHAR", doc = "kind of the cores that counted; NULL if kinds are not
--- kept apart, or there is one"}
--- event_name = {type = "VARCHAR", doc = "event"}
--- quantity_kind = {type = "VARCHAR", doc = "flop, dram_read …"}
--- precision_name = {type = "VARCHAR", doc = "of flop"}
--- width_name = {type = "VARCHAR", doc = "of flop"}
--- quantity = {type = "DOUBLE", doc = "operations, bytes or cycles; NULL if a part of it was not
--- counted"}
--- low_quantity = {type = "DOUBLE", doc = "the least it can be"}
--- high_quantity = {type = "DOUBLE", doc = "the most"}
--- amount = {type = "DOUBLE", doc = "operations, bytes or cycles for one count"}
--- reason = {type = "VARCHAR", doc = "why the quantity is NULL"}
--- unit_count = {type = "BIGINT", doc = "numbered units of the processor that counted, e.g. memory
--- controllers"}
--- value_count = {type = "BIGINT", doc = "values that were added up"}
--- running_ratio = {type = "DOUBLE", doc = "least share of the time that one of them was counted"}
--- spread_ratio = {type = "DOUBLE", doc = "largest standard error over repeats / value"}
--- status_kind = {type = "VARCHAR", doc = "the worst of them"}
--- mode_name = {type = "VARCHAR", doc = "what was counted: u (user mode) and others of ukhGH;
--- NULL: everything"}
+-- parameters = "wanted_run slot_kind by_core"
+-- by_core = "BOOLEAN: whether each kind of core (cpu_core, cpu_atom) has its own rows"
+-- columns = "run_id source_id measurement_index slot_index slot_name slot_key core_name
+-- event_name quantity_kind precision_name width_name quantity low_quantity high_quantity amount
+-- reason unit_count value_count running_ratio spread_ratio status_kind mode_name"
+-- core_name = "VARCHAR: kind of the cores that counted; NULL if kinds are not separate, or there
+-- is one"
+-- quantity = "DOUBLE: operations, bytes or cycles; NULL if a part of it was not counted"
+-- low_quantity = "DOUBLE: lower limit"
+-- high_quantity = "DOUBLE: upper limit"
+-- amount = "DOUBLE: operations, bytes or cycles for one count"
+-- unit_count = "BIGINT: numbered units of the processor that counted, e.g. memory controllers"
+-- value_count = "BIGINT: values in the sum"
+-- status_kind = "worst status of its values"
+-- mode_name = "VARCHAR: counted modes: u (user mode) and others of ukhGH; NULL: everything"
 with
     met as (
         select

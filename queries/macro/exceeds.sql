@@ -1,7 +1,7 @@
--- purpose = "Whether a figure is larger than another, and not by rounding alone: what is on the
--- ridge or on a roof is the same however its sums were ordered."
+-- purpose = "Whether a value is larger than another, by more than rounding: a point on a ridge or
+-- roof stays on it in any order of summation."
 -- source = "docs/metrics.md, section Bound and near what"
--- [parameters]
--- one = {type = "DOUBLE", doc = "the figure"}
--- other = {type = "DOUBLE", doc = "what it is held against"}
+-- parameters = "one other"
+-- one = "DOUBLE: value"
+-- other = "DOUBLE: value that it is compared with"
 one > other * (1 + 1e-9)

@@ -1,21 +1,17 @@
--- purpose = "Which sets of events give which figure of each source of processor counters: those
--- of the processor's family; where nobody says which it is, those that are complete on any; and
--- the user's own."
+-- purpose = "Sets of events that give each metric of a source: those of the processor family (if
+-- unknown, those complete on any), and the user's own."
 -- source = "tables event_set, cpu_family and event_rule; docs/metrics.md, section Processor
 -- counters"
 -- needs = ["measurement"]
 -- depends = ["cpu_known"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- set_name = {type = "VARCHAR", doc = "the set; user for the user's own"}
--- figure_name = {type = "VARCHAR", doc = "what the sum of its events is: fp64, fp32, fp16, any,
--- dram_read, dram_write, dram or blind"}
--- set_rank = {type = "BIGINT", doc = "which counts where several are complete: the lowest"}
--- event_name = {type = "VARCHAR", doc = "one of its events"}
--- is_of_family = {type = "BOOLEAN", doc = "the processor is known to have the set"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id set_name figure_name set_rank event_name is_of_family"
+-- set_name = "VARCHAR: the set; user for the user's own"
+-- figure_name = "VARCHAR: meaning of the sum: fp64, fp32, fp16, any, dram_read, dram_write, dram
+-- or blind"
+-- set_rank = "BIGINT: if several sets are complete, the lowest counts"
+-- event_name = "event of the set"
+-- is_of_family = "BOOLEAN: the processor is known to have the set"
 with
     family as (
         select

@@ -1,8 +1,8 @@
--- purpose = "Why a sum is NULL: the reason of a part that is unknown, and how many of them there
--- are."
+-- purpose = "Why a sum is NULL: the reason of one unknown part, and how many parts are unknown."
 -- source = "docs/metrics.md: unknown is NULL, and the row says why"
--- parameters = {reason = {type = "VARCHAR", doc = "why a part is NULL, a row each; NULL if it is
--- known"}, parts = {type = "VARCHAR", doc = "what the rows are, e.g. files"}}
+-- parameters = "reason parts"
+-- reason = "VARCHAR: reason in a row; NULL if the value is known"
+-- parts = "VARCHAR: name of the rows, e.g. files"
 case
     when count(reason) = 0
     then null

@@ -1,8 +1,7 @@
--- purpose = "How many FLOP/s a unit of a rate of operations is: GFLOP/s is 1e9. NULL of any other
--- unit: GFLOPs are operations, and no rate."
+-- purpose = "FLOP/s per unit of a rate: GFLOP/s is 1e9; NULL for other units (GFLOPs are
+-- operations, not a rate)."
 -- source = "docs/metrics.md, section Sweeps"
--- parameters = {unit = {type = "VARCHAR", doc = "unit as a table of results has it, or its user
--- says it"}}
+-- parameters = "unit"
 case
     when regexp_full_match(unit, '[kKmMgGtTpPeE]?(FLOPS|flops|(FLOPs?|flops?|FLOPS)/s(ec)?)')
     then pow(1000.0, strpos('KMGTPE', upper(left(unit, 1))))

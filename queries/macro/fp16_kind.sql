@@ -1,13 +1,12 @@
--- purpose = "What the FP16 instructions of a launch are: work, moves (the compiler loads
--- constants with FMA) or conversions (to FP32 by add); NULL if none ran or nobody knows."
+-- purpose = "What the FP16 instructions of a launch are: work, moves (constants loaded with FMA)
+-- or conversions (to FP32 with add); NULL if none ran or if unknown."
 -- source = "docs/metrics.md, section FP16 operations on the ordinary pipes"
--- [parameters]
--- add_inst = {type = "DOUBLE", doc = "FP16 add instructions, by thread"}
--- mul_inst = {type = "DOUBLE", doc = "FP16 multiply instructions"}
--- fma_inst = {type = "DOUBLE", doc = "FP16 FMA instructions"}
--- fp32_inst = {type = "DOUBLE", doc = "FP32 add, multiply and FMA instructions"}
--- thread_count = {type = "DOUBLE", doc = "threads of the launch; NULL if unknown"}
--- generation = {type = "BIGINT", doc = "major compute capability; NULL if unknown"}
+-- parameters = "add_inst mul_inst fma_inst fp32_inst thread_count generation"
+-- add_inst = "DOUBLE: FP16 add instructions, by thread"
+-- mul_inst = "DOUBLE: FP16 multiply instructions"
+-- fma_inst = "DOUBLE: FP16 FMA instructions"
+-- fp32_inst = "DOUBLE: FP32 add, multiply and FMA instructions"
+-- thread_count = "DOUBLE: threads of the launch; NULL if unknown"
 case
     -- neither moves nor conversions multiply
     when mul_inst > 0

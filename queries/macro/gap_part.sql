@@ -1,27 +1,12 @@
--- purpose = "The times in which devices were idle, parted into what they waited for: a row each
--- part."
+-- purpose = "Idle times of devices, split by what they waited for, one row per part."
 -- source = "HTA's breakdown of idle time into host, kernel and other waits; docs/metrics.md,
 -- section gaps"
 -- needs = ["attribution"]
 -- depends = ["device_gap", "is_data_loading"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- gap_start_ns = {type = "BIGINT", doc = "end of the work before it, not before the steps"}
--- gap_end_ns = {type = "BIGINT", doc = "start of the work after it, not after the steps"}
--- window_start_ns = {type = "BIGINT", doc = "start of the steps"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps"}
--- previous_event_id = {type = "BIGINT", doc = "work that ended at the start of the gap; NULL if
--- none"}
--- next_event_id = {type = "BIGINT", doc = "work that ends the gap; NULL if there is none"}
--- gap_kind = {type = "VARCHAR", doc = "what a part of the gap waited for: data_loading,
--- synchronisation, host, launch, graph, communication, copy, stream, queue or unknown"}
--- part_ns = {type = "BIGINT", doc = "that part; the parts of a gap, a row each, add up to it"}
--- reason = {type = "VARCHAR", doc = "of unknown: why"}
+-- parameters = "wanted_run wanted_phase"
+-- columns = "run_id source_id-rank device_id gap_start_ns gap_end_ns window_start_ns
+-- elapsed_ns-steps previous_event_id next_event_id gap_kind part_ns reason-gap"
+-- part_ns = "BIGINT: time of the part; the parts of a gap sum to it"
 with
     told as materialized(select * from device_gap(wanted_run, wanted_phase)),
     -- what the host did meanwhile: loading data, or a call that can wait for the device

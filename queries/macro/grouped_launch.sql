@@ -1,20 +1,10 @@
--- purpose = "Every launch with counters and the group that it is in: what the reports about
--- kernels add up. All columns of work_under, and those of the group."
+-- purpose = "Launches with counters and their group, for reports about kernels: all columns of
+-- work_under, and the group."
 -- source = "docs/queries.md: the parameter `by`"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "run_group", "group_of"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all of them"}
--- grouping_kind = {type = "VARCHAR", doc = "name, launch, run or label"}
--- wanted_label = {type = "VARCHAR", doc = "with label: which"}
--- wanted_ceiling = {type = "VARCHAR", doc = "as of work_under"}
--- convention = {type = "VARCHAR", doc = "of FP16: arithmetic, packed or scalar"}
--- [columns]
--- group_name = {type = "VARCHAR", doc = "kernel, or run or value of the label"}
--- group_number = {type = "DOUBLE", doc = "of a label: its value as a number"}
--- owner_id = {type = "VARCHAR", doc = "of a launch its source, of a run the run: what tells equal
--- names apart"}
--- launch_event = {type = "BIGINT", doc = "of a launch: place in the source"}
+-- parameters = "wanted_run grouping_kind-launches wanted_label wanted_ceiling-launches convention"
+-- columns = "group_name-launches group_number owner_id launch_event"
 select
     work.*,
     group_of(grouping_kind, work.name, run_group.title, run_group.label_value) as group_name,

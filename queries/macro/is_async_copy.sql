@@ -1,11 +1,11 @@
--- purpose = "Whether an HLO instruction starts or awaits a copy that runs beside the others: its
--- time is that of the copy, not of work."
+-- purpose = "Whether an HLO instruction starts or awaits a concurrent copy, so that its time is
+-- not work."
 -- source = "OpenXLA, HLO opcodes copy-start, copy-done, async-start, async-done; docs/metrics.md,
 -- section overlap"
--- [parameters]
--- instruction_name = {type = "VARCHAR", doc = "name of the instruction: copy-done.3"}
--- category_name = {type = "VARCHAR", doc = "its category: copy-done; of an asynchronous slice
--- async-done, which says nothing of what runs"}
+-- parameters = "instruction_name category_name"
+-- instruction_name = "VARCHAR: name of the instruction: copy-done.3"
+-- category_name = "VARCHAR: category: copy-done; async-done for an asynchronous slice, which does
+-- not identify what runs"
 coalesce(
     regexp_matches(
         case

@@ -1,15 +1,14 @@
--- purpose = "Whether a kernel is communication between devices: its profiler names the
--- collective, or its category or function is one."
+-- purpose = "Whether a kernel is communication between devices, by its collective, category or
+-- function."
 -- source = "functions of NCCL, RCCL, MSCCL, oneCCL, HCCL, NVSHMEM, DeepEP, MORI and Transformer
 -- Engine, of the all-reduces of PyTorch, vLLM, TensorRT-LLM, FlashInfer and SGLang, and
 -- categories of HLO instructions; torch.profiler's argument Collective name; docs/metrics.md,
 -- section Names of kernels"
--- [parameters]
--- kernel_name = {type = "VARCHAR", doc = "name of the kernel or HLO instruction"}
--- collective_name = {type = "VARCHAR", doc = "`kernel.collective_name`: what the profiler says;
--- NULL if it says nothing"}
--- category_name = {type = "VARCHAR", doc = "`kernel.category_name` or `op_stat.category_name`: it
--- counts before the name; NULL if the profiler gives none"}
+-- parameters = "kernel_name collective_name category_name"
+-- kernel_name = "name of the kernel or HLO instruction"
+-- collective_name = "VARCHAR: kernel.collective_name; NULL if the profiler gives none"
+-- category_name = "VARCHAR: kernel.category_name or op_stat.category_name, which is checked
+-- before the name; NULL if unknown"
 case
     when collective_name is not null
     then true

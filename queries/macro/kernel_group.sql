@@ -1,80 +1,25 @@
--- purpose = "Launches with counters in groups, with all that the reports about kernels say of
--- them: one place for how figures of launches become those of a group."
+-- purpose = "Groups of launches with counters, for reports about kernels: the one place where
+-- metrics of launches become those of a group."
 -- source = "Zhu 2018 (TBD), eq. 2; Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II to IV"
 -- needs = ["kernel_counter"]
--- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what",
--- "exceeds", "whole_sum"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- grouping_kind = {type = "VARCHAR", doc = "name, launch, run or label"}
--- wanted_label = {type = "VARCHAR", doc = "with label: which"}
--- convention = {type = "VARCHAR", doc = "of FP16: arithmetic, packed or scalar"}
--- wanted_ceiling = {type = "VARCHAR", doc = "the peak that utilization is against; own: that of
--- most of a launch's operations"}
--- wanted_level = {type = "VARCHAR", doc = "the memory that intensity is at: dram, l2 or l1"}
--- given_launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL for that of the device"}
--- latency_below = {type = "DOUBLE", doc = "share of the time below which no roof limits"}
--- [columns]
--- group_name = {type = "VARCHAR", doc = "kernel, run or label value"}
--- owner_id = {type = "VARCHAR", doc = "of a launch its source, of a run the run: what tells equal
--- names apart"}
--- launch_event = {type = "BIGINT", doc = "of a launch: place in the source"}
--- launch_index = {type = "BIGINT", doc = "of a launch: the profiler's own number"}
--- group_number = {type = "DOUBLE", doc = "of a label: its value as a number"}
--- launch_count = {type = "BIGINT", doc = "launches"}
--- kernel_count = {type = "BIGINT", doc = "kernels with different names"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations"}
--- mean_ns = {type = "DOUBLE", doc = "mean duration"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / time of all groups"}
--- work_flop = {type = "DOUBLE", doc = "operations of the ceiling's kind that are known"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), over launches with
--- both known"}
--- average_ratio = {type = "DOUBLE", doc = "the same of all groups together"}
--- is_below_average = {type = "BOOLEAN", doc = "utilization_ratio < average_ratio, not by rounding
--- alone"}
--- known_time_ratio = {type = "DOUBLE", doc = "share of the time with known utilization"}
--- ceiling_name = {type = "VARCHAR", doc = "peak; mixed if launches have several"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "peak, time-weighted mean"}
--- peak_source = {type = "VARCHAR", doc = "where it comes from"}
--- reason = {type = "VARCHAR", doc = "why utilization is unknown; that of the longest launch"}
--- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (FP32 peak x time), over
--- launches with both known"}
--- total_flop = {type = "DOUBLE", doc = "all known operations"}
--- other_flop = {type = "DOUBLE", doc = "the same by the other convention"}
--- total_bytes = {type = "DOUBLE", doc = "bytes at the level that are known"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes, over launches with both
--- known"}
--- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, of the launches where they
--- are known"}
--- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / time, of the launches where they are
--- known"}
--- tensor_share_ratio = {type = "DOUBLE", doc = "tensor operations / all operations"}
--- zero_launch_count = {type = "BIGINT", doc = "launches measured to do no operation; NULL for
--- none"}
--- zero_ns = {type = "BIGINT", doc = "their time"}
--- is_known = {type = "BOOLEAN", doc = "all operations of all launches are known"}
--- unknown_time_ratio = {type = "DOUBLE", doc = "share of the time of launches with incomplete
--- operations"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
--- dram_ns = {type = "DOUBLE", doc = "time of the device memory traffic at peak"}
--- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves"}
--- overhead_time_ratio = {type = "DOUBLE", doc = "that / total_ns; NULL unless every duration is
--- known"}
--- bound_kind = {type = "VARCHAR", doc = "overhead, latency, bandwidth or compute; NULL if a time
--- is unknown"}
--- nearest_name = {type = "VARCHAR", doc = "resource with the longest time at peak: compute, dram,
--- l2 or l1; far from the roof, memory throughput or compute throughput if the report says that it
--- is busy"}
--- roof_ratio = {type = "DOUBLE", doc = "overhead time / total_ns; NULL unless every duration is
--- known"}
--- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL, for the longest launch"}
--- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside
--- for all operations; of the longest launch without"}
--- occupancy_ratio = {type = "DOUBLE", doc = "achieved occupancy, time-weighted mean"}
--- compute_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of compute peak,
--- time-weighted mean"}
--- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of memory peak,
--- time-weighted mean"}
+-- depends = ["grouped_launch", "device_ceiling", "roof_of", "busy_what", "exceeds", "whole_sum"]
+-- parameters = "wanted_run grouping_kind-launches wanted_label convention wanted_ceiling-launches
+-- wanted_level given_launch_ns latency_below"
+-- wanted_level = "VARCHAR: the memory that intensity is at: dram, l2 or l1"
+-- given_launch_ns = "DOUBLE: time of one launch; NULL for the time of the device"
+-- latency_below = "DOUBLE: share of the time below which no roof limits"
+-- columns = "group_name-launches owner_id launch_event launch_index-launch group_number
+-- launch_count kernel_count-names total_ns mean_ns share_ratio work_flop utilization_ratio
+-- average_ratio is_below_average known_time_ratio ceiling_name-mixed peak_flop_per_s-mean
+-- peak_source reason fp32_utilization_ratio total_flop other_flop total_bytes-level
+-- intensity_flop_per_byte-known achieved_flop_per_s achieved_bytes_per_s tensor_share_ratio
+-- zero_launch_count zero_ns is_known unknown_time_ratio compute_ns dram_ns overhead_ns
+-- overhead_time_ratio bound_kind-launches nearest_name-launches roof_ratio-overhead
+-- bound_reason-longest missing_metrics-launches occupancy_ratio-mean
+-- compute_throughput_ratio-mean memory_throughput_ratio-mean"
+-- work_flop = "operations of the ceiling's kind that are known"
+-- is_below_average = "BOOLEAN: utilization_ratio < average_ratio, not by rounding alone"
+-- is_known = "BOOLEAN: all operations of all launches are known"
 with
     -- worked out once, as the expressions of work are long
     chosen as materialized(

@@ -1,37 +1,18 @@
--- purpose = "Layers added up: forward, backward and the rest, share, and the time of a step; what
--- no layer has is a row too."
+-- purpose = "Layers: forward, backward and other time, share, and time per step; with a row for
+-- work without a layer."
 -- source = "Awan 2017, sect. 4.3 (Fig. 5 to 7); docs/metrics.md, section Layers"
 -- needs = ["layer_stat", "attribution", "calling_context", "op_call"]
 -- depends = ["layer_time", "step_window"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M, as of step_window"}
--- wanted_depth = {type = "BIGINT", doc = "parts of the path to keep; NULL for all of them"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- net_index = {type = "BIGINT", doc = "caffe time: which net of a source"}
--- net_name = {type = "VARCHAR", doc = "caffe time: its name"}
--- layer_rank = {type = "BIGINT", doc = "place in the net, or in the order of first forward work,
--- from 1; what no layer has is last"}
--- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (no layer) or (no
--- module): everything else"}
--- group_path = {type = "VARCHAR", doc = "layer_path; NULL of the rest"}
--- layer_type = {type = "VARCHAR", doc = "layer type; NULL if unknown or several"}
--- forward_ns = {type = "BIGINT", doc = "time of the forward pass; caffe time: of an iteration"}
--- backward_ns = {type = "BIGINT", doc = "time of the backward pass, likewise"}
--- other_ns = {type = "BIGINT", doc = "time of neither, likewise: optimizer, data, not known"}
--- total_ns = {type = "BIGINT", doc = "all three"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / that of all rows of the run, or of the net"}
--- forward_step_ns = {type = "DOUBLE", doc = "forward_ns of a step: of the work in steps / steps;
--- caffe time: forward_ns"}
--- backward_step_ns = {type = "DOUBLE", doc = "backward_ns of a step"}
--- step_ns = {type = "DOUBLE", doc = "total_ns of a step"}
--- step_count = {type = "BIGINT", doc = "steps, counted per source; caffe time: iterations in the
--- mean"}
--- kernel_count = {type = "BIGINT", doc = "kernels; NULL unless basis is kernels"}
--- basis = {type = "VARCHAR", doc = "source of the times: caffe time, kernels, host operators or
--- mixed"}
--- reason = {type = "VARCHAR", doc = "why there is no layer or a time is NULL"}
+-- parameters = "wanted_run wanted_phase wanted_depth"
+-- columns = "run_id net_index net_name layer_rank layer_path group_path layer_type forward_ns
+-- backward_ns other_ns total_ns share_ratio forward_step_ns backward_step_ns step_ns
+-- step_count-layers kernel_count-basis basis reason-layers"
+-- layer_rank = "BIGINT: position in the net, or in the order of first forward work, from 1; work
+-- without a layer is last"
+-- group_path = "VARCHAR: layer_path; NULL for everything else"
+-- total_ns = "sum of the three times"
+-- share_ratio = "total_ns / total_ns of all rows of the run or net"
+-- step_ns = "DOUBLE: total_ns per step"
 with
     pieces as materialized(from layer_time where wanted_run is null or run_id = wanted_run),
     inside as (

@@ -1,21 +1,18 @@
--- purpose = "The traffic of a launch at each level of memory: a list with dram, l2 and l1, or with
--- the one that is wanted."
+-- purpose = "Traffic of a launch at each memory level: a list with dram, l2 and l1, or only with
+-- the requested one."
 -- source = "docs/metrics.md, section Bytes of L2 and L1"
--- [parameters]
--- wanted_level = {type = "VARCHAR", doc = "all, dram, l2 or l1"}
--- byte_definition = {type = "VARCHAR", doc = "bytes of L2 and L1: paper, vendor or any, the first
--- that was collected"}
--- dram_bytes = {type = "BIGINT", doc = "bytes of device memory"}
--- dram_ns = {type = "DOUBLE", doc = "their time at peak"}
--- dram_reason = {type = "VARCHAR", doc = "why they are not known"}
--- l2_paper_bytes = {type = "BIGINT", doc = "bytes of L2 as the papers count them"}
--- l2_vendor_bytes = {type = "BIGINT", doc = "the same as the vendor counts them"}
--- l2_ns = {type = "DOUBLE", doc = "time of the bytes of L2 at peak"}
--- l2_reason = {type = "VARCHAR", doc = "why they are not known"}
--- l1_paper_bytes = {type = "BIGINT", doc = "bytes of L1 as the papers count them"}
--- l1_vendor_bytes = {type = "BIGINT", doc = "the same as the vendor counts them"}
--- l1_ns = {type = "DOUBLE", doc = "time of the bytes of L1 at peak"}
--- l1_reason = {type = "VARCHAR", doc = "why they are not known"}
+-- parameters = "wanted_level byte_definition dram_bytes dram_ns dram_reason l2_paper_bytes
+-- l2_vendor_bytes l2_ns l2_reason l1_paper_bytes l1_vendor_bytes l1_ns l1_reason"
+-- wanted_level = "VARCHAR: all, dram, l2 or l1"
+-- byte_definition = "VARCHAR: L2 and L1 bytes: paper, vendor or any (the first collected)"
+-- dram_bytes = "BIGINT: bytes of device memory"
+-- dram_reason = "VARCHAR: why dram_bytes is NULL"
+-- l2_paper_bytes = "BIGINT: L2 bytes as the papers count them"
+-- l2_vendor_bytes = "BIGINT: L2 bytes as the vendor counts them"
+-- l2_reason = "VARCHAR: why both L2 values are NULL"
+-- l1_paper_bytes = "BIGINT: L1 bytes as the papers count them"
+-- l1_vendor_bytes = "BIGINT: L1 bytes as the vendor counts them"
+-- l1_reason = "VARCHAR: why both L1 values are NULL"
 list_filter(
     [
         {

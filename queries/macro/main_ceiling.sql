@@ -1,19 +1,18 @@
--- purpose = "Which compute ceiling a launch is held to: that of most of its operations; fp32
--- where it did none."
+-- purpose = "Compute ceiling of a launch: that of most of its operations; fp32 without operations."
 -- source = "docs/metrics.md, section low_utilization_kernels and kernel_figures"
--- [parameters]
--- of_fp64 = {type = "BIGINT", doc = "operations: FP64"}
--- of_fp32 = {type = "BIGINT", doc = "the same: FP32"}
--- of_fp16 = {type = "BIGINT", doc = "the same: FP16, by its convention"}
--- of_tensor_fp64 = {type = "BIGINT", doc = "the same: tensor operations on FP64"}
--- of_tensor_tf32 = {type = "BIGINT", doc = "the same: tensor operations on TF32"}
--- of_tensor_bf16 = {type = "BIGINT", doc = "the same: tensor operations on BF16"}
--- of_tensor_fp16 = {type = "BIGINT", doc = "the same: tensor operations on FP16"}
--- of_tensor_fp8 = {type = "BIGINT", doc = "the same: tensor operations on FP8"}
--- of_tensor_fp4 = {type = "BIGINT", doc = "the same: tensor operations on FP4"}
--- of_tensor_mixed = {type = "BIGINT", doc = "the same: tensor operations of several types added
--- up"}
--- of_tensor_int8 = {type = "BIGINT", doc = "the same: tensor operations on integers"}
+-- parameters = "of_fp64 of_fp32 of_fp16 of_tensor_fp64 of_tensor_tf32 of_tensor_bf16
+-- of_tensor_fp16 of_tensor_fp8 of_tensor_fp4 of_tensor_mixed of_tensor_int8"
+-- of_fp64 = "BIGINT: FP64 operations"
+-- of_fp32 = "BIGINT: FP32 operations"
+-- of_fp16 = "BIGINT: FP16 operations, by their convention"
+-- of_tensor_fp64 = "BIGINT: FP64 tensor operations"
+-- of_tensor_tf32 = "BIGINT: TF32 tensor operations"
+-- of_tensor_bf16 = "BIGINT: BF16 tensor operations"
+-- of_tensor_fp16 = "BIGINT: FP16 tensor operations"
+-- of_tensor_fp8 = "BIGINT: FP8 tensor operations"
+-- of_tensor_fp4 = "BIGINT: FP4 tensor operations"
+-- of_tensor_mixed = "BIGINT: tensor operations on several types that the tool reports as one sum"
+-- of_tensor_int8 = "BIGINT: integer tensor operations"
 list_max(
     [
         -- of equal numbers the first

@@ -1,6 +1,4 @@
--- purpose = "The mean of a count over launches, for one launch; NULL if the count of one of them
--- is unknown."
+-- purpose = "Mean of a count per launch; NULL if one of the counts is unknown."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
--- parameters = {part = {type = "BIGINT", doc = "the count of a row"}, launches = {type =
--- "BIGINT", doc = "launches that the row stands for"}}
+-- parameters = "part launches"
 case when count(part) = count(*) then cast(round(ratio(sum(part), sum(launches))) as bigint) end

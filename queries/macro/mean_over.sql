@@ -1,5 +1,6 @@
--- purpose = "The mean of a ratio over the time, of the rows where it is known."
+-- purpose = "Time-weighted mean of a ratio over rows with a known ratio."
 -- source = "docs/metrics.md: unknown is NULL"
--- parameters = {value = {type = "DOUBLE", doc = "the ratio, a row each; NULL where it is not
--- known"}, weight = {type = "DOUBLE", doc = "the time of the row"}}
+-- parameters = "value weight"
+-- value = "DOUBLE: ratio in a row; NULL if unknown"
+-- weight = "DOUBLE: time of the row"
 ratio(sum(value * weight), sum(weight) filter (where value is not null))

@@ -1,28 +1,17 @@
--- purpose = "Every change of an allocator's memory, with the kind of the block that it begins or
--- ends."
+-- purpose = "Changes of an allocator's memory, with the kind of the block that starts or ends."
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "memory_event"]
 -- depends = ["memory_kind", "sampled_memory"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- process_id = {type = "BIGINT", doc = "process of the allocator"}
--- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
--- event_id = {type = "BIGINT", doc = "the memory_event; NULL of a release that was lost, whose
--- address is allocated again"}
--- time_ns = {type = "BIGINT", doc = "moment"}
--- step_index = {type = "BIGINT", doc = "step it is in"}
--- kind = {type = "VARCHAR", doc = "memory_kind.kind; unknown where that is NULL; NULL if the
--- block's allocation is not in the file"}
--- context_id = {type = "BIGINT", doc = "calling_context that allocated the block"}
--- change_bytes = {type = "BIGINT", doc = "bytes of the block, negative where it ends; 0 where its
--- allocation is not in the file"}
--- total_allocated_bytes = {type = "BIGINT", doc = "allocated after it, as the profiler has it"}
--- total_reserved_bytes = {type = "BIGINT", doc = "reserved by the allocator after it, as the
--- profiler has it"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id process_id device_kind device_id-memory event_id time_ns step_index
+-- kind context_id change_bytes total_allocated_bytes total_reserved_bytes"
+-- event_id = "memory_event; NULL for a lost release, whose address is allocated again"
+-- kind = "VARCHAR: memory_kind.kind; unknown if that is NULL; NULL if the allocation is not in
+-- the file"
+-- change_bytes = "BIGINT: bytes of the block, negative for its release; 0 if its allocation is
+-- not in the file"
+-- total_allocated_bytes = "BIGINT: allocated after it, as the profiler reports"
+-- total_reserved_bytes = "BIGINT: reserved by the allocator after it, as the profiler reports"
 with
     blocks as not materialized(
         select *, coalesce(kind, 'unknown') as shown_kind

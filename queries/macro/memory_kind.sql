@@ -1,29 +1,23 @@
--- purpose = "What each block of memory is for: the kinds of Zhu 2018, by when it is allocated and
--- released."
+-- purpose = "Kind of each block of memory as in Zhu 2018, from the times of its allocation and
+-- release."
 -- source = "Zhu 2018 (TBD), sect. III (memory consumption) and Fig. 8; docs/metrics.md, section
 -- Memory by kind, has the rules"
 -- needs = ["allocation"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- process_id = {type = "BIGINT", doc = "process of the allocator"}
--- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
--- event_id = {type = "BIGINT", doc = "the allocation; NULL if it is not in the file"}
--- release_event_id = {type = "BIGINT", doc = "the release; NULL if it is not in the file"}
--- size_bytes = {type = "BIGINT", doc = "bytes, as the allocator gave them: it rounds up"}
--- start_ns = {type = "BIGINT", doc = "allocation"}
--- end_ns = {type = "BIGINT", doc = "release; NULL if it is held to the end, or the allocation is
--- not in the file"}
--- step_index = {type = "BIGINT", doc = "step it was allocated in"}
--- release_step_index = {type = "BIGINT", doc = "step it was released in"}
--- context_id = {type = "BIGINT", doc = "calling_context that allocated it"}
--- kind = {type = "VARCHAR", doc = "weights, weight_gradients, optimizer_state, feature_maps,
--- workspace, temporary, input or other; NULL if it is unknown"}
--- kind_basis = {type = "VARCHAR", doc = "what says so"}
--- kind_reason = {type = "VARCHAR", doc = "why kind is NULL"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id process_id device_kind device_id-memory event_id release_event_id
+-- size_bytes start_ns end_ns step_index release_step_index context_id kind kind_basis
+-- kind_reason"
+-- event_id = "allocation; NULL if not in the file"
+-- release_event_id = "BIGINT: release; NULL if not in the file"
+-- size_bytes = "BIGINT: bytes, as the allocator gave them: it rounds up"
+-- start_ns = "allocation"
+-- end_ns = "release; NULL if held to the end, or if the allocation is not in the file"
+-- step_index = "step it was allocated in"
+-- release_step_index = "BIGINT: step it was released in"
+-- kind = "VARCHAR: weights, weight_gradients, optimizer_state, feature_maps, workspace,
+-- temporary, input or other; NULL if unknown"
+-- kind_basis = "VARCHAR: rule that determines the kind"
+-- kind_reason = "VARCHAR: why kind is NULL"
 with
     -- apart from the windows, which would have the files of every run read
     chosen as materialized(from allocation where wanted_run is null or run_id = wanted_run),

@@ -1,6 +1,7 @@
--- purpose = "Place of a kind of memory in tables and figures, from 1; NULL of what is none."
+-- purpose = "Position of a memory kind in tables and figures, from 1; NULL if it is not a kind."
 -- source = "docs/metrics.md, section Memory by kind"
--- parameters = {kind = {type = "VARCHAR", doc = "kind of memory"}}
+-- parameters = "kind"
+-- kind = "VARCHAR: memory kind"
 list_position(
     [
         'weights',

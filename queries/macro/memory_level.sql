@@ -1,36 +1,25 @@
--- purpose = "How much memory there was after every change, of its kind and in all, and when that
--- was most."
+-- purpose = "Memory after each change, of its kind and in total, and when the total was largest."
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_change", "step_window"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run"}
--- wanted_phase = {type = "VARCHAR", doc = "steps: all, stable or N..M"}
--- [columns]
--- source_id = {type = "VARCHAR", doc = "source"}
--- process_id = {type = "BIGINT", doc = "process of the allocator"}
--- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
--- pool_index = {type = "BIGINT", doc = "number of this allocator: source, process and device"}
--- event_id = {type = "BIGINT", doc = "memory_event; NULL if a lost release is taken for granted"}
--- time_ns = {type = "BIGINT", doc = "moment"}
--- step_index = {type = "BIGINT", doc = "step it is in"}
--- kind = {type = "VARCHAR", doc = "as memory_change has it"}
--- context_id = {type = "BIGINT", doc = "calling_context that allocated the block"}
--- change_bytes = {type = "BIGINT", doc = "change of the kind"}
--- kind_bytes = {type = "BIGINT", doc = "of its kind, after it"}
--- known_bytes = {type = "BIGINT", doc = "of all kinds, after it"}
--- all_bytes = {type = "BIGINT", doc = "everything, after it: the profiler's total where there is
--- one, else known_bytes"}
--- reserved_bytes = {type = "BIGINT", doc = "reserved after it; NULL if the profiler does not say"}
--- place = {type = "BIGINT", doc = "number of the change in its pool, from 1"}
--- is_wanted = {type = "BOOLEAN", doc = "it is in the steps asked for"}
--- is_level = {type = "BOOLEAN", doc = "known_bytes and all_bytes are those of some time in these
--- steps"}
--- is_level_of_kind = {type = "BOOLEAN", doc = "kind_bytes are those of some time in these steps"}
--- peak_place = {type = "BIGINT", doc = "place of the first change of these after which all_bytes
--- is largest; NULL if that is unknown"}
--- is_counted = {type = "BOOLEAN", doc = "the pool has totals: all_bytes are the profiler's"}
+-- parameters = "wanted_run-one wanted_phase"
+-- columns = "source_id process_id device_kind device_id-memory pool_index event_id time_ns
+-- step_index kind context_id change_bytes kind_bytes known_bytes all_bytes reserved_bytes place
+-- is_wanted is_level is_level_of_kind peak_place is_counted"
+-- pool_index = "BIGINT: number of the allocator (source, process and device)"
+-- event_id = "memory_event; NULL if a lost release is assumed"
+-- kind = "VARCHAR: as in memory_change"
+-- change_bytes = "BIGINT: change of the kind"
+-- kind_bytes = "BIGINT: bytes of its kind after it"
+-- known_bytes = "BIGINT: bytes of all kinds after it"
+-- all_bytes = "BIGINT: all bytes after it: the profiler's total, else known_bytes"
+-- reserved_bytes = "BIGINT: reserved bytes after it; NULL if not recorded"
+-- place = "BIGINT: number of the change in its pool, from 1"
+-- is_wanted = "BOOLEAN: it is in the requested steps"
+-- is_level = "BOOLEAN: known_bytes and all_bytes are levels in these steps"
+-- is_level_of_kind = "BOOLEAN: kind_bytes is a level in these steps"
+-- peak_place = "BIGINT: first of these changes with the maximum of all_bytes; NULL if unknown"
+-- is_counted = "BOOLEAN: the pool has totals: all_bytes are the profiler's"
 with
     windows as (
         select source_id, first_step_index, last_step_index

@@ -1,18 +1,13 @@
--- purpose = "What to ask the profiler for so that a total is known: names of its counters,
--- comma-separated them; NULL if nothing is missing."
+-- purpose = "Counters to add for a total, comma-separated; NULL if none is missing."
 -- source = "docs/metrics.md, section Work; names as of Nsight Compute 2025.3 and nvprof"
 -- depends = ["tensor_metrics"]
--- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability; NULL if unknown"}
--- generation = {type = "BIGINT", doc = "major compute capability; below 7 it is nvprof that
--- counts"}
--- lacks_fp64 = {type = "BOOLEAN", doc = "FP64 was not collected"}
--- lacks_fp32 = {type = "BOOLEAN", doc = "FP32 was not collected"}
--- lacks_packed = {type = "BOOLEAN", doc = "FP32 of two in one instruction was not collected, of a
--- device that has it"}
--- lacks_fp16 = {type = "BOOLEAN", doc = "FP16 was not collected"}
--- tensor_kinds = {type = "VARCHAR", doc = "list of the types of which tensor operations were not;
--- NULL for none"}
+-- parameters = "capability generation lacks_fp64 lacks_fp32 lacks_packed lacks_fp16 tensor_kinds"
+-- generation = "major compute capability; below 7, nvprof counts"
+-- lacks_fp64 = "BOOLEAN: FP64 was not collected"
+-- lacks_fp32 = "BOOLEAN: FP32 was not collected"
+-- lacks_packed = "BOOLEAN: packed FP32 instructions were not collected, on a device that has them"
+-- lacks_fp16 = "BOOLEAN: FP16 was not collected"
+-- tensor_kinds = "VARCHAR: list of types whose tensor operations were not collected; NULL for none"
 nullif(
     array_to_string(
         case

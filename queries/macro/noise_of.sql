@@ -1,13 +1,13 @@
--- purpose = "What two means of steps can differ by though nothing changed: Student's t x the
--- standard error of their difference. NULL if a side has fewer than two steps."
+-- purpose = "Difference of two mean step times that noise can explain: Student's t x the standard
+-- error. NULL if a side has fewer than two steps."
 -- source = "Welch 1947 (The generalization of Student's problem); docs/metrics.md, section
 -- Comparing runs"
 -- depends = ["student_t"]
--- [parameters]
--- a_variance = {type = "DOUBLE", doc = "variance of the steps of A"}
--- a_count = {type = "BIGINT", doc = "steps of A"}
--- b_variance = {type = "DOUBLE", doc = "variance of the steps of B"}
--- b_count = {type = "BIGINT", doc = "steps of B"}
+-- parameters = "a_variance a_count b_variance b_count"
+-- a_variance = "DOUBLE: variance of the steps of A"
+-- a_count = "BIGINT: steps of A"
+-- b_variance = "DOUBLE: variance of the steps of B"
+-- b_count = "BIGINT: steps of B"
 case
     when least(a_count, b_count) < 2
     then null

@@ -1,18 +1,18 @@
--- purpose = "Of what is there for each kind of operations, that of one kind: the kinds are those
--- of compute ceilings."
+-- purpose = "The value for one compute ceiling, from one value per kind of operation."
 -- source = "docs/metrics.md, section Ceilings"
--- [parameters]
--- ceiling_name = {type = "VARCHAR", doc = "fp32, tensor_fp16 …; NULL for any other"}
--- of_fp64 = {type = "DOUBLE", doc = "operations or a peak: FP64"}
--- of_fp32 = {type = "DOUBLE", doc = "the same: FP32"}
--- of_fp16 = {type = "DOUBLE", doc = "the same: FP16"}
--- of_tensor_fp64 = {type = "DOUBLE", doc = "the same: tensor operations on FP64"}
--- of_tensor_tf32 = {type = "DOUBLE", doc = "the same: tensor operations on TF32"}
--- of_tensor_bf16 = {type = "DOUBLE", doc = "the same: tensor operations on BF16"}
--- of_tensor_fp16 = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
--- of_tensor_fp8 = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
--- of_tensor_fp4 = {type = "DOUBLE", doc = "the same: tensor operations on FP4"}
--- of_tensor_int8 = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
+-- parameters = "ceiling_name of_fp64 of_fp32 of_fp16 of_tensor_fp64 of_tensor_tf32 of_tensor_bf16
+-- of_tensor_fp16 of_tensor_fp8 of_tensor_fp4 of_tensor_int8"
+-- ceiling_name = "VARCHAR: fp32, tensor_fp16 …; NULL for any other"
+-- of_fp64 = "DOUBLE: FP64 operations or peak"
+-- of_fp32 = "DOUBLE: FP32 operations or peak"
+-- of_fp16 = "DOUBLE: FP16 operations or peak"
+-- of_tensor_fp64 = "DOUBLE: FP64 tensor operations or peak"
+-- of_tensor_tf32 = "DOUBLE: TF32 tensor operations or peak"
+-- of_tensor_bf16 = "DOUBLE: BF16 tensor operations or peak"
+-- of_tensor_fp16 = "DOUBLE: FP16 tensor operations or peak"
+-- of_tensor_fp8 = "DOUBLE: FP8 tensor operations or peak"
+-- of_tensor_fp4 = "DOUBLE: FP4 tensor operations or peak"
+-- of_tensor_int8 = "DOUBLE: integer tensor operations or peak"
 case
     ceiling_name
     when 'fp64'

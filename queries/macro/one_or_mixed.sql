@@ -1,4 +1,5 @@
--- purpose = "The word that all rows have, mixed where they have several, NULL where none has one."
+-- purpose = "Word of all rows; mixed if they have several, NULL if none has one."
 -- source = "docs/metrics.md: unknown is NULL"
--- parameters = {word = {type = "VARCHAR", doc = "a row each; NULL without one"}}
+-- parameters = "word"
+-- word = "VARCHAR: word in a row; NULL without one"
 case when min(word) = max(word) then min(word) when count(word) > 0 then 'mixed' end

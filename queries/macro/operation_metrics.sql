@@ -1,10 +1,8 @@
--- purpose = "The profiler's counters of every operation of a device: names comma-separated them,
--- what missing_metrics names where nothing was counted, and operations on integers."
+-- purpose = "Counters of all operations of a device, comma-separated: what missing_metrics lists
+-- if nothing was counted, and integer operations."
 -- source = "docs/metrics.md, section Work"
 -- depends = ["has_packed_fp32", "missing_metrics", "tensor_kinds", "tensor_metrics"]
--- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability, e.g. 9.0"}
--- generation = {type = "BIGINT", doc = "its major number"}
+-- parameters = "capability generation"
 concat_ws(
     ',',
     missing_metrics(

@@ -1,10 +1,8 @@
--- purpose = "What kind of operator a kernel is of, told by its function as libraries name it;
--- 'other' where it says nothing."
+-- purpose = "Operator class of a kernel, from its function as libraries name it; else 'other'."
 -- source = "functions (kernel_function) of cuBLAS, cuDNN, CUTLASS, NCCL, Triton, MIOpen, Tensile,
 -- PyTorch and TensorFlow kernels; docs/metrics.md, section Names of kernels"
 -- depends = ["is_communication"]
--- [parameters]
--- kernel_name = {type = "VARCHAR", doc = "name of the kernel"}
+-- parameters = "kernel_name"
 list_transform(
     [kernel_function(kernel_name)],
     lambda function: case

@@ -1,10 +1,8 @@
--- purpose = "Which compute peak an operator is held against, by what it computes in; NULL if none
--- fits: whole numbers, or not known."
+-- purpose = "Compute peak of an operator, by its precision; NULL for integers, or if unknown."
 -- source = "docs/metrics.md, section Operators of a timeline"
--- [parameters]
--- precision_name = {type = "VARCHAR", doc = "fp32, bf16, int64 …, as of work_by_context"}
--- is_heavy = {type = "BOOLEAN", doc = "matmul, convolution or attention: on 16 and 8 bits the
--- matrix units do it"}
+-- parameters = "precision_name is_heavy"
+-- precision_name = "VARCHAR: fp32, bf16, int64 …, as of work_by_context"
+-- is_heavy = "BOOLEAN: matmul, convolution or attention: matrix units do it on 16 and 8 bits"
 case
     when precision_name in ('fp64', 'fp32')
     then precision_name

@@ -1,9 +1,8 @@
--- purpose = "Forward or backward pass, told by the function of a kernel where it says, or by the
--- NVTX range that stands before its name; else NULL."
+-- purpose = "Forward or backward pass, from the function of a kernel or the NVTX range before its
+-- name; else NULL."
 -- source = "names of cuDNN, MIOpen, PyTorch and TensorFlow kernels; Awan 2017, sect. 5: layers
 -- split into forward and backward"
--- [parameters]
--- kernel_name = {type = "VARCHAR", doc = "name of the kernel"}
+-- parameters = "kernel_name"
 list_filter(
     list_transform(
         [kernel_function(kernel_name), regexp_extract(kernel_name, '^(?:[\w. -]+/)+')],

@@ -1,7 +1,8 @@
--- purpose = "A quotient that is NULL, never inf or an error, where there is nothing to divide by."
+-- purpose = "Quotient; NULL, never inf or an error, if there is nothing to divide by."
 -- source = "docs/metrics.md: unknown is NULL"
--- parameters = {numerator = {type = "DOUBLE", doc = "what is divided"}, denominator = {type =
--- "DOUBLE", doc = "what it is divided by"}}
+-- parameters = "numerator denominator"
+-- numerator = "DOUBLE: dividend"
+-- denominator = "DOUBLE: divisor"
 case
     when isfinite(cast(numerator as double) / nullif(cast(denominator as double), 0))
     then cast(numerator as double) / cast(denominator as double)

@@ -1,38 +1,19 @@
--- purpose = "Every row of op_stat with the class of its operator, told by what the profiler calls
--- it."
+-- purpose = "Rows of op_stat with the operator class, from the profiler's names."
 -- source = "table op_class; Wang Y. E. 2020 (ParaDnn), Fig. 3: operations by class;
 -- docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
 -- depends = ["is_communication", "is_async_copy"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL if the row is
--- worked out"}
--- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
--- side_kind = {type = "VARCHAR", doc = "device or host"}
--- device_id = {type = "BIGINT", doc = "device; NULL if the dump adds devices up"}
--- name = {type = "VARCHAR", doc = "operator"}
--- type_name = {type = "VARCHAR", doc = "its type"}
--- category_name = {type = "VARCHAR", doc = "its category"}
--- op_name = {type = "VARCHAR", doc = "framework operator that an HLO instruction belongs to"}
--- program_name = {type = "VARCHAR", doc = "compiled program"}
--- occurrence_count = {type = "BIGINT", doc = "how often it ran"}
--- dur_ns = {type = "BIGINT", doc = "time"}
--- self_ns = {type = "BIGINT", doc = "time without the operators inside it; dur_ns where the dump
--- does not tell"}
--- flop_count = {type = "BIGINT", doc = "operations"}
--- accessed_bytes = {type = "BIGINT", doc = "bytes of all memories"}
--- dram_bytes = {type = "BIGINT", doc = "bytes of device memory"}
--- reported_flop_per_s = {type = "DOUBLE", doc = "operations per second, where that is all there
--- is"}
--- reported_bytes_per_s = {type = "DOUBLE", doc = "bytes per second, where that is all there is"}
--- bound_name = {type = "VARCHAR", doc = "the profiler's bound"}
--- work_source_name = {type = "VARCHAR", doc = "where operations and bytes are from"}
--- op_class = {type = "VARCHAR", doc = "class: matmul, convolution, fusion …; idle is no operator"}
--- class_rank = {type = "BIGINT", doc = "place of the class in a figure's colours"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id event_id-record op_kind side_kind device_id-summed name-operator
+-- type_name category_name op_name program_name occurrence_count dur_ns self_ns flop_count
+-- accessed_bytes dram_bytes reported_flop_per_s reported_bytes_per_s bound_name work_source_name
+-- op_class class_rank"
+-- dur_ns = "time"
+-- flop_count = "operations"
+-- accessed_bytes = "bytes of all memories"
+-- reported_flop_per_s = "DOUBLE: operations per second, if only a rate is reported"
+-- reported_bytes_per_s = "DOUBLE: bytes per second, if only a rate is reported"
+-- bound_name = "VARCHAR: the profiler's bound"
 with
     told as (
         select

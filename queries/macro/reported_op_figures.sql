@@ -1,76 +1,28 @@
--- purpose = "Operators grouped and added up: time, work, intensity, what bounds them, and how the
--- time of the whole parts by that."
+-- purpose = "Operators in groups: time, work, intensity and bound, and the total shares of time
+-- by bound."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2 and the tables of Fig. 3; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_work_under", "roof_of", "first_reason", "whole_sum_where",
 -- "one_or_mixed"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_kind = {type = "VARCHAR", doc = "hlo or framework, never both; NULL: hlo where the run
--- has it on that side"}
--- wanted_side = {type = "VARCHAR", doc = "device or host; NULL: device where the run has
--- operators of one"}
--- grouping_kind = {type = "VARCHAR", doc = "op (of a program), type, class, category, or run (all
--- together)"}
--- scope_kind = {type = "VARCHAR", doc = "device, source (its devices added up) or run (everything
--- added up)"}
--- wanted_ceiling = {type = "VARCHAR", doc = "compute peak, as of reported_op_work_under"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source; NULL if they are added up"}
--- device_id = {type = "BIGINT", doc = "device; NULL if summed"}
--- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown, or for several"}
--- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
--- group_name = {type = "VARCHAR", doc = "operator, type, class or category; NULL of a run"}
--- program_name = {type = "VARCHAR", doc = "compiled program of the operator"}
--- op_class = {type = "VARCHAR", doc = "class; if several, the one with the most time"}
--- class_rank = {type = "BIGINT", doc = "place of the class in a figure's colours"}
--- category_name = {type = "VARCHAR", doc = "of an operator: its category"}
--- op_count = {type = "BIGINT", doc = "rows: operators, of each device its own"}
--- occurrence_count = {type = "BIGINT", doc = "how often they ran"}
--- total_ns = {type = "BIGINT", doc = "time"}
--- self_ns = {type = "BIGINT", doc = "time without the operators inside them"}
--- share_ratio = {type = "DOUBLE", doc = "self_ns / that of all operators of the device, source or
--- run"}
--- known_count = {type = "BIGINT", doc = "occurrence_count of the operators whose operations and
--- bytes are known"}
--- known_ns = {type = "BIGINT", doc = "total_ns of those"}
--- known_flop = {type = "DOUBLE", doc = "their operations"}
--- known_bytes = {type = "DOUBLE", doc = "their bytes"}
--- compute_ns = {type = "DOUBLE", doc = "their operations at peak; NULL if a peak is unknown"}
--- bandwidth_ns = {type = "DOUBLE", doc = "their bytes at peak; NULL if it is unknown"}
--- zero_count = {type = "BIGINT", doc = "occurrence_count of those of them that do no operation"}
--- zero_ns = {type = "BIGINT", doc = "total_ns of those"}
--- total_flop = {type = "DOUBLE", doc = "known operations"}
--- total_bytes = {type = "DOUBLE", doc = "bytes that are known"}
--- bytes_basis = {type = "VARCHAR", doc = "dram, accessed, rate or mixed"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "known_flop / known_bytes; NULL without
--- operations"}
--- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, of the operators of which
--- they are known"}
--- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / time, likewise"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations / (peak x time), of the operators of
--- which all are known"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (memory) or
--- compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute
--- (intensity above the ridge point) or dram"}
--- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: 1 is at the roof"}
--- reason = {type = "VARCHAR", doc = "why bound_kind is NULL, or not of all of them; of the
--- operators that do something"}
--- reported_bound_name = {type = "VARCHAR", doc = "what bounds them, in the profiler's word; of
--- several that with the most time"}
--- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "the peak; of several devices the largest"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
--- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured or reported"}
--- memory_bound_ratio = {type = "DOUBLE", doc = "of the whole: share of self_ns in operators that
--- memory bounds"}
--- compute_bound_ratio = {type = "DOUBLE", doc = "of the whole: share in those that compute bounds"}
--- zero_flop_ratio = {type = "DOUBLE", doc = "of the whole: share in those that do no operation"}
--- unknown_ratio = {type = "DOUBLE", doc = "of the whole: share in those of which nobody knows;
--- the four add up to 1"}
+-- parameters = "wanted_run wanted_kind wanted_side grouping_kind scope_kind wanted_ceiling"
+-- wanted_kind = "VARCHAR: hlo or framework, never both; NULL: hlo if the run has it on that side"
+-- wanted_side = "VARCHAR: device or host; NULL: device if the run has device operators"
+-- grouping_kind = "op (of a program), type, class, category, or run (all together)"
+-- scope_kind = "VARCHAR: device, source (devices summed) or run (everything summed)"
+-- columns = "run_id source_id-summed device_id-summed device_name-several op_kind group_name
+-- program_name op_class-most class_rank category_name op_count occurrence_count total_ns-group
+-- self_ns share_ratio-self known_count known_ns known_flop known_bytes compute_ns bandwidth_ns
+-- zero_count zero_ns total_flop total_bytes bytes_basis intensity_flop_per_byte
+-- achieved_flop_per_s achieved_bytes_per_s utilization_ratio bound_kind nearest_name roof_ratio
+-- reason reported_bound_name ceiling_name peak_flop_per_s peak_bytes_per_s peak_basis
+-- memory_bound_ratio compute_bound_ratio zero_flop_ratio unknown_ratio"
+-- group_name = "operator, type, class or category; NULL for a run"
+-- op_count = "operators, counted per device"
+-- known_count = "BIGINT: occurrence_count of the operators with known operations and bytes"
+-- zero_count = "BIGINT: occurrence_count of known operators without operations"
+-- reason = "why bound_kind is NULL or incomplete, for operators with work"
+-- reported_bound_name = "bound, as the profiler reports it; if several, the one with the most time"
 with
     both_sides as (
         from reported_op_work_under(wanted_run, wanted_ceiling)

@@ -1,63 +1,17 @@
--- purpose = "The work of every operator that counts, held against one compute peak of its device
--- and its memory: intensity, rates, what bounds it."
+-- purpose = "Work of each operator that counts, compared with one compute peak and memory:
+-- intensity, rates and bound."
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.2: roofline of operations; docs/metrics.md,
 -- section Operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_classed", "reported_op_source", "device_roof", "roof_of", "time_at_peak"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16 …; NULL: tensor_bf16, else
--- tensor_fp16, else what the profiler says, else fp32"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source: a host"}
--- event_id = {type = "BIGINT", doc = "place of the record in the source; NULL if the row is
--- worked out"}
--- op_kind = {type = "VARCHAR", doc = "hlo or framework: the same time under both"}
--- side_kind = {type = "VARCHAR", doc = "device or host"}
--- device_id = {type = "BIGINT", doc = "device; NULL if the dump adds devices up"}
--- device_name = {type = "VARCHAR", doc = "its name; NULL if unknown"}
--- name = {type = "VARCHAR", doc = "operator"}
--- type_name = {type = "VARCHAR", doc = "its type"}
--- category_name = {type = "VARCHAR", doc = "its category, as the profiler has it"}
--- op_name = {type = "VARCHAR", doc = "framework operator that an HLO instruction belongs to"}
--- program_name = {type = "VARCHAR", doc = "compiled program"}
--- op_class = {type = "VARCHAR", doc = "class: matmul, convolution, fusion …; idle is no operator"}
--- class_rank = {type = "BIGINT", doc = "place of the class in a figure's colours"}
--- occurrence_count = {type = "BIGINT", doc = "how often it ran"}
--- dur_ns = {type = "BIGINT", doc = "time of all occurrences"}
--- self_ns = {type = "BIGINT", doc = "time without the operators inside it"}
--- total_flop = {type = "DOUBLE", doc = "operations of all occurrences; 0: it does none"}
--- flop_basis = {type = "VARCHAR", doc = "count, or rate (x dur_ns)"}
--- flop_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- total_bytes = {type = "DOUBLE", doc = "bytes of all occurrences, of device memory where they
--- are told apart"}
--- bytes_basis = {type = "VARCHAR", doc = "dram (device memory), accessed (all memories) or rate
--- (x dur_ns)"}
--- bytes_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- provenance_kind = {type = "VARCHAR", doc = "reported: by the cost model of the profiler or its
--- compiler"}
--- work_source_name = {type = "VARCHAR", doc = "where operations and bytes are from"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL of an operator
--- without any of either"}
--- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / dur_ns"}
--- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / dur_ns"}
--- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "the peak"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "that of device memory"}
--- ridge_flop_per_byte = {type = "DOUBLE", doc = "peak_flop_per_s / peak_bytes_per_s"}
--- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
--- profiler: of compute, and after a comma of memory where that is another"}
--- compute_ns = {type = "DOUBLE", doc = "operations at peak"}
--- bandwidth_ns = {type = "DOUBLE", doc = "bytes at peak"}
--- utilization_ratio = {type = "DOUBLE", doc = "achieved_flop_per_s / peak_flop_per_s"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (memory) or
--- compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute
--- (intensity above the ridge point) or dram"}
--- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: 1 is at the roof"}
--- bound_reason = {type = "VARCHAR", doc = "why it is NULL"}
--- reported_bound_name = {type = "VARCHAR", doc = "the profiler's bound"}
+-- parameters = "wanted_run wanted_ceiling"
+-- columns = "run_id source_id-host event_id-record op_kind side_kind device_id-summed device_name
+-- name-operator type_name category_name op_name program_name op_class class_rank occurrence_count
+-- dur_ns-occurrences self_ns total_flop-occurrences flop_basis flop_reason
+-- total_bytes-occurrences bytes_basis bytes_reason provenance_kind-reported work_source_name
+-- intensity_flop_per_byte achieved_flop_per_s-op achieved_bytes_per_s-op ceiling_name
+-- peak_flop_per_s peak_bytes_per_s ridge_flop_per_byte peak_basis-parts compute_ns bandwidth_ns
+-- utilization_ratio-rate bound_kind nearest_name roof_ratio bound_reason reported_bound_name"
 with
     worked as (
         select

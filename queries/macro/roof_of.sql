@@ -1,20 +1,11 @@
--- purpose = "The verdict on a point: how near to its roof it is, what it is nearest to, what
--- bounds it. The one rule that every report and every picture goes by."
+-- purpose = "Verdict on a point, for every report and chart: distance to its roof, nearest
+-- resource and bound."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section
 -- Bound and near what"
 -- depends = ["longest_of", "nearest_of", "bound_of", "exceeds"]
--- [parameters]
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
--- dram_ns = {type = "DOUBLE", doc = "time of the traffic of device memory at peak"}
--- l2_ns = {type = "DOUBLE", doc = "the same of L2; NULL where it is not known"}
--- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
--- overhead_ns = {type = "DOUBLE", doc = "launches times the time of one launch; NULL where it is
--- not known"}
--- time_ns = {type = "DOUBLE", doc = "time it took; NULL where it is not known"}
--- busy_name = {type = "VARCHAR", doc = "as of busy_what; NULL where a report has no throughput of
--- its own"}
--- latency_below = {type = "DOUBLE", doc = "what roof_ratio is below where no roof limits; NULL
--- for 0.6"}
+-- parameters = "compute_ns dram_ns l2_ns l1_ns overhead_ns time_ns busy_name latency_below"
+-- time_ns = "DOUBLE: duration; NULL if unknown"
+-- latency_below = "DOUBLE: roof_ratio below which no roof limits; NULL for 0.6"
 list_transform(
     [
         {

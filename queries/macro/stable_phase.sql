@@ -1,19 +1,15 @@
--- purpose = "The stable phase of each source: the longest run of consecutive steps of which none
--- takes more than 11/9 as long as another (10 % to either side of the middle) or launches 1 %
--- more kernels."
+-- purpose = "Stable phase of each source: the longest run of consecutive steps in which no step
+-- takes more than 11/9 of the time of another (10 % around the middle) or launches 1 % more
+-- kernels."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning; docs/metrics.md,
 -- section Steps and the stable phase"
 -- needs = ["attribution"]
 -- depends = ["step_span", "unlike_steps"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source: each that has steps, or work on a device"}
--- first_step_index = {type = "BIGINT", doc = "first step of the phase; NULL if there is none"}
--- last_step_index = {type = "BIGINT", doc = "last step of it"}
--- step_count = {type = "BIGINT", doc = "steps in it; 0 where there is none"}
--- reason = {type = "VARCHAR", doc = "why there is none"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id first_step_index last_step_index step_count reason"
+-- first_step_index = "BIGINT: first step of the phase; NULL if there is none"
+-- last_step_index = "last step of the phase"
+-- step_count = "steps in the phase; 0 without one"
 with
     spans as materialized(from step_span(wanted_run)),
     -- parts of 256 steps: pairs of all steps would be too many where there are a hundred thousand

@@ -1,19 +1,15 @@
--- purpose = "How much of the steps of each source its stable phase is: beside the stable steps
--- all of them, and a warning where the stable ones are under half."
+-- purpose = "Share of the stable phase in the steps of each source, with a warning below half."
 -- source = "docs/metrics.md, section Steps and the stable phase"
 -- needs = ["attribution"]
 -- depends = ["step_span", "stable_phase"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source with steps"}
--- all_count = {type = "BIGINT", doc = "its steps"}
--- stable_count = {type = "BIGINT", doc = "those in the stable phase"}
--- all_ns = {type = "BIGINT", doc = "time of all steps, added up"}
--- stable_ns = {type = "BIGINT", doc = "time of the stable ones; NULL if there are none"}
--- warning = {type = "VARCHAR", doc = "that the stable steps are under half of the steps or of
--- their time; NULL: they are not, or there are none"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id all_count stable_count all_ns stable_ns warning"
+-- all_count = "BIGINT: steps"
+-- stable_count = "BIGINT: steps in the stable phase"
+-- all_ns = "BIGINT: total time of all steps"
+-- stable_ns = "BIGINT: total time of the stable steps; NULL if there are none"
+-- warning = "VARCHAR: that the stable steps are less than half of the steps or of their time;
+-- NULL if not, or without steps"
 select
     spans.run_id,
     spans.source_id,

@@ -1,27 +1,19 @@
--- purpose = "The steps that count in each source: those marked on the host, else on the device,
--- else those detected; with their time on the devices and their work."
+-- purpose = "Steps of each source that count, with their device time and work: marked on the
+-- host, else on the device, else detected."
 -- source = "Zhu 2018 (TBD), sect. 3.4; docs/metrics.md, section Steps and the stable phase"
 -- needs = ["step"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- step_index = {type = "BIGINT", doc = "number of the step"}
--- step_kind = {type = "VARCHAR", doc = "host, device or detected"}
--- mark_start_ns = {type = "BIGINT", doc = "start of the mark: the span that the loop, the device
--- or the detection gives the step"}
--- mark_ns = {type = "BIGINT", doc = "its duration"}
--- start_ns = {type = "BIGINT", doc = "start of the first work launched in the step; NULL without
--- any"}
--- end_ns = {type = "BIGINT", doc = "start of the first work of the next step; of the last one (or
--- before a step that is not there) the end of its work or of its mark, the later; of its work
--- where that begins before the mark"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the step: end_ns - start_ns; without work on a
--- device mark_ns"}
--- work_count = {type = "BIGINT", doc = "kernels, copies and memsets launched in it"}
--- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
--- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
+-- parameters = "wanted_run"
+-- columns = "run_id source_id step_index-number step_kind mark_start_ns mark_ns start_ns end_ns
+-- elapsed_ns work_count-step kernel_count-step kernel_ns"
+-- step_kind = "VARCHAR: host, device or detected"
+-- mark_start_ns = "BIGINT: start of the mark: the span of the step from the loop, the device or
+-- the detection"
+-- mark_ns = "BIGINT: duration of the mark"
+-- start_ns = "start of the first work launched in the step; NULL without any"
+-- end_ns = "start of the first work of the next step, but not after the end of its own work if
+-- that starts before the mark; for the last step (or before a missing one) the later of the ends
+-- of its work and mark"
+-- elapsed_ns = "time of the step: end_ns - start_ns; mark_ns without work on a device"
 with
     recorded as materialized(
         from step

@@ -1,20 +1,15 @@
--- purpose = "The steps that a question is restricted to, in each source, and their time on its
--- devices."
+-- purpose = "Steps that a report is restricted to, in each source, and their time on its devices."
 -- source = "Zhu 2018 (TBD), sect. 3.4: sampling after warm-up and auto-tuning; docs/metrics.md,
 -- section Steps and the stable phase"
 -- needs = ["attribution"]
 -- depends = ["step_span", "stable_phase"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable (the steps that are in the stable phase of
--- each source of the run) or N..M (step numbers, both included)"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- first_step_index = {type = "BIGINT", doc = "first step; NULL: all work, in a step or not"}
--- last_step_index = {type = "BIGINT", doc = "last step"}
--- start_ns = {type = "BIGINT", doc = "start of the first work of the first step; of all work"}
--- end_ns = {type = "BIGINT", doc = "end of the last step, as step_span has it; of all work"}
+-- parameters = "wanted_run wanted_phase"
+-- wanted_phase = "all, stable (the stable phase of each source of the run) or N..M (step numbers,
+-- inclusive)"
+-- columns = "run_id source_id first_step_index last_step_index start_ns end_ns"
+-- first_step_index = "BIGINT: first step; NULL: all work, in a step or not"
+-- start_ns = "start of the first work of the first step, or of all work"
+-- end_ns = "end of the last step, as in step_span, or of all work"
 with
     everything as not materialized(
         select run_id, source_id, start_ns, start_ns + coalesce(dur_ns, 0) as end_ns

@@ -1,7 +1,8 @@
--- purpose = "Student's t of 95 %, both sides: how many standard errors a difference can have by
--- chance."
--- source = "Student 1908; the table in any book of statistics, between its lines the larger value"
--- parameters = {freedom = {type = "DOUBLE", doc = "degrees of freedom"}}
+-- purpose = "Two-sided Student's t for 95 %: the number of standard errors that chance can
+-- explain."
+-- source = "Student 1908; statistics tables, with the larger value between their rows"
+-- parameters = "freedom"
+-- freedom = "DOUBLE: degrees of freedom"
 case
     when freedom >= 120
     then 1.980

@@ -1,17 +1,13 @@
--- purpose = "What a parameter of a sweep's report can be, and whether nothing else can be meant."
+-- purpose = "Possible values of a parameter of a sweep report, and whether there is only one."
 -- source = "docs/metrics.md, section Sweeps: what need not be said"
 -- needs = ["run"]
 -- depends = ["label_value", "sweep_table"]
--- [parameters]
--- wanted_kind = {type = "VARCHAR", doc = "metric, speed (a metric; example_per_sec if there is
--- one), label, group (a label), platform or chips (of labels those of whole runs first; chips of
--- numbers)"}
--- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
--- [columns]
--- choice_name = {type = "VARCHAR", doc = "a metric, or a label with several values"}
--- is_chosen = {type = "BOOLEAN", doc = "whether it is the only one; false of a kind label, of
--- which a report takes two"}
+-- parameters = "wanted_kind wanted_runs wanted_ids"
+-- wanted_kind = "VARCHAR: metric, speed (a metric; example_per_sec if there is one), label, group
+-- (a label), platform or chips (labels of whole runs first; chips: of numbers)"
+-- columns = "choice_name is_chosen"
+-- choice_name = "VARCHAR: metric, or label with several values"
+-- is_chosen = "BOOLEAN: it is the only one; false for label, of which a report takes two"
 with
     tables as (
         select run_id, source_id

@@ -1,20 +1,10 @@
--- purpose = "The configurations of some runs that have certain values of labels."
+-- purpose = "Configurations of some runs with certain label values."
 -- source = "docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_configuration", "sweep_table"]
--- [parameters]
--- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
--- wanted_values = {type = "VARCHAR", doc = "values of labels, comma-separated:
--- layer=4,input=2000; NULL for all"}
--- [columns]
--- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "as in sweep_configuration"}
--- event_id = {type = "BIGINT", doc = "as in sweep_configuration"}
--- title = {type = "VARCHAR", doc = "name of the run"}
--- status_kind = {type = "VARCHAR", doc = "ok or failed"}
--- status_text = {type = "VARCHAR", doc = "what the table says of it"}
+-- parameters = "wanted_runs wanted_ids wanted_values"
+-- wanted_values = "VARCHAR: values of labels, comma-separated: layer=4,input=2000; NULL for all"
+-- columns = "configuration_id run_id source_id-sweep event_id-row title status_kind status_text"
 with
     told as (
         select

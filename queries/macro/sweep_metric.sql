@@ -1,14 +1,10 @@
--- purpose = "One metric of every configuration that has a number for it and did not fail: what a
--- failed one has, such as 0, was not measured."
+-- purpose = "One metric of each configuration with a number that did not fail: a value of a
+-- failed one, such as 0, was not measured."
 -- source = "tables configuration_value and run_metric; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_table"]
--- [parameters]
--- wanted_metric = {type = "VARCHAR", doc = "which metric"}
--- [columns]
--- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
--- metric_value = {type = "DOUBLE", doc = "the metric"}
--- unit = {type = "VARCHAR", doc = "unit, if recorded"}
+-- parameters = "wanted_metric"
+-- columns = "configuration_id metric_value unit"
 select base_id + event_id as configuration_id, value as metric_value, unit
 from configuration_value
 join sweep_table using (run_id, source_id)

@@ -4,29 +4,20 @@
 -- needs = ["run"]
 -- depends = ["configuration_label", "label_value", "sweep_kept", "sweep_label", "sweep_metric",
 -- "sweep_table"]
--- [parameters]
--- platform_label = {type = "VARCHAR", doc = "label that tells platforms apart"}
--- wanted_baseline = {type = "VARCHAR", doc = "its value that the others are compared with; NULL
--- for the least number"}
--- compared_metric = {type = "VARCHAR", doc = "which metric"}
--- is_of_times = {type = "BOOLEAN", doc = "whether less of it is faster"}
--- wanted_rule = {type = "VARCHAR", doc = "for several configurations with the same labels: one
--- (refuse them), mean, median, min or max"}
--- kept_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
--- kept_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
--- kept_values = {type = "VARCHAR", doc = "values of labels, comma-separated; NULL for all"}
--- [columns]
--- platform_value = {type = "VARCHAR", doc = "the platform"}
--- baseline_name = {type = "VARCHAR", doc = "the baseline"}
--- configuration = {type = "VARCHAR", doc = "the labels that all platforms have, but for the
--- platform, as that has them"}
--- speedup_factor = {type = "DOUBLE", doc = "speed over the baseline; NULL if either lacks the
--- configuration"}
--- metric_value = {type = "DOUBLE", doc = "metric on the platform"}
--- baseline_value = {type = "DOUBLE", doc = "metric on the baseline"}
--- reason = {type = "VARCHAR", doc = "why speedup_factor is NULL"}
--- configuration_id = {type = "BIGINT", doc = "one of the configurations, of the platform if it
--- has one: it stands for all"}
+-- parameters = "platform_label wanted_baseline compared_metric is_of_times wanted_rule kept_runs
+-- kept_ids kept_values"
+-- platform_label = "VARCHAR: label with the platforms"
+-- wanted_baseline = "VARCHAR: baseline value of the label; NULL for the lowest number"
+-- compared_metric = "VARCHAR: metric"
+-- is_of_times = "BOOLEAN: whether the metric is a time"
+-- wanted_rule = "VARCHAR: for several configurations with the same labels: one (refuse them),
+-- mean, median, min or max"
+-- kept_runs = "VARCHAR: run names; * matches any text"
+-- kept_ids = "VARCHAR: run ids, comma-separated; NULL for all"
+-- kept_values = "VARCHAR: values of labels, comma-separated; NULL for all"
+-- columns = "platform_value baseline_name configuration speedup_factor metric_value-platform
+-- baseline_value reason configuration_id"
+-- configuration_id = "representative configuration, from the platform if it has one"
 with
     here as (
         select

@@ -1,13 +1,9 @@
--- purpose = "No row where a metric of a sweep has one unit; else an error that names the units
--- and where each is."
+-- purpose = "No rows if a metric of a sweep has one unit; else an error with the units and where
+-- each is."
 -- source = "table configuration_value; docs/metrics.md, section Sweeps"
 -- depends = ["sweep_table"]
--- [parameters]
--- wanted_metric = {type = "VARCHAR", doc = "which metric"}
--- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
--- [columns]
--- unknown_name = {type = "VARCHAR", doc = "never there"}
+-- parameters = "wanted_metric wanted_runs wanted_ids"
+-- columns = "unknown_name"
 with
     units as (
         select unit, min(title) as title

@@ -1,12 +1,11 @@
--- purpose = "No row where a label or a metric is one that some configuration has; else an error
--- that names those there are."
+-- purpose = "No rows if some configuration has a label or metric; else an error that lists the
+-- known ones."
 -- source = "docs/metrics.md, section Sweeps"
 -- depends = ["sweep_column"]
--- [parameters]
--- wanted_role = {type = "VARCHAR", doc = "label or metric, or % for either"}
--- wanted_name = {type = "VARCHAR", doc = "its name; NULL if none is asked for"}
--- [columns]
--- unknown_name = {type = "VARCHAR", doc = "never there"}
+-- parameters = "wanted_role wanted_name"
+-- wanted_role = "VARCHAR: label or metric, or % for either"
+-- wanted_name = "VARCHAR: name; NULL if none is requested"
+-- columns = "unknown_name"
 with
     there as (
         select

@@ -1,15 +1,12 @@
--- purpose = "The values of a label of a sweep that a report may be asked to compare with; an
--- error where there is one only."
+-- purpose = "Values of a label of a sweep that can be a baseline; an error if there is only one."
 -- source = "docs/metrics.md, section Sweeps: what need not be said"
 -- needs = ["run"]
 -- depends = ["configuration_label", "run_title"]
--- [parameters]
--- wanted_label = {type = "VARCHAR", doc = "which label; NULL: no row"}
--- wanted_runs = {type = "VARCHAR", doc = "names of runs; * matches any text"}
--- wanted_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; NULL for all"}
--- [columns]
--- choice_name = {type = "VARCHAR", doc = "the value; a number always written in one way"}
--- is_chosen = {type = "BOOLEAN", doc = "false: which of two is the baseline would be a guess"}
+-- parameters = "wanted_label wanted_runs wanted_ids"
+-- wanted_label = "label; NULL: no row"
+-- columns = "choice_name is_chosen"
+-- choice_name = "VARCHAR: value; numbers have one spelling"
+-- is_chosen = "BOOLEAN: false: a baseline must not be a guess"
 with
     there as (
         select distinct

@@ -1,10 +1,8 @@
--- purpose = "The types on which tensor cores of a compute capability compute in floating point:
--- whose operations have all to be counted for a sum that is 0."
+-- purpose = "Floating-point types of tensor cores of a compute capability: a sum is 0 only if all
+-- of them were counted."
 -- source = "NVIDIA Nsight Compute, section SpeedOfLight_HierarchicalTensorRooflineChart;
 -- docs/metrics.md, section Work"
--- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability, e.g. 9.0; NULL if unknown"}
--- generation = {type = "BIGINT", doc = "its major number"}
+-- parameters = "capability generation"
 case
     when generation < 7
     then []

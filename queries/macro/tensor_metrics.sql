@@ -1,12 +1,9 @@
--- purpose = "The profiler's counters of operations of tensor cores on given types: a list of
--- names, of each all that together are the operations on the type."
+-- purpose = "Counters of tensor operations on given types: a list with all names that make up
+-- each type."
 -- source = "metrics of each chip as NVIDIA's CUPTI 13.5 lists them (of 7.x: 12.9); Nsight Compute
 -- 2025.3 on an H100"
--- [parameters]
--- capability = {type = "VARCHAR", doc = "compute capability, e.g. 9.0; NULL if unknown"}
--- generation = {type = "BIGINT", doc = "its major number"}
--- kinds = {type = "VARCHAR", doc = "list of types: fp64, tf32, bf16, fp16, fp8, fp4, int8; NULL
--- for none"}
+-- parameters = "capability generation kinds"
+-- kinds = "VARCHAR: list of types: fp64, tf32, bf16, fp16, fp8, fp4, int8; NULL for none"
 case
     when len(kinds) = 0
     then []

@@ -1,4 +1,4 @@
--- purpose = "A sum that is NULL if a part of it is unknown: never a part shown as the whole."
+-- purpose = "Sum that is NULL if a part is unknown: a part is never shown as the whole."
 -- source = "docs/metrics.md: unknown is NULL"
--- parameters = {part = {type = "DOUBLE", doc = "what is added up, a row each"}}
+-- parameters = "part-summed"
 case when count(part) = count(*) then sum(part) end

@@ -1,8 +1,7 @@
--- purpose = "The whole_sum of some rows: NULL where of one of them the part is not known, or where
--- there is none."
+-- purpose = "whole_sum of some rows: NULL if one of them is unknown, or if there are none."
 -- source = "docs/metrics.md: unknown is NULL"
--- parameters = {part = {type = "DOUBLE", doc = "what is added up, a row each"}, is_in = {type =
--- "BOOLEAN", doc = "which rows"}}
+-- parameters = "part-summed is_in"
+-- is_in = "BOOLEAN: whether the row counts"
 case
     when count(part) filter (where is_in) = count(*) filter (where is_in)
     then sum(part) filter (where is_in)

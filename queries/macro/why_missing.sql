@@ -1,8 +1,7 @@
--- purpose = "Why a figure is NULL: what the report says of the first of its counters that stands
--- there without a value."
+-- purpose = "Why a value is NULL: the status of the first of its counters in the report without a
+-- value."
 -- source = "table kernel_counter, column status_json"
--- [parameters]
--- statuses = {type = "VARCHAR", doc = "status_json of the launch"}
--- counters = {type = "VARCHAR", doc = "list of the columns it is worked out from, each with $.
--- before it"}
+-- parameters = "statuses counters"
+-- statuses = "VARCHAR: status_json of the launch"
+-- counters = "VARCHAR: columns that it is computed from, each with $. before it"
 coalesce(list_any_value(json_extract_string(statuses, counters)), 'not_collected')

@@ -1,11 +1,10 @@
--- purpose = "Under which ceiling of a processor work of a precision and vector width is done:
--- that of the width, else of the next wider one that is known, else of the precision. NULL if
--- none is known."
+-- purpose = "Processor ceiling for a precision and vector width: of that width, else the next
+-- wider known one, else of the precision. NULL if none is known."
 -- source = "Javed 2019, sect. 4.1 and 5.1: Peak FLOPS 256 and 512"
--- [parameters]
--- precision_name = {type = "VARCHAR", doc = "fp64, fp32 or fp16"}
--- width_name = {type = "VARCHAR", doc = "scalar, 128, 256, 512, or another"}
--- known_names = {type = "VARCHAR", doc = "list of the ceilings that are known"}
+-- parameters = "precision_name width_name known_names"
+-- precision_name = "VARCHAR: fp64, fp32 or fp16"
+-- width_name = "VARCHAR: scalar, 128, 256, 512, or another"
+-- known_names = "VARCHAR: list of the ceilings that are known"
 list_filter(
     list_transform(
         case

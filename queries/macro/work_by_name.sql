@@ -1,15 +1,12 @@
--- purpose = "Operations that one launch of a kernel does, by the counters of its run: known where
--- every launch that was counted did the same."
+-- purpose = "Operations per launch of a kernel, by the counters of its run, if all counted
+-- launches did the same."
 -- source = "docs/metrics.md, section gpu_utilization"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- name = {type = "VARCHAR", doc = "kernel, in full"}
--- fp32_flop = {type = "DOUBLE", doc = "FP32 operations, not those of tensor cores"}
--- total_flop = {type = "DOUBLE", doc = "operations of every precision, FP16 as work alone"}
+-- parameters = "wanted_run"
+-- columns = "run_id name fp32_flop total_flop"
+-- fp32_flop = "DOUBLE: FP32 operations, excluding those of tensor cores"
+-- total_flop = "operations of all precisions, FP16 only as work"
 with
     launches as (
         select

@@ -1,12 +1,12 @@
--- purpose = "What device work is: compute, communication, memcpy or memset. The one rule that
--- every report of a timeline goes by."
+-- purpose = "Class of device work, for every report of a timeline: compute, communication, memcpy
+-- or memset."
 -- source = "docs/metrics.md, section overlap"
 -- depends = ["is_communication", "is_async_copy"]
--- [parameters]
--- work_kind = {type = "VARCHAR", doc = "kernel, memcpy or memset"}
--- work_name = {type = "VARCHAR", doc = "name of the kernel"}
--- collective_name = {type = "VARCHAR", doc = "`kernel.collective_name`"}
--- category_name = {type = "VARCHAR", doc = "`kernel.category_name`"}
+-- parameters = "work_kind work_name collective_name category_name"
+-- work_kind = "VARCHAR: kernel, memcpy or memset"
+-- work_name = "VARCHAR: kernel name"
+-- collective_name = "VARCHAR: kernel.collective_name"
+-- category_name = "VARCHAR: kernel.category_name"
 case
     when work_kind <> 'kernel'
     then work_kind

@@ -1,16 +1,11 @@
--- purpose = "The work that ran on the devices in the time of some steps, cut to that time;
--- whoever launched it."
+-- purpose = "Device work in the time of some steps, cut to that time, whatever launched it."
 -- source = "docs/metrics.md, section gpu_utilization"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window"]
--- [parameters]
--- wanted_run = {type = "VARCHAR", doc = "run; NULL for all runs"}
--- wanted_phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)"}
--- [columns]
--- start_ns = {type = "BIGINT", doc = "start, not before that of the steps; beside these, the
--- columns of device_work"}
--- end_ns = {type = "BIGINT", doc = "end, not after that of the steps"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps on the devices of the source"}
+-- parameters = "wanted_run wanted_phase"
+-- columns = "start_ns end_ns elapsed_ns-steps"
+-- start_ns = "start, not before that of the steps; the other columns are those of device_work"
+-- end_ns = "end, not after that of the steps"
 select
     work.* replace (
         greatest(work.start_ns, windows.start_ns) as start_ns,

@@ -1,28 +1,23 @@
--- purpose = "Every launch with its operations by a convention of FP16, and of the kind of one
--- compute ceiling, with the peak they are held against; beside these, all columns of
--- kernel_bound."
+-- purpose = "Launches with their operations by an FP16 convention and of one compute ceiling, and
+-- its peak; with all columns of kernel_bound."
 -- source = "Zhu 2018 (TBD), eq. 2; docs/metrics.md, sections Ceilings and FP16 operations on the
 -- ordinary pipes"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_bound", "of_ceiling", "main_ceiling"]
--- [parameters]
--- wanted_ceiling = {type = "VARCHAR", doc = "which kind: fp32, tensor_fp16 …; own: that of most
--- of the launch's operations"}
--- convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions that are work, each two
--- operations; packed: all of them; scalar: all, each one operation"}
--- [columns]
--- fp16_flop = {type = "BIGINT", doc = "FP16 operations by the convention"}
--- all_flop = {type = "BIGINT", doc = "operations of all precisions; NULL unless each was counted"}
--- other_fp16_flop = {type = "BIGINT", doc = "FP16 operations by the other convention: packed
--- beside arithmetic, arithmetic beside the others"}
--- other_flop = {type = "BIGINT", doc = "operations of all precisions by the other convention"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak, by the convention"}
--- ceiling_name = {type = "VARCHAR", doc = "which ceiling; NULL of own where not all operations
--- are known"}
--- work_flop = {type = "BIGINT", doc = "operations of that kind; NULL if they were not counted"}
--- work_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- peak = {type = "DOUBLE", doc = "the ceiling of the device, else the launch's own [FLOP/s]; NULL
--- if neither is known"}
+-- parameters = "wanted_ceiling-launches convention"
+-- convention = "arithmetic: FP16 instructions with work, two operations each; packed: all, two
+-- each; scalar: all, one each"
+-- columns = "fp16_flop all_flop other_fp16_flop other_flop compute_ns ceiling_name work_flop
+-- work_reason peak"
+-- fp16_flop = "BIGINT: FP16 operations by the convention"
+-- all_flop = "BIGINT: operations of all precisions; NULL unless each was counted"
+-- other_fp16_flop = "BIGINT: FP16 operations by the other convention: packed for arithmetic,
+-- arithmetic for the others"
+-- other_flop = "BIGINT: operations of all precisions by the other convention"
+-- ceiling_name = "ceiling; NULL for own unless all operations are known"
+-- work_flop = "BIGINT: operations of that kind; NULL if they were not counted"
+-- work_reason = "why they are NULL"
+-- peak = "DOUBLE: ceiling of the device, else of the launch [FLOP/s]; NULL if neither is known"
 with
     counted as (
         select

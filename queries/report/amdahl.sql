@@ -4,38 +4,24 @@
 -- docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_speedup", "sweep_units", "sweep_unknown"]
--- [parameters]
--- over = {type = "VARCHAR", doc = "label with the number of chips, cores or nodes, e.g. cores;
--- default: the only numeric label that differs between runs, else between configurations",
--- optional = true, chosen_by = "sweep_choice('chips', $runs, $run_ids)"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s; default: the only one", optional
--- = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- parameters = "over metric kind baseline fixed rule runs run_ids"
 -- kind = {type = "VARCHAR", doc = "kind of the metric: rate (of all chips together), utilization
 -- (of each chip) or time", default = "rate", choices = ["rate", "utilization", "time"]}
 -- baseline = {type = "VARCHAR", doc = "baseline number of chips; default: the lowest", optional =
 -- true}
--- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
--- default: all", optional = true}
--- rule = {type = "VARCHAR", doc = "for several configurations with the same labels: one (refuse
--- them), mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min",
--- "max"]}
--- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
--- [columns]
--- configuration = {type = "VARCHAR", doc = "labels common to all, except the number of chips"}
--- over_number = {type = "DOUBLE", doc = "number of chips, N"}
--- speedup_factor = {type = "DOUBLE", doc = "S: rate on N chips / rate of the baseline (inverse
--- for time); for utilization N / N0 x util(N) / util(N0)"}
--- overhead_ratio = {type = "DOUBLE", doc = "1 - S / (N / N0): loss per chip relative to the
--- baseline; negative for a gain"}
--- serial_ratio = {type = "DOUBLE", doc = "non-parallel part of the work on one chip; for N0 = 1:
--- (N / S - 1) / (N - 1)"}
--- metric_value = {type = "DOUBLE", doc = "the metric on N chips"}
--- baseline_value = {type = "DOUBLE", doc = "metric of the baseline"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
--- baseline_number = {type = "DOUBLE", doc = "N0: chips of the baseline"}
--- over_name = {type = "VARCHAR", doc = "the label"}
--- metric_name = {type = "VARCHAR", doc = "the metric"}
+-- columns = "configuration over_number speedup_factor overhead_ratio serial_ratio metric_value
+-- baseline_value reason baseline_number over_name metric_name"
+-- configuration = "labels common to all, except the number of chips"
+-- over_number = "DOUBLE: number of chips, N"
+-- speedup_factor = "S: rate on N chips / rate of the baseline (inverse for time); for utilization
+-- N / N0 x util(N) / util(N0)"
+-- overhead_ratio = "DOUBLE: 1 - S / (N / N0): loss per chip relative to the baseline; negative
+-- for a gain"
+-- serial_ratio = "DOUBLE: non-parallel part of the work on one chip; for N0 = 1: (N / S - 1) / (N
+-- - 1)"
+-- metric_value = "the metric on N chips"
+-- baseline_number = "DOUBLE: N0: chips of the baseline"
+-- over_name = "VARCHAR: the label"
 with
     known as (
         from sweep_unknown('label', $over)

@@ -4,24 +4,12 @@
 -- Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["attributed_op_work", "device_ceiling"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- provenance = {type = "VARCHAR", doc = "measured (joined counters), modelled, or best (measured
--- if there are counters)", default = "best", choices = ["best", "measured", "modelled"]}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
--- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
--- ceiling_name = {type = "VARCHAR", doc = "e.g. tensor_bf16, dram"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
--- overhead_ns = {type = "DOUBLE", doc = "NULL: a call can launch several kernels"}
--- work_flop = {type = "DOUBLE", doc = "for compute: operations of the operators compared with it"}
--- work_bytes = {type = "DOUBLE", doc = "for device memory: minimum bytes of all operators"}
--- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
--- profiler"}
--- source_text = {type = "VARCHAR", doc = "source of the peak"}
--- total_ns = {type = "BIGINT", doc = "time of the operators on that device"}
+-- parameters = "run_id-all provenance"
+-- columns = "run_id device_name ceiling_kind ceiling_name-roof peak_flop_per_s-ceiling
+-- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text
+-- total_ns-group"
+-- overhead_ns = "NULL: a call can launch several kernels"
+-- work_bytes = "for device memory: minimum bytes of all operators"
 with
     work as materialized(
         select

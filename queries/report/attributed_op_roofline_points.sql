@@ -4,40 +4,19 @@
 -- Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- level = {type = "VARCHAR", doc = "memory level; operators have only bytes of dram", default =
--- "dram", choices = ["all", "dram", "l2", "l1"]}
--- by = {type = "VARCHAR", doc = "what a point is: an op, a layer (module) or a phase (forward,
--- backward)", default = "op", choices = ["op", "layer", "phase"]}
--- provenance = {type = "VARCHAR", doc = "measured (joined counters), modelled, or best (measured
--- if there are counters)", default = "best", choices = ["best", "measured", "modelled"]}
--- timed = {type = "BOOLEAN", doc = "only points with known time; operations and bytes need none",
--- default = true}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "operator"}
--- level_name = {type = "VARCHAR", doc = "dram"}
--- launch_count = {type = "BIGINT", doc = "calls of the operator; if unknown, 1 per context"}
--- known_launch_count = {type = "BIGINT", doc = "those the point is of"}
--- total_ns = {type = "BIGINT", doc = "time of the kernels, copies and memsets"}
--- known_ns = {type = "BIGINT", doc = "time of the operators of the point"}
--- known_flop = {type = "DOUBLE", doc = "their operations"}
--- known_bytes = {type = "DOUBLE", doc = "their minimum bytes"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at the peak of their precision;
--- NULL if a peak is unknown"}
--- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at peak; NULL if unknown"}
--- launch_ns = {type = "DOUBLE", doc = "NULL: a call can launch several kernels"}
--- reason = {type = "VARCHAR", doc = "why calls or their kernels are left out"}
--- byte_definition = {type = "VARCHAR", doc = "measured: device memory; modelled: each input and
--- result once; or mixed"}
--- device_name = {type = "VARCHAR", doc = "device; NULL if unknown or several"}
--- source_id = {type = "VARCHAR", doc = "NULL: a point covers all sources"}
--- event_id = {type = "BIGINT", doc = "NULL"}
--- zero_launch_count = {type = "BIGINT", doc = "known measurements without operations"}
--- zero_ns = {type = "BIGINT", doc = "their time"}
--- op_class = {type = "VARCHAR", doc = "operator class, shared with other profilers"}
+-- parameters = "run_id-all level by provenance timed"
+-- by = {doc = "what a point is: an op, a layer (module) or a phase (forward, backward)", default
+-- = "op", choices = ["op", "layer", "phase"]}
+-- columns = "run_id run_name name-operator level_name-dram launch_count known_launch_count
+-- total_ns known_ns known_flop known_bytes compute_ns-precision bandwidth_ns launch_ns
+-- reason-points byte_definition device_name source_id-none event_id-none zero_launch_count
+-- zero_ns op_class"
+-- launch_count = "calls of the operator; if unknown, 1 per context"
+-- total_ns = "time of the kernels, copies and memsets"
+-- launch_ns = "DOUBLE: NULL: a call can launch several kernels"
+-- byte_definition = "VARCHAR: measured: device memory; modelled: each input and result once; or
+-- mixed"
+-- op_class = "operator class, shared with other profilers"
 with
     pieces as (
         select

@@ -3,24 +3,18 @@
 -- source = "docs/metrics.md, section Attribution"
 -- needs = ["attribution"]
 -- depends = ["step_window"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps to include: all, stable or N..M (step numbers,
--- inclusive)", default = "all"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- link_kind = {type = "VARCHAR", doc = "attribute: launch, op, module, phase or step"}
--- known_ratio = {type = "DOUBLE", doc = "known_count / kernel_count"}
--- known_time_ratio = {type = "DOUBLE", doc = "known_ns / total_ns"}
--- reason = {type = "VARCHAR", doc = "why the rest is unknown: the reason with the most time; NULL
--- if all is known"}
--- reason_ns = {type = "BIGINT", doc = "sum of their durations"}
--- kernel_count = {type = "BIGINT", doc = "all kernels"}
--- known_count = {type = "BIGINT", doc = "kernels with a known value"}
--- total_ns = {type = "BIGINT", doc = "sum of all kernel durations"}
--- known_ns = {type = "BIGINT", doc = "sum of the durations of kernels with a known value"}
--- reason_count = {type = "BIGINT", doc = "kernels with that reason"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
+-- parameters = "run_id phase"
+-- columns = "rank_index link_kind known_ratio known_time_ratio reason reason_ns kernel_count
+-- known_count total_ns known_ns reason_count source_id-rank"
+-- link_kind = "VARCHAR: attribute: launch, op, module, phase or step"
+-- known_ratio = "known_count / kernel_count"
+-- known_time_ratio = "known_ns / total_ns"
+-- reason = "why the rest is unknown: the reason with the most time; NULL if all is known"
+-- reason_ns = "BIGINT: sum of their durations"
+-- known_count = "BIGINT: kernels with a known value"
+-- total_ns = "sum of all kernel durations"
+-- known_ns = "sum of the durations of kernels with a known value"
+-- reason_count = "BIGINT: kernels with that reason"
 with
     work as materialized(select * from attribution where run_id = $run_id and work_kind = 'kernel'),
     context as materialized(

@@ -5,22 +5,14 @@
 -- gpu_utilization"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_rank"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- track_kind = {type = "VARCHAR", doc = "kernels; XLA Modules, Async XLA Ops and so on, as the
--- profiler names the row; gpu_user_annotation"}
--- busy_ratio = {type = "DOUBLE", doc = "busy_ns / elapsed_ns"}
--- busy_ns = {type = "BIGINT", doc = "time with at least one interval (union)"}
--- sum_ns = {type = "BIGINT", doc = "sum of their durations in that time"}
--- interval_count = {type = "BIGINT", doc = "intervals"}
--- meaning = {type = "VARCHAR", doc = "what is busy; NULL if unknown"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
--- the last end of work on any device of the source"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
+-- parameters = "run_id phase"
+-- columns = "rank_index device_id track_kind busy_ratio busy_ns sum_ns interval_count meaning
+-- elapsed_ns source_id-rank"
+-- track_kind = "VARCHAR: kernels; XLA Modules, Async XLA Ops and so on, as the profiler names the
+-- row; gpu_user_annotation"
+-- busy_ns = "time with at least one interval (union)"
+-- interval_count = "BIGINT: intervals"
+-- meaning = "VARCHAR: what is busy; NULL if unknown"
 with
     windows as materialized(from step_window($run_id, $phase) where start_ns is not null),
     intervals as (

@@ -4,39 +4,31 @@
 -- docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
 -- depends = ["collective_match", "bus_factor", "whole_sum"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row is: size (kind and size), kind, or call (one
--- collective)", default = "size", choices = ["size", "kind", "call"]}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)", default =
--- "all"}
--- [columns]
--- collective_kind = {type = "VARCHAR", doc = "allreduce, allgather …; NULL if unknown"}
--- size_bytes = {type = "BIGINT", doc = "S: the larger of input and output of the whole group, as
--- in nccl-tests; NULL for by=kind"}
--- call_count = {type = "BIGINT", doc = "collectives, each over all its ranks; for unmatched ones,
--- calls"}
--- bus_bytes_per_s = {type = "DOUBLE", doc = "algorithm bandwidth x factor of the kind: 2(n-1)/n,
--- (n-1)/n or 1"}
--- algorithm_bytes_per_s = {type = "DOUBLE", doc = "S / t, with t the shortest duration over the
--- ranks; an upper bound for broadcast, reduce, gather, scatter and sendrecv, where a rank can
--- leave before the others arrive"}
--- transfer_ns = {type = "DOUBLE", doc = "mean t: the transfer without waiting for late ranks"}
--- reason = {type = "VARCHAR", doc = "why they are unmatched or have no bandwidth"}
--- mean_ns = {type = "DOUBLE", doc = "mean duration over ranks and calls"}
--- min_ns = {type = "BIGINT", doc = "shortest duration on a rank"}
--- max_ns = {type = "BIGINT", doc = "longest"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations on all ranks"}
--- wait_ns = {type = "BIGINT", doc = "waiting: sum of duration - t"}
--- wait_ratio = {type = "DOUBLE", doc = "wait_ns / total_ns"}
--- group_size_count = {type = "BIGINT", doc = "n: ranks in the group"}
--- match_basis = {type = "VARCHAR", doc = "basis of the match: Seq, or order in the group; 'no
--- group': none is recorded, all ranks are assumed; 'no common clock': clocks set by the ends of
--- the calls"}
--- process_group = {type = "VARCHAR", doc = "process group; NULL if not recorded or several"}
--- process_group_description = {type = "VARCHAR", doc = "name given by the program"}
--- sequence_index = {type = "BIGINT", doc = "for by=call: number in the group"}
--- step_index = {type = "BIGINT", doc = "with by=call: step"}
+-- parameters = "run_id by phase"
+-- by = {doc = "what a row is: size (kind and size), kind, or call (one collective)", default =
+-- "size", choices = ["size", "kind", "call"]}
+-- columns = "collective_kind size_bytes call_count bus_bytes_per_s algorithm_bytes_per_s
+-- transfer_ns reason mean_ns min_ns max_ns total_ns wait_ns wait_ratio group_size_count
+-- match_basis process_group process_group_description sequence_index step_index"
+-- collective_kind = "VARCHAR: allreduce, allgather …; NULL if unknown"
+-- size_bytes = "BIGINT: S: the larger of input and output of the whole group, as in nccl-tests;
+-- NULL for by=kind"
+-- call_count = "collectives, each over all its ranks; for unmatched ones, calls"
+-- bus_bytes_per_s = "DOUBLE: algorithm bandwidth x factor of the kind: 2(n-1)/n, (n-1)/n or 1"
+-- algorithm_bytes_per_s = "DOUBLE: S / t, with t the shortest duration over the ranks; an upper
+-- bound for broadcast, reduce, gather, scatter and sendrecv, where a rank can leave before the
+-- others arrive"
+-- transfer_ns = "DOUBLE: mean t: the transfer without waiting for late ranks"
+-- reason = "why they are unmatched or have no bandwidth"
+-- mean_ns = "mean duration over ranks and calls"
+-- total_ns = "sum of the durations on all ranks"
+-- wait_ns = "BIGINT: waiting: sum of duration - t"
+-- wait_ratio = "DOUBLE: wait_ns / total_ns"
+-- match_basis = "VARCHAR: basis of the match: Seq, or order in the group; 'no group': none is
+-- recorded, all ranks are assumed; 'no common clock': clocks set by the ends of the calls"
+-- process_group = "VARCHAR: process group; NULL if not recorded or several"
+-- sequence_index = "for by=call: number in the group"
+-- step_index = "with by=call: step"
 with
     matches as (
         select

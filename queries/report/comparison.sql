@@ -3,45 +3,32 @@
 -- source = "Welch 1947 (difference of two means); docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["comparison_series", "noise_of"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run A, the base"}
--- other_run_id = {type = "VARCHAR", doc = "run B"}
--- by = {type = "VARCHAR", doc = "what a row is: kernel (and copy), op (framework operator), layer
--- (module), phase (forward, backward …) or category (compute, communication, memcpy, memset; for
--- operators, their categories)", default = "kernel", choices = ["kernel", "op", "layer", "phase",
--- "category"]}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- [columns]
--- change_kind = {type = "VARCHAR", doc = "slower, faster, same (within noise), only A or only B;
--- NULL if a time is unknown"}
--- name = {type = "VARCHAR", doc = "full name; parentheses mark rows that are not parts: (step),
--- (elapsed), (device busy), (device idle), (all); (not known): parts without a name"}
--- other_name = {type = "VARCHAR", doc = "name in B, if different"}
--- a_ns = {type = "DOUBLE", doc = "time in A: mean per step, or of the recording; mean over
--- sources (ranks)"}
--- b_ns = {type = "DOUBLE", doc = "the same in B"}
--- delta_ns = {type = "DOUBLE", doc = "b_ns - a_ns"}
--- delta_ratio = {type = "DOUBLE", doc = "delta_ns / a_ns"}
--- noise_ns = {type = "DOUBLE", doc = "difference of the means that noise can explain; NULL if a
--- run has fewer than 2 steps"}
--- is_beyond_noise = {type = "BOOLEAN", doc = "whether the size of delta_ns exceeds noise_ns; NULL
--- if unknown"}
--- a_launch_count = {type = "DOUBLE", doc = "launches (calls for operators) in A, mean per step
--- like the time"}
--- b_launch_count = {type = "DOUBLE", doc = "the same in B"}
--- a_share_ratio = {type = "DOUBLE", doc = "a_ns / that of (all)"}
--- b_share_ratio = {type = "DOUBLE", doc = "the same of B"}
--- a_stddev_ns = {type = "DOUBLE", doc = "standard deviation over the steps of A; a step without
--- the part counts as 0 ns"}
--- b_stddev_ns = {type = "DOUBLE", doc = "the same of B"}
--- a_step_count = {type = "BIGINT", doc = "steps in the mean a_ns; NULL: whole recording"}
--- b_step_count = {type = "BIGINT", doc = "the same of B"}
--- match_basis = {type = "VARCHAR", doc = "how A and B were matched: name, or owner (operator of a
--- kernel, caller of an operator) with module and shapes if both runs have them; NULL for only A
--- and only B"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
--- row_kind = {type = "VARCHAR", doc = "step, elapsed, busy, idle, total (sum of all parts) or
--- part"}
+-- parameters = "run_id-a other_run_id by-compared phase"
+-- columns = "change_kind name other_name a_ns b_ns delta_ns delta_ratio noise_ns is_beyond_noise
+-- a_launch_count b_launch_count a_share_ratio b_share_ratio a_stddev_ns b_stddev_ns a_step_count
+-- b_step_count match_basis reason row_kind"
+-- change_kind = "VARCHAR: slower, faster, same (within noise), only A or only B; NULL if a time
+-- is unknown"
+-- name = "full name; parentheses mark rows that are not parts: (step), (elapsed), (device busy),
+-- (device idle), (all); (not known): parts without a name"
+-- a_ns = "DOUBLE: time in A: mean per step, or of the recording; mean over sources (ranks)"
+-- b_ns = "DOUBLE: the same for B"
+-- delta_ns = "DOUBLE: b_ns - a_ns"
+-- delta_ratio = "DOUBLE: delta_ns / a_ns"
+-- noise_ns = "DOUBLE: difference of the means that noise can explain; NULL if a run has fewer
+-- than 2 steps"
+-- is_beyond_noise = "BOOLEAN: whether the size of delta_ns exceeds noise_ns; NULL if unknown"
+-- a_launch_count = "DOUBLE: launches (calls for operators) in A, mean per step like the time"
+-- b_launch_count = "DOUBLE: the same for B"
+-- a_share_ratio = "DOUBLE: a_ns / a_ns of (all)"
+-- b_share_ratio = "DOUBLE: the same for B"
+-- a_stddev_ns = "DOUBLE: standard deviation over the steps of A; a step without the part counts
+-- as 0 ns"
+-- b_stddev_ns = "DOUBLE: the same for B"
+-- a_step_count = "BIGINT: steps in the mean a_ns; NULL: whole recording"
+-- b_step_count = "BIGINT: the same for B"
+-- match_basis = "VARCHAR: how A and B were matched: name, or owner (operator of a kernel, caller
+-- of an operator) with module and shapes if both runs have them; NULL for only A and only B"
 with
     series as materialized(from comparison_series($run_id, $other_run_id, $phase, $by)),
     -- in one order: the same times give the same figures

@@ -4,35 +4,26 @@
 -- needs = ["source_file"]
 -- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share",
 -- "device_known"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run A, the base"}
--- other_run_id = {type = "VARCHAR", doc = "run B"}
--- by = {type = "VARCHAR", doc = "as of comparison", default = "kernel", choices = ["kernel",
--- "op", "layer", "phase", "category"]}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- [columns]
--- side_kind = {type = "VARCHAR", doc = "A or B"}
--- run_name = {type = "VARCHAR", doc = "run"}
--- device_names = {type = "VARCHAR", doc = "devices; NULL if unknown"}
--- source_count = {type = "BIGINT", doc = "sources (ranks) with compared times"}
--- basis_kind = {type = "VARCHAR", doc = "source of the times: timeline (kernels, copies and
--- memsets), kernels, counters or summary (kernels only), framework or hlo with device or host in
--- parentheses (operator totals), layers (layer times) or host (host operators); NULL if there is
--- none"}
--- step_kind = {type = "VARCHAR", doc = "source of the steps: host, device, reported, detected or
--- iteration"}
--- step_count = {type = "BIGINT", doc = "steps; 0: none"}
--- first_step_index = {type = "BIGINT", doc = "number of the first"}
--- last_step_index = {type = "BIGINT", doc = "number of the last"}
--- work_ns = {type = "BIGINT", doc = "device time of the timeline, in and outside of steps"}
--- outside_ns = {type = "BIGINT", doc = "device time outside of steps; 0 if a run has no steps and
--- all of it is compared"}
--- unstable_reason = {type = "VARCHAR", doc = "why the run has no stable phase; NULL if it has one"}
--- all_step_count = {type = "BIGINT", doc = "all steps of the run: the maximum over its sources"}
--- all_mean_ns = {type = "DOUBLE", doc = "mean time of all steps"}
--- stable_warning = {type = "VARCHAR", doc = "that the stable steps are less than half of the
--- steps or of their time; NULL if not, or without steps"}
--- run_id = {type = "VARCHAR", doc = "id of the run"}
+-- parameters = "run_id-a other_run_id by-compared phase"
+-- columns = "side_kind run_name device_names source_count basis_kind step_kind step_count
+-- first_step_index last_step_index work_ns outside_ns unstable_reason all_step_count all_mean_ns
+-- stable_warning run_id"
+-- side_kind = "A or B"
+-- device_names = "VARCHAR: devices; NULL if unknown"
+-- source_count = "sources (ranks) with compared times"
+-- basis_kind = "source of the times: timeline (kernels, copies and memsets), kernels, counters or
+-- summary (kernels only), framework or hlo with device or host in parentheses (operator totals),
+-- layers (layer times) or host (host operators); NULL if there is none"
+-- step_kind = "VARCHAR: source of the steps: host, device, reported, detected or iteration"
+-- first_step_index = "BIGINT: first step"
+-- work_ns = "BIGINT: device time of the timeline, in and outside of steps"
+-- outside_ns = "BIGINT: device time outside of steps; 0 if a run has no steps and all of it is
+-- compared"
+-- unstable_reason = "VARCHAR: why the run has no stable phase; NULL if it has one"
+-- all_step_count = "BIGINT: all steps of the run: the maximum over its sources"
+-- all_mean_ns = "DOUBLE: mean time of all steps"
+-- stable_warning = "VARCHAR: that the stable steps are less than half of the steps or of their
+-- time; NULL if not, or without steps"
 with
     sides as (
         select 'a' as side, *

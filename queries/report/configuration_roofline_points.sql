@@ -4,45 +4,26 @@
 -- hyperparameter, operators by class; docs/metrics.md, section Sweeps"
 -- needs = ["configuration"]
 -- depends = ["configuration_label", "configuration_work", "run_title"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- rate = {type = "VARCHAR", doc = "metric with the rate; default: the one in FLOP/s, else in %
--- with flop in its name", optional = true}
--- intensity = {type = "VARCHAR", doc = "metric with the intensity or the traffic; default: the
--- one in FLOP/byte, else named intensity, else in bytes/s, else in % with bandwidth in its name",
--- optional = true}
--- weight = {type = "VARCHAR", doc = "metric with the time of each (ns, us, ms, s, or % of a
--- second); default: one second each", optional = true}
+-- parameters = "run_id-all rate intensity weight series ceiling-configurations"
 -- series = {type = "VARCHAR", doc = "labels that separate series, comma-separated", optional =
 -- true}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
--- matrix operations, else fp32", optional = true}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "label name, else all labels in one text"}
--- level_name = {type = "VARCHAR", doc = "dram"}
--- launch_count = {type = "BIGINT", doc = "1: a configuration"}
--- known_launch_count = {type = "BIGINT", doc = "1 if its figures are known, else 0"}
--- total_ns = {type = "BIGINT", doc = "time by the weight; NULL without a weight"}
--- known_ns = {type = "BIGINT", doc = "time by the weight, else one second"}
--- known_flop = {type = "DOUBLE", doc = "operations: rate x time"}
--- known_bytes = {type = "DOUBLE", doc = "bytes: operations / intensity, or traffic x time"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak; NULL if unknown"}
--- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at peak; NULL if unknown"}
--- launch_ns = {type = "DOUBLE", doc = "NULL: no launch is known"}
--- reason = {type = "VARCHAR", doc = "why the figures are unknown"}
--- byte_definition = {type = "VARCHAR", doc = "table: from the table of results"}
--- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
--- source_id = {type = "VARCHAR", doc = "source of the table"}
--- event_id = {type = "BIGINT", doc = "row of the table"}
--- zero_launch_count = {type = "BIGINT", doc = "1 if measured without operations, else 0"}
--- zero_ns = {type = "BIGINT", doc = "its time then"}
--- op_class = {type = "VARCHAR", doc = "NULL"}
--- series_name = {type = "VARCHAR", doc = "value of the series label; label=value for several;
--- NULL without a label"}
--- series_number = {type = "DOUBLE", doc = "value as a number; NULL if it is not a number, or for
--- several labels"}
+-- columns = "run_id run_name name level_name-dram launch_count known_launch_count total_ns
+-- known_ns known_flop known_bytes compute_ns bandwidth_ns launch_ns reason byte_definition
+-- device_name source_id-table event_id-row zero_launch_count zero_ns op_class series_name
+-- series_number"
+-- name = "label name, else all labels in one text"
+-- launch_count = "1: a configuration"
+-- known_launch_count = "1 if its figures are known, else 0"
+-- total_ns = "time by the weight; NULL without a weight"
+-- known_ns = "time by the weight, else one second"
+-- known_flop = "operations: rate x time"
+-- known_bytes = "bytes: operations / intensity, or traffic x time"
+-- launch_ns = "DOUBLE: NULL: no launch is known"
+-- byte_definition = "VARCHAR: table: from the table of results"
+-- zero_launch_count = "1 if measured without operations, else 0"
+-- op_class = "NULL"
+-- series_name = "VARCHAR: value of the series label; label=value for several; NULL without a label"
+-- series_number = "DOUBLE: value as a number; NULL if it is not a number, or for several labels"
 with
     labels as (from configuration_label where $run_id is null or run_id = $run_id),
     wanted as (

@@ -3,24 +3,17 @@
 -- source = "tables configuration and configuration_value; ParaDnn (Wang Y. E. 2020), sect. 3"
 -- needs = ["configuration"]
 -- depends = ["run_title"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- [columns]
--- column_name = {type = "VARCHAR", doc = "label or metric; NULL in rows for configurations"}
--- role_kind = {type = "VARCHAR", doc = "label, metric or configuration"}
--- status_kind = {type = "VARCHAR", doc = "for configurations: ok or failed"}
--- configuration_count = {type = "BIGINT", doc = "configurations, or those with a value"}
--- missing_count = {type = "BIGINT", doc = "configurations without a usable value; for a metric,
--- without a number"}
--- distinct_count = {type = "BIGINT", doc = "different values"}
--- min_value = {type = "DOUBLE", doc = "the least number"}
--- median_value = {type = "DOUBLE", doc = "median of the numbers"}
--- max_value = {type = "DOUBLE", doc = "the largest number"}
--- unit = {type = "VARCHAR", doc = "unit, if recorded"}
--- status_text = {type = "VARCHAR", doc = "for configurations: status text of the file, such as
--- OOM"}
--- example_text = {type = "VARCHAR", doc = "for a label with words: the first in order"}
--- run_name = {type = "VARCHAR", doc = "the run"}
+-- parameters = "run_id"
+-- columns = "column_name role_kind status_kind configuration_count missing_count distinct_count
+-- min_value median_value max_value unit status_text example_text run_name"
+-- column_name = "VARCHAR: label or metric; NULL in rows for configurations"
+-- role_kind = "VARCHAR: label, metric or configuration"
+-- status_kind = "for configurations: ok or failed"
+-- configuration_count = "configurations, or those with a value"
+-- missing_count = "BIGINT: configurations without a usable value; for a metric, without a number"
+-- distinct_count = "BIGINT: different values"
+-- status_text = "for configurations: status text of the file, such as OOM"
+-- example_text = "VARCHAR: for a label with words: the first in order"
 with
     all_of_it as (
         select status_kind, status_text, count(*) as configuration_count

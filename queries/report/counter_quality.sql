@@ -4,24 +4,18 @@
 -- miss events"
 -- needs = ["measurement"]
 -- depends = ["event_quantity", "event_value", "event_meaning", "run_title"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- [columns]
--- event_name = {type = "VARCHAR", doc = "event as recorded"}
--- status_kind = {type = "VARCHAR", doc = "worst status of its values: ok, scaled, unreadable,
--- not_supported or not_counted"}
--- running_ratio = {type = "DOUBLE", doc = "lowest share of the time counted"}
--- doubt_ratio = {type = "DOUBLE", doc = "possible error of its sum, from uncounted time and
--- spread"}
--- figure_name = {type = "VARCHAR", doc = "figure that uses the event: fp32, dram_read …; NULL if
--- none known"}
--- figure_share_ratio = {type = "DOUBLE", doc = "share of the counted total of that figure"}
--- figure_doubt_ratio = {type = "DOUBLE", doc = "possible error of the figure from this event
--- alone; NULL if the event is lost"}
--- spread_ratio = {type = "DOUBLE", doc = "largest standard error over repeats / value"}
--- value_count = {type = "BIGINT", doc = "values over files, measurements, scopes and intervals"}
--- uncounted_count = {type = "BIGINT", doc = "of these without a value"}
--- name = {type = "VARCHAR", doc = "run"}
+-- parameters = "run_id-all"
+-- columns = "event_name status_kind running_ratio doubt_ratio figure_name figure_share_ratio
+-- figure_doubt_ratio spread_ratio value_count uncounted_count name"
+-- status_kind = "worst status of its values: ok, scaled, unreadable, not_supported or not_counted"
+-- doubt_ratio = "DOUBLE: possible error of its sum, from uncounted time and spread"
+-- figure_name = "VARCHAR: figure that uses the event: fp32, dram_read …; NULL if none known"
+-- figure_share_ratio = "DOUBLE: share of the counted total of that figure"
+-- figure_doubt_ratio = "DOUBLE: possible error of the figure from this event alone; NULL if the
+-- event is lost"
+-- value_count = "BIGINT: values over files, measurements, scopes and intervals"
+-- uncounted_count = "BIGINT: of these without a value"
+-- name = "run"
 with
     counts as (
         select

@@ -4,23 +4,13 @@
 -- by their own sources"
 -- needs = ["measurement"]
 -- depends = ["cpu_known", "device_ceiling", "counter_figures", "event_quantity", "width_ceiling"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- device_name = {type = "VARCHAR", doc = "processor; NULL if unknown"}
--- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
--- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32_avx2, dram"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "for compute: operations; NULL if work has no known
--- peak"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
--- overhead_ns = {type = "DOUBLE", doc = "NULL: processors launch no kernels"}
--- work_flop = {type = "DOUBLE", doc = "for compute: operations of that precision and width in all
--- files"}
--- work_bytes = {type = "DOUBLE", doc = "for bandwidth: bytes in all files"}
--- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured"}
--- source_text = {type = "VARCHAR", doc = "source of the peak"}
--- total_ns = {type = "BIGINT", doc = "elapsed time of all files"}
+-- parameters = "run_id-all"
+-- columns = "run_id device_name-cpu ceiling_kind ceiling_name-roof peak_flop_per_s
+-- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind-known source_text
+-- total_ns"
+-- peak_flop_per_s = "for compute: operations; NULL if work has no known peak"
+-- overhead_ns = "NULL: processors launch no kernels"
+-- total_ns = "elapsed time of all files"
 with
     offered as (
         select run_id, source_id, ceiling_kind, ceiling_name, value, origin_kind, source_text

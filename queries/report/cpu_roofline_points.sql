@@ -3,38 +3,20 @@
 -- source = "Javed 2019, sect. 2.2 and 4 (Fig. 5, 6, 8)"
 -- needs = ["measurement"]
 -- depends = ["cpu_group", "first_reason", "whole_sum_where"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a point is: run, name (measured program), launch
--- (measurement), interval or scope; class and phase: the run", default = "run", choices = ["run",
--- "name", "launch", "class", "phase", "interval", "scope"]}
--- level = {type = "VARCHAR", doc = "memory level; only dram is counted", default = "dram",
--- choices = ["all", "dram", "l2", "l1"]}
--- timed = {type = "BOOLEAN", doc = "only points with known elapsed time; operations and bytes
--- need none", default = true}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "run, measured program, end of the interval, or scope"}
--- level_name = {type = "VARCHAR", doc = "dram"}
--- launch_count = {type = "BIGINT", doc = "files and measurements"}
--- known_launch_count = {type = "BIGINT", doc = "those the point is of"}
--- total_ns = {type = "BIGINT", doc = "elapsed time of all nodes"}
--- known_ns = {type = "BIGINT", doc = "of those the point is of"}
--- known_flop = {type = "DOUBLE", doc = "operations of all nodes"}
--- known_bytes = {type = "DOUBLE", doc = "bytes of all nodes"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at the peak of their precision and
--- width; NULL if a peak is unknown"}
--- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at peak; NULL if unknown"}
--- launch_ns = {type = "DOUBLE", doc = "NULL: processors launch no kernels"}
--- reason = {type = "VARCHAR", doc = "why the point is unknown"}
--- byte_definition = {type = "VARCHAR", doc = "NULL: DRAM has one level"}
--- device_name = {type = "VARCHAR", doc = "processor; NULL if unknown"}
--- source_id = {type = "VARCHAR", doc = "for a measurement, interval or scope: source"}
--- event_id = {type = "BIGINT", doc = "position of a measurement in the source, or number of an
--- interval"}
--- zero_launch_count = {type = "BIGINT", doc = "known measurements without operations"}
--- zero_ns = {type = "BIGINT", doc = "their time"}
+-- parameters = "run_id-all by level timed"
+-- by = {doc = "what a point is: run, name (measured program), launch (measurement), interval or
+-- scope; class and phase: the run", default = "run", choices = ["run", "name", "launch", "class",
+-- "phase", "interval", "scope"]}
+-- columns = "run_id run_name name level_name-dram launch_count known_launch_count total_ns
+-- known_ns known_flop known_bytes compute_ns-width bandwidth_ns launch_ns reason byte_definition
+-- device_name-cpu source_id event_id zero_launch_count zero_ns"
+-- name = "run, measured program, end of the interval, or scope"
+-- launch_count = "files and measurements"
+-- total_ns = "elapsed time of all nodes"
+-- launch_ns = "DOUBLE: NULL: processors launch no kernels"
+-- byte_definition = "VARCHAR: NULL: DRAM has one level"
+-- source_id = "for a measurement, interval or scope: source"
+-- event_id = "position of a measurement in the source, or number of an interval"
 with
     parts as (
         select

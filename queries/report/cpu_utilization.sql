@@ -1,28 +1,15 @@
 -- purpose = "CPU utilization: active time of the cores over available time."
 -- source = "Zhu 2018 (TBD), eq. 3: sum of active time over cores / (cores x elapsed time)"
 -- needs = ["measurement"]
--- depends = ["cpu_active", "run_title", "label_value", "whole_sum", "first_reason",
--- "one_or_mixed"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a row is: run, source (a file) or measurement", default =
--- "run", choices = ["run", "source", "measurement"]}
--- cpu_count = {type = "BIGINT", doc = "CPUs per node; default: from the file, else the cores of
--- the processor", optional = true}
--- [columns]
--- name = {type = "VARCHAR", doc = "run, file, or measured program"}
--- utilization_ratio = {type = "DOUBLE", doc = "active_ns / (cpu_count x elapsed time), over all
--- files"}
--- active_ns = {type = "DOUBLE", doc = "active time of the CPUs"}
--- active_cpu_count = {type = "DOUBLE", doc = "active_ns / elapsed time: mean number of active
--- CPUs"}
--- dur_ns = {type = "BIGINT", doc = "elapsed time"}
--- cpu_count = {type = "DOUBLE", doc = "CPUs of all nodes"}
--- active_basis = {type = "VARCHAR", doc = "task-clock (of the program), times (user and system)
--- or mperf (non-sleeping cycles of a core / time stamp counter)"}
--- cpu_basis = {type = "VARCHAR", doc = "source of cpu_count: given, file or processor (its cores)"}
--- source_count = {type = "BIGINT", doc = "files"}
--- reason = {type = "VARCHAR", doc = "why the utilization is NULL"}
+-- depends = ["cpu_active", "run_title", "label_value", "whole_sum", "first_reason", "one_or_mixed"]
+-- parameters = "run_id-all by-file cpu_count-node"
+-- cpu_count-node = {type = "BIGINT", doc = "CPUs per node; default: from the file, else the cores
+-- of the processor", optional = true}
+-- columns = "name-measured utilization_ratio active_ns active_cpu_count dur_ns cpu_count
+-- active_basis cpu_basis source_count reason"
+-- utilization_ratio = "active_ns / (cpu_count x elapsed time), over all files"
+-- active_cpu_count = "DOUBLE: active_ns / elapsed time: mean number of active CPUs"
+-- cpu_count = "DOUBLE: CPUs of all nodes"
 with
     parts as (
         select

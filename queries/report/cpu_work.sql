@@ -3,58 +3,32 @@
 -- source = "Javed 2019, sect. 3 (eq. 1) and 4; Zhu 2018 (TBD), eq. 2"
 -- needs = ["measurement"]
 -- depends = ["cpu_group"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a row is: run (files in parallel, their measurements in
--- sequence), source (a file), measurement, interval, scope (socket, core, thread …) or cgroup",
--- default = "run", choices = ["run", "source", "measurement", "interval", "scope", "cgroup"]}
+-- parameters = "run_id-all by ceiling"
+-- by = {doc = "what a row is: run (files in parallel, their measurements in sequence), source (a
+-- file), measurement, interval, scope (socket, core, thread …) or cgroup", default = "run",
+-- choices = ["run", "source", "measurement", "interval", "scope", "cgroup"]}
 -- ceiling = {type = "VARCHAR", doc = "compute peak for the utilization: fp32, fp64, or with a
 -- width (fp32_avx2 …); fp32 and fp64 use the widest unit", default = "fp32", choices = ["fp32",
 -- "fp64", "fp16", "fp32_scalar", "fp32_sse", "fp32_avx2", "fp32_avx512", "fp64_scalar",
 -- "fp64_sse", "fp64_avx2", "fp64_avx512"]}
--- [columns]
--- name = {type = "VARCHAR", doc = "run, file, or measured program"}
--- part_name = {type = "VARCHAR", doc = "scope or control group"}
--- interval_index = {type = "BIGINT", doc = "interval"}
--- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
--- total_flop = {type = "DOUBLE", doc = "operations of all precisions"}
--- dram_bytes = {type = "DOUBLE", doc = "bytes read from and written to memory"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "total_flop / dram_bytes"}
--- flop_reason = {type = "VARCHAR", doc = "why operations are NULL"}
--- bytes_reason = {type = "VARCHAR", doc = "why bytes are NULL"}
--- dur_ns = {type = "BIGINT", doc = "elapsed time"}
--- achieved_flop_per_s = {type = "DOUBLE", doc = "total_flop / elapsed time / node_count: rate per
--- node"}
--- achieved_bytes_per_s = {type = "DOUBLE", doc = "dram_bytes / elapsed time / node_count: rate
--- per node"}
--- utilization_ratio = {type = "DOUBLE", doc = "operations of the ceiling's precision / (its peak
--- x elapsed time x node_count)"}
--- ceiling_name = {type = "VARCHAR", doc = "peak of the processor with this name, or of its widest
--- unit of this precision"}
--- bandwidth_ratio = {type = "DOUBLE", doc = "achieved_bytes_per_s / peak of memory"}
--- intensity_low_flop_per_byte = {type = "DOUBLE", doc = "lower bound, from counters that ran part
--- of the time and the spread of repeats"}
--- intensity_high_flop_per_byte = {type = "DOUBLE", doc = "the most"}
--- time_reason = {type = "VARCHAR", doc = "why rates are NULL"}
--- utilization_reason = {type = "VARCHAR", doc = "why the utilization is NULL despite known
--- operations and time"}
--- fp64_flop = {type = "DOUBLE", doc = "FP64 operations"}
--- fp32_flop = {type = "DOUBLE", doc = "FP32 operations"}
--- fp16_flop = {type = "DOUBLE", doc = "FP16 operations"}
--- fp64_scalar_flop = {type = "DOUBLE", doc = "FP64 operations of scalar instructions"}
--- fp64_128_flop = {type = "DOUBLE", doc = "FP64 operations of 128-bit instructions"}
--- fp64_256_flop = {type = "DOUBLE", doc = "… of 256 bits"}
--- fp64_512_flop = {type = "DOUBLE", doc = "… of 512 bits"}
--- fp32_scalar_flop = {type = "DOUBLE", doc = "FP32 operations of scalar instructions"}
--- fp32_128_flop = {type = "DOUBLE", doc = "FP32 operations of 128-bit instructions"}
--- fp32_256_flop = {type = "DOUBLE", doc = "… of 256 bits"}
--- fp32_512_flop = {type = "DOUBLE", doc = "… of 512 bits"}
--- dram_read_bytes = {type = "DOUBLE", doc = "bytes read from memory"}
--- dram_write_bytes = {type = "DOUBLE", doc = "bytes written to memory"}
--- source_count = {type = "BIGINT", doc = "files"}
--- node_count = {type = "DOUBLE", doc = "measured nodes: files / the run's label ranks_per_node
--- (default 1)"}
--- run_id = {type = "VARCHAR", doc = "run"}
+-- columns = "name-measured part_name interval_index end_ns-interval total_flop-any dram_bytes-cpu
+-- intensity_flop_per_byte flop_reason bytes_reason dur_ns achieved_flop_per_s
+-- achieved_bytes_per_s utilization_ratio ceiling_name bandwidth_ratio intensity_low_flop_per_byte
+-- intensity_high_flop_per_byte time_reason utilization_reason fp64_flop-any fp32_flop-any
+-- fp16_flop fp64_scalar_flop fp64_128_flop fp64_256_flop fp64_512_flop fp32_scalar_flop
+-- fp32_128_flop fp32_256_flop fp32_512_flop dram_read_bytes dram_write_bytes source_count
+-- node_count run_id"
+-- intensity_flop_per_byte = "total_flop / dram_bytes"
+-- achieved_flop_per_s = "total_flop / elapsed time / node_count: rate per node"
+-- achieved_bytes_per_s = "dram_bytes / elapsed time / node_count: rate per node"
+-- utilization_ratio = "operations of the ceiling's precision / (its peak x elapsed time x
+-- node_count)"
+-- ceiling_name = "peak of the processor with this name, or of its widest unit of this precision"
+-- bandwidth_ratio = "achieved_bytes_per_s / peak of memory"
+-- intensity_low_flop_per_byte = "DOUBLE: lower bound, from counters that ran part of the time and
+-- the spread of repeats"
+-- intensity_high_flop_per_byte = "DOUBLE: upper bound, likewise"
+-- utilization_reason = "VARCHAR: why the utilization is NULL despite known operations and time"
 select
     case
         $by when 'run' then title when 'source' then file_name else coalesce(target_name, file_name)

@@ -4,24 +4,12 @@
 -- by their own sources"
 -- needs = ["device"]
 -- depends = ["device_ceiling"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; default: that of the device",
--- optional = true}
--- [columns]
--- device_name = {type = "VARCHAR", doc = "device"}
--- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "operations"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "traffic"}
--- overhead_ns = {type = "DOUBLE", doc = "one launch"}
--- ridge_flop_per_byte = {type = "DOUBLE", doc = "ridge point (machine balance): this peak /
--- bandwidth of device memory"}
--- least_flop = {type = "DOUBLE", doc = "this peak x the time of one launch: work that takes as
--- long as the launch"}
--- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured"}
--- source_text = {type = "VARCHAR", doc = "source of the peak"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device number in the file"}
+-- parameters = "run_id-all launch_overhead_ns"
+-- columns = "device_name ceiling_name-roof peak_flop_per_s peak_bytes_per_s overhead_ns
+-- ridge_flop_per_byte least_flop origin_kind-known source_text source_id device_id"
+-- overhead_ns = "one launch"
+-- ridge_flop_per_byte = "ridge point (machine balance): this peak / bandwidth of device memory"
+-- least_flop = "DOUBLE: peak x time of one launch: work that takes as long as the launch"
 with
     chosen as (
         select

@@ -4,39 +4,28 @@
 -- board (sect. 3); Zhu 2018 (TBD), eq. 1; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_work_under", "device_roof", "device_interval", "whole_sum"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row is: device (a core of a TPU v2 or v3) or host (all
--- devices of a source: four TPU chips form a board)", default = "device", choices = ["device",
--- "host"]}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
--- matrix operations, else the profiler's own, else fp32", optional = true}
--- [columns]
--- source_id = {type = "VARCHAR", doc = "source (host)"}
--- device_id = {type = "BIGINT", doc = "device; NULL for by=host, and if the dump sums devices"}
--- device_name = {type = "VARCHAR", doc = "its name"}
--- busy_ratio = {type = "DOUBLE", doc = "busy_ns / window_ns"}
--- flop_utilization_ratio = {type = "DOUBLE", doc = "total_flop / (peak_flop_per_s x window_ns)"}
--- bandwidth_utilization_ratio = {type = "DOUBLE", doc = "total_bytes / (peak_bytes_per_s x
--- window_ns)"}
--- busy_ns = {type = "BIGINT", doc = "time with a kernel running (union); without a timeline, time
--- in operators; for a host, the sum over its devices"}
--- window_ns = {type = "BIGINT", doc = "time of the profile; for a host, multiplied by its devices"}
--- window_basis = {type = "VARCHAR", doc = "timeline (first start to last end of anything in the
--- source) or operators (their time and the idle time, of all devices in the dump's sums)"}
--- total_flop = {type = "DOUBLE", doc = "known operations"}
--- total_bytes = {type = "DOUBLE", doc = "bytes that are known"}
--- known_time_ratio = {type = "DOUBLE", doc = "share of the operator time with known operations;
--- unknown ones count as zero"}
--- device_count = {type = "BIGINT", doc = "devices with work; NULL if the dump sums devices"}
--- ceiling_name = {type = "VARCHAR", doc = "which compute peak"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "peak; for a host, that of its board if known, else
--- the sum of its devices"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "peak of device memory, by the same rule"}
--- scope_name = {type = "VARCHAR", doc = "unit of the peaks: core, package, board …, 8 x core, or
--- TPU v3 board; reported: the profiler's device"}
--- peak_basis = {type = "VARCHAR", doc = "user, datasheet, computed, measured or reported"}
--- reason = {type = "VARCHAR", doc = "why a ratio is NULL"}
+-- parameters = "run_id by ceiling"
+-- by = {doc = "what a row is: device (a core of a TPU v2 or v3) or host (all devices of a source:
+-- four TPU chips form a board)", default = "device", choices = ["device", "host"]}
+-- columns = "source_id-host device_id device_name busy_ratio flop_utilization_ratio
+-- bandwidth_utilization_ratio busy_ns window_ns window_basis total_flop total_bytes
+-- known_time_ratio device_count ceiling_name peak_flop_per_s peak_bytes_per_s scope_name
+-- peak_basis reason"
+-- device_id = "device; NULL for by=host, and if the dump sums devices"
+-- busy_ratio = "busy_ns / window_ns"
+-- flop_utilization_ratio = "DOUBLE: total_flop / (peak_flop_per_s x window_ns)"
+-- bandwidth_utilization_ratio = "DOUBLE: total_bytes / (peak_bytes_per_s x window_ns)"
+-- busy_ns = "time with a kernel running (union); without a timeline, time in operators; for a
+-- host, the sum over its devices"
+-- window_ns = "BIGINT: time of the profile; for a host, multiplied by its devices"
+-- window_basis = "VARCHAR: timeline (first start to last end of anything in the source) or
+-- operators (their time and the idle time, of all devices in the dump's sums)"
+-- known_time_ratio = "share of the operator time with known operations; unknown ones count as zero"
+-- device_count = "BIGINT: devices with work; NULL if the dump sums devices"
+-- peak_flop_per_s = "peak; for a host, that of its board if known, else the sum of its devices"
+-- peak_bytes_per_s = "peak of device memory, by the same rule"
+-- scope_name = "VARCHAR: unit of the peaks: core, package, board …, 8 x core, or TPU v3 board;
+-- reported: the profiler's device"
 with
     ops as (
         select *

@@ -4,34 +4,15 @@
 -- at the 2nd and the 98th; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
--- [parameters]
--- metric = {type = "VARCHAR", doc = "metric, e.g. infeed; default: the only one", optional =
--- true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- by = {type = "VARCHAR", doc = "label that forms the groups, e.g. batch; default: the only one
--- with several values", optional = true, chosen_by = "sweep_choice('group', $runs, $run_ids)"}
--- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
--- default: all", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
--- [columns]
--- group_value = {type = "VARCHAR", doc = "value of the label"}
--- median_value = {type = "DOUBLE", doc = "the median"}
--- p09_value = {type = "DOUBLE", doc = "9th percentile, lower end of the box (linear
--- interpolation)"}
--- p91_value = {type = "DOUBLE", doc = "91st percentile, upper end of the box"}
--- p02_value = {type = "DOUBLE", doc = "2nd percentile, end of the lower whisker"}
--- p98_value = {type = "DOUBLE", doc = "98th percentile, end of the upper whisker"}
--- known_count = {type = "BIGINT", doc = "configurations with a number"}
--- configuration_count = {type = "BIGINT", doc = "configurations in the group"}
--- failed_count = {type = "BIGINT", doc = "of those the failed ones"}
--- outlier_count = {type = "BIGINT", doc = "numbers below the 2nd or above the 98th percentile"}
--- min_value = {type = "DOUBLE", doc = "the least"}
--- max_value = {type = "DOUBLE", doc = "the largest"}
--- mean_value = {type = "DOUBLE", doc = "the mean"}
--- group_number = {type = "DOUBLE", doc = "label value as a number; NULL if it is not a number"}
--- group_name = {type = "VARCHAR", doc = "the label"}
--- metric_name = {type = "VARCHAR", doc = "the metric"}
--- unit = {type = "VARCHAR", doc = "unit, if recorded"}
+-- parameters = "metric by-group fixed runs run_ids"
+-- columns = "group_value median_value p09_value p91_value p02_value p98_value known_count
+-- configuration_count failed_count outlier_count min_value max_value mean_value group_number
+-- group_name metric_name unit"
+-- p09_value = "DOUBLE: 9th percentile, lower end of the box (linear interpolation)"
+-- p91_value = "DOUBLE: 91st percentile, upper end of the box"
+-- known_count = "BIGINT: configurations with a number"
+-- outlier_count = "BIGINT: numbers below the 2nd or above the 98th percentile"
+-- mean_value = "DOUBLE: the mean"
 with
     known as (
         from sweep_unknown('label', $by)

@@ -3,22 +3,14 @@
 -- source = "Javed 2019, sect. 4.2 and 5.2 (Fig. 10, 15)"
 -- needs = ["measurement"]
 -- depends = ["event_quantity", "figure_set", "run_title", "whole_sum", "first_reason"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what is summed: run, source (a file) or measurement", default =
--- "run", choices = ["run", "source", "measurement"]}
--- [columns]
--- name = {type = "VARCHAR", doc = "run, file, or measured program"}
--- precision_name = {type = "VARCHAR", doc = "fp64, fp32, fp16 or any (not distinguished)"}
--- width_name = {type = "VARCHAR", doc = "scalar, 128, 256, 512 bits, scalable or any"}
--- inst_count = {type = "DOUBLE", doc = "instructions; an FMA counts as two; NULL if not counted"}
--- inst_share_ratio = {type = "DOUBLE", doc = "share of all floating-point instructions; NULL
--- unless all were counted"}
--- total_flop = {type = "DOUBLE", doc = "their operations"}
--- flop_share_ratio = {type = "DOUBLE", doc = "share of all operations; NULL unless all were
--- counted"}
--- reason = {type = "VARCHAR", doc = "why they are NULL"}
--- run_id = {type = "VARCHAR", doc = "run"}
+-- parameters = "run_id-all by-file"
+-- columns = "name-measured precision_name width_name inst_count inst_share_ratio total_flop-row
+-- flop_share_ratio reason run_id"
+-- precision_name = "fp64, fp32, fp16 or any (not distinguished)"
+-- width_name = "scalar, 128, 256, 512 bits, scalable or any"
+-- inst_count = "DOUBLE: instructions; an FMA counts as two; NULL if not counted"
+-- inst_share_ratio = "DOUBLE: share of all floating-point instructions; NULL unless all were
+-- counted"
 with
     counted as (
         select * from event_quantity($run_id, 'measurement', false) where quantity_kind = 'flop'

@@ -4,25 +4,15 @@
 -- other waits"
 -- needs = ["attribution"]
 -- depends = ["gap_part", "device_rank"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- gap_kind = {type = "VARCHAR", doc = "cause: data_loading, synchronisation, host, launch, graph,
--- communication, copy, stream, queue or unknown"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / elapsed_ns"}
--- idle_share_ratio = {type = "DOUBLE", doc = "total_ns / idle time of the device"}
--- total_ns = {type = "BIGINT", doc = "idle time of this cause; sums to the idle time of the
--- device"}
--- gap_count = {type = "BIGINT", doc = "gaps with this cause; a gap can have several"}
--- mean_ns = {type = "DOUBLE", doc = "total_ns / gap_count"}
--- max_ns = {type = "BIGINT", doc = "most in one gap"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
--- the last end of work on any device of the source"}
--- reason = {type = "VARCHAR", doc = "of unknown: why"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
+-- parameters = "run_id phase"
+-- columns = "rank_index device_id gap_kind share_ratio idle_share_ratio total_ns gap_count
+-- mean_ns max_ns elapsed_ns reason-gap source_id-rank"
+-- share_ratio = "total_ns / elapsed_ns"
+-- idle_share_ratio = "DOUBLE: total_ns / idle time of the device"
+-- total_ns = "idle time of this cause; sums to the idle time of the device"
+-- gap_count = "BIGINT: gaps with this cause; a gap can have several"
+-- mean_ns = "total_ns / gap_count"
+-- max_ns = "most in one gap"
 with
     kinds as (
         select

@@ -4,35 +4,21 @@
 -- needs = ["run"]
 -- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_table", "sweep_units",
 -- "sweep_unknown"]
--- [parameters]
+-- parameters = "x y metric fixed rule runs run_ids"
 -- x = {type = "VARCHAR", doc = "label across, e.g. node", chosen_by = "sweep_choice('label',
 -- $runs, $run_ids)"}
 -- y = {type = "VARCHAR", doc = "label up, e.g. batch", chosen_by = "sweep_choice('label', $runs,
 -- $run_ids)"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. flops; default: the only one", optional = true,
--- chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
--- default: all", optional = true}
--- rule = {type = "VARCHAR", doc = "for several configurations in one cell: one (refuse them),
--- mean, median, min or max", default = "one", choices = ["one", "mean", "median", "min", "max"]}
--- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
--- [columns]
--- x_value = {type = "VARCHAR", doc = "label value on the x axis"}
--- y_value = {type = "VARCHAR", doc = "value of the label up"}
--- metric_value = {type = "DOUBLE", doc = "metric by the rule; NULL if no configuration of the
--- cell has it"}
--- configuration_count = {type = "BIGINT", doc = "configurations in the cell"}
--- failed_count = {type = "BIGINT", doc = "of those the failed ones"}
--- reason = {type = "VARCHAR", doc = "why metric_value is NULL or incomplete"}
--- least_metric_value = {type = "DOUBLE", doc = "the least of the cell"}
--- most_metric_value = {type = "DOUBLE", doc = "the most of the cell"}
--- x_number = {type = "DOUBLE", doc = "x value as a number; NULL if it is not a number"}
--- y_number = {type = "DOUBLE", doc = "y value as a number; NULL if it is not a number"}
--- x_name = {type = "VARCHAR", doc = "the label across"}
--- y_name = {type = "VARCHAR", doc = "the label up"}
--- metric_name = {type = "VARCHAR", doc = "the metric"}
--- unit = {type = "VARCHAR", doc = "unit, if recorded"}
+-- rule = "for several configurations in one cell: one (refuse them), mean, median, min or max"
+-- columns = "x_value y_value metric_value configuration_count failed_count reason
+-- least_metric_value most_metric_value x_number y_number x_name y_name metric_name unit"
+-- x_value = "VARCHAR: label value on the x axis"
+-- y_value = "VARCHAR: value of the label up"
+-- metric_value = "metric by the rule; NULL if no configuration of the cell has it"
+-- x_number = "DOUBLE: x value as a number; NULL if it is not a number"
+-- y_number = "DOUBLE: y value as a number; NULL if it is not a number"
+-- x_name = "VARCHAR: the label across"
+-- y_name = "VARCHAR: the label up"
 with
     known as (
         from sweep_unknown('label', $x)

@@ -4,33 +4,28 @@
 -- section Steps and input"
 -- needs = ["step"]
 -- depends = ["first_reason"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row is: device (all its steps) or step", default =
--- "device", choices = ["device", "step"]}
+-- parameters = "run_id by host_bound_share metric"
+-- by = {doc = "what a row is: device (all its steps) or step", default = "device", choices =
+-- ["device", "step"]}
 -- host_bound_share = {type = "DOUBLE", doc = "share of waiting above which a step is host-bound;
 -- TensorFlow's profiler calls it input-bound from 0.05 and highly input-bound from 0.2", default
 -- = 0.2}
 -- metric = {type = "VARCHAR", doc = "for a table of results: metric with the share of waiting",
 -- default = "infeed"}
--- [columns]
--- source_id = {type = "VARCHAR", doc = "source (host)"}
--- device_id = {type = "BIGINT", doc = "device (a core of a TPU v2 or v3); NULL if the profiler
--- sums devices"}
--- step_index = {type = "BIGINT", doc = "for by=step: step number; for a table of results, its row"}
--- infeed_ratio = {type = "DOUBLE", doc = "infeed_ns / step_ns over steps with both known; for a
--- table of results with by=step"}
--- infeed_ns = {type = "BIGINT", doc = "time that the device waits for input, including copies
--- from the host"}
--- step_ns = {type = "BIGINT", doc = "time of the steps"}
--- step_count = {type = "BIGINT", doc = "steps"}
--- known_count = {type = "BIGINT", doc = "steps with known waiting and time"}
--- host_bound_count = {type = "BIGINT", doc = "host-bound steps among step_count"}
--- min_ratio = {type = "DOUBLE", doc = "least share of a step"}
--- max_ratio = {type = "DOUBLE", doc = "largest share of a step"}
--- basis_kind = {type = "VARCHAR", doc = "parts (the profiler's breakdown of steps), timeline
--- (infeed operations in the device's steps) or table (of results)"}
--- reason = {type = "VARCHAR", doc = "why infeed_ratio is NULL or incomplete"}
+-- columns = "source_id-host device_id step_index infeed_ratio infeed_ns step_ns step_count
+-- known_count host_bound_count min_ratio max_ratio basis_kind reason"
+-- device_id = "device (a core of a TPU v2 or v3); NULL if the profiler sums devices"
+-- step_index = "for by=step: step number; for a table of results, its row"
+-- infeed_ratio = "DOUBLE: infeed_ns / step_ns over steps with both known; for a table of results
+-- with by=step"
+-- infeed_ns = "BIGINT: time that the device waits for input, including copies from the host"
+-- step_ns = "BIGINT: time of the steps"
+-- known_count = "BIGINT: steps with known waiting and time"
+-- host_bound_count = "BIGINT: host-bound steps among step_count"
+-- min_ratio = "DOUBLE: least share of a step"
+-- max_ratio = "DOUBLE: largest share of a step"
+-- basis_kind = "parts (the profiler's breakdown of steps), timeline (infeed operations in the
+-- device's steps) or table (of results)"
 with
     steps as (
         select source_id, device_id, step_kind, step_index, start_ns, dur_ns

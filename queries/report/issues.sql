@@ -2,20 +2,19 @@
 -- source = "table ingest_issue; view peak_conflict: profiler peaks that differ from the data sheet"
 -- needs = ["source_file"]
 -- depends = ["peak_conflict"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for every run"}
--- [columns]
--- severity_kind = {type = "VARCHAR", doc = "error (data was lost), warning or info"}
--- message = {type = "VARCHAR", doc = "what was found"}
--- file_name = {type = "VARCHAR", doc = "file"}
--- run_name = {type = "VARCHAR", doc = "run"}
--- occurrence_count = {type = "BIGINT", doc = "how often"}
--- skipped_event_count = {type = "BIGINT", doc = "events without a row because of it"}
--- lost_bytes = {type = "BIGINT", doc = "bytes that gave no event"}
--- first_offset_bytes = {type = "BIGINT", doc = "first offset in the decompressed content"}
--- advice = {type = "VARCHAR", doc = "what to do about it"}
--- origin_kind = {type = "VARCHAR", doc = "recording (by the profiler) or import (by tracekit)"}
--- code = {type = "VARCHAR", doc = "short name of the issue"}
+-- parameters = "run_id"
+-- run_id = "run; NULL for every run"
+-- columns = "severity_kind message file_name run_name occurrence_count skipped_event_count
+-- lost_bytes first_offset_bytes advice origin_kind code"
+-- severity_kind = "VARCHAR: error (data was lost), warning or info"
+-- message = "VARCHAR: what was found"
+-- occurrence_count = "how often"
+-- skipped_event_count = "BIGINT: events without a row because of it"
+-- lost_bytes = "BIGINT: bytes that gave no event"
+-- first_offset_bytes = "BIGINT: first offset in the decompressed content"
+-- advice = "VARCHAR: what to do about it"
+-- origin_kind = "recording (by the profiler) or import (by tracekit)"
+-- code = "VARCHAR: short name of the issue"
 with
     met as (
         select

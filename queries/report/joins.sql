@@ -2,29 +2,21 @@
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["kernel_launch"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "timeline run by id; default: all", optional = true}
--- [columns]
--- run_name = {type = "VARCHAR", doc = "run of the timeline"}
--- counter_run_name = {type = "VARCHAR", doc = "name of the counter run when it was joined"}
--- matched_ratio = {type = "DOUBLE", doc = "share of the timeline's launches with counters"}
--- matched_time_ratio = {type = "DOUBLE", doc = "share of its kernel time"}
--- ordered_time_ratio = {type = "DOUBLE", doc = "share of its kernel time matched by sequence:
--- each launch has its own counters"}
--- launch_count = {type = "BIGINT", doc = "launches of the timeline"}
--- sequence_count = {type = "BIGINT", doc = "launches matched by function, grid, block and
--- position in the launch order"}
--- shape_count = {type = "BIGINT", doc = "launches matched by function, grid and block: counters
--- are the mean of all matches"}
--- name_count = {type = "BIGINT", doc = "launches matched only by function, because one side has
--- no grid"}
--- counter_launch_count = {type = "BIGINT", doc = "counted launches"}
--- used_ratio = {type = "DOUBLE", doc = "share of the counted launches with a match"}
--- reason = {type = "VARCHAR", doc = "why launches have no counters (the reason of most launches),
--- or a warning"}
--- joined_at = {type = "TIMESTAMP", doc = "when they were joined"}
--- run_id = {type = "VARCHAR", doc = "id of the timeline's run"}
--- counter_run_id = {type = "VARCHAR", doc = "id of the counter run"}
+-- parameters = "run_id-timeline"
+-- run_id-timeline = {type = "VARCHAR", doc = "timeline run by id; default: all", optional = true}
+-- columns = "run_name counter_run_name matched_ratio matched_time_ratio ordered_time_ratio
+-- launch_count sequence_count shape_count name_count counter_launch_count used_ratio reason
+-- joined_at run_id counter_run_id"
+-- counter_run_name = "VARCHAR: name of the counter run when it was joined"
+-- matched_time_ratio = "DOUBLE: share of its kernel time"
+-- ordered_time_ratio = "DOUBLE: share of its kernel time matched by sequence: each launch has its
+-- own counters"
+-- counter_launch_count = "BIGINT: counted launches"
+-- used_ratio = "DOUBLE: share of the counted launches with a match"
+-- reason = "why launches have no counters (the reason of most launches), or a warning"
+-- joined_at = "TIMESTAMP: when they were joined"
+-- run_id = "id of the timeline's run"
+-- counter_run_id = "VARCHAR: id of the counter run"
 with
     parts as (
         select

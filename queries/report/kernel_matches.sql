@@ -3,25 +3,13 @@
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["joined_kernel"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- [columns]
--- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / sum of all kernel durations"}
--- matched_ratio = {type = "DOUBLE", doc = "share of its launches with counters"}
--- total_ns = {type = "BIGINT", doc = "time in the timeline"}
--- launch_count = {type = "BIGINT", doc = "launches"}
--- sequence_count = {type = "BIGINT", doc = "launches matched by function, grid, block and
--- position in the launch order"}
--- shape_count = {type = "BIGINT", doc = "launches matched by function, grid and block"}
--- name_count = {type = "BIGINT", doc = "launches matched only by function, because one side has
--- no grid"}
--- fit_count = {type = "BIGINT", doc = "maximum number of counter launches averaged for a launch;
--- 1 if matched by order"}
--- flop_spread_ratio = {type = "DOUBLE", doc = "largest (max - min) / mean of their operations"}
--- dram_spread_ratio = {type = "DOUBLE", doc = "largest (max - min) / mean of their device memory
--- bytes"}
--- reason = {type = "VARCHAR", doc = "why launches have no counters"}
+-- parameters = "run_id"
+-- columns = "name share_ratio-kernels matched_ratio total_ns launch_count sequence_count
+-- shape_count name_count fit_count flop_spread_ratio dram_spread_ratio reason"
+-- total_ns = "time in the timeline"
+-- fit_count = "BIGINT: maximum number of counter launches averaged for a launch; 1 if matched by
+-- order"
+-- reason = "why launches have no counters"
 select
     name,
     ratio(sum(dur_ns), sum(sum(dur_ns)) over ()) as share_ratio,

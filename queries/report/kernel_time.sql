@@ -2,20 +2,13 @@
 -- source = "Zhu 2018 (TBD), Tables V and VI: duration as share of total kernel time"
 -- needs = ["kernel"]
 -- depends = ["kernel_launch", "step_window"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M: only kernels launched in these steps",
--- default = "all"}
--- [columns]
--- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- launch_count = {type = "BIGINT", doc = "launches"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations; overlapping kernels each count in
--- full"}
--- mean_ns = {type = "DOUBLE", doc = "mean duration"}
--- min_ns = {type = "BIGINT", doc = "shortest launch recorded individually"}
--- max_ns = {type = "BIGINT", doc = "longest launch recorded individually"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / sum of all kernel durations of the run or of
--- these steps"}
+-- parameters = "run_id phase"
+-- phase = "all, stable or N..M: only kernels launched in these steps"
+-- columns = "name launch_count total_ns mean_ns min_ns max_ns share_ratio"
+-- total_ns = "sum of the durations; overlapping kernels each count in full"
+-- min_ns = "shortest launch recorded individually"
+-- max_ns = "longest launch recorded individually"
+-- share_ratio = "total_ns / sum of all kernel durations of the run or of these steps"
 with
     of_steps as (
         select source_id, event_id

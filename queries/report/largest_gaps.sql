@@ -2,27 +2,21 @@
 -- source = "docs/metrics.md, section gaps"
 -- needs = ["attribution"]
 -- depends = ["gap_part", "device_work", "device_rank"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- top = {type = "BIGINT", doc = "how many", default = 20}
--- [columns]
--- gap_ns = {type = "BIGINT", doc = "duration of the gap"}
--- gap_kind = {type = "VARCHAR", doc = "cause of most of the gap, as in gaps"}
--- kind_ns = {type = "BIGINT", doc = "how much of it did"}
--- op_name = {type = "VARCHAR", doc = "operator that launched the next work"}
--- next_name = {type = "VARCHAR", doc = "next work; NULL if none"}
--- previous_name = {type = "VARCHAR", doc = "work that ended at the start of the gap; NULL if none"}
--- launch_name = {type = "VARCHAR", doc = "call that launched the next work"}
--- step_index = {type = "BIGINT", doc = "step that launched the next work"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- offset_ns = {type = "BIGINT", doc = "start of the gap after the start of the steps"}
--- next_event_id = {type = "BIGINT", doc = "next work: kernel.event_id or transfer.event_id"}
--- launch_event_id = {type = "BIGINT", doc = "call that launched it: slice.event_id"}
--- start_ns = {type = "BIGINT", doc = "start of the gap, on the clock of the source"}
--- reason = {type = "VARCHAR", doc = "of unknown: why"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
+-- parameters = "run_id phase top"
+-- top = {default = 20}
+-- columns = "gap_ns gap_kind kind_ns op_name next_name previous_name launch_name step_index
+-- rank_index device_id offset_ns next_event_id launch_event_id start_ns reason-gap
+-- source_id-rank"
+-- gap_ns = "BIGINT: duration of the gap"
+-- gap_kind = "cause of most of the gap, as in gaps"
+-- kind_ns = "BIGINT: how much of it did"
+-- op_name = "operator that launched the next work"
+-- next_name = "VARCHAR: next work; NULL if none"
+-- previous_name = "VARCHAR: work that ended at the start of the gap; NULL if none"
+-- step_index = "step that launched the next work"
+-- offset_ns = "BIGINT: start of the gap after the start of the steps"
+-- next_event_id = "next work: kernel.event_id or transfer.event_id"
+-- start_ns = "start of the gap, on the clock of the source"
 with
     longest as materialized(
         select

@@ -5,54 +5,39 @@
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_gap", "work_by_name", "device_peak",
 -- "device_rank", "whole_sum"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- by = {type = "VARCHAR", doc = "what a row is: device (per source) or name (a kernel, over all
--- devices and sources)", default = "device", choices = ["device", "name"]}
--- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; default: that of the device",
--- optional = true}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "for by=device: rank; NULL if unknown"}
--- device_id = {type = "BIGINT", doc = "for by=device: device; NULL if unknown"}
--- name = {type = "VARCHAR", doc = "for by=name: kernel; a graph launch counts for its first
--- kernel"}
--- lower_ratio = {type = "DOUBLE", doc = "lower_ns / elapsed_ns"}
--- upper_ratio = {type = "DOUBLE", doc = "upper_ns / elapsed_ns; above 1 if calls overlap with
--- work or each other"}
--- lower_ns = {type = "BIGINT", doc = "device idle time during the launch call of the next kernel"}
--- upper_ns = {type = "BIGINT", doc = "call_ns + delay_ns"}
--- launch_count = {type = "BIGINT", doc = "N: launch calls; a graph launch counts once"}
--- coverage_ratio = {type = "DOUBLE", doc = "share of the kernels with a launch in the file"}
--- mean_launch_ns = {type = "DOUBLE", doc = "call_ns / launch_count"}
--- launches_per_step = {type = "DOUBLE", doc = "launch calls in steps / steps with launches"}
--- mean_queue_depth = {type = "DOUBLE", doc = "launched kernels waiting to start, mean over the
--- time"}
--- max_queue_depth = {type = "BIGINT", doc = "maximum of waiting kernels on one device"}
--- mean_delay_ns = {type = "DOUBLE", doc = "mean time from the end of a call to the start of its
--- first kernel, including waits for other work; without negative delays"}
--- call_ns = {type = "BIGINT", doc = "sum of the durations of the launch calls"}
--- delay_ns = {type = "BIGINT", doc = "time from the end of a call to the start of its first
--- kernel, while the device was idle"}
--- overhead_ns = {type = "DOUBLE", doc = "N x L: launch_count x per_launch_ns"}
--- per_launch_ns = {type = "DOUBLE", doc = "L: time of one launch on this device"}
--- kernel_count = {type = "BIGINT", doc = "kernels"}
--- graph_launch_count = {type = "BIGINT", doc = "calls that launched several kernels, copies or
--- memsets"}
--- coverage_time_ratio = {type = "DOUBLE", doc = "share of the kernel time with a launch in the
--- file"}
--- negative_delay_count = {type = "BIGINT", doc = "calls whose first kernel started before they
--- returned (no delay)"}
--- disagreeing_count = {type = "BIGINT", doc = "calls whose first kernel started before the call:
--- host and device clocks disagree"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for by=name, summed over devices"}
--- total_flop = {type = "DOUBLE", doc = "operations, FP16 packed, by counters of the run; NULL
--- unless known for every kernel"}
--- overhead_ceiling_flop_per_s = {type = "DOUBLE", doc = "operations / (N x L): maximum rate
--- allowed by launches"}
--- reason = {type = "VARCHAR", doc = "why the bounds are NULL or incomplete"}
--- overhead_reason = {type = "VARCHAR", doc = "why overhead_ns or the ceiling is NULL"}
--- source_id = {type = "VARCHAR", doc = "for by=device: source (one rank of a job)"}
+-- parameters = "run_id phase by launch_overhead_ns"
+-- by = {doc = "what a row is: device (per source) or name (a kernel, over all devices and
+-- sources)", default = "device", choices = ["device", "name"]}
+-- columns = "rank_index device_id name lower_ratio upper_ratio lower_ns upper_ns launch_count
+-- coverage_ratio mean_launch_ns launches_per_step mean_queue_depth max_queue_depth mean_delay_ns
+-- call_ns delay_ns overhead_ns-launches per_launch_ns kernel_count graph_launch_count
+-- coverage_time_ratio negative_delay_count disagreeing_count elapsed_ns total_flop
+-- overhead_ceiling_flop_per_s reason overhead_reason source_id-rank"
+-- name = "for by=name: kernel; a graph launch counts for its first kernel"
+-- lower_ratio = "DOUBLE: lower_ns / elapsed_ns"
+-- upper_ratio = "DOUBLE: upper_ns / elapsed_ns; above 1 if calls overlap with work or each other"
+-- lower_ns = "BIGINT: device idle time during the launch call of the next kernel"
+-- upper_ns = "BIGINT: call_ns + delay_ns"
+-- launch_count = "N: launch calls; a graph launch counts once"
+-- coverage_ratio = "DOUBLE: share of the kernels with a launch in the file"
+-- mean_launch_ns = "DOUBLE: call_ns / launch_count"
+-- launches_per_step = "DOUBLE: launch calls in steps / steps with launches"
+-- mean_queue_depth = "DOUBLE: launched kernels waiting to start, mean over the time"
+-- max_queue_depth = "BIGINT: maximum of waiting kernels on one device"
+-- mean_delay_ns = "DOUBLE: mean time from the end of a call to the start of its first kernel,
+-- including waits for other work; without negative delays"
+-- call_ns = "BIGINT: sum of the durations of the launch calls"
+-- delay_ns = "BIGINT: time from the end of a call to the start of its first kernel, while the
+-- device was idle"
+-- graph_launch_count = "BIGINT: calls that launched several kernels, copies or memsets"
+-- coverage_time_ratio = "DOUBLE: share of the kernel time with a launch in the file"
+-- negative_delay_count = "BIGINT: calls whose first kernel started before they returned (no delay)"
+-- disagreeing_count = "BIGINT: calls whose first kernel started before the call: host and device
+-- clocks disagree"
+-- elapsed_ns = "time of the steps; for by=name, summed over devices"
+-- total_flop = "operations, FP16 packed, by counters of the run; NULL unless known for every
+-- kernel"
+-- overhead_reason = "VARCHAR: why overhead_ns or the ceiling is NULL"
 with
     windows as materialized(select * from step_window($run_id, $phase)),
     kernels as materialized(

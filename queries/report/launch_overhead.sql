@@ -4,45 +4,16 @@
 -- (N L), peak x L"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "mean_over", "roof_of", "busy_what", "whole_sum"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a row is: name (a kernel), launch, run or label (one of its
--- values)", default = "name", choices = ["name", "launch", "run", "label"]}
--- label = {type = "VARCHAR", doc = "label for by=label, e.g. batch", optional = true}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
--- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
--- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
--- ["arithmetic", "packed", "scalar"]}
--- latency_below = {type = "DOUBLE", doc = "share of every roof below which a kernel is
--- latency-bound", default = 0.6}
--- launch_overhead_ns = {type = "DOUBLE", doc = "time of one launch; default: that of the device",
--- optional = true}
--- [columns]
--- name = {type = "VARCHAR", doc = "kernel, run or label value; (all) for all"}
--- launch_count = {type = "BIGINT", doc = "N: launches"}
--- bound_kind = {type = "VARCHAR", doc = "overhead, latency (far from every roof), bandwidth or
--- compute; NULL if a time is unknown"}
--- per_launch_ns = {type = "DOUBLE", doc = "L: time of one launch"}
--- overhead_ns = {type = "DOUBLE", doc = "N x L"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
--- bandwidth_ns = {type = "DOUBLE", doc = "time of the device memory traffic at peak"}
--- total_ns = {type = "BIGINT", doc = "measured time: sum of the durations"}
--- overhead_ceiling_flop_per_s = {type = "DOUBLE", doc = "operations / (N x L): maximum rate
--- allowed by launches"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "operations / compute_ns: peak of this mix of
--- precisions"}
--- least_flop = {type = "DOUBLE", doc = "peak x L: operations per launch above which it is not
--- overhead-bound"}
--- total_flop = {type = "DOUBLE", doc = "operations, FP16 by its convention"}
--- total_bytes = {type = "DOUBLE", doc = "bytes to and from device memory"}
--- reason = {type = "VARCHAR", doc = "why bound_kind is NULL"}
--- nearest_name = {type = "VARCHAR", doc = "resource with the longest time at peak: compute, dram,
--- l2 or l1; far from the roof, memory throughput or compute throughput if the report says that it
--- is busy"}
--- roof_ratio = {type = "DOUBLE", doc = "overhead time / total_ns; NULL unless every duration is
--- known"}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
--- is_total = {type = "BOOLEAN", doc = "the row of all of them"}
+-- parameters = "run_id-all by label fp16_convention latency_below launch_overhead_ns"
+-- columns = "name launch_count bound_kind-launches per_launch_ns overhead_ns-launches compute_ns
+-- bandwidth_ns total_ns overhead_ceiling_flop_per_s peak_flop_per_s least_flop total_flop
+-- total_bytes reason nearest_name-launches roof_ratio-overhead fp16_convention is_total"
+-- name = "kernel, run or label value; (all) for all"
+-- bandwidth_ns = "time of the device memory traffic at peak"
+-- peak_flop_per_s = "operations / compute_ns: peak of this mix of precisions"
+-- least_flop = "DOUBLE: peak x L: operations per launch above which it is not overhead-bound"
+-- total_flop = "operations, FP16 by its convention"
+-- total_bytes = "bytes to and from device memory"
 with
     grouped as (
         select

@@ -3,32 +3,23 @@
 -- source = "Awan 2017, sect. 4.3 (Fig. 3 to 7): layers and passes by platform"
 -- needs = ["calling_context"]
 -- depends = ["layer_figures", "run_group", "group_of", "whole_sum", "first_reason"]
--- [parameters]
--- by = {type = "VARCHAR", doc = "what to compare: runs, or values of a label", default = "run",
--- choices = ["run", "label"]}
--- label = {type = "VARCHAR", doc = "label for by=label, e.g. platform", optional = true}
+-- parameters = "by label baseline runs run_ids layers phase depth"
+-- by = {doc = "what to compare: runs, or values of a label", default = "run", choices = ["run",
+-- "label"]}
 -- baseline = {type = "VARCHAR", doc = "baseline run or label value; default: the first", optional
 -- = true}
--- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
 -- layers = {type = "VARCHAR", doc = "layer paths; * matches any text", default = "*"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
--- default = "all"}
--- depth = {type = "BIGINT", doc = "path components to keep, with modules below summed; default:
--- all", optional = true}
--- [columns]
--- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; (all): all layers"}
--- name = {type = "VARCHAR", doc = "run or label value"}
--- forward_ns = {type = "DOUBLE", doc = "forward time per step; mean over several runs"}
--- backward_ns = {type = "DOUBLE", doc = "backward time per step"}
--- step_ns = {type = "DOUBLE", doc = "forward, backward and other time per step"}
--- forward_factor = {type = "DOUBLE", doc = "forward_ns / forward_ns of the baseline"}
--- backward_factor = {type = "DOUBLE", doc = "backward_ns / backward_ns of the baseline"}
--- step_factor = {type = "DOUBLE", doc = "step_ns / step_ns of the baseline"}
--- reason = {type = "VARCHAR", doc = "why a time is NULL"}
--- run_count = {type = "BIGINT", doc = "runs in the mean"}
--- net_index = {type = "BIGINT", doc = "index of the net in a log, from 0"}
--- is_total = {type = "BOOLEAN", doc = "the row of all layers"}
+-- columns = "layer_path name forward_ns backward_ns step_ns forward_factor backward_factor
+-- step_factor reason run_count net_index is_total"
+-- layer_path = "layer, or modules joined by /; (all): all layers"
+-- name = "run or label value"
+-- forward_ns = "DOUBLE: forward time per step; mean over several runs"
+-- backward_ns = "DOUBLE: backward time per step"
+-- step_ns = "DOUBLE: forward, backward and other time per step"
+-- forward_factor = "DOUBLE: forward_ns / forward_ns of the baseline"
+-- backward_factor = "DOUBLE: backward_ns / backward_ns of the baseline"
+-- step_factor = "DOUBLE: step_ns / step_ns of the baseline"
+-- run_count = "BIGINT: runs in the mean"
 with
     named as (
         select

@@ -4,31 +4,21 @@
 -- type; docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank", "sampled_memory"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
--- kind = {type = "VARCHAR", doc = "kind; unknown: no rule applies; unseen: allocated before the
--- recording, or in a lost event; (all): everything"}
--- peak_bytes = {type = "BIGINT", doc = "maximum of the kind"}
--- at_peak_bytes = {type = "BIGINT", doc = "bytes of the kind at the first overall peak"}
--- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / overall peak; if known blocks exceed the
--- total, / the known blocks"}
--- allocation_count = {type = "BIGINT", doc = "blocks allocated"}
--- allocated_bytes = {type = "BIGINT", doc = "their bytes"}
--- allocated_step_bytes = {type = "DOUBLE", doc = "bytes allocated per step: mean over the steps"}
--- reserved_peak_bytes = {type = "BIGINT", doc = "for all kinds: maximum reserved by the allocator"}
--- reserved_at_peak_bytes = {type = "BIGINT", doc = "for all kinds: reserved at the time of
--- at_peak_bytes"}
--- unused_at_peak_bytes = {type = "BIGINT", doc = "for all kinds: reserved but not allocated then
--- (fragmentation)"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL, or what it leaves out"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- process_id = {type = "BIGINT", doc = "process of the allocator"}
--- is_total = {type = "BOOLEAN", doc = "whether the row has all kinds of a device"}
+-- parameters = "run_id phase"
+-- columns = "rank_index device_kind device_id-memory kind peak_bytes at_peak_bytes share_ratio
+-- allocation_count allocated_bytes allocated_step_bytes reserved_peak_bytes
+-- reserved_at_peak_bytes unused_at_peak_bytes reason source_id-rank process_id is_total"
+-- kind = "VARCHAR: kind; unknown: no rule applies; unseen: allocated before the recording, or in
+-- a lost event; (all): everything"
+-- peak_bytes = "BIGINT: maximum of the kind"
+-- at_peak_bytes = "BIGINT: bytes of the kind at the first overall peak"
+-- share_ratio = "at_peak_bytes / overall peak; if known blocks exceed the total, / the known
+-- blocks"
+-- allocated_step_bytes = "DOUBLE: bytes allocated per step: mean over the steps"
+-- reserved_peak_bytes = "BIGINT: for all kinds: maximum reserved by the allocator"
+-- reserved_at_peak_bytes = "BIGINT: for all kinds: reserved at the time of at_peak_bytes"
+-- unused_at_peak_bytes = "BIGINT: for all kinds: reserved but not allocated then (fragmentation)"
+-- is_total = "the row of all kinds of a device"
 with
     levels as materialized(select * from memory_level($run_id, $phase)),
     kinds as (

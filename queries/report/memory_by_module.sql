@@ -2,24 +2,16 @@
 -- source = "Zhu 2018 (TBD), sect. IV-D (feature maps); docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "calling_context", "memory_event"]
 -- depends = ["memory_level"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- kind = {type = "VARCHAR", doc = "which kind", default = "feature_maps", choices =
+-- parameters = "run_id phase kind"
+-- kind = {type = "VARCHAR", doc = "memory kind to show", default = "feature_maps", choices =
 -- ["feature_maps", "weights", "weight_gradients", "optimizer_state", "workspace", "temporary",
 -- "input", "other", "unknown"]}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
--- module_path = {type = "VARCHAR", doc = "modules from the outermost in; NULL if unknown"}
--- at_peak_bytes = {type = "BIGINT", doc = "bytes held at the first peak of the kind"}
--- share_ratio = {type = "DOUBLE", doc = "at_peak_bytes / at_peak_bytes of all modules"}
--- largest_bytes = {type = "BIGINT", doc = "its largest block"}
--- allocation_count = {type = "BIGINT", doc = "blocks allocated"}
--- allocated_bytes = {type = "BIGINT", doc = "their bytes"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- process_id = {type = "BIGINT", doc = "process of the allocator"}
+-- columns = "rank_index device_kind device_id-memory module_path at_peak_bytes share_ratio
+-- largest_bytes allocation_count allocated_bytes source_id-rank process_id"
+-- module_path = "VARCHAR: modules from the outermost in; NULL if unknown"
+-- at_peak_bytes = "BIGINT: bytes held at the first peak of the kind"
+-- share_ratio = "at_peak_bytes / at_peak_bytes of all modules"
+-- largest_bytes = "BIGINT: its largest block"
 with
     levels as materialized(select * from memory_level($run_id, $phase) where kind = $kind),
     contexts as materialized(

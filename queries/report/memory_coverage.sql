@@ -3,29 +3,22 @@
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "memory_event"]
 -- depends = ["memory_kind", "sampled_memory"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
--- event_count = {type = "BIGINT", doc = "allocations and releases in the file"}
--- block_count = {type = "BIGINT", doc = "blocks in these events; NULL without addresses"}
--- whole_count = {type = "BIGINT", doc = "blocks with allocation and release"}
--- held_count = {type = "BIGINT", doc = "blocks not released in the file"}
--- begun_before_count = {type = "BIGINT", doc = "blocks whose allocation is not in the file"}
--- lost_release_count = {type = "BIGINT", doc = "blocks whose address is reused before a release"}
--- unequal_count = {type = "BIGINT", doc = "releases with another size than the allocation"}
--- kind_known_ratio = {type = "DOUBLE", doc = "bytes of blocks with known kind / bytes of all
--- allocated blocks"}
--- before_bytes = {type = "BIGINT", doc = "total before the first event (allocated before the
--- recording); NULL if the file has no totals"}
--- unaccounted_count = {type = "BIGINT", doc = "events where the change of the total is not their
--- size"}
--- unaccounted_bytes = {type = "BIGINT", doc = "bytes of those differences: missing events"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- process_id = {type = "BIGINT", doc = "process of the allocator"}
+-- parameters = "run_id"
+-- columns = "rank_index device_kind device_id-memory event_count block_count whole_count
+-- held_count begun_before_count lost_release_count unequal_count kind_known_ratio before_bytes
+-- unaccounted_count unaccounted_bytes reason source_id-rank process_id"
+-- event_count = "allocations and releases in the file"
+-- block_count = "BIGINT: blocks in these events; NULL without addresses"
+-- whole_count = "BIGINT: blocks with allocation and release"
+-- held_count = "BIGINT: blocks not released in the file"
+-- begun_before_count = "BIGINT: blocks whose allocation is not in the file"
+-- lost_release_count = "BIGINT: blocks whose address is reused before a release"
+-- unequal_count = "BIGINT: releases with another size than the allocation"
+-- kind_known_ratio = "DOUBLE: bytes of blocks with known kind / bytes of all allocated blocks"
+-- before_bytes = "BIGINT: total before the first event (allocated before the recording); NULL if
+-- the file has no totals"
+-- unaccounted_count = "BIGINT: events where the change of the total is not their size"
+-- unaccounted_bytes = "BIGINT: bytes of those differences: missing events"
 with
     events as materialized(select * from memory_event where run_id = $run_id),
     blocks as materialized(from memory_kind($run_id)),

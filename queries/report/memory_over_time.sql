@@ -2,22 +2,15 @@
 -- source = "docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
 -- depends = ["memory_level", "memory_kind_rank"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
+-- parameters = "run_id phase points"
 -- points = {type = "BIGINT", doc = "stretches of time", default = 200}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_kind = {type = "VARCHAR", doc = "cpu, cuda, hip, xpu …"}
--- device_id = {type = "BIGINT", doc = "device; NULL for host memory"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the peak, after the first memory event of the
--- source in these steps"}
--- kind = {type = "VARCHAR", doc = "as memory_by_kind has it"}
--- allocated_bytes = {type = "BIGINT", doc = "bytes of the kind at that time"}
--- is_peak = {type = "BOOLEAN", doc = "whether this is the overall peak"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
--- process_id = {type = "BIGINT", doc = "process of the allocator"}
--- time_ns = {type = "BIGINT", doc = "time of the peak, in ns after source_file.base_time_ns"}
+-- columns = "rank_index device_kind device_id-memory elapsed_ns kind allocated_bytes is_peak
+-- source_id-rank process_id time_ns"
+-- elapsed_ns = "time of the peak, after the first memory event of the source in these steps"
+-- kind = "VARCHAR: as in memory_by_kind"
+-- allocated_bytes = "bytes of the kind at that time"
+-- is_peak = "BOOLEAN: whether this is the overall peak"
+-- time_ns = "time of the peak, in ns after source_file.base_time_ns"
 with
     levels as materialized(select * from memory_level($run_id, $phase)),
     spans as (

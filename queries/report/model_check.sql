@@ -3,26 +3,17 @@
 -- source = "docs/metrics.md, section Counters joined to a timeline: modeled / measured"
 -- needs = ["kernel_match"]
 -- depends = ["attributed_op_work", "whole_sum"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
--- default = "all"}
--- [columns]
--- name = {type = "VARCHAR", doc = "operator"}
--- input_dims = {type = "VARCHAR", doc = "argument shapes as recorded"}
--- flop_factor = {type = "DOUBLE", doc = "modeled / measured operations"}
--- bytes_factor = {type = "DOUBLE", doc = "modeled / measured bytes; below 1, more than the
--- minimum was moved; above 1, caches hold data that the model reads from memory"}
--- modelled_flop = {type = "DOUBLE", doc = "operations by the model"}
--- measured_flop = {type = "DOUBLE", doc = "operations by counters, including tensor cores (not on
--- integers)"}
--- modelled_bytes = {type = "DOUBLE", doc = "bytes with each input and result counted once"}
--- measured_bytes = {type = "DOUBLE", doc = "bytes of device memory"}
--- total_ns = {type = "BIGINT", doc = "time of its kernels, copies and memsets"}
--- call_count = {type = "BIGINT", doc = "calls"}
--- family_name = {type = "VARCHAR", doc = "model family; NULL without a model"}
--- input_types = {type = "VARCHAR", doc = "types of its arguments"}
--- reason = {type = "VARCHAR", doc = "why a factor is NULL"}
+-- parameters = "run_id phase"
+-- columns = "name-operator input_dims flop_factor bytes_factor modelled_flop measured_flop
+-- modelled_bytes measured_bytes total_ns call_count family_name input_types reason"
+-- flop_factor = "DOUBLE: modeled / measured operations"
+-- bytes_factor = "DOUBLE: modeled / measured bytes; below 1, more than the minimum was moved;
+-- above 1, caches hold data that the model reads from memory"
+-- modelled_flop = "DOUBLE: operations by the model"
+-- measured_flop = "DOUBLE: operations by counters, including tensor cores (not on integers)"
+-- modelled_bytes = "DOUBLE: bytes with each input and result counted once"
+-- measured_bytes = "DOUBLE: bytes of device memory"
+-- total_ns = "time of its kernels, copies and memsets"
 with
     modelled as (from attributed_op_work($run_id, $phase, 'modelled')),
     measured as (from attributed_op_work($run_id, $phase, 'measured')),

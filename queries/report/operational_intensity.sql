@@ -3,42 +3,21 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III; Javed 2019, sect. 3"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "level_traffic", "one_or_mixed"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a row is: name (a kernel), launch, run or label (one of its
--- values)", default = "name", choices = ["name", "launch", "run", "label"]}
--- label = {type = "VARCHAR", doc = "label for by=label, e.g. batch", optional = true}
--- level = {type = "VARCHAR", doc = "memory level; all: levels with traffic, and dram", default =
--- "all", choices = ["all", "dram", "l2", "l1"]}
+-- parameters = "run_id-all by label level precision fp16_convention byte_definition-wanted"
+-- level = {doc = "memory level; all: levels with traffic, and dram", default = "all"}
 -- precision = {type = "VARCHAR", doc = "operations of one precision", default = "all", choices =
 -- ["all", "fp64", "fp32", "fp16", "tensor"]}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
--- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
--- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
--- ["arithmetic", "packed", "scalar"]}
--- byte_definition = {type = "VARCHAR", doc = "bytes of L2 and L1 as in the papers or as the
--- vendor counts them; any: the first collected", default = "any", choices = ["any", "paper",
+-- byte_definition-wanted = {type = "VARCHAR", doc = "bytes of L2 and L1 as in the papers or as
+-- the vendor counts them; any: the first collected", default = "any", choices = ["any", "paper",
 -- "vendor"]}
--- [columns]
--- name = {type = "VARCHAR", doc = "kernel, run or label value"}
--- level_name = {type = "VARCHAR", doc = "dram, l2 or l1"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes, over launches with both
--- known"}
--- achieved_flop_per_s = {type = "DOUBLE", doc = "operations / time, over launches with both known"}
--- achieved_bytes_per_s = {type = "DOUBLE", doc = "bytes / time, over launches with both known"}
--- total_flop = {type = "DOUBLE", doc = "operations"}
--- total_bytes = {type = "DOUBLE", doc = "bytes at that level"}
--- launch_count = {type = "BIGINT", doc = "launches"}
--- known_launch_count = {type = "BIGINT", doc = "launches with known operations and bytes"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations"}
--- reason = {type = "VARCHAR", doc = "why launches have no intensity, for the longest of them"}
--- precision_name = {type = "VARCHAR", doc = "which operations"}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
--- other_flop = {type = "DOUBLE", doc = "total of the other FP16 convention: packed for
--- arithmetic, arithmetic for packed and scalar"}
--- byte_definition = {type = "VARCHAR", doc = "definition of the bytes: paper or vendor"}
--- launch_index = {type = "BIGINT", doc = "for by=launch: the profiler's own number"}
--- event_id = {type = "BIGINT", doc = "for by=launch: position in the source"}
+-- columns = "name-group level_name intensity_flop_per_byte-known achieved_flop_per_s
+-- achieved_bytes_per_s total_flop-row total_bytes-level launch_count known_launch_count total_ns
+-- reason precision_name fp16_convention other_flop byte_definition launch_index-launch
+-- event_id-launch"
+-- known_launch_count = "launches with known operations and bytes"
+-- reason = "why launches have no intensity, for the longest of them"
+-- precision_name = "precision of the operations"
+-- byte_definition = "VARCHAR: definition of the bytes: paper or vendor"
 with
     chosen as (
         select

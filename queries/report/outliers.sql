@@ -5,30 +5,10 @@
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_kept", "sweep_label", "sweep_metric", "sweep_units",
 -- "sweep_unknown"]
--- [parameters]
--- metric = {type = "VARCHAR", doc = "metric, e.g. infeed; default: the only one", optional =
--- true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- by = {type = "VARCHAR", doc = "label that forms the groups, e.g. batch; default: the only one
--- with several values", optional = true, chosen_by = "sweep_choice('group', $runs, $run_ids)"}
--- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
--- default: all", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
--- [columns]
--- group_value = {type = "VARCHAR", doc = "label value of this configuration"}
--- metric_value = {type = "DOUBLE", doc = "the metric"}
--- configuration = {type = "VARCHAR", doc = "labels: layer=4, node=32"}
--- run_name = {type = "VARCHAR", doc = "the run"}
--- p02_value = {type = "DOUBLE", doc = "2nd percentile of its group"}
--- p98_value = {type = "DOUBLE", doc = "98th percentile of its group"}
--- group_number = {type = "DOUBLE", doc = "label value as a number; NULL if it is not a number"}
--- group_name = {type = "VARCHAR", doc = "the label"}
--- metric_name = {type = "VARCHAR", doc = "the metric"}
--- unit = {type = "VARCHAR", doc = "unit, if recorded"}
--- run_id = {type = "VARCHAR", doc = "the run"}
--- source_id = {type = "VARCHAR", doc = "source of the table; the word run if a run is itself a
--- configuration"}
--- event_id = {type = "BIGINT", doc = "row of the table; 0 for a run"}
+-- parameters = "metric by-group fixed runs run_ids"
+-- columns = "group_value metric_value configuration run_name p02_value p98_value group_number
+-- group_name metric_name unit run_id source_id-sweep event_id-row"
+-- configuration = "labels: layer=4, node=32"
 with
     known as (
         from sweep_unknown('label', $by)

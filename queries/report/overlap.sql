@@ -4,28 +4,17 @@
 -- timeline; docs/metrics.md, section overlap"
 -- needs = ["attribution"]
 -- depends = ["device_time", "device_rank"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- work_class = {type = "VARCHAR", doc = "compute (kernels except communication), communication,
--- memcpy, memset or idle"}
--- share_ratio = {type = "DOUBLE", doc = "exposed_ns / elapsed_ns; the five classes of a device
--- sum to 1"}
--- exposed_ns = {type = "BIGINT", doc = "time of the class while no class above it ran; the five
--- classes of a device sum to elapsed_ns"}
--- union_ns = {type = "BIGINT", doc = "time of the class, regardless of other classes; NULL for
--- idle"}
--- hidden_ratio = {type = "DOUBLE", doc = "(union_ns - exposed_ns) / union_ns; for communication,
--- the share hidden by compute"}
--- alone_ns = {type = "BIGINT", doc = "time with only this class running"}
--- sum_ns = {type = "BIGINT", doc = "sum of the durations"}
--- work_count = {type = "BIGINT", doc = "kernels, copies or memsets"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
--- the last end of work on any device of the source"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
+-- parameters = "run_id phase"
+-- columns = "rank_index device_id work_class share_ratio exposed_ns union_ns hidden_ratio
+-- alone_ns sum_ns work_count elapsed_ns source_id-rank"
+-- work_class = "VARCHAR: compute (kernels except communication), communication, memcpy, memset or
+-- idle"
+-- share_ratio = "exposed_ns / elapsed_ns; the five classes of a device sum to 1"
+-- exposed_ns = "BIGINT: time of the class while no class above it ran; the five classes of a
+-- device sum to elapsed_ns"
+-- union_ns = "BIGINT: time of the class, regardless of other classes; NULL for idle"
+-- hidden_ratio = "DOUBLE: (union_ns - exposed_ns) / union_ns; for communication, the share hidden
+-- by compute"
 with
     times as materialized(select * from device_time($run_id, $phase)),
     rows_of as (

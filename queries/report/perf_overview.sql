@@ -4,62 +4,47 @@
 -- section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["cpu_active", "cpu_figure", "run_title"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a row is: measurement, interval, scope (socket, core,
--- thread …), interval_scope (each scope in each interval) or cgroup", default = "measurement",
--- choices = ["measurement", "interval", "scope", "interval_scope", "cgroup"]}
--- [columns]
--- name = {type = "VARCHAR", doc = "measured program, or the file"}
--- part_name = {type = "VARCHAR", doc = "scope, control group, or kind of core"}
--- interval_index = {type = "BIGINT", doc = "interval"}
--- dur_ns = {type = "BIGINT", doc = "elapsed time"}
--- used_cpu_count = {type = "DOUBLE", doc = "mean number of CPUs in use: CPU time / elapsed time"}
--- clock_hz = {type = "DOUBLE", doc = "cycles / CPU time, as in perf; for a whole machine, CPU
--- time includes sleeping CPUs"}
--- ipc = {type = "DOUBLE", doc = "instructions per cycle"}
--- branch_miss_ratio = {type = "DOUBLE", doc = "branch-misses / branches"}
--- cache_miss_ratio = {type = "DOUBLE", doc = "cache-misses / cache-references"}
--- running_ratio = {type = "DOUBLE", doc = "lowest share of the time that a counter of these
--- figures ran; perf multiplexes and extrapolates"}
--- page_fault_count = {type = "BIGINT", doc = "page faults"}
--- context_switch_count = {type = "BIGINT", doc = "context switches"}
--- l1d_miss_ratio = {type = "DOUBLE", doc = "L1-dcache-load-misses / L1-dcache-loads"}
--- llc_miss_ratio = {type = "DOUBLE", doc = "LLC-load-misses / LLC-loads"}
--- dtlb_miss_ratio = {type = "DOUBLE", doc = "dTLB-load-misses / dTLB-loads"}
--- retiring_ratio = {type = "DOUBLE", doc = "top-down: share of the slots with retired operations"}
--- bad_speculation_ratio = {type = "DOUBLE", doc = "top-down: share of the slots lost to bad
--- speculation"}
--- frontend_bound_ratio = {type = "DOUBLE", doc = "top-down: share of the slots waiting for
--- instructions (frontend)"}
--- backend_bound_ratio = {type = "DOUBLE", doc = "top-down: share of the slots waiting for data or
--- units (backend)"}
--- reason = {type = "VARCHAR", doc = "why figures are NULL: events not collected, and other
--- reasons with their figures"}
--- perf_figures = {type = "VARCHAR", doc = "figures computed by perf, because the file lacks their
--- events"}
--- used_cpu_running_ratio = {type = "DOUBLE", doc = "share of the time that the clock ran"}
--- clock_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
--- clock_hz ran"}
--- ipc_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of ipc
--- ran"}
--- branch_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events
--- of branch_miss_ratio ran"}
--- cache_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
--- cache_miss_ratio ran"}
--- l1d_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
--- l1d_miss_ratio ran"}
--- llc_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
--- llc_miss_ratio ran"}
--- dtlb_miss_running_ratio = {type = "DOUBLE", doc = "lowest share of the time that the events of
--- dtlb_miss_ratio ran"}
--- topdown_running_ratio = {type = "DOUBLE", doc = "of the top-down shares"}
--- end_ns = {type = "BIGINT", doc = "for an interval: its end, after the start of the measurement"}
--- active_basis = {type = "VARCHAR", doc = "source of the CPU time: task-clock, times (user and
--- system) or mperf"}
--- measurement_index = {type = "BIGINT", doc = "measurement of the file"}
--- file_name = {type = "VARCHAR", doc = "file"}
--- run_id = {type = "VARCHAR", doc = "run"}
+-- parameters = "run_id-all by"
+-- by = {doc = "what a row is: measurement, interval, scope (socket, core, thread …),
+-- interval_scope (each scope in each interval) or cgroup", default = "measurement", choices =
+-- ["measurement", "interval", "scope", "interval_scope", "cgroup"]}
+-- columns = "name part_name interval_index dur_ns used_cpu_count clock_hz ipc branch_miss_ratio
+-- cache_miss_ratio running_ratio page_fault_count context_switch_count l1d_miss_ratio
+-- llc_miss_ratio dtlb_miss_ratio retiring_ratio bad_speculation_ratio frontend_bound_ratio
+-- backend_bound_ratio reason perf_figures used_cpu_running_ratio clock_running_ratio
+-- ipc_running_ratio branch_miss_running_ratio cache_miss_running_ratio l1d_miss_running_ratio
+-- llc_miss_running_ratio dtlb_miss_running_ratio topdown_running_ratio end_ns-interval
+-- active_basis measurement_index file_name run_id"
+-- name = "measured program, or the file"
+-- used_cpu_count = "DOUBLE: mean number of CPUs in use: CPU time / elapsed time"
+-- clock_hz = "DOUBLE: cycles / CPU time, as in perf; for a whole machine, CPU time includes
+-- sleeping CPUs"
+-- ipc = "DOUBLE: instructions per cycle"
+-- branch_miss_ratio = "DOUBLE: branch-misses / branches"
+-- cache_miss_ratio = "DOUBLE: cache-misses / cache-references"
+-- running_ratio = "lowest share of the time that a counter of these figures ran; perf multiplexes
+-- and extrapolates"
+-- page_fault_count = "BIGINT: page faults"
+-- context_switch_count = "BIGINT: context switches"
+-- l1d_miss_ratio = "DOUBLE: L1-dcache-load-misses / L1-dcache-loads"
+-- llc_miss_ratio = "DOUBLE: LLC-load-misses / LLC-loads"
+-- dtlb_miss_ratio = "DOUBLE: dTLB-load-misses / dTLB-loads"
+-- retiring_ratio = "DOUBLE: top-down: share of the slots with retired operations"
+-- bad_speculation_ratio = "DOUBLE: top-down: share of the slots lost to bad speculation"
+-- frontend_bound_ratio = "DOUBLE: top-down: share of the slots waiting for instructions (frontend)"
+-- backend_bound_ratio = "DOUBLE: top-down: share of the slots waiting for data or units (backend)"
+-- reason = "why figures are NULL: events not collected, and other reasons with their figures"
+-- perf_figures = "VARCHAR: figures computed by perf, because the file lacks their events"
+-- used_cpu_running_ratio = "DOUBLE: share of the time that the clock ran"
+-- clock_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- ipc_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- branch_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- cache_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- l1d_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- llc_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- dtlb_miss_running_ratio = "DOUBLE: lowest share of the time that its events ran"
+-- topdown_running_ratio = "DOUBLE: lowest share of the time that the events of the top-down
+-- shares ran"
 with
     told as materialized(from cpu_figure($run_id, $by)),
     figures as (

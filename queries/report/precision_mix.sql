@@ -3,28 +3,13 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. IV: use of tensor cores; Javed 2019, sect. 5"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch", "whole_sum"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a row is: name (a kernel), launch, run or label (one of its
--- values)", default = "run", choices = ["name", "launch", "run", "label"]}
--- label = {type = "VARCHAR", doc = "label for by=label, e.g. batch", optional = true}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
--- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
--- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
--- ["arithmetic", "packed", "scalar"]}
--- [columns]
--- name = {type = "VARCHAR", doc = "run, kernel or label value"}
--- precision_name = {type = "VARCHAR", doc = "fp64, fp32, fp16, tensor; none (measured zero) or
--- unknown (some precisions not counted)"}
--- total_flop = {type = "DOUBLE", doc = "counted operations"}
--- flop_share_ratio = {type = "DOUBLE", doc = "share of all operations; NULL unless every
--- precision was counted for every launch"}
--- launch_count = {type = "BIGINT", doc = "launches that mostly use it"}
--- total_ns = {type = "BIGINT", doc = "their time"}
--- time_share_ratio = {type = "DOUBLE", doc = "share of the time of all launches with counters"}
--- other_flop = {type = "DOUBLE", doc = "total of the other FP16 convention: packed for
--- arithmetic, arithmetic for packed and scalar"}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar"}
+-- parameters = "run_id-all by label fp16_convention"
+-- by = {default = "run"}
+-- columns = "name-group precision_name total_flop-row flop_share_ratio launch_count
+-- total_ns-group time_share_ratio other_flop fp16_convention"
+-- precision_name = "fp64, fp32, fp16, tensor; none (measured zero) or unknown (some precisions
+-- not counted)"
+-- launch_count = "launches that mostly use it"
 with
     chosen as (
         select

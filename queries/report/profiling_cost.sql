@@ -2,19 +2,17 @@
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- depends = ["joined_kernel"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run of the timeline"}
--- [columns]
--- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- cost_factor = {type = "DOUBLE", doc = "counted_ns / timeline_ns, over launches with both"}
--- mean_ns = {type = "DOUBLE", doc = "mean time of a launch in the timeline"}
--- counted_mean_ns = {type = "DOUBLE", doc = "mean time of a launch under the counters"}
--- timeline_ns = {type = "BIGINT", doc = "time in the timeline"}
--- counted_ns = {type = "BIGINT", doc = "time of the same launches under the counters"}
--- added_ns = {type = "BIGINT", doc = "counted_ns - timeline_ns: time that a table from counters
--- alone adds"}
--- launch_count = {type = "BIGINT", doc = "launches with both times"}
--- reason = {type = "VARCHAR", doc = "why cost_factor is NULL"}
+-- parameters = "run_id"
+-- run_id = "run of the timeline"
+-- columns = "name cost_factor mean_ns counted_mean_ns timeline_ns counted_ns added_ns
+-- launch_count reason"
+-- cost_factor = "DOUBLE: counted_ns / timeline_ns, over launches with both"
+-- mean_ns = "mean time of a launch in the timeline"
+-- counted_mean_ns = "DOUBLE: mean time of a launch under the counters"
+-- timeline_ns = "BIGINT: time in the timeline"
+-- counted_ns = "BIGINT: time of the same launches under the counters"
+-- added_ns = "BIGINT: counted_ns - timeline_ns: time that a table from counters alone adds"
+-- launch_count = "launches with both times"
 with
     launches as (
         select *, dur_ns is not null and counted_ns is not null as has_both

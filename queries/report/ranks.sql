@@ -4,35 +4,20 @@
 -- docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
 -- depends = ["device_time", "step_span", "step_window", "collective_match", "device_rank"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)", default =
--- "all"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_id = {type = "BIGINT", doc = "device: a row each"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
--- the last end of device work"}
--- compute_ns = {type = "BIGINT", doc = "time with a kernel other than communication"}
--- exposed_communication_ns = {type = "BIGINT", doc = "time with communication only: exposed,
--- including waits for other ranks"}
--- exposed_copy_ns = {type = "BIGINT", doc = "time with copies or memsets only"}
--- idle_ns = {type = "BIGINT", doc = "time without device work; sums to elapsed_ns with the three
--- columns before it"}
--- busy_ratio = {type = "DOUBLE", doc = "share of elapsed_ns with device work"}
--- communication_ns = {type = "BIGINT", doc = "time with communication, hidden or not"}
--- hidden_ratio = {type = "DOUBLE", doc = "share of communication_ns hidden by compute"}
--- kernel_count = {type = "BIGINT", doc = "kernels"}
--- step_count = {type = "BIGINT", doc = "steps"}
--- median_step_ns = {type = "BIGINT", doc = "median step time, as in steps: from the first work of
--- a step to that of the next"}
--- clock_offset_ns = {type = "BIGINT", doc = "clock offset to the first rank, median over the ends
--- of shared collectives"}
--- reason = {type = "VARCHAR", doc = "why figures are NULL"}
--- recorded_ns = {type = "BIGINT", doc = "from the first start to the last end of device work in
--- the whole file"}
--- event_count = {type = "BIGINT", doc = "events in the file"}
--- source_id = {type = "VARCHAR", doc = "source"}
+-- parameters = "run_id phase"
+-- columns = "rank_index device_id elapsed_ns compute_ns-busy exposed_communication_ns
+-- exposed_copy_ns idle_ns busy_ratio communication_ns hidden_ratio kernel_count step_count
+-- median_step_ns clock_offset_ns reason recorded_ns event_count source_id"
+-- exposed_communication_ns = "BIGINT: time with communication only: exposed, including waits for
+-- other ranks"
+-- exposed_copy_ns = "BIGINT: time with copies or memsets only"
+-- idle_ns = "BIGINT: time without device work; sums to elapsed_ns with the three columns before it"
+-- busy_ratio = "share of elapsed_ns with device work"
+-- communication_ns = "BIGINT: time with communication, hidden or not"
+-- hidden_ratio = "DOUBLE: share of communication_ns hidden by compute"
+-- median_step_ns = "BIGINT: median step time, as in steps: from the first work of a step to that
+-- of the next"
+-- recorded_ns = "BIGINT: from the first start to the last end of device work in the whole file"
 with
     times as (
         select

@@ -3,35 +3,11 @@
 -- docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_figures"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- op_kind = {type = "VARCHAR", doc = "hlo or framework (then by type), which have the same time;
--- default: hlo if the run has it", optional = true}
--- side = {type = "VARCHAR", doc = "device or host; default: device if the run has device
--- operators", optional = true}
--- scope = {type = "VARCHAR", doc = "scope of the shares: each device, each source (host, with
--- devices summed) or the run (everything summed)", default = "device", choices = ["device",
--- "source", "run"]}
--- [columns]
--- category_name = {type = "VARCHAR", doc = "category; type if an operator has none"}
--- op_class = {type = "VARCHAR", doc = "class; if several, the one with the most time"}
--- share_ratio = {type = "DOUBLE", doc = "self_ns / that of all operators of the device, source or
--- run"}
--- self_ns = {type = "BIGINT", doc = "time without nested operators"}
--- op_count = {type = "BIGINT", doc = "operators"}
--- occurrence_count = {type = "BIGINT", doc = "how often they ran"}
--- total_flop = {type = "DOUBLE", doc = "operations, as reported"}
--- total_bytes = {type = "DOUBLE", doc = "bytes, as reported"}
--- intensity_flop_per_byte = {type = "DOUBLE", doc = "operations / bytes; NULL without operations"}
--- bound_kind = {type = "VARCHAR", doc = "latency (below 0.6 of both roofs), bandwidth (memory) or
--- compute; NULL without operations"}
--- nearest_name = {type = "VARCHAR", doc = "resource with the longer time at peak: compute
--- (intensity above the ridge point) or dram"}
--- roof_ratio = {type = "DOUBLE", doc = "time at peak / time: 1 is at the roof"}
--- source_id = {type = "VARCHAR", doc = "source (host); NULL if summed"}
--- device_id = {type = "BIGINT", doc = "device; NULL if summed"}
--- reason = {type = "VARCHAR", doc = "why bound_kind is NULL or incomplete"}
--- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
+-- parameters = "run_id op_kind side scope"
+-- columns = "category_name op_class-most share_ratio-self self_ns op_count occurrence_count
+-- total_flop-reported total_bytes-reported intensity_flop_per_byte bound_kind nearest_name
+-- roof_ratio source_id-summed device_id-summed reason-bound op_kind"
+-- category_name = "category; type if an operator has none"
 select
     group_name as category_name,
     op_class,

@@ -3,25 +3,11 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), Table 3 and Fig. 3; the figures by their own sources"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_figures", "device_roof", "device_ceiling"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
--- matrix operations, else the profiler's own, else fp32", optional = true}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
--- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
--- ceiling_name = {type = "VARCHAR", doc = "e.g. tensor_bf16, dram"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "of compute: operations"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
--- overhead_ns = {type = "DOUBLE", doc = "NULL: the program launches its operators"}
--- work_flop = {type = "DOUBLE", doc = "for compute: operations of all operators, if compared with
--- this peak"}
--- work_bytes = {type = "DOUBLE", doc = "for bandwidth: bytes of all operators"}
--- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
--- profiler"}
--- source_text = {type = "VARCHAR", doc = "source of the peak"}
--- total_ns = {type = "BIGINT", doc = "time of the operators on that device"}
+-- parameters = "run_id-all ceiling"
+-- columns = "run_id device_name ceiling_kind ceiling_name-roof peak_flop_per_s-ceiling
+-- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text
+-- total_ns-group"
+-- overhead_ns = "NULL: the program launches its operators"
 with
     worked as (
         select

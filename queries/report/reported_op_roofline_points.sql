@@ -4,41 +4,19 @@
 -- operations, colored by class"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_figures", "run_title", "whole_sum_where", "one_or_mixed"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a point is: op (name: the same), class or run", default =
--- "op", choices = ["op", "name", "class", "run"]}
--- level = {type = "VARCHAR", doc = "memory level; only dram is reported", default = "dram",
--- choices = ["all", "dram", "l2", "l1"]}
--- timed = {type = "BOOLEAN", doc = "only points with known time; operations and bytes need none",
--- default = true}
--- ceiling = {type = "VARCHAR", doc = "compute peak: tensor_bf16, fp32 …; default: that of 16-bit
--- matrix operations, else the profiler's own, else fp32", optional = true}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "operator (with its program if several have the name), class or
--- run"}
--- level_name = {type = "VARCHAR", doc = "dram"}
--- launch_count = {type = "BIGINT", doc = "operator executions"}
--- known_launch_count = {type = "BIGINT", doc = "those the point is of"}
--- total_ns = {type = "BIGINT", doc = "time without nested operators"}
--- known_ns = {type = "BIGINT", doc = "time of the operators of the point"}
--- known_flop = {type = "DOUBLE", doc = "their operations"}
--- known_bytes = {type = "DOUBLE", doc = "their bytes"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak; NULL if unknown"}
--- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at peak; NULL if unknown"}
--- launch_ns = {type = "DOUBLE", doc = "NULL: the program launches its operators"}
--- reason = {type = "VARCHAR", doc = "why operators are left out"}
--- byte_definition = {type = "VARCHAR", doc = "dram (device memory), accessed (all memories), rate
--- (x time) or mixed"}
--- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
--- source_id = {type = "VARCHAR", doc = "NULL: a point covers all sources"}
--- event_id = {type = "BIGINT", doc = "NULL"}
--- zero_launch_count = {type = "BIGINT", doc = "known measurements without operations"}
--- zero_ns = {type = "BIGINT", doc = "their time"}
--- op_class = {type = "VARCHAR", doc = "class; if several, the one with the most time; NULL for a
--- run"}
+-- parameters = "run_id-all by level timed ceiling"
+-- by = {doc = "what a point is: op (name: the same), class or run", default = "op", choices =
+-- ["op", "name", "class", "run"]}
+-- columns = "run_id run_name name level_name-dram launch_count known_launch_count total_ns
+-- known_ns known_flop known_bytes compute_ns bandwidth_ns launch_ns reason-points byte_definition
+-- device_name source_id-none event_id-none zero_launch_count zero_ns op_class"
+-- name = "operator (with its program if several have the name), class or run"
+-- launch_count = "operator executions"
+-- total_ns = "time without nested operators"
+-- launch_ns = "DOUBLE: NULL: the program launches its operators"
+-- byte_definition = "VARCHAR: dram (device memory), accessed (all memories), rate (x time) or
+-- mixed"
+-- op_class = "class; if several, the one with the most time; NULL for a run"
 with
     figures as (
         select

@@ -2,19 +2,11 @@
 -- source = "operator slices as the profiler records them"
 -- needs = ["slice"]
 -- depends = ["step_window"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M: only operators called in these steps",
--- default = "all"}
--- [columns]
--- name = {type = "VARCHAR", doc = "operator"}
--- call_count = {type = "BIGINT", doc = "calls"}
--- total_ns = {type = "BIGINT", doc = "host time with at least one call running, summed over
--- threads; nested calls of the same name count once, calls nested in another operator count in
--- both"}
--- mean_ns = {type = "DOUBLE", doc = "mean duration"}
--- min_ns = {type = "BIGINT", doc = "shortest call"}
--- max_ns = {type = "BIGINT", doc = "longest call"}
+-- parameters = "run_id phase"
+-- phase = "all, stable or N..M: only operators called in these steps"
+-- columns = "name-operator call_count total_ns mean_ns min_ns max_ns"
+-- total_ns = "host time with at least one call running, summed over threads; nested calls of the
+-- same name count once, calls nested in another operator count in both"
 with
     of_steps as (
         select source_id, event_id

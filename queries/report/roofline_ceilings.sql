@@ -3,29 +3,15 @@
 -- sources"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "device_ceiling"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
--- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
--- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
--- ["arithmetic", "packed", "scalar"]}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- device_name = {type = "VARCHAR", doc = "device; NULL if unknown"}
--- ceiling_kind = {type = "VARCHAR", doc = "compute, bandwidth or launch_overhead"}
--- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "for compute: operations; the largest over devices of
--- one name and launches of a report; NULL if work has no known peak"}
--- peak_bytes_per_s = {type = "DOUBLE", doc = "of bandwidth: traffic"}
--- overhead_ns = {type = "DOUBLE", doc = "for launch_overhead: one launch"}
--- work_flop = {type = "DOUBLE", doc = "for compute: operations of that precision in all launches;
--- NULL if not counted"}
--- work_bytes = {type = "DOUBLE", doc = "for bandwidth: bytes at that level in all launches; NULL
--- if not counted"}
--- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed or measured; report:
--- peak_sustained x clock of the launches"}
--- source_text = {type = "VARCHAR", doc = "source of the peak"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations on that device"}
+-- parameters = "run_id-all fp16_convention"
+-- columns = "run_id device_name ceiling_kind-launches ceiling_name-roof peak_flop_per_s
+-- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text total_ns"
+-- peak_flop_per_s = "for compute: operations; the largest over devices of one name and launches
+-- of a report; NULL if work has no known peak"
+-- overhead_ns = "for launch_overhead: one launch"
+-- origin_kind = "user, datasheet, computed or measured; report: peak_sustained x clock of the
+-- launches"
+-- total_ns = "sum of the durations on that device"
 with
     kinds as (
         select

@@ -4,48 +4,25 @@
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what",
 -- "level_traffic", "whole_sum_where", "one_or_mixed"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a point is: name (a kernel), launch, class (of operators),
--- phase (forward, backward) or run", default = "name", choices = ["name", "launch", "class",
--- "phase", "run"]}
--- level = {type = "VARCHAR", doc = "memory level; all: one row per level", default = "dram",
--- choices = ["all", "dram", "l2", "l1"]}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
--- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
--- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
--- ["arithmetic", "packed", "scalar"]}
--- timed = {type = "BOOLEAN", doc = "only launches with known duration; operations and bytes need
--- none", default = true}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- run_name = {type = "VARCHAR", doc = "its name"}
--- name = {type = "VARCHAR", doc = "kernel, class, phase or run"}
--- level_name = {type = "VARCHAR", doc = "dram, l2 or l1"}
--- launch_count = {type = "BIGINT", doc = "launches"}
--- known_launch_count = {type = "BIGINT", doc = "launches of the point: operations, bytes and (if
--- timed) time are known"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations"}
--- known_ns = {type = "BIGINT", doc = "sum of the durations of these launches; NULL unless all are
--- known"}
--- known_flop = {type = "DOUBLE", doc = "their operations"}
--- known_bytes = {type = "DOUBLE", doc = "bytes at that level"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at the peak of each precision;
--- NULL if a peak is unknown"}
--- bandwidth_ns = {type = "DOUBLE", doc = "time of the bytes at the peak of that level; NULL if
--- unknown"}
--- memory_ns = {type = "DOUBLE", doc = "longest time of the bytes at peak, over all levels"}
--- busy_name = {type = "VARCHAR", doc = "memory throughput or compute throughput, if the report
--- says that it is busy; else NULL"}
--- launch_ns = {type = "DOUBLE", doc = "time of one launch; NULL if unknown"}
--- reason = {type = "VARCHAR", doc = "why launches are left out, for the longest of them"}
--- byte_definition = {type = "VARCHAR", doc = "definition of L2 and L1 bytes: paper or vendor"}
--- device_name = {type = "VARCHAR", doc = "device, with one row per device for a group on several;
--- NULL if unknown"}
--- source_id = {type = "VARCHAR", doc = "with by=launch: source"}
--- event_id = {type = "BIGINT", doc = "for by=launch: position in the source"}
--- zero_launch_count = {type = "BIGINT", doc = "known launches without operations"}
--- zero_ns = {type = "BIGINT", doc = "their durations"}
+-- parameters = "run_id-all by level fp16_convention timed"
+-- by = {doc = "what a point is: name (a kernel), launch, class (of operators), phase (forward,
+-- backward) or run", choices = ["name", "launch", "class", "phase", "run"]}
+-- level = "memory level; all: one row per level"
+-- timed = "only launches with known duration; operations and bytes need none"
+-- columns = "run_id run_name name level_name launch_count known_launch_count total_ns known_ns
+-- known_flop known_bytes compute_ns-precision bandwidth_ns memory_ns busy_name launch_ns
+-- reason-points byte_definition device_name source_id event_id-launch zero_launch_count zero_ns"
+-- name = "kernel, class, phase or run"
+-- known_launch_count = "launches of the point: operations, bytes and (if timed) time are known"
+-- known_ns = "sum of the durations of these launches; NULL unless all are known"
+-- known_bytes = "bytes at that level"
+-- bandwidth_ns = "time of the bytes at the peak of that level; NULL if unknown"
+-- memory_ns = "DOUBLE: longest time of the bytes at peak, over all levels"
+-- busy_name = "VARCHAR: memory throughput or compute throughput, if the report says that it is
+-- busy; else NULL"
+-- launch_ns = "DOUBLE: time of one launch; NULL if unknown"
+-- byte_definition = "VARCHAR: definition of L2 and L1 bytes: paper or vendor"
+-- device_name = "device, with one row per device for a group on several; NULL if unknown"
 with
     -- worked out once, as the expressions of work are long
     chosen as materialized(

@@ -2,14 +2,9 @@
 -- source = "table run_label, as given with --label at ingest"
 -- needs = ["run"]
 -- depends = ["run_title", "label_value"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- run_name = {type = "VARCHAR", doc = "its name"}
--- label_name = {type = "VARCHAR", doc = "label, e.g. batch; NULL without labels"}
--- label_value = {type = "VARCHAR", doc = "as it was given"}
--- label_number = {type = "DOUBLE", doc = "value as a number, if it is one"}
+-- parameters = "run_id-all"
+-- columns = "run_id run_name label_name label_value label_number"
+-- label_name = "label, e.g. batch; NULL without labels"
 select
     run_id,
     run_title.title as run_name,

@@ -2,26 +2,19 @@
 -- source = "counts of the store's tables"
 -- needs = ["source_file"]
 -- depends = ["device_known"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- [columns]
--- file_name = {type = "VARCHAR", doc = "file"}
--- format_name = {type = "VARCHAR", doc = "format"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_names = {type = "VARCHAR", doc = "devices with kernels, from the user, the file or
--- another file of the run; '?' if none is named; without kernels, all named devices"}
--- kernel_count = {type = "BIGINT", doc = "kernel launches"}
--- kernel_ns = {type = "BIGINT", doc = "sum of kernel durations; NULL without kernels"}
--- transfer_count = {type = "BIGINT", doc = "copies and memsets"}
--- op_count = {type = "BIGINT", doc = "framework operators"}
--- step_count = {type = "BIGINT", doc = "profiler steps on the host"}
--- elapsed_ns = {type = "BIGINT", doc = "from the first start to the last end of anything in the
--- source"}
--- event_count = {type = "BIGINT", doc = "events in the file"}
--- is_complete = {type = "BOOLEAN", doc = "the file is complete and undamaged"}
--- trouble_count = {type = "BIGINT", doc = "distinct warnings and errors; see `tracekit issues`"}
--- profiler_name = {type = "VARCHAR", doc = "what wrote the file"}
--- source_id = {type = "VARCHAR", doc = "source"}
+-- parameters = "run_id"
+-- columns = "file_name format_name rank_index device_names kernel_count-launches kernel_ns
+-- transfer_count op_count step_count elapsed_ns event_count is_complete trouble_count
+-- profiler_name source_id"
+-- format_name = "VARCHAR: format"
+-- device_names = "VARCHAR: devices with kernels, from the user, the file or another file of the
+-- run; '?' if none is named; without kernels, all named devices"
+-- op_count = "framework operators"
+-- step_count = "profiler steps on the host"
+-- elapsed_ns = "from the first start to the last end of anything in the source"
+-- is_complete = "BOOLEAN: the file is complete and undamaged"
+-- trouble_count = "BIGINT: distinct warnings and errors; see `tracekit issues`"
+-- profiler_name = "VARCHAR: what wrote the file"
 with
     kernels as (
         select

@@ -2,16 +2,12 @@
 -- source = "tables run, run_label, source_file"
 -- needs = ["source_file"]
 -- depends = ["kernel_launch"]
--- [columns]
--- run_name = {type = "VARCHAR", doc = "name from --run, else the file name"}
--- source_count = {type = "BIGINT", doc = "files in the run"}
--- labels = {type = "VARCHAR", doc = "labels as name=value; NULL if none"}
--- event_count = {type = "BIGINT", doc = "events in its files"}
--- kernel_count = {type = "BIGINT", doc = "kernel launches"}
--- kernel_ns = {type = "BIGINT", doc = "sum of kernel durations; NULL without kernels"}
--- is_complete = {type = "BOOLEAN", doc = "every file is complete and undamaged"}
--- ingested_at = {type = "TIMESTAMP", doc = "time of the last ingest, UTC"}
--- run_id = {type = "VARCHAR", doc = "id; use it with --run if a name is not unique"}
+-- columns = "run_name source_count labels event_count kernel_count-launches kernel_ns is_complete
+-- ingested_at run_id"
+-- run_name = "name from --run, else the file name"
+-- is_complete = "BOOLEAN: every file is complete and undamaged"
+-- ingested_at = "TIMESTAMP: time of the last ingest, UTC"
+-- run_id = "id; use it with --run if a name is not unique"
 with
     sources as (
         select

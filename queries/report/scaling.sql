@@ -5,33 +5,22 @@
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_configuration", "sweep_kept", "sweep_label",
 -- "sweep_metric", "sweep_units", "sweep_unknown"]
--- [parameters]
--- over = {type = "VARCHAR", doc = "label to scale over, e.g. nodes; default: the only numeric
--- label that differs between runs, else between configurations", optional = true, chosen_by =
--- "sweep_choice('chips', $runs, $run_ids)"}
--- metric = {type = "VARCHAR", doc = "metric, e.g. images_per_s; default: the only one", optional
--- = true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
--- series = {type = "VARCHAR", doc = "labels that separate series, comma-separated; default: all
--- others that differ between configurations", optional = true}
+-- parameters = "over metric series-labels baseline runs run_ids"
+-- series-labels = {type = "VARCHAR", doc = "labels that separate series, comma-separated;
+-- default: all others that differ between configurations", optional = true}
 -- baseline = {type = "VARCHAR", doc = "baseline run of every speedup; default: the lowest of each
 -- series", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
--- [columns]
--- series = {type = "VARCHAR", doc = "values of the series labels"}
--- over_value = {type = "VARCHAR", doc = "value of the scaled label"}
--- metric_value = {type = "DOUBLE", doc = "metric; mean over configurations with these labels"}
--- speedup_factor = {type = "DOUBLE", doc = "metric / metric of the baseline"}
--- efficiency_ratio = {type = "DOUBLE", doc = "growth of the metric / growth of the label, from
--- the lowest value of the series"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL or incomplete"}
--- run_name = {type = "VARCHAR", doc = "run; NULL for several configurations"}
--- run_count = {type = "BIGINT", doc = "configurations (runs or table rows) with these labels"}
--- least_metric_value = {type = "DOUBLE", doc = "the least of them"}
--- most_metric_value = {type = "DOUBLE", doc = "the most of them"}
--- baseline_name = {type = "VARCHAR", doc = "baseline run or label value"}
--- over_number = {type = "DOUBLE", doc = "label value as a number; NULL if it is not a number"}
--- metric_name = {type = "VARCHAR", doc = "the metric"}
+-- columns = "series over_value metric_value speedup_factor efficiency_ratio reason run_name
+-- run_count least_metric_value most_metric_value baseline_name over_number metric_name"
+-- series = "VARCHAR: values of the series labels"
+-- over_value = "VARCHAR: value of the scaled label"
+-- metric_value = "metric; mean over configurations with these labels"
+-- speedup_factor = "metric / metric of the baseline"
+-- efficiency_ratio = "DOUBLE: growth of the metric / growth of the label, from the lowest value
+-- of the series"
+-- run_name = "run; NULL for several configurations"
+-- run_count = "BIGINT: configurations (runs or table rows) with these labels"
+-- over_number = "DOUBLE: label value as a number; NULL if it is not a number"
 with
     known as (
         from sweep_unknown('label', $over)

@@ -5,9 +5,7 @@
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_kept", "sweep_metric",
 -- "sweep_speedup", "sweep_units", "sweep_unknown"]
--- [parameters]
--- metric = {type = "VARCHAR", doc = "metric, e.g. flops; default: the only one", optional = true,
--- chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
+-- parameters = "metric labels order scale over baseline less_is_better rule fixed runs run_ids"
 -- labels = {type = "VARCHAR", doc = "labels, comma-separated; default: all that every
 -- configuration with the metric has", optional = true}
 -- order = {type = "BIGINT", doc = "1 for labels alone, 2 to include products of two labels",
@@ -18,28 +16,21 @@
 -- speedup over the baseline", optional = true}
 -- baseline = {type = "VARCHAR", doc = "with over: baseline value", optional = true, chosen_by =
 -- "sweep_value($over, $runs, $run_ids)"}
--- less_is_better = {type = "BOOLEAN", doc = "with over: whether the metric is a time", default =
--- false}
--- rule = {type = "VARCHAR", doc = "with over, for several configurations with the same labels:
--- one (refuse them), mean, median, min or max", default = "one", choices = ["one", "mean",
--- "median", "min", "max"]}
--- fixed = {type = "VARCHAR", doc = "values of other labels, comma-separated: layer=4,input=2000;
--- default: all", optional = true}
--- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
--- run_ids = {type = "VARCHAR", doc = "ids of runs, comma-separated; default: all", optional = true}
--- [columns]
--- term = {type = "VARCHAR", doc = "label, or product of two"}
--- weight = {type = "DOUBLE", doc = "change of the metric per label change, both in standard
--- deviations; NULL if not fitted"}
--- standard_error = {type = "DOUBLE", doc = "standard error of the weight; NULL unless there are
--- more configurations than terms"}
--- reason = {type = "VARCHAR", doc = "why weight is NULL"}
--- r2_ratio = {type = "DOUBLE", doc = "share of the metric's variance explained by all terms"}
--- row_count = {type = "BIGINT", doc = "configurations in the regression"}
--- left_out_count = {type = "BIGINT", doc = "configurations left out, because they lack the metric
--- (including failures) or a label"}
--- metric_name = {type = "VARCHAR", doc = "metric, or its speedup"}
--- scale_kind = {type = "VARCHAR", doc = "linear or log"}
+-- rule = "with over, for several configurations with the same labels: one (refuse them), mean,
+-- median, min or max"
+-- columns = "term weight standard_error reason r2_ratio row_count left_out_count metric_name
+-- scale_kind"
+-- term = "VARCHAR: label, or product of two"
+-- weight = "DOUBLE: change of the metric per label change, both in standard deviations; NULL if
+-- not fitted"
+-- standard_error = "DOUBLE: standard error of the weight; NULL unless there are more
+-- configurations than terms"
+-- r2_ratio = "DOUBLE: share of the metric's variance explained by all terms"
+-- row_count = "BIGINT: configurations in the regression"
+-- left_out_count = "BIGINT: configurations excluded because they lack the metric (including
+-- failures) or a label"
+-- metric_name = "metric, or its speedup"
+-- scale_kind = "VARCHAR: linear or log"
 with
     known as (
         from sweep_unknown('metric', $metric)

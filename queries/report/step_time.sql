@@ -3,25 +3,20 @@
 -- source = "steps and their parts as reported by the profiler; docs/metrics.md, section Steps and
 -- input"
 -- needs = ["step"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- [columns]
--- source_id = {type = "VARCHAR", doc = "source (host)"}
--- device_id = {type = "BIGINT", doc = "device; NULL for steps of a host"}
--- step_kind = {type = "VARCHAR", doc = "host (span of the loop), device, or reported (from the
--- profiler's own page)"}
--- part_name = {type = "VARCHAR", doc = "part of the steps, as named by the profiler; NULL: whole
--- steps"}
--- step_count = {type = "BIGINT", doc = "steps; for a part, steps with that part"}
--- mean_ns = {type = "DOUBLE", doc = "mean; for a part, over the steps with that part"}
--- median_ns = {type = "DOUBLE", doc = "median"}
--- min_ns = {type = "BIGINT", doc = "least"}
--- max_ns = {type = "BIGINT", doc = "most"}
--- stddev_ns = {type = "DOUBLE", doc = "sample standard deviation; NULL for one step"}
--- spread_ratio = {type = "DOUBLE", doc = "(max_ns - min_ns) / median_ns"}
--- total_ns = {type = "BIGINT", doc = "sum"}
--- share_ratio = {type = "DOUBLE", doc = "for a part: total_ns / time of the steps with it"}
--- part_kind = {type = "VARCHAR", doc = "infeed, compute, collective …"}
+-- parameters = "run_id"
+-- columns = "source_id-host device_id step_kind part_name step_count mean_ns median_ns min_ns
+-- max_ns stddev_ns spread_ratio total_ns share_ratio part_kind"
+-- device_id = "device; NULL for steps of a host"
+-- step_kind = "VARCHAR: host (span of the loop), device, or reported (from the profiler's own
+-- page)"
+-- part_name = "part of the steps, as named by the profiler; NULL: whole steps"
+-- step_count = "steps; for a part, steps with that part"
+-- mean_ns = "mean; for a part, over the steps with that part"
+-- median_ns = "DOUBLE: median"
+-- stddev_ns = "DOUBLE: sample standard deviation; NULL for one step"
+-- spread_ratio = "(max_ns - min_ns) / median_ns"
+-- share_ratio = "for a part: total_ns / time of the steps with it"
+-- part_kind = "VARCHAR: infeed, compute, collective …"
 with
     steps as (
         select source_id, device_id, step_kind, step_index, event_id, dur_ns

@@ -5,48 +5,40 @@
 -- needs = ["step"]
 -- depends = ["step_span", "stable_phase", "stable_share", "step_sample", "rate_of_steps",
 -- "joined_bound"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- [columns]
--- step_name = {type = "VARCHAR", doc = "step number; (stable) or (all): median of those steps,
--- rounded"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- elapsed_ns = {type = "BIGINT", doc = "from its first launched work to that of the next step;
--- without device work, the duration of its mark"}
--- is_stable = {type = "BOOLEAN", doc = "in the stable phase"}
--- reason = {type = "VARCHAR", doc = "why the step is not stable, or why there is no stable phase;
--- for (stable): that these are less than half of the steps or of their time"}
--- busy_ratio = {type = "DOUBLE", doc = "busy_ns / (elapsed_ns x devices); for (stable) and (all),
--- summed first"}
--- kernel_count = {type = "BIGINT", doc = "kernels launched in it"}
--- steps_per_s = {type = "DOUBLE", doc = "for (stable) and (all): steps / time from the first
--- start to the last end; NULL if a step between is missing"}
--- samples_per_s = {type = "DOUBLE", doc = "steps_per_s x the run's metric samples_per_step, else
--- its label batch: samples per source and step"}
--- spread_ratio = {type = "DOUBLE", doc = "for (stable) and (all): (longest - shortest) / median;
--- NULL for fewer than two steps"}
--- step_count = {type = "BIGINT", doc = "for (stable) and (all): steps"}
--- mean_ns = {type = "DOUBLE", doc = "for (stable) and (all): mean time"}
--- longest_ns = {type = "BIGINT", doc = "for (stable) and (all): longest time"}
--- stall_ns = {type = "BIGINT", doc = "for a stalled step: device idle time in its mark (without
--- device work: its time) above the median of all steps, if that exceeds the median step time; for
--- (stable) and (all): the sum"}
--- kernel_ns = {type = "BIGINT", doc = "sum of their durations"}
--- mark_ns = {type = "BIGINT", doc = "duration of the mark; for a host mark, time on the host"}
--- busy_ns = {type = "BIGINT", doc = "time in it with a kernel, copy or memset running, from any
--- step; summed over devices"}
--- work_count = {type = "BIGINT", doc = "kernels, copies and memsets launched in it"}
--- step_kind = {type = "VARCHAR", doc = "source of the mark: host (the loop), device, or detected
--- (repeating kernels)"}
--- start_ns = {type = "BIGINT", doc = "start of its first launched work; without work, of its mark"}
--- step_index = {type = "BIGINT", doc = "step number; NULL for (stable) and (all)"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- total_flop = {type = "DOUBLE", doc = "operations of its kernels, by joined counters (median);
--- NULL without counters"}
--- total_bytes = {type = "DOUBLE", doc = "device memory bytes of its kernels, by joined counters"}
--- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 operations / (peak x kernel time), over
--- kernels with counters"}
--- known_ratio = {type = "DOUBLE", doc = "share of the kernel time with counters"}
+-- parameters = "run_id"
+-- columns = "step_name rank_index elapsed_ns is_stable reason busy_ratio kernel_count-step
+-- steps_per_s samples_per_s spread_ratio step_count mean_ns longest_ns stall_ns kernel_ns mark_ns
+-- busy_ns work_count-step step_kind start_ns step_index source_id total_flop total_bytes
+-- fp32_utilization_ratio known_ratio"
+-- step_name = "VARCHAR: step number; (stable) or (all): median of those steps, rounded"
+-- elapsed_ns = "from its first launched work to that of the next step; without device work, the
+-- duration of its mark"
+-- is_stable = "BOOLEAN: in the stable phase"
+-- reason = "why the step is not stable, or why there is no stable phase; for (stable): that these
+-- are less than half of the steps or of their time"
+-- busy_ratio = "busy_ns / (elapsed_ns x devices); for (stable) and (all), summed first"
+-- steps_per_s = "DOUBLE: for (stable) and (all): steps / time from the first start to the last
+-- end; NULL if a step between is missing"
+-- samples_per_s = "DOUBLE: steps_per_s x the run's metric samples_per_step, else its label batch:
+-- samples per source and step"
+-- spread_ratio = "for (stable) and (all): (longest - shortest) / median; NULL for fewer than two
+-- steps"
+-- step_count = "for (stable) and (all): steps"
+-- mean_ns = "for (stable) and (all): mean time"
+-- longest_ns = "BIGINT: for (stable) and (all): longest time"
+-- stall_ns = "BIGINT: for a stalled step: device idle time in its mark (without device work: its
+-- time) above the median of all steps, if that exceeds the median step time; for (stable) and
+-- (all): the sum"
+-- mark_ns = "BIGINT: duration of the mark; for a host mark, time on the host"
+-- busy_ns = "time in it with a kernel, copy or memset running, from any step; summed over devices"
+-- step_kind = "VARCHAR: source of the mark: host (the loop), device, or detected (repeating
+-- kernels)"
+-- start_ns = "start of its first launched work; without work, of its mark"
+-- step_index = "step number; NULL for (stable) and (all)"
+-- total_flop = "operations of its kernels, by joined counters (median); NULL without counters"
+-- total_bytes = "device memory bytes of its kernels, by joined counters"
+-- fp32_utilization_ratio = "FP32 operations / (peak x kernel time), over kernels with counters"
+-- known_ratio = "share of the kernel time with counters"
 with
     spans as materialized(from step_span($run_id)),
     phases as materialized(from stable_phase($run_id)),

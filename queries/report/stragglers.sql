@@ -3,38 +3,32 @@
 -- source = "docs/metrics.md, section Many ranks: the last rank has the shortest duration"
 -- needs = ["source_file"]
 -- depends = ["collective_match", "step_window", "is_communication"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- by = {type = "VARCHAR", doc = "what a row is: rank, or step (a rank in a step)", default =
--- "rank", choices = ["rank", "step"]}
--- phase = {type = "VARCHAR", doc = "all, stable or N..M (step numbers, inclusive)", default =
--- "all"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank"}
--- step_index = {type = "BIGINT", doc = "for by=step: step; NULL outside of steps"}
--- verdict = {type = "VARCHAR", doc = "straggler, or none; NULL without usable collectives"}
--- collective_count = {type = "BIGINT", doc = "matched collectives that no rank can leave before
--- all arrive"}
--- last_count = {type = "BIGINT", doc = "collectives to which the rank came last (shortest
--- duration)"}
--- lost_ns = {type = "BIGINT", doc = "waiting time of the others for this rank, summed"}
--- lost_ratio = {type = "DOUBLE", doc = "lost_ns / lost_ns of all ranks"}
--- waited_ns = {type = "BIGINT", doc = "what it waited itself"}
--- more_work_ns = {type = "BIGINT", doc = "device work except communication (sum of durations),
--- minus the median of the ranks"}
--- reason = {type = "VARCHAR", doc = "basis of the verdict, or why there is none"}
--- more_kernel_name = {type = "VARCHAR", doc = "kernel, copy or memset with the largest excess
--- over the median of the ranks"}
--- more_kernel_ns = {type = "BIGINT", doc = "how much more"}
--- more_op_name = {type = "VARCHAR", doc = "framework operator with the largest excess of device
--- work"}
--- more_op_ns = {type = "BIGINT", doc = "how much more"}
--- more_phase_kind = {type = "VARCHAR", doc = "phase with the largest excess of device work:
--- forward, backward, optimizer or data"}
--- more_phase_ns = {type = "BIGINT", doc = "how much more"}
--- confirmed_count = {type = "BIGINT", doc = "collectives of last_count that it also started last,
--- with clocks set by the ends"}
--- source_id = {type = "VARCHAR", doc = "source"}
+-- parameters = "run_id by phase"
+-- by = {doc = "what a row is: rank, or step (a rank in a step)", default = "rank", choices =
+-- ["rank", "step"]}
+-- columns = "rank_index-known step_index verdict collective_count last_count lost_ns lost_ratio
+-- waited_ns more_work_ns reason more_kernel_name more_kernel_ns more_op_name more_op_ns
+-- more_phase_kind more_phase_ns confirmed_count source_id"
+-- step_index = "for by=step: step; NULL outside of steps"
+-- verdict = "VARCHAR: straggler, or none; NULL without usable collectives"
+-- collective_count = "BIGINT: matched collectives that no rank can leave before all arrive"
+-- last_count = "BIGINT: collectives to which the rank came last (shortest duration)"
+-- lost_ns = "BIGINT: waiting time of the others for this rank, summed"
+-- lost_ratio = "DOUBLE: lost_ns / lost_ns of all ranks"
+-- waited_ns = "BIGINT: time that the rank itself waited"
+-- more_work_ns = "BIGINT: device work except communication (sum of durations), minus the median
+-- of the ranks"
+-- reason = "basis of the verdict, or why there is none"
+-- more_kernel_name = "VARCHAR: kernel, copy or memset with the largest excess over the median of
+-- the ranks"
+-- more_kernel_ns = "BIGINT: how much more"
+-- more_op_name = "VARCHAR: framework operator with the largest excess of device work"
+-- more_op_ns = "BIGINT: how much more"
+-- more_phase_kind = "VARCHAR: phase with the largest excess of device work: forward, backward,
+-- optimizer or data"
+-- more_phase_ns = "BIGINT: how much more"
+-- confirmed_count = "BIGINT: collectives of last_count that it also started last, with clocks set
+-- by the ends"
 with
     calls as materialized(
         select *, case when $by = 'step' then match_step_index end as step

@@ -2,26 +2,14 @@
 -- source = "Zhu 2018 (TBD), eq. 1, stream by stream; docs/metrics.md, section stream_utilization"
 -- needs = ["attribution"]
 -- depends = ["work_in_window", "device_rank"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
--- [columns]
--- rank_index = {type = "BIGINT", doc = "rank; NULL if unknown"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- stream_id = {type = "BIGINT", doc = "stream (queue) on the device; NULL if unknown"}
--- work_class = {type = "VARCHAR", doc = "class with most of its time: compute, communication,
--- memcpy or memset"}
--- busy_ratio = {type = "DOUBLE", doc = "busy_ns / elapsed_ns"}
--- busy_ns = {type = "BIGINT", doc = "time with work on the stream (union)"}
--- alone_ns = {type = "BIGINT", doc = "part of busy_ns with no other stream of the device busy"}
--- overlapped_ratio = {type = "DOUBLE", doc = "(busy_ns - alone_ns) / busy_ns"}
--- sum_ns = {type = "BIGINT", doc = "sum of the durations; more than busy_ns if work overlaps on
--- the stream"}
--- kernel_count = {type = "BIGINT", doc = "kernels"}
--- transfer_count = {type = "BIGINT", doc = "copies and memsets"}
--- elapsed_ns = {type = "BIGINT", doc = "time of the steps; for all steps, from the first start to
--- the last end of work on any device of the source"}
--- source_id = {type = "VARCHAR", doc = "source (one rank of a job)"}
+-- parameters = "run_id phase"
+-- columns = "rank_index device_id stream_id work_class busy_ratio busy_ns alone_ns
+-- overlapped_ratio sum_ns kernel_count transfer_count elapsed_ns source_id-rank"
+-- work_class = "VARCHAR: class with most of its time: compute, communication, memcpy or memset"
+-- busy_ns = "time with work on the stream (union)"
+-- alone_ns = "part of busy_ns with no other stream of the device busy"
+-- overlapped_ratio = "DOUBLE: (busy_ns - alone_ns) / busy_ns"
+-- sum_ns = "sum of the durations; more than busy_ns if work overlaps on the stream"
 with
     work as materialized(
         select

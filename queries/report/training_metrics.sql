@@ -5,27 +5,20 @@
 -- needs = ["attribution"]
 -- depends = ["busy_device", "step_span", "label_value", "step_sample", "rate_of_steps",
 -- "run_title", "whole_sum"]
--- [parameters]
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
--- default = "all"}
--- runs = {type = "VARCHAR", doc = "names of runs; * matches any text", default = "*"}
--- [columns]
--- run_name = {type = "VARCHAR", doc = "run"}
--- labels = {type = "VARCHAR", doc = "its labels"}
--- samples_per_s = {type = "DOUBLE", doc = "throughput of all devices: steps_per_s x the label
--- batch, or the metric samples_per_step"}
--- steps_per_s = {type = "DOUBLE", doc = "steps / their time; NULL without steps"}
--- busy_ratio = {type = "DOUBLE", doc = "GPU compute utilization (eq. 1): time with a kernel /
--- elapsed time, over all devices"}
--- fp32_utilization_ratio = {type = "DOUBLE", doc = "FP32 utilization (eq. 2): FP32 operations /
--- (FP32 peak x busy time), over all devices"}
--- peak_ratio = {type = "DOUBLE", doc = "utilization over all precisions: time of all operations,
--- each at the peak of its precision / busy time; NULL unless every kernel has counters"}
--- fp32_known_ratio = {type = "DOUBLE", doc = "share of the kernel time with known FP32
--- operations; below 1, the utilization is a lower bound"}
--- device_count = {type = "BIGINT", doc = "devices"}
--- reason = {type = "VARCHAR", doc = "why a utilization is NULL or a lower bound"}
--- run_id = {type = "VARCHAR", doc = "its id"}
+-- parameters = "phase runs"
+-- columns = "run_name labels samples_per_s steps_per_s busy_ratio fp32_utilization_ratio
+-- peak_ratio fp32_known_ratio device_count reason run_id"
+-- samples_per_s = "DOUBLE: throughput of all devices: steps_per_s x the label batch, or the
+-- metric samples_per_step"
+-- steps_per_s = "DOUBLE: steps / their time; NULL without steps"
+-- busy_ratio = "GPU compute utilization (eq. 1): time with a kernel / elapsed time, over all
+-- devices"
+-- fp32_utilization_ratio = "FP32 utilization (eq. 2): FP32 operations / (FP32 peak x busy time),
+-- over all devices"
+-- peak_ratio = "DOUBLE: utilization over all precisions: time of all operations, each at the peak
+-- of its precision / busy time; NULL unless every kernel has counters"
+-- device_count = "BIGINT: devices"
+-- reason = "why a utilization is NULL or a lower bound"
 with
     devices as (
         select

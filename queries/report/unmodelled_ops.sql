@@ -3,22 +3,13 @@
 -- source = "function op_model; docs/metrics.md, section Operators of a timeline"
 -- needs = ["op_call"]
 -- depends = ["attributed_op_work"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run"}
--- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M (step numbers, inclusive)",
--- default = "all"}
--- [columns]
--- name = {type = "VARCHAR", doc = "operator"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations of its kernels, copies and memsets; in
--- a file without kernels, its host time"}
--- share_ratio = {type = "DOUBLE", doc = "total_ns / total_ns of all work, with and without
--- operators"}
--- call_count = {type = "BIGINT", doc = "calls"}
--- reason = {type = "VARCHAR", doc = "why its work is unknown"}
--- family_name = {type = "VARCHAR", doc = "operator family; NULL without a model"}
--- missing = {type = "VARCHAR", doc = "what is unknown: operations, bytes or both"}
--- input_dims = {type = "VARCHAR", doc = "argument shapes with the most time, as recorded"}
--- input_types = {type = "VARCHAR", doc = "their types"}
+-- parameters = "run_id phase"
+-- columns = "name-operator total_ns share_ratio call_count reason family_name missing input_dims
+-- input_types"
+-- total_ns = "sum of the durations of its kernels, copies and memsets; without kernels, host time"
+-- share_ratio = "total_ns / total_ns of all work, with and without operators"
+-- missing = "VARCHAR: what is unknown: operations, bytes or both"
+-- input_dims = "argument shapes with the most time, as recorded"
 with
     work as (
         select *, sum(total_ns) over () as whole_ns

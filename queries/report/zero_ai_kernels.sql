@@ -3,36 +3,18 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and IV: zero-AI kernels"
 -- needs = ["kernel_counter"]
 -- depends = ["grouped_launch"]
--- [parameters]
--- run_id = {type = "VARCHAR", doc = "run; NULL for all runs", optional = true}
--- by = {type = "VARCHAR", doc = "what a row is: name (a kernel), launch, run or label (one of its
--- values)", default = "name", choices = ["name", "launch", "run", "label"]}
--- label = {type = "VARCHAR", doc = "label for by=label, e.g. batch", optional = true}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic: FP16 instructions except moves and
--- conversions, two operations each; packed: all of them, two operations each (the vendor's rule);
--- scalar: all of them, one operation each (Wang Y. 2020)", default = "arithmetic", choices =
--- ["arithmetic", "packed", "scalar"]}
--- [columns]
--- name = {type = "VARCHAR", doc = "kernel, run or label value"}
--- zero_ai_kind = {type = "VARCHAR", doc = "measured_zero; integer (only integer tensor
--- operations); moves or conversions (only FP16 instructions without work); if unknown:
--- not_collected, not_available (on this device), no_value (the launch failed) or named_copy (a
--- copy or integer kernel by its function)"}
--- is_zero_ai = {type = "BOOLEAN", doc = "true if measured; NULL if unknown"}
--- launch_count = {type = "BIGINT", doc = "launches"}
--- launch_share_ratio = {type = "DOUBLE", doc = "share of all launches with counters"}
--- total_ns = {type = "BIGINT", doc = "sum of the durations"}
--- time_share_ratio = {type = "DOUBLE", doc = "share of the time of all launches with counters"}
--- fp16_flop = {type = "DOUBLE", doc = "FP16 operations of moves and conversions, counted only by
--- the packed convention"}
--- dram_bytes = {type = "DOUBLE", doc = "bytes to and from device memory"}
--- reason = {type = "VARCHAR", doc = "why nobody knows"}
--- missing_metrics = {type = "VARCHAR", doc = "if unknown: metrics to add to the profiler's
--- --metrics"}
--- fp16_convention = {type = "VARCHAR", doc = "arithmetic, packed or scalar; the latter two count
--- moves and conversions as operations"}
--- launch_index = {type = "BIGINT", doc = "for by=launch: the profiler's own number"}
--- event_id = {type = "BIGINT", doc = "for by=launch: position in the source"}
+-- parameters = "run_id-all by label fp16_convention"
+-- columns = "name-group zero_ai_kind is_zero_ai launch_count launch_share_ratio total_ns
+-- time_share_ratio fp16_flop dram_bytes reason missing_metrics-launches fp16_convention
+-- launch_index-launch event_id-launch"
+-- zero_ai_kind = "VARCHAR: measured_zero; integer (only integer tensor operations); moves or
+-- conversions (only FP16 instructions without work); if unknown: not_collected, not_available (on
+-- this device), no_value (the launch failed) or named_copy (a copy or integer kernel by its
+-- function)"
+-- is_zero_ai = "BOOLEAN: true if measured; NULL if unknown"
+-- launch_share_ratio = "DOUBLE: share of all launches with counters"
+-- fp16_flop = "FP16 operations of moves and conversions, counted only by the packed convention"
+-- dram_bytes = "DOUBLE: bytes to and from device memory"
 with
     chosen as (
         select

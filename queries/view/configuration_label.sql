@@ -1,14 +1,8 @@
--- purpose = "Every label of every configuration of a sweep: as its table has it, else as its run
--- has it."
+-- purpose = "Labels of each configuration of a sweep: from its table, else from its run."
 -- source = "tables configuration_value and run_label; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["label_value", "sweep_configuration", "sweep_table"]
--- [columns]
--- configuration_id = {type = "BIGINT", doc = "the configuration, as in sweep_configuration"}
--- run_id = {type = "VARCHAR", doc = "its run"}
--- label_name = {type = "VARCHAR", doc = "label"}
--- label_value = {type = "VARCHAR", doc = "its value"}
--- label_number = {type = "DOUBLE", doc = "its value as a number; NULL if it is none"}
+-- columns = "configuration_id run_id label_name label_value label_number"
 with
     in_tables as (
         select distinct run_id, source_id, column_name as label_name

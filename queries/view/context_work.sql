@@ -1,29 +1,9 @@
--- purpose = "The modelled work of one call in each calling context, and to which context the work
--- of a kernel in it belongs."
+-- purpose = "Modeled work of one call in each calling context, and the context that owns the work
+-- of its kernels."
 -- source = "docs/metrics.md, section Modelled work"
 -- needs = ["calling_context"]
 -- depends = ["work_by_context"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- context_id = {type = "BIGINT", doc = "`calling_context`"}
--- name = {type = "VARCHAR", doc = "its last member: operator, module or annotation"}
--- family_name = {type = "VARCHAR", doc = "family of the operator: matmul, convolution, elementwise
--- …; NULL if it has no model"}
--- is_heavy = {type = "BOOLEAN", doc = "matmul, convolution or attention; NULL of no operator"}
--- flop_count = {type = "BIGINT", doc = "operations of one call"}
--- read_bytes = {type = "BIGINT", doc = "minimum bytes that one call reads: each element of its
--- inputs once"}
--- write_bytes = {type = "BIGINT", doc = "minimum bytes that one call writes: each element of its
--- results once"}
--- accessed_bytes = {type = "BIGINT", doc = "read_bytes + write_bytes"}
--- precision_name = {type = "VARCHAR", doc = "type that it computes in: fp32 (TF32 as well), bf16,
--- int64 …"}
--- comm_bytes = {type = "BIGINT", doc = "bytes that this rank hands to a collective"}
--- provenance_kind = {type = "VARCHAR", doc = "modelled: from shapes and types; NULL if no figure
--- is known"}
--- reason = {type = "VARCHAR", doc = "why a figure is NULL"}
--- unit_context_id = {type = "BIGINT", doc = "context whose work a kernel launched in this one
--- does: the nearest above it, itself first, with work of its own; without one the innermost
--- operator, and of no operator itself"}
+-- columns = "run_id source_id context_id-work name-member family_name is_heavy flop_count
+-- read_bytes write_bytes accessed_bytes precision_name-computed comm_bytes
+-- provenance_kind-modelled reason unit_context_id"
 from work_by_context(null)

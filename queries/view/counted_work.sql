@@ -1,94 +1,25 @@
--- purpose = "Work and traffic of every launch that counters were collected of, as it ran under
--- them, and of those that a join has taken: operations by precision, bytes by level, each with
--- why it is NULL."
+-- purpose = "Work and traffic of each launch with counters, or in a join, as it ran under them:
+-- operations by precision, bytes by level, and why each is NULL."
 -- source = "docs/metrics.md, section Work; NVIDIA Nsight Compute's roofline sections; Wang Y.
 -- 2020 (Time-Based Roofline), sect. III"
 -- needs = ["kernel_counter"]
 -- depends = ["counted_launch", "device_known", "arithmetic", "duration_of", "why_missing",
 -- "dense_peak", "fp16_kind", "has_packed_fp32", "tensor_kinds", "missing_metrics"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "place in the source"}
--- match_index = {type = "BIGINT", doc = "of a join: kernel_match.match_index; NULL of the counter
--- run itself"}
--- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- launch_count = {type = "BIGINT", doc = "launches the row stands for"}
--- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch"}
--- device_id = {type = "BIGINT", doc = "device"}
--- device_name = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
--- compute_capability = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
--- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters"}
--- dur_ns = {type = "BIGINT", doc = "duration, as counted or cycles / clock"}
--- dur_reason = {type = "VARCHAR", doc = "why the duration is NULL"}
--- fp64_flop = {type = "BIGINT", doc = "FP64 operations, not those of tensor cores"}
--- fp64_reason = {type = "VARCHAR", doc = "why it is NULL"}
--- fp32_flop = {type = "BIGINT", doc = "FP32 operations, not those of tensor cores"}
--- fp32_reason = {type = "VARCHAR", doc = "why it is NULL"}
--- fp16_packed_flop = {type = "BIGINT", doc = "FP16 operations, two for each instruction: 2 add +
--- 2 multiply + 4 FMA (the vendor's convention)"}
--- fp16_scalar_flop = {type = "BIGINT", doc = "FP16 operations, one for each instruction: add +
--- multiply + 2 FMA (the convention of Wang Y. 2020)"}
--- fp16_arithmetic_flop = {type = "BIGINT", doc = "FP16 operations as packed counts them, where
--- the instructions are work; 0 where they are moves or conversions"}
--- fp16_kind = {type = "VARCHAR", doc = "what the FP16 instructions are: work, moves or
--- conversions; NULL if none ran"}
--- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- tensor_fp64_flop = {type = "BIGINT", doc = "tensor operations on FP64"}
--- tensor_tf32_flop = {type = "BIGINT", doc = "tensor operations on TF32"}
--- tensor_bf16_flop = {type = "BIGINT", doc = "tensor operations on BF16"}
--- tensor_fp16_flop = {type = "BIGINT", doc = "tensor operations on FP16"}
--- tensor_fp8_flop = {type = "BIGINT", doc = "tensor operations on FP8"}
--- tensor_fp4_flop = {type = "BIGINT", doc = "tensor operations on FP4 and FP6"}
--- tensor_mixed_flop = {type = "BIGINT", doc = "tensor operations of several types added up by the
--- tool"}
--- tensor_int_flop = {type = "BIGINT", doc = "tensor operations on integers; not in the sums, but
--- in the time at peak"}
--- tensor_flop = {type = "BIGINT", doc = "tensor operations of all floating-point types"}
--- tensor_reason = {type = "VARCHAR", doc = "why the sum is NULL"}
--- known_flop = {type = "BIGINT", doc = "all operations that were counted; FP16 as work"}
--- total_arithmetic_flop = {type = "BIGINT", doc = "all operations, FP16 as work alone; NULL
--- unless every precision was counted"}
--- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed; NULL unless every
--- precision was counted"}
--- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar; NULL unless every
--- precision was counted"}
--- total_reason = {type = "VARCHAR", doc = "which precision is missing, and why"}
--- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside
--- for a total; NULL if nothing is missing"}
--- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
--- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate
--- (times the duration)"}
--- dram_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- l2_paper_bytes = {type = "BIGINT", doc = "L2 bytes as the papers count them: lts__t_bytes"}
--- l2_vendor_bytes = {type = "BIGINT", doc = "L2 bytes as the vendor's newer sections count them:
--- transfers to the crossbar x 32"}
--- l2_reason = {type = "VARCHAR", doc = "why both are NULL"}
--- l1_paper_bytes = {type = "BIGINT", doc = "L1 bytes as the papers count them: l1tex__t_bytes"}
--- l1_vendor_bytes = {type = "BIGINT", doc = "L1 bytes as the vendor's newer sections count them:
--- write-backs x 128"}
--- l1_reason = {type = "VARCHAR", doc = "why both are NULL"}
--- own_fp64_flop_per_s = {type = "DOUBLE", doc = "what this launch could do at its clock, by the
--- report's peak_sustained: FP64"}
--- own_fp32_flop_per_s = {type = "DOUBLE", doc = "the same: FP32"}
--- own_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: FP16, packed"}
--- own_tensor_fp64_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP64"}
--- own_tensor_tf32_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on TF32"}
--- own_tensor_bf16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on BF16"}
--- own_tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
--- own_tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
--- own_tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP4 and FP6"}
--- own_tensor_int8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
--- own_dram_bytes_per_s = {type = "DOUBLE", doc = "the same: device memory, at its own clock"}
--- own_l2_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, lts__t_bytes"}
--- own_l2_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, transfers to the crossbar x
--- 32"}
--- own_l1_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L1, l1tex__t_bytes"}
--- own_l1_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L1, write-backs x 128"}
--- occupancy_ratio = {type = "DOUBLE", doc = "achieved occupancy"}
--- compute_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: compute"}
--- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: memory"}
--- dram_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: device memory"}
+-- columns = "run_id source_id event_id match_index name launch_count-row launch_index device_id
+-- device_name compute_capability provenance_kind-measured dur_ns-counted dur_reason fp64_flop
+-- fp64_reason fp32_flop fp32_reason fp16_packed_flop fp16_scalar_flop fp16_arithmetic_flop
+-- fp16_kind fp16_reason tensor_fp64_flop tensor_tf32_flop tensor_bf16_flop tensor_fp16_flop
+-- tensor_fp8_flop tensor_fp4_flop tensor_mixed_flop tensor_int_flop tensor_flop tensor_reason
+-- known_flop-counted total_arithmetic_flop total_packed_flop total_scalar_flop total_reason
+-- missing_metrics dram_bytes dram_basis dram_reason l2_paper_bytes l2_vendor_bytes l2_reason
+-- l1_paper_bytes l1_vendor_bytes l1_reason own_fp64_flop_per_s own_fp32_flop_per_s
+-- own_fp16_flop_per_s own_tensor_fp64_flop_per_s own_tensor_tf32_flop_per_s
+-- own_tensor_bf16_flop_per_s own_tensor_fp16_flop_per_s own_tensor_fp8_flop_per_s
+-- own_tensor_fp4_flop_per_s own_tensor_int8_flop_per_s own_dram_bytes_per_s
+-- own_l2_paper_bytes_per_s own_l2_vendor_bytes_per_s own_l1_paper_bytes_per_s
+-- own_l1_vendor_bytes_per_s occupancy_ratio compute_throughput_ratio memory_throughput_ratio
+-- dram_throughput_ratio"
+-- match_index = "BIGINT: for a join: kernel_match.match_index; NULL for the counter run"
 with
     launches as not materialized(
         select

@@ -1,15 +1,8 @@
--- purpose = "The sources with counters of launches; a summary of a report only where no page of
--- single launches is there."
+-- purpose = "Sources with counters of launches; a summary only if no page has single launches."
 -- source = "table source_file, view report_page"
 -- needs = ["source_file"]
 -- depends = ["report_page"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- page_kind = {type = "VARCHAR", doc = "page of the report it is: details, raw, text or summary;
--- NULL for several of them, or none"}
--- is_shared = {type = "BOOLEAN", doc = "several pages in the run, which may be of the same
--- launches"}
+-- columns = "run_id source_id page_kind is_shared"
 select run_id, source_id, page_kind, sum(page_count) over (partition by run_id) > 1 as is_shared
 from stored_table
 join report_page using (run_id, source_id)

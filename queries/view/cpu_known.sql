@@ -1,20 +1,14 @@
--- purpose = "The processor of every source with measurements of one, as perf stat makes them:
--- what it is, as far as the user says."
+-- purpose = "Processor of each source with perf stat measurements, with what the user says about
+-- it."
 -- source = "tables measurement, assumption, device_model and cpu_family"
 -- needs = ["measurement"]
 -- depends = ["device_key"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_name = {type = "VARCHAR", doc = "name; NULL if unknown"}
--- model_name = {type = "VARCHAR", doc = "the known processor of that name; NULL if there is none,
--- or if a GPU has that name"}
--- vendor_name = {type = "VARCHAR", doc = "whose events it has: that of its architecture (Arm for
--- a core of Arm's, whoever makes the processor), else by the user's word, else that of the known
--- processor"}
--- architecture_name = {type = "VARCHAR", doc = "e.g. skylake-server; by the user's word, else
--- that of the known processor"}
--- core_count = {type = "BIGINT", doc = "cores of all its sockets; as above"}
+-- columns = "run_id source_id device_name model_name vendor_name architecture_name core_count"
+-- model_name = "known processor with this name; NULL if there is none, or if it is a GPU"
+-- vendor_name = "VARCHAR: vendor of its events: of its architecture (Arm for an Arm core of any
+-- maker), else from the user, else of the known processor"
+-- architecture_name = "VARCHAR: e.g. skylake-server; from the user, else of the known processor"
+-- core_count = "BIGINT: cores of all its sockets; from the user, else of the known processor"
 with
     said as (
         select

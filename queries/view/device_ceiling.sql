@@ -1,28 +1,15 @@
--- purpose = "What each device of each source can do at most: the user's figures, else those of
--- the known device of its name, else what the profiler's own table says."
+-- purpose = "Peaks of each device of each source: from the user, else of the known device, else
+-- from the profiler."
 -- source = "tables assumption, model_ceiling and device, each figure with its source"
 -- needs = ["device"]
 -- depends = ["device_known"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device; NULL if the file does not number it, as of a
--- processor"}
--- device_name = {type = "VARCHAR", doc = "name"}
--- ceiling_kind = {type = "VARCHAR", doc = "compute, bandwidth or launch_overhead"}
--- ceiling_name = {type = "VARCHAR", doc = "e.g. fp32, tensor_fp16, dram; reported: the profiler
--- does not say of what"}
--- value = {type = "DOUBLE", doc = "the figure, in base units"}
--- unit = {type = "VARCHAR", doc = "flop/s, bytes/s or ns"}
--- origin_kind = {type = "VARCHAR", doc = "user, datasheet, computed, measured, or reported by the
--- profiler"}
--- source_text = {type = "VARCHAR", doc = "where the figure comes from; and what the profiler
--- says, where that is far from it"}
--- model_name = {type = "VARCHAR", doc = "which known device it is"}
--- reported_value = {type = "DOUBLE", doc = "the profiler's own figure for this ceiling, where
--- that is more than 1.3 times this one or less than 1/1.3 of it; of compute it is held to
--- tensor_bf16, else to tensor_fp16"}
--- reported_ratio = {type = "DOUBLE", doc = "reported_value / value"}
+-- columns = "run_id source_id device_id device_name ceiling_kind-launches ceiling_name value unit
+-- origin_kind source_text model_name reported_value reported_ratio"
+-- ceiling_name = "e.g. fp32, tensor_fp16, dram; reported: the profiler does not name it"
+-- unit = "flop/s, bytes/s or ns"
+-- source_text = "source of the value; and the profiler's own value, if far from it"
+-- reported_value = "DOUBLE: the profiler's own value, if more than 1.3 times this one or less
+-- than 1/1.3 of it; for compute it is compared with tensor_bf16, else tensor_fp16"
 with
     -- in lists, as device_known takes long to plan: it is joined once
     given as (

@@ -1,14 +1,9 @@
--- purpose = "Every interval of device work: kernels, copies and memsets, with their end."
+-- purpose = "Intervals of device work: kernels, copies and memsets, with their end."
 -- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active"
 -- needs = ["kernel", "transfer"]
 -- depends = ["work_class"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- work_class = {type = "VARCHAR", doc = "compute, communication, memcpy or memset"}
--- start_ns = {type = "BIGINT", doc = "start"}
--- end_ns = {type = "BIGINT", doc = "end"}
+-- columns = "run_id source_id device_id work_class start_ns end_ns"
+-- work_class = "VARCHAR: compute, communication, memcpy or memset"
 select
     run_id,
     source_id,

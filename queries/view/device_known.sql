@@ -1,18 +1,12 @@
--- purpose = "Every device of every source: what it is, by the user's word, the file, another file
--- of the run, or the units, memory and clock that one known device alone has, and which known
--- device that is. The processor that a source has measurements of is one, and what a source has
--- operators of; of a table of results what its user says."
+-- purpose = "Devices of each source, identified by the user, the file, another file of the run,
+-- or units, memory and clock of only one known device. The processor of measurements and the
+-- device of operators are devices; for a table of results, the user names it."
 -- source = "tables device, op_stat, configuration, assumption and device_model, view cpu_known"
 -- needs = ["device"]
 -- depends = ["cpu_known", "device_key"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device as the file numbers it; NULL if it does not"}
--- device_name = {type = "VARCHAR", doc = "name; NULL if unknown"}
--- model_name = {type = "VARCHAR", doc = "the known device of that name; NULL if there is none"}
--- compute_capability = {type = "VARCHAR", doc = "as the file says, else that of the known device"}
--- capability_major = {type = "BIGINT", doc = "what is before its point"}
+-- columns = "run_id source_id device_id device_name model_name compute_capability capability_major"
+-- compute_capability = "from the file, else of the known device"
+-- capability_major = "BIGINT: major compute capability"
 with
     given as (
         select run_id, source_id, any_value(name) as given_name

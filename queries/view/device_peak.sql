@@ -1,25 +1,15 @@
--- purpose = "The ceilings of each device of each source in one row."
+-- purpose = "Ceilings of each device of each source, in one row."
 -- source = "view device_ceiling"
 -- needs = ["device"]
 -- depends = ["device_ceiling"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device"}
--- fp64_flop_per_s = {type = "DOUBLE", doc = "FP64"}
--- fp32_flop_per_s = {type = "DOUBLE", doc = "FP32"}
--- fp16_flop_per_s = {type = "DOUBLE", doc = "FP16, packed"}
--- tensor_fp64_flop_per_s = {type = "DOUBLE", doc = "tensor, FP64"}
--- tensor_tf32_flop_per_s = {type = "DOUBLE", doc = "tensor, TF32"}
--- tensor_bf16_flop_per_s = {type = "DOUBLE", doc = "tensor, BF16"}
--- tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "tensor, FP16"}
--- tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "tensor, FP8"}
--- tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "tensor, FP4"}
--- tensor_int8_flop_per_s = {type = "DOUBLE", doc = "tensor, operations on integers of 8 bits"}
--- dram_bytes_per_s = {type = "DOUBLE", doc = "device memory"}
--- l2_bytes_per_s = {type = "DOUBLE", doc = "L2"}
--- l1_bytes_per_s = {type = "DOUBLE", doc = "L1"}
--- launch_overhead_ns = {type = "DOUBLE", doc = "one kernel launch"}
+-- columns = "run_id source_id device_id fp64_flop_per_s fp32_flop_per_s fp16_flop_per_s
+-- tensor_fp64_flop_per_s tensor_tf32_flop_per_s tensor_bf16_flop_per_s tensor_fp16_flop_per_s
+-- tensor_fp8_flop_per_s tensor_fp4_flop_per_s tensor_int8_flop_per_s dram_bytes_per_s
+-- l2_bytes_per_s l1_bytes_per_s launch_overhead_ns"
+-- fp64_flop_per_s = "DOUBLE: FP64 peak"
+-- l2_bytes_per_s = "DOUBLE: L2"
+-- l1_bytes_per_s = "DOUBLE: L1"
+-- launch_overhead_ns = "DOUBLE: one kernel launch"
 select
     run_id,
     source_id,

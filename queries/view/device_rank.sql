@@ -1,13 +1,10 @@
--- purpose = "The rank of each device of each source: that of the file, else the one that the
--- events of the device tell, in a file that several ranks were merged into."
+-- purpose = "Rank of each device of each source: from the file, else from its events in a file
+-- merged from several ranks."
 -- source = "tables source_file and device; docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device; NULL: work that is of none that the file names"}
--- rank_index = {type = "BIGINT", doc = "rank; NULL if neither says, or the device is one of
--- several ranks"}
+-- columns = "run_id source_id device_id rank_index"
+-- device_id = "device; NULL: work without a device in the file"
+-- rank_index = "rank; NULL if unknown, or if the device has several ranks"
 select
     run_id,
     source_id,

@@ -1,32 +1,22 @@
--- purpose = "Every kernel, copy and memset of a timeline with its end, its class and what
--- launched it."
+-- purpose = "Kernels, copies and memsets of a timeline with their end, class and launch."
 -- source = "Zhu 2018 (TBD), eq. 1: the times at which the GPU is active; docs/metrics.md, section
 -- gpu_utilization"
 -- needs = ["attribution"]
 -- depends = ["work_class"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "the work: kernel.event_id or transfer.event_id"}
--- work_class = {type = "VARCHAR", doc = "compute or communication (kernels), memcpy (copies, and
--- instructions that start or await one) or memset"}
--- work_kind = {type = "VARCHAR", doc = "kernel, memcpy or memset"}
--- name = {type = "VARCHAR", doc = "name, in full"}
--- device_id = {type = "BIGINT", doc = "device; NULL if unknown"}
--- stream_id = {type = "BIGINT", doc = "stream (queue) on the device"}
--- start_ns = {type = "BIGINT", doc = "start"}
--- end_ns = {type = "BIGINT", doc = "end"}
--- launch_event_id = {type = "BIGINT", doc = "the call that launched it: slice.event_id; NULL if
--- it is not in the file"}
--- launch_name = {type = "VARCHAR", doc = "that call"}
--- launch_thread_id = {type = "BIGINT", doc = "its thread"}
--- launch_start_ns = {type = "BIGINT", doc = "its start"}
--- launch_end_ns = {type = "BIGINT", doc = "its end; NULL if the call was cut"}
--- launch_work_count = {type = "BIGINT", doc = "kernels, copies and memsets that the call
--- launched: more than one of a graph"}
--- launch_reason = {type = "VARCHAR", doc = "why launch_event_id is NULL"}
--- op_name = {type = "VARCHAR", doc = "innermost operator around the call"}
--- step_index = {type = "BIGINT", doc = "step that it was launched in; NULL outside of steps"}
+-- columns = "run_id source_id event_id work_class work_kind name device_id stream_id start_ns
+-- end_ns launch_event_id launch_name launch_thread_id launch_start_ns launch_end_ns
+-- launch_work_count launch_reason op_name step_index"
+-- event_id = "work: kernel.event_id or transfer.event_id"
+-- work_class = "VARCHAR: compute or communication (kernels), memcpy (copies, and instructions
+-- that start or await one) or memset"
+-- work_kind = "VARCHAR: kernel, memcpy or memset"
+-- name = "full name"
+-- launch_start_ns = "BIGINT: start of that call"
+-- launch_end_ns = "BIGINT: end of that call; NULL if the call is truncated"
+-- launch_work_count = "BIGINT: kernels, copies and memsets that the call launched: more than one
+-- for a graph"
+-- launch_reason = "VARCHAR: why launch_event_id is NULL"
+-- op_name = "innermost operator around the call"
 with
     said as not materialized(
         select run_id, source_id, event_id, collective_name, category_name

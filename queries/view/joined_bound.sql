@@ -1,23 +1,13 @@
--- purpose = "Every launch of a timeline that was joined to counters: its operations and bytes,
--- and their times at the peaks of its device."
+-- purpose = "Launches of a timeline with joined counters: operations, bytes, and their times at
+-- the device peaks."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
--- empty_without = ["kernel_match"]
 -- depends = ["work_under"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "the launch: kernel.event_id"}
--- is_matched = {type = "BOOLEAN", doc = "it has counters, whatever they count"}
--- dur_ns = {type = "BIGINT", doc = "duration in the timeline"}
--- total_flop = {type = "BIGINT", doc = "all operations, FP16 as work alone"}
--- fp32_flop = {type = "BIGINT", doc = "FP32 operations, not those of tensor cores"}
--- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak"}
--- dram_ns = {type = "DOUBLE", doc = "time of these bytes at peak"}
--- ceiling_name = {type = "VARCHAR", doc = "the compute peak that most operations are under"}
--- fp32_flop_per_s = {type = "DOUBLE", doc = "peak of FP32"}
--- reason = {type = "VARCHAR", doc = "why operations are NULL"}
+-- empty_without = ["kernel_match"]
+-- columns = "run_id source_id event_id-kernel is_matched dur_ns-timeline total_flop fp32_flop
+-- dram_bytes compute_ns dram_ns ceiling_name fp32_flop_per_s reason"
+-- is_matched = "BOOLEAN: it has counters, whatever they count"
+-- total_flop = "BIGINT: all operations, FP16 only as work"
 select
     run_id,
     source_id,

@@ -1,121 +1,39 @@
--- purpose = "Every launch with counters against the ceilings of its device: time at peak by
--- operations and by level of memory, and what bounds it; with all columns of kernel_work."
+-- purpose = "Launches with counters and the ceilings of their device: times at peak and bound;
+-- with all columns of kernel_work."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section
 -- Ceilings"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work", "device_peak", "time_at_peak", "roof_of", "busy_what"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "place in the source"}
--- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- launch_count = {type = "BIGINT", doc = "launches the row stands for"}
--- launch_index = {type = "BIGINT", doc = "the profiler's own number of the launch"}
--- device_id = {type = "BIGINT", doc = "device"}
--- device_name = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
--- compute_capability = {type = "VARCHAR", doc = "of the device; NULL if unknown"}
--- provenance_kind = {type = "VARCHAR", doc = "measured: by hardware counters"}
--- dur_ns = {type = "BIGINT", doc = "duration, as counted or cycles / clock"}
--- dur_reason = {type = "VARCHAR", doc = "why the duration is NULL"}
--- fp64_flop = {type = "BIGINT", doc = "FP64 operations, not those of tensor cores"}
--- fp64_reason = {type = "VARCHAR", doc = "why it is NULL"}
--- fp32_flop = {type = "BIGINT", doc = "FP32 operations, not those of tensor cores"}
--- fp32_reason = {type = "VARCHAR", doc = "why it is NULL"}
--- fp16_packed_flop = {type = "BIGINT", doc = "FP16 operations, two for each instruction: 2 add +
--- 2 multiply + 4 FMA (the vendor's convention)"}
--- fp16_scalar_flop = {type = "BIGINT", doc = "FP16 operations, one for each instruction: add +
--- multiply + 2 FMA (the convention of Wang Y. 2020)"}
--- fp16_arithmetic_flop = {type = "BIGINT", doc = "FP16 operations as packed counts them, where
--- the instructions are work; 0 where they are moves or conversions"}
--- fp16_kind = {type = "VARCHAR", doc = "what the FP16 instructions are: work, moves or
--- conversions; NULL if none ran"}
--- fp16_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- tensor_fp64_flop = {type = "BIGINT", doc = "tensor operations on FP64"}
--- tensor_tf32_flop = {type = "BIGINT", doc = "tensor operations on TF32"}
--- tensor_bf16_flop = {type = "BIGINT", doc = "tensor operations on BF16"}
--- tensor_fp16_flop = {type = "BIGINT", doc = "tensor operations on FP16"}
--- tensor_fp8_flop = {type = "BIGINT", doc = "tensor operations on FP8"}
--- tensor_fp4_flop = {type = "BIGINT", doc = "tensor operations on FP4 and FP6"}
--- tensor_mixed_flop = {type = "BIGINT", doc = "tensor operations of several types added up by the
--- tool"}
--- tensor_int_flop = {type = "BIGINT", doc = "tensor operations on integers; not in the sums, but
--- in the time at peak"}
--- tensor_flop = {type = "BIGINT", doc = "tensor operations of all floating-point types"}
--- tensor_reason = {type = "VARCHAR", doc = "why the sum is NULL"}
--- known_flop = {type = "BIGINT", doc = "all operations that were counted; FP16 as work"}
--- total_arithmetic_flop = {type = "BIGINT", doc = "all operations, FP16 as work alone; NULL
--- unless every precision was counted"}
--- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed; NULL unless every
--- precision was counted"}
--- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar; NULL unless every
--- precision was counted"}
--- total_reason = {type = "VARCHAR", doc = "which precision is missing, and why"}
--- missing_metrics = {type = "VARCHAR", doc = "what the profiler's --metrics has to name beside
--- for a total; NULL if nothing is missing"}
--- dram_bytes = {type = "BIGINT", doc = "bytes to and from device memory"}
--- dram_basis = {type = "VARCHAR", doc = "bytes, reads and writes, sectors (of 32 bytes) or rate
--- (times the duration)"}
--- dram_reason = {type = "VARCHAR", doc = "why they are NULL"}
--- l2_paper_bytes = {type = "BIGINT", doc = "L2 bytes as the papers count them: lts__t_bytes"}
--- l2_vendor_bytes = {type = "BIGINT", doc = "L2 bytes as the vendor's newer sections count them:
--- transfers to the crossbar x 32"}
--- l2_reason = {type = "VARCHAR", doc = "why both are NULL"}
--- l1_paper_bytes = {type = "BIGINT", doc = "L1 bytes as the papers count them: l1tex__t_bytes"}
--- l1_vendor_bytes = {type = "BIGINT", doc = "L1 bytes as the vendor's newer sections count them:
--- write-backs x 128"}
--- l1_reason = {type = "VARCHAR", doc = "why both are NULL"}
--- own_fp64_flop_per_s = {type = "DOUBLE", doc = "what this launch could do at its clock, by the
--- report's peak_sustained: FP64"}
--- own_fp32_flop_per_s = {type = "DOUBLE", doc = "the same: FP32"}
--- own_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: FP16, packed"}
--- own_tensor_fp64_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP64"}
--- own_tensor_tf32_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on TF32"}
--- own_tensor_bf16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on BF16"}
--- own_tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
--- own_tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
--- own_tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP4 and FP6"}
--- own_tensor_int8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
--- own_dram_bytes_per_s = {type = "DOUBLE", doc = "the same: device memory, at its own clock"}
--- own_l2_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, lts__t_bytes"}
--- own_l2_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L2, transfers to the crossbar x
--- 32"}
--- own_l1_paper_bytes_per_s = {type = "DOUBLE", doc = "the same: L1, l1tex__t_bytes"}
--- own_l1_vendor_bytes_per_s = {type = "DOUBLE", doc = "the same: L1, write-backs x 128"}
--- occupancy_ratio = {type = "DOUBLE", doc = "achieved occupancy"}
--- compute_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: compute"}
--- memory_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: memory"}
--- dram_throughput_ratio = {type = "DOUBLE", doc = "the vendor's own share of peak: device memory"}
--- fp64_flop_per_s = {type = "DOUBLE", doc = "ceiling of the device (by the user, else its data
--- sheet), else the launch's own: FP64"}
--- fp32_flop_per_s = {type = "DOUBLE", doc = "the same: FP32"}
--- fp16_flop_per_s = {type = "DOUBLE", doc = "the same: FP16, packed"}
--- tensor_fp64_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP64"}
--- tensor_tf32_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on TF32"}
--- tensor_bf16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on BF16"}
--- tensor_fp16_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP16"}
--- tensor_fp8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP8"}
--- tensor_fp4_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on FP4"}
--- tensor_int8_flop_per_s = {type = "DOUBLE", doc = "the same: tensor operations on integers"}
--- dram_bytes_per_s = {type = "DOUBLE", doc = "the same: device memory"}
--- compute_ns = {type = "DOUBLE", doc = "time of the operations at peak, precisions one after the
--- other, those of tensor cores on integers too; FP16 as work alone"}
--- fp16_beside_ns = {type = "DOUBLE", doc = "time at peak of the FP16 instructions that are no
--- work: what the packed and scalar conventions add to it"}
--- dram_ns = {type = "DOUBLE", doc = "time of the device memory traffic at peak"}
--- l2_ns = {type = "DOUBLE", doc = "the same of L2: as the papers count it, else as the vendor
--- does"}
--- l1_ns = {type = "DOUBLE", doc = "the same of L1"}
--- overhead_ns = {type = "DOUBLE", doc = "time of the launches themselves; NULL if it is unknown"}
--- roof_ratio = {type = "DOUBLE", doc = "longest time at peak / duration: how near to its roof the
--- launch is"}
--- nearest_name = {type = "VARCHAR", doc = "the longest of its times at peak: compute, dram, l2 or
--- l1; where that is far, memory throughput or compute throughput if the report itself says that
--- it is busy"}
--- bound_kind = {type = "VARCHAR", doc = "overhead, latency (below 0.6 of every roof), bandwidth
--- or compute; NULL if a time is unknown"}
--- is_above_roof = {type = "BOOLEAN", doc = "roof_ratio above 1: the data or the peak is wrong, or
--- the clock above its data sheet"}
--- bound_reason = {type = "VARCHAR", doc = "why bound_kind is NULL"}
+-- columns = "run_id source_id event_id name launch_count-row launch_index device_id device_name
+-- compute_capability provenance_kind-measured dur_ns-counted dur_reason fp64_flop fp64_reason
+-- fp32_flop fp32_reason fp16_packed_flop fp16_scalar_flop fp16_arithmetic_flop fp16_kind
+-- fp16_reason tensor_fp64_flop tensor_tf32_flop tensor_bf16_flop tensor_fp16_flop tensor_fp8_flop
+-- tensor_fp4_flop tensor_mixed_flop tensor_int_flop tensor_flop tensor_reason known_flop-counted
+-- total_arithmetic_flop total_packed_flop total_scalar_flop total_reason missing_metrics
+-- dram_bytes dram_basis dram_reason l2_paper_bytes l2_vendor_bytes l2_reason l1_paper_bytes
+-- l1_vendor_bytes l1_reason own_fp64_flop_per_s own_fp32_flop_per_s own_fp16_flop_per_s
+-- own_tensor_fp64_flop_per_s own_tensor_tf32_flop_per_s own_tensor_bf16_flop_per_s
+-- own_tensor_fp16_flop_per_s own_tensor_fp8_flop_per_s own_tensor_fp4_flop_per_s
+-- own_tensor_int8_flop_per_s own_dram_bytes_per_s own_l2_paper_bytes_per_s
+-- own_l2_vendor_bytes_per_s own_l1_paper_bytes_per_s own_l1_vendor_bytes_per_s occupancy_ratio
+-- compute_throughput_ratio memory_throughput_ratio dram_throughput_ratio fp64_flop_per_s
+-- fp32_flop_per_s fp16_flop_per_s tensor_fp64_flop_per_s tensor_tf32_flop_per_s
+-- tensor_bf16_flop_per_s tensor_fp16_flop_per_s tensor_fp8_flop_per_s tensor_fp4_flop_per_s
+-- tensor_int8_flop_per_s dram_bytes_per_s compute_ns fp16_beside_ns dram_ns l2_ns l1_ns
+-- overhead_ns roof_ratio nearest_name-launches bound_kind is_above_roof bound_reason"
+-- fp64_flop_per_s = "DOUBLE: FP64 ceiling of the device (from the user, else its data sheet),
+-- else of the launch; so are the next"
+-- compute_ns = "time of the operations at peak, one precision after another, with those of tensor
+-- cores on integers; FP16 only as work"
+-- fp16_beside_ns = "DOUBLE: time at peak of FP16 instructions without work: what the packed and
+-- scalar conventions add"
+-- l2_ns = "DOUBLE: time of the L2 traffic at peak: as the papers count it, else as the vendor does"
+-- l1_ns = "DOUBLE: time of the L1 traffic at peak, likewise"
+-- roof_ratio = "longest time at peak / duration"
+-- bound_kind = "overhead, latency (below 0.6 of every roof), bandwidth or compute; NULL if a time
+-- is unknown"
+-- is_above_roof = "BOOLEAN: roof_ratio above 1: the data or the peak is wrong, or the clock is
+-- above its data sheet"
 with
     held as (
         select

@@ -1,22 +1,15 @@
--- purpose = "Every launch with counters at each level of memory: operations per byte there."
+-- purpose = "Operational intensity of each launch with counters, at each memory level."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: arithmetic intensity by level"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "place in the source"}
--- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- level_name = {type = "VARCHAR", doc = "dram, l2 or l1"}
--- byte_definition = {type = "VARCHAR", doc = "paper or vendor; for dram both are one"}
--- total_arithmetic_flop = {type = "BIGINT", doc = "all operations, FP16 as work alone"}
--- total_packed_flop = {type = "BIGINT", doc = "all operations, FP16 packed"}
--- total_scalar_flop = {type = "BIGINT", doc = "all operations, FP16 scalar"}
--- traffic_bytes = {type = "BIGINT", doc = "bytes at that level"}
--- arithmetic_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 as work alone"}
--- packed_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 packed"}
--- scalar_flop_per_byte = {type = "DOUBLE", doc = "intensity, FP16 scalar"}
--- reason = {type = "VARCHAR", doc = "why it is NULL"}
+-- columns = "run_id source_id event_id name level_name byte_definition total_arithmetic_flop
+-- total_packed_flop total_scalar_flop traffic_bytes arithmetic_flop_per_byte packed_flop_per_byte
+-- scalar_flop_per_byte reason"
+-- byte_definition = "VARCHAR: paper or vendor; the same for dram"
+-- traffic_bytes = "BIGINT: bytes at that level"
+-- arithmetic_flop_per_byte = "DOUBLE: intensity, FP16 as work alone"
+-- packed_flop_per_byte = "DOUBLE: intensity, FP16 packed"
+-- scalar_flop_per_byte = "DOUBLE: intensity, FP16 scalar"
 with
     levels as (
         select

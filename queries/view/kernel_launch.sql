@@ -1,18 +1,10 @@
--- purpose = "Every launch of a run once: not again in another export of the same report, nor as
--- counters beside a timeline."
+-- purpose = "Launches of a run, each once: without other exports of the same report, or counters
+-- next to a timeline."
 -- source = "docs/metrics.md: which kernels count"
 -- needs = ["kernel"]
 -- depends = ["launch_source", "duration_of", "copy_of"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "place in the source"}
--- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- device_id = {type = "BIGINT", doc = "device"}
--- launch_count = {type = "BIGINT", doc = "launches the row stands for"}
--- start_ns = {type = "BIGINT", doc = "start; NULL without a timeline"}
--- dur_ns = {type = "BIGINT", doc = "duration, of all launches the row stands for; as measured, or
--- cycles / clock"}
+-- columns = "run_id source_id event_id name device_id launch_count-row start_ns dur_ns"
+-- dur_ns = "duration of all launches in the row; as measured, or cycles / clock"
 with
     -- not materialized: who asks for one run is to read the files of that run alone
     launches as not materialized(

@@ -1,26 +1,19 @@
--- purpose = "Every launch with counters against each compute ceiling: operations done /
--- operations possible in its duration."
+-- purpose = "Utilization of each compute ceiling by each launch with counters: operations /
+-- possible operations in its duration."
 -- source = "Zhu 2018 (TBD), eq. 2; the launch's own peak: NVIDIA Nsight Compute, section
 -- SpeedOfLight_RooflineChart"
 -- needs = ["kernel_counter"]
 -- depends = ["kernel_work", "device_ceiling", "device_known", "of_ceiling"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- event_id = {type = "BIGINT", doc = "place in the source"}
--- name = {type = "VARCHAR", doc = "kernel name, in full"}
--- ceiling_name = {type = "VARCHAR", doc = "fp64, fp32, fp16 (packed, as work alone) or tensor_…"}
--- work_flop = {type = "BIGINT", doc = "operations of that kind"}
--- dur_ns = {type = "BIGINT", doc = "duration"}
--- peak_flop_per_s = {type = "DOUBLE", doc = "the ceiling of the device, by the user or its data
--- sheet"}
--- peak_source = {type = "VARCHAR", doc = "where it comes from"}
--- utilization_ratio = {type = "DOUBLE", doc = "against that; above 1 the data or the peak is
--- wrong, or the clock above its data sheet"}
--- own_peak_flop_per_s = {type = "DOUBLE", doc = "the ceiling at the launch's own clock, where the
--- report says"}
--- own_utilization_ratio = {type = "DOUBLE", doc = "against that"}
--- reason = {type = "VARCHAR", doc = "why utilization_ratio is NULL"}
+-- columns = "run_id source_id event_id name ceiling_name work_flop dur_ns peak_flop_per_s
+-- peak_source utilization_ratio own_peak_flop_per_s own_utilization_ratio reason"
+-- ceiling_name = "fp64, fp32, fp16 (packed, only as work) or tensor_…"
+-- work_flop = "BIGINT: operations of that kind"
+-- dur_ns = "duration"
+-- peak_flop_per_s = "ceiling of the device, from the user or its data sheet"
+-- utilization_ratio = "rate / peak_flop_per_s; above 1 the data or the peak is wrong, or the
+-- clock is above its data sheet"
+-- own_peak_flop_per_s = "DOUBLE: ceiling at the clock of the launch, if in the report"
+-- own_utilization_ratio = "DOUBLE: rate / own_peak_flop_per_s"
 with
     kinds as (
         select

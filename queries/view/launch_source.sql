@@ -1,17 +1,12 @@
--- purpose = "The sources whose kernels count in their run: those of its timelines; without one
--- those of counters with times, else of summaries."
+-- purpose = "Sources whose kernels count in their run: timelines; else counters with times, else
+-- summaries."
 -- source = "docs/metrics.md: times of different recordings are never added"
 -- needs = ["source_file"]
 -- depends = ["report_page"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- recording_kind = {type = "VARCHAR", doc = "timeline, counters or summary"}
--- page_kind = {type = "VARCHAR", doc = "of counters: page of the report it is"}
--- is_timed = {type = "BOOLEAN", doc = "the profiler has times of launches in it: a row without
--- one is of counters alone; NULL if unknown"}
--- is_shared = {type = "BOOLEAN", doc = "several pages of counters in the run, which may be of the
--- same launches"}
+-- columns = "run_id source_id recording_kind page_kind is_timed is_shared"
+-- recording_kind = "VARCHAR: timeline, counters or summary"
+-- is_timed = "BOOLEAN: the source has times of launches, so a row without one is only of
+-- counters; NULL if unknown"
 with
     kinds as (
         select

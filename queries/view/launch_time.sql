@@ -1,14 +1,10 @@
--- purpose = "Time of launches whose counters were recorded without any: of the launches of the
--- same kernel that the run has times of."
+-- purpose = "Time of launches whose counters have none, from launches of the same kernel with
+-- times in the run."
 -- source = "docs/metrics.md, section Which kernels count"
 -- needs = ["kernel_counter"]
 -- depends = ["counter_source", "kernel_launch"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the counters"}
--- event_id = {type = "BIGINT", doc = "the launch: `kernel.event_id`"}
--- other_ns = {type = "BIGINT", doc = "duration in the other recording, of all launches the row
--- stands for"}
+-- columns = "run_id source_id event_id-kernel other_ns"
+-- other_ns = "duration in the other recording, of all launches in the row"
 with
     counted as not materialized(
         select

@@ -1,30 +1,22 @@
--- purpose = "Times of layers, piece by piece: those of caffe time, and the kernels of a timeline
--- by module; of one without kernels its operators."
+-- purpose = "Times of layers in parts: from caffe time, and kernels of a timeline by module
+-- (operators if it has no kernels)."
 -- source = "Awan 2017, sect. 4.3.3 (Fig. 6, 7): layers, split into forward and backward;
 -- docs/metrics.md, section Layers"
 -- needs = ["layer_stat", "attribution", "calling_context", "op_call"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- basis = {type = "VARCHAR", doc = "whose time it is: caffe time, kernels or host operators"}
--- net_index = {type = "BIGINT", doc = "caffe time: which net of the source"}
--- net_name = {type = "VARCHAR", doc = "caffe time: its name"}
--- layer_index = {type = "BIGINT", doc = "caffe time: place of the layer in the net"}
--- layer_path = {type = "VARCHAR", doc = "layer, or modules joined by /; NULL: none is known, or a
--- whole pass"}
--- layer_type = {type = "VARCHAR", doc = "type of the layer or of the innermost module"}
--- phase_kind = {type = "VARCHAR", doc = "forward, backward or other (optimizer, data, not known)"}
--- is_pass = {type = "BOOLEAN", doc = "caffe time: a whole pass over the net, its layers in it"}
--- statistic_kind = {type = "VARCHAR", doc = "caffe time: as it was printed; means and sums, of a
--- layer without them what there is"}
--- step_index = {type = "BIGINT", doc = "step it is in; NULL of caffe time, and outside of steps"}
--- start_ns = {type = "BIGINT", doc = "its start; NULL of caffe time"}
--- dur_ns = {type = "BIGINT", doc = "its duration; caffe time: mean of an iteration. An operator's
--- without those called in it"}
--- share_ns = {type = "BIGINT", doc = "what shares are of: as dur_ns, but as caffe time printed it"}
--- iteration_count = {type = "BIGINT", doc = "caffe time: iterations of the mean"}
--- kernel_count = {type = "BIGINT", doc = "1 of a kernel, else NULL"}
--- reason = {type = "VARCHAR", doc = "why dur_ns or layer_path is NULL"}
+-- columns = "run_id source_id basis net_index net_name layer_index layer_path layer_type
+-- phase_kind is_pass statistic_kind step_index start_ns dur_ns share_ns iteration_count
+-- kernel_count reason-layers"
+-- basis = "source of the time: caffe time, kernels or host operators"
+-- layer_index = "BIGINT: caffe time: position of the layer in the net"
+-- layer_path = "layer, or modules joined by /; NULL if unknown, or for a whole pass"
+-- is_pass = "BOOLEAN: caffe time: a whole pass over the net, including its layers"
+-- statistic_kind = "VARCHAR: caffe time: statistic as printed; means and sums, or for a layer
+-- without them the one available"
+-- start_ns = "start; NULL for caffe time"
+-- dur_ns = "duration, for an operator without nested ones; caffe time: mean of an iteration"
+-- share_ns = "BIGINT: base of the shares: dur_ns, but as caffe time printed it"
+-- iteration_count = "BIGINT: caffe time: iterations of the mean"
+-- kernel_count = "1 for a kernel, else NULL"
 select
     run_id,
     source_id,

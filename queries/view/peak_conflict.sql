@@ -1,19 +1,12 @@
--- purpose = "The peaks by a profiler's own table that are more than 1.3 times, or less than 1/1.3
--- of, those that are known of the device."
+-- purpose = "Peaks from a profiler that are more than 1.3 times, or less than 1/1.3 of, the known
+-- peaks of the device."
 -- source = "view device_ceiling; docs/metrics.md, section Operators"
 -- needs = ["device"]
 -- depends = ["device_ceiling"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- device_id = {type = "BIGINT", doc = "device"}
--- model_name = {type = "VARCHAR", doc = "which known device it is"}
--- ceiling_kind = {type = "VARCHAR", doc = "compute or bandwidth"}
--- ceiling_name = {type = "VARCHAR", doc = "the known ceiling: dram, or of compute tensor_bf16,
--- else tensor_fp16"}
--- value = {type = "DOUBLE", doc = "the known figure, in base units"}
--- reported_value = {type = "DOUBLE", doc = "the profiler's"}
--- reported_ratio = {type = "DOUBLE", doc = "reported_value / value"}
+-- columns = "run_id source_id device_id model_name ceiling_kind ceiling_name value reported_value
+-- reported_ratio"
+-- ceiling_name = "known ceiling: dram, or for compute tensor_bf16, else tensor_fp16"
+-- reported_value = "DOUBLE: the profiler's own value"
 select
     run_id,
     source_id,

@@ -1,13 +1,8 @@
--- purpose = "The pages of a profiler's report that each source holds: the same launch can be on
--- several."
+-- purpose = "Pages of a profiler report in each source: a launch can be on several."
 -- source = "table source_file"
 -- needs = ["source_file"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- page_count = {type = "BIGINT", doc = "pages in the source; 1 where the file has none"}
--- page_kind = {type = "VARCHAR", doc = "details, raw, text or summary; NULL for several of them,
--- and where the file has no pages"}
+-- columns = "run_id source_id page_count page_kind"
+-- page_count = "BIGINT: pages in the source; 1 if the file has none"
 select
     run_id,
     source_id,

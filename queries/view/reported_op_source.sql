@@ -1,14 +1,10 @@
--- purpose = "The sources whose operators count in their run: several files of one profile hold
--- the same operators."
+-- purpose = "Sources whose operators count in their run: several files of a profile have the same
+-- operators."
 -- source = "docs/metrics.md, section Operators: of each kind and side the files of one format,
 -- and of the per-tool dumps those of one tool; pages with a few of the operators only where there
 -- is nothing else of that side"
 -- needs = ["op_stat"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source"}
--- op_kind = {type = "VARCHAR", doc = "hlo or framework"}
--- side_kind = {type = "VARCHAR", doc = "device or host"}
+-- columns = "run_id source_id op_kind side_kind"
 with
     held as (select distinct run_id, source_id, op_kind, side_kind from op_stat),
     ranked as (

@@ -1,7 +1,5 @@
--- purpose = "The name of each run, once."
+-- purpose = "Run names, each once."
 -- source = "table run"
 -- needs = ["run"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- title = {type = "VARCHAR", doc = "its name"}
+-- columns = "run_id title"
 select run_id, any_value(run_name) as title from run group by run_id

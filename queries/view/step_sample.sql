@@ -1,10 +1,8 @@
--- purpose = "How many samples a step of each run works on: the metric samples_per_step, else the
--- label batch."
+-- purpose = "Samples per step of each run: the metric samples_per_step, else the label batch."
 -- source = "docs/metrics.md, section Steps and the stable phase"
 -- depends = ["label_value"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- sample_count = {type = "DOUBLE", doc = "samples"}
+-- columns = "run_id sample_count"
+-- sample_count = "DOUBLE: samples"
 select run_id, coalesce(max(case when is_metric then value end), max(value)) as sample_count
 from
     (

@@ -1,8 +1,8 @@
--- purpose = "The labels and metrics that some configuration has."
+-- purpose = "Labels and metrics that some configuration has."
 -- source = "tables configuration_value, run_label and run_metric"
--- [columns]
--- role_kind = {type = "VARCHAR", doc = "label or metric"}
--- column_name = {type = "VARCHAR", doc = "its name"}
+-- columns = "role_kind column_name"
+-- role_kind = "VARCHAR: label or metric"
+-- column_name = "VARCHAR: name of the label or metric"
 select distinct role_kind, column_name
 from configuration_value
 union

@@ -1,18 +1,10 @@
--- purpose = "Every configuration of a sweep: rows of tables of results, and runs that are one
+-- purpose = "Configurations of a sweep: rows of tables of results, and runs that are one
 -- configuration each."
 -- source = "view sweep_table, table configuration; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
 -- depends = ["sweep_table"]
--- [columns]
--- configuration_id = {type = "BIGINT", doc = "the configuration: base_id of its sweep_table +
--- event_id"}
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the table; the word run if a run is itself a
--- configuration"}
--- event_id = {type = "BIGINT", doc = "row of the table; 0 for a run"}
--- title = {type = "VARCHAR", doc = "name of the run"}
--- status_kind = {type = "VARCHAR", doc = "ok or failed"}
--- status_text = {type = "VARCHAR", doc = "what the table says of it"}
+-- columns = "configuration_id run_id source_id-sweep event_id-row title status_kind status_text"
+-- configuration_id = "base_id of its sweep_table + event_id"
 select
     base_id + event_id as configuration_id,
     sweep_table.run_id,

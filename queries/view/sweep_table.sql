@@ -1,15 +1,9 @@
--- purpose = "Every source of a sweep: tables of results, and runs that are one configuration each."
+-- purpose = "Sources of a sweep: tables of results, and runs that are one configuration each."
 -- source = "tables configuration, run_label and run_metric; docs/metrics.md, section Sweeps"
--- depends = ["run_title"]
 -- needs = ["run"]
--- [columns]
--- run_id = {type = "VARCHAR", doc = "run"}
--- source_id = {type = "VARCHAR", doc = "source of the table; the word run if a run is itself a
--- configuration"}
--- title = {type = "VARCHAR", doc = "name of the run"}
--- configuration_count = {type = "BIGINT", doc = "configurations in it"}
--- base_id = {type = "BIGINT", doc = "configuration_id of its row 0: all rows of all tables have
--- one of their own"}
+-- depends = ["run_title"]
+-- columns = "run_id source_id-sweep title configuration_count base_id"
+-- base_id = "BIGINT: configuration_id of row 0, so that each row of all tables has its own"
 with
     -- numbered by what is stored, not by what is in it: a question about one run then reads no
     -- file of another
