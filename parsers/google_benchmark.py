@@ -116,26 +116,22 @@ class GoogleBenchmarkParser:
 def _tell_context(context: Mapping[str, Any], report: Report) -> None:
     """What Google Benchmark warns of on the console."""
     if context.get("cpu_scaling_enabled") is True:
-        report.issue(
-            Issue(
-                "cpu_scaling",
-                "warning",
-                "recording",
-                "CPU frequency scaling was on",
-                "real times vary with the clock; measure again at a fixed clock (cpupower "
-                "frequency-set "
-                "--governor performance)",
-            )
+        report.tell(
+            "cpu_scaling",
+            "warning",
+            "recording",
+            "CPU frequency scaling was on",
+            "real times vary with the clock; measure again at a fixed clock (cpupower "
+            "frequency-set "
+            "--governor performance)",
         )
     if context.get("library_build_type") == "debug":
-        report.issue(
-            Issue(
-                "debug_build",
-                "warning",
-                "recording",
-                "the library was built without optimization",
-                "short times may be too high; link a release build of Google Benchmark",
-            )
+        report.tell(
+            "debug_build",
+            "warning",
+            "recording",
+            "the library was built without optimization",
+            "short times may be too high; link a release build of Google Benchmark",
         )
 
 

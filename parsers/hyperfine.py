@@ -111,14 +111,12 @@ def _add(
     times = entry.get("times")
     if isinstance(times, list):
         metrics["runs"] = Measured(Number(len(times)))
-        report.issue(
-            Issue(
-                "single_times",
-                "info",
-                "import",
-                "times of single runs, skipped",
-                "their statistics are kept",
-            )
+        report.tell(
+            "single_times",
+            "info",
+            "import",
+            "times of single runs, skipped",
+            "their statistics are kept",
         )
     rows.add(
         entry["command"],
@@ -144,15 +142,12 @@ def _exit_codes(codes: Any, report: Report) -> str | None:
     odd = Counter(text_of(code) or "none (killed)" for code in codes if code != "0")
     if not odd:
         return None
-    report.issue(
-        Issue(
-            "exit_code",
-            "warning",
-            "recording",
-            "commands with a nonzero exit code",
-            "their times are kept because hyperfine ignored the failure: "
-            "see configuration.status_text",
-        )
+    report.tell(
+        "exit_code",
+        "warning",
+        "recording",
+        "commands with a nonzero exit code",
+        "their times are kept because hyperfine ignored the failure: see configuration.status_text",
     )
     named = ", ".join(f"{code}: {count}" for code, count in odd.most_common(_MOST_CODES))
     more = ", …" if len(odd) > _MOST_CODES else ""

@@ -179,14 +179,12 @@ def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _statistics(stats: Mapping[str, Any], report: Report) -> dict[str, Measured]:
     if isinstance(stats.get("data"), list):
-        report.issue(
-            Issue(
-                "single_times",
-                "info",
-                "import",
-                "times of single rounds, skipped",
-                "their statistics are kept",
-            )
+        report.tell(
+            "single_times",
+            "info",
+            "import",
+            "times of single rounds, skipped",
+            "their statistics are kept",
         )
     units = dict.fromkeys(_SECONDS, "s") | {"ops": "1/s"}
     return {

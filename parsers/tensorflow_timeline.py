@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import Cells, arg
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.reader import TraceReader
@@ -309,28 +309,24 @@ class _Reading(EventRows):
         if group.phase not in _TENSOR_PHASES:
             EventRows.skip(self, group)
             return
-        self.report.issue(
-            Issue(
-                "tensor_object",
-                "info",
-                "import",
-                "tensor objects (phases N, O, D: created, snapshot, deleted) have no row",
-                occurrence_count=len(group),
-                skipped_event_count=len(group),
-            )
+        self.report.tell(
+            "tensor_object",
+            "info",
+            "import",
+            "tensor objects (phases N, O, D: created, snapshot, deleted) have no row",
+            occurrence_count=len(group),
+            skipped_event_count=len(group),
         )
 
     def _tell_repeated(self, count: int) -> None:
-        self.report.issue(
-            Issue(
-                "repeated_event",
-                "info",
-                "recording",
-                "GPU work is on its stream's track and again on a track of all streams or "
-                "copies; it has one row",
-                occurrence_count=count,
-                skipped_event_count=count,
-            )
+        self.report.tell(
+            "repeated_event",
+            "info",
+            "recording",
+            "GPU work is on its stream's track and again on a track of all streams or "
+            "copies; it has one row",
+            occurrence_count=count,
+            skipped_event_count=count,
         )
 
 
@@ -401,13 +397,11 @@ def _devices(outline: _Outline) -> list[dict[str, Any]]:
 def _tell_runs(count: int, report: Report) -> None:
     if count < 2:
         return
-    report.issue(
-        Issue(
-            "merged_runs",
-            "info",
-            "recording",
-            "several session runs were merged into this file; devices are identified by the "
-            "names of its processes, which may be those of the first run only",
-            occurrence_count=count,
-        )
+    report.tell(
+        "merged_runs",
+        "info",
+        "recording",
+        "several session runs were merged into this file; devices are identified by the "
+        "names of its processes, which may be those of the first run only",
+        occurrence_count=count,
     )

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import Arg, Cells, arg, integer
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.reader import TraceReader
@@ -249,14 +249,12 @@ class _Reading(EventRows):
         if len(group) > 1:
             EventRows.skip(self, group.take(range(len(group) - 1)))
         self.has_end_mark = True
-        self.report.issue(
-            Issue(
-                "end_mark",
-                "info",
-                "recording",
-                "the empty object at the end of the profiler's list has no row",
-                skipped_event_count=1,
-            )
+        self.report.tell(
+            "end_mark",
+            "info",
+            "recording",
+            "the empty object at the end of the profiler's list has no row",
+            skipped_event_count=1,
         )
 
     # -- which table --------------------------------------------------------------------------
@@ -717,13 +715,11 @@ def _tell_limit(report: Report) -> bool:
     """Whether the writer left events out because there were too many."""
     if report.event_count < MOST_EVENTS:
         return False
-    report.issue(
-        Issue(
-            "event_limit",
-            "warning",
-            "recording",
-            f"the viewer file keeps at most {MOST_EVENTS:,} events: shorter ones are missing",
-            "ingest the profile itself (.xplane.pb), which has all events",
-        )
+    report.tell(
+        "event_limit",
+        "warning",
+        "recording",
+        f"the viewer file keeps at most {MOST_EVENTS:,} events: shorter ones are missing",
+        "ingest the profile itself (.xplane.pb), which has all events",
     )
     return True

@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import (
     Cells,
     arg,
@@ -609,9 +609,7 @@ class TorchProfilerParser:
 def _tell_profiler_messages(says: dict[str, Any], report: Report) -> None:
     messages = says.get("ERROR")
     for message in messages[:20] if isinstance(messages, list) else ():
-        report.issue(
-            Issue("profiler_error", "warning", "recording", f"the profiler says: {text(message)}")
-        )
+        report.tell("profiler_error", "warning", "recording", f"the profiler says: {text(message)}")
 
 
 def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
@@ -629,14 +627,12 @@ def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
     for device in sorted(d for d, of_device in ranks.items() if d is not None):
         if len(ranks[device]) > 1 and len(processes[device]) > 1:
             told = ", ".join(map(str, sorted(ranks[device])))
-            report.issue(
-                Issue(
-                    "merged_ranks",
-                    "warning",
-                    "recording",
-                    f"ranks {told} all have a device {device}: their work is summed as that of "
-                    "one device; ingest one file per rank",
-                )
+            report.tell(
+                "merged_ranks",
+                "warning",
+                "recording",
+                f"ranks {told} all have a device {device}: their work is summed as that of "
+                "one device; ingest one file per rank",
             )
     return {device: rank for device, (rank, *more) in ranks.items() if not more}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.mlperf.inference import DetailLog, Summary
 from tracekit.parsers.mlperf.training import TrainingLog
 from tracekit.reading.configurations import ConfigurationRows, results_facts
@@ -138,17 +138,14 @@ class _Reading:
             log.end()
 
     def _tell_damage(self, place: int, length: int) -> None:
-        self._report.issue(
-            Issue(
-                "damaged_row",
-                "error",
-                "recording",
-                "a line from MLPerf's logger cannot be read",
-                "it is skipped; the file is truncated or damaged, or two programs wrote to it at "
-                "once",
-                lost_bytes=length,
-                first_offset_bytes=place,
-            )
+        self._report.tell(
+            "damaged_row",
+            "error",
+            "recording",
+            "a line from MLPerf's logger cannot be read",
+            "it is skipped; the file is truncated or damaged, or two programs wrote to it at once",
+            lost_bytes=length,
+            first_offset_bytes=place,
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.reading.configurations import NUMBER, ConfigurationRows, Measured, unit_of
 from tracekit.reading.text.json_values import Number
 
@@ -91,24 +91,20 @@ class DetailLog:
         said = metadata if isinstance(metadata, dict) else {}
         first = f"the first is {event['key']}: {event.get('value')}"[:_SHOWN]
         if said.get("is_error") is True:
-            self._report.issue(
-                Issue(
-                    "profiler_error",
-                    "warning",
-                    "recording",
-                    "LoadGen reported errors in the test",
-                    first,
-                )
+            self._report.tell(
+                "profiler_error",
+                "warning",
+                "recording",
+                "LoadGen reported errors in the test",
+                first,
             )
         elif said.get("is_warning") is True:
-            self._report.issue(
-                Issue(
-                    "profiler_warning",
-                    "warning",
-                    "recording",
-                    "LoadGen reported warnings in the test",
-                    first,
-                )
+            self._report.tell(
+                "profiler_warning",
+                "warning",
+                "recording",
+                "LoadGen reported warnings in the test",
+                first,
             )
 
 

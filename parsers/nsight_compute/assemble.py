@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.parsers.nsight_compute.columns import (
     Filler,
     Flags,
@@ -351,30 +351,26 @@ class Assembler:
             kind, number = _other(text, self.notation, int(power))
             status[place], numbers[place] = kind, np.nan if number is None else number
             if kind == "unreadable":
-                self.report.issue(
-                    Issue(
-                        "unreadable_number",
-                        "warning",
-                        "import",
-                        "a number is not in the notation of the file's other numbers",
-                        "its value is NULL; value_raw has the original text; see kernel_metric",
-                    )
+                self.report.tell(
+                    "unreadable_number",
+                    "warning",
+                    "import",
+                    "a number is not in the notation of the file's other numbers",
+                    "its value is NULL; value_raw has the original text; see kernel_metric",
                 )
 
     def _tell_failed(self, launches: Sequence[Launch], failed: Flags) -> None:
         """Tell of launches that failed: every counter is nan."""
         self._failed += (count := int(np.count_nonzero(failed)))
         if count:
-            self.report.issue(
-                Issue(
-                    "failed_launch",
-                    "warning",
-                    "recording",
-                    "all counters of a launch are nan: the launch failed under the profiler",
-                    "its values are NULL; run the program without ncu first",
-                    occurrence_count=count,
-                    first_offset_bytes=launches[int(np.argmax(failed))].event_id,
-                )
+            self.report.tell(
+                "failed_launch",
+                "warning",
+                "recording",
+                "all counters of a launch are nan: the launch failed under the profiler",
+                "its values are NULL; run the program without ncu first",
+                occurrence_count=count,
+                first_offset_bytes=launches[int(np.argmax(failed))].event_id,
             )
 
     def _metric_rows(self, launches: Sequence[Launch], cells: PageCells) -> pa.RecordBatch:
@@ -467,55 +463,47 @@ class Assembler:
     # -- what to tell -------------------------------------------------------------------------
 
     def _tell_other_device(self, launch: Launch, known: str | None) -> None:
-        self.report.issue(
-            Issue(
-                "several_devices",
-                "warning",
-                "recording",
-                f"device {launch.device_id} has compute capability "
-                f"{launch.compute_capability} here "
-                f"and {known} before: the file mixes several machines",
-                "ingest the reports one by one, each with its --device",
-                first_offset_bytes=launch.event_id,
-            )
+        self.report.tell(
+            "several_devices",
+            "warning",
+            "recording",
+            f"device {launch.device_id} has compute capability "
+            f"{launch.compute_capability} here "
+            f"and {known} before: the file mixes several machines",
+            "ingest the reports one by one, each with its --device",
+            first_offset_bytes=launch.event_id,
         )
 
     def _tell_other_unit(self, metric: _Metric, count: int) -> None:
-        self.report.issue(
-            Issue(
-                "other_unit",
-                "warning",
-                "recording",
-                f"{metric.name[:120]} is in {metric.unit_raw or 'no unit'!s}, not in "
-                f"{metric.target.unit if metric.target else ''}",
-                "no value is computed from it; kernel_metric keeps it unchanged",
-                occurrence_count=count,
-            )
+        self.report.tell(
+            "other_unit",
+            "warning",
+            "recording",
+            f"{metric.name[:120]} is in {metric.unit_raw or 'no unit'!s}, not in "
+            f"{metric.target.unit if metric.target else ''}",
+            "no value is computed from it; kernel_metric keeps it unchanged",
+            occurrence_count=count,
         )
 
     def _tell_column(self, column: PageColumn) -> None:
         """Tell why a column has no value although its counters have."""
         if column.disagreeing:
-            self.report.issue(
-                Issue(
-                    "contradictory_metric",
-                    "warning",
-                    "recording",
-                    f"a counter appears twice with different values ({column.name})",
-                    "no value is computed from it; kernel_metric keeps both",
-                    occurrence_count=column.disagreeing,
-                )
+            self.report.tell(
+                "contradictory_metric",
+                "warning",
+                "recording",
+                f"a counter appears twice with different values ({column.name})",
+                "no value is computed from it; kernel_metric keeps both",
+                occurrence_count=column.disagreeing,
             )
         if odd := list(column.reasons.values()).count("impossible"):
-            self.report.issue(
-                Issue(
-                    "impossible_value",
-                    "warning",
-                    "recording",
-                    f"{column.name} would be zero, negative or implausibly large",
-                    "no value is computed from it; kernel_metric keeps it unchanged",
-                    occurrence_count=odd,
-                )
+            self.report.tell(
+                "impossible_value",
+                "warning",
+                "recording",
+                f"{column.name} would be zero, negative or implausibly large",
+                "no value is computed from it; kernel_metric keeps it unchanged",
+                occurrence_count=odd,
             )
 
     def _tell_missing(self) -> None:
@@ -527,15 +515,13 @@ class Assembler:
             absent = missing - why.total()
             told = [f"{count} {reason}" for reason, count in sorted(why.items())]
             told += [f"{absent} without the counter"] if absent else []
-            self.report.issue(
-                Issue(
-                    "missing_counter",
-                    "warning",
-                    "recording",
-                    f"{column} is unknown for some launches ({', '.join(told)})",
-                    "values that need it are NULL there; kernel_counter.status_json says why",
-                    occurrence_count=missing,
-                )
+            self.report.tell(
+                "missing_counter",
+                "warning",
+                "recording",
+                f"{column} is unknown for some launches ({', '.join(told)})",
+                "values that need it are NULL there; kernel_counter.status_json says why",
+                occurrence_count=missing,
             )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
 from tracekit.parsers.nsight_compute.metrics import section_name
 
@@ -431,15 +431,13 @@ class CsvPage:
     def _look_for_repeat(self, place: int, launch: int) -> None:
         """Tell where the rows of a launch do not stand together, as ncu writes them."""
         if launch in self._seen:
-            self.report.issue(
-                Issue(
-                    "split_launch",
-                    "warning",
-                    "import",
-                    "rows of one launch are not adjacent: each part counts as a separate launch",
-                    "export the report again; if another program sorted the rows, sort them by ID",
-                    first_offset_bytes=place,
-                )
+            self.report.tell(
+                "split_launch",
+                "warning",
+                "import",
+                "rows of one launch are not adjacent: each part counts as a separate launch",
+                "export the report again; if another program sorted the rows, sort them by ID",
+                first_offset_bytes=place,
             )
         if len(self._seen) < _MOST_SEEN:
             self._seen.add(launch)
@@ -477,54 +475,46 @@ class CsvPage:
     # -- what to tell ---------------------------------------------------------------------------
 
     def _tell_no_units(self, place: int) -> None:
-        self.report.issue(
-            Issue(
-                "no_units",
-                "warning",
-                "recording",
-                "the row of units below the header is missing",
-                "times and bytes are not computed; export again with --page raw --csv",
-                first_offset_bytes=place,
-            )
+        self.report.tell(
+            "no_units",
+            "warning",
+            "recording",
+            "the row of units below the header is missing",
+            "times and bytes are not computed; export again with --page raw --csv",
+            first_offset_bytes=place,
         )
 
     def _tell_cut_header(self, place: int) -> None:
-        self.report.issue(
-            Issue(
-                "damaged_row",
-                "error",
-                "recording",
-                "the header of a page is truncated",
-                "counters after that are missing; export the report again",
-                first_offset_bytes=place,
-            )
+        self.report.tell(
+            "damaged_row",
+            "error",
+            "recording",
+            "the header of a page is truncated",
+            "counters after that are missing; export the report again",
+            first_offset_bytes=place,
         )
 
     def _tell_no_metric(self, place: int) -> None:
-        self.report.issue(
-            Issue(
-                "no_metric",
-                "info",
-                "recording",
-                "a summary row ends before its metric",
-                "ncu writes such rows if it has no value; nothing else is missing",
-                first_offset_bytes=place,
-            )
+        self.report.tell(
+            "no_metric",
+            "info",
+            "recording",
+            "a summary row ends before its metric",
+            "ncu writes such rows if it has no value; nothing else is missing",
+            first_offset_bytes=place,
         )
 
     def _tell_damage(self, place: int, length: int, what: str) -> None:
         self.report.event_count += 1
-        self.report.issue(
-            Issue(
-                "damaged_row",
-                "error",
-                "recording",
-                f"a row of the table {what}",
-                "it was skipped; export the report again",
-                skipped_event_count=1,
-                lost_bytes=length,
-                first_offset_bytes=place,
-            )
+        self.report.tell(
+            "damaged_row",
+            "error",
+            "recording",
+            f"a row of the table {what}",
+            "it was skipped; export the report again",
+            skipped_event_count=1,
+            lost_bytes=length,
+            first_offset_bytes=place,
         )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink
 from tracekit.parsers.nsight_compute.csvpages import number, percent, sizes
 from tracekit.parsers.nsight_compute.metrics import section_name
@@ -108,14 +108,12 @@ class TextPage:
         """Nothing follows."""
         is_open = self._spans or (self.summary.has_table and self.summary.has_end)
         if is_open or (self._rule_kind and self.is_last_line):
-            self.report.issue(
-                Issue(
-                    "cut_page",
-                    "warning",
-                    "recording",
-                    "the page ends inside a table or a line",
-                    "the counters and sections after that are missing; copy the whole page",
-                )
+            self.report.tell(
+                "cut_page",
+                "warning",
+                "recording",
+                "the page ends inside a table or a line",
+                "the counters and sections after that are missing; copy the whole page",
             )
         self._end_rule()
 
@@ -218,15 +216,13 @@ class TextPage:
         """What ncu says of the launch as a whole."""
         warning = _WARNING.fullmatch(text) if self._has_launch and not self._spans else None
         if warning:
-            self.report.issue(
-                Issue(
-                    "profiler_warning",
-                    "info",
-                    "recording",
-                    f"ncu says: {warning[1][:_MOST_WARNING]}",
-                    "see the tool's documentation",
-                    first_offset_bytes=place,
-                )
+            self.report.tell(
+                "profiler_warning",
+                "info",
+                "recording",
+                f"ncu says: {warning[1][:_MOST_WARNING]}",
+                "see the tool's documentation",
+                first_offset_bytes=place,
             )
         return bool(warning)
 
@@ -265,17 +261,15 @@ class TextPage:
 
     def _tell_cut(self, place: int, length: int, what: str) -> None:
         self.report.event_count += 1
-        self.report.issue(
-            Issue(
-                "damaged_row",
-                "error",
-                "recording",
-                f"{what} is truncated, or merged with another",
-                "it was skipped; export the report again",
-                skipped_event_count=1,
-                lost_bytes=length,
-                first_offset_bytes=place,
-            )
+        self.report.tell(
+            "damaged_row",
+            "error",
+            "recording",
+            f"{what} is truncated, or merged with another",
+            "it was skipped; export the report again",
+            skipped_event_count=1,
+            lost_bytes=length,
+            first_offset_bytes=place,
         )
 
     # -- advice ---------------------------------------------------------------------------------

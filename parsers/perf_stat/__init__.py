@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.perf_stat.assemble import (
     CounterAssembler,
     CounterEvidenceSink,
@@ -241,42 +241,36 @@ class _Reading:
             )
         if self._is_damaged(text):
             self._report.event_count += 1
-            self._report.issue(
-                Issue(
-                    "damaged_row",
-                    "error",
-                    "recording",
-                    "a line looks like a perf stat row but cannot be read",
-                    f"skipped; the first is {text.strip()[:_SHOWN]!r}"[:200],
-                    skipped_event_count=1,
-                    lost_bytes=len(line),
-                    first_offset_bytes=place,
-                )
-            )
-            return
-        if self.text.is_in_block:
-            self._report.issue(
-                Issue(
-                    "unknown_line",
-                    "warning",
-                    "recording",
-                    "a line between a block's title and its times was not written by perf",
-                    f"check whether it holds a count; the first is {text.strip()[:_SHOWN]!r}"[:200],
-                    lost_bytes=len(line),
-                    first_offset_bytes=place,
-                )
-            )
-            return
-        self._report.issue(
-            Issue(
-                "other_text",
-                "info",
+            self._report.tell(
+                "damaged_row",
+                "error",
                 "recording",
-                "lines not written by perf stat, such as the program's output",
-                "nothing is missing; to keep the output separate, use: perf stat -o FILE",
+                "a line looks like a perf stat row but cannot be read",
+                f"skipped; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                skipped_event_count=1,
                 lost_bytes=len(line),
                 first_offset_bytes=place,
             )
+            return
+        if self.text.is_in_block:
+            self._report.tell(
+                "unknown_line",
+                "warning",
+                "recording",
+                "a line between a block's title and its times was not written by perf",
+                f"check whether it holds a count; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                lost_bytes=len(line),
+                first_offset_bytes=place,
+            )
+            return
+        self._report.tell(
+            "other_text",
+            "info",
+            "recording",
+            "lines not written by perf stat, such as the program's output",
+            "nothing is missing; to keep the output separate, use: perf stat -o FILE",
+            lost_bytes=len(line),
+            first_offset_bytes=place,
         )
 
     def _is_damaged(self, text: str) -> bool:
@@ -292,15 +286,12 @@ class _Reading:
         self.csv.finish()
         self._measurements.finish()
         if self._is_cut:
-            self._report.issue(
-                Issue(
-                    "cut_row",
-                    "warning",
-                    "recording",
-                    "the last row has no line feed: it may be truncated",
-                    "compare it with the rows before; let perf stat finish, and copy the whole "
-                    "file",
-                )
+            self._report.tell(
+                "cut_row",
+                "warning",
+                "recording",
+                "the last row has no line feed: it may be truncated",
+                "compare it with the rows before; let perf stat finish, and copy the whole file",
             )
 
     def facts(self) -> dict[str, Any]:

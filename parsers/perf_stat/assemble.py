@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.parsers.perf_stat.cells import MOST_INT, number_of
 from tracekit.parsers.perf_stat.units import UnitScale
 from tracekit.reading.text.numbers import Evidence, Notation, values_of
@@ -355,7 +355,7 @@ class CounterAssembler(CounterSink):
         return None, value * 10.0**scale.power * scale.factor
 
     def _tell(self, code: str, message: str, advice: str) -> None:
-        self.report.issue(Issue(code, "warning", "import", message, advice))
+        self.report.tell(code, "warning", "import", message, advice)
 
     def _of_moments(self, start: int, end: int) -> dict[str, pa.Array]:
         moments = [moment for _, moment in self._moments]

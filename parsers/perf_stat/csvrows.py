@@ -20,7 +20,7 @@ from operator import itemgetter
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
 from tracekit.parsers.perf_stat.known import (
     BLANK,
@@ -332,15 +332,13 @@ class CsvReader:
         most = tuple(map(any, zip(*self._shapes, strict=True)))
         count = sum(count for shape, count in self._shapes.items() if shape != most)
         if count:
-            self._report.issue(
-                Issue(
-                    "short_row",
-                    "warning",
-                    "recording",
-                    "a row has fewer fields than others: it may be truncated",
-                    "its fields are kept; compare it with the rows before and after",
-                    occurrence_count=count,
-                )
+            self._report.tell(
+                "short_row",
+                "warning",
+                "recording",
+                "a row has fewer fields than others: it may be truncated",
+                "its fields are kept; compare it with the rows before and after",
+                occurrence_count=count,
             )
 
     def _at(self, text: str) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
 from tracekit.parsers.perf_stat.known import (
     IGNORED,
@@ -103,15 +103,13 @@ class JsonReader:
         if not line.endswith("}"):
             self._tell_cut(line[-80:])
         if not _is_valid(line):
-            self._report.issue(
-                Issue(
-                    "broken_json",
-                    "warning",
-                    "recording",
-                    "a line is not valid JSON; some versions of perf write such lines",
-                    "the readable part is kept; record with a newer perf, or with -x\\;",
-                    first_offset_bytes=self._sink.place - 1,
-                )
+            self._report.tell(
+                "broken_json",
+                "warning",
+                "recording",
+                "a line is not valid JSON; some versions of perf write such lines",
+                "the readable part is kept; record with a newer perf, or with -x\\;",
+                first_offset_bytes=self._sink.place - 1,
             )
         elif series and line == text and "\\" not in text:
             fields = text.split('"')
@@ -238,15 +236,13 @@ class JsonReader:
 
     def _tell_cut(self, text: str) -> None:
         """A line ends early, or a metric has lost its name or its value."""
-        self._report.issue(
-            Issue(
-                "cut_line",
-                "warning",
-                "recording",
-                "a line is truncated, or a metric has no name or no value",
-                f"the rest is kept; see {text[:80]!r}",
-                first_offset_bytes=self._sink.place,
-            )
+        self._report.tell(
+            "cut_line",
+            "warning",
+            "recording",
+            "a line is truncated, or a metric has no name or no value",
+            f"the rest is kept; see {text[:80]!r}",
+            first_offset_bytes=self._sink.place,
         )
 
     def _add(self, series: CounterSeries, value: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterAssembler, CounterSeries, CounterSink, Moment
 from tracekit.parsers.perf_stat.cells import MOST_INT, number_of, whole_of
 from tracekit.parsers.perf_stat.names import whole_of_cut
@@ -78,14 +78,12 @@ class Measurements:
         """A line ``# started on``: the next row is of another measurement."""
         self.finish()
         if self._started_at is not None:
-            self._report.issue(
-                Issue(
-                    "nothing_counted",
-                    "info",
-                    "recording",
-                    "a measurement was started but has no counts",
-                    "the program may have failed before it was measured",
-                )
+            self._report.tell(
+                "nothing_counted",
+                "info",
+                "recording",
+                "a measurement was started but has no counts",
+                "the program may have failed before it was measured",
             )
         self._started_at = at
 
@@ -176,15 +174,13 @@ class Measurements:
             at.last = series
         at.first = at.first or series
         if number not in self.noted and (whole := whole_of_cut(series.key)) is not None:
-            self._report.issue(
-                Issue(
-                    "cut_name",
-                    "warning",
-                    "recording",
-                    "an unknown event name is the start of a known one",
-                    f"its line may be truncated: {series.name[:_SHOWN]!r} may be {whole}"[:200],
-                    first_offset_bytes=self._sink.place,
-                )
+            self._report.tell(
+                "cut_name",
+                "warning",
+                "recording",
+                "an unknown event name is the start of a known one",
+                f"its line may be truncated: {series.name[:_SHOWN]!r} may be {whole}"[:200],
+                first_offset_bytes=self._sink.place,
             )
         self.noted[number] = None
         at.has_repeats |= noise is not None
@@ -298,41 +294,34 @@ class Measurements:
         row = self._row(at)
         self._end_interval(at)
         if at.uneven_count and "thread" not in at.scope_kinds:  # threads come and go
-            self._report.issue(
-                Issue(
-                    "uneven_intervals",
-                    "warning",
-                    "recording",
-                    "an interval has fewer events than others: the file is truncated or edited",
-                    "its counts are kept, but not used in values of the whole measurement",
-                    occurrence_count=at.uneven_count,
-                    first_offset_bytes=at.place,
-                )
+            self._report.tell(
+                "uneven_intervals",
+                "warning",
+                "recording",
+                "an interval has fewer events than others: the file is truncated or edited",
+                "its counts are kept, but not used in values of the whole measurement",
+                occurrence_count=at.uneven_count,
+                first_offset_bytes=at.place,
             )
         if at.has_title and "dur_ns" not in at.says:
             self.is_complete = False
         if row["dur_ns"] is None:
-            self._report.issue(
-                Issue(
-                    "no_elapsed_time",
-                    "info",
-                    "recording",
-                    "a measurement has no elapsed time",
-                    "its rates are NULL; record with -e duration_time in addition to the other "
-                    "events",
-                    first_offset_bytes=at.place,
-                )
+            self._report.tell(
+                "no_elapsed_time",
+                "info",
+                "recording",
+                "a measurement has no elapsed time",
+                "its rates are NULL; record with -e duration_time in addition to the other events",
+                first_offset_bytes=at.place,
             )
         elif _contradicts(at, row):
-            self._report.issue(
-                Issue(
-                    "clock_contradicts_time",
-                    "warning",
-                    "recording",
-                    "task-clock or cpu-clock is inconsistent with the elapsed time and CPU count",
-                    "the number of CPUs used is NULL for this file; check the unit of the clock",
-                    first_offset_bytes=at.place,
-                )
+            self._report.tell(
+                "clock_contradicts_time",
+                "warning",
+                "recording",
+                "task-clock or cpu-clock is inconsistent with the elapsed time and CPU count",
+                "the number of CPUs used is NULL for this file; check the unit of the clock",
+                first_offset_bytes=at.place,
             )
         if isinstance(self._sink, CounterAssembler):
             self._sink.add_measurement(row)

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import ALWAYS, NEVER, CounterSeries, CounterSink
 from tracekit.parsers.perf_stat.known import FieldCell, FieldLayout, LearnedLines
 from tracekit.parsers.perf_stat.measurements import Measurements
@@ -175,14 +175,12 @@ class TextReader:
     def _known(self, text: str) -> bool:
         """What perf says beside its rows."""
         if _REPEAT.fullmatch(text):
-            self._report.issue(
-                Issue(
-                    "unread_section",
-                    "info",
-                    "import",
-                    "times of single repeats (--table) are not read",
-                    "their mean and spread are",
-                )
+            self._report.tell(
+                "unread_section",
+                "info",
+                "import",
+                "times of single repeats (--table) are not read",
+                "their mean and spread are",
             )
             return True
         return bool(_REPEATS.fullmatch(text) or _HINTS.fullmatch(text))
@@ -191,15 +189,13 @@ class TextReader:
 
     def _in_title(self, text: str) -> bool:
         if self._title is not None and self._is_behind_title(text):
-            self._report.issue(
-                Issue(
-                    "cut_title",
-                    "warning",
-                    "recording",
-                    "the title of a block has no end",
-                    f"what was measured is unknown; it starts {self._title.strip()[:_SHOWN]!r}",
-                    first_offset_bytes=self._sink.place,
-                )
+            self._report.tell(
+                "cut_title",
+                "warning",
+                "recording",
+                "the title of a block has no end",
+                f"what was measured is unknown; it starts {self._title.strip()[:_SHOWN]!r}",
+                first_offset_bytes=self._sink.place,
             )
             self._title = None
             self._begin({})
@@ -326,16 +322,13 @@ class TextReader:
             found = _METRIC.fullmatch(note)
             is_cut = bool(_STUMP.fullmatch(note)) if found is None else not found[4]
             if is_cut or _JOINED.search(note.strip()) or (not found and _is_metric(note)):
-                self._report.issue(
-                    Issue(
-                        "cut_line",
-                        "warning",
-                        "recording",
-                        "a metric is truncated, or merged with another line",
-                        "the text after the number is lost; the first is "
-                        f"{note.strip()[:_SHOWN]!r}",
-                        first_offset_bytes=self._sink.place,
-                    )
+                self._report.tell(
+                    "cut_line",
+                    "warning",
+                    "recording",
+                    "a metric is truncated, or merged with another line",
+                    f"the text after the number is lost; the first is {note.strip()[:_SHOWN]!r}",
+                    first_offset_bytes=self._sink.place,
                 )
             elif found:
                 has_sign = bool(found[2] or found[3])

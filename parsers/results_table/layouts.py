@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracekit.errors import FormatError
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.reading.text.json_values import JsonText, cut_content, text_of, value_of
 from tracekit.reading.text.lines import as_utf8, blocks, tell_places
 from tracekit.source import Source, laid_out
@@ -204,15 +204,13 @@ def _text_lines(source: Source, report: Report) -> Iterator[str]:
 
 def _skip_row(report: Report, what: str) -> None:
     report.event_count += 1
-    report.issue(
-        Issue(
-            "damaged_row",
-            "error",
-            "recording",
-            f"{what}, skipped",
-            "check the file: a delimiter or a quote may be missing, or the file is truncated",
-            skipped_event_count=1,
-        )
+    report.tell(
+        "damaged_row",
+        "error",
+        "recording",
+        f"{what}, skipped",
+        "check the file: a delimiter or a quote may be missing, or the file is truncated",
+        skipped_event_count=1,
     )
 
 
@@ -293,14 +291,12 @@ def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]
             column = pa.array([_cell(value) for value in values], pa.string())
             found.setdefault(len(values), {})[name] = column
         else:
-            report.issue(
-                Issue(
-                    "no_column",
-                    "warning",
-                    "import",
-                    f"{name!r} is not a column: not a list",
-                    "it is skipped",
-                )
+            report.tell(
+                "no_column",
+                "warning",
+                "import",
+                f"{name!r} is not a column: not a list",
+                "it is skipped",
             )
         if not text.skip(",") and text.symbol() != "}":
             report.issue(cut_content("the object of columns does not end"))

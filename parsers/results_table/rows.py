@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.parsers.results_table.layouts import Columns
 from tracekit.parsers.results_table.packed import unpacked
 from tracekit.parsers.results_table.roles import FINE, role_of
@@ -148,15 +148,13 @@ class TableRows:
         return whole.filter(is_there), is_finite.to_numpy(zero_copy_only=False)
 
     def _tell_nested(self, name: str, column: pa.Array) -> None:
-        self.report.issue(
-            Issue(
-                "nested_column",
-                "warning",
-                "import",
-                f"the column {name!r} holds lists; it is skipped",
-                "write one value per list, such as its mean, as a separate column",
-                occurrence_count=len(column) - column.null_count,
-            )
+        self.report.tell(
+            "nested_column",
+            "warning",
+            "import",
+            f"the column {name!r} holds lists; it is skipped",
+            "write one value per list, such as its mean, as a separate column",
+            occurrence_count=len(column) - column.null_count,
         )
 
     def _unpacked(self, ids: pa.Array, column: pa.Array) -> Iterator[pa.RecordBatch]:

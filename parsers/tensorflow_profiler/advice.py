@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit.parser import Issue, Report, Severity
+from tracekit.parser import Report, Severity
 from tracekit.parsers.tensorflow_profiler.operators import Costs, Instruction
 from tracekit.parsers.tensorflow_profiler.planes import Space
 from tracekit.parsers.tensorflow_profiler.xprof.answer import (
@@ -61,23 +61,19 @@ class Advice:
         if said is None:
             return cls()
         if isinstance(said, Refusal):
-            report.issue(
-                Issue(
-                    "xprof_refused",
-                    "info",
-                    "import",
-                    "operations and bytes of instructions, and parts of steps, are unknown: "
-                    + said.reason,
-                    "`pip install tensorboard-plugin-profile` installs xprof, which computes them",
-                )
+            report.tell(
+                "xprof_refused",
+                "info",
+                "import",
+                "operations and bytes of instructions, and parts of steps, are unknown: "
+                + said.reason,
+                "`pip install tensorboard-plugin-profile` installs xprof, which computes them",
             )
             return cls()
         for remark in said.remarks:
             severity: Severity = "info" if remark.severity_kind == "info" else "warning"
             found, _, rest = remark.message.partition(". ")
-            report.issue(
-                Issue("profiler_remark", severity, "recording", f"xprof says: {found}", rest)
-            )
+            report.tell("profiler_remark", severity, "recording", f"xprof says: {found}", rest)
         return cls(said, {(op.program_id, op.name): op for op in said.op_costs})
 
     def instruction(self, program_id: int | None, name: str) -> Instruction | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.parsers.tensorflow_profiler.events import PlaneEvents
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane
@@ -128,29 +128,25 @@ class PlaneRows:
         return pa.array(times, mask=is_odd)
 
     def _tell_times(self, count: int) -> None:
-        self._report.issue(
-            Issue(
-                "no_time",
-                "warning",
-                "recording",
-                "events without a readable time",
-                "their start_ns or time_ns is NULL",
-                occurrence_count=count,
-            )
+        self._report.tell(
+            "no_time",
+            "warning",
+            "recording",
+            "events without a readable time",
+            "their start_ns or time_ns is NULL",
+            occurrence_count=count,
         )
 
     def _durations(self, events: PlaneEvents) -> pa.Array:
         is_odd = events.dur_ps < 0
         if is_odd.any():
-            self._report.issue(
-                Issue(
-                    "negative_duration",
-                    "warning",
-                    "recording",
-                    "intervals that end before they start",
-                    "their dur_ns is NULL",
-                    occurrence_count=int(is_odd.sum()),
-                )
+            self._report.tell(
+                "negative_duration",
+                "warning",
+                "recording",
+                "intervals that end before they start",
+                "their dur_ns is NULL",
+                occurrence_count=int(is_odd.sum()),
             )
         return pa.array(to_ns(events.dur_ps), mask=is_odd)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.tensorflow_tools import messages
 from tracekit.parsers.tensorflow_tools.jsontext import document
 from tracekit.parsers.tensorflow_tools.memory import memory_facts, memory_profile
@@ -312,15 +312,13 @@ def _content(source: Source, report: Report) -> bytes:
             )
         report.read(len(content))
         if stream.damage:
-            report.issue(
-                Issue(
-                    "damaged_stream",
-                    "error",
-                    "recording",
-                    f"the {stream.damage}",
-                    "the part that could be decompressed is kept; get a new copy",
-                    first_offset_bytes=len(content),
-                )
+            report.tell(
+                "damaged_stream",
+                "error",
+                "recording",
+                f"the {stream.damage}",
+                "the part that could be decompressed is kept; get a new copy",
+                first_offset_bytes=len(content),
             )
     return content
 
@@ -364,28 +362,24 @@ def _tell_damage(name: str, decoder: Decoder, report: Report) -> None:
         code, what = "damaged_content", f"records that are not protobuf ({first})"
         if decoder.is_cut:
             code, what = "cut_content", "the content ends inside a record"
-        report.issue(
-            Issue(
-                code,
-                "error",
-                "recording",
-                what,
-                "the readable part is kept; get a new copy, in binary mode",
-                occurrence_count=len(decoder.errors),
-                first_offset_bytes=first.offset_bytes,
-            )
+        report.tell(
+            code,
+            "error",
+            "recording",
+            what,
+            "the readable part is kept; get a new copy, in binary mode",
+            occurrence_count=len(decoder.errors),
+            first_offset_bytes=first.offset_bytes,
         )
     if decoder.unknown_count:
-        report.issue(
-            Issue(
-                "unknown_field",
-                "info",
-                "import",
-                "unknown fields",
-                "a newer profiler wrote them; they are skipped",
-                occurrence_count=decoder.unknown_count,
-                first_offset_bytes=decoder.first_unknown_bytes,
-            )
+        report.tell(
+            "unknown_field",
+            "info",
+            "import",
+            "unknown fields",
+            "a newer profiler wrote them; they are skipped",
+            occurrence_count=decoder.unknown_count,
+            first_offset_bytes=decoder.first_unknown_bytes,
         )
 
 

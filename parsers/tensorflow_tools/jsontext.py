@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from tracekit.errors import FormatError
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 
 _MARK = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]|"', re.DOTALL)
@@ -49,15 +49,13 @@ def _as_utf8(content: bytes, report: Report) -> bytes:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        report.issue(
-            Issue(
-                "damaged_text",
-                "warning",
-                "import",
-                "bytes that are not UTF-8",
-                "they are shown as \ufffd; get a new copy",
-                first_offset_bytes=error.start,
-            )
+        report.tell(
+            "damaged_text",
+            "warning",
+            "import",
+            "bytes that are not UTF-8",
+            "they are shown as \ufffd; get a new copy",
+            first_offset_bytes=error.start,
         )
         return content.decode("utf-8", "replace").encode()
     return content
@@ -76,16 +74,14 @@ def _tell(problem: str, place: int, size: int, report: Report) -> None:
         code, what = "trailing_content", "extra content after the JSON document"
     elif _CUT in problem or size - place < _LONGEST_WORD:  # half a word, a number, an escape
         code, what = "cut_content", "the content ends inside the document"
-    report.issue(
-        Issue(
-            code,
-            "error",
-            "import",
-            what,
-            "the part before is kept; get a new copy",
-            lost_bytes=size - place,
-            first_offset_bytes=place,
-        )
+    report.tell(
+        code,
+        "error",
+        "import",
+        what,
+        "the part before is kept; get a new copy",
+        lost_bytes=size - place,
+        first_offset_bytes=place,
     )
 
 

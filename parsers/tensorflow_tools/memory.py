@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.tensorflow_tools.rows import (
     Numbers,
     TableRow,
@@ -138,26 +138,22 @@ class _Walk:
     def finish(self) -> None:
         """Tell what the dump does not hold."""
         if self._repeated:
-            self._report.issue(
-                Issue(
-                    "repeated_record",
-                    "info",
-                    "recording",
-                    "snapshots of the peak that are also in the timeline",
-                    "nothing is missing: each is counted once",
-                    occurrence_count=self._repeated,
-                )
+            self._report.tell(
+                "repeated_record",
+                "info",
+                "recording",
+                "snapshots of the peak that are also in the timeline",
+                "nothing is missing: each is counted once",
+                occurrence_count=self._repeated,
             )
         if self._sampled:
             names = ", ".join(name[:_NAME_WIDTH] for name in self._sampled[:_FEW])
-            self._report.issue(
-                Issue(
-                    "sampled_events",
-                    "info",
-                    "recording",
-                    f"exactly {_SAMPLED_COUNT:,} snapshots of {names}: the profiler kept samples",
-                    "totals are right, but blocks cannot be derived; xplane.pb has every event",
-                )
+            self._report.tell(
+                "sampled_events",
+                "info",
+                "recording",
+                f"exactly {_SAMPLED_COUNT:,} snapshots of {names}: the profiler kept samples",
+                "totals are right, but blocks cannot be derived; xplane.pb has every event",
             )
 
 

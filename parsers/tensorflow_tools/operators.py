@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.tensorflow_tools.rows import (
     PER_CENT,
     Numbers,
@@ -148,16 +148,14 @@ def _not_repeated(root: Decoded, report: Report) -> Iterator[Decoded]:
         else:
             yield one
     if repeated:
-        report.issue(
-            Issue(
-                "repeated_record",
-                "info",
-                "recording",
-                "the table without idle time repeats the records of the one with it",
-                "nothing is missing: each is counted once",
-                occurrence_count=repeated,
-                first_offset_bytes=root.part("without_idle").offset_bytes,
-            )
+        report.tell(
+            "repeated_record",
+            "info",
+            "recording",
+            "the table without idle time repeats the records of the one with it",
+            "nothing is missing: each is counted once",
+            occurrence_count=repeated,
+            first_offset_bytes=root.part("without_idle").offset_bytes,
         )
 
 
@@ -269,17 +267,13 @@ class _OpWalk:
     def _tell_left_out(self, node: dict[str, Any], count: int) -> None:
         wanted = node.get("numChildren")
         if isinstance(wanted, int) and wanted > count:
-            self._report.issue(
-                Issue(
-                    "left_out_by_profiler",
-                    "warning",
-                    "recording",
-                    "operators missing from the profiler's dump: it keeps the "
-                    "largest of each "
-                    "group",
-                    "xplane.pb has all of them",
-                    occurrence_count=wanted - count,
-                )
+            self._report.tell(
+                "left_out_by_profiler",
+                "warning",
+                "recording",
+                "operators missing from the profiler's dump: it keeps the largest of each group",
+                "xplane.pb has all of them",
+                occurrence_count=wanted - count,
             )
 
     def _row(self, node: dict[str, Any], program: str | None) -> TableRow:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.reading import decimals
 
 Row = dict[str, Any]
@@ -98,14 +98,12 @@ class Numbers:
 
     def _tell(self, value: Any) -> None:
         if value is not None:
-            self.report.issue(
-                Issue(
-                    "impossible_value",
-                    "warning",
-                    "recording",
-                    "numbers that are negative, too large or missing where that is invalid",
-                    f"they are NULL; the first is {str(value)[:40]!r}",
-                )
+            self.report.tell(
+                "impossible_value",
+                "warning",
+                "recording",
+                "numbers that are negative, too large or missing where that is invalid",
+                f"they are NULL; the first is {str(value)[:40]!r}",
             )
 
 
@@ -149,16 +147,14 @@ def idle_time(event_id: int, side: str, dur_ns: int | None, **more: Any) -> Tabl
 def damaged(report: Report, place: int | None = None) -> None:
     """Count a record that cannot be read."""
     report.event_count += 1
-    report.issue(
-        Issue(
-            "damaged_event",
-            "error",
-            "import",
-            "records that cannot be read to the end",
-            "they are skipped; get a new copy, in binary mode",
-            skipped_event_count=1,
-            first_offset_bytes=place,
-        )
+    report.tell(
+        "damaged_event",
+        "error",
+        "import",
+        "records that cannot be read to the end",
+        "they are skipped; get a new copy, in binary mode",
+        skipped_event_count=1,
+        first_offset_bytes=place,
     )
 
 
@@ -185,13 +181,9 @@ def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRo
 def diagnostics(report: Report, found: Mapping[str, Any]) -> None:
     """What the profiler itself complains of."""
     for text in _texts(found.get("warnings")):
-        report.issue(
-            Issue("profiler_warning", "warning", "recording", f"the profiler says: {text}", _SEE)
-        )
+        report.tell("profiler_warning", "warning", "recording", f"the profiler says: {text}", _SEE)
     for text in _texts(found.get("errors")):
-        report.issue(
-            Issue("profiler_error", "warning", "recording", f"the profiler says: {text}", _SEE)
-        )
+        report.tell("profiler_error", "warning", "recording", f"the profiler says: {text}", _SEE)
 
 
 def _texts(found: Any) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.tensorflow_tools.messages import GENERIC_STEP, TPU_STEP, kind_in_any
 from tracekit.parsers.tensorflow_tools.rows import (
     Numbers,
@@ -117,16 +117,14 @@ def _step(one: Decoded, decoder: Decoder, numbers: Numbers) -> Iterator[TableRow
         damaged(numbers.report, one.offset_bytes)
     elif kind is not GENERIC_STEP and kind is not TPU_STEP:
         numbers.report.event_count += 1
-        numbers.report.issue(
-            Issue(
-                "unknown_record",
-                "warning",
-                "import",
-                f"steps of an unknown kind: {one.get('type_url', '')[:200]!r}",
-                "a newer profiler wrote them; they are skipped",
-                skipped_event_count=1,
-                first_offset_bytes=one.offset_bytes,
-            )
+        numbers.report.tell(
+            "unknown_record",
+            "warning",
+            "import",
+            f"steps of an unknown kind: {one.get('type_url', '')[:200]!r}",
+            "a newer profiler wrote them; they are skipped",
+            skipped_event_count=1,
+            first_offset_bytes=one.offset_bytes,
         )
     else:
         start, end = one.get("value")

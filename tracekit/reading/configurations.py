@@ -115,16 +115,14 @@ def clean(texts: pa.Array) -> pa.Array:
 def tell_no_number(report: Report, name: str, odd: pa.Array) -> None:
     """A metric's values that are no number: a failure's word, NaN, a list."""
     if len(odd):
-        report.issue(
-            Issue(
-                "no_number",
-                "warning",
-                "recording",
-                f"values of the metric {name!r} that are not numbers, such as "
-                f"{odd[0].as_py()[:_SHOWN]!r}",
-                "they count as missing",
-                occurrence_count=len(odd),
-            )
+        report.tell(
+            "no_number",
+            "warning",
+            "recording",
+            f"values of the metric {name!r} that are not numbers, such as "
+            f"{odd[0].as_py()[:_SHOWN]!r}",
+            "they count as missing",
+            occurrence_count=len(odd),
         )
 
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.reading.chrome.events import EVENT_KEYS, EventGroup
 from tracekit.schema import INT, REAL, TEXT, Table, batch
 
@@ -207,14 +207,12 @@ class Cells:
             value if known is not None and new is None else None
             for value, known, new in zip(values, plain, made, strict=True)
         ]
-        self.report.issue(
-            Issue(
-                "odd_value",
-                "info",
-                "recording",
-                f"values of {key!r} that do not fit their column are only in args_json",
-                occurrence_count=len(failed) - failed.count(None),
-            )
+        self.report.tell(
+            "odd_value",
+            "info",
+            "recording",
+            f"values of {key!r} that do not fit their column are only in args_json",
+            occurrence_count=len(failed) - failed.count(None),
         )
         return pa.array(made, kind), failed
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from tracekit.errors import FormatError
-from tracekit.parser import Issue, PartMismatch, Report
+from tracekit.parser import PartMismatch, Report
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.repair import mended
 from tracekit.reading.chrome.salvage import (
@@ -392,53 +392,45 @@ class TraceReader:
         return self._counted(self._decoder.decode_loosely(raws, start))
 
     def _tell_repaired(self, code: str, offset: int, what: str) -> None:
-        self._report.issue(
-            Issue(
-                code,
-                "warning",
-                "import",
-                f"{what} were repaired (bytes, escapes, quotes, commas)",
-                _STRICT_ADVICE,
-                first_offset_bytes=offset,
-            )
+        self._report.tell(
+            code,
+            "warning",
+            "import",
+            f"{what} were repaired (bytes, escapes, quotes, commas)",
+            _STRICT_ADVICE,
+            first_offset_bytes=offset,
         )
 
     def _tell_lost(self, code: str, offset: int, count: int, what: str) -> None:
-        self._report.issue(
-            Issue(
-                code,
-                "error",
-                "import",
-                f"{what} were skipped",
-                _SALVAGE_ADVICE,
-                lost_bytes=count,
-                first_offset_bytes=offset,
-            )
+        self._report.tell(
+            code,
+            "error",
+            "import",
+            f"{what} were skipped",
+            _SALVAGE_ADVICE,
+            lost_bytes=count,
+            first_offset_bytes=offset,
         )
 
     def _tell_cut(self, offset: int, what: str, lost: int = 0) -> None:
-        self._report.issue(
-            Issue(
-                "cut_content",
-                "error",
-                "recording",
-                what,
-                "the profiler or a file copy stopped early: rows up to there are complete",
-                lost_bytes=lost,
-                first_offset_bytes=offset,
-            )
+        self._report.tell(
+            "cut_content",
+            "error",
+            "recording",
+            what,
+            "the profiler or a file copy stopped early: rows up to there are complete",
+            lost_bytes=lost,
+            first_offset_bytes=offset,
         )
 
     def _tell_concatenated(self, offset: int) -> None:
-        self._report.issue(
-            Issue(
-                "concatenated_traces",
-                "warning",
-                "recording",
-                "the file has several traces one after the other; all were read",
-                "split the file if they are different runs",
-                first_offset_bytes=offset,
-            )
+        self._report.tell(
+            "concatenated_traces",
+            "warning",
+            "recording",
+            "the file has several traces one after the other; all were read",
+            "split the file if they are different runs",
+            first_offset_bytes=offset,
         )
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, PartMismatch, Report
+from tracekit.parser import Batch, PartMismatch, Report
 from tracekit.reading import decimals
 from tracekit.reading.chrome.columns import Arg, Cells, arg, real, text
 from tracekit.reading.chrome.events import EventGroup
@@ -73,15 +73,13 @@ class EventRows:
         if group.phase not in _TIMED_PHASES:
             return
         if group.start_ns.null_count:
-            self.report.issue(
-                Issue(
-                    "no_time",
-                    "warning",
-                    "recording",
-                    "events without a readable time",
-                    "their start_ns or time_ns is NULL",
-                    occurrence_count=group.start_ns.null_count,
-                )
+            self.report.tell(
+                "no_time",
+                "warning",
+                "recording",
+                "events without a readable time",
+                "their start_ns or time_ns is NULL",
+                occurrence_count=group.start_ns.null_count,
             )
         if group.start_ns.null_count < len(group):
             first = pc.min(group.start_ns).as_py()
@@ -129,15 +127,13 @@ class EventRows:
 
     def _durations(self, group: EventGroup) -> pa.Array:
         if group.phase == "X" and group.dur_ns.null_count:
-            self.report.issue(
-                Issue(
-                    "no_duration",
-                    "warning",
-                    "recording",
-                    "intervals without a readable duration",
-                    "their dur_ns is NULL",
-                    occurrence_count=group.dur_ns.null_count,
-                )
+            self.report.tell(
+                "no_duration",
+                "warning",
+                "recording",
+                "intervals without a readable duration",
+                "their dur_ns is NULL",
+                occurrence_count=group.dur_ns.null_count,
             )
         if (pc.min(group.dur_ns).as_py() or 0) >= 0:
             return group.dur_ns
@@ -146,15 +142,13 @@ class EventRows:
         return pc.if_else(negative, pa.scalar(None, INT), group.dur_ns)
 
     def _tell_negative(self, count: int) -> None:
-        self.report.issue(
-            Issue(
-                "negative_duration",
-                "warning",
-                "recording",
-                "intervals that end before they start",
-                "their dur_ns is NULL",
-                occurrence_count=count,
-            )
+        self.report.tell(
+            "negative_duration",
+            "warning",
+            "recording",
+            "intervals that end before they start",
+            "their dur_ns is NULL",
+            occurrence_count=count,
         )
 
     def slice(self, group: EventGroup, kind: str) -> Batch:
@@ -199,15 +193,13 @@ class EventRows:
                 self._unmatched_end()
         self.brackets.clear()
         if closed:
-            self.report.issue(
-                Issue(
-                    "begin_and_end",
-                    "info",
-                    "recording",
-                    "begin and end events (phases B, E) were paired into slices",
-                    occurrence_count=len(closed),
-                    skipped_event_count=len(closed),
-                )
+            self.report.tell(
+                "begin_and_end",
+                "info",
+                "recording",
+                "begin and end events (phases B, E) were paired into slices",
+                occurrence_count=len(closed),
+                skipped_event_count=len(closed),
             )
             yield "slice", batch_of_rows(SLICE, closed)
         yield from self._given_up()
@@ -225,14 +217,12 @@ class EventRows:
         return row
 
     def _unmatched_end(self) -> None:
-        self.report.issue(
-            Issue(
-                "end_without_begin",
-                "warning",
-                "recording",
-                "end events (phase E) without an open begin (phase B) have no row",
-                skipped_event_count=1,
-            )
+        self.report.tell(
+            "end_without_begin",
+            "warning",
+            "recording",
+            "end events (phase E) without an open begin (phase B) have no row",
+            skipped_event_count=1,
         )
 
     def _given_up(self) -> Iterator[Batch]:
@@ -243,16 +233,14 @@ class EventRows:
         for thread in sorted(self.open_slices, key=lambda thread: -len(self.open_slices[thread])):
             rows = self.open_slices.pop(thread)
             count -= len(rows)
-            self.report.issue(
-                Issue(
-                    "too_many_open",
-                    "warning",
-                    "recording",
-                    f"begin events (phase B) of threads with the most open slices, where more than "
-                    f"{_MOST_OPEN:,} were open at once",
-                    "their dur_ns is NULL, and their end events have no row",
-                    occurrence_count=len(rows),
-                )
+            self.report.tell(
+                "too_many_open",
+                "warning",
+                "recording",
+                f"begin events (phase B) of threads with the most open slices, where more than "
+                f"{_MOST_OPEN:,} were open at once",
+                "their dur_ns is NULL, and their end events have no row",
+                occurrence_count=len(rows),
             )
             yield "slice", batch_of_rows(SLICE, rows)
             if count <= _MOST_OPEN // 2:
@@ -261,15 +249,13 @@ class EventRows:
     def _never_closed(self) -> Iterator[Batch]:
         rows = [row for stack in self.open_slices.values() for row in stack]
         if rows:
-            self.report.issue(
-                Issue(
-                    "begin_without_end",
-                    "warning",
-                    "recording",
-                    "slices that begin (phase B) but never end in the file",
-                    "their dur_ns is NULL",
-                    occurrence_count=len(rows),
-                )
+            self.report.tell(
+                "begin_without_end",
+                "warning",
+                "recording",
+                "slices that begin (phase B) but never end in the file",
+                "their dur_ns is NULL",
+                occurrence_count=len(rows),
             )
             yield "slice", batch_of_rows(SLICE, rows)
 
@@ -331,15 +317,13 @@ class EventRows:
             )
         else:
             code, what = "unknown_phase", f"events of phase {group.phase!r}, which no table holds,"
-        self.report.issue(
-            Issue(
-                code,
-                "warning",
-                "import",
-                f"{what} have no row",
-                occurrence_count=len(group),
-                skipped_event_count=len(group),
-            )
+        self.report.tell(
+            code,
+            "warning",
+            "import",
+            f"{what} have no row",
+            occurrence_count=len(group),
+            skipped_event_count=len(group),
         )
 
 

@@ -192,14 +192,12 @@ def members(
         report.issue(cut_content(f"the JSON document cannot be read to the end ({error})"))
         return
     if text.symbol():
-        report.issue(
-            Issue(
-                "trailing_content",
-                "error",
-                "import",
-                "extra content after the JSON document",
-                "the part before is kept; put each document in its own file",
-            )
+        report.tell(
+            "trailing_content",
+            "error",
+            "import",
+            "extra content after the JSON document",
+            "the part before is kept; put each document in its own file",
         )
 
 

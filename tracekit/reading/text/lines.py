@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.source import ContentStream, Source
 
 BLOCK_BYTES = 1 << 20
@@ -96,15 +96,13 @@ def blocks(
         if (last := cutter.finish()) and (end is None or last.offset_bytes < end):
             yield last
         if stream.damage:
-            report.issue(
-                Issue(
-                    "damaged_stream",
-                    "error",
-                    "recording",
-                    f"the {stream.damage}",
-                    "the part that could be decompressed is kept; get a new copy",
-                    first_offset_bytes=cutter.place,
-                )
+            report.tell(
+                "damaged_stream",
+                "error",
+                "recording",
+                f"the {stream.damage}",
+                "the part that could be decompressed is kept; get a new copy",
+                first_offset_bytes=cutter.place,
             )
 
 
@@ -213,17 +211,15 @@ class _Cutter:
 
     def _tell_long_line(self) -> None:
         self.report.event_count += 1
-        self.report.issue(
-            Issue(
-                "long_line",
-                "error",
-                "import",
-                f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was skipped",
-                "the tool does not write such lines, or the line feeds were lost",
-                skipped_event_count=1,
-                lost_bytes=self._lost,
-                first_offset_bytes=self.place,
-            )
+        self.report.tell(
+            "long_line",
+            "error",
+            "import",
+            f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was skipped",
+            "the tool does not write such lines, or the line feeds were lost",
+            skipped_event_count=1,
+            lost_bytes=self._lost,
+            first_offset_bytes=self.place,
         )
         self.place, self._lost = self.place + self._lost, 0
 
