@@ -20,15 +20,22 @@ import pyarrow as pa
 
 from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import Cells, arg
-from tracekit.reading.chrome.events import EventDecoder, EventGroup
+from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader
-from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
+from tracekit.reading.chrome.rows import (
+    EventRows,
+    is_sound,
+    metadata_json,
+    parted,
+    refuse_nothing,
+)
 from tracekit.reading.chrome.sniffing import Survey
+from tracekit.reading.chrome.times import ABSOLUTE_FROM_NS
 from tracekit.reading.chrome.tracks import Names, first_look, tracks
 from tracekit.reading.copies import direction
 from tracekit.reading.xla.op_events import LinesOfOps, OpEvents
 from tracekit.reading.xla.operators import Op
-from tracekit.schema import DEVICE_TABLE, INT, KERNEL, SLICE, TEXT, TRANSFER, Table, batch_of_rows
+from tracekit.schema import DEVICE_TABLE, INT, KERNEL, SLICE, TRANSFER, Table, batch_of_rows
 from tracekit.source import Source
 
 _PROCESS = re.compile(
@@ -39,7 +46,6 @@ _PROCESS = re.compile(
 _COPY = re.compile(r"(?i)mem(?:cpy|set)")
 _FIRST_NODE = "_SOURCE"  # of every run of a session
 _TENSOR_PHASES = frozenset("NOD")
-_ABSOLUTE_FROM_NS = 10**17  # 1973 in Unix time: no time since the start of something
 _TYPED_KEYS = frozenset(("name", "op"))
 _LAYOUTS = {"Op": ("name", "op"), "DataFlow": ()}
 
@@ -49,19 +55,6 @@ _TIMELINE_PROCESS = re.compile(
 )
 
 Key = tuple[Hashable, ...]
-
-
-def _match(survey: Survey) -> Match | None:
-    """Whether TensorFlow 1 wrote it, as a timeline: less sure than what names its writer."""
-    if not survey.root:
-        return None
-    processes = sorted(set(_TIMELINE_PROCESS.findall(survey.head)))
-    if processes and (survey.phases or "traceEvents" in survey.keys):
-        names = ", ".join(process.decode("utf-8", "replace") for process in processes[:2])
-        return Match(0.85, f"processes named as in a TensorFlow 1 timeline ({names})")
-    if {"Op", "DataFlow"} & survey.categories:
-        return Match(0.7, "events of a timeline's categories (Op, DataFlow)")
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +132,7 @@ def _hash(key: Key) -> int:
 
 
 @dataclass(slots=True)
-class _Outline:
+class _TimelineOutline:
     """What has to be known before rows are made: what processes are, and what stands twice."""
 
     places: dict[Hashable, _Place] = field(default_factory=dict)
@@ -148,7 +141,7 @@ class _Outline:
     run_count: int = 0
 
     @classmethod
-    def of(cls, source: Source) -> _Outline:
+    def of(cls, source: Source) -> _TimelineOutline:
         """Read the timeline twice, for this alone: names may stand anywhere."""
         names, outline = Names(), cls()
         for group in first_look(source, ("name",)):
@@ -186,29 +179,21 @@ def _keys(group: EventGroup, on: Sequence[_Place]) -> list[Key]:
         on,
         group.start_ns.to_pylist(),
         group.dur_ns.to_pylist(),
-        _texts(group.fields["name"]),
-        _column(group, "name"),
+        texts(group.fields["name"]),
+        group.argument_texts("name"),
         strict=True,
     )
     return [(place.device_id, *said) for place, *said in columns]
 
 
-def _texts(values: Sequence[Any]) -> list[str | None]:
-    return [value if isinstance(value, str) else None for value in values]
-
-
-def _column(group: EventGroup, key: str) -> list[str | None]:
-    return _texts(group.args.get(key, (None,) * len(group)))
-
-
 @dataclass(slots=True)
-class _Reading(EventRows):
+class _TimelineRows(EventRows):
     """The timeline being read: groups in, batches out.
 
     `left` says, for each track that repeats others, what of them it has yet to repeat.
     """
 
-    outline: _Outline = field(default_factory=_Outline)
+    outline: _TimelineOutline = field(default_factory=_TimelineOutline)
     op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     left: dict[str, list[Callable[[Key], bool]]] = field(init=False)
     slice_kinds: ClassVar = {"Op": "op"}
@@ -223,9 +208,7 @@ class _Reading(EventRows):
         on = self.outline.of_events(group)
         keys = _keys(group, on)
         targets = [self._target(place, key) for place, key in zip(on, keys, strict=True)]
-        for target in dict.fromkeys(targets):
-            places = [i for i, wanted in enumerate(targets) if wanted == target]
-            part = group if len(places) == len(group) else group.take(places)
+        for target, part, places in parted(group, targets):
             yield from self._rows_for(target, part, [on[i] for i in places])
 
     def _target(self, place: _Place, key: Key) -> str:
@@ -250,12 +233,9 @@ class _Reading(EventRows):
 
     def _placed(self, group: EventGroup, on: Sequence[_Place], table: Table) -> Cells:
         cells = self.timed(group, table)
-        cells.put("device_id", pa.array([place.device_id for place in on], INT))
-        cells.put("stream_id", pa.array([place.stream_id for place in on], INT))
-        known = cells.columns.get("track_name")
-        said = [None] * len(on) if known is None else known.to_pylist()
-        names = [place.name or other for place, other in zip(on, said, strict=True)]
-        cells.put("track_name", pa.array(names, TEXT))
+        cells.put_values("device_id", [place.device_id for place in on])
+        cells.put_values("stream_id", [place.stream_id for place in on])
+        cells.put_tracks([place.name for place in on])
         return cells
 
     def _kernel(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
@@ -267,10 +247,10 @@ class _Reading(EventRows):
 
     def _transfer(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
         cells = self._placed(group, on, TRANSFER)
-        names = [name or "" for name in _texts(group.fields["name"])]
+        names = [name or "" for name in texts(group.fields["name"])]
         kinds = ["memset" if name.lower().startswith("memset") else "memcpy" for name in names]
-        cells.put("transfer_kind", pa.array(kinds, TEXT))
-        cells.put("direction_kind", pa.array([direction(name) for name in names], TEXT))
+        cells.put_values("transfer_kind", kinds)
+        cells.put_values("direction_kind", [direction(name) for name in names])
         return TRANSFER.name, cells.batch()
 
     def _op(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
@@ -284,9 +264,9 @@ class _Reading(EventRows):
         """Add operators up; what the executor saw of a GPU is the host's time."""
         said = zip(
             on,
-            _texts(group.fields["name"]),
-            _column(group, "name"),
-            _column(group, "op"),
+            texts(group.fields["name"]),
+            group.argument_texts("name"),
+            group.argument_texts("op"),
             strict=True,
         )
         ops = [
@@ -362,21 +342,30 @@ class TensorflowTimelineParser:
 
     def sniff(self, head: bytes) -> Match | None:
         """By the names of processes, or the categories that only a timeline has."""
-        return _match(Survey.of(head))
+        survey = Survey.of(head)
+        if not survey.root:
+            return None
+        processes = sorted(set(_TIMELINE_PROCESS.findall(survey.head)))
+        if processes and (survey.phases or "traceEvents" in survey.keys):
+            names = ", ".join(process.decode("utf-8", "replace") for process in processes[:2])
+            return Match(0.85, f"processes named as in a TensorFlow 1 timeline ({names})")
+        if {"Op", "DataFlow"} & survey.categories:
+            return Match(0.7, "events of a timeline's categories (Op, DataFlow)")
+        return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a timeline."""
-        outline = _Outline.of(source)
+        outline = _TimelineOutline.of(source)
         with source.open() as stream:
             reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, _LAYOUTS), report)
-            reading = _Reading(report, outline=outline)
+            reading = _TimelineRows(report, outline=outline)
             yield from reading.batches(reader.read())
         refuse_nothing(source, reader.top_level, report)
         yield from reading.op_lines.batches()
         if rows := _devices(outline):
             yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
         _tell_runs(outline.run_count, report)
-        is_absolute = reading.first_ns is not None and reading.first_ns >= _ABSOLUTE_FROM_NS
+        is_absolute = reading.first_ns is not None and reading.first_ns >= ABSOLUTE_FROM_NS
         report.facts |= {
             "profiler_name": "TensorFlow 1 timeline",
             "recording_kind": "timeline",
@@ -386,7 +375,7 @@ class TensorflowTimelineParser:
         }
 
 
-def _devices(outline: _Outline) -> list[dict[str, Any]]:
+def _devices(outline: _TimelineOutline) -> list[dict[str, Any]]:
     ids = {place.device_id for place in outline.places.values()}
     return [
         {"device_id": number, "device_kind": "gpu", "is_described": False}

@@ -19,9 +19,15 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import Arg, Cells, arg, integer
-from tracekit.reading.chrome.events import EventDecoder, EventGroup
+from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader
-from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
+from tracekit.reading.chrome.rows import (
+    EventRows,
+    is_sound,
+    metadata_json,
+    parted,
+    refuse_nothing,
+)
 from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.tracks import Names, Track, first_look, tracks
 from tracekit.reading.xla.details import (
@@ -49,7 +55,6 @@ from tracekit.schema import (
     MEMORY_EVENT,
     SLICE,
     STEP,
-    TEXT,
     TRANSFER,
     Table,
     batch_of_rows,
@@ -65,22 +70,6 @@ _KERNEL_STREAM = re.compile(r"\(.*\b(?:Kernel|Compute)\b.*\)")
 
 # What TensorFlow and JAX call the planes of a profile.
 _PLANE = re.compile(rb'"name"\s*:\s*"(/(?:host:CPU|device:(?:TPU|GPU):\d+))"')
-
-
-def _match(survey: Survey) -> Match | None:
-    """Whether the trace viewer of TensorFlow's and JAX's profiler wrote it.
-
-    JAX's perfetto_trace.json.gz is the same without the head that tells it.
-    """
-    if not survey.root:
-        return None
-    if b'"highres-ticks"' in survey.head[:4096]:
-        return Match(0.95, "the head of a trace viewer file (highres-ticks)")
-    planes = sorted(set(_PLANE.findall(survey.head)))
-    if planes and "M" in survey.phases and not survey.categories:
-        names = ", ".join(plane.decode("utf-8", "replace") for plane in planes[:3])
-        return Match(0.75, f"processes named like the planes of a profile ({names})")
-    return None
 
 
 def _context(value: Any) -> int | None:
@@ -143,7 +132,7 @@ class _Line:
 
 
 @dataclass(slots=True)
-class _Outline:
+class _TraceOutline:
     """What has to be known before rows are made: the names of tracks, and when programs ran."""
 
     names: Names = field(default_factory=Names)
@@ -151,7 +140,7 @@ class _Outline:
     programs: dict[int, _Programs] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Source) -> _Outline:
+    def of(cls, source: Source) -> _TraceOutline:
         """Read the trace once, for this alone."""
         outline = cls()
         seen: dict[Track, list[tuple[int, int, str]]] = {}
@@ -222,10 +211,10 @@ class _Programs:
 
 
 @dataclass(slots=True)
-class _Reading(EventRows):
+class _TraceRows(EventRows):
     """The trace being read: groups in, batches out."""
 
-    outline: _Outline = field(default_factory=_Outline)
+    outline: _TraceOutline = field(default_factory=_TraceOutline)
     op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     has_end_mark: bool = False
 
@@ -262,14 +251,12 @@ class _Reading(EventRows):
     def _by_line(self, group: EventGroup) -> Iterator[Batch]:
         on = [self.outline.line(track) for track in tracks(group)]
         targets = self._targets(group, on)
-        for target in dict.fromkeys(targets):
-            places = [i for i, wanted in enumerate(targets) if wanted == target]
-            part = group if len(places) == len(group) else group.take(places)
+        for target, part, places in parted(group, targets):
             yield from self._rows_for(target, part, [on[i] for i in places])
 
     def _targets(self, group: EventGroup, on: Sequence[_Line]) -> list[str]:
         columns = [
-            _column(group, *keys)
+            group.argument_texts(*keys)
             for keys in (
                 ("kernel_details",),
                 *TRANSFER_DETAILS.values(),
@@ -314,9 +301,9 @@ class _Reading(EventRows):
         )
         op_names = _op_names(group)
         programs = _program_names(group)
-        cells.put("hlo_op_name", pa.array(_hlo_ops(group), TEXT))
-        cells.put("op_name", pa.array(op_names, TEXT))
-        cells.put("program_name", pa.array(programs, TEXT))
+        cells.put_values("hlo_op_name", _hlo_ops(group))
+        cells.put_values("op_name", op_names)
+        cells.put_values("program_name", programs)
         self._add_gpu_ops(group, on, op_names, programs)
         return KERNEL.name, cells.batch()
 
@@ -324,7 +311,7 @@ class _Reading(EventRows):
         cells = self._cells(group, on, TRANSFER)
         cells.put_constant("transfer_kind", kind)
         cells.put_args(_ON_STREAM)
-        cells.put("stream_id", pa.array([line.stream_id for line in on], INT))
+        cells.put_values("stream_id", [line.stream_id for line in on])
         _put_described(cells, TRANSFER_DETAILS[kind], TRANSFER_COLUMNS, transfer_details)
         self._add_gpu_ops(group, on, _op_names(group), _program_names(group))
         return TRANSFER.name, cells.batch()
@@ -341,7 +328,7 @@ class _Reading(EventRows):
         ops = [
             Op("device", line.device_id, None if hlo_name else name, hlo_name, program, op_name)
             for line, name, hlo_name, program, op_name in zip(
-                on, _texts(group.fields["name"]), hlo, programs, op_names, strict=True
+                on, texts(group.fields["name"]), hlo, programs, op_names, strict=True
             )
         ]
         self._add(group, [op if op.hlo_name or op.op_name else None for op in ops])
@@ -351,7 +338,7 @@ class _Reading(EventRows):
         exact = self._exact(group)
         cells = self._cells(group, on, table)
         cells.put("dur_ns", exact)
-        names = _texts(group.fields["name"])
+        names = texts(group.fields["name"])
         programs = self._programs(group, on)
         self._add(group, _tpu_ops(group, on, names, programs), exact)
         if table is SLICE:
@@ -359,8 +346,8 @@ class _Reading(EventRows):
             _put_category(cells, on)
             return SLICE.name, cells.batch()
         _put_launches(cells, None)
-        cells.put("hlo_op_name", pa.array(names, TEXT))
-        cells.put("program_name", pa.array(programs, TEXT))
+        cells.put_values("hlo_op_name", names)
+        cells.put_values("program_name", programs)
         cells.put_args(_TPU_ARGS)
         return KERNEL.name, cells.batch()
 
@@ -409,7 +396,7 @@ class _Reading(EventRows):
         """Events of host threads, and those of a device that repeat the time of others."""
         cells = self._cells(group, on, SLICE)
         kinds = _slice_kinds(group, on)
-        cells.put("slice_kind", pa.array(kinds, TEXT))
+        cells.put_values("slice_kind", kinds)
         _put_category(cells, on)
         if "correlation_id" in group.args:
             cells.put_args(_LINKS)
@@ -423,13 +410,13 @@ class _Reading(EventRows):
         cells = Cells(group, MEMORY_EVENT, self.report)
         _put_lines(cells, on)
         cells.put("time_ns", group.start_ns)
-        sizes = zip(_texts(group.fields["name"]), _whole(group, "allocation_bytes"), strict=True)
+        sizes = zip(texts(group.fields["name"]), _whole(group, "allocation_bytes"), strict=True)
         signed = [None if n is None else MEMORY_SIGNS[name or ""] * n for name, n in sizes]
-        cells.put("size_bytes", pa.array(signed, INT))
+        cells.put_values("size_bytes", signed)
         cells.put_args(_MEMORY_ARGS)
-        where = [memory_place(name or "") for name in _column(group, "allocator_name")]
-        cells.put("device_kind", pa.array([kind for kind, _ in where], TEXT))
-        cells.put("device_id", pa.array([number for _, number in where], INT))
+        where = [memory_place(name or "") for name in group.argument_texts("allocator_name")]
+        cells.put_values("device_kind", [kind for kind, _ in where])
+        cells.put_values("device_id", [number for _, number in where])
         return MEMORY_EVENT.name, cells.batch()
 
 
@@ -460,14 +447,10 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _texts(values: Sequence[Any]) -> list[str | None]:
-    return [_text(value) for value in values]
-
-
 def _column(group: EventGroup, *keys: str) -> list[str | None]:
     """The argument under the first of `keys` that a trace has, as text; None where it has none."""
     values = next((group.args[key] for key in keys if key in group.args), None)
-    return [None] * len(group) if values is None else _texts(values)
+    return [None] * len(group) if values is None else texts(values)
 
 
 def _whole(group: EventGroup, *keys: str) -> list[int | None]:
@@ -481,35 +464,32 @@ def _whole(group: EventGroup, *keys: str) -> list[int | None]:
 
 def _operations(group: EventGroup, *keys: str) -> list[int | None]:
     """Operations by the cost model."""
-    said = zip(_whole(group, *keys), _column(group, "hlo_category"), strict=True)
+    said = zip(_whole(group, *keys), group.argument_texts("hlo_category"), strict=True)
     return [costed(n, category) for n, category in said]
 
 
 def _put_lines(cells: Cells, on: Sequence[_Line]) -> None:
-    known = cells.columns.get("track_name")
-    said = known.to_pylist() if known is not None else [None] * len(on)
-    names = [line.track_name or other for line, other in zip(on, said, strict=True)]
-    cells.put("track_name", pa.array(names, TEXT))
-    cells.put("device_id", pa.array([line.device_id for line in on], INT))
+    cells.put_tracks([line.track_name for line in on])
+    cells.put_values("device_id", [line.device_id for line in on])
 
 
 def _put_launches(cells: Cells, on: Sequence[_Line] | None) -> None:
     cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(cells.group)))
     if on is not None:
-        cells.put("stream_id", pa.array([line.stream_id for line in on], INT))
+        cells.put_values("stream_id", [line.stream_id for line in on])
 
 
 def _put_category(cells: Cells, on: Sequence[_Line]) -> None:
-    cells.put("category_name", pa.array([line.line_name for line in on], TEXT))
+    cells.put_values("category_name", [line.line_name for line in on])
 
 
 def _put_described(
     cells: Cells, keys: Sequence[str], columns: Any, read: Callable[[str, str], dict[str, Any]]
 ) -> None:
     """Columns that are written as one text; the text stays in ``args_json``."""
-    texts = [text or "" for text in _column(cells.group, *keys)]
-    names = [name or "" for name in _texts(cells.group.fields["name"])]
-    pairs = list(zip(texts, names, strict=True))
+    details = [text or "" for text in cells.group.argument_texts(*keys)]
+    names = [name or "" for name in texts(cells.group.fields["name"])]
+    pairs = list(zip(details, names, strict=True))
     known = {pair: read(*pair) for pair in dict.fromkeys(pairs)}
     rows = [known[pair] for pair in pairs]
     for column, kind in columns.items():
@@ -518,7 +498,7 @@ def _put_described(
 
 def _op_names(group: EventGroup) -> list[str | None]:
     """The framework's operator: as JAX says it (name), else as TensorFlow does (annotation)."""
-    said = zip(*(_column(group, key) for key in ("tf_op", "name", "annotation")), strict=True)
+    said = zip(*(group.argument_texts(key) for key in ("tf_op", "name", "annotation")), strict=True)
     return [
         (tf_op if tf_op != NO_OP else None) or name or annotated(annotation or "")
         for tf_op, name, annotation in said
@@ -528,9 +508,9 @@ def _op_names(group: EventGroup) -> list[str | None]:
 def _hlo_ops(group: EventGroup) -> list[str | None]:
     """The instruction of each event: of one that a graph launched what its own name tells."""
     said = zip(
-        _column(group, "hlo_op"),
-        _column(group, GRAPH_STATS["graph_node_id"]),
-        _texts(group.fields["name"]),
+        group.argument_texts("hlo_op"),
+        group.argument_texts(GRAPH_STATS["graph_node_id"]),
+        texts(group.fields["name"]),
         strict=True,
     )
     return [
@@ -541,7 +521,7 @@ def _hlo_ops(group: EventGroup) -> list[str | None]:
 
 def _program_names(group: EventGroup) -> list[str | None]:
     """``jit_f(17)``: the compiled program, with its id where it is given."""
-    said = zip(_column(group, "hlo_module"), _column(group, "program_id"), strict=True)
+    said = zip(group.argument_texts("hlo_module"), group.argument_texts("program_id"), strict=True)
     return [f"{module}({number})" if module and number else module for module, number in said]
 
 
@@ -552,7 +532,7 @@ def _tpu_ops(
     programs: Sequence[str | None],
 ) -> list[Op | None]:
     said = (
-        _column(group, key)
+        group.argument_texts(key)
         for key in ("tf_op", "hlo_category", "shape_with_layout", "source", "long_name")
     )
     return [
@@ -565,10 +545,10 @@ def _host_ops(group: EventGroup, on: Sequence[_Line]) -> list[Op | None]:
     """Operators that ran on the host: instructions of XLA's CPU programs, TensorFlow's kernels."""
     said = zip(
         on,
-        _texts(group.fields["name"]),
-        _column(group, "hlo_op"),
+        texts(group.fields["name"]),
+        group.argument_texts("hlo_op"),
         _program_names(group),
-        _column(group, "long_name"),
+        group.argument_texts("long_name"),
         strict=True,
     )
     return [_host_op(*row) for row in said]
@@ -588,8 +568,8 @@ def _host_op(
 def _slice_kinds(group: EventGroup, on: Sequence[_Line]) -> list[str]:
     if group.phase != "X":
         return ["instant"] * len(group)
-    said = (_column(group, key) for key in ("long_name", "correlation_id", "hlo_op"))
-    names = _texts(group.fields["name"])
+    said = (group.argument_texts(key) for key in ("long_name", "correlation_id", "hlo_op"))
+    names = texts(group.fields["name"])
     return [_slice_kind(*row) for row in zip(on, names, *said, strict=True)]
 
 
@@ -680,15 +660,27 @@ class TensorflowTraceParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """By the head that only this writer writes, or by the names of planes."""
-        return _match(Survey.of(head))
+        """By the head that only this writer writes, or by the names of planes.
+
+        JAX's perfetto_trace.json.gz is the same without the head.
+        """
+        survey = Survey.of(head)
+        if not survey.root:
+            return None
+        if b'"highres-ticks"' in survey.head[:4096]:
+            return Match(0.95, "the head of a trace viewer file (highres-ticks)")
+        planes = sorted(set(_PLANE.findall(survey.head)))
+        if planes and "M" in survey.phases and not survey.categories:
+            names = ", ".join(plane.decode("utf-8", "replace") for plane in planes[:3])
+            return Match(0.75, f"processes named like the planes of a profile ({names})")
+        return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a trace; the file is read twice, for names may stand anywhere."""
-        outline = _Outline.of(source)
+        outline = _TraceOutline.of(source)
         with source.open() as stream:
             reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, {}), report)
-            reading = _Reading(report, outline=outline)
+            reading = _TraceRows(report, outline=outline)
             yield from reading.batches(reader.read())
         refuse_nothing(source, reader.top_level, report)
         yield from reading.op_lines.batches()
@@ -703,7 +695,7 @@ class TensorflowTraceParser:
         }
 
 
-def _devices(outline: _Outline) -> list[dict[str, Any]]:
+def _devices(outline: _TraceOutline) -> list[dict[str, Any]]:
     found = {device for name in outline.names.processes.values() if (device := device_of(name))}
     return [
         {"device_id": number, "device_kind": kind, "is_described": False}

@@ -25,19 +25,22 @@ from tracekit.reading.chrome.columns import (
     scaled,
     text,
 )
-from tracekit.reading.chrome.events import EventDecoder, EventGroup
+from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader, plan_blocks
 from tracekit.reading.chrome.rows import (
     EventRows,
     is_sound,
     metadata,
     metadata_json,
+    parted,
     raw_text,
     refuse_nothing,
     split,
 )
 from tracekit.reading.chrome.sniffing import Survey
+from tracekit.reading.chrome.times import ABSOLUTE_FROM_NS
 from tracekit.reading.copies import direction
+from tracekit.reading.words import words
 from tracekit.schema import DEVICE_TABLE, INT, KERNEL, MEMORY_EVENT, STEP, TRANSFER, batch_of_rows
 from tracekit.source import Source
 
@@ -81,95 +84,31 @@ _FLOW_KINDS = {
     "forward_backward": "forward_backward",
 }
 # c10::DeviceType, c10/core/DeviceType.h
-_DEVICE_TYPES = {
-    0: "cpu",
-    1: "cuda",
-    2: "mkldnn",
-    3: "opengl",
-    4: "opencl",
-    5: "ideep",
-    6: "hip",
-    7: "fpga",
-    8: "maia",
-    9: "xla",
-    10: "vulkan",
-    11: "metal",
-    12: "xpu",
-    13: "mps",
-    14: "meta",
-    15: "hpu",
-    16: "ve",
-    17: "lazy",
-    18: "ipu",
-    19: "mtia",
-    20: "privateuse1",
-}
+_DEVICE_TYPES = dict(
+    enumerate(
+        words(
+            "cpu cuda mkldnn opengl opencl ideep hip fpga maia xla vulkan metal xpu mps meta hpu ve"
+            " lazy ipu mtia privateuse1"
+        )
+    )
+)
 _STEP_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation", "cpu_op", "Operator"))
 _STEP_COLUMNS = ("event_id", "start_ns", "dur_ns", "process_id", "thread_id")
 _STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 _NO_STREAM = 2**32 - 1  # -1 as uint32
-# Time stamps from here on (1973 in Unix time) cannot be relative to a base.
-_ABSOLUTE_FROM_NS = 10**17
 _BIG_ENOUGH_TO_SPLIT = 16 << 20
 
 
 # -- whether it is one ----------------------------------------------------------------------------
 
-_CATEGORIES = frozenset(
-    (
-        "cpu_op",
-        "user_annotation",
-        "gpu_user_annotation",
-        "gpu_memcpy",
-        "gpu_memset",
-        "kernel",
-        "cuda_runtime",
-        "cuda_driver",
-        "python_function",
-        "cpu_instant_event",
-        "ac2g",
-        "fwdbwd",
-        "async_cpu_to_gpu",
-        "forward_backward",
-        "async_gpu",
-        "Operator",
-        "Kernel",
-        "Runtime",
-        "Memcpy",
-        "Memset",
-        "xpu_runtime",
-        "mtia_runtime",
-        "mtia_ccp_events",
-        "cuda_sync",
-        "overhead",
-        "hpu_op",
-        "async_npu",
-        "HostToDevice",
-        "enqueue",
-        "dequeue",
-        "async_task_queue",
-        "privateuse1_runtime",
-        "cuda_profiler_range",
-        "collective_comm",
-        "glow_runtime",
-        "Trace",
-    )
-)
-_KEYS = frozenset(
-    (
-        "schemaVersion",
-        "deviceProperties",
-        "computeProperties",
-        "distributedInfo",
-        "baseTimeNanoseconds",
-        "traceName",
-        "cupti_version",
-        "roctracer_version",
-        "record_shapes",
-        "with_stack",
-        "profile_memory",
-    )
-)
+#: Other tools have `async`, and the rest are never without one of those.
+_CATEGORIES = {
+    *_KERNEL,
+    *_TRANSFER,
+    *_SLICE_KINDS,
+    *_FLOW_KINDS,
+    *words("cpu_instant_event enqueue dequeue async_task_queue"),
+} - {*words("async cuda_event privateuse1_driver xpu_driver xpu_sync")}
 _STRONG_KEYS = frozenset(
     (
         "deviceProperties",
@@ -180,21 +119,7 @@ _STRONG_KEYS = frozenset(
         "roctracer_version",
     )
 )
-
-
-def _match(survey: Survey) -> Match | None:
-    """Whether torch's profiler wrote it: its categories say so, less surely keys of its own."""
-    if not survey.root:
-        return None
-    categories = sorted(survey.categories & _CATEGORIES)
-    keys = sorted(survey.keys & _KEYS)
-    if categories and (survey.phases or keys):
-        return Match(0.9, f"trace events in torch's categories ({', '.join(categories[:4])})")
-    if survey.keys & _STRONG_KEYS or (keys and "traceEvents" in survey.keys):
-        return Match(0.65, f"top-level keys of torch's profiler ({', '.join(keys[:4])})")
-    if survey.root == "[" and "attr" in survey.keys and {"B"} <= survey.phases:
-        return Match(0.5, "a list of begin and end events with attributes (AIU)")
-    return None
+_KEYS = _STRONG_KEYS | {*words("schemaVersion traceName record_shapes with_stack profile_memory")}
 
 
 # -- which argument fills which column ------------------------------------------------------------
@@ -272,13 +197,8 @@ _MEMORY_ARGS = {
     "device_id": arg("Device Id", none=(-1,)),
     "event_index": arg("Ev Idx"),
 }
-_JSON_COLUMNS = (
-    "input_dims",
-    "input_types",
-    "input_strides",
-    "concrete_inputs",
-    "call_stack",
-    "module_hierarchy",
+_JSON_COLUMNS = words(
+    "input_dims input_types input_strides concrete_inputs call_stack module_hierarchy"
 )
 _TEXT_KEYS = frozenset(key for column in _JSON_COLUMNS for key in _SLICE_ARGS[column].keys)
 _TYPED_KEYS = (
@@ -348,7 +268,7 @@ _DeviceRank = tuple[int | None, int | None, int | None]
 
 
 @dataclass(slots=True)
-class _Reading(EventRows):
+class _TorchRows(EventRows):
     """One part of a torch trace being read."""
 
     device_ids: set[int] = field(default_factory=set)
@@ -360,7 +280,7 @@ class _Reading(EventRows):
     def interval(self, group: EventGroup) -> Iterator[Batch]:
         """Kernels, copies and slices, by category."""
         if group.category is None:
-            for part, kind in _ascend_parts(group):
+            for kind, part, _ in parted(group, _ascend_kinds(group)):
                 if kind in ("memcpy", "memset"):
                     yield self._transfer(part, kind)
                 else:
@@ -437,47 +357,22 @@ class _Reading(EventRows):
 _ASCEND_CALL = re.compile(r"(?:AscendCL|Node|Model|Runtime|HCCL|Communication)@")
 _ASCEND_TASK = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # no operator is called so
 _ASCEND_COPIES = frozenset(
-    (
-        "MEMCPYASYNC",
-        "MEMCOPYASYNC",
-        "MEMCPY",
-        "SDMA",
-        "SDMASQE",
-        "PCIEDMASQE",
-        "MEMCPYASYNCWITHOUTSDMA",
-    )
+    words("MEMCPYASYNC MEMCOPYASYNC MEMCPY SDMA SDMASQE PCIEDMASQE MEMCPYASYNCWITHOUTSDMA")
 )
-_ASCEND_SETS = frozenset(("MEMSETASYNC",))
 #: What marks, waits and orders, or is a part of a collective that has its own row.
-_ASCEND_NO_WORK = (
-    "EVENT",
-    "NOTIFY",
-    "WAIT",
-    "RECORD",
-    "REDUCEASYNC",
-    "PLACEHOLDER",
-    "WRITEVALUE",
-    "PROFILING",
-    "MODELMAINT",
-    "MODELEXECUTE",
-    "LABEL",
-    "BARRIER",
-    "FLIP",
-    "CMO",
+_ASCEND_NO_WORK = words(
+    "EVENT NOTIFY WAIT RECORD REDUCEASYNC PLACEHOLDER WRITEVALUE PROFILING MODELMAINT MODELEXECUTE"
+    " LABEL BARRIER FLIP CMO"
 )
 
 
-def _ascend_parts(group: EventGroup) -> Iterator[tuple[EventGroup, str]]:
-    """Rows without a category, by what they are: those of Ascend's device and runtime."""
+def _ascend_kinds(group: EventGroup) -> list[str]:
+    """What rows without a category are: those of Ascend's device and runtime."""
     tasks = group.args.get("Task Type") or [None] * len(group)
-    kinds = [
-        _ascend_kind(name if isinstance(name, str) else "", raw_text(task))
-        for name, task in zip(group.fields["name"], tasks, strict=True)
+    return [
+        _ascend_kind(name or "", raw_text(task))
+        for name, task in zip(texts(group.fields["name"]), tasks, strict=True)
     ]
-    for kind in sorted(set(kinds)):
-        for is_kind, part in split(group, [k == kind for k in kinds]):
-            if is_kind:
-                yield part, kind
 
 
 def _ascend_kind(name: str, task: str | None) -> str:
@@ -487,12 +382,12 @@ def _ascend_kind(name: str, task: str | None) -> str:
             return "kernel"
         return "runtime" if _ASCEND_CALL.match(name) else "other"
     known = task if task.lower() != "other" else name if _ASCEND_TASK.fullmatch(name) else ""
-    words = [re.sub(r"[^A-Z0-9]", "", word.upper()) for word in (known, name)]
-    if not _ASCEND_COPIES.isdisjoint(words):
+    names = [re.sub(r"[^A-Z0-9]", "", word.upper()) for word in (known, name)]
+    if not _ASCEND_COPIES.isdisjoint(names):
         return "memcpy"
-    if not _ASCEND_SETS.isdisjoint(words):
+    if "MEMSETASYNC" in names:
         return "memset"
-    return "device" if any(part in words[0] for part in _ASCEND_NO_WORK) else "kernel"
+    return "device" if any(part in names[0] for part in _ASCEND_NO_WORK) else "kernel"
 
 
 _RECORD = (
@@ -538,8 +433,19 @@ class TorchProfilerParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """By the keys and categories that only torch's profiler writes."""
-        return _match(Survey.of(head))
+        """By the categories that only torch's profiler writes, less surely by its keys."""
+        survey = Survey.of(head)
+        if not survey.root:
+            return None
+        categories = sorted(survey.categories & _CATEGORIES)
+        keys = sorted(survey.keys & _KEYS)
+        if categories and (survey.phases or keys):
+            return Match(0.9, f"trace events in torch's categories ({', '.join(categories[:4])})")
+        if survey.keys & _STRONG_KEYS or (keys and "traceEvents" in survey.keys):
+            return Match(0.65, f"top-level keys of torch's profiler ({', '.join(keys[:4])})")
+        if survey.root == "[" and "attr" in survey.keys and {"B"} <= survey.phases:
+            return Match(0.5, "a list of begin and end events with attributes (AIU)")
+        return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a trace; see the module."""
@@ -566,7 +472,7 @@ class TorchProfilerParser:
                 groups = reader.read_range(part[1], part[2])
             else:
                 groups = reader.read_share(part[1], part[2])
-            reading = _Reading(report, is_alone=part is None)
+            reading = _TorchRows(report, is_alone=part is None)
             yield from reading.batches(groups)
         report.notes |= {
             "top_level": reader.top_level,
@@ -659,7 +565,7 @@ def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
 
     torch 2.3 and 2.4 write a base and absolute times side by side, so the size decides.
     """
-    if first_ns is not None and first_ns >= _ABSOLUTE_FROM_NS:
+    if first_ns is not None and first_ns >= ABSOLUTE_FROM_NS:
         return 0
     return integer(says.get("baseTimeNanoseconds"))
 

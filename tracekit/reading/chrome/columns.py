@@ -124,6 +124,17 @@ class Cells:
         """A column that is ready."""
         self.columns[column] = values
 
+    def put_values(self, column: str, values: Sequence[Any]) -> None:
+        """A column from Python values of its type."""
+        self.columns[column] = pa.array(values, self.table.schema.field(column).type)
+
+    def put_tracks(self, names: Sequence[str | None]) -> None:
+        """What tracks are called; one without a name keeps what it has."""
+        known = self.columns.get("track_name")
+        said = [None] * len(names) if known is None else known.to_pylist()
+        joined = [name or other for name, other in zip(names, said, strict=True)]
+        self.put_values("track_name", joined)
+
     def put_text(self, column: str, values: Sequence[Any]) -> None:
         """A text column from values that are nearly always text."""
         self.columns[column] = _array(values, TEXT) or pa.array([text(v) for v in values], TEXT)

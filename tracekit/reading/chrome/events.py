@@ -76,6 +76,10 @@ class EventGroup:
         """Number of events."""
         return len(self.ids)
 
+    def argument_texts(self, *keys: str) -> list[str | None]:
+        """The argument under the first of `keys` that there is, as text; None if it is not."""
+        return texts(next((self.args[k] for k in keys if k in self.args), (None,) * len(self)))
+
     def take(self, places: Sequence[int]) -> EventGroup:
         """Some rows, without the arguments that none of them has."""
         pick = itemgetter(*places) if len(places) > 1 else lambda column: (column[places[0]],)
@@ -357,6 +361,11 @@ def _kinds(
         return _kinds(*texts)
     kinds = [(_text_or_none(category), _text_or_none(phase)) for category, phase in numbers]
     return kinds, codes
+
+
+def texts(values: Sequence[Any]) -> list[str | None]:
+    """The values that are text; None for the others."""
+    return [value if isinstance(value, str) else None for value in values]
 
 
 def _text_or_none(value: Any) -> str | None:

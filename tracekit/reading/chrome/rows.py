@@ -276,7 +276,7 @@ class EventRows:
     def _track_labels(self, group: EventGroup) -> Batch:
         cells = Cells(group, TRACK_LABEL, self.report)
         cells.put_text("label_kind", group.fields["name"])
-        cells.put_args({"value": arg("name", "labels", "sort_index", convert=_label)})
+        cells.put_args({"value": arg("name", "labels", "sort_index", convert=raw_text)})
         return "track_label", cells.batch()
 
     def _counters(self, group: EventGroup) -> Iterator[Batch]:
@@ -327,10 +327,6 @@ class EventRows:
         )
 
 
-def _label(value: Any) -> str | None:
-    return raw_text(value)
-
-
 def _is_null(value: Any) -> bool:
     return value is None or (isinstance(value, msgspec.Raw) and bytes(value).strip() == b"null")
 
@@ -351,6 +347,15 @@ def _merged(begun: str | None, ended: str | None) -> str | None:
         is_other = key in both and bytes(both[key]) != bytes(value)
         both[f"end.{key}" if is_other else key] = value
     return msgspec.json.encode(both).decode()
+
+
+def parted(
+    group: EventGroup, kinds: Sequence[str]
+) -> Iterator[tuple[str, EventGroup, Sequence[int]]]:
+    """The rows of each kind, and their places in the group."""
+    for kind in dict.fromkeys(kinds):
+        places = [i for i, one in enumerate(kinds) if one == kind]
+        yield kind, group if len(places) == len(group) else group.take(places), places
 
 
 def split(group: EventGroup, marks: Sequence[bool]) -> Iterator[tuple[bool, EventGroup]]:

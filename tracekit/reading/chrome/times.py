@@ -22,6 +22,8 @@ from tracekit.reading.decimals import whole
 FLOAT_LIMIT_US = float(2**43)
 # Below 2^42 us a float64 that equals some k/1000 can only come from a text that rounds to k ns.
 _PROOF_LIMIT_US = float(2**42)
+#: Time stamps from here on (1973 in Unix time) cannot be relative to the start of a trace.
+ABSOLUTE_FROM_NS = 10**17
 _INT64_MAX = 2**63 - 1
 _NS_PER_US = 1000
 _POWERS = 10 ** np.arange(19, dtype=np.int64)
