@@ -7,9 +7,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ from tracekit.parsers.nsight_compute.columns import (
     of_one_event,
 )
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
-from tracekit.reading.text.numbers import Evidence, Notation, values_of
+from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import (
     INT,
@@ -34,7 +34,6 @@ from tracekit.schema import (
     KERNEL_COUNTER,
     KERNEL_METRIC,
     KERNEL_RULE,
-    REAL,
     REPEATED,
     TEXT,
     batch,
@@ -78,7 +77,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One piece of advice; `speedup_ratio` is the profiler's estimate of the time to gain."""
+    """One piece of advice, in the columns of `kernel_rule`."""
 
     event_id: int
     section_name: str | None
@@ -97,37 +96,8 @@ class Spread:
     most: str
 
 
-class Sink(Protocol):
-    """Where the pages of a report put what they read.
-
-    The numbers that ``key`` gives are good as long as ``generation`` stays the same.
-    """
-
-    generation: int
-
-    def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
-        """The number of a metric: what `add` takes; `item` is the part of the section."""
-        ...
-
-    def begin(self, launch: Launch) -> None:
-        """What follows is of `launch`."""
-        ...
-
-    def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
-        """Values of metrics, as they are written; with `spread` one that is a mean."""
-        ...
-
-    def rule(self, rule: Rule) -> None:
-        """Advice on the launch."""
-        ...
-
-    def name_device(self, device_id: int, name: str) -> None:
-        """What a device is called."""
-        ...
-
-
 class EvidenceSink:
-    """Looks at the cells for what they say of the file's notation, and keeps nothing else."""
+    """Looks at the cells for what they say of the file's notation; called as `Assembler` is."""
 
     def __init__(self) -> None:
         """Nothing is known yet."""
@@ -183,13 +153,16 @@ class _Metric:
 
 @dataclass(slots=True)
 class Assembler:
-    """Collects launches until a batch is full; see `Sink`."""
+    """Collects launches until a batch is full.
+
+    The numbers that `key` gives are good as long as `generation` stays the same.
+    """
 
     report: Report
     notation: Notation
     devices: dict[int | None, dict[str, Any]] = field(default_factory=dict)
     launch_count: int = 0
-    generation: int = 0  # of the numbers that `key` gives
+    generation: int = 0
     _launches: list[Launch] = field(default_factory=list)
     _rules: list[tuple[int, Rule]] = field(default_factory=list)
     _metrics: list[_Metric] = field(default_factory=list)
@@ -206,7 +179,7 @@ class Assembler:
     # -- what the pages call ------------------------------------------------------------------
 
     def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
-        """The number of a metric in this batch and those after it."""
+        """The number of a metric: what `add` takes; `item` is the part of the section."""
         known = self._known.get((section, label, unit, item))
         if known is None:
             known = self._known[section, label, unit, item] = len(self._metrics)
@@ -227,7 +200,7 @@ class Assembler:
             self._tell_other_device(launch, known)
 
     def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
-        """Values of metrics of the last launch."""
+        """Values of metrics of the last launch, as written; with `spread` one that is a mean."""
         if spread is not None:
             self._spreads.append((len(self._cells), spread))
         self._keys.extend(keys)
@@ -305,7 +278,7 @@ class Assembler:
         shifts = pa.array(powers) if powers.any() else None
         values = values_of(raw, self.notation, shifts)
         status = np.full(cut, "ok", object)
-        numbers = np.array(values.to_numpy(zero_copy_only=False), np.float64)
+        numbers = as_floats(values)
         others = np.flatnonzero(~np.isfinite(numbers))
         if len(others):
             self._read_others(raw, others, powers, numbers, status)
@@ -339,7 +312,7 @@ class Assembler:
             strict=True,
         ):
             values = values_of(pa.array(texts, TEXT), self.notation, powers)
-            found[places] = values.to_numpy(zero_copy_only=False)
+            found[places] = as_floats(values)
         return both
 
     def _read_others(
@@ -385,7 +358,7 @@ class Assembler:
         columns = {
             "event_id": pa.array(ids[cells.launch], INT),
             "metric_name": of_metric([m.name for m in metrics]),
-            "value": _nullable(cells.value),
+            "value": finite(cells.value),
             "unit": of_metric([m.unit for m in metrics]),
             "value_raw": cells.raw,
             "unit_raw": of_metric([m.unit_raw for m in metrics]),
@@ -393,8 +366,8 @@ class Assembler:
             "item_name": of_metric([m.item for m in metrics]),
             "status_kind": pa.array(cells.status, TEXT),
             "label_name": of_metric([m.label for m in metrics]),
-            "min_value": _nullable(cells.least),
-            "max_value": _nullable(cells.most),
+            "min_value": finite(cells.least),
+            "max_value": finite(cells.most),
         }
         return batch(KERNEL_METRIC, columns, length)
 
@@ -525,6 +498,10 @@ class Assembler:
             )
 
 
+#: Where the pages of a report put what they read.
+Sink = EvidenceSink | Assembler
+
+
 def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
     read = unit_of(unit)
     name = metric_name(section, label, read.base, item)
@@ -576,10 +553,6 @@ def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None
     return ("unreadable" if _LIKE_A_NUMBER.fullmatch(plain) else "text"), None
 
 
-def _nullable(values: Floats) -> pa.Array:
-    return pa.array(values, REAL, mask=~np.isfinite(values))
-
-
 def _kernels(launches: Sequence[Launch], columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
     made: dict[str, pa.Array] = {
         "event_id": pa.array([launch.event_id for launch in launches], INT),
@@ -607,19 +580,6 @@ def _counters(kernels: pa.RecordBatch, columns: Mapping[str, pa.Array]) -> pa.Re
 
 
 def _rule_rows(rules: Sequence[tuple[int, Rule]]) -> pa.RecordBatch:
-    names = (
-        "event_id",
-        "section_name",
-        "rule_name",
-        "rule_kind",
-        "message",
-        "speedup_kind",
-        "speedup_ratio",
-    )
     return batch_of_rows(
-        KERNEL_RULE,
-        [
-            {"launch_event_id": launch, **{name: getattr(rule, name) for name in names}}
-            for launch, rule in rules
-        ],
+        KERNEL_RULE, [{"launch_event_id": launch, **asdict(rule)} for launch, rule in rules]
     )

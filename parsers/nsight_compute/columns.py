@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracekit.parsers.nsight_compute.metrics import Target
-from tracekit.reading.text.numbers import Notation, is_exact, whole
-from tracekit.schema import INT, REAL
+from tracekit.reading.text.numbers import Notation, finite, is_exact, whole
+from tracekit.schema import INT
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -78,7 +78,7 @@ class Filler:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownCells:
     """The cells of a filler that have a value; of each launch one."""
 
     launch: Ints
@@ -128,7 +128,7 @@ class PageColumn:
 
     def reals(self) -> pa.Array:
         """The column as float64."""
-        return pa.array(self.value, REAL, mask=~np.isfinite(self.value))
+        return finite(self.value)
 
     # -- counters of one thing ------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ class PageColumn:
             for launch, place in zip(launches, known.place[~is_same], strict=True):
                 self.texts[int(launch)] = cells.raw[int(place)].as_py(), filler.power
 
-    def _known(self, cells: PageCells, filler: Filler) -> _Known:
+    def _known(self, cells: PageCells, filler: Filler) -> _KnownCells:
         places = filler.places
         launches, numbers = cells.launch[places], cells.value[places] * filler.target.factor
         status = cells.status[places]
@@ -165,19 +165,19 @@ class PageColumn:
         for launch, reason in zip(launches[~is_known], status[~is_known], strict=True):
             if np.isnan(self.value[launch]):
                 self.reasons.setdefault(int(launch), reason)
-        known = _Known(launches[is_known], numbers[is_known], places[is_known])
+        known = _KnownCells(launches[is_known], numbers[is_known], places[is_known])
         if len(np.unique(known.launch)) == len(known.launch):
             return known
         return self._without_repeats(known, filler.target.rank)
 
-    def _without_repeats(self, known: _Known, rank: int) -> _Known:
+    def _without_repeats(self, known: _KnownCells, rank: int) -> _KnownCells:
         """Each launch once; those with different values of one metric are left out."""
         _, first, which = np.unique(known.launch, return_index=True, return_inverse=True)
         is_other = ~np.isclose(known.number, known.number[first][which], rtol=1e-12, atol=0)
         bad = np.unique(known.launch[is_other])
         self._contradict(bad, rank)
         keep = first[~np.isin(known.launch[first], bad)]
-        return _Known(known.launch[keep], known.number[keep], known.place[keep])
+        return _KnownCells(known.launch[keep], known.number[keep], known.place[keep])
 
     # -- counters that are parts of one thing ---------------------------------------------------
 

@@ -13,29 +13,11 @@ from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
 from tracekit.parsers.nsight_compute.metrics import section_name
 
-#: Columns that say which launch a row is of; the NVTX ones are told by their ends.
-_LAUNCH_COLUMNS = frozenset(
-    (
-        "ID",
-        "Process ID",
-        "Process Name",
-        "Host Name",
-        "Kernel Name",
-        "Kernel Time",
-        "Context",
-        "Stream",
-        "Block Size",
-        "Grid Size",
-        "Device",
-        "CC",
-        "Invocations",
-    )
-)
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
 #: Of these the label is not there where only the header of each section was asked for.
 _DETAIL_COLUMNS = ("Section Name", "Body Item Label", "Metric Name", "Metric Unit", "Metric Value")
 _MEAN, _LEAST, _MOST = "Average", "Minimum", "Maximum"
-_OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
+OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
 _LAUNCH_CELLS = (
     "Kernel Name",
     "ID",
@@ -48,6 +30,8 @@ _LAUNCH_CELLS = (
     "CC",
     "Invocations",
 )
+#: Columns that say which launch a row is of; the NVTX ones are told by their ends.
+_LAUNCH_COLUMNS = (*_LAUNCH_CELLS, *OTHER_ARGS)
 
 #: The header of a page; another program that wrote it again may have put other marks between.
 HEADER = re.compile(rb'"?ID"?([,;\t])"?Process ID"?\1"?Process Name"?\1')
@@ -86,7 +70,7 @@ class _Header:
     @property
     def arg_names(self) -> tuple[str, ...]:
         """Columns of the launch that are kept as its arguments."""
-        return (*_OTHER_ARGS, *self.nvtx)
+        return (*OTHER_ARGS, *self.nvtx)
 
     @property
     def is_long(self) -> bool:
@@ -556,7 +540,7 @@ def _header(line: bytes, delimiter: str) -> _Header | None:
             nvtx += [name] if is_nvtx else []
         elif name:
             metrics.append((name, place))
-    wanted = (*_LAUNCH_CELLS, *_OTHER_ARGS, *nvtx)
+    wanted = (*_LAUNCH_CELLS, *OTHER_ARGS, *nvtx)
     return _Header(
         places,
         tuple(nvtx),
@@ -597,12 +581,13 @@ def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Lau
         sizes(grid),
         sizes(block),
         capability.replace(",", ".") or None,
-        _json(arg_names, tuple(cells[10:])),
+        args_json(arg_names, tuple(cells[10:])),
     )
 
 
 @lru_cache(maxsize=256)
-def _json(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
+def args_json(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
+    """Arguments of a launch that have a text, as JSON."""
     known = {name: text for name, text in zip(names, texts, strict=True) if text}
     return json.dumps(known, ensure_ascii=False) if known else None
 

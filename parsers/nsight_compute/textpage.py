@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 
 from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink
-from tracekit.parsers.nsight_compute.csvpages import number, percent, sizes
+from tracekit.parsers.nsight_compute.csvpages import (
+    OTHER_ARGS,
+    args_json,
+    number,
+    percent,
+    sizes,
+)
 from tracekit.parsers.nsight_compute.metrics import section_name
 from tracekit.parsers.nsight_compute.textsummary import LAUNCH, TextSummary
 
@@ -176,8 +182,6 @@ class TextPage:
     def _begin(self, place: int, says: dict[str, str]) -> None:
         process_id, process, host = self._process
         get = {name: value or "" for name, value in says.items()}.get
-        args = {"Process Name": process, "Host Name": host, "Kernel Time": get("time", "")}
-        known = {name: value for name, value in args.items() if value}
         self._current = Launch(
             event_id=place,
             name=get("name") or None,
@@ -189,7 +193,7 @@ class TextPage:
             grid=sizes(get("grid", "")),
             block=sizes(get("block", "")),
             compute_capability=get("cc") or None,
-            args_json=json.dumps(known, ensure_ascii=False) if known else None,
+            args_json=args_json(OTHER_ARGS, (process, host, get("time", ""))),
         )
         self.sink.begin(self._current)
         self.launch_count += 1

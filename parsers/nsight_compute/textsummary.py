@@ -6,13 +6,12 @@ newer ones ``k(int) (8, 1, 1)x(256, 1, 1), Device 0, CC 9.0, Invocations 1``, or
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracekit.parsers.nsight_compute.assemble import Launch, Sink, Spread
-from tracekit.parsers.nsight_compute.csvpages import number, sizes
+from tracekit.parsers.nsight_compute.csvpages import args_json, number, sizes
 from tracekit.parsers.nsight_compute.metrics import section_name
 
 _SIZES = r"\(\d+, \d+, \d+\)"
@@ -68,7 +67,6 @@ class TextSummary:
         args = {"Process Name": command, "Host Name": host}
         if (grid := get("grid", "")).isdigit():  # blocks and threads, in whatever shape
             args |= {"Grid Size": grid, "Block Size": get("block", "")}
-        known = {name: value for name, value in args.items() if value}
         self.sink.begin(
             Launch(
                 event_id=place,
@@ -79,7 +77,7 @@ class TextSummary:
                 grid=sizes(grid),
                 block=sizes(get("block", "")),
                 compute_capability=get("cc") or self._device[1] or None,
-                args_json=json.dumps(known, ensure_ascii=False) if known else None,
+                args_json=args_json(tuple(args), tuple(args.values())),
             )
         )
         self.launch_count += 1

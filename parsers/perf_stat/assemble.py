@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from tracekit.parser import Batch, Report
 from tracekit.parsers.perf_stat.cells import MOST_INT, number_of
 from tracekit.parsers.perf_stat.units import UnitScale
-from tracekit.reading.text.numbers import Evidence, Notation, values_of
+from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
 from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_of_rows
 from tracekit.spelling import Spelling
 
@@ -238,7 +238,7 @@ class CounterAssembler(CounterSink):
         self.report = report
         self.notation: Notation = notation
         self._measurements: list[dict[str, Any]] = []
-        self._columns: dict[int, _Columns] = {}  # at 0
+        self._columns: dict[int, _SeriesColumns] = {}  # at 0
         self.caches.append(self._columns)
 
     def add_measurement(self, row: dict[str, Any]) -> None:
@@ -274,18 +274,18 @@ class CounterAssembler(CounterSink):
         ratio[status == _NOT_SUPPORTED] = np.nan  # perf prints 100.00 where no time passed
         columns = {
             "event_id": pa.array(self._spread(self._places, start, end, counts_up=True), INT),
-            "value": _nullable(values),
+            "value": finite(values),
             "value_raw": raw,
             "status_kind": pa.array(_KINDS, TEXT).take(pa.array(status)),
-            "running_ratio": _nullable(ratio),
+            "running_ratio": finite(ratio),
             "running_ns": _whole(self._numbers(running)),
-            "stddev": _nullable(np.abs(values) * self._ratios(noise)),
+            "stddev": finite(np.abs(values) * self._ratios(noise)),
             **{name: known.columns[name].take(numbers) for name in known.columns},
             **self._of_moments(start, end),
         }
         return batch(COUNTER, columns, len(rows))
 
-    def _known_series(self) -> _Columns:
+    def _known_series(self) -> _SeriesColumns:
         """The series so far; computed for those that are new."""
         known = self._columns.get(0)
         if known is None or len(known.powers) < len(self.series):
@@ -322,7 +322,7 @@ class CounterAssembler(CounterSink):
         if is_other.any():
             shifts = None if powers is None else pa.array(powers[is_other])
             others = cells.filter(pa.array(is_other))
-            values[is_other] = _real(values_of(others, self.notation, shifts))
+            values[is_other] = as_floats(values_of(others, self.notation, shifts))
         return values
 
     def _ratios(self, percents: pa.Array) -> Floats:
@@ -379,7 +379,7 @@ class CounterAssembler(CounterSink):
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
+class _SeriesColumns:
     """Of every series the values of its columns, and how its numbers are scaled."""
 
     columns: dict[str, pa.Array]
@@ -387,9 +387,9 @@ class _Columns:
     factors: Floats
     are_cut: npt.NDArray[np.bool_]
 
-    def and_(self, other: _Columns) -> _Columns:
+    def and_(self, other: _SeriesColumns) -> _SeriesColumns:
         """These, and others behind them."""
-        return _Columns(
+        return _SeriesColumns(
             {n: pa.concat_arrays([c, other.columns[n]]) for n, c in self.columns.items()},
             np.append(self.powers, other.powers),
             np.append(self.factors, other.factors),
@@ -397,7 +397,7 @@ class _Columns:
         )
 
 
-def _columns_of(series: list[CounterSeries]) -> _Columns:
+def _columns_of(series: list[CounterSeries]) -> _SeriesColumns:
     spellings = [s.spelling or Spelling("") for s in series]
     texts: dict[str, list[str | None]] = {
         "event_name": [s.name for s in series],
@@ -419,7 +419,7 @@ def _columns_of(series: list[CounterSeries]) -> _Columns:
     }
     columns = {name: pa.array(cells, TEXT) for name, cells in texts.items()}
     columns["scope_cpu_count"] = pa.array([s.scope_cpu_count for s in series], INT)
-    return _Columns(
+    return _SeriesColumns(
         columns,
         np.array([s.scale.power for s in series], np.int64),
         np.array([s.scale.factor for s in series], np.float64),
@@ -429,14 +429,6 @@ def _columns_of(series: list[CounterSeries]) -> _Columns:
 
 def _tuples(rows: pa.Table) -> list[Row]:
     return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
-
-
-def _real(values: pa.Array) -> Floats:
-    return np.array(values.to_numpy(zero_copy_only=False), np.float64)
-
-
-def _nullable(values: Floats) -> pa.Array:
-    return pa.array(values, REAL, mask=~np.isfinite(values))
 
 
 def _whole(values: Floats) -> pa.Array:

@@ -148,7 +148,7 @@ def _struct(
 
 
 @dataclass(slots=True)
-class _Columns:
+class _EventColumns:
     """Events as columns, before they are distinguished by category and phase."""
 
     ids: Ids
@@ -214,7 +214,7 @@ class EventDecoder:
             key: [self._value(row.get(key), key in self._typed) for row in arguments]
             for key in dict.fromkeys(k for row in arguments for k in row)
         }
-        return self._grouped([_Columns(ids, fields, args)], offset, None)
+        return self._grouped([_EventColumns(ids, fields, args)], offset, None)
 
     @staticmethod
     def _value(raw: msgspec.Raw | None, is_typed: bool) -> Any:
@@ -267,7 +267,7 @@ class EventDecoder:
         self._decoders.pop(is_tagged, None)
         return True
 
-    def _columns(self, events: list[Any], offset: int) -> list[_Columns]:
+    def _columns(self, events: list[Any], offset: int) -> list[_EventColumns]:
         """The events of each layout as columns."""
         numbers = {s: number for number, s in enumerate(dict.fromkeys(map(type, events)))}
         ids = np.arange(offset, offset + len(events), dtype=np.int64)
@@ -282,7 +282,7 @@ class EventDecoder:
         return found
 
     @staticmethod
-    def _columns_of(layout: _Layout, rows: list[Any], ids: Ids) -> _Columns:
+    def _columns_of(layout: _Layout, rows: list[Any], ids: Ids) -> _EventColumns:
         *columns, arguments = _transposed(rows)
         keys = [k for k in layout.fields if not (k == "cat" and layout.tag is not None)]
         fields: dict[str, Sequence[Any]] = dict(zip(keys, columns, strict=True))
@@ -291,10 +291,10 @@ class EventDecoder:
         args: dict[str, Sequence[Any]] = {}
         if layout.args:
             args = dict(zip(layout.args, _transposed(arguments), strict=True))
-        return _Columns(ids, fields, args)
+        return _EventColumns(ids, fields, args)
 
     def _grouped(
-        self, parts: Sequence[_Columns], offset: int, block: bytes | None
+        self, parts: Sequence[_EventColumns], offset: int, block: bytes | None
     ) -> list[EventGroup]:
         groups: list[EventGroup] = []
         starts, durations = (

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -149,6 +151,16 @@ def _plain(numbers: pa.Array, notation: Notation) -> pa.Array:
     if notation == "comma":
         plain = pc.replace_substring(plain, ",", ".")
     return pc.replace_substring_regex(plain, r"^\+|\.$", "")
+
+
+def as_floats(values: pa.Array) -> npt.NDArray[np.float64]:
+    """The values of a column; NaN for NULL."""
+    return np.array(values.to_numpy(zero_copy_only=False), np.float64)
+
+
+def finite(values: npt.NDArray[np.float64]) -> pa.Array:
+    """A column of values; NULL for those that are not finite."""
+    return pa.array(values, pa.float64(), mask=~np.isfinite(values))
 
 
 def whole(cell: str, notation: Notation, power: int = 0) -> int | None:
