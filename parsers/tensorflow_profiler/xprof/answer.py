@@ -24,18 +24,13 @@ class OpCost:
     """
 
     program_id: int
-    program_name: str | None
     name: str
     category_name: str | None
     op_name: str | None
     hlo_text: str | None
     source_text: str | None
     bound_name: str | None
-    is_eager: bool
-    core_count: int
     occurrence_count: int
-    dur_ns: int
-    self_ns: int
     flop_count: int | None
     normalized_flop_count: int | None
     accessed_bytes: int | None
@@ -66,34 +61,24 @@ class Step:
     rank. Of a TPU an instruction across the border of a step counts in full, so that they can be
     more. Parts without time are left out but for idle time. ``step_index`` counts from 0 in xprof
     2.24 and is the dump's own number in 2.20. ``device_ordinal`` is the n of /device:TPU:n.
-    ``start_ns`` is on the clock of the dump's lines, but of one with absolute times it is not to
-    be used: xprof's 64 bits of picoseconds last 213 days.
     """
 
     step_index: int
-    name: str | None
     device_ordinal: int | None
     is_sparse_core: bool
-    start_ns: int
     dur_ns: int
     parts: tuple[StepPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Where the program ran. Peaks are of one device, None where xprof does not know it.
+    """Where the program ran.
 
-    ``peak_flop_per_s`` is of the fastest matrix type; ``peak_dram_bytes_per_s`` what the dump says
-    of the device's memory. Both are decimal: 918 TFLOP/s, 1638 GB/s.
+    ``peak_flop_per_s`` is that of one device's fastest matrix type, None if xprof does not know it.
     """
 
-    device_name: str | None
     device_kind: Literal["gpu", "tpu", "cpu"] | None
-    device_count: int
-    host_count: int
-    host_names: tuple[str, ...]
     peak_flop_per_s: float | None
-    peak_dram_bytes_per_s: float | None
 
 
 @dataclass(frozen=True, slots=True)

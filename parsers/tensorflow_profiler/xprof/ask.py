@@ -37,21 +37,13 @@ _LAST_BYTES = 8192
 _LOGGED = re.compile(r"(?:[-\d]+ [:.\d]+: )?([FEWI])(?:\d{4})? [^]]*\] (.*)")
 
 
-def ask(source: Source, limit_s: int | None = None) -> Answer | Refusal:
-    """What xprof knows of the dump in `source`, or why it does not say.
-
-    Takes as long as xprof takes, at most `limit_s` (a minute, and a second more for each MB).
-    Nothing is written but below the folder for temporary files, nothing is read from the network.
-    """
-    with asking(source, limit_s) as answer:
-        return answer()
-
-
 @contextmanager
 def asking(source: Source, limit_s: int | None = None) -> Iterator[Callable[[], Answer | Refusal]]:
-    """As `ask`, while other work goes on: gives a function that waits for the answer.
+    """Ask what xprof knows of the dump in `source`: gives a function that waits for the answer.
 
-    Whatever ends the block ends xprof, too.
+    Takes at most `limit_s` (by default a minute, and a second more for each MB). Whatever ends the
+    block ends xprof, too. Nothing is written outside the folder for temporary files, nothing is
+    read from the network.
     """
     if find_spec("xprof") is None:
         yield lambda: Refusal("tensorboard-plugin-profile is not installed")
