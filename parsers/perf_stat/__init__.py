@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.perf_stat.assemble import (
     CounterAssembler,
     CounterEvidenceSink,
-    CounterSeries,
     CounterSink,
 )
 from tracekit.parsers.perf_stat.csvrows import CsvReader, has_two_commas, line_of, separator_of
 from tracekit.parsers.perf_stat.jsonrows import JsonReader, looks_like_it
-from tracekit.parsers.perf_stat.known import LearnedLines
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.textrows import INTERVALS, TITLE, TextReader, is_header
 from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places, without_escapes
@@ -90,7 +88,7 @@ class PerfStatParser:
         """The rows of `source`; see `tracekit.parser.Parser`."""
         _refuse_perf_data(source)
         sink = CounterAssembler(report, _notation(source))
-        reading = _Reading(source, report, sink)
+        reading = _PerfLines(source, report, sink)
         for block in blocks(source, report):
             reading.take(block)
             yield from sink.full_batches()
@@ -98,7 +96,11 @@ class PerfStatParser:
         yield from sink.full_batches(is_last=True)
         tell_places(source, report)
         if not reading.row_count:
-            raise FormatError(_nothing(source))
+            raise FormatError(
+                f"{source.path}: no perf stat counters found. Check that it is the output of perf "
+                "stat itself (it goes to standard error, or to the -o file), not of perf record, "
+                "report or script, and that an event was counted (perf stat -e cycles)"
+            )
         report.facts |= reading.facts()
 
 
@@ -133,21 +135,10 @@ def _refuse_perf_data(source: Source) -> None:
             )
 
 
-class _Reader(Protocol):
-    """Reads the lines of one format."""
-
-    known: LearnedLines
-
-    def feed(self, text: str) -> bool:
-        """Read a line; False where it is none of the format."""
-        ...
-
-    def passed(self, series: CounterSeries) -> None:
-        """A line, or many known ones, have been read; the last is of this event."""
-        ...
+_Reader = CsvReader | JsonReader | TextReader
 
 
-class _Reading:
+class _PerfLines:
     """One source being read: each line goes to the reader that knows it."""
 
     def __init__(self, source: Source, report: Report, sink: CounterSink) -> None:
@@ -315,7 +306,7 @@ def _notation(source: Source) -> Notation:
     """The notation of the numbers; FormatError where no cell tells and it matters."""
     unheard = Report()
     sink = CounterEvidenceSink()
-    reading = _Reading(source, unheard, sink)
+    reading = _PerfLines(source, unheard, sink)
     for block in blocks(source, unheard):
         reading.take(block)
         sink.look()
@@ -330,11 +321,3 @@ def _notation(source: Source) -> Notation:
             f"{sink.evidence.doubt} Record again with LC_ALL=C, or give the output with its footer"
         )
     return notation
-
-
-def _nothing(source: Source) -> str:
-    return (
-        f"{source.path}: no perf stat counters found. Check that it is the output of perf stat "
-        "itself (it goes to standard error, or to the -o file), not of perf record, report "
-        "or script, and that an event was counted (perf stat -e cycles)"
-    )

@@ -40,6 +40,11 @@ def whole_of(cell: str, usual: Notation, power: int) -> int | None:
     return number if number is not None and 0 <= number < MOST_INT else None
 
 
+def small(text: str | None) -> int | None:
+    """The number that some digits are; None where they are too many, or none."""
+    return int(text) if text and len(text) < 18 else None
+
+
 def _value(cell: str, notation: Notation) -> float | None:
     value = values_of(pa.array([cell], TEXT), notation)[0].as_py()
     return None if value is None else float(value)

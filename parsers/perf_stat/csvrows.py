@@ -22,13 +22,14 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
+from tracekit.parsers.perf_stat.cells import small
 from tracekit.parsers.perf_stat.known import (
     BLANK,
     NUMBER,
     VALUE,
     FieldCell,
     FieldLayout,
-    LearnedLines,
+    LineReader,
     ns_of,
 )
 from tracekit.parsers.perf_stat.measurements import Measurements
@@ -36,6 +37,7 @@ from tracekit.parsers.perf_stat.metrics import is_metric_name, metric_series
 from tracekit.parsers.perf_stat.names import is_known
 from tracekit.parsers.perf_stat.scopes import THREAD, UNIT
 from tracekit.parsers.perf_stat.units import KNOWN_UNITS, TOOL_EVENTS, event_scale, says_its_unit
+from tracekit.reading.words import words
 from tracekit.spelling import spelling_of
 
 _TIME = re.compile(r" *\d{1,9}\.\d{9}")
@@ -54,18 +56,7 @@ _FIRST = re.compile(r" *(?:summary|<not \w+>|[\w.\-]+)([^\w.<>%\"'\s/+-]+|[ \t])
 _LEAST_FIELDS = 4
 #: A share of the time with a decimal comma, where a comma separates the fields too.
 _TWO_COMMAS = re.compile(r"[ \w.<>,-]*,[A-Za-z_][^,]*(?:,\d+,\d\d%)?,\d+,\d{1,3},\d\d(?:,.*)?")
-_HEADER_WORDS = {
-    "time",
-    "cpu",
-    "socket",
-    "die",
-    "cluster",
-    "cache",
-    "core",
-    "node",
-    "cpus",
-    "comm-pid",
-}
+_HEADER_WORDS = {*words("time cpu socket die cluster cache core node cpus comm-pid")}
 _USUAL_SEPARATORS = (",", ";", "|", "\t", ":", "@", "!", "#", "^", "~", "&", "$", " ")
 
 
@@ -249,28 +240,21 @@ class _More:
     )
 
 
-class CsvReader:
+class CsvReader(LineReader):
     """Reads lines of one separator; what it does not know is left to others."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
-        self._sink = sink
-        self._measurements = measurements
-        self._report = report
+        super().__init__(sink, measurements, report, self._cut)
         self._shapes: Counter[tuple[bool, bool]] = Counter()
         self.separator: str | None = None
-        self.row_count = 0
-        self.known = LearnedLines(sink, measurements, self._cut)
         self._mores: dict[int, _More] = {}  # by the number of fields
         sink.caches.append(self._mores)
-        self._last: CounterSeries | None = None
-        self._group: str | None = None
-        self._names: list[str] = []  # of the columns of a table of metrics only
 
     def _cut(self, lines: pa.Array) -> pa.Array:
         return pc.split_pattern(lines, self.separator)
 
     def passed(self, series: CounterSeries) -> None:
-        """Known lines have been read; the last is of this event."""
+        """Known lines have been read; the last is of this event. A group of metrics goes on."""
         self.row_count += 1
         self._last = series
 
@@ -362,7 +346,7 @@ class CsvReader:
             unit,
             spelling,
             scope_name=None if line.scope is None else fields[line.scope].strip(),
-            scope_cpu_count=None if line.cpus is None else _small(fields[line.cpus]),
+            scope_cpu_count=None if line.cpus is None else small(fields[line.cpus]),
             cgroup_name=(fields[line.cgroup] or None) if line.cgroup is not None else None,
         )
 
@@ -382,7 +366,7 @@ class CsvReader:
                 self._group, self._last = fields[line.event[0]], None
             return True
         event = self._last if self._last is not None and self._last.scope_name == scope else None
-        cpus = None if line.cpus is None else _small(fields[line.cpus])
+        cpus = None if line.cpus is None else small(fields[line.cpus])
         numbers = [
             self._sink.number_of(
                 metric_series(
@@ -460,17 +444,9 @@ class CsvReader:
             return False
         if not has_time:
             self._measurements.whole()
-        count = _small(fields[at]) if cpus and _COUNT.fullmatch(fields[at]) else None
-        for name, value in zip(self._names, values, strict=True):
-            series = metric_series(name, scope_name=scope, scope_cpu_count=count)
-            self._sink.add(self._sink.number_of(series), value)
-        self._measurements.told(scope, count)
-        self.row_count += len(values)
+        count = small(fields[at]) if cpus and _COUNT.fullmatch(fields[at]) else None
+        self._add_columns(values, scope, count)
         return True
-
-
-def _small(text: str) -> int | None:
-    return int(text) if len(text) < 18 else None
 
 
 def _layout(line: CsvPlaces) -> FieldLayout:

@@ -18,8 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parsers.perf_stat.assemble import ALWAYS, ROWS, CounterSink, Ints, Row
+from tracekit.parser import Report
+from tracekit.parsers.perf_stat.assemble import ALWAYS, ROWS, CounterSeries, CounterSink, Ints, Row
 from tracekit.parsers.perf_stat.measurements import Measurements
+from tracekit.parsers.perf_stat.metrics import metric_series
 from tracekit.schema import TEXT
 
 Flags = npt.NDArray[np.bool_]
@@ -256,6 +258,53 @@ class LearnedLines:
             for row in rows:
                 self._sink.add(*row)
         return lines[-1][1][0][0]
+
+
+class LineReader:
+    """What the readers of perf's layouts share: what is at hand, and the lines they learned."""
+
+    def __init__(
+        self,
+        sink: CounterSink,
+        measurements: Measurements,
+        report: Report,
+        cut: Callable[[pa.Array], pa.Array],
+        *,
+        is_text: bool = False,
+    ) -> None:
+        self._sink = sink
+        self._measurements = measurements
+        self._report = report
+        self._last: CounterSeries | None = None
+        self._group: str | None = None
+        self._names: list[str] = []  # of the columns of a table of metrics only
+        self.row_count = 0
+        self.known = LearnedLines(sink, measurements, cut, is_text=is_text)
+
+    def passed(self, series: CounterSeries) -> None:
+        """A line, or many known ones, have been read; the last is of this event."""
+        self.row_count += 1
+        self._last, self._group = series, None
+
+    def _add_metric(self, series: CounterSeries, value: str, share: str | None = None) -> int:
+        number = self._sink.number_of(series)
+        self._measurements.worked_out(series, value)
+        self._sink.add(number, value, share)
+        self.row_count += 1
+        return number
+
+    def _add_columns(self, values: list[str], scope: str | None, cpus: int | None) -> None:
+        """A line of a table of metrics only."""
+        for name, value in zip(self._names, values, strict=True):
+            series = metric_series(
+                name.removeprefix("%"),
+                has_sign=value.endswith("%") or name.startswith("%"),
+                scope_name=scope,
+                scope_cpu_count=cpus,
+            )
+            self._sink.add(self._sink.number_of(series), value.removesuffix("%"))
+        self._measurements.told(scope, cpus)
+        self.row_count += len(values)
 
 
 @lru_cache(maxsize=64)

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 
 from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import ALWAYS, NEVER, CounterSeries, CounterSink
-from tracekit.parsers.perf_stat.known import FieldCell, FieldLayout, LearnedLines
+from tracekit.parsers.perf_stat.cells import small
+from tracekit.parsers.perf_stat.known import FieldCell, FieldLayout, LineReader
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import is_metric_name, metric_series
 from tracekit.parsers.perf_stat.names import is_known
@@ -114,28 +115,15 @@ def is_header(line: str) -> bool:
     )
 
 
-class TextReader:
+class TextReader(LineReader):
     """Reads the lines of blocks and intervals; what it does not know is left to others."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
-        self._sink = sink
-        self._report = report
-        self._measurements = measurements
+        super().__init__(sink, measurements, report, _fields, is_text=True)
         self._title: str | None = None
-        self._is_in_block = False
+        self.is_in_block = False  # its footer is still to come
         self._is_after_footer = False
-        self._names: list[str] = []
-        self._last: CounterSeries | None = None
-        self._group: str | None = None
         self._has_repeats = False
-        self.row_count = 0
-        self.has_footer = False
-        self.known = LearnedLines(sink, measurements, _fields, is_text=True)
-
-    def passed(self, series: CounterSeries) -> None:
-        """A line, or many known ones, have been read; the last is of this event."""
-        self.row_count += 1
-        self._last, self._group = series, None
 
     @property
     def is_plain(self) -> bool:
@@ -146,11 +134,6 @@ class TextReader:
     def is_in_title(self) -> bool:
         """Whether a title has begun whose command goes on in the next line."""
         return self._title is not None
-
-    @property
-    def is_in_block(self) -> bool:
-        """Whether the footer of a block is still to come."""
-        return self._is_in_block
 
     def feed(self, text: str) -> bool:
         """Read a line; False where it is none of perf's."""
@@ -222,17 +205,17 @@ class TextReader:
 
     def _begin(self, says: dict[str, Any]) -> None:
         self._measurements.titled(says)
-        self._is_in_block, self._is_after_footer = True, False
+        self.is_in_block, self._is_after_footer = True, False
         self._names, self._last, self._group = [], None, None
         self._has_repeats = (says.get("repeat_count") or 1) > 1
 
     def _footer(self, found: re.Match[str]) -> bool:
         kind = found[3].split()[-1]
-        if not self._is_in_block and not self._is_after_footer:
+        if not self.is_in_block and not self._is_after_footer:
             return False
         if not self._measurements.footer(kind, found[1], found[2], found[4]):
             return False
-        self._is_in_block, self._is_after_footer, self.has_footer = False, True, True
+        self.is_in_block, self._is_after_footer = False, True
         self.row_count += 1
         return True
 
@@ -246,7 +229,7 @@ class TextReader:
         parts = _event(found["rest"], len(found["gap"]), found["gap"])
         if parts is None:
             return False
-        if not (self._is_in_block or found["time"]):
+        if not (self.is_in_block or found["time"]):
             if not _is_of_perf(found, *parts):
                 return False
             self._begin({})  # a block that has lost its title
@@ -302,7 +285,7 @@ class TextReader:
             unit,
             spelling,
             scope_name=found["scope"],
-            scope_cpu_count=_small(found["cpus"]),
+            scope_cpu_count=small(found["cpus"]),
             cgroup_name=cgroup,
             args_json=json.dumps({"comment": " # ".join(remarks)}, ensure_ascii=False)
             if remarks
@@ -333,10 +316,7 @@ class TextReader:
             elif found:
                 has_sign = bool(found[2] or found[3])
                 series = metric_series(found[4], event, has_sign=has_sign, **place)
-                numbers.append(self._sink.number_of(series))
-                self._measurements.worked_out(series, found[1])
-                self._sink.add(numbers[-1], found[1], share)
-                self.row_count += 1
+                numbers.append(self._add_metric(series, found[1], share))
         return numbers
 
     def _more(self, text: str) -> bool:
@@ -347,7 +327,7 @@ class TextReader:
         head, tail = _parts(text)
         has_any = tail.notes or tail.share is not None or tail.error is not None
         found = _MORE.fullmatch(head) if has_any else None
-        if found is None or not (self._is_in_block or found["time"]):
+        if found is None or not (self.is_in_block or found["time"]):
             return False
         if not all((note := _METRIC.fullmatch(n)) and note[4] for n in tail.notes):
             return False
@@ -371,7 +351,7 @@ class TextReader:
             event,
             tail.share if event is None else None,
             scope_name=found["scope"],
-            scope_cpu_count=_small(found["cpus"]),
+            scope_cpu_count=small(found["cpus"]),
             group=self._group if event is None else None,
         )
         return True
@@ -389,7 +369,7 @@ class TextReader:
             return False
         if self._names and (found := _VALUES.fullmatch(text)) and found["values"]:
             return self._values(found)
-        is_first = self._is_in_block and self._last is None and self._group is None
+        is_first = self.is_in_block and self._last is None and self._group is None
         if is_first and not self._names and not _NO_HEADER.search(text):
             return not any(map(is_known, text.lower().split())) and self._header(text)
         return False
@@ -398,21 +378,11 @@ class TextReader:
         values = found["values"].split()
         if len(values) != len(self._names):  # long names have one blank between them
             self._names = [name for names in self._names for name in _split(names)]
-        if len(values) != len(self._names) or not (self._is_in_block or found["time"]):
+        if len(values) != len(self._names) or not (self.is_in_block or found["time"]):
             return False
         if found["time"]:
             self._measurements.interval(int(found["time"].replace(".", "")), is_text=True)
-        cpus = _small(found["cpus"])
-        for name, value in zip(self._names, values, strict=True):
-            series = metric_series(
-                name.removeprefix("%"),
-                has_sign=value.endswith("%") or name.startswith("%"),
-                scope_name=found["scope"],
-                scope_cpu_count=cpus,
-            )
-            self._sink.add(self._sink.number_of(series), value.removesuffix("%"))
-        self._measurements.told(found["scope"], cpus)
-        self.row_count += len(values)
+        self._add_columns(values, found["scope"], small(found["cpus"]))
         return True
 
 
@@ -499,7 +469,3 @@ def _name_of(tokens: list[str]) -> str:
     name = " ".join(tokens[:words])
     del tokens[:words]
     return name
-
-
-def _small(text: str | None) -> int | None:
-    return int(text) if text is not None and len(text) < 18 else None
