@@ -11,9 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
-from tracekit.reading.configurations import ConfigurationRows, Measured, results_facts
-from tracekit.reading.text.json_values import Head, Number, as_json, members, text_of
+from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.reading.configurations import (
+    ConfigurationRows,
+    Measured,
+    results_facts,
+    tell_single_times,
+)
+from tracekit.reading.text.json_values import Head, Number, as_json, members, object_in, text_of
 from tracekit.source import Source
 
 _LIST = "results"
@@ -62,23 +67,13 @@ class HyperfineParser:
             if _is_result(entry):
                 _add(rows, entry, report, has_command=not is_told)
             else:
-                rows.skip(
-                    Issue(
-                        "damaged_row",
-                        "error",
-                        "recording",
-                        "results without a command, skipped",
-                        "the file is damaged: get a new copy",
-                        skipped_event_count=1,
-                    )
-                )
+                rows.skip_damaged("results without a command")
             yield from rows.batches()
         yield from rows.batches(is_last=True)
         if not report.event_count:
             raise FormatError(
                 f"{source.path}: no results found; hyperfine stops at the first command that "
-                "fails, "
-                "unless --ignore-failure is given"
+                "fails, unless --ignore-failure is given"
             )
         report.facts |= results_facts(report, "hyperfine", top_level)
 
@@ -87,15 +82,10 @@ def _is_result(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(entry.get("command"), str)
 
 
-def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = entry.get("parameters")
-    return found if isinstance(found, dict) else {}
-
-
 def _are_told_by_parameters(entries: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the parameters alone tell each command from the others."""
-    told = {as_json(_parameters(entry)) for entry in entries}
-    return len(told) == len(entries) and all(map(_parameters, entries))
+    found = [object_in(entry, "parameters") for entry in entries]
+    return len({as_json(one) for one in found}) == len(entries) and all(found)
 
 
 def _add(
@@ -111,16 +101,10 @@ def _add(
     times = entry.get("times")
     if isinstance(times, list):
         metrics["runs"] = Measured(Number(len(times)))
-        report.tell(
-            "single_times",
-            "info",
-            "import",
-            "times of single runs, skipped",
-            "their statistics are kept",
-        )
+        tell_single_times(report, "runs")
     rows.add(
         entry["command"],
-        {**command, **_parameters(entry)},
+        {**command, **object_in(entry, "parameters")},
         metrics | _memory(entry),
         _exit_codes(entry.get("exit_codes"), report),
     )

@@ -93,7 +93,7 @@ class MlperfParser:
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""
-        reading = _Reading(report)
+        reading = _MlperfLines(report)
         for block in blocks(source, report):
             place = block.offset_bytes
             for line in block.lines:
@@ -111,7 +111,7 @@ class MlperfParser:
         report.facts |= results_facts(report, "MLPerf", reading.detail.said)
 
 
-class _Reading:
+class _MlperfLines:
     """One file being read: each line goes to the log that it is of."""
 
     def __init__(self, report: Report) -> None:

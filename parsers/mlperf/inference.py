@@ -13,7 +13,7 @@ from typing import Any
 
 from tracekit.parser import Report
 from tracekit.reading.configurations import NUMBER, ConfigurationRows, Measured, unit_of
-from tracekit.reading.text.json_values import Number
+from tracekit.reading.text.json_values import Number, object_in
 
 _PAIR = re.compile(r"\s*(?:\* )?([^:]{1,200}?)\s*:\s*(\S.{0,1000})")
 _TITLE = "MLPerf Results Summary"
@@ -87,25 +87,13 @@ class DetailLog:
             test.add_to(self._rows, "sut_name", "effective_test_mode")
 
     def _tell_trouble(self, event: Mapping[str, Any]) -> None:
-        metadata = event.get("metadata")
-        said = metadata if isinstance(metadata, dict) else {}
+        said = object_in(event, "metadata")
         first = f"the first is {event['key']}: {event.get('value')}"[:_SHOWN]
-        if said.get("is_error") is True:
-            self._report.tell(
-                "profiler_error",
-                "warning",
-                "recording",
-                "LoadGen reported errors in the test",
-                first,
-            )
-        elif said.get("is_warning") is True:
-            self._report.tell(
-                "profiler_warning",
-                "warning",
-                "recording",
-                "LoadGen reported warnings in the test",
-                first,
-            )
+        for kind in ("error", "warning"):
+            if said.get(f"is_{kind}") is True:
+                what = f"LoadGen reported {kind}s in the test"
+                self._report.tell(f"profiler_{kind}", "warning", "recording", what, first)
+                return
 
 
 def _settle(test: _Test, key: str, value: Any) -> None:
@@ -118,12 +106,10 @@ def _settle(test: _Test, key: str, value: Any) -> None:
         test.reasons.append(f"{key.removeprefix('result_')}: no")
     elif key.startswith("result_") and isinstance(value, Number):
         test.measure(key, value)
-    elif _is_set(key) and isinstance(value, str | bool):
+    elif isinstance(value, str | bool) and (
+        key.startswith("effective_") or key in ("sut_name", "qsl_name")
+    ):
         test.labels[key] = value
-
-
-def _is_set(key: str) -> bool:
-    return key.startswith("effective_") or key in ("sut_name", "qsl_name")
 
 
 class Summary:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tracekit.reading import decimals
 from tracekit.reading.configurations import ConfigurationRows, Measured, unit_of
-from tracekit.reading.text.json_values import Number
+from tracekit.reading.text.json_values import Number, object_in
 
 _START, _STOP = "run_start", "run_stop"
 _BEFORE_A_RUN = ("cache_clear", "init_start")
@@ -58,7 +58,7 @@ class TrainingLog:
             run.is_started, run.start_ms = True, event.get("time_ms")
         elif key == _STOP and not run.is_stopped:
             run.is_stopped, run.stop_ms = True, event.get("time_ms")
-            run.status = _metadata(event).get("status")
+            run.status = object_in(event, "metadata").get("status")
             _progress(run, event)
         elif event.get("event_type") == "POINT_IN_TIME":
             _point(run, key, event)
@@ -91,14 +91,9 @@ def _begins(run: _Run, key: str) -> bool:
     return key in _BEFORE_A_RUN or (key == _START and run.last_key != _START)
 
 
-def _metadata(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = event.get("metadata")
-    return found if isinstance(found, dict) else {}
-
-
 def _progress(run: _Run, event: Mapping[str, Any]) -> None:
     for name in _PROGRESS:
-        if isinstance(value := _metadata(event).get(name), Number):
+        if isinstance(value := object_in(event, "metadata").get(name), Number):
             run.metrics[name] = Measured(value)
 
 

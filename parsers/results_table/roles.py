@@ -11,26 +11,18 @@ from collections.abc import Sequence
 
 from tracekit.parsers.results_table.packed import is_packed
 from tracekit.reading.configurations import NUMBER, role_of_values
+from tracekit.reading.words import words
 
 _STATUS = frozenset(("status", "state", "states", "error", "err", "result", "outcome", "failure"))
 #: Words of a status that mean that all is well.
 FINE = frozenset(
     (
         "",
-        "ok",
-        "pass",
-        "passed",
-        "success",
-        "succeeded",
-        "done",
-        "finished",
-        "true",
-        "complete",
-        "completed",
-        "0",
-        "none",
-        "null",
-        "valid",
+        *words(
+            """
+            ok pass passed success succeeded done finished true complete completed 0 none null valid
+            """
+        ),
     )
 )
 

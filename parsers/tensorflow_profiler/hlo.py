@@ -13,24 +13,30 @@ import re
 from dataclasses import dataclass, field
 
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane
-from tracekit.reading.protowire import Decoded, Decoder, message
+from tracekit.reading.protowire import Decoded, Decoder, schema
 from tracekit.reading.xla.graphs import KERNEL_END
 
-_METADATA = message("OpMetadata", "2 op_name text", "3 source_file text", "4 source_line int")
-_INSTRUCTION = message(
-    "HloInstruction",
-    "1 name text",
-    "2 opcode text",
-    "7 metadata OpMetadata",
-    "11 fusion_kind text",
-    "38 called uint*",
-    of=(_METADATA,),
-)
-_COMPUTATION = message(
-    "HloComputation", "2 instructions HloInstruction*", "5 id uint", of=(_INSTRUCTION,)
-)
-_MODULE = message("HloModule", "3 computations HloComputation*", of=(_COMPUTATION,))
-_PROTO = message("HloProto", "1 module HloModule", of=(_MODULE,))
+_PROTO = schema(
+    """
+OpMetadata
+    2 op_name text
+    3 source_file text
+    4 source_line int
+HloInstruction
+    1 name text
+    2 opcode text
+    7 metadata OpMetadata
+    11 fusion_kind text
+    38 called uint*
+HloComputation
+    2 instructions HloInstruction*
+    5 id uint
+HloModule
+    3 computations HloComputation*
+HloProto
+    1 module HloModule
+"""
+)["HloProto"]
 
 _NO_LETTER = re.compile(r"\W", re.ASCII)
 _PROGRAM = re.compile(r".*\((\d{1,20})\)", re.DOTALL)

@@ -27,6 +27,7 @@ from tracekit.parsers.tensorflow_tools.steps import (
     pod_viewer,
 )
 from tracekit.reading.protowire import Decoded, Decoder, WireMessage
+from tracekit.reading.words import words
 from tracekit.schema import TABLES, batch_of_rows
 from tracekit.source import Source
 
@@ -50,7 +51,6 @@ class _ProtoTool:
     message: WireMessage
     fits: Callable[[Decoded], bool]
     rows: Callable[[Decoded, Decoder, Report], Rows]
-    recording_kind: str = "summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,10 @@ class _JsonTool:
 
     name: str
     keys: re.Pattern[bytes]
-    first_keys: frozenset[bytes]
+    first_keys: tuple[str, ...]
     rows: Callable[[dict[str, Any], Report], Rows]
     facts: Callable[[dict[str, Any]], dict[str, Any]]
     recording_kind: str = "summary"
-
-
-def _is_sound(one: Decoded) -> bool:
-    return not one.is_broken and not one.odd_count
 
 
 def _fits_kernels(root: Decoded) -> bool:
@@ -75,7 +71,7 @@ def _fits_kernels(root: Decoded) -> bool:
     sound = [
         one
         for one in reports
-        if _is_sound(one)
+        if not (one.is_broken or one.odd_count)
         and one.get("name")
         and "total_duration_ns" in one.values
         and len(one.get("block_dim", ())) in (0, 3)
@@ -148,32 +144,22 @@ def _pattern(*keys: str) -> re.Pattern[bytes]:
     return re.compile(rb'"(?:' + "|".join(keys).encode() + rb')"\s*:\s*[\[{]')
 
 
-_POD_KEYS = frozenset(
-    (
-        b"hloInfoMap",
-        b"podStatsSequence",
-        b"runEnvironment",
-        b"deviceType",
-        b"summary",
-        b"diagnostics",
-        b"stepBreakdownEvents",
-        b"topology",
-    )
+_POD_KEYS = words(
+    """
+    hloInfoMap podStatsSequence runEnvironment deviceType summary diagnostics stepBreakdownEvents
+    topology
+    """
 )
-_PROFILE_KEYS = frozenset(
-    (
-        b"byCategory",
-        b"byProgram",
-        b"deviceType",
-        b"byCategoryExcludeIdle",
-        b"byProgramExcludeIdle",
-        b"byProvenance",
-        b"byProvenanceExcludeIdle",
-        b"aggDvfsTimeScaleMultiplier",
-    )
+_PROFILE_KEYS = words(
+    """
+    byCategory byProgram deviceType byCategoryExcludeIdle byProgramExcludeIdle byProvenance
+    byProvenanceExcludeIdle aggDvfsTimeScaleMultiplier
+    """
 )
-_MEMORY_KEYS = frozenset(
-    (b"memoryProfilePerAllocator", b"numHosts", b"memoryIds", b"version", b"hloModules")
+_MEMORY_KEYS = words(
+    """
+    memoryProfilePerAllocator numHosts memoryIds version hloModules
+    """
 )
 _JSON_TOOLS = (
     _JsonTool(
@@ -209,7 +195,7 @@ def _json_tool(head: bytes) -> _JsonTool | None:
     first = _FIRST_KEY.match(head)
     if first is None:
         return None
-    fitting = (t for t in _JSON_TOOLS if first[1] in t.first_keys and t.keys.search(head))
+    fitting = (t for t in _JSON_TOOLS if first[1].decode() in t.first_keys and t.keys.search(head))
     return next(fitting, None)
 
 
@@ -291,7 +277,7 @@ class TensorflowToolsParser:
             _tell_damage(name, decoder, report)
             yield from _batches(name, proto.rows(message, decoder, report), report)
             facts = page_facts(message, decoder)
-            kind = proto.recording_kind
+            kind = "summary"
             tool_name = proto.name
         report.facts |= {
             "profiler_name": "TensorFlow profiler",

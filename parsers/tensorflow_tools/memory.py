@@ -15,6 +15,7 @@ from tracekit.parsers.tensorflow_tools.rows import (
     device_kind,
     figures,
 )
+from tracekit.reading.text.json_values import object_in
 
 _SNAPSHOTS = ("memoryProfileSnapshots", "sampledTimelineSnapshots")
 _SIGNS = {"ALLOCATION": 1, "DEALLOCATION": -1, 1: 1, 2: -1}
@@ -29,9 +30,8 @@ _FEW, _NAME_WIDTH = 4, 40
 
 def memory_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
     """A row of `memory_event` for each snapshot, and the peak of each allocator."""
-    allocators = root.get("memoryProfilePerAllocator")
-    walk = _Walk(report)
-    for name, profile in allocators.items() if isinstance(allocators, dict) else ():
+    walk = _Allocators(report)
+    for name, profile in object_in(root, "memoryProfilePerAllocator").items():
         if isinstance(profile, dict):
             yield from walk.allocator(name, profile)
     walk.finish()
@@ -39,17 +39,16 @@ def memory_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
 
 def memory_facts(root: dict[str, Any]) -> dict[str, Any]:
     """What the dump says besides its snapshots."""
-    allocators = root.get("memoryProfilePerAllocator")
     special = {
         name: profile["specialAllocations"][:_MOST_SPECIAL]
-        for name, profile in (allocators.items() if isinstance(allocators, dict) else ())
+        for name, profile in object_in(root, "memoryProfilePerAllocator").items()
         if isinstance(profile, dict) and isinstance(profile.get("specialAllocations"), list)
     }
     facts = {key: value for key, value in root.items() if key != "memoryProfilePerAllocator"}
     return facts | ({"specialAllocations": special} if special else {})
 
 
-class _Walk:
+class _Allocators:
     """Goes through the allocators; places are the numbers of the records."""
 
     def __init__(self, report: Report) -> None:
@@ -91,8 +90,7 @@ class _Walk:
         numbers, kind = self._numbers, activity.get("memoryActivity", 0)
         sign = _SIGNS.get(kind) if isinstance(kind, int | str) else None
         size = numbers.whole(activity.get("allocationBytes", 0))
-        stats = one.get("aggregationStats")
-        stats = stats if isinstance(stats, dict) else {}
+        stats = object_in(one, "aggregationStats")
         others = {
             k: v for k, v in activity.items() if k not in _ACTIVITY_COLUMNS and v not in ("", 0)
         }
@@ -115,9 +113,8 @@ class _Walk:
         """The peaks and the capacity of an allocator: one event."""
         if not isinstance(summary, dict):
             return
-        peak = summary.get("peakStats")
         when = self._numbers.ns(summary.get("peakStatsTimePs"), "ps")
-        at_peak = peak.get("heapAllocatedBytes") if isinstance(peak, dict) else None
+        at_peak = object_in(summary, "peakStats").get("heapAllocatedBytes")
         place = self._place()
         found = False
         for event, value, time in (

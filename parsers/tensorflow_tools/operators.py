@@ -18,6 +18,8 @@ from tracekit.parsers.tensorflow_tools.rows import (
     idle_time,
 )
 from tracekit.reading.protowire import Decoded
+from tracekit.reading.text.json_values import object_in, objects_in
+from tracekit.reading.words import words
 
 # -- kernel_stats.pb ------------------------------------------------------------------------------
 
@@ -89,18 +91,11 @@ _GIBI = Decimal(1 << 30)
 _MOST_APART = 0.01
 _IDLE = "IDLE"
 _STATS_COLUMNS = frozenset(
-    (
-        "host_or_device",
-        "op_type",
-        "op_name",
-        "occurrences",
-        "total_time_in_us",
-        "total_self_time_in_us",
-        "bound_by",
-        "is_eager",
-        "flops",
-        "flops_v2",
-        "bytes_accessed",
+    words(
+        """
+        host_or_device op_type op_name occurrences total_time_in_us total_self_time_in_us bound_by
+        is_eager flops flops_v2 bytes_accessed
+        """
     )
 )
 
@@ -223,23 +218,13 @@ def op_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
     if tree is None:
         return
     walk = _OpWalk(report, is_by_program=tree.startswith("byProgram"))
-    for node in _children(root[tree]):
+    for node in objects_in(root[tree], "children"):
         name = node.get("name")
         yield from walk.below(node, name if isinstance(name, str) else None)
 
 
-def _children(node: dict[str, Any]) -> list[dict[str, Any]]:
-    found = node.get("children")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-
-def _dict(node: dict[str, Any], key: str) -> dict[str, Any]:
-    found = node.get(key)
-    return found if isinstance(found, dict) else {}
-
-
 def _has_time(node: dict[str, Any]) -> bool:
-    metrics = _dict(node, "metrics")
+    metrics = object_in(node, "metrics")
     return any(metrics.get(key) not in (None, 0, 0.0, "0") for key in ("rawTime", "time"))
 
 
@@ -257,7 +242,7 @@ class _OpWalk:
         nodes = [top]
         while nodes:
             node = nodes.pop()
-            children = _children(node)
+            children = objects_in(node, "children")
             self._tell_left_out(node, len(children))
             if "xla" not in node or any("xla" in one and _has_time(one) for one in children):
                 nodes.extend(reversed(children))
@@ -278,7 +263,7 @@ class _OpWalk:
 
     def _row(self, node: dict[str, Any], program: str | None) -> TableRow:
         place, self._count = self._count, self._count + 1
-        xla, metrics, numbers = _dict(node, "xla"), _dict(node, "metrics"), self._numbers
+        xla, metrics, numbers = object_in(node, "xla"), object_in(node, "metrics"), self._numbers
         category, name = _text(xla.get("category")), _text(node.get("name"))
         dur_ns = numbers.ns(metrics.get("rawTime"), "ps")
         if _IDLE in (category, name):
@@ -304,7 +289,7 @@ class _OpWalk:
             "accessed_bytes": numbers.whole(total),
             "dram_bytes": sizes[0] if sizes else None,
             "work_source_name": None if flops is None and total is None else "dump",
-            "source_text": _source(_dict(xla, "sourceInfo")),
+            "source_text": _source(object_in(xla, "sourceInfo")),
             "hlo_text": _text(xla.get("expression")),
             "args_json": as_json(_others(metrics, xla)),
         }
@@ -327,5 +312,5 @@ def _others(metrics: dict[str, Any], xla: dict[str, Any]) -> dict[str, Any]:
     """What has no column: shares of the peaks, layout, ids."""
     found = {key: metrics[key] for key in _OP_METRICS if key in metrics}
     found |= {key: xla[key] for key in _OP_FACTS if xla.get(key) not in (None, 0, "0")}
-    stack = _text(_dict(xla, "sourceInfo").get("stackFrame"))
+    stack = _text(object_in(xla, "sourceInfo").get("stackFrame"))
     return found | ({"stackFrame": stack} if stack else {})

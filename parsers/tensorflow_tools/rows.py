@@ -131,7 +131,7 @@ def figures(
         )
 
 
-def idle_time(event_id: int, side: str, dur_ns: int | None, **more: Any) -> TableRow:
+def idle_time(event_id: int, side: str, dur_ns: int | None) -> TableRow:
     """The time in which no operator ran: no row of `op_stat`, where it would count as work."""
     return "counter", {
         "event_id": event_id,
@@ -140,7 +140,6 @@ def idle_time(event_id: int, side: str, dur_ns: int | None, **more: Any) -> Tabl
         "scope_name": side,
         "value": dur_ns,
         "unit": "ns",
-        **more,
     }
 
 
@@ -180,11 +179,8 @@ def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRo
 
 def diagnostics(report: Report, found: Mapping[str, Any]) -> None:
     """What the profiler itself complains of."""
-    for text in _texts(found.get("warnings")):
-        report.tell("profiler_warning", "warning", "recording", f"the profiler says: {text}", _SEE)
-    for text in _texts(found.get("errors")):
-        report.tell("profiler_error", "warning", "recording", f"the profiler says: {text}", _SEE)
-
-
-def _texts(found: Any) -> list[str]:
-    return [str(one)[:400].rstrip(". ") for one in found] if isinstance(found, list) else []
+    for kind in ("warning", "error"):
+        texts = found.get(f"{kind}s")
+        for text in texts if isinstance(texts, list) else ():
+            said = f"the profiler says: {str(text)[:400].rstrip('. ')}"
+            report.tell(f"profiler_{kind}", "warning", "recording", said, _SEE)

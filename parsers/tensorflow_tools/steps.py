@@ -17,6 +17,7 @@ from tracekit.parsers.tensorflow_tools.rows import (
     figures,
 )
 from tracekit.reading.protowire import Decoded, Decoder
+from tracekit.reading.text.json_values import object_in, objects_in
 
 #: Parts of a step on any hardware, which add up to it. Those that an old version lacks are rows
 #: only where they are there.
@@ -330,17 +331,7 @@ def pod_viewer(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
         yield from pod.cores(stats)
         yield from pod.operators(stats)
     yield from pod.devices()
-    diagnostics(report, _dict(root, "diagnostics"))
-
-
-def _dict(node: dict[str, Any], key: str) -> dict[str, Any]:
-    found = node.get(key)
-    return found if isinstance(found, dict) else {}
-
-
-def _dicts(node: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    found = node.get(key)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    diagnostics(report, object_in(root, "diagnostics"))
 
 
 class _Pod:
@@ -352,13 +343,12 @@ class _Pod:
         self._numbers = Numbers(report)
         self._count = 0
         self._cores: dict[int, dict[str, Any]] = {}
-        self._names = {
-            str(one.get("id")): str(one.get("name")) for one in _dicts(root, "stepBreakdownEvents")
-        }
+        parts = objects_in(root, "stepBreakdownEvents")
+        self._names = {str(one.get("id")): str(one.get("name")) for one in parts}
 
     def maps(self) -> list[dict[str, Any]]:
         """The record of each step."""
-        return _dicts(_dict(self._root, "podStatsSequence"), "podStatsMap")
+        return objects_in(object_in(self._root, "podStatsSequence"), "podStatsMap")
 
     def _place(self) -> int:
         place, self._count = self._count, self._count + 1
@@ -366,7 +356,7 @@ class _Pod:
 
     def cores(self, stats: dict[str, Any]) -> Iterator[TableRow]:
         """The step on each core."""
-        for key, record in _dict(stats, "podStatsPerCore").items():
+        for key, record in object_in(stats, "podStatsPerCore").items():
             core = int(key) if key.isdecimal() and len(key) < 10 else None
             parts = list(self._parts(record)) if isinstance(record, dict) else []
             if core is None or not parts:
@@ -390,7 +380,7 @@ class _Pod:
             for name, value in record.items()
             if name.endswith(_US) and name != _TOTAL and not isinstance(value, dict)
         }
-        for number, value in _dict(record, "stepBreakdownUs").items():
+        for number, value in object_in(record, "stepBreakdownUs").items():
             named[self._names.get(number, f"part {number[:20]}")] = value
         for name, value in named.items():
             yield name, _POD_PARTS.get(name, "other"), self._numbers.ns(value, "us")
@@ -398,7 +388,7 @@ class _Pod:
     def operators(self, stats: dict[str, Any]) -> Iterator[TableRow]:
         """Collective operators and channels; a duration is the mean over the occurrences."""
         for key, category in (("allReduceOpDb", "all-reduce"), ("channelDb", "channel")):
-            for record in _dicts(stats, key):
+            for record in objects_in(stats, key):
                 numbers = self._numbers
                 count = numbers.whole(record.get("occurrences"))
                 mean = numbers.real(record.get("durationUs"))
@@ -430,7 +420,7 @@ class _Pod:
 
     def devices(self) -> Iterator[TableRow]:
         """The cores that have steps."""
-        environment = _dict(self._root, "runEnvironment")
+        environment = object_in(self._root, "runEnvironment")
         name = self._root.get("deviceType") or environment.get("tpuType")
         if not self._cores and isinstance(name, str):
             yield device_row(name)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.reading.text.json_values import as_json, text_of
 from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, REAL, TEXT
 
@@ -181,10 +181,17 @@ class ConfigurationRows:
             self._texts.append(text)
             self._units.append(unit)
 
-    def skip(self, issue: Issue) -> None:
-        """What was found where a configuration should be, and gives no row: `issue` says why."""
+    def skip_damaged(self, what: str) -> None:
+        """What was found where a configuration should be, and gives no row."""
         self._report.event_count += 1
-        self._report.issue(issue)
+        self._report.tell(
+            "damaged_row",
+            "error",
+            "recording",
+            f"{what}, skipped",
+            "the file is damaged: get a new copy",
+            skipped_event_count=1,
+        )
 
     def batches(self, *, is_last: bool = False) -> Iterator[Batch]:
         """The rows so far, where they are many or the last."""
@@ -235,6 +242,12 @@ class ConfigurationRows:
             ],
             schema=CONFIGURATION.schema,
         )
+
+
+def tell_single_times(report: Report, of_what: str) -> None:
+    """That times are in the file, statistics of which are metrics."""
+    what = f"times of single {of_what}, skipped"
+    report.tell("single_times", "info", "import", what, "their statistics are kept")
 
 
 def results_facts(report: Report, tool: str, metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ as it goes: what cannot be read ends that message and no other, and is told as a
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -135,18 +135,23 @@ class WireMessage:
     fields: dict[int, FieldType]
 
 
-def message(name: str, *lines: str, of: Sequence[WireMessage] = ()) -> WireMessage:
-    """A message from lines such as ``5 block_dim uint*``: number, name, kind, * for repeated.
+def schema(text: str) -> dict[str, WireMessage]:
+    """Messages by name: a line with its name, then an indented line for each of its fields.
 
-    `of` are the messages that lines name as kinds.
+    ``5 block_dim uint*`` is number, name and kind, * for repeated; a kind is one of `FieldType` or
+    a message further up. Behind a # is a comment.
     """
+    found: dict[str, WireMessage] = {}
     kinds: dict[str, str | WireMessage] = {kind: kind for kind in _WIRE_TYPES}
-    kinds |= {inner.name: inner for inner in of}
-    found = {}
-    for line in lines:
-        number, field_name, kind = line.split()
-        found[int(number)] = FieldType(field_name, kinds[kind.rstrip("*")], kind.endswith("*"))
-    return WireMessage(name, found)
+    for line in text.splitlines():
+        match line.partition("#")[0].split():
+            case [name]:
+                kinds[name] = found[name] = WireMessage(name, {})
+                latest = found[name]
+            case [number, name, kind]:
+                is_repeated = kind.endswith("*")
+                latest.fields[int(number)] = FieldType(name, kinds[kind.rstrip("*")], is_repeated)
+    return found
 
 
 @dataclass(slots=True)

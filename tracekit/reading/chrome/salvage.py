@@ -67,8 +67,8 @@ def salvage(text: bytes, *, is_list_root: bool, is_last: bool, may_stay_open: bo
     """
     head = another_head(text)
     if head is None:
-        return _Walk(text, is_list_root, is_last, may_stay_open).walked()
-    found = _Walk(text[:head], is_list_root, is_last=True, may_stay_open=False).walked()
+        return _SalvageWalk(text, is_list_root, is_last, may_stay_open).walked()
+    found = _SalvageWalk(text[:head], is_list_root, is_last=True, may_stay_open=False).walked()
     if found.stop is Stop.OPEN:
         found.lost.append((found.position, head - found.position))
     if found.stop is not Stop.CLOSED:
@@ -165,7 +165,7 @@ def another_head(text: bytes) -> int | None:
     return key.start()
 
 
-class _Walk:
+class _SalvageWalk:
     """One way through the text."""
 
     def __init__(self, text: bytes, is_list_root: bool, is_last: bool, may_stay_open: bool) -> None:

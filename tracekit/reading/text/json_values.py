@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,6 +167,18 @@ def cut_content(what: str) -> Issue:
         f"{what}; the rest is missing",
         "the file is truncated or damaged: get a new copy",
     )
+
+
+def object_in(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object that a member is; empty where it is none."""
+    found = value.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def objects_in(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The objects in the list that a member is; none where it is no list."""
+    found = value.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def members(
