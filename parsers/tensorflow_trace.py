@@ -30,6 +30,7 @@ from tracekit.reading.chrome.rows import (
 )
 from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.tracks import Names, Track, first_look, tracks
+from tracekit.reading.words import words
 from tracekit.reading.xla.details import (
     GRAPH_STATS,
     KERNEL_COLUMNS,
@@ -88,35 +89,19 @@ _MEMORY_ARGS = {"address": arg("addr", "address"), "total_allocated_bytes": arg(
 #: Read as Python values; every other argument is kept as it stands.
 _TYPED_KEYS = frozenset(
     (
-        "correlation_id",
-        "context_id",
-        "kernel_details",
+        *words(
+            """
+            correlation_id context_id kernel_details hlo_op hlo_module program_id tf_op name
+            annotation long_name hlo_category shape_with_layout source device_offset_ps
+            device_duration_ps model_flops flops bytes_accessed step_num group_id addr address
+            bytes_allocated allocation_bytes allocator_name
+            """
+        ),
         *chain(*TRANSFER_DETAILS.values()),
-        "hlo_op",
-        "hlo_module",
-        "program_id",
-        "tf_op",
-        "name",
-        "annotation",
-        "long_name",
-        "hlo_category",
-        "shape_with_layout",
-        "source",
-        "device_offset_ps",
-        "device_duration_ps",
-        "model_flops",
-        "flops",
-        "bytes_accessed",
-        "step_num",
-        "group_id",
-        "addr",
-        "address",
-        "bytes_allocated",
-        "allocation_bytes",
-        "allocator_name",
         *GRAPH_STATS.values(),
     )
 )
+_STEP_COLUMNS = words("event_id start_ns dur_ns device_id process_id thread_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -610,17 +595,10 @@ def _steps(
             called = step_number(row["name"])
             number = groups[i] if called is None else called
         if number is not None:
-            yield {
-                key: row[key]
-                for key in (
-                    "event_id",
-                    "start_ns",
-                    "dur_ns",
-                    "device_id",
-                    "process_id",
-                    "thread_id",
-                )
-            } | {"step_index": number, "step_kind": "device" if is_device else "host"}
+            yield {key: row[key] for key in _STEP_COLUMNS} | {
+                "step_index": number,
+                "step_kind": "device" if is_device else "host",
+            }
 
 
 # -- the parser ------------------------------------------------------------------------------------

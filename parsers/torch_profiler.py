@@ -110,13 +110,11 @@ _CATEGORIES = {
     *words("cpu_instant_event enqueue dequeue async_task_queue"),
 } - {*words("async cuda_event privateuse1_driver xpu_driver xpu_sync")}
 _STRONG_KEYS = frozenset(
-    (
-        "deviceProperties",
-        "distributedInfo",
-        "baseTimeNanoseconds",
-        "computeProperties",
-        "cupti_version",
-        "roctracer_version",
+    words(
+        """
+        deviceProperties distributedInfo baseTimeNanoseconds computeProperties cupti_version
+        roctracer_version
+        """
     )
 )
 _KEYS = _STRONG_KEYS | {*words("schemaVersion traceName record_shapes with_stack profile_memory")}

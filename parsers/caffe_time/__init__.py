@@ -71,7 +71,7 @@ class CaffeTimeParser:
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""
-        reading = _Reading(report)
+        reading = _CaffeLog(report)
         for block in blocks(source, report):
             reading.take(block)
             yield from reading.full_batches()
@@ -87,7 +87,7 @@ class CaffeTimeParser:
         report.facts |= reading.facts()
 
 
-class _Reading:
+class _CaffeLog:
     """One source being read."""
 
     def __init__(self, report: Report) -> None:

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tracekit.reading.words import words
+
 # -- from labels to names --------------------------------------------------------------------------
 
 _PCT_ELAPSED, _PCT_ACTIVE = "avg.pct_of_peak_sustained_elapsed", "avg.pct_of_peak_sustained_active"
@@ -273,20 +275,7 @@ def _arithmetic() -> dict[str, Target]:
     """Thread-level instructions; `derived__` ones are multiplied by the operations in each."""
     found = {}
     for rank, unit in enumerate(("sm", "smsp")):
-        for kind in (
-            "dadd",
-            "dmul",
-            "dfma",
-            "fadd",
-            "fmul",
-            "ffma",
-            "fadd2",
-            "fmul2",
-            "ffma2",
-            "hadd",
-            "hmul",
-            "hfma",
-        ):
+        for kind in words("dadd dmul dfma fadd fmul ffma fadd2 fmul2 ffma2 hadd hmul hfma"):
             name = f"{unit}__sass_thread_inst_executed_op_{kind}_pred_on"
             found[f"{name}.sum"] = _counter(f"{kind}_inst", "inst", rank=rank)
             found[f"{name}.sum.per_cycle_elapsed"] = _counter(

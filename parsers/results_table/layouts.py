@@ -52,7 +52,8 @@ def layout_of(head: bytes) -> Layout | None:
         return Layout("Parquet", _parquet)
     text = as_utf8(head).decode("utf-8", "replace").lstrip()
     if text.startswith("["):
-        return Layout("a JSON list of rows", _json_rows) if _is_list_of_rows(text) else None
+        is_table = _is_row(_first_value(text[1:].lstrip()))
+        return Layout("a JSON list of rows", _json_rows) if is_table else None
     if text.startswith("{"):
         return _of_object(text)
     return _of_text(text)
@@ -81,10 +82,6 @@ def _is_row(value: Any) -> bool:
         and not _FOREIGN & value.keys()
         and sum(not isinstance(cell, dict | list) for cell in value.values()) > 1
     )
-
-
-def _is_list_of_rows(text: str) -> bool:
-    return _is_row(_first_value(text[1:].lstrip()))
 
 
 def _of_object(text: str) -> Layout | None:

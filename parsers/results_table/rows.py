@@ -99,12 +99,10 @@ class TableRows:
     def _configurations(
         self, columns: Columns, ids: pa.Array, has_metric: np.ndarray
     ) -> pa.RecordBatch:
-        names = [
-            clean(columns[n]) for n, role in self.roles.items() if role == "packed" and n in columns
-        ]
-        said = [
-            clean(columns[n]) for n, role in self.roles.items() if role == "status" and n in columns
-        ]
+        names, said = (
+            [clean(columns[n]) for n, role in self.roles.items() if role == kind and n in columns]
+            for kind in ("packed", "status")
+        )
         nothing = pa.nulls(len(ids), TEXT)
         status = pc.coalesce(*said) if said else nothing
         is_fine = pc.or_(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracekit.parsers.tensorflow_profiler.planes import Plane, PlaneLine
+from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane, PlaneLine
 from tracekit.parsers.tensorflow_profiler.wire import (
     Buffer,
     Places,
@@ -188,6 +188,11 @@ class PlaneEvents:
         """The metadata ids there are, and which of them each event has."""
         return distinct(self.metadata_ids)
 
+    @property
+    def known(self) -> list[Metadata | None]:
+        """What is known of each of ``kinds``."""
+        return [self.plane.metadata.get(key) for key in self.kinds[0].tolist()]
+
     def of_kind(self, values: list[Any], kind: pa.DataType) -> pa.Array:
         """A column from a value for each of ``kinds``."""
         return pa.array(values, kind).take(pa.array(self.kinds[1]))
@@ -261,33 +266,24 @@ class PlaneEvents:
         where[rows] = np.arange(len(rows))
         stats = {name: [_some(s, where) for s in found] for name, found in self.stats.items()}
         kept = {n: [s for s in found if len(s.rows)] for n, found in stats.items()}
-        return PlaneEvents(
-            self.plane,
-            self.line,
-            self.ids[rows],
-            self.metadata_ids[rows],
-            self.offset_ps[rows],
-            self.dur_ps[rows],
-            self.own_ps[rows],
-            self.occurrences[rows],
-            {n: f for n, f in kept.items() if f},
-            self.broken[rows],
-            self.unknown_fields,
-            self.broken_stats,
+        return replace(
+            self,
+            ids=self.ids[rows],
+            metadata_ids=self.metadata_ids[rows],
+            offset_ps=self.offset_ps[rows],
+            dur_ps=self.dur_ps[rows],
+            own_ps=self.own_ps[rows],
+            occurrences=self.occurrences[rows],
+            stats={n: f for n, f in kept.items() if f},
+            broken=self.broken[rows],
         )
 
 
 def _some(stat: Stat, where: Places) -> Stat:
     rows = where[stat.rows]
     is_kept = rows >= 0
-    return Stat(
-        stat.kind,
-        rows[is_kept],
-        stat.values[is_kept],
-        stat.places[is_kept],
-        stat.content,
-        stat.names,
-    )
+    values, places = stat.values[is_kept], stat.places[is_kept]
+    return replace(stat, rows=rows[is_kept], values=values, places=places)
 
 
 def read_times(

@@ -16,6 +16,8 @@ from tracekit.parser import Batch, Report
 from tracekit.parsers.tensorflow_profiler.events import PlaneEvents
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane
+from tracekit.reading.intervals import tell_negative_duration, tell_no_time
+from tracekit.reading.words import words
 from tracekit.reading.xla.details import (
     GRAPH_STATS,
     KERNEL_COLUMNS,
@@ -46,14 +48,7 @@ from tracekit.schema import (
 
 _KERNEL_STATS = frozenset(
     (
-        "kernel_details",
-        "correlation_id",
-        "context_id",
-        "hlo_op",
-        "hlo_module",
-        "program_id",
-        "tf_op",
-        "name",
+        *words("kernel_details correlation_id context_id hlo_op hlo_module program_id tf_op name"),
         *GRAPH_STATS.values(),
     )
 )
@@ -124,30 +119,13 @@ class PlaneRows:
         is_odd = ((after ^ times) & (start ^ times)) < 0
         is_odd |= events.occurrences > 0
         if is_odd.any():
-            self._tell_times(int(is_odd.sum()))
+            tell_no_time(self._report, int(is_odd.sum()))
         return pa.array(times, mask=is_odd)
-
-    def _tell_times(self, count: int) -> None:
-        self._report.tell(
-            "no_time",
-            "warning",
-            "recording",
-            "events without a readable time",
-            "their start_ns or time_ns is NULL",
-            occurrence_count=count,
-        )
 
     def _durations(self, events: PlaneEvents) -> pa.Array:
         is_odd = events.dur_ps < 0
         if is_odd.any():
-            self._report.tell(
-                "negative_duration",
-                "warning",
-                "recording",
-                "intervals that end before they start",
-                "their dur_ns is NULL",
-                occurrence_count=int(is_odd.sum()),
-            )
+            tell_negative_duration(self._report, int(is_odd.sum()))
         return pa.array(to_ns(events.dur_ps), mask=is_odd)
 
     # -- the device -----------------------------------------------------------------------------
@@ -216,10 +194,9 @@ class PlaneRows:
         return KERNEL.name, batch(KERNEL, cells, len(events))
 
     def _programs(self, events: PlaneEvents) -> pa.Array:
-        plane = events.plane
-        found = (plane.metadata.get(key) for key in events.kinds[0].tolist())
+        program = events.plane.program
         return events.of_kind(
-            [plane.program(m.stats.get("program_id")) if m else None for m in found], TEXT
+            [program(m.stats.get("program_id")) if m else None for m in events.known], TEXT
         )
 
     def _derived(self, events: PlaneEvents) -> Batch:
@@ -240,10 +217,7 @@ class PlaneRows:
     # -- the host -------------------------------------------------------------------------------
 
     def _host(self, events: PlaneEvents) -> Iterator[Batch]:
-        names = [
-            m.name if (m := events.plane.metadata.get(i)) else None
-            for i in events.kinds[0].tolist()
-        ]
+        names = [m.name if m else None for m in events.known]
         is_memory = np.array([name in MEMORY_SIGNS for name in names], bool)[events.kinds[1]]
         yield from self._some(events, is_memory, self._memory)
         yield from self._some(events, ~is_memory, self._host_slice)
@@ -300,8 +274,7 @@ class PlaneRows:
 
 def _names(events: PlaneEvents) -> list[str | None]:
     """What each kind of event is called."""
-    found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
-    return [(m.name or m.display_name or None) if m else None for m in found]
+    return [(m.name or m.display_name or None) if m else None for m in events.known]
 
 
 def short_name(known: Metadata) -> str | None:
@@ -311,8 +284,7 @@ def short_name(known: Metadata) -> str | None:
 
 def short_names(events: PlaneEvents) -> list[str | None]:
     """What each kind of event is called, in short."""
-    found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
-    return [short_name(m) if m else None for m in found]
+    return [short_name(m) if m else None for m in events.known]
 
 
 def _track(events: PlaneEvents) -> str:
@@ -427,6 +399,5 @@ def program_names(events: PlaneEvents) -> pa.Array:
 
 def _of_metadata(events: PlaneEvents, name: str) -> pa.Array:
     """A text that all events of a kind share."""
-    found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
-    said = [m.stats.get(name) if m else None for m in found]
+    said = [m.stats.get(name) if m else None for m in events.known]
     return events.of_kind([None if v is None else str(v) for v in said], TEXT)

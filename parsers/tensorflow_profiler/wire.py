@@ -7,7 +7,7 @@ what a cut file still holds stays readable. Encoding: protobuf.dev/programming-g
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,14 +97,8 @@ class WireColumn:
 
     def some(self, rows: NDArray[np.bool_]) -> WireColumn:
         """The column of some of its messages."""
-        return WireColumn(
-            self.number,
-            self.wire_type,
-            self.messages[rows],
-            self.values[rows],
-            self.places[rows],
-            self.order,
-        )
+        messages, values, places = self.messages[rows], self.values[rows], self.places[rows]
+        return replace(self, messages=messages, values=values, places=places)
 
 
 def columns(

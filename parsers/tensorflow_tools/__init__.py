@@ -27,6 +27,7 @@ from tracekit.parsers.tensorflow_tools.steps import (
     pod_viewer,
 )
 from tracekit.reading.protowire import Decoded, Decoder, WireMessage
+from tracekit.reading.text.lines import tell_damaged_stream
 from tracekit.reading.words import words
 from tracekit.schema import TABLES, batch_of_rows
 from tracekit.source import Source
@@ -298,14 +299,7 @@ def _content(source: Source, report: Report) -> bytes:
             )
         report.read(len(content))
         if stream.damage:
-            report.tell(
-                "damaged_stream",
-                "error",
-                "recording",
-                f"the {stream.damage}",
-                "the part that could be decompressed is kept; get a new copy",
-                first_offset_bytes=len(content),
-            )
+            tell_damaged_stream(report, stream.damage, len(content))
     return content
 
 

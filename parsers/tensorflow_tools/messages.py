@@ -6,6 +6,7 @@ Source: plugin/xprof/protobuf of github.com/openxla/xprof; the tests compare the
 from __future__ import annotations
 
 from tracekit.reading.protowire import WireMessage, schema
+from tracekit.reading.words import words
 
 MESSAGES = schema(
     """
@@ -370,14 +371,11 @@ TPU_STEP = MESSAGES["PerTpuStepDetails"]
 OVERVIEW_PAGE = MESSAGES["OverviewPage"]
 
 #: What a `google.protobuf.Any` of these dumps can hold.
-_IN_ANY = (
-    GENERIC_STEP.name,
-    TPU_STEP.name,
-    "GenericStepTimeBreakdown",
-    "TpuStepTimeBreakdown",
-    "BottleneckAnalysis",
-    "TpuBottleneckAnalysis",
-    "GenericRecommendation",
+_IN_ANY = words(
+    """
+    PerGenericStepDetails PerTpuStepDetails GenericStepTimeBreakdown TpuStepTimeBreakdown
+    BottleneckAnalysis TpuBottleneckAnalysis GenericRecommendation
+    """
 )
 
 

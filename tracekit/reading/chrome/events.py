@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, chain
 from operator import itemgetter
@@ -87,16 +87,9 @@ class EventGroup:
         args = {key: pick(column) for key, column in self.args.items()}
         args = {key: column for key, column in args.items() if column.count(None) < len(column)}
         rows = pa.array(places, pa.int64())
-        return EventGroup(
-            self.category,
-            self.phase,
-            self.block_offset,
-            self.ids[places],
-            self.start_ns.take(rows),
-            self.dur_ns.take(rows),
-            fields,
-            args,
-        )
+        start_ns, dur_ns = self.start_ns.take(rows), self.dur_ns.take(rows)
+        ids = self.ids[places]
+        return replace(self, ids=ids, start_ns=start_ns, dur_ns=dur_ns, fields=fields, args=args)
 
 
 @dataclass(slots=True)

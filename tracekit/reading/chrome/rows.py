@@ -17,6 +17,7 @@ from tracekit.parser import Batch, PartMismatch, Report
 from tracekit.reading import decimals
 from tracekit.reading.chrome.columns import Arg, Cells, arg, real, text
 from tracekit.reading.chrome.events import EventGroup
+from tracekit.reading.intervals import tell_negative_duration, tell_no_time
 from tracekit.schema import COUNTER, FLOW, INT, SLICE, TRACK_LABEL, Table, batch_of_rows
 from tracekit.source import Source
 
@@ -73,14 +74,7 @@ class EventRows:
         if group.phase not in _TIMED_PHASES:
             return
         if group.start_ns.null_count:
-            self.report.tell(
-                "no_time",
-                "warning",
-                "recording",
-                "events without a readable time",
-                "their start_ns or time_ns is NULL",
-                occurrence_count=group.start_ns.null_count,
-            )
+            tell_no_time(self.report, group.start_ns.null_count)
         if group.start_ns.null_count < len(group):
             first = pc.min(group.start_ns).as_py()
             self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
@@ -138,18 +132,8 @@ class EventRows:
         if (pc.min(group.dur_ns).as_py() or 0) >= 0:
             return group.dur_ns
         negative = pc.less(group.dur_ns, 0)
-        self._tell_negative(pc.sum(negative).as_py())
+        tell_negative_duration(self.report, pc.sum(negative).as_py())
         return pc.if_else(negative, pa.scalar(None, INT), group.dur_ns)
-
-    def _tell_negative(self, count: int) -> None:
-        self.report.tell(
-            "negative_duration",
-            "warning",
-            "recording",
-            "intervals that end before they start",
-            "their dur_ns is NULL",
-            occurrence_count=count,
-        )
 
     def slice(self, group: EventGroup, kind: str) -> Batch:
         """The group as rows of `slice`."""
@@ -210,7 +194,7 @@ class EventRows:
         """A begun slice with what its end says."""
         if end_ns is not None and row["start_ns"] is not None:
             if end_ns < row["start_ns"]:
-                self._tell_negative(1)
+                tell_negative_duration(self.report, 1)
             else:
                 row["dur_ns"] = end_ns - row["start_ns"]
         row["args_json"] = _merged(row["args_json"], arguments)

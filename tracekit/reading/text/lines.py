@@ -96,14 +96,19 @@ def blocks(
         if (last := cutter.finish()) and (end is None or last.offset_bytes < end):
             yield last
         if stream.damage:
-            report.tell(
-                "damaged_stream",
-                "error",
-                "recording",
-                f"the {stream.damage}",
-                "the part that could be decompressed is kept; get a new copy",
-                first_offset_bytes=cutter.place,
-            )
+            tell_damaged_stream(report, stream.damage, cutter.place)
+
+
+def tell_damaged_stream(report: Report, damage: str, place: int) -> None:
+    """That no more than the content before `place` could be decompressed."""
+    report.tell(
+        "damaged_stream",
+        "error",
+        "recording",
+        f"the {damage}",
+        "the part that could be decompressed is kept; get a new copy",
+        first_offset_bytes=place,
+    )
 
 
 def without_escapes(text: str) -> str:
