@@ -21,7 +21,7 @@ from tracekit.reading.words import words
 from tracekit.source import Source
 
 _LIST = "benchmarks"
-#: Members of a run that are no counters of the user's.
+#: Members of a run that are not counters of the user's.
 _PLAIN = frozenset(
     words(
         """
@@ -33,7 +33,7 @@ _PLAIN = frozenset(
 )
 _TIMES = frozenset(("real_time", "cpu_time", "cpu_coefficient", "real_coefficient"))
 _POWERS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
-#: What a part of a name sets that is no argument.
+#: Parts of a name that are not arguments, and what they set.
 _CLOCKS = ("process_time", "real_time", "manual_time")
 _SET = {
     "iterations": "iterations_set",
@@ -183,7 +183,7 @@ def _run_of(entry: Mapping[str, Any]) -> tuple[str, str | None]:
 
 
 def _failure_of(entry: Mapping[str, Any]) -> str | None:
-    """Why a benchmark gave up; its times are 0 then."""
+    """Why a benchmark failed; its times are then 0."""
     for flag, message, otherwise in (
         ("error_occurred", "error_message", "error"),
         ("skipped", "skip_message", "skipped"),
@@ -197,7 +197,7 @@ def _failure_of(entry: Mapping[str, Any]) -> str | None:
 def _metrics_of(entry: Mapping[str, Any], aggregate: str | None) -> dict[str, Measured]:
     """Times in ns, and every other number: counters are the user's.
 
-    What is a share, as of `cv`, is called otherwise than the time or counter that it is of.
+    A ratio such as `cv` gets its own name, different from that of its time or counter.
     """
     unit = entry.get("time_unit")
     is_share = entry.get("aggregate_unit") == "percentage" or aggregate == "cv"
@@ -228,7 +228,7 @@ def _time(value: Number, unit: str | None) -> Measured:
 def labels_of(run_name: str) -> dict[str, Any]:
     """What the name of a run says was set.
 
-    Its first part, with words behind it (a fixture's method, a captured case), is the benchmark;
+    Its first part, with words after it (a fixture's method, a captured case), is the benchmark;
     then come arguments, named or not, and what the program set for the run.
     """
     first, *parts = _parts(run_name)
@@ -251,7 +251,7 @@ def labels_of(run_name: str) -> dict[str, Any]:
 
 
 def _parts(run_name: str) -> list[str]:
-    """The parts of a name between slashes that are in no bracket of template arguments."""
+    """The parts of a name between slashes; slashes in template arguments do not count."""
     parts, depth = [""], 0
     for piece in re.split(r"([<>/])", run_name):
         depth += (piece == "<") - (piece == ">" and depth > 0)

@@ -83,7 +83,7 @@ def _is_result(entry: Any) -> bool:
 
 
 def _are_told_by_parameters(entries: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the parameters alone tell each command from the others."""
+    """Whether the parameters alone distinguish the commands."""
     found = [object_in(entry, "parameters") for entry in entries]
     return len({as_json(one) for one in found}) == len(entries) and all(found)
 
@@ -111,7 +111,7 @@ def _add(
 
 
 def _memory(entry: Mapping[str, Any]) -> dict[str, Measured]:
-    """The most memory that any run took (hyperfine 1.19 and later)."""
+    """The maximum memory of any run (hyperfine 1.19 and later)."""
     sizes = entry.get("memory_usage_byte")
     known = [size for size in sizes if isinstance(size, Number)] if isinstance(sizes, list) else []
     if not all(size.isdigit() and len(size) < 19 for size in known) or not known:
@@ -120,7 +120,7 @@ def _memory(entry: Mapping[str, Any]) -> dict[str, Measured]:
 
 
 def _exit_codes(codes: Any, report: Report) -> str | None:
-    """What is to be said of exit codes: hyperfine kept on because it was told to (``-i``)."""
+    """The status text for nonzero exit codes, which hyperfine ignored (``-i``)."""
     if not isinstance(codes, list):
         return None
     odd = Counter(text_of(code) or "none (killed)" for code in codes if code != "0")

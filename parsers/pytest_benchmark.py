@@ -93,7 +93,7 @@ def _is_benchmark(entry: Any) -> bool:
 
 
 def _roles(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Of each name of ``extra_info`` whether it was set or measured, by all of its values."""
+    """Whether each name of ``extra_info`` was set or measured, by all of its values."""
     texts: dict[str, list[str]] = {}
     for entry in entries:
         for name, value in object_in(entry, "extra_info").items():
@@ -136,7 +136,7 @@ def _add(
 
 
 def _named(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The test without its parameters, what it stands in, and its group."""
+    """The test without its parameters, what it is in, and its group."""
     name, param, fullname = entry["name"], entry.get("param"), entry.get("fullname")
     labels = {"benchmark": name, "group": entry.get("group")}
     if isinstance(param, str):
@@ -147,10 +147,10 @@ def _named(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Each parameter; of a file without them (before 3.1) the text that stands for all.
+    """Each parameter; in files without them (before 3.1), the text for all of them.
 
-    An object is told by its address, which another run has elsewhere: where it is the only
-    parameter, pytest's name of it is taken.
+    An object is written with its address, which differs between runs: if it is the only parameter,
+    its name in pytest is used.
     """
     parameters, param = object_in(entry, "params"), entry.get("param")
     if not parameters:

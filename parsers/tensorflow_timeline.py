@@ -1,7 +1,7 @@
 """Timelines of TensorFlow 1: `tensorflow.python.client.timeline` made a Chrome trace of a run.
 
-A process is a device, or one of a GPU's streams. What a GPU did stands there twice: on the track
-of its stream, and once more on a track of all streams (kernels) or of copies. Every event gives a
+A process is a device, or one of a GPU's streams. What a GPU did appears twice: on the track
+of its stream, and again on a track of all streams (kernels) or of copies. Every event gives a
 row or is counted in an issue.
 """
 
@@ -83,13 +83,13 @@ class _Place:
 
 
 class _Seen:
-    """How often each of many keys was seen: by their hashes, 12 bytes for each that differs.
+    """How often each key was seen, by its hash: 12 bytes for each distinct key.
 
-    Of five million keys two have one hash with a chance of 1 in 10^6.
+    The chance that two of five million keys share a hash is 1 in 10^6.
     """
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
+        """Start empty."""
         self._hashes = array("q")
         self._counts = np.zeros(0, np.int32)
 
@@ -103,7 +103,7 @@ class _Seen:
         self._hashes, self._counts = array("q", found.tobytes()), counts.astype(np.int32)
 
     def left(self) -> Callable[[Key], bool]:
-        """Takes a key that was seen, as often as it was; says whether there was one to take."""
+        """A function that removes one occurrence of a key, and says whether there was one."""
         counts = self._counts.copy()
 
         def take(key: Key) -> bool:
@@ -127,13 +127,13 @@ class _Seen:
 
 
 def _hash(key: Key) -> int:
-    """64 bits that any difference changes; in a tuple's own -1 and -2 are the same."""
+    """64 bits; a tuple's own hash is the same for -1 and -2."""
     return hash(repr(key))
 
 
 @dataclass(slots=True)
 class _TimelineOutline:
-    """What has to be known before rows are made: what processes are, and what stands twice."""
+    """What must be known before rows are made: what processes are, and what appears twice."""
 
     places: dict[Hashable, _Place] = field(default_factory=dict)
     on_streams: _Seen = field(default_factory=_Seen)
@@ -142,7 +142,7 @@ class _TimelineOutline:
 
     @classmethod
     def of(cls, source: Source) -> _TimelineOutline:
-        """Read the timeline twice, for this alone: names may stand anywhere."""
+        """Read the timeline twice, for this alone: names may be anywhere."""
         names, outline = Names(), cls()
         for group in first_look(source, ("name",)):
             if group.phase == "M":
@@ -239,7 +239,7 @@ class _TimelineRows(EventRows):
         return cells
 
     def _kernel(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
-        """Kernels go by the type of their operator: their own names are not in the file."""
+        """Kernels are named after the type of their operator: their own names are not in the file."""
         cells = self._placed(group, on, KERNEL)
         cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(group)))
         cells.put_args({"op_name": arg("name")})
@@ -261,7 +261,7 @@ class _TimelineRows(EventRows):
         return SLICE.name, cells.batch()
 
     def _add(self, group: EventGroup, on: Sequence[_Place], *, is_host: bool) -> None:
-        """Add operators up; what the executor saw of a GPU is the host's time."""
+        """Sum operators; what the executor saw of a GPU is the host's time."""
         said = zip(
             on,
             texts(group.fields["name"]),
@@ -285,7 +285,7 @@ class _TimelineRows(EventRows):
         )
 
     def skip(self, group: EventGroup) -> None:
-        """The life of tensors is for a viewer to draw; the counters have the memory they take."""
+        """Tensor objects have no row; counters have their memory."""
         if group.phase not in _TENSOR_PHASES:
             EventRows.skip(self, group)
             return

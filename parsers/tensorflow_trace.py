@@ -86,7 +86,7 @@ _KERNEL_ARGS: dict[str, Arg] = _ON_STREAM | {
 }
 _TPU_ARGS = {"op_name": arg("tf_op"), "category_name": arg("hlo_category")}
 _MEMORY_ARGS = {"address": arg("addr", "address"), "total_allocated_bytes": arg("bytes_allocated")}
-#: Read as Python values; every other argument is kept as it stands.
+#: Read as Python values; every other argument is kept unchanged.
 _TYPED_KEYS = frozenset(
     (
         *words(
@@ -118,7 +118,7 @@ class _Line:
 
 @dataclass(slots=True)
 class _TraceOutline:
-    """What has to be known before rows are made: the names of tracks, and when programs ran."""
+    """What must be known before rows are made: the names of tracks, and when programs ran."""
 
     names: Names = field(default_factory=Names)
     lines: dict[Track, _Line] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class _TraceOutline:
     def _note_programs(
         self, group: EventGroup, seen: dict[Track, list[tuple[int, int, str]]]
     ) -> None:
-        """Keep the events of lines that have programs, or may yet turn out to."""
+        """Keep the events of lines that have programs, or may turn out to."""
         known = self.names.threads
         rows = zip(
             tracks(group),
@@ -179,7 +179,7 @@ class _TraceOutline:
 
 @dataclass(slots=True)
 class _Programs:
-    """When each compiled program ran on a device, in order of start."""
+    """When each compiled program ran on a device, ordered by start."""
 
     runs: list[tuple[int, int, str]] = field(default_factory=list)
 
@@ -208,7 +208,7 @@ class _TraceRows(EventRows):
         yield from self._by_line(group)
 
     def instants(self, group: EventGroup) -> Iterator[Batch]:
-        """Moments: an operator may be one, for the viewer draws short ones so."""
+        """Moments: the viewer writes short operators so."""
         group.fields.pop("s", None)  # how wide a viewer draws the mark
         yield from self._by_line(group)
 
@@ -359,7 +359,7 @@ class _TraceRows(EventRows):
     def _add(
         self, group: EventGroup, ops: Sequence[Op | None], exact: pa.Array | None = None
     ) -> None:
-        """Add operators up, line by line."""
+        """Sum operators, line by line."""
         dur_ns = group.dur_ns if exact is None else exact
         self.op_lines.add(
             tracks(group),
@@ -433,7 +433,7 @@ def _text(value: Any) -> str | None:
 
 
 def _column(group: EventGroup, *keys: str) -> list[str | None]:
-    """The argument under the first of `keys` that a trace has, as text; None where it has none."""
+    """The argument under the first of `keys` that a trace has, as text; None if it has none."""
     values = next((group.args[key] for key in keys if key in group.args), None)
     return [None] * len(group) if values is None else texts(values)
 
@@ -654,7 +654,7 @@ class TensorflowTraceParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of a trace; the file is read twice, for names may stand anywhere."""
+        """The rows of a trace; the file is read twice, because names may be anywhere."""
         outline = _TraceOutline.of(source)
         with source.open() as stream:
             reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, {}), report)
@@ -682,7 +682,7 @@ def _devices(outline: _TraceOutline) -> list[dict[str, Any]]:
 
 
 def _tell_limit(report: Report) -> bool:
-    """Whether the writer left events out because there were too many."""
+    """Whether the writer dropped events because there were too many."""
     if report.event_count < MOST_EVENTS:
         return False
     report.tell(

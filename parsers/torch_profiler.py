@@ -357,7 +357,7 @@ _ASCEND_TASK = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # no operator is ca
 _ASCEND_COPIES = frozenset(
     words("MEMCPYASYNC MEMCOPYASYNC MEMCPY SDMA SDMASQE PCIEDMASQE MEMCPYASYNCWITHOUTSDMA")
 )
-#: What marks, waits and orders, or is a part of a collective that has its own row.
+#: Tasks that only mark, wait or order, or are part of a collective that has its own row.
 _ASCEND_NO_WORK = words(
     "EVENT NOTIFY WAIT RECORD REDUCEASYNC PLACEHOLDER WRITEVALUE PROFILING MODELMAINT MODELEXECUTE"
     " LABEL BARRIER FLIP CMO"
@@ -519,8 +519,8 @@ def _tell_profiler_messages(says: dict[str, Any], report: Report) -> None:
 def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
     """The rank of each device, in a file that several were merged into.
 
-    A rank that differs over the events of one device is that in a process group, or the device
-    is one of several ranks: then it is that of none.
+    If events of one device have different ranks, these are ranks in a process group, or several
+    ranks have a device of that number: then the rank is unknown.
     """
     ranks: dict[int | None, set[int]] = {}
     processes: dict[int | None, set[int | None]] = {}
@@ -571,8 +571,8 @@ def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
 def _devices(described: Any, seen: set[int]) -> list[dict[str, Any]]:
     """One row for each device that is described or has work.
 
-    On ROCm kernels carry agent numbers, which are no ids of `deviceProperties`: such a device
-    stands without properties rather than with those of another.
+    On ROCm, kernels carry agent numbers, which are not ids of `deviceProperties`: such a device has
+    no properties rather than those of another.
     """
     known = (
         [entry for entry in described if isinstance(entry, dict)]

@@ -59,7 +59,7 @@ class CaffeTimeParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim what has a time of a layer, a pass or an iteration; or begins as Caffe's logs."""
+        """Claim times of layers, passes or iterations, or the start of a Caffe log."""
         lines = as_utf8(head).decode("utf-8", "replace").split("\n")
         for line in lines:
             text = message_of(line[:_MOST_LINE]).text
@@ -134,7 +134,7 @@ class _CaffeLog:
             self._rows.append(row)
 
     def _end_echo(self, place: int) -> bool:
-        """The net that is echoed ends; whether it ends in the middle."""
+        """End the echoed net; whether it is incomplete."""
         echo, self._echo = self._echo, None
         if echo is None or not echo.is_open:
             return False
@@ -149,7 +149,7 @@ class _CaffeLog:
         return True
 
     def _is_told(self, place: int, message: Message) -> bool:
-        """Whether the line tells something of the run; then it is taken."""
+        """Read a line about the run; whether it is one."""
         text = message.text.rstrip()
         if message.severity == "F":
             self._failed(place, text)
@@ -182,7 +182,7 @@ class _CaffeLog:
         return net
 
     def _headed(self, place: int, statistic_kind: str) -> None:
-        """Times of layers follow: more of the net at hand, unless it has such already."""
+        """Times of layers follow: more of the current net, unless it has such already."""
         net = self._nets.of(self._writer, place)
         if net.has_layers_of(statistic_kind):
             net = self._nets.begin(self._writer, place)
@@ -208,7 +208,7 @@ class _CaffeLog:
             )
 
     def _other_message(self, place: int, line: bytes, message: Message) -> None:
-        """A message of caffe that tells no time: about the net there are hundreds."""
+        """A message without a time; there are hundreds about the net."""
         text = message.text.strip()
         if is_joined(text):
             self._report.tell(
@@ -316,11 +316,11 @@ class _CaffeLog:
             )
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """End of input."""
         self._nets.finish()
 
     def facts(self) -> dict[str, Any]:
-        """What the file says of itself."""
+        """Facts about the file."""
         metadata = {"devices": list(self._devices)} if self._devices else None
         return {
             "profiler_name": "caffe time",

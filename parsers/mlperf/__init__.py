@@ -150,7 +150,7 @@ class _MlperfLines:
 
 
 def _event_of(text: str) -> dict[str, Any] | None:
-    """The event that stands behind the mark; None where it is none."""
+    """The event that follows the mark; None if it is none."""
     try:
         event = value_of(text)
     except ValueError:

@@ -59,7 +59,7 @@ class _Test:
 
 
 class DetailLog:
-    """Events of ``mlperf_log_detail.txt``, test by test; ``said`` is what it says of LoadGen."""
+    """Events of ``mlperf_log_detail.txt``, test by test; ``said`` describes LoadGen."""
 
     def __init__(self, rows: ConfigurationRows, report: Report) -> None:
         """Begin; tests that end go to `rows`."""

@@ -45,7 +45,7 @@ _MOST_LAUNCHES = 1 << 14
 _MOST_KEYS = 1 << 16
 _MOST_IN_A_LAUNCH = 1 << 19
 _MOST_DEVICE_UNITS = 1 << 20
-#: Reasons that have an issue of their own.
+#: Reasons with their own issue.
 _TOLD = frozenset(("contradictory", "other_unit", "impossible", "unreadable"))
 
 
@@ -90,17 +90,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The least and the largest of the values that a mean is of, as they are written."""
+    """The minimum and maximum of the values that a mean is of, as they are written."""
 
     least: str
     most: str
 
 
 class EvidenceSink:
-    """Looks at the cells for what they say of the file's notation; called as `Assembler` is."""
+    """Finds the notation of the file's numbers; has the methods of `Assembler`."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
+        """Start empty."""
         self.evidence = Evidence()
         self.generation = 0
         self._keys: list[bool] = []
@@ -114,7 +114,7 @@ class EvidenceSink:
         )
 
     def begin(self, launch: Launch) -> None:
-        """Launches say nothing."""
+        """Launches do not matter here."""
 
     def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
         """Keep them until `look`."""
@@ -131,10 +131,10 @@ class EvidenceSink:
         self._cells.clear()
 
     def rule(self, rule: Rule) -> None:
-        """Advice says nothing."""
+        """Advice does not matter here."""
 
     def name_device(self, device_id: int, name: str) -> None:
-        """Names say nothing."""
+        """Names do not matter here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class Assembler:
         if len(self._cells) > _MOST_CELLS or len(self._launches) > _MOST_LAUNCHES:
             yield from self._batches(len(self._launches) - 1)
         if len(self._cells) > _MOST_IN_A_LAUNCH or len(self._metrics) > _MOST_KEYS:
-            last = self._launches[-1]  # no report has so many of one launch: it goes on
+            last = self._launches[-1]  # no report has this many of one launch: it goes on
             yield from self._batches(len(self._launches))
             self._launches, self._of_launch, self._is_continued = [last], [(0, 0)], True
 
@@ -299,7 +299,7 @@ class Assembler:
         return cells
 
     def _extremes(self, cut: int, metric: Ints) -> tuple[Floats, Floats]:
-        """Least and largest of the values that each cell is the mean of; NaN where it is none."""
+        """Minimum and maximum of the values that each cell is the mean of; NaN if it is none."""
         both = np.full(cut, np.nan), np.full(cut, np.nan)
         spreads = [(at, spread) for at, spread in self._spreads if at < cut]
         if not spreads:
@@ -422,7 +422,7 @@ class Assembler:
                     known |= {} if value is None else {column: value}
 
     def _count(self, column: PageColumn, table: str, failed: Flags) -> None:
-        """Keep an account of which launches lack a counter, for `_tell_missing`."""
+        """Count the launches that lack a counter, for `_tell_missing`."""
         if table == "kernel" and column.name != "dur_ns":
             return
         first = int(self._is_continued)

@@ -93,7 +93,7 @@ def _is_tensor_peak(name: str) -> bool:
 
 
 def _text(names: Sequence[str]) -> str:
-    """The command, in lines that a shell takes as one; blanks would part the list of metrics."""
+    """The command, in lines that a shell joins; spaces would split the list of metrics."""
     options = (
         "ncu --csv --page raw --print-units base --log-file ncu.csv",
         "--clock-control none --nvtx --target-processes all",

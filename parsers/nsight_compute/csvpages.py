@@ -14,7 +14,7 @@ from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
 from tracekit.parsers.nsight_compute.metrics import section_name
 
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
-#: Of these the label is not there where only the header of each section was asked for.
+#: Without the label if only section headers were exported.
 _DETAIL_COLUMNS = ("Section Name", "Body Item Label", "Metric Name", "Metric Unit", "Metric Value")
 _MEAN, _LEAST, _MOST = "Average", "Minimum", "Maximum"
 OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
@@ -30,7 +30,7 @@ _LAUNCH_CELLS = (
     "CC",
     "Invocations",
 )
-#: Columns that say which launch a row is of; the NVTX ones are told by their ends.
+#: Columns that say which launch a row is of; the NVTX ones are identified by their ends.
 _LAUNCH_COLUMNS = (*_LAUNCH_CELLS, *OTHER_ARGS)
 
 #: The header of a page; another program that wrote it again may have put other marks between.
@@ -87,14 +87,14 @@ class _Header:
 
     @property
     def first_metric(self) -> int:
-        """Where the metrics of a raw page begin that ends with them, as ncu writes it; else 0."""
+        """Where the metrics of a raw page begin if it ends with them, as ncu writes it; else 0."""
         places = [place for _, place in self.metrics]
         first = self.width - len(places)
         is_plain = self.is_quoted and places == list(range(first, self.width))
         return first if is_plain and "ID" in self.places else 0
 
     def pick(self, cells: Sequence[str]) -> Sequence[str]:
-        """What `_launch` takes, out of a row with an empty cell behind it."""
+        """What `_launch` takes, out of a row with an empty cell after it."""
         return [cells[place] for place in self.launch_places]
 
     @property
@@ -114,13 +114,13 @@ class _Header:
 
 @dataclass(slots=True)
 class CsvPage:
-    """Reads lines that look like CSV; what else there is on them goes to `on_text`."""
+    """Reads lines that look like CSV; other text on them goes to `on_text`."""
 
     sink: Sink
     report: Report
     on_text: Callable[[int, bytes], None]
     header: _Header | None = None
-    is_last_line: bool = False  # the one at hand, which has no line feed
+    is_last_line: bool = False  # the current line, which has no line feed
     pages: set[str] = field(default_factory=set)  # details, raw: those whose header was met
     units: Sequence[str] | None = None
     _open: list[bytes] = field(default_factory=list)
@@ -137,7 +137,7 @@ class CsvPage:
     _has_gpus: bool = False  # rows of the table of devices may follow
 
     def begin_block(self) -> None:
-        """Forget numbers of metrics that hold no more."""
+        """Forget numbers of metrics that are no longer valid."""
         if self._generation != self.sink.generation:
             self._generation = self.sink.generation
             self._keys.clear()
@@ -180,7 +180,7 @@ class CsvPage:
         return True
 
     def feed(self, place: int, line: bytes) -> bool:
-        """Take a line that is CSV, or goes on with a row; False where it is something else."""
+        """Take a line that is CSV, or goes on with a row; False if it is something else."""
         if self._open:
             return self._feed_open(place, line)
         if self._feed_header(place, line):
@@ -225,7 +225,7 @@ class CsvPage:
         return _REST.match(line) if self._cells else None
 
     def finish(self) -> None:
-        """Nothing follows: a row that is open was cut."""
+        """End of input: a row that is open was truncated."""
         self._give_up()
         self._give_up_cells()
 
@@ -244,13 +244,13 @@ class CsvPage:
         return True
 
     def _give_up(self) -> None:
-        """The row that is open was cut; what was treated as its other lines are lines."""
+        """The row that is open was truncated; what was treated as its other lines are lines."""
         if not self._open:
             return
         place, lines, self._open = self._open_at, self._open, []
         self._tell_damage(place, len(lines[0]), "is truncated")
         for line in lines:
-            if line is not lines[0] or b"==" in line:  # the row itself is told
+            if line is not lines[0] or b"==" in line:  # the row itself is reported
                 self._take_text(place, line)
             place += len(line) + 1
 
@@ -317,7 +317,7 @@ class CsvPage:
             self._cells_at = place + len(row), 0
 
     def _give_up_cells(self) -> None:
-        """The cells at hand are no whole row."""
+        """Skip the current cells: they are not a whole row."""
         if self._cells:
             assert self.header is not None
             is_short = len(self._cells) < self.header.width
@@ -413,7 +413,7 @@ class CsvPage:
         return True
 
     def _look_for_repeat(self, place: int, launch: int) -> None:
-        """Tell where the rows of a launch do not stand together, as ncu writes them."""
+        """Report rows of a launch that are not adjacent, as ncu writes them."""
         if launch in self._seen:
             self.report.tell(
                 "split_launch",
@@ -427,7 +427,7 @@ class CsvPage:
             self._seen.add(launch)
 
     def _remember(self, row: bytes, get: Callable[[str], str], key: int) -> None:
-        """Let rows like this one take the short way."""
+        """Let rows like this one take the fast path."""
         if not row.startswith(self._prefix) or self.header is None:
             return
         texts = [get(name) for name in self.header.details[:-1]]
@@ -513,8 +513,7 @@ def _split(text: bytes, delimiter: str) -> list[str]:
 def _has_cells_before(line: bytes, start: int) -> bool:
     """Whether what stands before the column ID are columns too, such as the row numbers of pandas.
 
-    A program's own output may stand there as well; but who writes without quotes writes no rows of
-    another program.
+    A program's own output may be there as well, but not in a file written without quotes.
     """
     before = line[:start]
     if line[start : start + 1] == b'"':
@@ -523,7 +522,7 @@ def _has_cells_before(line: bytes, start: int) -> bool:
 
 
 def _header(line: bytes, delimiter: str) -> _Header | None:
-    """The columns of a page; None where the line is no header of one."""
+    """The columns of a page; None if the line is not a header of one."""
     is_quoted = line.startswith(b'"') and delimiter == ","
     if is_quoted and (match := _QUOTED_ROW.match(line)):
         line = line[: match.end()]
@@ -601,7 +600,7 @@ def number(text: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def sizes(text: str) -> tuple[int, ...] | None:
-    """``(256, 1, 1)`` as numbers; None where it is none, or the launch failed (all zero)."""
+    """``(256, 1, 1)`` as numbers; None if it is none, or the launch failed (all zero)."""
     numbers = [number(part) for part in text.strip().strip("()").split(",")]
     if len(numbers) != 3 or None in numbers or not all(numbers):
         return None

@@ -57,19 +57,19 @@ def looks_like_it(text: str) -> bool:
 class TextPage:
     """Reads the lines of text pages; launches are counted as ncu numbers them.
 
-    Whatever else stands between two lines of a page, the page goes on after it.
+    A page continues after any other lines in it.
     """
 
     sink: Sink
     report: Report
     launch_count: int = 0
     is_orphan: bool = False
-    is_last_line: bool = False  # the one at hand, which has no line feed
+    is_last_line: bool = False  # the current line, which has no line feed
     summary: TextSummary = field(init=False)
     _process: tuple[int | None, str, str] = (None, "", "")
     _has_launch: bool = False
     _current: Launch | None = None
-    _ranges_name: str = ""  # of the lines at hand that tell NVTX ranges
+    _ranges_name: str = ""  # of the current lines that tell NVTX ranges
     _section: str | None = None
     _spans: Sequence[tuple[int, int]] = ()
     _row_count: int = 0
@@ -80,15 +80,15 @@ class TextPage:
     _name_at: int = 0
 
     def __post_init__(self) -> None:
-        """Have a summary read by what knows its layout."""
+        """Read summaries, too."""
         self.summary = TextSummary(self.sink)
 
     def feed(self, place: int, line: bytes) -> bool:
-        """Take a line; False where it is of no text page."""
+        """Take a line; False if it is of no text page."""
         if not line.startswith((b"  ", b"[", b"\t")) and b", Context " not in line:
             self._keep_for_name(place, line)
             return False
-        # without blanks at its end: patterns that skip them there take squared time on many
+        # without trailing blanks: patterns that skip many of them take quadratic time
         text = line.decode("utf-8", "replace").rstrip()
         if text.startswith("\t"):  # a table below a table
             text = "    " + text[1:].lstrip()
@@ -111,7 +111,7 @@ class TextPage:
         return is_ours
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """End of input."""
         is_open = self._spans or (self.summary.has_table and self.summary.has_end)
         if is_open or (self._rule_kind and self.is_last_line):
             self.report.tell(
@@ -175,7 +175,7 @@ class TextPage:
             self._name = []
 
     def _leave(self) -> None:
-        """What was at hand is over."""
+        """End the current section and rule."""
         self._end_rule()
         self._spans, self._section, self._ranges_name = (), None, ""
 
@@ -313,12 +313,12 @@ class TextPage:
 
 
 def _spans(dashes: str) -> list[tuple[int, int]]:
-    """Where the columns lie, by the runs of dashes below an indent of four."""
+    """Where the columns are, by the runs of dashes after an indent of four."""
     return [(match.start() + 4, match.end() + 4) for match in re.finditer("-+", dashes)]
 
 
 def _cells(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, str, str] | None:
-    """Name, unit and value of a row; None where the line is no row of the table."""
+    """Name, unit and value of a row; None if the line is not a row of the table."""
     if not text.startswith("    ") or text[4:5] in ("", " ", "\t"):
         return None
     (_, name_end), (unit_start, unit_end), (value_start, _) = spans

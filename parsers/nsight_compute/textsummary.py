@@ -48,7 +48,7 @@ class TextSummary:
     _row_count: int = 0
 
     def feed(self, place: int, text: str, process: Process) -> bool:
-        """Take a line without blanks at its end; False where it is of no summary."""
+        """Take a line without blanks at its end; False if it is of no summary."""
         if launch := _NEW.fullmatch(text) or _OLD.fullmatch(text):
             self._begin(place, launch.groupdict(), process)
             return True
@@ -104,7 +104,7 @@ class TextSummary:
         return True
 
     def _cells(self, text: str) -> list[str] | None:
-        """Name, unit, minimum, maximum and mean of a row; None where the line is none."""
+        """Name, unit, minimum, maximum and mean of a row; None if the line is none."""
         spans = self._spans
         if not text.startswith("    ") or text[spans[0][0] : spans[0][0] + 1].strip() == "":
             return None

@@ -1,4 +1,4 @@
-"""What is told of a file that nvprof wrote: damage, loss, oddities."""
+"""What is reported about a file that nvprof wrote: damage, loss, oddities."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def early_end(last: TextLine | None, *, awaits_footnote: bool) -> Issue | None:
 
 
 def rounded_times(step_ns: Decimal) -> Issue:
-    """To how many ns start times are rounded."""
+    """Start times are rounded to this many ns."""
     return Issue(
         "rounded_times",
         "info",
@@ -124,7 +124,7 @@ def rounded_times(step_ns: Decimal) -> Issue:
 
 
 def cut_device(text: str, offset: int) -> Issue:
-    """A device whose number is cut off."""
+    """A device whose number is truncated."""
     return Issue(
         "cut_device_name",
         "info",

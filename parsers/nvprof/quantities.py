@@ -79,12 +79,12 @@ def real(number: Decimal | None) -> float | None:
 
 
 def whole(number: Decimal | None) -> int | None:
-    """The nearest integer; None where int64 cannot hold it."""
+    """The nearest integer; None if int64 cannot hold it."""
     return None if number is None else rounded(number)
 
 
 def count(text: str) -> int:
-    """A cell that counts something; raises DamagedRow where it is no whole number."""
+    """A count in a cell; raises DamagedRow if it is not a whole number."""
     if not re.fullmatch(r"\d{1,18}", text):
         raise DamagedRow
     return int(text)
@@ -92,7 +92,7 @@ def count(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def integer(text: str) -> int | None:
-    """The whole number that a cell is; None where it is none."""
+    """The whole number that a cell is; None if it is none."""
     return int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
 
 

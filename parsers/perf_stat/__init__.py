@@ -139,7 +139,7 @@ _Reader = CsvReader | JsonReader | TextReader
 
 
 class _PerfLines:
-    """One source being read: each line goes to the reader that knows it."""
+    """One source being read: each line goes to the reader for its layout."""
 
     def __init__(self, source: Source, report: Report, sink: CounterSink) -> None:
         self._source = source
@@ -169,7 +169,7 @@ class _PerfLines:
             start += len(lines)
 
     def _take(self, place: int, lines: list[bytes], is_open: bool) -> int:
-        """Read lines, the first of which is at `place`: known ones at once. Where they end."""
+        """Read lines from `place` on, known ones at once; returns where they end."""
         reader = self._reader_of_known()
         found = reader.known.find(lines) if reader is not None and not is_open else None
         self._lines_at_once = _FEW_LINES if found is None else _MANY_LINES
@@ -187,7 +187,7 @@ class _PerfLines:
         return place
 
     def _reader_of_known(self) -> _Reader | None:
-        """The reader whose known lines no other would be asked for."""
+        """The reader whose known lines no other reader would read first."""
         if self._is_csv:
             return self.csv
         return None if self._latest is self.text and not self.text.is_plain else self._latest
@@ -211,13 +211,13 @@ class _PerfLines:
         return self.csv.separator is not None and not self.text.is_in_block
 
     def _readers(self) -> tuple[_Reader, ...]:
-        """Who may know a line, the likeliest first."""
+        """The readers for a line, the likeliest first."""
         if self._is_csv:
             return self.csv, self.text, self.json
         return self.json, self.text, self.csv
 
     def _other(self, place: int, line: bytes, text: str) -> None:
-        """A line that is none of perf's, or a damaged one."""
+        """A line that perf did not write, or a damaged one."""
         if has_two_commas(text):
             raise FormatError(
                 f"{self._source.path}: the comma is both decimal mark and field separator, so "
@@ -273,7 +273,7 @@ class _PerfLines:
         return self.text.is_in_block and (start.isdigit() or start == "<")
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """End of input."""
         self.csv.finish()
         self._measurements.finish()
         if self._is_cut:
@@ -286,7 +286,7 @@ class _PerfLines:
             )
 
     def facts(self) -> dict[str, Any]:
-        """What the file says of itself."""
+        """Facts about the file."""
         return {
             "profiler_name": "perf stat",
             "recording_kind": "counters",
@@ -303,7 +303,7 @@ def _plain(line: str) -> str:
 
 
 def _notation(source: Source) -> Notation:
-    """The notation of the numbers; FormatError where no cell tells and it matters."""
+    """The notation of the numbers; FormatError if no cell tells and it matters."""
     unheard = Report()
     sink = CounterEvidenceSink()
     reading = _PerfLines(source, unheard, sink)

@@ -19,10 +19,10 @@ from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_
 from tracekit.spelling import Spelling
 
 BATCH_ROWS = 8192
-#: Beyond so many different series they are forgotten between blocks: a file may be hostile.
+#: Past this many different series they are forgotten between blocks: a file may be hostile.
 _MOST_SERIES = 1 << 18
 _MOST_METRICS = 64  # of one event
-#: What text leaves out: the share of an event that ran whenever it was enabled, and no spread.
+#: What text omits: the share of an event that ran whenever it was enabled, and no spread.
 ALWAYS, NEVER = "100", "0"
 _STATUS = {
     "<not counted>": "not_counted",
@@ -81,7 +81,7 @@ Row = tuple[int, str, str | None, str | None, str | None]
 
 
 class CounterSink:
-    """Takes rows as they are read. Row 0 is the first that is not forgotten yet."""
+    """Takes rows as they are read. Row 0 is the first that is still kept."""
 
     def __init__(self) -> None:
         self.series: list[CounterSeries] = []
@@ -143,7 +143,7 @@ class CounterSink:
         self._rows.append((series, value, percent, running, noise))
 
     def amend(self, percent: str | None, noise: str | None, *, is_told: bool = False) -> bool:
-        """Give the last event what stands in a line behind it; False where it says another.
+        """Add what a later line says to the last event; False if it contradicts the event.
 
         `is_told`: the line has metrics too, and may say again what is known.
         """
@@ -199,7 +199,7 @@ class CounterSink:
         self._tables, self._table_rows, self._rows = [], 0, kept
 
     def _unfinished(self) -> list[Row]:
-        """The last event and its metrics: what is behind it may still come."""
+        """The last event and its metrics: what is after it may still come."""
         at = self._last_event()
         start = None if at is None else self._table_rows + at
         if start is None or start < max(self._moments[-1][0], self._places[-1][0]):
@@ -231,7 +231,7 @@ class CounterEvidenceSink(CounterSink):
 
 
 class CounterAssembler(CounterSink):
-    """Makes batches of the rows; numbers are in `notation`."""
+    """Makes batches of the rows, whose numbers are in `notation`."""
 
     def __init__(self, report: Report, notation: Notation) -> None:
         super().__init__()
@@ -312,7 +312,7 @@ class CounterAssembler(CounterSink):
                 )
 
     def _numbers(self, cells: pa.Array, powers: Ints | None = None) -> Floats:
-        """The values of `cells` times powers of ten; the most are digits, which are quick."""
+        """The values of `cells` times powers of ten; most are digits, which are quick."""
         is_simple = np.asarray(pc.fill_null(pc.ascii_is_decimal(cells), False))
         if powers is not None:
             is_simple &= powers == 0
@@ -388,7 +388,7 @@ class _SeriesColumns:
     are_cut: npt.NDArray[np.bool_]
 
     def and_(self, other: _SeriesColumns) -> _SeriesColumns:
-        """These, and others behind them."""
+        """These, and others after them."""
         return _SeriesColumns(
             {n: pa.concat_arrays([c, other.columns[n]]) for n, c in self.columns.items()},
             np.append(self.powers, other.powers),

@@ -62,7 +62,7 @@ _USUAL_SEPARATORS = (",", ";", "|", "\t", ":", "@", "!", "#", "^", "~", "&", "$"
 
 @dataclass(frozen=True, slots=True)
 class CsvPlaces:
-    """Where in the fields of a line what stands; None: it is not there."""
+    """Places of the fields of a line; None if it does not have the field."""
 
     time: int | None
     scope: int | None
@@ -74,7 +74,7 @@ class CsvPlaces:
     error: int | None
     run: int | None
     share: int | None
-    metrics: tuple[int, ...]  # of values; each name is behind its value
+    metrics: tuple[int, ...]  # of values; each name is after its value
 
 
 def separators_in(line: str) -> list[str]:
@@ -102,7 +102,7 @@ def has_two_commas(line: str) -> bool:
 
 
 def line_of(fields: list[str], sep: str) -> CsvPlaces | None:
-    """What stands where in a line with a value; None where it is no such line."""
+    """The places in a line with a value; None if it is not such a line."""
     at = 0
     time = scope = cpus = None
     count = len(fields)
@@ -183,9 +183,9 @@ Rest = tuple[int | None, int | None, int | None, tuple[int, ...]]
 
 
 def _rest(fields: list[str], at: int) -> Rest | None:
-    """Error, running time and metrics from field `at` on; None where something else stands there.
+    """Error, running time and metrics from field `at` on; None if something else stands there.
 
-    The sign tells the error, not its place: manuals have it behind the share, perf before.
+    The sign tells the error, not its place: manuals have it after the share, perf before.
     """
     error = run = share = None
     count = len(fields)
@@ -200,7 +200,7 @@ def _rest(fields: list[str], at: int) -> Rest | None:
 
 
 def _pairs(fields: list[str], at: int) -> tuple[int, ...] | None:
-    """Where values of metrics stand, each with its name behind it; both may be blank."""
+    """Where values of metrics stand, each with its name after it; both may be blank."""
     for place in range(at, len(fields) - 1, 2):
         value, name = fields[place], fields[place + 1]
         if not _METRIC_VALUE.fullmatch(value) or _REAL.fullmatch(name) or (value and not name):
@@ -259,7 +259,7 @@ class CsvReader(LineReader):
         self._last = series
 
     def feed(self, text: str) -> bool:
-        """Read any line; False where it is none of ``-x``."""
+        """Read any line; False if it is none of ``-x``."""
         sep = self.separator or separator_of(text)
         if sep is None or sep not in text:
             return self._table(text)
@@ -312,7 +312,7 @@ class CsvReader(LineReader):
             sink.add(metric, fields[at])
 
     def finish(self) -> None:
-        """Nothing follows: tell rows that end before those of the same file do."""
+        """End of input: report rows that are shorter than others."""
         most = tuple(map(any, zip(*self._shapes, strict=True)))
         count = sum(count for shape, count in self._shapes.items() if shape != most)
         if count:

@@ -1,7 +1,7 @@
 """The lines of ``perf stat -j``: an object each; also those that are not valid JSON.
 
-Linux 6.0 and 6.1 leave out commas and braces where there are several metrics, write names
-unescaped, and numbers in the locale (``100,00``): what can be read is read, and told.
+Linux 6.0 and 6.1 omit commas and braces where there are several metrics, write names
+unescaped, and numbers in the locale (``100,00``): what can be read is read, and reported.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class JsonReader(LineReader):
         sink.caches.append(self._known)
 
     def feed(self, text: str) -> bool:
-        """Read a line; False where nothing in it can be used."""
+        """Read a line; False if nothing in it can be used."""
         line = text.strip()
         if not looks_like_it(line):
             return False
@@ -98,7 +98,7 @@ class JsonReader(LineReader):
     def _take(self, pairs: Pairs) -> tuple[int, ...] | None:
         """The series of the event and metrics of a line that others may be like; () if none may.
 
-        None where nothing in it can be used.
+        None if nothing in it can be used.
         """
         says = dict(reversed(pairs))  # the first of each
         if ("counter-value" in says) != ("event" in says):
@@ -230,7 +230,7 @@ def _fields(lines: pa.Array) -> pa.Array:
 
 
 def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> FieldLayout:
-    """Where lines like this one have their cells; marks around a number have to be the same."""
+    """Where lines like this one have their cells; marks around a number must be the same."""
 
     def cell(found: re.Match[str] | None, pattern: str) -> FieldCell | None:
         if found is None:

@@ -1,8 +1,8 @@
-"""Lines that are like ones before them but for their numbers, many at a time.
+"""Lines that differ from earlier ones only in their numbers, read many at a time.
 
 A line is cut into fields. Some are cells: the time, the value, how long it ran, metrics. Lines
-whose other fields are equal are of one series; which, the reader of a format finds out once and
-has it learned here. What is not known, or has a cell that is not a plain number, is left to it.
+whose other fields are equal belong to one series. The reader of a format determines the series
+once and stores it here. Unknown lines, and cells that are not plain numbers, are left to it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from tracekit.schema import TEXT
 
 Flags = npt.NDArray[np.bool_]
 
-#: A metric without a name has no row: its cell has to be blank, or may hold anything.
+#: A metric without a name has no row: its cell must be blank, or may hold anything.
 BLANK, IGNORED = -1, -2
-#: What a line has that none is learned to be like.
+#: The series of a line that is like no learned one.
 UNKNOWN = -3
 #: A plain number. (Patterns here mean the same to Python and to RE2.)
 NUMBER = r"\d+(?:[.,]\d+)?"
@@ -37,9 +37,9 @@ _JOINT = "\n"  # in no line
 _NO_TIME = -1
 _MOST_ROWS = 1 << 20  # of one line
 _NOWHERE = 1 << 62
-_MANY = 64  # lines; fewer are quicker one by one
+_MANY = 64  # lines; fewer are quicker one at a time
 _TIME = re.compile(r" *\d{1,9}[.,]\d{1,9}", re.ASCII)
-#: Beyond so many different lines they are forgotten: a file may be hostile.
+#: Past this many different lines they are forgotten: a file may be hostile.
 _MOST_LINES, _MOST_LAYOUTS = 1 << 18, 32
 
 
@@ -67,7 +67,7 @@ class FieldCell:
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """Which fields of a line are cells. A time has up to nine decimals behind a point."""
+    """Which fields of a line are cells. A time has up to nine decimals after a point."""
 
     value: FieldCell
     time: FieldCell | None = None
@@ -106,8 +106,8 @@ class LearnedRows:
 
     rows: pa.Table
     starts: Ints
-    times: Ints  # _NO_TIME where there is none
-    ends: list[int]  # for each line the first from there on that is not known
+    times: Ints  # _NO_TIME if there is none
+    ends: list[int]  # for each line the first from there on that is unknown
 
     @cached_property
     def by_line(self) -> list[tuple[int, list[Row]]]:
@@ -149,7 +149,7 @@ class LearnedLines:
     # -- finding ------------------------------------------------------------------------------
 
     def find(self, lines: list[bytes]) -> LearnedRows | None:
-        """What is known of `lines`; None where it is nothing."""
+        """What is known of `lines`; None if it is nothing."""
         if not self._alike:
             return None
         try:
@@ -209,7 +209,7 @@ class LearnedLines:
             yield _part(lines, number, series, is_known & (series[:, number] >= 0), cells)
 
     def _series(self, alike: _Alike, values: pa.Array, starts: Ints) -> Ints:
-        """For each line the series of its event and metrics; UNKNOWN where it was not learned."""
+        """For each line the series of its event and metrics; UNKNOWN if it was not learned."""
         fixed = [values.take(pa.array(starts + at)) for at in alike.fixed]
         coded = pc.binary_join_element_wise(*fixed, _JOINT).dictionary_encode()
         unknown = (UNKNOWN,) * (1 + len(alike.layout.metrics))
@@ -229,7 +229,7 @@ class LearnedLines:
         return self._take_calm(found, start, end)
 
     def _take_calm(self, found: LearnedRows, start: int, end: int) -> int:
-        """Rows of the measurement at hand, whose intervals follow each other."""
+        """Rows of the current measurement, whose intervals follow each other."""
         first, last = found.starts[start], found.starts[end]
         rows, starts = found.rows.slice(first, last - first), found.starts[start:end] - first
         times = found.times[start:end]
@@ -309,7 +309,7 @@ class LineReader:
 
 @lru_cache(maxsize=64)
 def ns_of(text: str) -> int:
-    """A time in seconds, with up to nine decimals behind a point or comma, in ns."""
+    """A time in seconds, with up to nine decimals after a point or comma, in ns."""
     seconds, _, decimals = text.strip().replace(",", ".").partition(".")
     return int(seconds) * 10**9 + int(decimals.ljust(9, "0"))
 
@@ -323,7 +323,7 @@ def _part(lines: Ints, number: int, series: Ints, is_row: Flags, *cells: pa.Arra
 
 
 def _found(parts: list[_Part], times: Ints) -> LearnedRows | None:
-    """The rows in their order in the file; None where there are none."""
+    """The rows in their order in the file; None if there are none."""
     places = np.concatenate([part.places for part in parts])
     rows = pa.concat_tables([part.rows for part in parts])
     if np.any(places[1:] <= places[:-1]) or places[-1] == _NOWHERE:

@@ -1,4 +1,4 @@
-"""Tells the measurements of a file apart, and keeps what each says of itself."""
+"""Separates the measurements of a file, and keeps what each says about itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Of = tuple[str | None, str | None, str | None]
 
 @dataclass(slots=True)
 class _Open:
-    """The measurement at hand."""
+    """The current measurement."""
 
     place: int
     is_text: bool = False
@@ -42,7 +42,7 @@ class _Open:
     last: CounterSeries | None = None
     interval_ns: int | None = None
     interval_count: int = 0
-    line_count: int = 0  # of events in the interval at hand
+    line_count: int = 0  # of events in the current interval
     most_lines: int = 0  # of an interval before
     uneven_count: int = 0  # intervals with fewer
     has_repeats: bool = False
@@ -60,7 +60,7 @@ class Measurements:
         self._sink = sink
         self._report = report
         self._open: _Open | None = None
-        #: Series that the measurement at hand has.
+        #: Series that the current measurement has.
         self.noted: dict[int, None] = {}
         sink.caches.append(self.noted)
         self._count = 0
@@ -102,7 +102,7 @@ class Measurements:
         self._sink.begin(Moment(self._count - 1))
 
     def is_within(self, time_ns: int) -> bool:
-        """Whether an interval that ends then is of the measurement at hand, as rows are now."""
+        """Whether an interval that ends then is of the current measurement, as rows are now."""
         at = self._open
         is_now = self._sink.moment.interval_index is not None
         return at is not None and is_now and time_ns >= (at.interval_ns or 0)
@@ -154,7 +154,7 @@ class Measurements:
     # -- what it says -------------------------------------------------------------------------
 
     def met(self, count: int) -> None:
-        """So many lines of events are of the interval at hand."""
+        """The current interval has this many more lines of events."""
         if self._open is not None:
             self._open.line_count += count
 
@@ -260,7 +260,7 @@ class Measurements:
             at.says["dur_stddev_ns"] = _error_ns(None, noise, ns, self.notation)
 
     def footer(self, kind: str, seconds: str, error: str | None, noise: str | None) -> bool:
-        """A time below a block: a row, and a column of the measurement. False where none is open.
+        """A time below a block: a row, and a column of the measurement. False if none is open.
 
         `error` is the standard error in seconds, `noise` the same in percent of the time.
         """
@@ -286,7 +286,7 @@ class Measurements:
     # -- where it ends ------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """The measurement at hand is over."""
+        """The current measurement is over."""
         at, self._open = self._open, None
         self.noted.clear()
         if at is None:
@@ -343,7 +343,7 @@ class Measurements:
 
 
 def _contradicts(at: _Open, row: dict[str, Any]) -> bool:
-    """Whether a clock says something else than the elapsed time and perf, or the CPUs there."""
+    """Whether a clock contradicts the elapsed time, perf's own value or the number of CPUs."""
     if not row["dur_ns"]:
         return any(at.clocks.values())
     cpus = {of: ns / row["dur_ns"] for of, ns in at.clocks.items()}

@@ -1,4 +1,4 @@
-"""Names of events that are known, to tell a row of perf's, and a name that is cut."""
+"""Known event names, to recognize perf's rows and truncated names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_known(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def whole_of_cut(key: str) -> str | None:
-    """The event that a name may be the beginning of; None where it is whole, or not known."""
+    """The event that a name may be the beginning of; None if it is whole, or unknown."""
     names = _names()
     if not key or is_known(key):
         return None

@@ -68,13 +68,13 @@ _VALUES = re.compile(
     rf"(?P<values>(?:[+-]?[\d.,]+%?|-?nan%?)(?:[ \t]+(?:[+-]?[\d.,]+%?|-?nan%?))*)?\s*"
 )
 _METRIC = re.compile(rf"\s*({_SIGNED}|-?nan|-?inf)(%)?(?:\s+(%)?\s*(\S.*?)\s*|\s*)")
-#: What is left of a metric that is cut: nothing, or a number up to its decimals.
+#: What is left of a metric that is truncated: nothing, or a number up to its decimals.
 _STUMP = re.compile(rf"\s*(?:{_SIGNED}[.,])?\s*")
-#: Lines without a word, or with a count, are no names of columns.
+#: Lines without a word, or with a count, are not names of columns.
 _NO_HEADER = re.compile(r"\d{3}|[#<]|^\s*\d|^(?!.*[A-Za-z]{2})")
 _EVENT = re.compile(r"[A-Za-z_%][^\x00-\x1f\s]*")
 _WORDS = re.compile(r"raw 0x[0-9a-f]+(?::\w+)?|unknown tracepoint|unknown attr type: \d+")
-#: Two blanks, and behind them what begins with a digit: no metric is called so.
+#: Two blanks, and after them what begins with a digit: no metric is called so.
 _JOINED = re.compile(r"\s{2,}(?:\S+\s+)*?(?:[\d<]|CPU\d|S\d)")
 _SHOWN = 80
 _NO_UNIT = 6  # blanks between a value and an event where there is no unit
@@ -96,7 +96,7 @@ _ASCII_CUT = re.compile(_CUT, re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """What stands behind the event of a line."""
+    """What follows the event of a line."""
 
     notes: tuple[str, ...]
     error: str | None
@@ -127,7 +127,7 @@ class TextReader(LineReader):
 
     @property
     def is_plain(self) -> bool:
-        """Whether a line says the same wherever it stands."""
+        """Whether a line says the same wherever it is."""
         return self._title is None and not self._has_repeats
 
     @property
@@ -136,7 +136,7 @@ class TextReader(LineReader):
         return self._title is not None
 
     def feed(self, text: str) -> bool:
-        """Read a line; False where it is none of perf's."""
+        """Read a line; False if it is none of perf's."""
         if self._title is not None or ("Performance" in text and TITLE.match(text)):
             return self._in_title(text)
         if len(text) > _MOST_LINE:
@@ -219,7 +219,7 @@ class TextReader(LineReader):
         self.row_count += 1
         return True
 
-    # -- an event and what stands behind it ---------------------------------------------------
+    # -- an event and what follows it ---------------------------------------------------
 
     def _row(self, text: str) -> bool:
         head, tail = _parts(text)
@@ -239,7 +239,7 @@ class TextReader(LineReader):
         is_counted = not found["value"].startswith("<")
         error = tail.error
         if error is None and self._has_repeats and is_counted:
-            error = NEVER  # perf leaves out what is zero
+            error = NEVER  # perf omits what is zero
         share = tail.share or ALWAYS
         number = self._sink.number_of(series)
         self._measurements.counted(number, found["value"], error)
@@ -252,7 +252,7 @@ class TextReader(LineReader):
         return True
 
     def _learn(self, text: str, found: re.Match[str], tail: _Tail, series: tuple[int, ...]) -> None:
-        """Let lines be known that differ in their numbers only, where it is clear which is what."""
+        """Learn lines that differ only in their numbers, if it is clear which number is which."""
         fields = _ASCII_CUT.sub(_MARKED, text).split(_MARK)
         numbers = [note[1] for note in map(_METRIC.fullmatch, tail.notes) if note]
         said = (found["time"], found["cpus"], found["value"], *numbers, tail.share)
@@ -299,7 +299,7 @@ class TextReader(LineReader):
         share: str | None = None,
         **place: Any,
     ) -> list[int]:
-        """The metrics among what stands behind hash signs; the rest are remarks of an author."""
+        """The metrics among what follows hash signs; the rest are remarks of an author."""
         numbers = []
         for note in notes:
             found = _METRIC.fullmatch(note)
@@ -322,7 +322,7 @@ class TextReader(LineReader):
     def _more(self, text: str) -> bool:
         """More metrics of the event before, or those of a group of metrics.
 
-        perf puts how long the event ran, and its spread, behind the last of its metrics.
+        perf puts how long the event ran, and its spread, after the last of its metrics.
         """
         head, tail = _parts(text)
         has_any = tail.notes or tail.share is not None or tail.error is not None
@@ -421,7 +421,7 @@ def _says(found: re.Match[str]) -> dict[str, Any]:
 
 
 def _parts(text: str) -> tuple[str, _Tail]:
-    """A line up to its first hash sign, and what stands behind."""
+    """A line up to its first hash sign, and what follows."""
     share = error = None
     text = text.rstrip()
     for _ in range(2 if text.endswith((")", "]")) else 0):
@@ -434,14 +434,14 @@ def _parts(text: str) -> tuple[str, _Tail]:
 
 
 def _is_of_perf(found: re.Match[str], unit: str | None, name: str, cgroup: str | None) -> bool:
-    """Whether a line is a row of perf's wherever it stands: in its columns, an event of its own."""
+    """Whether a line is a row of perf's wherever it is: its columns fit, its event is known."""
     is_set = found[0].startswith("   ") and (unit in KNOWN_UNITS or len(found["gap"]) == _NO_UNIT)
     return is_set and cgroup is None and is_known(spelling_of(name).key)
 
 
 @lru_cache(maxsize=4096)
 def _event(rest: str, width: int, gap: str) -> tuple[str | None, str, str | None] | None:
-    """Unit, event and cgroup; None where it is something else.
+    """Unit, event and cgroup; None if it is something else.
 
     perf leaves one blank before a unit, and more where there is none.
     """

@@ -1,8 +1,8 @@
 """What a column is: a label (what was set), a metric (what was measured), or a status.
 
-Its name tells, then its values: words and whole numbers are set, numbers with a fraction are
-measured. Where labels are packed into one column every other column of numbers is a metric. What
-the user says (``--columns``) counts before all of it.
+Its name decides, then its values: words and whole numbers are set, numbers with a fraction are
+measured. If labels are packed into one column, every other column of numbers is a metric. What the
+user says (``--columns``) takes precedence.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ _LOOKED_AT = 1000
 class TableRows:
     """One table being read; its first row is the `next_row`-th of the file.
 
-    ``given`` is what the user says of columns, ``said`` that of those the table has; ``roles`` what
-    each is treated as, ``known`` the same with the labels that were packed.
+    ``given`` is what the user says about columns, ``said`` the part about columns of this table;
+    ``roles`` is what each column is treated as, ``known`` the same with unpacked labels.
     """
 
     report: Report

@@ -1,4 +1,4 @@
-"""What xprof adds to a dump: costs of a GPU's instructions, steps and their parts, peaks."""
+"""What xprof adds to a dump: costs of GPU instructions, steps and their parts, peaks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _with_infeed(step: Step, is_seen: bool) -> Iterable[StepPart]:
 
 
 def wants(space: Space) -> bool:
-    """Whether xprof can know more of a dump: it has steps, or kernels of compiled programs."""
+    """Whether xprof can add to a dump: it has steps, or kernels of compiled programs."""
     has_programs = any(p.name == _HLO_PLANE and p.metadata for p in space.planes)
     for plane in space.planes:
         is_on_gpu = (device_of(plane.name) or ("",))[0] == "gpu"
@@ -50,7 +50,7 @@ def wants(space: Space) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """xprof's answer, in the terms of tables; empty where there is none."""
+    """xprof's answer in the terms of tables; empty if there is none."""
 
     answer: Answer | None = None
     costs: dict[tuple[int, str], OpCost] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """The compiled programs in a dump, for kernels that name only the graph that launched them.
 
 XLA captures stretches of a program as a command buffer (a CUDA or HIP graph), whose name its
-kernels then have for an instruction. What they are of is told by their own name: XLA names a
+kernels then have for an instruction. What they are of is identified by their own name: XLA names a
 kernel after the instruction it compiled, with ``_`` for other letters (``GetSanitizedUniqueName``,
 xla/service/gpu). Equal fusions share the kernel of the first. Field numbers: xla/service/hlo.proto
 (OpenXLA).
@@ -76,7 +76,7 @@ class Programs:
     def instruction_of(self, program_id: int | None, kernel_name: str) -> HloInstruction | None:
         """The instruction that a kernel is named after.
 
-        None where the program has none (a kernel of a library) or several of that name.
+        None if the program has none (a kernel of a library) or several of that name.
         """
         if program_id is None:
             return None

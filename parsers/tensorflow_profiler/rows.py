@@ -145,7 +145,7 @@ class PlaneRows:
         yield from self._some(events, rest, self._undescribed)
 
     def _undescribed(self, events: PlaneEvents) -> Batch:
-        """What a stream has without details: no kernel for sure, so no kernel."""
+        """Events of a stream without details: not certainly kernels, so not kernels."""
         cells = self._common(events)
         return self._slice(events, cells, "device", events.line.name)
 
@@ -253,7 +253,7 @@ class PlaneRows:
     # -- steps ----------------------------------------------------------------------------------
 
     def _step_numbers(self, events: PlaneEvents) -> list[int | None]:
-        """The number that a step is called by, else that of its group."""
+        """The number in the name of a step, else that of its group."""
         named = events.of_kind([step_number(name) for name in _names(events)], INT).to_pylist()
         groups = events.integers("group_id").to_pylist()
         return [group if name is None else name for name, group in zip(named, groups, strict=True)]

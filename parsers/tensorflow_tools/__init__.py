@@ -2,7 +2,7 @@
 
 One file a host and tool, beside what is now the only file, xplane.pb. Messages are those of
 github.com/openxla/xprof; docs/formats.md says what becomes of each. None of these files says what
-it is: they are told by their first fields or keys, and by texts and types of fields that fit.
+it is: they are recognized by their first fields or keys, and by texts and types of fields that fit.
 """
 
 from __future__ import annotations
@@ -304,7 +304,7 @@ def _content(source: Source, report: Report) -> bytes:
 
 
 def _batches(name: str, rows: Rows, report: Report) -> Iterator[Batch]:
-    """The rows by table; counts the events. FormatError where there is not one row."""
+    """The rows by table; counts the events. FormatError if there is not one row."""
     held: dict[str, list[dict[str, Any]]] = {}
     latest, is_empty = None, True
     for table, row in rows:

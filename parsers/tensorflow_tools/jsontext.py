@@ -1,4 +1,4 @@
-"""A JSON document read as far as it goes: one that is cut is closed after its last whole part."""
+"""A JSON document read as far as possible: a truncated one is closed after its last whole part."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LONGEST_WORD = 6
 
 
 def document(content: bytes, report: Report, name: str) -> dict[str, Any]:
-    """The object that `content` is; raises FormatError where there is none.
+    """The object that `content` is; raises FormatError if there is none.
 
-    What is behind the first error is left out, and told in `report`.
+    What is after the first error is omitted, and reported in `report`.
     """
     size = len(content)
     content = _as_utf8(content.removeprefix(_MARK), report)
@@ -68,7 +68,7 @@ def _object(root: Any, name: str) -> dict[str, Any]:
 
 
 def _tell(problem: str, place: int, size: int, report: Report) -> None:
-    """Say what is behind the first error: nothing, something else, or what cannot be read."""
+    """Say what is after the first error: nothing, something else, or what cannot be read."""
     code, what = "damaged_content", f"not JSON from there on ({problem})"
     if _TRAILING in problem:
         code, what = "trailing_content", "extra content after the JSON document"

@@ -1,4 +1,4 @@
-"""memory_profile.json: what a framework's allocators gave out and took back."""
+"""memory_profile.json: allocations and deallocations of a framework's allocators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIGNS = {"ALLOCATION": 1, "DEALLOCATION": -1, 1: 1, 2: -1}
 _NUMBERED = re.compile(r"(?:gpu|tpu)[_:]?(\d{1,4})(?!\d)", re.IGNORECASE)
 _MOST_SPECIAL = 1000
 _FEW_DIGITS = 10
-#: Of more snapshots than these the profiler keeps the largest of each of so many stretches
+#: Of more snapshots than these the profiler keeps the largest of each of this many stretches
 #: (XProf, xplane_to_memory_profile: SampleMemoryProfileTimeline).
 _SAMPLED_COUNT = 1000
 _FEW, _NAME_WIDTH = 4, 40
@@ -63,7 +63,7 @@ class _Allocators:
         return place
 
     def allocator(self, name: str, profile: dict[str, Any]) -> Iterator[TableRow]:
-        """The snapshots of one allocator; one that stands in both lists is one event."""
+        """The snapshots of one allocator; one that is in both lists is one event."""
         seen = set()
         for key in _SNAPSHOTS:
             snapshots = profile.get(key)

@@ -38,7 +38,7 @@ def kernel_stats(root: Decoded, report: Report) -> Iterator[TableRow]:
 
 
 def _extremes(one: Decoded, numbers: Numbers) -> Iterator[TableRow]:
-    """The mean, least and longest duration of a launch, as a counter of the kernel."""
+    """The mean, minimum and maximum duration of a launch, as a counter of the kernel."""
     least, most = one.get("min_duration_ns"), one.get("max_duration_ns")
     count, total = one.get("occurrences", 0), one.get("total_duration_ns", 0)
     if count and (least or most):
@@ -174,7 +174,7 @@ def _op_of_record(one: Decoded, numbers: Numbers, scale: Decimal) -> dict[str, A
     measured = one.get("measured_flop_rate")
     rate = one.get("model_flop_rate", measured)
     width = one.get("measured_memory_bw")
-    has_cost = rate is not None or width is not None  # a zero is left out of the file
+    has_cost = rate is not None or width is not None  # zeros are omitted from the file
     is_counted = any(name in one.values for name in ("flops", "flops_v2", "bytes_accessed"))
     normalized = numbers.whole(one.get("flops_v2", one.get("flops", 0))) if is_counted else None
     accessed = numbers.whole(one.get("bytes_accessed", 0)) if is_counted else None

@@ -40,7 +40,7 @@ _UNITS = {
 
 
 def as_json(value: Any) -> str | None:
-    """`value` as JSON; None where it is empty."""
+    """`value` as JSON; None if it is empty."""
     return msgspec.json.encode(value).decode() if value else None
 
 
@@ -56,7 +56,7 @@ def _number(value: Any) -> Decimal | None:
 
 @dataclass(slots=True)
 class Numbers:
-    """Reads numbers; what cannot be one of its column is NULL and told in `report`."""
+    """Reads numbers; what cannot be one of its column is NULL and reported in `report`."""
 
     report: Report
 
@@ -164,7 +164,7 @@ def device_kind(name: str | None) -> str | None:
 
 
 def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRow:
-    """A device; a name that is only its kind (GPU) is none."""
+    """A device; its kind alone (GPU) is not a name."""
     kind = device_kind(name)
     is_name = name and name.upper() not in ("GPU", "TPU", "CPU", "CPU_ONLY")
     return "device", {
@@ -178,7 +178,7 @@ def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRo
 
 
 def diagnostics(report: Report, found: Mapping[str, Any]) -> None:
-    """What the profiler itself complains of."""
+    """Problems that the profiler itself reports."""
     for kind in ("warning", "error"):
         texts = found.get(f"{kind}s")
         for text in texts if isinstance(texts, list) else ():

@@ -59,7 +59,7 @@ _BULK = frozenset(
 
 
 def input_pipeline(root: Decoded, decoder: Decoder, report: Report) -> Iterator[TableRow]:
-    """Steps with their parts, input operators, and the page's figures; the device it ran on."""
+    """Steps with their parts, input operators, and the page's values; the device it ran on."""
     if name := root.get("hardware_type"):
         yield device_row(name)
     yield from _input_rows(root, decoder, report)
@@ -88,7 +88,7 @@ def _figures_of(found: Decoded, numbers: Numbers, **more: Any) -> Iterator[Table
 
 
 def _summary(found: Decoded, name: str, unit: str, numbers: Numbers) -> Iterator[TableRow]:
-    """Average, standard deviation, least and most of something, as series of one counter."""
+    """Average, standard deviation, minimum and maximum of something, as series of one counter."""
     for series, value in found.values.items():
         more = {"event_name": name, "series_name": series}
         place = found.figures_offset_bytes
@@ -206,7 +206,7 @@ def _plain_name(name: str) -> str:
 
 
 def overview_page(root: Decoded, decoder: Decoder, report: Report) -> Iterator[TableRow]:
-    """What the page shows: the input analysis with its steps, figures, largest operators."""
+    """What the page shows: the input analysis with its steps, values, largest operators."""
     numbers = Numbers(report)
     environment = root.part("run_environment")
     hosts = [one.get("key") for one in environment.parts("hostnames")]
@@ -230,7 +230,7 @@ def overview_page(root: Decoded, decoder: Decoder, report: Report) -> Iterator[T
 
 
 def _share(one: Decoded, numbers: Numbers) -> dict[str, Any]:
-    """The share that one of the largest operators has of the device's time."""
+    """The share of device time of one of the largest operators."""
     value = one.get("self_time_fraction", 0.0)
     others = {k: v for k, v in one.values.items() if k not in ("name", "self_time_fraction")}
     return {

@@ -30,7 +30,7 @@ _MEASURED = re.compile(
     r"j|joules?|%)[)\]]?$"
 )
 _WHOLE = re.compile(r"[-+]?\d+")
-#: What stands where nothing was measured.
+#: What is where nothing was measured.
 _NO_FIGURES = frozenset(
     ("nan", "inf", "+inf", "-inf", "infinity", "-infinity", "na", "n/a", "null", "none", "-", "?")
 )
@@ -99,7 +99,7 @@ def unit_of(name: str) -> str | None:
 
 
 def numbers_of(texts: pa.Array) -> pa.Array:
-    """The finite number that each text is; NULL where it is none."""
+    """The finite number that each text is; NULL if it is none."""
     is_number = pc.fill_null(pc.match_substring_regex(texts, _NUMBERS), False)
     numbers = pc.if_else(is_number, texts, pa.scalar(None, TEXT)).cast(REAL)
     is_finite = pc.fill_null(pc.is_finite(numbers), False)
@@ -127,7 +127,7 @@ def tell_no_number(report: Report, name: str, odd: pa.Array) -> None:
 
 
 class Measured(NamedTuple):
-    """A metric's value, as it stands in the file, and its unit; None where it says none."""
+    """A metric's value, as it is in the file, and its unit; None if it says none."""
 
     value: Any
     unit: str | None = None

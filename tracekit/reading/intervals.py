@@ -1,4 +1,4 @@
-"""What is told of intervals and moments whose times are not usable."""
+"""What is reported about intervals and moments whose times are not usable."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Protobuf without its library: the fields of a message, and small messages by a table of fields.
 
 The encoding is described at protobuf.dev/programming-guides/encoding. A message is read as far
-as it goes: what cannot be read ends that message and no other, and is told as a WireError.
+as it goes: what cannot be read ends that message and no other, and is reported as a WireError.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WIRE_TYPES = {
 
 
 class WireField(NamedTuple):
-    """A field as it stands in the bytes: its value is in ``[start, end)``, of a varint in `bits`.
+    """A field as it is in the bytes: its value is in ``[start, end)``, of a varint in `bits`.
 
     `offset_bytes` is where its tag stands.
     """
@@ -63,7 +63,7 @@ class WireError(Exception):
 
 
 def varint(content: bytes, start: int, end: int) -> tuple[int, int]:
-    """The unsigned number at `start` and where it ends; raises WireError where there is none."""
+    """The unsigned number at `start` and where it ends; raises WireError if there is none."""
     value = shift = 0
     for place in range(start, min(end, start + _MOST_VARINT_BYTES)):
         byte = content[place]
@@ -77,7 +77,7 @@ def varint(content: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 def fields(content: bytes, start: int = 0, end: int | None = None) -> Iterator[WireField]:
-    """The fields of ``content[start:end]``; raises WireError where they end too early."""
+    """The fields of ``content[start:end]``; raises WireError if they end too early."""
     stop = len(content) if end is None else end
     place = start
     while place < stop:
@@ -160,7 +160,7 @@ class Decoded:
 
     `offset_bytes` is its place (of its tag; of the outermost message 0), `figures_offset_bytes`
     that of its first number. It ``is_broken`` where it could not be read to its end; `odd_count`
-    are fields of another wire type than they have to be.
+    are fields of the wrong wire type.
     """
 
     offset_bytes: int
@@ -170,7 +170,7 @@ class Decoded:
     odd_count: int = 0
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value called `name`; proto3 leaves out what is zero, empty or false."""
+        """The value called `name`; proto3 omits what is zero, empty or false."""
         return self.values.get(name, default)
 
     def part(self, name: str) -> Decoded:
@@ -214,7 +214,7 @@ class Decoder:
     def read(
         self, kind: WireMessage, start: int = 0, end: int | None = None, at: int = 0
     ) -> Decoded:
-        """The message in ``content[start:end]`` whose tag is `at`, as far as it goes."""
+        """The message in ``content[start:end]`` whose tag is `at`, as far as possible."""
         found = Decoded(at)
         try:
             for one in fields(self.content, start, end):

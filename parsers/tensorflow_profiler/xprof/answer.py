@@ -12,8 +12,8 @@ class OpCost:
 
     ``flop_count`` are xprof's "model FLOPs", ``normalized_flop_count`` its "normalized" ones;
     ``accessed_bytes`` are those to and from every memory, ``dram_bytes`` those of memory space 1
-    (HBM; None where the dump does not say which memory). All three come from XLA's cost model:
-    None where it has neither operations nor bytes, as for custom calls.
+    (HBM; None if the dump does not say which memory). All three come from XLA's cost model:
+    None if it has neither operations nor bytes, as for custom calls.
 
     Of a TPU they are the sums over the events of the dump. **Of a GPU each kernel counts for a
     whole run of the instruction**: ``occurrence_count`` is kernels, and an instruction that
@@ -59,7 +59,7 @@ class Step:
 
     Of a GPU or CPU the parts add up to ``dur_ns``: each moment belongs to the event of the highest
     rank. Of a TPU an instruction across the border of a step counts in full, so that they can be
-    more. Parts without time are left out but for idle time. ``step_index`` counts from 0 in xprof
+    more. Parts without time are omitted but for idle time. ``step_index`` counts from 0 in xprof
     2.24 and is the dump's own number in 2.20. ``device_ordinal`` is the n of /device:TPU:n.
     """
 
@@ -83,7 +83,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What xprof found amiss with the recording, in its words (without HTML)."""
+    """A problem that xprof found in the recording, in its words (without HTML)."""
 
     severity_kind: Literal["info", "warning", "error"]
     message: str
@@ -102,6 +102,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why there is no answer, in words for whoever ingests the file."""
+    """Why there is no answer, for the user who ingests the file."""
 
     reason: str

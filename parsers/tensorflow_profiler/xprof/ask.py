@@ -1,9 +1,9 @@
 """Asking xprof about a dump: in its own process, with a time limit, leaving nothing behind.
 
-xprof is a native library that writes files beside the dump, logs to the standard error without
-end, and ends its process where a dump is not as it expects. None of that reaches us or the user's
+xprof is a native library that writes files next to the dump, floods standard error, and aborts
+the process if a dump is not as it expects. None of that reaches us or the user's
 folder: it works on a link to the dump (a copy, where it is compressed) in a folder that is removed
-in every case. It is not imported here.
+always. It is not imported here.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _answer(process: subprocess.Popen[bytes], folder: Path, limit_s: int) -> Ans
 
 
 def _refused(reason: str, folder: Path) -> Refusal:
-    """The same words each time, wherever our folder is."""
+    """The same message each time, wherever our folder is."""
     return Refusal(reason.replace(str(folder / _DUMP), "it").replace(str(folder), ""))
 
 
@@ -126,7 +126,7 @@ def _environment() -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process with what it has started; for one that has ended well, nothing."""
+    """Kill the process and its children, unless it has ended successfully."""
     if process.poll() == 0:
         return
     if hasattr(os, "killpg"):

@@ -1,9 +1,9 @@
 """Asks xprof, in its own process: ``child.py DUMP ANSWER LIMIT_S`` (see ask.py).
 
-On the standard input is, as JSON, where packages are to be looked for.
+Standard input has the search path for packages, as JSON.
 
 xprof converts a dump once into its OpStats, which it keeps beside the dump as a file
-``ALL_HOSTS.op_stats*.pb``; its tools are views of that. So the exact figures are read from the
+``ALL_HOSTS.op_stats*.pb``; its tools are views of that. So the exact values are read from the
 file, in picoseconds, operations and bytes, and not from the tools' rates, whose units are labeled
 in part wrongly ("GBytes/Sec" are GiB/s) and not the same in every version. Fields:
 plugin/xprof/protobuf/op_stats.proto and what it imports (github.com/openxla/xprof).
@@ -125,7 +125,7 @@ def _rows(text: bytes | str | None, columns: set[str]) -> list[dict[str, Any]]:
 
 
 def _sorted(rows: Iterator[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
-    """In an order of their own: xprof's is another each time."""
+    """In a stable order: xprof's order differs each time."""
     return sorted(rows, key=lambda row: ([row[n] or "" for n in names], json.dumps(row)))
 
 
@@ -179,7 +179,7 @@ def _costs(op: Any) -> dict[str, int | None]:
     model = op.model_flops or getattr(op, "model_flops_v2", 0) or flop_count
     spaces = op.memory_accessed_breakdown
     dram = sum(one.bytes_accessed for one in spaces if one.memory_space == _HBM)
-    # The breakdown leaves out results that are tuples: what some of them are is not a total.
+    # The breakdown omits results that are tuples: what some of them are is not a total.
     is_whole = sum(one.bytes_accessed for one in spaces) >= op.bytes_accessed
     numbers = (model, flop_count, op.bytes_accessed, dram if spaces and is_whole else None)
     return {k: None if n is None else _count(n) for k, n in zip(names, numbers, strict=True)}
@@ -205,7 +205,7 @@ def _steps(stats: Any) -> Iterator[dict[str, Any]]:
 
 
 def _parts(breakdown: Any) -> Iterator[tuple[str, str, int]]:
-    """Name, kind and picoseconds of the parts of a step, those without any left out."""
+    """Name, kind and picoseconds of the parts of a step, those without any omitted."""
     from xprof.protobuf import steps_db_pb2
 
     generic, sparse = steps_db_pb2.GenericStepBreakdown(), steps_db_pb2.SparseCoreStepBreakdown()

@@ -31,7 +31,7 @@ class Arg:
     """Which argument fills a column: its name and older spellings, and how to convert a value.
 
     Values in ``none`` are how the profiler says "none": they become NULL. ``convert`` gets a
-    Python value and returns one of the column's type, or None where the value is not plausible;
+    Python value and returns one of the column's type, or None if the value is not plausible;
     the value then stays in ``args_json``. Without ``convert`` the value is taken as it is.
     """
 
@@ -313,7 +313,7 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
 
 
 def _json_texts(values: Sequence[Any]) -> pa.Array | None:
-    """JSON text as it stands in the file, if all values are that and none of them a string."""
+    """JSON text as it is in the file, if all values are that and none of them a string."""
     pieces: Sequence[Any] = values
     try:
         body = b"".join(pieces)

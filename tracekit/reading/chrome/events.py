@@ -185,7 +185,7 @@ class EventDecoder:
         return self.decode_loosely(msgspec.json.decode(block, type=list[msgspec.Raw]), offset)
 
     def decode_loosely(self, events: Sequence[msgspec.Raw], offset: int) -> list[EventGroup]:
-        """Events one by one, whatever their keys and types.
+        """Events one at a time, whatever their keys and types.
 
         What is not an object counts as an event without keys: category and phase None.
         """
@@ -221,7 +221,7 @@ class EventDecoder:
         return raw if isinstance(value, float) else value
 
     def _strict(self, block: bytes, *, is_tagged: bool) -> list[Any] | None:
-        """The events as structs, learning what is new; None where they have no common layout."""
+        """The events as structs, learning what is new; None if they have no common layout."""
         while True:
             try:
                 events: list[Any] = self._decoder(is_tagged).decode(block)
@@ -305,7 +305,7 @@ class EventDecoder:
     def _nanoseconds(
         self, columns: Sequence[Sequence[Any]], key: str, block: bytes | None
     ) -> list[pa.Array]:
-        """Time columns in ns; `block` is their text, None where the values are texts already.
+        """Time columns in ns; `block` is their text, None if the values are texts already.
 
         They are converted together: a block has many small ones.
         """

@@ -353,7 +353,7 @@ def split(group: EventGroup, marks: Sequence[bool]) -> Iterator[tuple[bool, Even
 
 
 def refuse_nothing(source: Source, top_level: Mapping[str, bytes], report: Report) -> None:
-    """Raise FormatError where no event of the trace gave a row and nothing else is known of it."""
+    """Raise FormatError if no event of the trace gave a row and nothing else is known of it."""
     if report.event_count == report.skipped_event_count and not top_level:
         found = "; ".join(issue.message for issue in report.issues.values())
         raise FormatError(
@@ -363,7 +363,7 @@ def refuse_nothing(source: Source, top_level: Mapping[str, bytes], report: Repor
 
 
 def is_sound(report: Report) -> bool:
-    """Whether nothing of the trace was lost or mended."""
+    """Whether the trace is whole: nothing was lost or repaired."""
     return report.is_whole("repaired_event")
 
 

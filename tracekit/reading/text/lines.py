@@ -24,7 +24,7 @@ class TextBlock:
 
     Places count in the decompressed content; in that of a UTF-16 file written as UTF-8, which
     `tell_places` mends in issues. A block that ``is_open`` is one line, the last of the file,
-    which has no line feed: it may be cut.
+    which has no line feed: it may be truncated.
     """
 
     offset_bytes: int
@@ -62,7 +62,7 @@ def mark_bytes(head: bytes) -> int:
 
 
 def as_utf8(head: bytes) -> bytes:
-    """The start of a file as UTF-8 without a mark; what is cut off at its end is dropped."""
+    """The start of a file as UTF-8 without a mark; a partial character at its end is dropped."""
     encoding = encoding_of(head)
     text = head[mark_bytes(head) :]
     if encoding == "utf-8":
@@ -73,10 +73,10 @@ def as_utf8(head: bytes) -> bytes:
 def blocks(
     source: Source, report: Report, start: int = 0, end: int | None = None
 ) -> Iterator[TextBlock]:
-    """The lines that begin in ``[start, end)``; `start` has to be the start of a line.
+    """The lines that begin in ``[start, end)``; `start` must be the start of a line.
 
     Bytes read are counted in `report`. A damaged stream ends where its damage begins, and a line
-    too long for memory is left out; both are issues.
+    too long for memory is omitted; both are issues.
     """
     with source.open() as stream:
         if start:
@@ -120,7 +120,7 @@ def lines(source: Source, report: Report) -> Iterator[TextLine]:
     """The lines of a file as text; a carriage return ends one too, as of a progress bar.
 
     Bytes that are no text are written as escapes. Places are those in the file, of UTF-16 too; but
-    behind a line that `blocks` left out of it, they are those of a shorter file.
+    after a line that `blocks` omitted from it, they are those of a shorter file.
     """
     is_utf_8 = encoding_of(source.head()) == "utf-8"
     place = 0 if is_utf_8 else mark_bytes(source.head())
@@ -180,7 +180,7 @@ def _utf16_bytes(text: bytes) -> int:
 
 @dataclass(slots=True)
 class _Cutter:
-    """Cuts pieces into whole lines; `place` is where the line at hand begins."""
+    """Cuts pieces into whole lines; `place` is where the current line begins."""
 
     report: Report
     place: int

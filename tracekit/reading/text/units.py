@@ -14,7 +14,7 @@ from tracekit.reading.words import words
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A base unit (None where there is none); one of the given unit is 10**`power` of it."""
+    """A base unit (None if there is none); one of the given unit is 10**`power` of it."""
 
     base: str | None
     power: int = 0

@@ -18,7 +18,7 @@ class Role(Enum):
     TPU_OPS = "tpu_ops"  #: instructions of a program as a TPU core ran them, nested
     MODULES = "modules"  #: whole programs, over the instructions
     STEPS = "steps"  #: training steps as the device saw them
-    DERIVED = "derived"  #: the same time once more: framework operators, scopes, source, async
+    DERIVED = "derived"  #: the same time again: framework operators, scopes, source, async
     COUNTERS = "counters"  #: values, not intervals
     HOST = "host"  #: a thread of the host
     PYTHON = "python"  #: Python frames only
