@@ -93,7 +93,7 @@ def _add(
 ) -> None:
     """One command.
 
-    Its text has the values of its parameters in it: beside them it would keep configurations
+    Its text has the values of its parameters in it: next to them it would keep configurations
     apart that differ in one of them, so it is a label only where they do not tell it.
     """
     command = {"command": entry["command"]} if has_command else {}

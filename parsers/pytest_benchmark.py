@@ -49,7 +49,7 @@ class PytestBenchmarkParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim an object with what pytest-benchmark says of the machine, or of a benchmark."""
+        """Claim an object with what pytest-benchmark says about the machine, or of a benchmark."""
         found = Head.of(head)
         if found is None or found.first_name not in _TOP_LEVEL:
             return None

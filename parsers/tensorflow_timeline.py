@@ -239,7 +239,7 @@ class _TimelineRows(EventRows):
         return cells
 
     def _kernel(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
-        """Kernels are named after the type of their operator: their own names are not in the file."""
+        """Kernels, named after the type of their operator: their own names are not in the file."""
         cells = self._placed(group, on, KERNEL)
         cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(group)))
         cells.put_args({"op_name": arg("name")})

@@ -106,7 +106,7 @@ _STEP_COLUMNS = words("event_id start_ns dur_ns device_id process_id thread_id")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What is known of one thread of the trace."""
+    """What is known about one thread of the trace."""
 
     role: Role
     plane_name: str | None
@@ -337,7 +337,7 @@ class _TraceRows(EventRows):
         return KERNEL.name, cells.batch()
 
     def _exact(self, group: EventGroup) -> pa.Array:
-        """Durations by the device's own clock, which is finer than the viewer's, where given."""
+        """Durations by the device's own clock, which is finer than the viewer's, if given."""
         ps = pa.array(_whole(group, "device_duration_ps"), INT)
         is_known = pc.is_valid(ps)
         own = pa.array(to_ns(np.asarray(pc.fill_null(ps, 0), dtype=np.int64)))
@@ -505,7 +505,7 @@ def _hlo_ops(group: EventGroup) -> list[str | None]:
 
 
 def _program_names(group: EventGroup) -> list[str | None]:
-    """``jit_f(17)``: the compiled program, with its id where it is given."""
+    """``jit_f(17)``: the compiled program, with its id if it is given."""
     said = zip(group.argument_texts("hlo_module"), group.argument_texts("program_id"), strict=True)
     return [f"{module}({number})" if module and number else module for module, number in said]
 

@@ -481,7 +481,7 @@ class TorchProfilerParser:
         }
 
     def finish(self, source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
-        """Devices, and what the trace says of itself."""
+        """Devices, and what the trace says about itself."""
         top_level: dict[str, bytes] = {}
         for part in parts:
             report.absorb(part)

@@ -49,7 +49,7 @@ _FIELD = re.compile(r'\s*(\w+): (?:"((?:[^"\\]|\\.)*)"|([^\s"]\S*))\s*')
 #: Programs whose messages are of a benchmark, and those of them that tell no time and no more.
 _PROGRAMS = ("caffe", "net_speed_benchmark")
 _SILENT = re.compile(r"Performing (?:Forward|Backward)|Initial loss: .*")
-#: A layer that caffe puts in where several layers read one blob (util/insert_splits.cpp).
+#: A layer that caffe puts in if several layers read one blob (util/insert_splits.cpp).
 _SPLIT = re.compile(r".*_\d+_split")
 #: More layers than any net has: what follows is treated as another net.
 MOST_LAYERS = 1 << 16

@@ -158,7 +158,7 @@ class Nets:
         }
 
     def end(self, writer: str | None, is_told: bool = False) -> None:
-        """The open net of `writer` ends; `is_told` where the log says so."""
+        """The open net of `writer` ends; `is_told` if the log says so."""
         net = self._open.pop(writer, None)
         if net is not None and (net.index is not None or net.is_marked):
             self._on_end(net, is_told)

@@ -97,7 +97,7 @@ class DetailLog:
 
 
 def _settle(test: _Test, key: str, value: Any) -> None:
-    """What one event of the detail log says of the test."""
+    """What one event of the detail log says about the test."""
     if key == "result_validity":
         test.validity = str(value)
     elif key == "result_invalid_reason" and isinstance(value, str) and value.strip():

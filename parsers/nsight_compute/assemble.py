@@ -413,7 +413,7 @@ class Assembler:
     def _note_device(
         self, launches: Sequence[Launch], cells: PageCells, column: str, fillers: Sequence[Filler]
     ) -> None:
-        """What a report says of a device is the same in each of its launches."""
+        """What a report says about a device is the same in each of its launches."""
         for filler in sorted(fillers, key=lambda filler: filler.target.rank):
             for place in filler.places:
                 known = self.devices[launches[cells.launch[place]].device_id]

@@ -87,7 +87,7 @@ class _KnownCells:
 
 
 class PageColumn:
-    """One column being filled; ``reasons`` says of a launch why it has no value."""
+    """One column being filled; ``reasons`` says about a launch why it has no value."""
 
     def __init__(self, name: str, length: int) -> None:
         """Start empty."""
@@ -111,7 +111,7 @@ class PageColumn:
         self._refuse(odd | np.isinf(self.value))
 
     def _sum_up(self, times: Ints) -> None:
-        """Take the sum where the value is the mean of several launches."""
+        """Take the sum if the value is the mean of several launches."""
         self.value = self.value * times
         for launch in np.flatnonzero(times > 1):
             self.texts.pop(int(launch), None)

@@ -13,7 +13,7 @@ _WIDTH = 78
 _FIRST = (7, 0)  # nvprof counts on what is older
 _CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
 
-#: Columns of `kernel` and `kernel_counter`, beside operations, in the order of the command.
+#: Columns of `kernel` and `kernel_counter`, besides operations, in the order of the command.
 _TIME = ("dur_ns", "elapsed_cycles", "sm_clock_hz")
 _DRAM = ("dram_bytes", "dram_peak_bytes_per_cycle", "dram_clock_hz")
 _CACHES = (

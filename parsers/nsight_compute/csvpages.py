@@ -267,7 +267,7 @@ class CsvPage:
         """A line of a page whose cells are not quoted: another program wrote it again."""
         if not _PLAIN_ROW.match(line):
             return False
-        if self.is_last_line:  # nobody can tell whether its last cell is whole
+        if self.is_last_line:  # it is unclear whether its last cell is whole
             self._tell_damage(place, len(line), "is truncated")
         else:
             self._feed_row(place, line)

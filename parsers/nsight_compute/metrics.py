@@ -336,7 +336,7 @@ def _traffic() -> dict[str, Target]:
 
 
 def _l1_labels() -> dict[str, Target]:
-    """What roofline charts say of L1, by label: which counter it is depends on the device."""
+    """What roofline charts say about L1, by label: which counter it is depends on the device."""
     columns = {
         "L1 Cache Bandwidth (Global/Local)": "l1_writeback_per_s",
         "L1/TEX Cache Bandwidth": "l1_writeback_per_s",

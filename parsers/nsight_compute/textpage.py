@@ -217,7 +217,7 @@ class TextPage:
         return True
 
     def _warning(self, place: int, text: str) -> bool:
-        """What ncu says of the launch as a whole."""
+        """What ncu says about the launch as a whole."""
         warning = _WARNING.fullmatch(text) if self._has_launch and not self._spans else None
         if warning:
             self.report.tell(

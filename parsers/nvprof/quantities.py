@@ -10,7 +10,7 @@ from functools import lru_cache
 from tracekit.reading.decimals import rounded
 from tracekit.reading.text.units import unit_of
 
-#: Bytes of a KB, where nothing in the file decides it.
+#: Bytes of a KB, if nothing in the file decides it.
 DEFAULT_KILO = 1024
 _NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,2})?"
 _QUANTITY = re.compile(rf"({_NUMBER}) ?([A-Za-z%][A-Za-z/%]*)?")
@@ -50,7 +50,7 @@ class Value:
 
 @lru_cache(maxsize=4096)
 def value(text: str, unit: str = "") -> Value:
-    """What a cell says; `unit` is that of its column, where the cell has none of its own."""
+    """What a cell says; `unit` is that of its column, if the cell has none of its own."""
     if match := _QUANTITY.fullmatch(text):
         unit = match[2] or unit
         return Value("ok", Decimal(match[1]), unit, _POWERS.get(unit.removesuffix("/s")))

@@ -211,7 +211,7 @@ class _PerfLines:
         return self.csv.separator is not None and not self.text.is_in_block
 
     def _readers(self) -> tuple[_Reader, ...]:
-        """The readers for a line, the likeliest first."""
+        """The readers for a line, the most likely first."""
         if self._is_csv:
             return self.csv, self.text, self.json
         return self.json, self.text, self.csv

@@ -59,7 +59,7 @@ class CounterSeries:
 
     @property
     def key(self) -> str:
-        """The key of its event; blank where it is none."""
+        """The key of its event; blank if it is none."""
         return "" if self.spelling is None else self.spelling.key
 
 
@@ -246,7 +246,7 @@ class CounterAssembler(CounterSink):
         self._measurements.append(row)
 
     def full_batches(self, *, is_last: bool = False) -> Iterator[Batch]:
-        """The rows there are, where they are many or the last."""
+        """The rows there are, if they are many or the last."""
         if self._row_count >= BATCH_ROWS or is_last:
             kept = [] if is_last else self._unfinished()
             count = self._row_count - len(kept)
@@ -271,7 +271,7 @@ class CounterAssembler(CounterSink):
         status = np.where(ratio < 1, _SCALED, _OK)
         self._see_others(raw, places, values, status)
         self._see_cut(raw, np.flatnonzero(known.are_cut[places]), values, status)
-        ratio[status == _NOT_SUPPORTED] = np.nan  # perf prints 100.00 where no time passed
+        ratio[status == _NOT_SUPPORTED] = np.nan  # perf prints 100.00 if no time passed
         columns = {
             "event_id": pa.array(self._spread(self._places, start, end, counts_up=True), INT),
             "value": finite(values),

@@ -78,7 +78,7 @@ class CsvPlaces:
 
 
 def separators_in(line: str) -> list[str]:
-    """What the fields of `line` may be separated by, the likeliest first."""
+    """What the fields of `line` may be separated by, the most likely first."""
     found = [sep for sep in _USUAL_SEPARATORS if sep in line]
     first = _FIRST.match(line)
     # two usual ones are one, and a blank field

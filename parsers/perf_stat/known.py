@@ -59,7 +59,7 @@ class FieldCell:
         return cells, np.asarray(is_plain)
 
     def of_few(self, fields: pa.Array) -> tuple[pa.Array, Flags]:
-        """The same, quick where few are different."""
+        """The same, quick if few are different."""
         coded = fields.dictionary_encode()
         cells, is_plain = self.of(coded.dictionary)
         return cells.take(coded.indices), is_plain[np.asarray(coded.indices)]
@@ -102,7 +102,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class LearnedRows:
-    """What is known of some lines: `rows` of `ROWS`; those of line i begin at ``starts[i]``."""
+    """What is known about some lines: `rows` of `ROWS`; those of line i begin at ``starts[i]``."""
 
     rows: pa.Table
     starts: Ints
@@ -149,7 +149,7 @@ class LearnedLines:
     # -- finding ------------------------------------------------------------------------------
 
     def find(self, lines: list[bytes]) -> LearnedRows | None:
-        """What is known of `lines`; None if it is nothing."""
+        """What is known about `lines`; None if it is nothing."""
         if not self._alike:
             return None
         try:
@@ -261,7 +261,7 @@ class LearnedLines:
 
 
 class LineReader:
-    """What the readers of perf's layouts share: what is at hand, and the lines they learned."""
+    """What the readers of perf's layouts share: the current state, and the lines they learned."""
 
     def __init__(
         self,

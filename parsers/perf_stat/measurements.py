@@ -72,7 +72,7 @@ class Measurements:
         """How numbers are written; None while that is being found out."""
         return self._sink.notation if isinstance(self._sink, CounterAssembler) else None
 
-    # -- where one begins ---------------------------------------------------------------------
+    # -- where one begins ------------------------------------------------------------------
 
     def started(self, at: str) -> None:
         """A line ``# started on``: the next row is of another measurement."""
@@ -159,7 +159,7 @@ class Measurements:
             self._open.line_count += count
 
     def counted(self, number: int, value: str, noise: str | None, *, is_met: bool = False) -> None:
-        """An event is about to become a row: see whose it is, and what it says of the time.
+        """An event is about to become a row: see whose it is, and what it says about the time.
 
         `is_met`: its line is in `met`.
         """

@@ -77,7 +77,7 @@ _WORDS = re.compile(r"raw 0x[0-9a-f]+(?::\w+)?|unknown tracepoint|unknown attr t
 #: Two blanks, and after them what begins with a digit: no metric is called so.
 _JOINED = re.compile(r"\s{2,}(?:\S+\s+)*?(?:[\d<]|CPU\d|S\d)")
 _SHOWN = 80
-_NO_UNIT = 6  # blanks between a value and an event where there is no unit
+_NO_UNIT = 6  # blanks between a value and an event if there is no unit
 _REPEATS = re.compile(r"\s*# (?:Table of individual measurements|Final result):\s*")
 _REPEAT = re.compile(rf"\s*{_DIGITS} \([+-]{_DIGITS}\) #*\s*")
 _HINTS = re.compile(
@@ -156,7 +156,7 @@ class TextReader(LineReader):
         return table is not None and self._header(_TABLE_SCOPES.sub("", table[1]))
 
     def _known(self, text: str) -> bool:
-        """What perf says beside its rows."""
+        """What perf says besides its rows."""
         if _REPEAT.fullmatch(text):
             self._report.tell(
                 "unread_section",
@@ -408,7 +408,7 @@ def _split(names: str) -> list[str]:
 
 
 def _says(found: re.Match[str]) -> dict[str, Any]:
-    """What a title says of its measurement."""
+    """What a title says about its measurement."""
     name = found[2]
     kind = _KINDS.get(found[1] or "", "command")
     if found[1] is None and name == "system wide":
@@ -443,7 +443,7 @@ def _is_of_perf(found: re.Match[str], unit: str | None, name: str, cgroup: str |
 def _event(rest: str, width: int, gap: str) -> tuple[str | None, str, str | None] | None:
     """Unit, event and cgroup; None if it is something else.
 
-    perf leaves one blank before a unit, and more where there is none.
+    perf leaves one blank before a unit, and more if there is none.
     """
     tokens = rest.split()
     if len(tokens) >= 2 and re.fullmatch(r"\(\S+\)", tokens[1]):  # task-clock (msec)

@@ -90,7 +90,7 @@ _PERCENTS = frozenset(
 
 #: Events of time that count in ns, whatever unit perf prints them in.
 CLOCKS = ("task-clock", "cpu-clock")
-#: A clock in msec, where no unit stands beside it (nsec_printout, before Linux 4.19).
+#: A clock in msec, if no unit is next to it (nsec_printout, before Linux 4.19).
 _MSEC = re.compile(r".*\d[.,]\d{6}\s*")
 
 

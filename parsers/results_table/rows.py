@@ -61,9 +61,9 @@ class TableRows:
     def _role(self, name: str, seen: str, texts: Sequence[str], kinds: set[str]) -> str:
         """What a column is: as the user says.
 
-        Who names labels alone has the other numbers for metrics, who names metrics alone has what
-        is left for labels; who names both has what is named. Who names a metric with its unit says
-        nothing of other columns.
+        If the user names only labels, other numbers are metrics; if only metrics, other columns
+        are labels; if both, other columns are skipped. A metric named with its unit says nothing
+        about other columns.
         """
         if name in self.said:
             return self.said[name].role

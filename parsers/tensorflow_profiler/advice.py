@@ -77,7 +77,7 @@ class Advice:
         return cls(said, {(op.program_id, op.name): op for op in said.op_costs})
 
     def instruction(self, program_id: int | None, name: str) -> Instruction | None:
-        """What xprof knows of an instruction."""
+        """What xprof knows about an instruction."""
         op = self.costs.get((program_id, name)) if program_id is not None else None
         if op is None or self.answer is None:
             return None
@@ -133,7 +133,7 @@ class Advice:
         ]
 
     def device(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A row of `device`, with the peak that xprof knows where the dump has none."""
+        """A row of `device`, with the peak that xprof knows if the dump has none."""
         said = self.answer.environment if self.answer else None
         if said is None or said.device_kind != row["device_kind"]:
             return row

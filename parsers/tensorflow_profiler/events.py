@@ -162,7 +162,7 @@ class PlaneEvents:
     """Some events of a line.
 
     Times in ps after the line's start, on the clock of the host; ``dur_ps`` and ``own_ps``, a start
-    that only goes with it, are by the device's own clock where the event has that.
+    that only goes with it, are by the device's own clock if the event has that.
     ``ids`` are the places of the events in the content; ``stats`` are by name.
     """
 
@@ -190,7 +190,7 @@ class PlaneEvents:
 
     @property
     def known(self) -> list[Metadata | None]:
-        """What is known of each of ``kinds``."""
+        """What is known about each of ``kinds``."""
         return [self.plane.metadata.get(key) for key in self.kinds[0].tolist()]
 
     def of_kind(self, values: list[Any], kind: pa.DataType) -> pa.Array:
@@ -238,7 +238,7 @@ class PlaneEvents:
         return pc.binary_join_element_wise(opened, *rest, "}", "")
 
     def _json_with_gaps(self, left: list[tuple[str, Stat]]) -> pa.Array:
-        """The same where no stat is in every event."""
+        """The same if no stat is in every event."""
         parts = [pc.fill_null(stat.json(f",{quote(name)}:", len(self)), "") for name, stat in left]
         inner = pc.binary_join_element_wise(*parts, "")
         whole = pc.binary_join_element_wise("{", pc.utf8_slice_codeunits(inner, 1), "}", "")
@@ -289,7 +289,7 @@ def _some(stat: Stat, where: Places) -> Stat:
 def read_times(
     content: Any, plane: Plane, line: PlaneLine
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Start and duration of every event of a line, by the device's own clock where it is given."""
+    """Start and duration of every event of a line, by the device's own clock if it is given."""
     sound = (events.sound() for events in read_events(content, plane, line))
     read = [(events.own_ps, events.dur_ps) for events in sound]
     if not read:
@@ -328,7 +328,7 @@ def read_events(content: Any, plane: Plane, line: PlaneLine) -> Iterator[PlaneEv
 def _by_own_clock(
     offset_ps: NDArray[np.int64], dur_ps: NDArray[np.int64], stats: dict[str, list[Stat]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Start and duration of events, by the device's own clock where both are given by that.
+    """Start and duration of events, by the device's own clock if it gives both.
 
     A TPU's cycles are stretched to fit the host's clock in the event itself, by up to a tenth of
     an event in a real dump. xprof's tables count the device's own time, too.
@@ -341,7 +341,7 @@ def _by_own_clock(
 
 
 def _one_number(found: list[Stat] | None, length: int) -> NDArray[np.int64] | None:
-    """A stat of whole numbers; -1 where an event has none."""
+    """A stat of whole numbers; -1 if an event has none."""
     if not found or len(found) > 1 or found[0].kind not in (_UINT, _INT):
         return None
     numbers = np.full(length, -1, np.int64)

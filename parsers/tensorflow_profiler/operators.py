@@ -1,4 +1,4 @@
-"""Operators of an XSpace, summed from its events, and what is known of each."""
+"""Operators of an XSpace, summed from its events, and what is known about each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What is known of an instruction of a compiled program."""
+    """What is known about an instruction of a compiled program."""
 
     category: str | None = None
     op_name: str | None = None

@@ -68,7 +68,7 @@ class Metadata:
 
 @dataclass(slots=True)
 class Plane:
-    """One plane: a device, a host, or what is known of the recording.
+    """One plane: a device, a host, or what is known about the recording.
 
     ``stat_names`` are by id, ``metadata`` by the events' metadata id, ``programs`` (HLO modules) by
     their id.

@@ -278,7 +278,7 @@ def _names(events: PlaneEvents) -> list[str | None]:
 
 
 def short_name(known: Metadata) -> str | None:
-    """The short name, where there is one: that of an instruction, not its text."""
+    """The short name, if there is one: that of an instruction, not its text."""
     return known.display_name or known.name or None
 
 

@@ -1,6 +1,6 @@
 """Dumps of the tools of TensorFlow's profiler plugin (2019 to 2022, and those saved from xprof).
 
-One file a host and tool, beside what is now the only file, xplane.pb. Messages are those of
+One file a host and tool, next to what is now the only file, xplane.pb. Messages are those of
 github.com/openxla/xprof; docs/formats.md says what becomes of each. None of these files says what
 it is: they are recognized by their first fields or keys, and by texts and types of fields that fit.
 """

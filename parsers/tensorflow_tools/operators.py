@@ -157,7 +157,7 @@ def _not_repeated(root: Decoded, report: Report) -> Iterator[Decoded]:
 def _bandwidth_scale(records: Iterable[Decoded]) -> Decimal:
     """Bytes per second in a unit of bandwidth: 10⁹, or 2³⁰ since 2021.
 
-    The intensity in the same record, FLOPs by bytes, tells which; 10⁹ where none has it.
+    The intensity in the same record, FLOPs by bytes, tells which; 10⁹ if none has it.
     """
     for one in records:
         rate, width, intensity = (

@@ -30,7 +30,7 @@ _MEASURED = re.compile(
     r"j|joules?|%)[)\]]?$"
 )
 _WHOLE = re.compile(r"[-+]?\d+")
-#: What is where nothing was measured.
+#: Texts in place of a value that was not measured.
 _NO_FIGURES = frozenset(
     ("nan", "inf", "+inf", "-inf", "infinity", "-infinity", "na", "n/a", "null", "none", "-", "?")
 )
@@ -194,7 +194,7 @@ class ConfigurationRows:
         )
 
     def batches(self, *, is_last: bool = False) -> Iterator[Batch]:
-        """The rows so far, where they are many or the last."""
+        """The rows so far, if they are many or the last."""
         if len(self._configurations) < _ROWS_AT_ONCE and not is_last:
             return
         if self._configurations:
@@ -251,7 +251,7 @@ def tell_single_times(report: Report, of_what: str) -> None:
 
 
 def results_facts(report: Report, tool: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file of results says of itself: facts for `report`."""
+    """What a file of results says about itself: facts for `report`."""
     return {
         "profiler_name": tool,
         "recording_kind": "results",

@@ -39,7 +39,7 @@ _LOGGED = re.compile(r"(?:[-\d]+ [:.\d]+: )?([FEWI])(?:\d{4})? [^]]*\] (.*)")
 
 @contextmanager
 def asking(source: Source, limit_s: int | None = None) -> Iterator[Callable[[], Answer | Refusal]]:
-    """Ask what xprof knows of the dump in `source`: gives a function that waits for the answer.
+    """Ask what xprof knows about the dump in `source`: gives a function that waits for the answer.
 
     Takes at most `limit_s` (by default a minute, and a second more for each MB). Whatever ends the
     block ends xprof, too. Nothing is written outside the folder for temporary files, nothing is

@@ -2,7 +2,7 @@
 
 Standard input has the search path for packages, as JSON.
 
-xprof converts a dump once into its OpStats, which it keeps beside the dump as a file
+xprof converts a dump once into its OpStats, which it keeps next to the dump as a file
 ``ALL_HOSTS.op_stats*.pb``; its tools are views of that. So the exact values are read from the
 file, in picoseconds, operations and bytes, and not from the tools' rates, whose units are labeled
 in part wrongly ("GBytes/Sec" are GiB/s) and not the same in every version. Fields:

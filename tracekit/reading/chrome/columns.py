@@ -175,7 +175,7 @@ class Cells:
                 self._left.setdefault(keys[0], failed)
 
     def _joined(self, values: Sequence[Any], key: str) -> list[Any]:
-        """The values, and where there is none that of an older spelling; no second one is lost."""
+        """The values, and if there is none that of an older spelling; no second one is lost."""
         other = self.group.args[key]
         pairs = list(zip(values, other, strict=True))
         self._left[key] = [b if a is not None and a != b else None for a, b in pairs]
@@ -282,7 +282,7 @@ def _text(value: str, size: int) -> pa.Array:
 
 
 def _mapped(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
-    """Every value converted; each different one only once where that pays."""
+    """Every value converted; each different one only once if that pays."""
     if bool not in set(map(type, values)):  # True would pass for 1
         try:
             kinds = set(values)

@@ -22,7 +22,7 @@ from msgspec.structs import astuple
 
 from tracekit.reading.chrome import times
 
-#: Keys of an event itself; any other is kept as JSON text beside the arguments.
+#: Keys of an event itself; any other is kept as JSON text with the arguments.
 EVENT_KEYS = ("ph", "cat", "name", "pid", "tid", "ts", "dur", "id")
 TIME_KEYS = ("ts", "dur")
 

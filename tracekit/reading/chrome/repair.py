@@ -1,4 +1,4 @@
-"""One damaged event, made readable where that needs no guess about its numbers.
+"""One damaged event, made readable if that needs no guess about its numbers.
 
 Repaired: invalid UTF-8, raw control characters, lone surrogates, invalid escapes (unescaped Windows
 paths), unescaped quotes in a text, missing, doubled and trailing commas, NaN and Infinity (which

@@ -210,7 +210,7 @@ class EventRows:
         )
 
     def _given_up(self) -> Iterator[Batch]:
-        """The slices of the threads with the most open ones, where they are too many."""
+        """The slices of the threads with the most open ones, if they are too many."""
         count = sum(map(len, self.open_slices.values()))
         if count <= _MOST_OPEN:
             return
@@ -323,7 +323,7 @@ def raw_text(value: Any) -> str | None:
 
 
 def _merged(begun: str | None, ended: str | None) -> str | None:
-    """The arguments of a begin and its end; where they differ, those of the end as ``end.KEY``."""
+    """The arguments of a begin and its end; if they differ, those of the end as ``end.KEY``."""
     if begun is None or ended is None:
         return begun or ended
     both, later = (msgspec.json.decode(t, type=dict[str, msgspec.Raw]) for t in (begun, ended))
@@ -353,7 +353,7 @@ def split(group: EventGroup, marks: Sequence[bool]) -> Iterator[tuple[bool, Even
 
 
 def refuse_nothing(source: Source, top_level: Mapping[str, bytes], report: Report) -> None:
-    """Raise FormatError if no event of the trace gave a row and nothing else is known of it."""
+    """Raise FormatError if no event of the trace gave a row and nothing else is known about it."""
     if report.event_count == report.skipped_event_count and not top_level:
         found = "; ".join(issue.message for issue in report.issues.values())
         raise FormatError(
@@ -386,7 +386,7 @@ def _finite(number: str) -> float | None:
 
 
 def metadata_json(top_level: Mapping[str, bytes]) -> str | None:
-    """What the trace says beside its events, as `source_file.metadata_json`."""
+    """What the trace says besides its events, as `source_file.metadata_json`."""
     if not top_level:
         return None
     return msgspec.json.encode(

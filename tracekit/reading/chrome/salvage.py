@@ -1,7 +1,7 @@
 """What can be read of a stretch of damaged trace events, and what is lost.
 
 The text of a list of events is gone through object by object. What decodes is an event; what does
-not is repaired where that needs no guess, or omitted up to the next place where an event begins.
+not is repaired if that needs no guess, or omitted up to the next place where an event begins.
 Such a place is safe to find: the quotes of ``{"ph":`` cannot stand inside a sound text unescaped.
 """
 
@@ -274,7 +274,7 @@ class _SalvageWalk:
         yield from self._starts[bisect_right(self._starts, place) :]
 
     def _next_event(self, place: int) -> int | None:
-        """The next place where an event that can be read begins."""
+        """The next place where a readable event begins."""
         for start in self._starts_after(place):
             if _is_event_at(self._text, start) or self._is_open_at(start) or self._mended(start):
                 return start

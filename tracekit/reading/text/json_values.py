@@ -170,7 +170,7 @@ def cut_content(what: str) -> Issue:
 
 
 def object_in(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The object that a member is; empty where it is none."""
+    """The object that a member is; empty if it is none."""
     found = value.get(name)
     return found if isinstance(found, dict) else {}
 

@@ -62,7 +62,7 @@ class Evidence:
     def look_at(self, cells: pa.Array, is_whole: pa.Array) -> None:
         """Count the cells that can be read in one way only.
 
-        `is_whole` says of which cells it is known that they count something: ``1.234`` bytes are
+        `is_whole` says about which cells it is known that they count something: ``1.234`` bytes are
         1,234 bytes.
         """
         self.point += _count(pc.match_substring_regex(cells, _ONLY_POINT))

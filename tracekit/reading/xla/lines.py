@@ -63,7 +63,7 @@ def role(plane_name: str, line_name: str) -> Role:
     """What the events of the line `line_name` of the plane `plane_name` are.
 
     "XLA Ops" is the work itself on a TPU and a repetition of the streams on a GPU. What a sparse
-    core does runs beside the main core of its TPU, so it is OTHER: its time adds to none.
+    core does runs alongside the main core of its TPU, so it is OTHER: its time adds to none.
     """
     device = device_of(plane_name)
     if device is None:

@@ -22,7 +22,7 @@ class OpEvents:
     """Events as columns; None if an event is of no operator, or lacks a number.
 
     ``start_ps`` and ``dur_ps`` are of the device's own clock. The columns that may be empty are so
-    where no event has the number.
+    if no event has the number.
     """
 
     ops: Sequence[Op | None]

@@ -1,4 +1,4 @@
-"""Operators summed: rows of `op_stat` out of what dumps, traces and timelines say of events.
+"""Operators summed: rows of `op_stat` out of what dumps, traces and timelines say about events.
 
 Amounts of work are NULL unless every part has them: a sum of some parts is not a total.
 """
@@ -25,7 +25,7 @@ _NUMBERED = re.compile(r"_\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """What one operator is: where it ran and what the profiler says of it.
+    """What one operator is: where it ran and what the profiler says about it.
 
     `hlo_name` is its instruction ("" of one without a name), `op_name` the framework's name for it
     (``name:Type``), one of them at least; `event_name` tells the kernels of an operator apart.
@@ -107,7 +107,7 @@ class Operators:
     _parts: dict[Op, tuple[Total, OperatorWork]] = field(default_factory=dict)
 
     def add(self, op: Op, total: Total, said: Mapping[str, Any]) -> None:
-        """Add occurrences of an operator, and what is said of all their work."""
+        """Add occurrences of an operator, and what is said about all their work."""
         sums, work = self._parts.setdefault(op, (Total(), OperatorWork()))
         sums.add(total)
         work.add(said)
