@@ -25,6 +25,7 @@ from tracekit.parsers.caffe_time.lines import (
     time_of,
 )
 from tracekit.parsers.caffe_time.nets import Net, Nets
+from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places
 from tracekit.schema import LAYER_STAT, batch_of_rows
 from tracekit.source import Source
@@ -233,29 +234,21 @@ class _CaffeLog:
 
     def _skip(self, place: int, line: bytes, text: str) -> None:
         """A line with a time that gives no row."""
-        self._report.event_count += 1
         shown = f"skipped; the first is {text.strip()[:_SHOWN]!r}"
-        if is_of_other_words(text):
-            self._report.tell(
-                "other_time",
-                "warning",
-                "import",
-                "times in an unknown wording, skipped",
-                shown,
-                skipped_event_count=1,
-                first_offset_bytes=place,
-            )
-        else:
-            self._report.tell(
-                "damaged_row",
-                "error",
-                "recording",
-                "a line looks like a caffe time but cannot be read",
-                shown,
-                skipped_event_count=1,
-                lost_bytes=len(line),
-                first_offset_bytes=place,
-            )
+        if not is_of_other_words(text):
+            what = "a line looks like a caffe time but cannot be read"
+            skip_damaged_row(self._report, what, shown, place, len(line))
+            return
+        self._report.event_count += 1
+        self._report.tell(
+            "other_time",
+            "warning",
+            "import",
+            "times in an unknown wording, skipped",
+            shown,
+            skipped_event_count=1,
+            first_offset_bytes=place,
+        )
 
     def _failed(self, place: int, text: str) -> None:
         self._report.tell(

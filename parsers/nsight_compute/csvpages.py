@@ -12,6 +12,7 @@ from functools import lru_cache
 from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
 from tracekit.parsers.nsight_compute.metrics import section_name
+from tracekit.reading.issues import skip_damaged_row
 
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
 #: Without the label if only section headers were exported.
@@ -212,7 +213,7 @@ class CsvPage:
         """Whether the file ends after the first few bytes of a row."""
         if not (self.is_last_line and line.startswith(b'"')):
             return False
-        self._tell_damage(place, len(line), "is truncated")
+        self._skip_damaged(place, len(line), "is truncated")
         return True
 
     def _unit_row(self, line: bytes) -> re.Match[bytes] | None:
@@ -248,7 +249,7 @@ class CsvPage:
         if not self._open:
             return
         place, lines, self._open = self._open_at, self._open, []
-        self._tell_damage(place, len(lines[0]), "is truncated")
+        self._skip_damaged(place, len(lines[0]), "is truncated")
         for line in lines:
             if line is not lines[0] or b"==" in line:  # the row itself is reported
                 self._take_text(place, line)
@@ -268,7 +269,7 @@ class CsvPage:
         if not _PLAIN_ROW.match(line):
             return False
         if self.is_last_line:  # it is unclear whether its last cell is whole
-            self._tell_damage(place, len(line), "is truncated")
+            self._skip_damaged(place, len(line), "is truncated")
         else:
             self._feed_row(place, line)
         return True
@@ -322,7 +323,7 @@ class CsvPage:
             assert self.header is not None
             is_short = len(self._cells) < self.header.width
             what = f"has {len(self._cells)} cells" if is_short else "has cells of other columns"
-            self._tell_damage(*self._cells_at, what)
+            self._skip_damaged(*self._cells_at, what)
             self._cells = []
 
     def _take_text(self, place: int, text: bytes) -> None:
@@ -345,7 +346,7 @@ class CsvPage:
         if header.is_quoted and line[start:].count(b'"') % 2:
             self._tell_cut_header(place + start)
         if row := self.header.row.search(before) if self.header is not None else None:
-            self._tell_damage(place + row.start(), len(before) - row.start(), "is truncated")
+            self._skip_damaged(place + row.start(), len(before) - row.start(), "is truncated")
         self._take_text(place, before)
         self._give_up_cells()
         self.header = header
@@ -367,7 +368,7 @@ class CsvPage:
         label = get("Metric Name")
         least = last if label else header.width - 1  # metric rows end before the rule's columns
         if not least < len(cells) <= header.width + 1:
-            self._tell_damage(place, len(row), f"has {len(cells)} cells")
+            self._skip_damaged(place, len(row), f"has {len(cells)} cells")
             return
         is_first = self._begin_long(place, cells, row)
         if get("Rule Name") or get("Rule Type") or get("Rule Description"):
@@ -440,7 +441,7 @@ class CsvPage:
         header = self.header
         assert header is not None
         if len(cells) not in (header.width, header.width + 1):
-            self._tell_damage(place, len(row), f"has {len(cells)} cells, not {header.width}")
+            self._skip_damaged(place, len(row), f"has {len(cells)} cells, not {header.width}")
             return
         get = self._getter(cells)
         if not get("ID") and not get("Kernel Name"):
@@ -488,18 +489,9 @@ class CsvPage:
             first_offset_bytes=place,
         )
 
-    def _tell_damage(self, place: int, length: int, what: str) -> None:
-        self.report.event_count += 1
-        self.report.tell(
-            "damaged_row",
-            "error",
-            "recording",
-            f"a row of the table {what}",
-            "it was skipped; export the report again",
-            skipped_event_count=1,
-            lost_bytes=length,
-            first_offset_bytes=place,
-        )
+    def _skip_damaged(self, place: int, length: int, what: str) -> None:
+        advice = "it was skipped; export the report again"
+        skip_damaged_row(self.report, f"a row of the table {what}", advice, place, length)
 
 
 def _split(text: bytes, delimiter: str) -> list[str]:

@@ -18,6 +18,7 @@ from tracekit.parsers.nsight_compute.csvpages import (
 )
 from tracekit.parsers.nsight_compute.metrics import section_name
 from tracekit.parsers.nsight_compute.textsummary import LAUNCH, TextSummary
+from tracekit.reading.issues import skip_damaged_row
 
 _PROCESS = re.compile(r"\[(\d{1,12})\] (.*)@(\S+)")
 _SIZES = r"\(\d+, \d+, \d+\)|n/a"
@@ -157,7 +158,7 @@ class TextPage:
             return False
         self._leave()
         if self.is_last_line:
-            self._tell_cut(place, len(text), "the line of a launch")
+            self._skip_cut(place, len(text), "the line of a launch")
             return True
         if not is_whole:
             place, name = self._name_at, "\n".join([*self._name, name])
@@ -244,7 +245,7 @@ class TextPage:
             self._spans = ()
             return False
         if self._is_cut(text) or self._is_joined(text):
-            self._tell_cut(place, len(text), "a row of the table")
+            self._skip_cut(place, len(text), "a row of the table")
             return True
         cells = _cells(text, self._spans)
         if cells and cells[0] != _TITLE:
@@ -263,18 +264,10 @@ class TextPage:
         value = text[self._spans[-1][0] :].strip()
         return bool(_GAP.search(value)) and not _NO_ROW.fullmatch(text)
 
-    def _tell_cut(self, place: int, length: int, what: str) -> None:
-        self.report.event_count += 1
-        self.report.tell(
-            "damaged_row",
-            "error",
-            "recording",
-            f"{what} is truncated, or merged with another",
-            "it was skipped; export the report again",
-            skipped_event_count=1,
-            lost_bytes=length,
-            first_offset_bytes=place,
-        )
+    def _skip_cut(self, place: int, length: int, what: str) -> None:
+        message = f"{what} is truncated, or merged with another"
+        advice = "it was skipped; export the report again"
+        skip_damaged_row(self.report, message, advice, place, length)
 
     # -- advice ---------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from tracekit.parsers.perf_stat.csvrows import CsvReader, has_two_commas, line_o
 from tracekit.parsers.perf_stat.jsonrows import JsonReader, looks_like_it
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.textrows import INTERVALS, TITLE, TextReader, is_header
+from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places, without_escapes
 from tracekit.reading.text.numbers import Notation
 from tracekit.source import Source
@@ -231,16 +232,12 @@ class _PerfLines:
                 f"{other!r} (at byte {place:,}): split it into one file per separator"
             )
         if self._is_damaged(text):
-            self._report.event_count += 1
-            self._report.tell(
-                "damaged_row",
-                "error",
-                "recording",
+            skip_damaged_row(
+                self._report,
                 "a line looks like a perf stat row but cannot be read",
                 f"skipped; the first is {text.strip()[:_SHOWN]!r}"[:200],
-                skipped_event_count=1,
-                lost_bytes=len(line),
-                first_offset_bytes=place,
+                place,
+                len(line),
             )
             return
         if self.text.is_in_block:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from tracekit.errors import FormatError
 from tracekit.parser import Report
+from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.json_values import JsonText, cut_content, text_of, value_of
 from tracekit.reading.text.lines import as_utf8, blocks, tell_places
 from tracekit.source import Source, laid_out
@@ -200,15 +201,8 @@ def _text_lines(source: Source, report: Report) -> Iterator[str]:
 
 
 def _skip_row(report: Report, what: str) -> None:
-    report.event_count += 1
-    report.tell(
-        "damaged_row",
-        "error",
-        "recording",
-        f"{what}, skipped",
-        "check the file: a delimiter or a quote may be missing, or the file is truncated",
-        skipped_event_count=1,
-    )
+    advice = "check the file: a delimiter or a quote may be missing, or the file is truncated"
+    skip_damaged_row(report, f"{what}, skipped", advice)
 
 
 def _by_rows(rows: Iterator[dict[str, str | None]]) -> Iterator[Columns]:

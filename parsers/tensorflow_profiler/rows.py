@@ -16,7 +16,7 @@ from tracekit.parser import Batch, Report
 from tracekit.parsers.tensorflow_profiler.events import PlaneEvents
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane
-from tracekit.reading.intervals import tell_negative_duration, tell_no_time
+from tracekit.reading.issues import tell_negative_duration, tell_no_time
 from tracekit.reading.words import words
 from tracekit.reading.xla.details import (
     GRAPH_STATS,

@@ -26,8 +26,8 @@ from tracekit.parsers.tensorflow_tools.steps import (
     pod_facts,
     pod_viewer,
 )
+from tracekit.reading.issues import tell_damaged_stream
 from tracekit.reading.protowire import Decoded, Decoder, WireMessage
-from tracekit.reading.text.lines import tell_damaged_stream
 from tracekit.reading.words import words
 from tracekit.schema import TABLES, batch_of_rows
 from tracekit.source import Source

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.parser import Batch, Report
+from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.json_values import as_json, text_of
 from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, REAL, TEXT
 
@@ -183,15 +184,7 @@ class ConfigurationRows:
 
     def skip_damaged(self, what: str) -> None:
         """What was found where a configuration should be, and gives no row."""
-        self._report.event_count += 1
-        self._report.tell(
-            "damaged_row",
-            "error",
-            "recording",
-            f"{what}, skipped",
-            "the file is damaged: get a new copy",
-            skipped_event_count=1,
-        )
+        skip_damaged_row(self._report, f"{what}, skipped", "the file is damaged: get a new copy")
 
     def batches(self, *, is_last: bool = False) -> Iterator[Batch]:
         """The rows so far, if they are many or the last."""

@@ -17,7 +17,7 @@ from tracekit.parser import Batch, PartMismatch, Report
 from tracekit.reading import decimals
 from tracekit.reading.chrome.columns import Arg, Cells, arg, real, text
 from tracekit.reading.chrome.events import EventGroup
-from tracekit.reading.intervals import tell_negative_duration, tell_no_time
+from tracekit.reading.issues import tell_negative_duration, tell_no_time
 from tracekit.schema import COUNTER, FLOW, INT, SLICE, TRACK_LABEL, Table, batch_of_rows
 from tracekit.source import Source
 

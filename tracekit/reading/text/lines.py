@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tracekit.parser import Report
+from tracekit.reading.issues import tell_damaged_stream
 from tracekit.source import ContentStream, Source
 
 BLOCK_BYTES = 1 << 20
@@ -97,18 +98,6 @@ def blocks(
             yield last
         if stream.damage:
             tell_damaged_stream(report, stream.damage, cutter.place)
-
-
-def tell_damaged_stream(report: Report, damage: str, place: int) -> None:
-    """That no more than the content before `place` could be decompressed."""
-    report.tell(
-        "damaged_stream",
-        "error",
-        "recording",
-        f"the {damage}",
-        "the part that could be decompressed is kept; get a new copy",
-        first_offset_bytes=place,
-    )
 
 
 def without_escapes(text: str) -> str:
