@@ -543,18 +543,8 @@ def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
 
 def _profiler(says: dict[str, Any]) -> str:
     """torch.profiler with the tracer versions the file names."""
-    versions = [
-        f"{key.removesuffix('_version')} {says[key]}"
-        for key in (
-            "cupti_version",
-            "cuda_runtime_version",
-            "cuda_driver_version",
-            "roctracer_version",
-            "hip_runtime_version",
-            "hip_driver_version",
-        )
-        if key in says
-    ]
+    tools = words("cupti cuda_runtime cuda_driver roctracer hip_runtime hip_driver")
+    versions = [f"{tool} {says[key]}" for tool in tools if (key := f"{tool}_version") in says]
     return "torch.profiler" + (f" ({', '.join(versions)})" if versions else "")
 
 

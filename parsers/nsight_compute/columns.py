@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tracekit.parsers.nsight_compute.metrics import Target
 from tracekit.reading.text.numbers import Notation, finite, is_exact, whole
+from tracekit.reading.words import words
 from tracekit.schema import INT
 
 Floats = npt.NDArray[np.float64]
@@ -23,16 +24,10 @@ _INT_FROM = 2.0**63
 _NO_RANK = 99
 #: Columns that are never 0.
 _POSITIVE = frozenset(
-    (
-        "dur_ns",
-        "elapsed_cycles",
-        "sm_clock_hz",
-        "grid_x",
-        "grid_y",
-        "grid_z",
-        "block_x",
-        "block_y",
-        "block_z",
+    words(
+        """
+        dur_ns elapsed_cycles sm_clock_hz grid_x grid_y grid_z block_x block_y block_z
+        """
     )
 )
 #: Columns that a row of several launches sums; in all others it has the mean.

@@ -15,6 +15,7 @@ from tracekit.parser import Batch, Report
 from tracekit.parsers.perf_stat.cells import MOST_INT, number_of
 from tracekit.parsers.perf_stat.units import UnitScale
 from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
+from tracekit.reading.words import words
 from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_of_rows
 from tracekit.spelling import Spelling
 
@@ -407,13 +408,8 @@ def _columns_of(series: list[CounterSeries]) -> _SeriesColumns:
         "unit": [s.scale.unit for s in series],
         **{
             name: [getattr(s, name) for s in series]
-            for name in (
-                "record_kind",
-                "metric_event_name",
-                "scope_name",
-                "cgroup_name",
-                "unit_raw",
-                "args_json",
+            for name in words(
+                "record_kind metric_event_name scope_name cgroup_name unit_raw args_json"
             )
         },
     }
