@@ -10,7 +10,7 @@ from typing import Any
 
 from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.nvprof.counters import Kernel, Row, as_json
-from tracekit.parsers.nvprof.issues import DAMAGED, NEGATIVE, NO_UNIT, odd_scale
+from tracekit.parsers.nvprof.issues import DAMAGED, NO_UNIT, odd_scale
 from tracekit.parsers.nvprof.quantities import (
     DEFAULT_KILO,
     NONE,
@@ -21,6 +21,7 @@ from tracekit.parsers.nvprof.quantities import (
     whole,
 )
 from tracekit.parsers.nvprof.tables import SIZES, Cells, TableLayout
+from tracekit.reading.issues import tell_negative_duration
 from tracekit.reading.text.lines import TextLine
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import EVENT_TABLES, TABLES, batch_of_rows
@@ -111,7 +112,7 @@ class PendingRows:
         if key == "start":
             self._note_coarseness(said.number, said.unit)
         elif rounded < 0:
-            self.tell(NEGATIVE)
+            tell_negative_duration(self.report, 1)
             return None
         return rounded
 
