@@ -89,11 +89,14 @@ class DetailLog:
     def _tell_trouble(self, event: Mapping[str, Any]) -> None:
         said = object_in(event, "metadata")
         first = f"the first is {event['key']}: {event.get('value')}"[:_SHOWN]
-        for kind in ("error", "warning"):
-            if said.get(f"is_{kind}") is True:
-                what = f"LoadGen reported {kind}s in the test"
-                self._report.tell(f"profiler_{kind}", "warning", "recording", what, first)
-                return
+        if said.get("is_error") is True:
+            code, what = "profiler_error", "errors"
+        elif said.get("is_warning") is True:
+            code, what = "profiler_warning", "warnings"
+        else:
+            return
+        message = f"LoadGen reported {what} in the test"
+        self._report.tell(code, "warning", "recording", message, first)
 
 
 def _settle(test: _Test, key: str, value: Any) -> None:

@@ -179,8 +179,11 @@ def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRo
 
 def diagnostics(report: Report, found: Mapping[str, Any]) -> None:
     """Problems that the profiler itself reports."""
-    for kind in ("warning", "error"):
-        texts = found.get(f"{kind}s")
-        for text in texts if isinstance(texts, list) else ():
-            said = f"the profiler says: {str(text)[:400].rstrip('. ')}"
-            report.tell(f"profiler_{kind}", "warning", "recording", said, _SEE)
+    _tell_all(report, "profiler_warning", found.get("warnings"))
+    _tell_all(report, "profiler_error", found.get("errors"))
+
+
+def _tell_all(report: Report, code: str, texts: Any) -> None:
+    for text in texts if isinstance(texts, list) else ():
+        said = f"the profiler says: {str(text)[:400].rstrip('. ')}"
+        report.tell(code, "warning", "recording", said, _SEE)
