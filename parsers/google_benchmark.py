@@ -13,38 +13,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading import decimals
 from tracekit.reading.configurations import ConfigurationRows, Measured, results_facts, unit_of
-from tracekit.reading.text.json_values import Head, Number, members
+from tracekit.reading.text.json_values import Head, Number, members, object_in
+from tracekit.reading.words import words
 from tracekit.source import Source
 
 _LIST = "benchmarks"
-#: Members of a run that are no counters of the user's.
+#: Members of a run that are not counters of the user's.
 _PLAIN = frozenset(
-    (
-        "name",
-        "run_name",
-        "run_type",
-        "family_index",
-        "per_family_instance_index",
-        "repetitions",
-        "repetition_index",
-        "threads",
-        "aggregate_name",
-        "aggregate_unit",
-        "error_occurred",
-        "error_message",
-        "skipped",
-        "skip_message",
-        "time_unit",
-        "label",
-        "big_o",
+    words(
+        """
+        name run_name run_type family_index per_family_instance_index repetitions repetition_index
+        threads aggregate_name aggregate_unit error_occurred error_message skipped skip_message
+        time_unit label big_o
+        """
     )
 )
 _TIMES = frozenset(("real_time", "cpu_time", "cpu_coefficient", "real_coefficient"))
 _POWERS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
-#: What a part of a name sets that is no argument.
+#: Parts of a name that are not arguments, and what they set.
 _CLOCKS = ("process_time", "real_time", "manual_time")
 _SET = {
     "iterations": "iterations_set",
@@ -96,7 +85,7 @@ class GoogleBenchmarkParser:
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""
         top_level: dict[str, Any] = {}
-        reading = _Reading(report, ConfigurationRows(report))
+        reading = _BenchmarkRows(report, ConfigurationRows(report))
         for entry in members(source, report, _LIST, top_level):
             reading.take(entry)
             yield from reading.rows.batches()
@@ -106,8 +95,8 @@ class GoogleBenchmarkParser:
                 f"{source.path}: no benchmarks found; run the program with --benchmark_out=FILE "
                 "and a filter that matches at least one benchmark"
             )
-        context = top_level.pop("context", None)
-        said = context if isinstance(context, dict) else {}
+        said = object_in(top_level, "context")
+        top_level.pop("context", None)
         _tell_context(said, report)
         tool = f"Google Benchmark {said.get('library_version') or ''}".rstrip()
         report.facts |= results_facts(report, tool, {**said, **top_level})
@@ -116,31 +105,27 @@ class GoogleBenchmarkParser:
 def _tell_context(context: Mapping[str, Any], report: Report) -> None:
     """What Google Benchmark warns of on the console."""
     if context.get("cpu_scaling_enabled") is True:
-        report.issue(
-            Issue(
-                "cpu_scaling",
-                "warning",
-                "recording",
-                "CPU frequency scaling was on",
-                "real times vary with the clock; measure again at a fixed clock (cpupower "
-                "frequency-set "
-                "--governor performance)",
-            )
+        report.tell(
+            "cpu_scaling",
+            "warning",
+            "recording",
+            "CPU frequency scaling was on",
+            "real times vary with the clock; measure again at a fixed clock (cpupower "
+            "frequency-set "
+            "--governor performance)",
         )
     if context.get("library_build_type") == "debug":
-        report.issue(
-            Issue(
-                "debug_build",
-                "warning",
-                "recording",
-                "the library was built without optimization",
-                "short times may be too high; link a release build of Google Benchmark",
-            )
+        report.tell(
+            "debug_build",
+            "warning",
+            "recording",
+            "the library was built without optimization",
+            "short times may be too high; link a release build of Google Benchmark",
         )
 
 
 @dataclass(slots=True)
-class _Reading:
+class _BenchmarkRows:
     """One file being read; `measured` are names of runs that have a row."""
 
     report: Report
@@ -150,41 +135,32 @@ class _Reading:
     def take(self, entry: Any) -> None:
         """One member of the list of benchmarks."""
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            self.rows.skip(
-                Issue(
-                    "damaged_row",
-                    "error",
-                    "recording",
-                    "benchmarks without a name, skipped",
-                    "the file is damaged: get a new copy",
-                    skipped_event_count=1,
-                )
-            )
+            self.rows.skip_damaged("benchmarks without a name")
             return
         run_name, aggregate = _run_of(entry)
         if aggregate is None:
             self.measured.add(run_name)
         elif aggregate not in _FITTED and run_name in self.measured:
-            self.rows.skip(
-                Issue(
-                    "aggregate",
-                    "info",
-                    "import",
-                    "aggregates (means and so on) over repetitions that are in the file, skipped",
-                    "reports compute them from the repetitions",
-                    skipped_event_count=1,
-                )
+            self.report.event_count += 1
+            self.report.tell(
+                "aggregate",
+                "info",
+                "import",
+                "aggregates (means and so on) over repetitions that are in the file, skipped",
+                "reports compute them from the repetitions",
+                skipped_event_count=1,
             )
             return
         self._add(entry, run_name, aggregate)
 
     def _add(self, entry: Mapping[str, Any], run_name: str, aggregate: str | None) -> None:
+        is_repeated = entry.get("repetitions") not in (None, "0", "1")
         said = {
             "threads": entry.get("threads"),
             "label": entry.get("label"),
             "big_o": entry.get("big_o"),
             "aggregate": aggregate,
-            "repetition": entry.get("repetition_index") if _is_repeated(entry) else None,
+            "repetition": entry.get("repetition_index") if is_repeated else None,
         }
         labels = labels_of(run_name) | {k: v for k, v in said.items() if v is not None}
         failure = _failure_of(entry)
@@ -206,12 +182,8 @@ def _run_of(entry: Mapping[str, Any]) -> tuple[str, str | None]:
     return (found[1], found[2]) if found else (name, None)
 
 
-def _is_repeated(entry: Mapping[str, Any]) -> bool:
-    return entry.get("repetitions") not in (None, "0", "1")
-
-
 def _failure_of(entry: Mapping[str, Any]) -> str | None:
-    """Why a benchmark gave up; its times are 0 then."""
+    """Why a benchmark failed; its times are then 0."""
     for flag, message, otherwise in (
         ("error_occurred", "error_message", "error"),
         ("skipped", "skip_message", "skipped"),
@@ -225,7 +197,7 @@ def _failure_of(entry: Mapping[str, Any]) -> str | None:
 def _metrics_of(entry: Mapping[str, Any], aggregate: str | None) -> dict[str, Measured]:
     """Times in ns, and every other number: counters are the user's.
 
-    What is a share, as of `cv`, is called otherwise than the time or counter that it is of.
+    A ratio such as `cv` gets its own name, different from that of its time or counter.
     """
     unit = entry.get("time_unit")
     is_share = entry.get("aggregate_unit") == "percentage" or aggregate == "cv"
@@ -256,7 +228,7 @@ def _time(value: Number, unit: str | None) -> Measured:
 def labels_of(run_name: str) -> dict[str, Any]:
     """What the name of a run says was set.
 
-    Its first part, with words behind it (a fixture's method, a captured case), is the benchmark;
+    Its first part, with words after it (a fixture's method, a captured case), is the benchmark;
     then come arguments, named or not, and what the program set for the run.
     """
     first, *parts = _parts(run_name)
@@ -279,7 +251,7 @@ def labels_of(run_name: str) -> dict[str, Any]:
 
 
 def _parts(run_name: str) -> list[str]:
-    """The parts of a name between slashes that are in no bracket of template arguments."""
+    """The parts of a name between slashes; slashes in template arguments do not count."""
     parts, depth = [""], 0
     for piece in re.split(r"([<>/])", run_name):
         depth += (piece == "<") - (piece == ">" and depth > 0)

@@ -11,9 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
-from tracekit.reading.configurations import ConfigurationRows, Measured, results_facts
-from tracekit.reading.text.json_values import Head, Number, as_json, members, text_of
+from tracekit.parser import Batch, Match, Recipe, Report
+from tracekit.reading.configurations import (
+    ConfigurationRows,
+    Measured,
+    results_facts,
+    tell_single_times,
+)
+from tracekit.reading.text.json_values import Head, Number, as_json, members, object_in, text_of
 from tracekit.source import Source
 
 _LIST = "results"
@@ -62,23 +67,13 @@ class HyperfineParser:
             if _is_result(entry):
                 _add(rows, entry, report, has_command=not is_told)
             else:
-                rows.skip(
-                    Issue(
-                        "damaged_row",
-                        "error",
-                        "recording",
-                        "results without a command, skipped",
-                        "the file is damaged: get a new copy",
-                        skipped_event_count=1,
-                    )
-                )
+                rows.skip_damaged("results without a command")
             yield from rows.batches()
         yield from rows.batches(is_last=True)
         if not report.event_count:
             raise FormatError(
                 f"{source.path}: no results found; hyperfine stops at the first command that "
-                "fails, "
-                "unless --ignore-failure is given"
+                "fails, unless --ignore-failure is given"
             )
         report.facts |= results_facts(report, "hyperfine", top_level)
 
@@ -87,15 +82,10 @@ def _is_result(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(entry.get("command"), str)
 
 
-def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = entry.get("parameters")
-    return found if isinstance(found, dict) else {}
-
-
 def _are_told_by_parameters(entries: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the parameters alone tell each command from the others."""
-    told = {as_json(_parameters(entry)) for entry in entries}
-    return len(told) == len(entries) and all(map(_parameters, entries))
+    """Whether the parameters alone distinguish the commands."""
+    found = [object_in(entry, "parameters") for entry in entries]
+    return len({as_json(one) for one in found}) == len(entries) and all(found)
 
 
 def _add(
@@ -103,7 +93,7 @@ def _add(
 ) -> None:
     """One command.
 
-    Its text has the values of its parameters in it: beside them it would keep configurations
+    Its text has the values of its parameters in it: next to them it would keep configurations
     apart that differ in one of them, so it is a label only where they do not tell it.
     """
     command = {"command": entry["command"]} if has_command else {}
@@ -111,25 +101,17 @@ def _add(
     times = entry.get("times")
     if isinstance(times, list):
         metrics["runs"] = Measured(Number(len(times)))
-        report.issue(
-            Issue(
-                "single_times",
-                "info",
-                "import",
-                "times of single runs, skipped",
-                "their statistics are kept",
-            )
-        )
+        tell_single_times(report, "runs")
     rows.add(
         entry["command"],
-        {**command, **_parameters(entry)},
+        {**command, **object_in(entry, "parameters")},
         metrics | _memory(entry),
         _exit_codes(entry.get("exit_codes"), report),
     )
 
 
 def _memory(entry: Mapping[str, Any]) -> dict[str, Measured]:
-    """The most memory that any run took (hyperfine 1.19 and later)."""
+    """The maximum memory of any run (hyperfine 1.19 and later)."""
     sizes = entry.get("memory_usage_byte")
     known = [size for size in sizes if isinstance(size, Number)] if isinstance(sizes, list) else []
     if not all(size.isdigit() and len(size) < 19 for size in known) or not known:
@@ -138,21 +120,18 @@ def _memory(entry: Mapping[str, Any]) -> dict[str, Measured]:
 
 
 def _exit_codes(codes: Any, report: Report) -> str | None:
-    """What is to be said of exit codes: hyperfine kept on because it was told to (``-i``)."""
+    """The status text for nonzero exit codes, which hyperfine ignored (``-i``)."""
     if not isinstance(codes, list):
         return None
     odd = Counter(text_of(code) or "none (killed)" for code in codes if code != "0")
     if not odd:
         return None
-    report.issue(
-        Issue(
-            "exit_code",
-            "warning",
-            "recording",
-            "commands with a nonzero exit code",
-            "their times are kept because hyperfine ignored the failure: "
-            "see configuration.status_text",
-        )
+    report.tell(
+        "exit_code",
+        "warning",
+        "recording",
+        "commands with a nonzero exit code",
+        "their times are kept because hyperfine ignored the failure: see configuration.status_text",
     )
     named = ", ".join(f"{code}: {count}" for code, count in odd.most_common(_MOST_CODES))
     more = ", …" if len(odd) > _MOST_CODES else ""

@@ -10,15 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.configurations import (
     ConfigurationRows,
     Measured,
     measured,
     results_facts,
     role_of_values,
+    tell_single_times,
 )
-from tracekit.reading.text.json_values import Head, Number, as_json, members, text_of
+from tracekit.reading.text.json_values import Head, Number, as_json, members, object_in, text_of
 from tracekit.source import Source
 
 _LIST = "benchmarks"
@@ -48,7 +49,7 @@ class PytestBenchmarkParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim an object with what pytest-benchmark says of the machine, or of a benchmark."""
+        """Claim an object with what pytest-benchmark says about the machine, or of a benchmark."""
         found = Head.of(head)
         if found is None or found.first_name not in _TOP_LEVEL:
             return None
@@ -69,16 +70,7 @@ class PytestBenchmarkParser:
             if _is_benchmark(entry):
                 _add(rows, entry, roles, differing, report)
             else:
-                rows.skip(
-                    Issue(
-                        "damaged_row",
-                        "error",
-                        "recording",
-                        "benchmarks without a name or statistics, skipped",
-                        "the file is damaged: get a new copy",
-                        skipped_event_count=1,
-                    )
-                )
+                rows.skip_damaged("benchmarks without a name or statistics")
             yield from rows.batches()
         yield from rows.batches(is_last=True)
         if not report.event_count:
@@ -87,7 +79,7 @@ class PytestBenchmarkParser:
                 "selected: check pytest's output"
             )
         tool = f"pytest-benchmark {text_of(top_level.get('version')) or ''}".rstrip()
-        alike = _options(whole[0]) if whole else {}
+        alike = object_in(whole[0], "options") if whole else {}
         kept = {name: value for name, value in alike.items() if name not in differing}
         report.facts |= results_facts(report, tool, {**top_level, "options": kept})
 
@@ -100,20 +92,11 @@ def _is_benchmark(entry: Any) -> bool:
     )
 
 
-def _members(entry: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = entry.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _options(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _members(entry, "options")
-
-
 def _roles(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Of each name of ``extra_info`` whether it was set or measured, by all of its values."""
+    """Whether each name of ``extra_info`` was set or measured, by all of its values."""
     texts: dict[str, list[str]] = {}
     for entry in entries:
-        for name, value in _members(entry, "extra_info").items():
+        for name, value in object_in(entry, "extra_info").items():
             if (text := text_of(value)) is not None:
                 texts.setdefault(name, []).append(text)
     return {name: role_of_values(name, values) for name, values in texts.items()}
@@ -123,7 +106,7 @@ def _differing(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     """Options (timer, disable_gc …) that are not the same for all benchmarks."""
     said: dict[str, set[str]] = {}
     for entry in entries:
-        for name, value in _options(entry).items():
+        for name, value in object_in(entry, "options").items():
             said.setdefault(name, set()).add(as_json(value))
     return [name for name, values in said.items() if len(values) > 1]
 
@@ -136,11 +119,11 @@ def _add(
     report: Report,
 ) -> None:
     extra = {
-        name: (value, roles.get(name)) for name, value in _members(entry, "extra_info").items()
+        name: (value, roles.get(name)) for name, value in object_in(entry, "extra_info").items()
     }
     labels = {
         **_named(entry),
-        **{name: _options(entry).get(name) for name in differing},
+        **{name: object_in(entry, "options").get(name) for name in differing},
         **{name: value for name, (value, role) in extra.items() if role == "label"},
         **_parameters(entry),
     }
@@ -153,7 +136,7 @@ def _add(
 
 
 def _named(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The test without its parameters, what it stands in, and its group."""
+    """The test without its parameters, what it is in, and its group."""
     name, param, fullname = entry["name"], entry.get("param"), entry.get("fullname")
     labels = {"benchmark": name, "group": entry.get("group")}
     if isinstance(param, str):
@@ -164,12 +147,12 @@ def _named(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Each parameter; of a file without them (before 3.1) the text that stands for all.
+    """Each parameter; in files without them (before 3.1), the text for all of them.
 
-    An object is told by its address, which another run has elsewhere: where it is the only
-    parameter, pytest's name of it is taken.
+    An object is written with its address, which differs between runs: if it is the only parameter,
+    its name in pytest is used.
     """
-    parameters, param = _members(entry, "params"), entry.get("param")
+    parameters, param = object_in(entry, "params"), entry.get("param")
     if not parameters:
         return {"param": param}
     ((name, value), *others) = parameters.items()
@@ -179,15 +162,7 @@ def _parameters(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _statistics(stats: Mapping[str, Any], report: Report) -> dict[str, Measured]:
     if isinstance(stats.get("data"), list):
-        report.issue(
-            Issue(
-                "single_times",
-                "info",
-                "import",
-                "times of single rounds, skipped",
-                "their statistics are kept",
-            )
-        )
+        tell_single_times(report, "rounds")
     units = dict.fromkeys(_SECONDS, "s") | {"ops": "1/s"}
     return {
         name: Measured(value, units.get(name))

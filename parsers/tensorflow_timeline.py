@@ -1,7 +1,7 @@
 """Timelines of TensorFlow 1: `tensorflow.python.client.timeline` made a Chrome trace of a run.
 
-A process is a device, or one of a GPU's streams. What a GPU did stands there twice: on the track
-of its stream, and once more on a track of all streams (kernels) or of copies. Every event gives a
+A process is a device, or one of a GPU's streams. What a GPU did appears twice: on the track
+of its stream, and again on a track of all streams (kernels) or of copies. Every event gives a
 row or is counted in an issue.
 """
 
@@ -18,17 +18,24 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import Cells, arg
-from tracekit.reading.chrome.events import EventDecoder, EventGroup
+from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader
-from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
+from tracekit.reading.chrome.rows import (
+    EventRows,
+    is_sound,
+    metadata_json,
+    parted,
+    refuse_nothing,
+)
 from tracekit.reading.chrome.sniffing import Survey
+from tracekit.reading.chrome.times import ABSOLUTE_FROM_NS
 from tracekit.reading.chrome.tracks import Names, first_look, tracks
 from tracekit.reading.copies import direction
 from tracekit.reading.xla.op_events import LinesOfOps, OpEvents
 from tracekit.reading.xla.operators import Op
-from tracekit.schema import DEVICE_TABLE, INT, KERNEL, SLICE, TEXT, TRANSFER, Table, batch_of_rows
+from tracekit.schema import DEVICE_TABLE, INT, KERNEL, SLICE, TRANSFER, Table, batch_of_rows
 from tracekit.source import Source
 
 _PROCESS = re.compile(
@@ -39,7 +46,6 @@ _PROCESS = re.compile(
 _COPY = re.compile(r"(?i)mem(?:cpy|set)")
 _FIRST_NODE = "_SOURCE"  # of every run of a session
 _TENSOR_PHASES = frozenset("NOD")
-_ABSOLUTE_FROM_NS = 10**17  # 1973 in Unix time: no time since the start of something
 _TYPED_KEYS = frozenset(("name", "op"))
 _LAYOUTS = {"Op": ("name", "op"), "DataFlow": ()}
 
@@ -49,19 +55,6 @@ _TIMELINE_PROCESS = re.compile(
 )
 
 Key = tuple[Hashable, ...]
-
-
-def _match(survey: Survey) -> Match | None:
-    """Whether TensorFlow 1 wrote it, as a timeline: less sure than what names its writer."""
-    if not survey.root:
-        return None
-    processes = sorted(set(_TIMELINE_PROCESS.findall(survey.head)))
-    if processes and (survey.phases or "traceEvents" in survey.keys):
-        names = ", ".join(process.decode("utf-8", "replace") for process in processes[:2])
-        return Match(0.85, f"processes named as in a TensorFlow 1 timeline ({names})")
-    if {"Op", "DataFlow"} & survey.categories:
-        return Match(0.7, "events of a timeline's categories (Op, DataFlow)")
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +83,13 @@ class _Place:
 
 
 class _Seen:
-    """How often each of many keys was seen: by their hashes, 12 bytes for each that differs.
+    """How often each key was seen, by its hash: 12 bytes for each distinct key.
 
-    Of five million keys two have one hash with a chance of 1 in 10^6.
+    The chance that two of five million keys share a hash is 1 in 10^6.
     """
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
+        """Start empty."""
         self._hashes = array("q")
         self._counts = np.zeros(0, np.int32)
 
@@ -110,7 +103,7 @@ class _Seen:
         self._hashes, self._counts = array("q", found.tobytes()), counts.astype(np.int32)
 
     def left(self) -> Callable[[Key], bool]:
-        """Takes a key that was seen, as often as it was; says whether there was one to take."""
+        """A function that removes one occurrence of a key, and says whether there was one."""
         counts = self._counts.copy()
 
         def take(key: Key) -> bool:
@@ -134,13 +127,13 @@ class _Seen:
 
 
 def _hash(key: Key) -> int:
-    """64 bits that any difference changes; in a tuple's own -1 and -2 are the same."""
+    """64 bits; a tuple's own hash is the same for -1 and -2."""
     return hash(repr(key))
 
 
 @dataclass(slots=True)
-class _Outline:
-    """What has to be known before rows are made: what processes are, and what stands twice."""
+class _TimelineOutline:
+    """What must be known before rows are made: what processes are, and what appears twice."""
 
     places: dict[Hashable, _Place] = field(default_factory=dict)
     on_streams: _Seen = field(default_factory=_Seen)
@@ -148,8 +141,8 @@ class _Outline:
     run_count: int = 0
 
     @classmethod
-    def of(cls, source: Source) -> _Outline:
-        """Read the timeline twice, for this alone: names may stand anywhere."""
+    def of(cls, source: Source) -> _TimelineOutline:
+        """Read the timeline twice, for this alone: names may be anywhere."""
         names, outline = Names(), cls()
         for group in first_look(source, ("name",)):
             if group.phase == "M":
@@ -186,29 +179,21 @@ def _keys(group: EventGroup, on: Sequence[_Place]) -> list[Key]:
         on,
         group.start_ns.to_pylist(),
         group.dur_ns.to_pylist(),
-        _texts(group.fields["name"]),
-        _column(group, "name"),
+        texts(group.fields["name"]),
+        group.argument_texts("name"),
         strict=True,
     )
     return [(place.device_id, *said) for place, *said in columns]
 
 
-def _texts(values: Sequence[Any]) -> list[str | None]:
-    return [value if isinstance(value, str) else None for value in values]
-
-
-def _column(group: EventGroup, key: str) -> list[str | None]:
-    return _texts(group.args.get(key, (None,) * len(group)))
-
-
 @dataclass(slots=True)
-class _Reading(EventRows):
+class _TimelineRows(EventRows):
     """The timeline being read: groups in, batches out.
 
     `left` says, for each track that repeats others, what of them it has yet to repeat.
     """
 
-    outline: _Outline = field(default_factory=_Outline)
+    outline: _TimelineOutline = field(default_factory=_TimelineOutline)
     op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     left: dict[str, list[Callable[[Key], bool]]] = field(init=False)
     slice_kinds: ClassVar = {"Op": "op"}
@@ -223,9 +208,7 @@ class _Reading(EventRows):
         on = self.outline.of_events(group)
         keys = _keys(group, on)
         targets = [self._target(place, key) for place, key in zip(on, keys, strict=True)]
-        for target in dict.fromkeys(targets):
-            places = [i for i, wanted in enumerate(targets) if wanted == target]
-            part = group if len(places) == len(group) else group.take(places)
+        for target, part, places in parted(group, targets):
             yield from self._rows_for(target, part, [on[i] for i in places])
 
     def _target(self, place: _Place, key: Key) -> str:
@@ -250,16 +233,13 @@ class _Reading(EventRows):
 
     def _placed(self, group: EventGroup, on: Sequence[_Place], table: Table) -> Cells:
         cells = self.timed(group, table)
-        cells.put("device_id", pa.array([place.device_id for place in on], INT))
-        cells.put("stream_id", pa.array([place.stream_id for place in on], INT))
-        known = cells.columns.get("track_name")
-        said = [None] * len(on) if known is None else known.to_pylist()
-        names = [place.name or other for place, other in zip(on, said, strict=True)]
-        cells.put("track_name", pa.array(names, TEXT))
+        cells.put_values("device_id", [place.device_id for place in on])
+        cells.put_values("stream_id", [place.stream_id for place in on])
+        cells.put_tracks([place.name for place in on])
         return cells
 
     def _kernel(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
-        """Kernels go by the type of their operator: their own names are not in the file."""
+        """Kernels, named after the type of their operator: their own names are not in the file."""
         cells = self._placed(group, on, KERNEL)
         cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(group)))
         cells.put_args({"op_name": arg("name")})
@@ -267,10 +247,10 @@ class _Reading(EventRows):
 
     def _transfer(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
         cells = self._placed(group, on, TRANSFER)
-        names = [name or "" for name in _texts(group.fields["name"])]
+        names = [name or "" for name in texts(group.fields["name"])]
         kinds = ["memset" if name.lower().startswith("memset") else "memcpy" for name in names]
-        cells.put("transfer_kind", pa.array(kinds, TEXT))
-        cells.put("direction_kind", pa.array([direction(name) for name in names], TEXT))
+        cells.put_values("transfer_kind", kinds)
+        cells.put_values("direction_kind", [direction(name) for name in names])
         return TRANSFER.name, cells.batch()
 
     def _op(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
@@ -281,12 +261,12 @@ class _Reading(EventRows):
         return SLICE.name, cells.batch()
 
     def _add(self, group: EventGroup, on: Sequence[_Place], *, is_host: bool) -> None:
-        """Add operators up; what the executor saw of a GPU is the host's time."""
+        """Sum operators; what the executor saw of a GPU is the host's time."""
         said = zip(
             on,
-            _texts(group.fields["name"]),
-            _column(group, "name"),
-            _column(group, "op"),
+            texts(group.fields["name"]),
+            group.argument_texts("name"),
+            group.argument_texts("op"),
             strict=True,
         )
         ops = [
@@ -305,32 +285,28 @@ class _Reading(EventRows):
         )
 
     def skip(self, group: EventGroup) -> None:
-        """The life of tensors is for a viewer to draw; the counters have the memory they take."""
+        """Tensor objects have no row; counters have their memory."""
         if group.phase not in _TENSOR_PHASES:
             EventRows.skip(self, group)
             return
-        self.report.issue(
-            Issue(
-                "tensor_object",
-                "info",
-                "import",
-                "tensor objects (phases N, O, D: created, snapshot, deleted) have no row",
-                occurrence_count=len(group),
-                skipped_event_count=len(group),
-            )
+        self.report.tell(
+            "tensor_object",
+            "info",
+            "import",
+            "tensor objects (phases N, O, D: created, snapshot, deleted) have no row",
+            occurrence_count=len(group),
+            skipped_event_count=len(group),
         )
 
     def _tell_repeated(self, count: int) -> None:
-        self.report.issue(
-            Issue(
-                "repeated_event",
-                "info",
-                "recording",
-                "GPU work is on its stream's track and again on a track of all streams or "
-                "copies; it has one row",
-                occurrence_count=count,
-                skipped_event_count=count,
-            )
+        self.report.tell(
+            "repeated_event",
+            "info",
+            "recording",
+            "GPU work is on its stream's track and again on a track of all streams or "
+            "copies; it has one row",
+            occurrence_count=count,
+            skipped_event_count=count,
         )
 
 
@@ -366,21 +342,30 @@ class TensorflowTimelineParser:
 
     def sniff(self, head: bytes) -> Match | None:
         """By the names of processes, or the categories that only a timeline has."""
-        return _match(Survey.of(head))
+        survey = Survey.of(head)
+        if not survey.root:
+            return None
+        processes = sorted(set(_TIMELINE_PROCESS.findall(survey.head)))
+        if processes and (survey.phases or "traceEvents" in survey.keys):
+            names = ", ".join(process.decode("utf-8", "replace") for process in processes[:2])
+            return Match(0.85, f"processes named as in a TensorFlow 1 timeline ({names})")
+        if {"Op", "DataFlow"} & survey.categories:
+            return Match(0.7, "events of a timeline's categories (Op, DataFlow)")
+        return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of a timeline."""
-        outline = _Outline.of(source)
+        outline = _TimelineOutline.of(source)
         with source.open() as stream:
             reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, _LAYOUTS), report)
-            reading = _Reading(report, outline=outline)
+            reading = _TimelineRows(report, outline=outline)
             yield from reading.batches(reader.read())
         refuse_nothing(source, reader.top_level, report)
         yield from reading.op_lines.batches()
         if rows := _devices(outline):
             yield DEVICE_TABLE.name, batch_of_rows(DEVICE_TABLE, rows)
         _tell_runs(outline.run_count, report)
-        is_absolute = reading.first_ns is not None and reading.first_ns >= _ABSOLUTE_FROM_NS
+        is_absolute = reading.first_ns is not None and reading.first_ns >= ABSOLUTE_FROM_NS
         report.facts |= {
             "profiler_name": "TensorFlow 1 timeline",
             "recording_kind": "timeline",
@@ -390,7 +375,7 @@ class TensorflowTimelineParser:
         }
 
 
-def _devices(outline: _Outline) -> list[dict[str, Any]]:
+def _devices(outline: _TimelineOutline) -> list[dict[str, Any]]:
     ids = {place.device_id for place in outline.places.values()}
     return [
         {"device_id": number, "device_kind": "gpu", "is_described": False}
@@ -401,13 +386,11 @@ def _devices(outline: _Outline) -> list[dict[str, Any]]:
 def _tell_runs(count: int, report: Report) -> None:
     if count < 2:
         return
-    report.issue(
-        Issue(
-            "merged_runs",
-            "info",
-            "recording",
-            "several session runs were merged into this file; devices are identified by the "
-            "names of its processes, which may be those of the first run only",
-            occurrence_count=count,
-        )
+    report.tell(
+        "merged_runs",
+        "info",
+        "recording",
+        "several session runs were merged into this file; devices are identified by the "
+        "names of its processes, which may be those of the first run only",
+        occurrence_count=count,
     )

@@ -17,13 +17,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import Arg, Cells, arg, integer
-from tracekit.reading.chrome.events import EventDecoder, EventGroup
+from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader
-from tracekit.reading.chrome.rows import EventRows, is_sound, metadata_json, refuse_nothing
+from tracekit.reading.chrome.rows import (
+    EventRows,
+    is_sound,
+    metadata_json,
+    parted,
+    refuse_nothing,
+)
 from tracekit.reading.chrome.sniffing import Survey
 from tracekit.reading.chrome.tracks import Names, Track, first_look, tracks
+from tracekit.reading.words import words
 from tracekit.reading.xla.details import (
     GRAPH_STATS,
     KERNEL_COLUMNS,
@@ -49,7 +56,6 @@ from tracekit.schema import (
     MEMORY_EVENT,
     SLICE,
     STEP,
-    TEXT,
     TRANSFER,
     Table,
     batch_of_rows,
@@ -67,22 +73,6 @@ _KERNEL_STREAM = re.compile(r"\(.*\b(?:Kernel|Compute)\b.*\)")
 _PLANE = re.compile(rb'"name"\s*:\s*"(/(?:host:CPU|device:(?:TPU|GPU):\d+))"')
 
 
-def _match(survey: Survey) -> Match | None:
-    """Whether the trace viewer of TensorFlow's and JAX's profiler wrote it.
-
-    JAX's perfetto_trace.json.gz is the same without the head that tells it.
-    """
-    if not survey.root:
-        return None
-    if b'"highres-ticks"' in survey.head[:4096]:
-        return Match(0.95, "the head of a trace viewer file (highres-ticks)")
-    planes = sorted(set(_PLANE.findall(survey.head)))
-    if planes and "M" in survey.phases and not survey.categories:
-        names = ", ".join(plane.decode("utf-8", "replace") for plane in planes[:3])
-        return Match(0.75, f"processes named like the planes of a profile ({names})")
-    return None
-
-
 def _context(value: Any) -> int | None:
     match = _CONTEXT.fullmatch(str(value))
     return int(match[1]) if match else None
@@ -96,43 +86,27 @@ _KERNEL_ARGS: dict[str, Arg] = _ON_STREAM | {
 }
 _TPU_ARGS = {"op_name": arg("tf_op"), "category_name": arg("hlo_category")}
 _MEMORY_ARGS = {"address": arg("addr", "address"), "total_allocated_bytes": arg("bytes_allocated")}
-#: Read as Python values; every other argument is kept as it stands.
+#: Read as Python values; every other argument is kept unchanged.
 _TYPED_KEYS = frozenset(
     (
-        "correlation_id",
-        "context_id",
-        "kernel_details",
+        *words(
+            """
+            correlation_id context_id kernel_details hlo_op hlo_module program_id tf_op name
+            annotation long_name hlo_category shape_with_layout source device_offset_ps
+            device_duration_ps model_flops flops bytes_accessed step_num group_id addr address
+            bytes_allocated allocation_bytes allocator_name
+            """
+        ),
         *chain(*TRANSFER_DETAILS.values()),
-        "hlo_op",
-        "hlo_module",
-        "program_id",
-        "tf_op",
-        "name",
-        "annotation",
-        "long_name",
-        "hlo_category",
-        "shape_with_layout",
-        "source",
-        "device_offset_ps",
-        "device_duration_ps",
-        "model_flops",
-        "flops",
-        "bytes_accessed",
-        "step_num",
-        "group_id",
-        "addr",
-        "address",
-        "bytes_allocated",
-        "allocation_bytes",
-        "allocator_name",
         *GRAPH_STATS.values(),
     )
 )
+_STEP_COLUMNS = words("event_id start_ns dur_ns device_id process_id thread_id")
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What is known of one thread of the trace."""
+    """What is known about one thread of the trace."""
 
     role: Role
     plane_name: str | None
@@ -143,15 +117,15 @@ class _Line:
 
 
 @dataclass(slots=True)
-class _Outline:
-    """What has to be known before rows are made: the names of tracks, and when programs ran."""
+class _TraceOutline:
+    """What must be known before rows are made: the names of tracks, and when programs ran."""
 
     names: Names = field(default_factory=Names)
     lines: dict[Track, _Line] = field(default_factory=dict)
     programs: dict[int, _Programs] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Source) -> _Outline:
+    def of(cls, source: Source) -> _TraceOutline:
         """Read the trace once, for this alone."""
         outline = cls()
         seen: dict[Track, list[tuple[int, int, str]]] = {}
@@ -172,7 +146,7 @@ class _Outline:
     def _note_programs(
         self, group: EventGroup, seen: dict[Track, list[tuple[int, int, str]]]
     ) -> None:
-        """Keep the events of lines that have programs, or may yet turn out to."""
+        """Keep the events of lines that have programs, or may turn out to."""
         known = self.names.threads
         rows = zip(
             tracks(group),
@@ -205,7 +179,7 @@ class _Outline:
 
 @dataclass(slots=True)
 class _Programs:
-    """When each compiled program ran on a device, in order of start."""
+    """When each compiled program ran on a device, ordered by start."""
 
     runs: list[tuple[int, int, str]] = field(default_factory=list)
 
@@ -222,10 +196,10 @@ class _Programs:
 
 
 @dataclass(slots=True)
-class _Reading(EventRows):
+class _TraceRows(EventRows):
     """The trace being read: groups in, batches out."""
 
-    outline: _Outline = field(default_factory=_Outline)
+    outline: _TraceOutline = field(default_factory=_TraceOutline)
     op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     has_end_mark: bool = False
 
@@ -234,7 +208,7 @@ class _Reading(EventRows):
         yield from self._by_line(group)
 
     def instants(self, group: EventGroup) -> Iterator[Batch]:
-        """Moments: an operator may be one, for the viewer draws short ones so."""
+        """Moments: the viewer writes short operators so."""
         group.fields.pop("s", None)  # how wide a viewer draws the mark
         yield from self._by_line(group)
 
@@ -249,14 +223,12 @@ class _Reading(EventRows):
         if len(group) > 1:
             EventRows.skip(self, group.take(range(len(group) - 1)))
         self.has_end_mark = True
-        self.report.issue(
-            Issue(
-                "end_mark",
-                "info",
-                "recording",
-                "the empty object at the end of the profiler's list has no row",
-                skipped_event_count=1,
-            )
+        self.report.tell(
+            "end_mark",
+            "info",
+            "recording",
+            "the empty object at the end of the profiler's list has no row",
+            skipped_event_count=1,
         )
 
     # -- which table --------------------------------------------------------------------------
@@ -264,14 +236,12 @@ class _Reading(EventRows):
     def _by_line(self, group: EventGroup) -> Iterator[Batch]:
         on = [self.outline.line(track) for track in tracks(group)]
         targets = self._targets(group, on)
-        for target in dict.fromkeys(targets):
-            places = [i for i, wanted in enumerate(targets) if wanted == target]
-            part = group if len(places) == len(group) else group.take(places)
+        for target, part, places in parted(group, targets):
             yield from self._rows_for(target, part, [on[i] for i in places])
 
     def _targets(self, group: EventGroup, on: Sequence[_Line]) -> list[str]:
         columns = [
-            _column(group, *keys)
+            group.argument_texts(*keys)
             for keys in (
                 ("kernel_details",),
                 *TRANSFER_DETAILS.values(),
@@ -316,9 +286,9 @@ class _Reading(EventRows):
         )
         op_names = _op_names(group)
         programs = _program_names(group)
-        cells.put("hlo_op_name", pa.array(_hlo_ops(group), TEXT))
-        cells.put("op_name", pa.array(op_names, TEXT))
-        cells.put("program_name", pa.array(programs, TEXT))
+        cells.put_values("hlo_op_name", _hlo_ops(group))
+        cells.put_values("op_name", op_names)
+        cells.put_values("program_name", programs)
         self._add_gpu_ops(group, on, op_names, programs)
         return KERNEL.name, cells.batch()
 
@@ -326,7 +296,7 @@ class _Reading(EventRows):
         cells = self._cells(group, on, TRANSFER)
         cells.put_constant("transfer_kind", kind)
         cells.put_args(_ON_STREAM)
-        cells.put("stream_id", pa.array([line.stream_id for line in on], INT))
+        cells.put_values("stream_id", [line.stream_id for line in on])
         _put_described(cells, TRANSFER_DETAILS[kind], TRANSFER_COLUMNS, transfer_details)
         self._add_gpu_ops(group, on, _op_names(group), _program_names(group))
         return TRANSFER.name, cells.batch()
@@ -343,7 +313,7 @@ class _Reading(EventRows):
         ops = [
             Op("device", line.device_id, None if hlo_name else name, hlo_name, program, op_name)
             for line, name, hlo_name, program, op_name in zip(
-                on, _texts(group.fields["name"]), hlo, programs, op_names, strict=True
+                on, texts(group.fields["name"]), hlo, programs, op_names, strict=True
             )
         ]
         self._add(group, [op if op.hlo_name or op.op_name else None for op in ops])
@@ -353,7 +323,7 @@ class _Reading(EventRows):
         exact = self._exact(group)
         cells = self._cells(group, on, table)
         cells.put("dur_ns", exact)
-        names = _texts(group.fields["name"])
+        names = texts(group.fields["name"])
         programs = self._programs(group, on)
         self._add(group, _tpu_ops(group, on, names, programs), exact)
         if table is SLICE:
@@ -361,13 +331,13 @@ class _Reading(EventRows):
             _put_category(cells, on)
             return SLICE.name, cells.batch()
         _put_launches(cells, None)
-        cells.put("hlo_op_name", pa.array(names, TEXT))
-        cells.put("program_name", pa.array(programs, TEXT))
+        cells.put_values("hlo_op_name", names)
+        cells.put_values("program_name", programs)
         cells.put_args(_TPU_ARGS)
         return KERNEL.name, cells.batch()
 
     def _exact(self, group: EventGroup) -> pa.Array:
-        """Durations by the device's own clock, which is finer than the viewer's, where given."""
+        """Durations by the device's own clock, which is finer than the viewer's, if given."""
         ps = pa.array(_whole(group, "device_duration_ps"), INT)
         is_known = pc.is_valid(ps)
         own = pa.array(to_ns(np.asarray(pc.fill_null(ps, 0), dtype=np.int64)))
@@ -389,7 +359,7 @@ class _Reading(EventRows):
     def _add(
         self, group: EventGroup, ops: Sequence[Op | None], exact: pa.Array | None = None
     ) -> None:
-        """Add operators up, line by line."""
+        """Sum operators, line by line."""
         dur_ns = group.dur_ns if exact is None else exact
         self.op_lines.add(
             tracks(group),
@@ -411,7 +381,7 @@ class _Reading(EventRows):
         """Events of host threads, and those of a device that repeat the time of others."""
         cells = self._cells(group, on, SLICE)
         kinds = _slice_kinds(group, on)
-        cells.put("slice_kind", pa.array(kinds, TEXT))
+        cells.put_values("slice_kind", kinds)
         _put_category(cells, on)
         if "correlation_id" in group.args:
             cells.put_args(_LINKS)
@@ -425,13 +395,13 @@ class _Reading(EventRows):
         cells = Cells(group, MEMORY_EVENT, self.report)
         _put_lines(cells, on)
         cells.put("time_ns", group.start_ns)
-        sizes = zip(_texts(group.fields["name"]), _whole(group, "allocation_bytes"), strict=True)
+        sizes = zip(texts(group.fields["name"]), _whole(group, "allocation_bytes"), strict=True)
         signed = [None if n is None else MEMORY_SIGNS[name or ""] * n for name, n in sizes]
-        cells.put("size_bytes", pa.array(signed, INT))
+        cells.put_values("size_bytes", signed)
         cells.put_args(_MEMORY_ARGS)
-        where = [memory_place(name or "") for name in _column(group, "allocator_name")]
-        cells.put("device_kind", pa.array([kind for kind, _ in where], TEXT))
-        cells.put("device_id", pa.array([number for _, number in where], INT))
+        where = [memory_place(name or "") for name in group.argument_texts("allocator_name")]
+        cells.put_values("device_kind", [kind for kind, _ in where])
+        cells.put_values("device_id", [number for _, number in where])
         return MEMORY_EVENT.name, cells.batch()
 
 
@@ -462,14 +432,10 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _texts(values: Sequence[Any]) -> list[str | None]:
-    return [_text(value) for value in values]
-
-
 def _column(group: EventGroup, *keys: str) -> list[str | None]:
-    """The argument under the first of `keys` that a trace has, as text; None where it has none."""
+    """The argument under the first of `keys` that a trace has, as text; None if it has none."""
     values = next((group.args[key] for key in keys if key in group.args), None)
-    return [None] * len(group) if values is None else _texts(values)
+    return [None] * len(group) if values is None else texts(values)
 
 
 def _whole(group: EventGroup, *keys: str) -> list[int | None]:
@@ -483,35 +449,32 @@ def _whole(group: EventGroup, *keys: str) -> list[int | None]:
 
 def _operations(group: EventGroup, *keys: str) -> list[int | None]:
     """Operations by the cost model."""
-    said = zip(_whole(group, *keys), _column(group, "hlo_category"), strict=True)
+    said = zip(_whole(group, *keys), group.argument_texts("hlo_category"), strict=True)
     return [costed(n, category) for n, category in said]
 
 
 def _put_lines(cells: Cells, on: Sequence[_Line]) -> None:
-    known = cells.columns.get("track_name")
-    said = known.to_pylist() if known is not None else [None] * len(on)
-    names = [line.track_name or other for line, other in zip(on, said, strict=True)]
-    cells.put("track_name", pa.array(names, TEXT))
-    cells.put("device_id", pa.array([line.device_id for line in on], INT))
+    cells.put_tracks([line.track_name for line in on])
+    cells.put_values("device_id", [line.device_id for line in on])
 
 
 def _put_launches(cells: Cells, on: Sequence[_Line] | None) -> None:
     cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(cells.group)))
     if on is not None:
-        cells.put("stream_id", pa.array([line.stream_id for line in on], INT))
+        cells.put_values("stream_id", [line.stream_id for line in on])
 
 
 def _put_category(cells: Cells, on: Sequence[_Line]) -> None:
-    cells.put("category_name", pa.array([line.line_name for line in on], TEXT))
+    cells.put_values("category_name", [line.line_name for line in on])
 
 
 def _put_described(
     cells: Cells, keys: Sequence[str], columns: Any, read: Callable[[str, str], dict[str, Any]]
 ) -> None:
     """Columns that are written as one text; the text stays in ``args_json``."""
-    texts = [text or "" for text in _column(cells.group, *keys)]
-    names = [name or "" for name in _texts(cells.group.fields["name"])]
-    pairs = list(zip(texts, names, strict=True))
+    details = [text or "" for text in cells.group.argument_texts(*keys)]
+    names = [name or "" for name in texts(cells.group.fields["name"])]
+    pairs = list(zip(details, names, strict=True))
     known = {pair: read(*pair) for pair in dict.fromkeys(pairs)}
     rows = [known[pair] for pair in pairs]
     for column, kind in columns.items():
@@ -520,7 +483,7 @@ def _put_described(
 
 def _op_names(group: EventGroup) -> list[str | None]:
     """The framework's operator: as JAX says it (name), else as TensorFlow does (annotation)."""
-    said = zip(*(_column(group, key) for key in ("tf_op", "name", "annotation")), strict=True)
+    said = zip(*(group.argument_texts(key) for key in ("tf_op", "name", "annotation")), strict=True)
     return [
         (tf_op if tf_op != NO_OP else None) or name or annotated(annotation or "")
         for tf_op, name, annotation in said
@@ -530,9 +493,9 @@ def _op_names(group: EventGroup) -> list[str | None]:
 def _hlo_ops(group: EventGroup) -> list[str | None]:
     """The instruction of each event: of one that a graph launched what its own name tells."""
     said = zip(
-        _column(group, "hlo_op"),
-        _column(group, GRAPH_STATS["graph_node_id"]),
-        _texts(group.fields["name"]),
+        group.argument_texts("hlo_op"),
+        group.argument_texts(GRAPH_STATS["graph_node_id"]),
+        texts(group.fields["name"]),
         strict=True,
     )
     return [
@@ -542,8 +505,8 @@ def _hlo_ops(group: EventGroup) -> list[str | None]:
 
 
 def _program_names(group: EventGroup) -> list[str | None]:
-    """``jit_f(17)``: the compiled program, with its id where it is given."""
-    said = zip(_column(group, "hlo_module"), _column(group, "program_id"), strict=True)
+    """``jit_f(17)``: the compiled program, with its id if it is given."""
+    said = zip(group.argument_texts("hlo_module"), group.argument_texts("program_id"), strict=True)
     return [f"{module}({number})" if module and number else module for module, number in said]
 
 
@@ -554,7 +517,7 @@ def _tpu_ops(
     programs: Sequence[str | None],
 ) -> list[Op | None]:
     said = (
-        _column(group, key)
+        group.argument_texts(key)
         for key in ("tf_op", "hlo_category", "shape_with_layout", "source", "long_name")
     )
     return [
@@ -567,10 +530,10 @@ def _host_ops(group: EventGroup, on: Sequence[_Line]) -> list[Op | None]:
     """Operators that ran on the host: instructions of XLA's CPU programs, TensorFlow's kernels."""
     said = zip(
         on,
-        _texts(group.fields["name"]),
-        _column(group, "hlo_op"),
+        texts(group.fields["name"]),
+        group.argument_texts("hlo_op"),
         _program_names(group),
-        _column(group, "long_name"),
+        group.argument_texts("long_name"),
         strict=True,
     )
     return [_host_op(*row) for row in said]
@@ -590,8 +553,8 @@ def _host_op(
 def _slice_kinds(group: EventGroup, on: Sequence[_Line]) -> list[str]:
     if group.phase != "X":
         return ["instant"] * len(group)
-    said = (_column(group, key) for key in ("long_name", "correlation_id", "hlo_op"))
-    names = _texts(group.fields["name"])
+    said = (group.argument_texts(key) for key in ("long_name", "correlation_id", "hlo_op"))
+    names = texts(group.fields["name"])
     return [_slice_kind(*row) for row in zip(on, names, *said, strict=True)]
 
 
@@ -632,17 +595,10 @@ def _steps(
             called = step_number(row["name"])
             number = groups[i] if called is None else called
         if number is not None:
-            yield {
-                key: row[key]
-                for key in (
-                    "event_id",
-                    "start_ns",
-                    "dur_ns",
-                    "device_id",
-                    "process_id",
-                    "thread_id",
-                )
-            } | {"step_index": number, "step_kind": "device" if is_device else "host"}
+            yield {key: row[key] for key in _STEP_COLUMNS} | {
+                "step_index": number,
+                "step_kind": "device" if is_device else "host",
+            }
 
 
 # -- the parser ------------------------------------------------------------------------------------
@@ -682,15 +638,27 @@ class TensorflowTraceParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """By the head that only this writer writes, or by the names of planes."""
-        return _match(Survey.of(head))
+        """By the head that only this writer writes, or by the names of planes.
+
+        JAX's perfetto_trace.json.gz is the same without the head.
+        """
+        survey = Survey.of(head)
+        if not survey.root:
+            return None
+        if b'"highres-ticks"' in survey.head[:4096]:
+            return Match(0.95, "the head of a trace viewer file (highres-ticks)")
+        planes = sorted(set(_PLANE.findall(survey.head)))
+        if planes and "M" in survey.phases and not survey.categories:
+            names = ", ".join(plane.decode("utf-8", "replace") for plane in planes[:3])
+            return Match(0.75, f"processes named like the planes of a profile ({names})")
+        return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of a trace; the file is read twice, for names may stand anywhere."""
-        outline = _Outline.of(source)
+        """The rows of a trace; the file is read twice, because names may be anywhere."""
+        outline = _TraceOutline.of(source)
         with source.open() as stream:
             reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, {}), report)
-            reading = _Reading(report, outline=outline)
+            reading = _TraceRows(report, outline=outline)
             yield from reading.batches(reader.read())
         refuse_nothing(source, reader.top_level, report)
         yield from reading.op_lines.batches()
@@ -705,7 +673,7 @@ class TensorflowTraceParser:
         }
 
 
-def _devices(outline: _Outline) -> list[dict[str, Any]]:
+def _devices(outline: _TraceOutline) -> list[dict[str, Any]]:
     found = {device for name in outline.names.processes.values() if (device := device_of(name))}
     return [
         {"device_id": number, "device_kind": kind, "is_described": False}
@@ -714,16 +682,14 @@ def _devices(outline: _Outline) -> list[dict[str, Any]]:
 
 
 def _tell_limit(report: Report) -> bool:
-    """Whether the writer left events out because there were too many."""
+    """Whether the writer dropped events because there were too many."""
     if report.event_count < MOST_EVENTS:
         return False
-    report.issue(
-        Issue(
-            "event_limit",
-            "warning",
-            "recording",
-            f"the viewer file keeps at most {MOST_EVENTS:,} events: shorter ones are missing",
-            "ingest the profile itself (.xplane.pb), which has all events",
-        )
+    report.tell(
+        "event_limit",
+        "warning",
+        "recording",
+        f"the viewer file keeps at most {MOST_EVENTS:,} events: shorter ones are missing",
+        "ingest the profile itself (.xplane.pb), which has all events",
     )
     return True

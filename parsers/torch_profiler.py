@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.reading.chrome.columns import (
     Cells,
     arg,
@@ -25,19 +25,22 @@ from tracekit.reading.chrome.columns import (
     scaled,
     text,
 )
-from tracekit.reading.chrome.events import EventDecoder, EventGroup
+from tracekit.reading.chrome.events import EventDecoder, EventGroup, texts
 from tracekit.reading.chrome.reader import TraceReader, plan_blocks
 from tracekit.reading.chrome.rows import (
     EventRows,
     is_sound,
     metadata,
     metadata_json,
+    parted,
     raw_text,
     refuse_nothing,
     split,
 )
 from tracekit.reading.chrome.sniffing import Survey
+from tracekit.reading.chrome.times import ABSOLUTE_FROM_NS
 from tracekit.reading.copies import direction
+from tracekit.reading.words import words
 from tracekit.schema import DEVICE_TABLE, INT, KERNEL, MEMORY_EVENT, STEP, TRANSFER, batch_of_rows
 from tracekit.source import Source
 
@@ -81,120 +84,40 @@ _FLOW_KINDS = {
     "forward_backward": "forward_backward",
 }
 # c10::DeviceType, c10/core/DeviceType.h
-_DEVICE_TYPES = {
-    0: "cpu",
-    1: "cuda",
-    2: "mkldnn",
-    3: "opengl",
-    4: "opencl",
-    5: "ideep",
-    6: "hip",
-    7: "fpga",
-    8: "maia",
-    9: "xla",
-    10: "vulkan",
-    11: "metal",
-    12: "xpu",
-    13: "mps",
-    14: "meta",
-    15: "hpu",
-    16: "ve",
-    17: "lazy",
-    18: "ipu",
-    19: "mtia",
-    20: "privateuse1",
-}
+_DEVICE_TYPES = dict(
+    enumerate(
+        words(
+            "cpu cuda mkldnn opengl opencl ideep hip fpga maia xla vulkan metal xpu mps meta hpu ve"
+            " lazy ipu mtia privateuse1"
+        )
+    )
+)
 _STEP_CATEGORIES = frozenset(("user_annotation", "gpu_user_annotation", "cpu_op", "Operator"))
 _STEP_COLUMNS = ("event_id", "start_ns", "dur_ns", "process_id", "thread_id")
 _STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 _NO_STREAM = 2**32 - 1  # -1 as uint32
-# Time stamps from here on (1973 in Unix time) cannot be relative to a base.
-_ABSOLUTE_FROM_NS = 10**17
 _BIG_ENOUGH_TO_SPLIT = 16 << 20
 
 
 # -- whether it is one ----------------------------------------------------------------------------
 
-_CATEGORIES = frozenset(
-    (
-        "cpu_op",
-        "user_annotation",
-        "gpu_user_annotation",
-        "gpu_memcpy",
-        "gpu_memset",
-        "kernel",
-        "cuda_runtime",
-        "cuda_driver",
-        "python_function",
-        "cpu_instant_event",
-        "ac2g",
-        "fwdbwd",
-        "async_cpu_to_gpu",
-        "forward_backward",
-        "async_gpu",
-        "Operator",
-        "Kernel",
-        "Runtime",
-        "Memcpy",
-        "Memset",
-        "xpu_runtime",
-        "mtia_runtime",
-        "mtia_ccp_events",
-        "cuda_sync",
-        "overhead",
-        "hpu_op",
-        "async_npu",
-        "HostToDevice",
-        "enqueue",
-        "dequeue",
-        "async_task_queue",
-        "privateuse1_runtime",
-        "cuda_profiler_range",
-        "collective_comm",
-        "glow_runtime",
-        "Trace",
-    )
-)
-_KEYS = frozenset(
-    (
-        "schemaVersion",
-        "deviceProperties",
-        "computeProperties",
-        "distributedInfo",
-        "baseTimeNanoseconds",
-        "traceName",
-        "cupti_version",
-        "roctracer_version",
-        "record_shapes",
-        "with_stack",
-        "profile_memory",
-    )
-)
+#: Other tools have `async`, and the rest are never without one of those.
+_CATEGORIES = {
+    *_KERNEL,
+    *_TRANSFER,
+    *_SLICE_KINDS,
+    *_FLOW_KINDS,
+    *words("cpu_instant_event enqueue dequeue async_task_queue"),
+} - {*words("async cuda_event privateuse1_driver xpu_driver xpu_sync")}
 _STRONG_KEYS = frozenset(
-    (
-        "deviceProperties",
-        "distributedInfo",
-        "baseTimeNanoseconds",
-        "computeProperties",
-        "cupti_version",
-        "roctracer_version",
+    words(
+        """
+        deviceProperties distributedInfo baseTimeNanoseconds computeProperties cupti_version
+        roctracer_version
+        """
     )
 )
-
-
-def _match(survey: Survey) -> Match | None:
-    """Whether torch's profiler wrote it: its categories say so, less surely keys of its own."""
-    if not survey.root:
-        return None
-    categories = sorted(survey.categories & _CATEGORIES)
-    keys = sorted(survey.keys & _KEYS)
-    if categories and (survey.phases or keys):
-        return Match(0.9, f"trace events in torch's categories ({', '.join(categories[:4])})")
-    if survey.keys & _STRONG_KEYS or (keys and "traceEvents" in survey.keys):
-        return Match(0.65, f"top-level keys of torch's profiler ({', '.join(keys[:4])})")
-    if survey.root == "[" and "attr" in survey.keys and {"B"} <= survey.phases:
-        return Match(0.5, "a list of begin and end events with attributes (AIU)")
-    return None
+_KEYS = _STRONG_KEYS | {*words("schemaVersion traceName record_shapes with_stack profile_memory")}
 
 
 # -- which argument fills which column ------------------------------------------------------------
@@ -272,13 +195,8 @@ _MEMORY_ARGS = {
     "device_id": arg("Device Id", none=(-1,)),
     "event_index": arg("Ev Idx"),
 }
-_JSON_COLUMNS = (
-    "input_dims",
-    "input_types",
-    "input_strides",
-    "concrete_inputs",
-    "call_stack",
-    "module_hierarchy",
+_JSON_COLUMNS = words(
+    "input_dims input_types input_strides concrete_inputs call_stack module_hierarchy"
 )
 _TEXT_KEYS = frozenset(key for column in _JSON_COLUMNS for key in _SLICE_ARGS[column].keys)
 _TYPED_KEYS = (
@@ -348,7 +266,7 @@ _DeviceRank = tuple[int | None, int | None, int | None]
 
 
 @dataclass(slots=True)
-class _Reading(EventRows):
+class _TorchRows(EventRows):
     """One part of a torch trace being read."""
 
     device_ids: set[int] = field(default_factory=set)
@@ -360,7 +278,7 @@ class _Reading(EventRows):
     def interval(self, group: EventGroup) -> Iterator[Batch]:
         """Kernels, copies and slices, by category."""
         if group.category is None:
-            for part, kind in _ascend_parts(group):
+            for kind, part, _ in parted(group, _ascend_kinds(group)):
                 if kind in ("memcpy", "memset"):
                     yield self._transfer(part, kind)
                 else:
@@ -437,47 +355,22 @@ class _Reading(EventRows):
 _ASCEND_CALL = re.compile(r"(?:AscendCL|Node|Model|Runtime|HCCL|Communication)@")
 _ASCEND_TASK = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # no operator is called so
 _ASCEND_COPIES = frozenset(
-    (
-        "MEMCPYASYNC",
-        "MEMCOPYASYNC",
-        "MEMCPY",
-        "SDMA",
-        "SDMASQE",
-        "PCIEDMASQE",
-        "MEMCPYASYNCWITHOUTSDMA",
-    )
+    words("MEMCPYASYNC MEMCOPYASYNC MEMCPY SDMA SDMASQE PCIEDMASQE MEMCPYASYNCWITHOUTSDMA")
 )
-_ASCEND_SETS = frozenset(("MEMSETASYNC",))
-#: What marks, waits and orders, or is a part of a collective that has its own row.
-_ASCEND_NO_WORK = (
-    "EVENT",
-    "NOTIFY",
-    "WAIT",
-    "RECORD",
-    "REDUCEASYNC",
-    "PLACEHOLDER",
-    "WRITEVALUE",
-    "PROFILING",
-    "MODELMAINT",
-    "MODELEXECUTE",
-    "LABEL",
-    "BARRIER",
-    "FLIP",
-    "CMO",
+#: Tasks that only mark, wait or order, or are part of a collective that has its own row.
+_ASCEND_NO_WORK = words(
+    "EVENT NOTIFY WAIT RECORD REDUCEASYNC PLACEHOLDER WRITEVALUE PROFILING MODELMAINT MODELEXECUTE"
+    " LABEL BARRIER FLIP CMO"
 )
 
 
-def _ascend_parts(group: EventGroup) -> Iterator[tuple[EventGroup, str]]:
-    """Rows without a category, by what they are: those of Ascend's device and runtime."""
+def _ascend_kinds(group: EventGroup) -> list[str]:
+    """What rows without a category are: those of Ascend's device and runtime."""
     tasks = group.args.get("Task Type") or [None] * len(group)
-    kinds = [
-        _ascend_kind(name if isinstance(name, str) else "", raw_text(task))
-        for name, task in zip(group.fields["name"], tasks, strict=True)
+    return [
+        _ascend_kind(name or "", raw_text(task))
+        for name, task in zip(texts(group.fields["name"]), tasks, strict=True)
     ]
-    for kind in sorted(set(kinds)):
-        for is_kind, part in split(group, [k == kind for k in kinds]):
-            if is_kind:
-                yield part, kind
 
 
 def _ascend_kind(name: str, task: str | None) -> str:
@@ -487,12 +380,12 @@ def _ascend_kind(name: str, task: str | None) -> str:
             return "kernel"
         return "runtime" if _ASCEND_CALL.match(name) else "other"
     known = task if task.lower() != "other" else name if _ASCEND_TASK.fullmatch(name) else ""
-    words = [re.sub(r"[^A-Z0-9]", "", word.upper()) for word in (known, name)]
-    if not _ASCEND_COPIES.isdisjoint(words):
+    names = [re.sub(r"[^A-Z0-9]", "", word.upper()) for word in (known, name)]
+    if not _ASCEND_COPIES.isdisjoint(names):
         return "memcpy"
-    if not _ASCEND_SETS.isdisjoint(words):
+    if "MEMSETASYNC" in names:
         return "memset"
-    return "device" if any(part in words[0] for part in _ASCEND_NO_WORK) else "kernel"
+    return "device" if any(part in names[0] for part in _ASCEND_NO_WORK) else "kernel"
 
 
 _RECORD = (
@@ -538,8 +431,19 @@ class TorchProfilerParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """By the keys and categories that only torch's profiler writes."""
-        return _match(Survey.of(head))
+        """By the categories that only torch's profiler writes, less surely by its keys."""
+        survey = Survey.of(head)
+        if not survey.root:
+            return None
+        categories = sorted(survey.categories & _CATEGORIES)
+        keys = sorted(survey.keys & _KEYS)
+        if categories and (survey.phases or keys):
+            return Match(0.9, f"trace events in torch's categories ({', '.join(categories[:4])})")
+        if survey.keys & _STRONG_KEYS or (keys and "traceEvents" in survey.keys):
+            return Match(0.65, f"top-level keys of torch's profiler ({', '.join(keys[:4])})")
+        if survey.root == "[" and "attr" in survey.keys and {"B"} <= survey.phases:
+            return Match(0.5, "a list of begin and end events with attributes (AIU)")
+        return None
 
     def describe(self, head: bytes) -> str | None:
         """Traces of other tools, and other JSON; see `tracekit.parser.DescribingParser`."""
@@ -570,7 +474,7 @@ class TorchProfilerParser:
                 groups = reader.read_range(part[1], part[2])
             else:
                 groups = reader.read_share(part[1], part[2])
-            reading = _Reading(report, is_alone=part is None)
+            reading = _TorchRows(report, is_alone=part is None)
             yield from reading.batches(groups)
         report.notes |= {
             "top_level": reader.top_level,
@@ -581,7 +485,7 @@ class TorchProfilerParser:
         }
 
     def finish(self, source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
-        """Devices, and what the trace says of itself."""
+        """Devices, and what the trace says about itself."""
         top_level: dict[str, bytes] = {}
         for part in parts:
             report.absorb(part)
@@ -613,16 +517,14 @@ class TorchProfilerParser:
 def _tell_profiler_messages(says: dict[str, Any], report: Report) -> None:
     messages = says.get("ERROR")
     for message in messages[:20] if isinstance(messages, list) else ():
-        report.issue(
-            Issue("profiler_error", "warning", "recording", f"the profiler says: {text(message)}")
-        )
+        report.tell("profiler_error", "warning", "recording", f"the profiler says: {text(message)}")
 
 
 def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
     """The rank of each device, in a file that several were merged into.
 
-    A rank that differs over the events of one device is that in a process group, or the device
-    is one of several ranks: then it is that of none.
+    If events of one device have different ranks, these are ranks in a process group, or several
+    ranks have a device of that number: then the rank is unknown.
     """
     ranks: dict[int | None, set[int]] = {}
     processes: dict[int | None, set[int | None]] = {}
@@ -633,32 +535,20 @@ def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
     for device in sorted(d for d, of_device in ranks.items() if d is not None):
         if len(ranks[device]) > 1 and len(processes[device]) > 1:
             told = ", ".join(map(str, sorted(ranks[device])))
-            report.issue(
-                Issue(
-                    "merged_ranks",
-                    "warning",
-                    "recording",
-                    f"ranks {told} all have a device {device}: their work is summed as that of "
-                    "one device; ingest one file per rank",
-                )
+            report.tell(
+                "merged_ranks",
+                "warning",
+                "recording",
+                f"ranks {told} all have a device {device}: their work is summed as that of "
+                "one device; ingest one file per rank",
             )
     return {device: rank for device, (rank, *more) in ranks.items() if not more}
 
 
 def _profiler(says: dict[str, Any]) -> str:
     """torch.profiler with the tracer versions the file names."""
-    versions = [
-        f"{key.removesuffix('_version')} {says[key]}"
-        for key in (
-            "cupti_version",
-            "cuda_runtime_version",
-            "cuda_driver_version",
-            "roctracer_version",
-            "hip_runtime_version",
-            "hip_driver_version",
-        )
-        if key in says
-    ]
+    tools = words("cupti cuda_runtime cuda_driver roctracer hip_runtime hip_driver")
+    versions = [f"{tool} {says[key]}" for tool in tools if (key := f"{tool}_version") in says]
     return "torch.profiler" + (f" ({', '.join(versions)})" if versions else "")
 
 
@@ -667,7 +557,7 @@ def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
 
     torch 2.3 and 2.4 write a base and absolute times side by side, so the size decides.
     """
-    if first_ns is not None and first_ns >= _ABSOLUTE_FROM_NS:
+    if first_ns is not None and first_ns >= ABSOLUTE_FROM_NS:
         return 0
     return integer(says.get("baseTimeNanoseconds"))
 
@@ -675,8 +565,8 @@ def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
 def _devices(described: Any, seen: set[int]) -> list[dict[str, Any]]:
     """One row for each device that is described or has work.
 
-    On ROCm kernels carry agent numbers, which are no ids of `deviceProperties`: such a device
-    stands without properties rather than with those of another.
+    On ROCm, kernels carry agent numbers, which are not ids of `deviceProperties`: such a device has
+    no properties rather than those of another.
     """
     known = (
         [entry for entry in described if isinstance(entry, dict)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 import pyarrow as pa
 
@@ -61,6 +61,15 @@ class Issue:
         )
 
 
+class IssueCounts(TypedDict, total=False):
+    """The numbers of an `Issue`, by name."""
+
+    occurrence_count: int
+    skipped_event_count: int
+    lost_bytes: int
+    first_offset_bytes: int | None
+
+
 @dataclass(slots=True)
 class Report:
     """What a parser tells beside its rows: events met, issues, and facts about the source.
@@ -93,6 +102,18 @@ class Report:
         key = (issue.code, issue.message)
         known = self.issues.get(key)
         self.issues[key] = known.joined(issue) if known else issue
+
+    def tell(
+        self,
+        code: str,
+        severity_kind: Severity,
+        origin_kind: Origin,
+        message: str,
+        advice: str = "",
+        **counts: Unpack[IssueCounts],
+    ) -> None:
+        """Add an issue of these; see `Issue`."""
+        self.issue(Issue(code, severity_kind, origin_kind, message, advice, **counts))
 
     def absorb(self, other: Report) -> None:
         """Take over counts and issues of another part of the same source."""

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.caffe_time.lines import (
     Echo,
     Message,
@@ -25,6 +25,7 @@ from tracekit.parsers.caffe_time.lines import (
     time_of,
 )
 from tracekit.parsers.caffe_time.nets import Net, Nets
+from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places
 from tracekit.schema import LAYER_STAT, batch_of_rows
 from tracekit.source import Source
@@ -59,7 +60,7 @@ class CaffeTimeParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim what has a time of a layer, a pass or an iteration; or begins as Caffe's logs."""
+        """Claim times of layers, passes or iterations, or the start of a Caffe log."""
         lines = as_utf8(head).decode("utf-8", "replace").split("\n")
         for line in lines:
             text = message_of(line[:_MOST_LINE]).text
@@ -71,7 +72,7 @@ class CaffeTimeParser:
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""
-        reading = _Reading(report)
+        reading = _CaffeLog(report)
         for block in blocks(source, report):
             reading.take(block)
             yield from reading.full_batches()
@@ -87,7 +88,7 @@ class CaffeTimeParser:
         report.facts |= reading.facts()
 
 
-class _Reading:
+class _CaffeLog:
     """One source being read."""
 
     def __init__(self, report: Report) -> None:
@@ -134,24 +135,22 @@ class _Reading:
             self._rows.append(row)
 
     def _end_echo(self, place: int) -> bool:
-        """The net that is echoed ends; whether it ends in the middle."""
+        """End the echoed net; whether it is incomplete."""
         echo, self._echo = self._echo, None
         if echo is None or not echo.is_open:
             return False
-        self._report.issue(
-            Issue(
-                "cut_net",
-                "info",
-                "recording",
-                "the net at the start is truncated: glog cuts a message after 30,000 bytes",
-                "types of the layers after that are NULL; no times are missing",
-                first_offset_bytes=place,
-            )
+        self._report.tell(
+            "cut_net",
+            "info",
+            "recording",
+            "the net at the start is truncated: glog cuts a message after 30,000 bytes",
+            "types of the layers after that are NULL; no times are missing",
+            first_offset_bytes=place,
         )
         return True
 
     def _is_told(self, place: int, message: Message) -> bool:
-        """Whether the line tells something of the run; then it is taken."""
+        """Read a line about the run; whether it is one."""
         text = message.text.rstrip()
         if message.severity == "F":
             self._failed(place, text)
@@ -184,7 +183,7 @@ class _Reading:
         return net
 
     def _headed(self, place: int, statistic_kind: str) -> None:
-        """Times of layers follow: more of the net at hand, unless it has such already."""
+        """Times of layers follow: more of the current net, unless it has such already."""
         net = self._nets.of(self._writer, place)
         if net.has_layers_of(statistic_kind):
             net = self._nets.begin(self._writer, place)
@@ -199,153 +198,122 @@ class _Reading:
         elif message.has_prefix:
             self._other_message(place, line, message)
         elif text.strip():
-            self._report.issue(
-                Issue(
-                    "other_text",
-                    "info",
-                    "recording",
-                    "lines not written by caffe, such as the output of another program",
-                    "nothing is missing; to keep the log separate, use: caffe time … 2> FILE",
-                    lost_bytes=len(line),
-                    first_offset_bytes=place,
-                )
+            self._report.tell(
+                "other_text",
+                "info",
+                "recording",
+                "lines not written by caffe, such as the output of another program",
+                "nothing is missing; to keep the log separate, use: caffe time … 2> FILE",
+                lost_bytes=len(line),
+                first_offset_bytes=place,
             )
 
     def _other_message(self, place: int, line: bytes, message: Message) -> None:
-        """A message of caffe that tells no time: about the net there are hundreds."""
+        """A message without a time; there are hundreds about the net."""
         text = message.text.strip()
         if is_joined(text):
-            self._report.issue(
-                Issue(
-                    "joined_messages",
-                    "warning",
-                    "recording",
-                    "lines with two caffe messages",
-                    "the second is not read, such as a start or an iteration count",
-                    lost_bytes=len(line),
-                    first_offset_bytes=place,
-                )
+            self._report.tell(
+                "joined_messages",
+                "warning",
+                "recording",
+                "lines with two caffe messages",
+                "the second is not read, such as a start or an iteration count",
+                lost_bytes=len(line),
+                first_offset_bytes=place,
             )
         elif message.is_of_a_benchmark or self._nets.is_inside(self._writer):
-            self._report.issue(
-                Issue(
-                    "other_message",
-                    "info",
-                    "recording",
-                    "benchmark messages without a time",
-                    f"they are not read; the first is {text[:_SHOWN]!r}",
-                    lost_bytes=len(line),
-                    first_offset_bytes=place,
-                )
+            self._report.tell(
+                "other_message",
+                "info",
+                "recording",
+                "benchmark messages without a time",
+                f"they are not read; the first is {text[:_SHOWN]!r}",
+                lost_bytes=len(line),
+                first_offset_bytes=place,
             )
 
     def _skip(self, place: int, line: bytes, text: str) -> None:
         """A line with a time that gives no row."""
-        self._report.event_count += 1
         shown = f"skipped; the first is {text.strip()[:_SHOWN]!r}"
-        if is_of_other_words(text):
-            self._report.issue(
-                Issue(
-                    "other_time",
-                    "warning",
-                    "import",
-                    "times in an unknown wording, skipped",
-                    shown,
-                    skipped_event_count=1,
-                    first_offset_bytes=place,
-                )
-            )
-        else:
-            self._report.issue(
-                Issue(
-                    "damaged_row",
-                    "error",
-                    "recording",
-                    "a line looks like a caffe time but cannot be read",
-                    shown,
-                    skipped_event_count=1,
-                    lost_bytes=len(line),
-                    first_offset_bytes=place,
-                )
-            )
+        if not is_of_other_words(text):
+            what = "a line looks like a caffe time but cannot be read"
+            skip_damaged_row(self._report, what, shown, place, len(line))
+            return
+        self._report.event_count += 1
+        self._report.tell(
+            "other_time",
+            "warning",
+            "import",
+            "times in an unknown wording, skipped",
+            shown,
+            skipped_event_count=1,
+            first_offset_bytes=place,
+        )
 
     def _failed(self, place: int, text: str) -> None:
-        self._report.issue(
-            Issue(
-                "failed_run",
-                "error",
-                "recording",
-                "caffe stopped with an error",
-                f"times after it are missing; the first is {text.strip()[:_SHOWN]!r}",
-                first_offset_bytes=place,
-            )
+        self._report.tell(
+            "failed_run",
+            "error",
+            "recording",
+            "caffe stopped with an error",
+            f"times after it are missing; the first is {text.strip()[:_SHOWN]!r}",
+            first_offset_bytes=place,
         )
 
     def _ended(self, net: Net, is_told: bool) -> None:
         if not is_told:
-            self._report.issue(
-                Issue(
-                    "no_end",
-                    "warning",
-                    "recording",
-                    f"a net without the line {_ENDS!r}",
-                    "the log is truncated or an excerpt: layers, passes or iterations may be "
-                    "missing",
-                    first_offset_bytes=net.begin_bytes,
-                )
+            self._report.tell(
+                "no_end",
+                "warning",
+                "recording",
+                f"a net without the line {_ENDS!r}",
+                "the log is truncated or an excerpt: layers, passes or iterations may be missing",
+                first_offset_bytes=net.begin_bytes,
             )
         if net.index is None:
-            self._report.issue(
-                Issue(
-                    "no_times",
-                    "warning",
-                    "recording",
-                    "a benchmark starts, but no times follow",
-                    "it was stopped, or its lines were lost",
-                    first_offset_bytes=net.begin_bytes,
-                )
+            self._report.tell(
+                "no_times",
+                "warning",
+                "recording",
+                "a benchmark starts, but no times follow",
+                "it was stopped, or its lines were lost",
+                first_offset_bytes=net.begin_bytes,
             )
         if net.strange_count:
-            self._report.issue(
-                Issue(
-                    "strange_layer",
-                    "info",
-                    "recording",
-                    "times of layers that are not in the net at the start",
-                    "their types are NULL",
-                    occurrence_count=net.strange_count,
-                    first_offset_bytes=net.begin_bytes,
-                )
+            self._report.tell(
+                "strange_layer",
+                "info",
+                "recording",
+                "times of layers that are not in the net at the start",
+                "their types are NULL",
+                occurrence_count=net.strange_count,
+                first_offset_bytes=net.begin_bytes,
             )
         if net.has_untold:
-            self._report.issue(
-                Issue(
-                    "no_heading",
-                    "warning",
-                    "recording",
-                    "layer times without the line 'Average time per layer:' before them",
-                    "treated as means per iteration, but some builds log the minimum",
-                    first_offset_bytes=net.begin_bytes,
-                )
+            self._report.tell(
+                "no_heading",
+                "warning",
+                "recording",
+                "layer times without the line 'Average time per layer:' before them",
+                "treated as means per iteration, but some builds log the minimum",
+                first_offset_bytes=net.begin_bytes,
             )
         if net.has_sums and net.iteration_count is None:
-            self._report.issue(
-                Issue(
-                    "no_iteration_count",
-                    "warning",
-                    "recording",
-                    "sums over iterations (the 2014 layout), but no line gives the iteration count",
-                    "times per iteration are NULL; keep the line 'Testing for N iterations.'",
-                    first_offset_bytes=net.begin_bytes,
-                )
+            self._report.tell(
+                "no_iteration_count",
+                "warning",
+                "recording",
+                "sums over iterations (the 2014 layout), but no line gives the iteration count",
+                "times per iteration are NULL; keep the line 'Testing for N iterations.'",
+                first_offset_bytes=net.begin_bytes,
             )
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """End of input."""
         self._nets.finish()
 
     def facts(self) -> dict[str, Any]:
-        """What the file says of itself."""
+        """Facts about the file."""
         metadata = {"devices": list(self._devices)} if self._devices else None
         return {
             "profiler_name": "caffe time",

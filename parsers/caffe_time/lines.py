@@ -16,7 +16,7 @@ _PREFIX = re.compile(
     r"\b([\w-]{1,60})\.(?:cpp|cc|cu|hpp|h):\d{1,6}\] "
 )
 _VALUE = r": +(\S+) (ms|milli ?seconds)\.?"
-#: What a figure of several iterations is, by the word that caffe prints before it.
+#: What a value of several iterations is, by the word that caffe prints before it.
 _STATISTICS = {
     "average": "mean",
     "mean": "mean",
@@ -49,7 +49,7 @@ _FIELD = re.compile(r'\s*(\w+): (?:"((?:[^"\\]|\\.)*)"|([^\s"]\S*))\s*')
 #: Programs whose messages are of a benchmark, and those of them that tell no time and no more.
 _PROGRAMS = ("caffe", "net_speed_benchmark")
 _SILENT = re.compile(r"Performing (?:Forward|Backward)|Initial loss: .*")
-#: A layer that caffe puts in where several layers read one blob (util/insert_splits.cpp).
+#: A layer that caffe puts in if several layers read one blob (util/insert_splits.cpp).
 _SPLIT = re.compile(r".*_\d+_split")
 #: More layers than any net has: what follows is treated as another net.
 MOST_LAYERS = 1 << 16
@@ -57,7 +57,7 @@ MOST_LAYERS = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A line without its prefix: severity and writer (thread) are None where it has none.
+    """A line without its prefix: severity and writer (thread) are None if it has none.
 
     ``file_name`` is the file of caffe's source, without its suffix; None without a prefix.
     """
@@ -98,7 +98,7 @@ class Time:
 
 
 def time_of(text: str) -> Time | None:
-    """The time that a message tells; None where it tells none, or one that cannot be read."""
+    """The time that a message tells; None if it tells none, or one that cannot be read."""
     if not is_like_a_time(text) or is_joined(text):  # or two messages in one line
         return None
     text = text.strip()
@@ -119,16 +119,16 @@ def time_of(text: str) -> Time | None:
 
 
 def heading_of(text: str) -> str | None:
-    """What the times of layers behind this message are; "" for what is not known, None of others.
+    """What the times of layers after this message are; "" for what is unknown, None of others.
 
-    Caffe logs means; a build that logs the least time of the iterations says so here alone.
+    Caffe logs means; a build that logs the minimum says so only here.
     """
     heading = _HEADING.fullmatch(text)
     return None if heading is None else _STATISTICS.get(heading[1].lower(), "")
 
 
 def _statistic(unit: str, word: str | None = None) -> str:
-    """By the word; without one, since caffe writes `ms` it is a mean, before it was a sum."""
+    """By the word; without one, `ms` means a mean, and older units a sum."""
     return _STATISTICS[word.lower()] if word else "mean" if unit == "ms" else "sum"
 
 
@@ -162,7 +162,7 @@ def is_joined(text: str) -> bool:
 
 
 def is_of_other_words(text: str) -> bool:
-    """Whether a message is whole and tells a time, but none that is read here."""
+    """Whether a message has a complete time in words that are not supported."""
     other = _ANY_TIME.fullmatch(text.strip())
     return other is not None and nanoseconds(other[1]) is not None and not is_joined(text)
 
@@ -177,7 +177,7 @@ class Echo:
     _layer: dict[str, str] = field(default_factory=dict)
 
     def feed(self, line: str) -> bool:
-        """Read a line; False where it is none of a prototxt."""
+        """Read a line; False if it is none of a prototxt."""
         if block := _BLOCK.fullmatch(line):
             self._blocks.append(block[1])
             if len(self._blocks) == 1:
@@ -192,7 +192,7 @@ class Echo:
 
     @property
     def is_open(self) -> bool:
-        """Whether more has to follow."""
+        """Whether the net is still incomplete."""
         return bool(self._blocks)
 
     def _field(self, name: str, value: str) -> None:
@@ -204,11 +204,11 @@ class Echo:
                 self._types[self._layer["name"]] = self._layer["type"]
 
     def lacks(self, layer: str) -> bool:
-        """Whether the whole net is here, and this layer is none of it."""
+        """Whether the net is complete and does not have this layer."""
         return bool(self._types) and not self.is_open and self.type_of(layer) is None
 
     def type_of(self, layer: str) -> str | None:
-        """The type of a layer, as the net has it; None where the net was not echoed."""
+        """The type of a layer, as the net has it; None if the net was not echoed."""
         if self._types and layer not in self._types and _SPLIT.fullmatch(layer):
             return "Split"
         return self._types.get(layer)

@@ -1,4 +1,4 @@
-"""Which net a time is of: a log can hold several, one after another or between each other."""
+"""Which net a time belongs to: a log can hold several, in sequence or interleaved."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Net:
         return statistic_kind in self._layers
 
     def head(self, statistic_kind: str) -> None:
-        """Times of layers follow, and this is what they are; "" is not known."""
+        """Times of layers follow, and this is what they are; "" is unknown."""
         self._heading = statistic_kind
 
     def told(self, time: Time) -> Time | None:
@@ -106,7 +106,7 @@ def _key(time: Time) -> tuple[str, str | None, str]:
 
 
 class Nets:
-    """The nets of a log, by who writes them: each process logs under its own thread."""
+    """The nets of a log by writer: each process logs under its own thread."""
 
     def __init__(self, on_end: Callable[[Net, bool], None]) -> None:
         self._on_end = on_end
@@ -131,7 +131,7 @@ class Nets:
         return net is not None and (net.is_marked or net.index is not None)
 
     def row(self, writer: str | None, place: int, time: Time) -> dict[str, Any] | None:
-        """The row of `layer_stat` for a time; None where nothing says what figure it is."""
+        """The row of `layer_stat` for a time; None if nothing says what value it is."""
         net = self.of(writer, place)
         told = net.told(time)
         if told is None:
@@ -158,12 +158,12 @@ class Nets:
         }
 
     def end(self, writer: str | None, is_told: bool = False) -> None:
-        """The open net of `writer` ends; `is_told` where the log says so."""
+        """The open net of `writer` ends; `is_told` if the log says so."""
         net = self._open.pop(writer, None)
         if net is not None and (net.index is not None or net.is_marked):
             self._on_end(net, is_told)
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """End of input."""
         for writer in list(self._open):
             self.end(writer)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.mlperf.inference import DetailLog, Summary
 from tracekit.parsers.mlperf.training import TrainingLog
 from tracekit.reading.configurations import ConfigurationRows, results_facts
@@ -93,7 +93,7 @@ class MlperfParser:
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""
-        reading = _Reading(report)
+        reading = _MlperfLines(report)
         for block in blocks(source, report):
             place = block.offset_bytes
             for line in block.lines:
@@ -111,7 +111,7 @@ class MlperfParser:
         report.facts |= results_facts(report, "MLPerf", reading.detail.said)
 
 
-class _Reading:
+class _MlperfLines:
     """One file being read: each line goes to the log that it is of."""
 
     def __init__(self, report: Report) -> None:
@@ -138,22 +138,19 @@ class _Reading:
             log.end()
 
     def _tell_damage(self, place: int, length: int) -> None:
-        self._report.issue(
-            Issue(
-                "damaged_row",
-                "error",
-                "recording",
-                "a line from MLPerf's logger cannot be read",
-                "it is skipped; the file is truncated or damaged, or two programs wrote to it at "
-                "once",
-                lost_bytes=length,
-                first_offset_bytes=place,
-            )
+        self._report.tell(
+            "damaged_row",
+            "error",
+            "recording",
+            "a line from MLPerf's logger cannot be read",
+            "it is skipped; the file is truncated or damaged, or two programs wrote to it at once",
+            lost_bytes=length,
+            first_offset_bytes=place,
         )
 
 
 def _event_of(text: str) -> dict[str, Any] | None:
-    """The event that stands behind the mark; None where it is none."""
+    """The event that follows the mark; None if it is none."""
     try:
         event = value_of(text)
     except ValueError:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.reading.configurations import NUMBER, ConfigurationRows, Measured, unit_of
-from tracekit.reading.text.json_values import Number
+from tracekit.reading.text.json_values import Number, object_in
 
 _PAIR = re.compile(r"\s*(?:\* )?([^:]{1,200}?)\s*:\s*(\S.{0,1000})")
 _TITLE = "MLPerf Results Summary"
@@ -59,7 +59,7 @@ class _Test:
 
 
 class DetailLog:
-    """Events of ``mlperf_log_detail.txt``, test by test; ``said`` is what it says of LoadGen."""
+    """Events of ``mlperf_log_detail.txt``, test by test; ``said`` describes LoadGen."""
 
     def __init__(self, rows: ConfigurationRows, report: Report) -> None:
         """Begin; tests that end go to `rows`."""
@@ -87,33 +87,20 @@ class DetailLog:
             test.add_to(self._rows, "sut_name", "effective_test_mode")
 
     def _tell_trouble(self, event: Mapping[str, Any]) -> None:
-        metadata = event.get("metadata")
-        said = metadata if isinstance(metadata, dict) else {}
+        said = object_in(event, "metadata")
         first = f"the first is {event['key']}: {event.get('value')}"[:_SHOWN]
         if said.get("is_error") is True:
-            self._report.issue(
-                Issue(
-                    "profiler_error",
-                    "warning",
-                    "recording",
-                    "LoadGen reported errors in the test",
-                    first,
-                )
-            )
+            code, what = "profiler_error", "errors"
         elif said.get("is_warning") is True:
-            self._report.issue(
-                Issue(
-                    "profiler_warning",
-                    "warning",
-                    "recording",
-                    "LoadGen reported warnings in the test",
-                    first,
-                )
-            )
+            code, what = "profiler_warning", "warnings"
+        else:
+            return
+        message = f"LoadGen reported {what} in the test"
+        self._report.tell(code, "warning", "recording", message, first)
 
 
 def _settle(test: _Test, key: str, value: Any) -> None:
-    """What one event of the detail log says of the test."""
+    """What one event of the detail log says about the test."""
     if key == "result_validity":
         test.validity = str(value)
     elif key == "result_invalid_reason" and isinstance(value, str) and value.strip():
@@ -122,12 +109,10 @@ def _settle(test: _Test, key: str, value: Any) -> None:
         test.reasons.append(f"{key.removeprefix('result_')}: no")
     elif key.startswith("result_") and isinstance(value, Number):
         test.measure(key, value)
-    elif _is_set(key) and isinstance(value, str | bool):
+    elif isinstance(value, str | bool) and (
+        key.startswith("effective_") or key in ("sut_name", "qsl_name")
+    ):
         test.labels[key] = value
-
-
-def _is_set(key: str) -> bool:
-    return key.startswith("effective_") or key in ("sut_name", "qsl_name")
 
 
 class Summary:

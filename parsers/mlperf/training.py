@@ -1,4 +1,4 @@
-"""Training: what a run sets, how long it takes, and how far it comes.
+"""Training: what a run sets, its duration and its progress.
 
 Keys: mlperf_logging/mllog/constants.py of mlcommons/logging and its compliance rules. What is
 logged before the run starts is set; numbers logged after are measured, and the last counts.
@@ -12,7 +12,7 @@ from typing import Any
 
 from tracekit.reading import decimals
 from tracekit.reading.configurations import ConfigurationRows, Measured, unit_of
-from tracekit.reading.text.json_values import Number
+from tracekit.reading.text.json_values import Number, object_in
 
 _START, _STOP = "run_start", "run_stop"
 _BEFORE_A_RUN = ("cache_clear", "init_start")
@@ -21,7 +21,7 @@ _SET = frozenset(
     ("seed", "global_batch_size", "gradient_accumulation_steps", "train_samples", "eval_samples")
 )
 _SET_WORDS = ("submission_", "opt_")
-#: How far a run came, beside its accuracy or at its end.
+#: Progress of a run, logged with its accuracy or at its end.
 _PROGRESS = ("epoch_num", "samples_count")
 
 
@@ -58,7 +58,7 @@ class TrainingLog:
             run.is_started, run.start_ms = True, event.get("time_ms")
         elif key == _STOP and not run.is_stopped:
             run.is_stopped, run.stop_ms = True, event.get("time_ms")
-            run.status = _metadata(event).get("status")
+            run.status = object_in(event, "metadata").get("status")
             _progress(run, event)
         elif event.get("event_type") == "POINT_IN_TIME":
             _point(run, key, event)
@@ -83,7 +83,7 @@ class TrainingLog:
 
 
 def _begins(run: _Run, key: str) -> bool:
-    """Whether an event is of the next run; several ranks may say that a run starts."""
+    """Whether an event belongs to the next run; several ranks may log the start of one run."""
     if run.is_stopped:
         return key in (*_BEFORE_A_RUN, _START, *_SET) or key.startswith(_SET_WORDS)
     if not run.is_started:
@@ -91,14 +91,9 @@ def _begins(run: _Run, key: str) -> bool:
     return key in _BEFORE_A_RUN or (key == _START and run.last_key != _START)
 
 
-def _metadata(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = event.get("metadata")
-    return found if isinstance(found, dict) else {}
-
-
 def _progress(run: _Run, event: Mapping[str, Any]) -> None:
     for name in _PROGRESS:
-        if isinstance(value := _metadata(event).get(name), Number):
+        if isinstance(value := object_in(event, "metadata").get(name), Number):
             run.metrics[name] = Measured(value)
 
 
@@ -117,7 +112,7 @@ def _point(run: _Run, key: str, event: Mapping[str, Any]) -> None:
 
 
 def _outcome(run: _Run) -> tuple[Number | None, str | None]:
-    """The time to train, where the run reached its target; else why there is none."""
+    """The time to train if the run reached its target, else why there is none."""
     if not run.is_started:
         return None, "not started: no run_start"
     if not run.is_stopped:

@@ -7,15 +7,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.parsers.nsight_compute.columns import (
     Filler,
     Flags,
@@ -26,7 +26,7 @@ from tracekit.parsers.nsight_compute.columns import (
     of_one_event,
 )
 from tracekit.parsers.nsight_compute.metrics import Target, is_whole, metric_name, target_of
-from tracekit.reading.text.numbers import Evidence, Notation, values_of
+from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import (
     INT,
@@ -34,7 +34,6 @@ from tracekit.schema import (
     KERNEL_COUNTER,
     KERNEL_METRIC,
     KERNEL_RULE,
-    REAL,
     REPEATED,
     TEXT,
     batch,
@@ -46,7 +45,7 @@ _MOST_LAUNCHES = 1 << 14
 _MOST_KEYS = 1 << 16
 _MOST_IN_A_LAUNCH = 1 << 19
 _MOST_DEVICE_UNITS = 1 << 20
-#: Reasons that have an issue of their own.
+#: Reasons with their own issue.
 _TOLD = frozenset(("contradictory", "other_unit", "impossible", "unreadable"))
 
 
@@ -78,7 +77,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One piece of advice; `speedup_ratio` is the profiler's estimate of the time to gain."""
+    """One piece of advice, in the columns of `kernel_rule`."""
 
     event_id: int
     section_name: str | None
@@ -91,46 +90,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The least and the largest of the values that a mean is of, as they are written."""
+    """The minimum and maximum of the values that a mean is of, as they are written."""
 
     least: str
     most: str
 
 
-class Sink(Protocol):
-    """Where the pages of a report put what they read.
-
-    The numbers that ``key`` gives are good as long as ``generation`` stays the same.
-    """
-
-    generation: int
-
-    def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
-        """The number of a metric: what `add` takes; `item` is the part of the section."""
-        ...
-
-    def begin(self, launch: Launch) -> None:
-        """What follows is of `launch`."""
-        ...
-
-    def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
-        """Values of metrics, as they are written; with `spread` one that is a mean."""
-        ...
-
-    def rule(self, rule: Rule) -> None:
-        """Advice on the launch."""
-        ...
-
-    def name_device(self, device_id: int, name: str) -> None:
-        """What a device is called."""
-        ...
-
-
 class EvidenceSink:
-    """Looks at the cells for what they say of the file's notation, and keeps nothing else."""
+    """Finds the notation of the file's numbers; has the methods of `Assembler`."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
+        """Start empty."""
         self.evidence = Evidence()
         self.generation = 0
         self._keys: list[bool] = []
@@ -144,7 +114,7 @@ class EvidenceSink:
         )
 
     def begin(self, launch: Launch) -> None:
-        """Launches say nothing."""
+        """Launches do not matter here."""
 
     def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
         """Keep them until `look`."""
@@ -161,10 +131,10 @@ class EvidenceSink:
         self._cells.clear()
 
     def rule(self, rule: Rule) -> None:
-        """Advice says nothing."""
+        """Advice does not matter here."""
 
     def name_device(self, device_id: int, name: str) -> None:
-        """Names say nothing."""
+        """Names do not matter here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +153,16 @@ class _Metric:
 
 @dataclass(slots=True)
 class Assembler:
-    """Collects launches until a batch is full; see `Sink`."""
+    """Collects launches until a batch is full.
+
+    The numbers that `key` gives are good as long as `generation` stays the same.
+    """
 
     report: Report
     notation: Notation
     devices: dict[int | None, dict[str, Any]] = field(default_factory=dict)
     launch_count: int = 0
-    generation: int = 0  # of the numbers that `key` gives
+    generation: int = 0
     _launches: list[Launch] = field(default_factory=list)
     _rules: list[tuple[int, Rule]] = field(default_factory=list)
     _metrics: list[_Metric] = field(default_factory=list)
@@ -206,7 +179,7 @@ class Assembler:
     # -- what the pages call ------------------------------------------------------------------
 
     def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
-        """The number of a metric in this batch and those after it."""
+        """The number of a metric: what `add` takes; `item` is the part of the section."""
         known = self._known.get((section, label, unit, item))
         if known is None:
             known = self._known[section, label, unit, item] = len(self._metrics)
@@ -227,7 +200,7 @@ class Assembler:
             self._tell_other_device(launch, known)
 
     def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
-        """Values of metrics of the last launch."""
+        """Values of metrics of the last launch, as written; with `spread` one that is a mean."""
         if spread is not None:
             self._spreads.append((len(self._cells), spread))
         self._keys.extend(keys)
@@ -250,7 +223,7 @@ class Assembler:
         if len(self._cells) > _MOST_CELLS or len(self._launches) > _MOST_LAUNCHES:
             yield from self._batches(len(self._launches) - 1)
         if len(self._cells) > _MOST_IN_A_LAUNCH or len(self._metrics) > _MOST_KEYS:
-            last = self._launches[-1]  # no report has so many of one launch: it goes on
+            last = self._launches[-1]  # no report has this many of one launch: it goes on
             yield from self._batches(len(self._launches))
             self._launches, self._of_launch, self._is_continued = [last], [(0, 0)], True
 
@@ -305,7 +278,7 @@ class Assembler:
         shifts = pa.array(powers) if powers.any() else None
         values = values_of(raw, self.notation, shifts)
         status = np.full(cut, "ok", object)
-        numbers = np.array(values.to_numpy(zero_copy_only=False), np.float64)
+        numbers = as_floats(values)
         others = np.flatnonzero(~np.isfinite(numbers))
         if len(others):
             self._read_others(raw, others, powers, numbers, status)
@@ -326,7 +299,7 @@ class Assembler:
         return cells
 
     def _extremes(self, cut: int, metric: Ints) -> tuple[Floats, Floats]:
-        """Least and largest of the values that each cell is the mean of; NaN where it is none."""
+        """Minimum and maximum of the values that each cell is the mean of; NaN if it is none."""
         both = np.full(cut, np.nan), np.full(cut, np.nan)
         spreads = [(at, spread) for at, spread in self._spreads if at < cut]
         if not spreads:
@@ -339,7 +312,7 @@ class Assembler:
             strict=True,
         ):
             values = values_of(pa.array(texts, TEXT), self.notation, powers)
-            found[places] = values.to_numpy(zero_copy_only=False)
+            found[places] = as_floats(values)
         return both
 
     def _read_others(
@@ -351,30 +324,26 @@ class Assembler:
             kind, number = _other(text, self.notation, int(power))
             status[place], numbers[place] = kind, np.nan if number is None else number
             if kind == "unreadable":
-                self.report.issue(
-                    Issue(
-                        "unreadable_number",
-                        "warning",
-                        "import",
-                        "a number is not in the notation of the file's other numbers",
-                        "its value is NULL; value_raw has the original text; see kernel_metric",
-                    )
+                self.report.tell(
+                    "unreadable_number",
+                    "warning",
+                    "import",
+                    "a number is not in the notation of the file's other numbers",
+                    "its value is NULL; value_raw has the original text; see kernel_metric",
                 )
 
     def _tell_failed(self, launches: Sequence[Launch], failed: Flags) -> None:
         """Tell of launches that failed: every counter is nan."""
         self._failed += (count := int(np.count_nonzero(failed)))
         if count:
-            self.report.issue(
-                Issue(
-                    "failed_launch",
-                    "warning",
-                    "recording",
-                    "all counters of a launch are nan: the launch failed under the profiler",
-                    "its values are NULL; run the program without ncu first",
-                    occurrence_count=count,
-                    first_offset_bytes=launches[int(np.argmax(failed))].event_id,
-                )
+            self.report.tell(
+                "failed_launch",
+                "warning",
+                "recording",
+                "all counters of a launch are nan: the launch failed under the profiler",
+                "its values are NULL; run the program without ncu first",
+                occurrence_count=count,
+                first_offset_bytes=launches[int(np.argmax(failed))].event_id,
             )
 
     def _metric_rows(self, launches: Sequence[Launch], cells: PageCells) -> pa.RecordBatch:
@@ -389,7 +358,7 @@ class Assembler:
         columns = {
             "event_id": pa.array(ids[cells.launch], INT),
             "metric_name": of_metric([m.name for m in metrics]),
-            "value": _nullable(cells.value),
+            "value": finite(cells.value),
             "unit": of_metric([m.unit for m in metrics]),
             "value_raw": cells.raw,
             "unit_raw": of_metric([m.unit_raw for m in metrics]),
@@ -397,8 +366,8 @@ class Assembler:
             "item_name": of_metric([m.item for m in metrics]),
             "status_kind": pa.array(cells.status, TEXT),
             "label_name": of_metric([m.label for m in metrics]),
-            "min_value": _nullable(cells.least),
-            "max_value": _nullable(cells.most),
+            "min_value": finite(cells.least),
+            "max_value": finite(cells.most),
         }
         return batch(KERNEL_METRIC, columns, length)
 
@@ -444,7 +413,7 @@ class Assembler:
     def _note_device(
         self, launches: Sequence[Launch], cells: PageCells, column: str, fillers: Sequence[Filler]
     ) -> None:
-        """What a report says of a device is the same in each of its launches."""
+        """What a report says about a device is the same in each of its launches."""
         for filler in sorted(fillers, key=lambda filler: filler.target.rank):
             for place in filler.places:
                 known = self.devices[launches[cells.launch[place]].device_id]
@@ -453,7 +422,7 @@ class Assembler:
                     known |= {} if value is None else {column: value}
 
     def _count(self, column: PageColumn, table: str, failed: Flags) -> None:
-        """Keep an account of which launches lack a counter, for `_tell_missing`."""
+        """Count the launches that lack a counter, for `_tell_missing`."""
         if table == "kernel" and column.name != "dur_ns":
             return
         first = int(self._is_continued)
@@ -467,55 +436,47 @@ class Assembler:
     # -- what to tell -------------------------------------------------------------------------
 
     def _tell_other_device(self, launch: Launch, known: str | None) -> None:
-        self.report.issue(
-            Issue(
-                "several_devices",
-                "warning",
-                "recording",
-                f"device {launch.device_id} has compute capability "
-                f"{launch.compute_capability} here "
-                f"and {known} before: the file mixes several machines",
-                "ingest the reports one by one, each with its --device",
-                first_offset_bytes=launch.event_id,
-            )
+        self.report.tell(
+            "several_devices",
+            "warning",
+            "recording",
+            f"device {launch.device_id} has compute capability "
+            f"{launch.compute_capability} here "
+            f"and {known} before: the file mixes several machines",
+            "ingest the reports one by one, each with its --device",
+            first_offset_bytes=launch.event_id,
         )
 
     def _tell_other_unit(self, metric: _Metric, count: int) -> None:
-        self.report.issue(
-            Issue(
-                "other_unit",
-                "warning",
-                "recording",
-                f"{metric.name[:120]} is in {metric.unit_raw or 'no unit'!s}, not in "
-                f"{metric.target.unit if metric.target else ''}",
-                "no value is computed from it; kernel_metric keeps it unchanged",
-                occurrence_count=count,
-            )
+        self.report.tell(
+            "other_unit",
+            "warning",
+            "recording",
+            f"{metric.name[:120]} is in {metric.unit_raw or 'no unit'!s}, not in "
+            f"{metric.target.unit if metric.target else ''}",
+            "no value is computed from it; kernel_metric keeps it unchanged",
+            occurrence_count=count,
         )
 
     def _tell_column(self, column: PageColumn) -> None:
         """Tell why a column has no value although its counters have."""
         if column.disagreeing:
-            self.report.issue(
-                Issue(
-                    "contradictory_metric",
-                    "warning",
-                    "recording",
-                    f"a counter appears twice with different values ({column.name})",
-                    "no value is computed from it; kernel_metric keeps both",
-                    occurrence_count=column.disagreeing,
-                )
+            self.report.tell(
+                "contradictory_metric",
+                "warning",
+                "recording",
+                f"a counter appears twice with different values ({column.name})",
+                "no value is computed from it; kernel_metric keeps both",
+                occurrence_count=column.disagreeing,
             )
         if odd := list(column.reasons.values()).count("impossible"):
-            self.report.issue(
-                Issue(
-                    "impossible_value",
-                    "warning",
-                    "recording",
-                    f"{column.name} would be zero, negative or implausibly large",
-                    "no value is computed from it; kernel_metric keeps it unchanged",
-                    occurrence_count=odd,
-                )
+            self.report.tell(
+                "impossible_value",
+                "warning",
+                "recording",
+                f"{column.name} would be zero, negative or implausibly large",
+                "no value is computed from it; kernel_metric keeps it unchanged",
+                occurrence_count=odd,
             )
 
     def _tell_missing(self) -> None:
@@ -527,16 +488,18 @@ class Assembler:
             absent = missing - why.total()
             told = [f"{count} {reason}" for reason, count in sorted(why.items())]
             told += [f"{absent} without the counter"] if absent else []
-            self.report.issue(
-                Issue(
-                    "missing_counter",
-                    "warning",
-                    "recording",
-                    f"{column} is unknown for some launches ({', '.join(told)})",
-                    "values that need it are NULL there; kernel_counter.status_json says why",
-                    occurrence_count=missing,
-                )
+            self.report.tell(
+                "missing_counter",
+                "warning",
+                "recording",
+                f"{column} is unknown for some launches ({', '.join(told)})",
+                "values that need it are NULL there; kernel_counter.status_json says why",
+                occurrence_count=missing,
             )
+
+
+#: Where the pages of a report put what they read.
+Sink = EvidenceSink | Assembler
 
 
 def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
@@ -590,10 +553,6 @@ def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None
     return ("unreadable" if _LIKE_A_NUMBER.fullmatch(plain) else "text"), None
 
 
-def _nullable(values: Floats) -> pa.Array:
-    return pa.array(values, REAL, mask=~np.isfinite(values))
-
-
 def _kernels(launches: Sequence[Launch], columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
     made: dict[str, pa.Array] = {
         "event_id": pa.array([launch.event_id for launch in launches], INT),
@@ -621,19 +580,6 @@ def _counters(kernels: pa.RecordBatch, columns: Mapping[str, pa.Array]) -> pa.Re
 
 
 def _rule_rows(rules: Sequence[tuple[int, Rule]]) -> pa.RecordBatch:
-    names = (
-        "event_id",
-        "section_name",
-        "rule_name",
-        "rule_kind",
-        "message",
-        "speedup_kind",
-        "speedup_ratio",
-    )
     return batch_of_rows(
-        KERNEL_RULE,
-        [
-            {"launch_event_id": launch, **{name: getattr(rule, name) for name in names}}
-            for launch, rule in rules
-        ],
+        KERNEL_RULE, [{"launch_event_id": launch, **asdict(rule)} for launch, rule in rules]
     )

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracekit.parsers.nsight_compute.metrics import Target
-from tracekit.reading.text.numbers import Notation, is_exact, whole
-from tracekit.schema import INT, REAL
+from tracekit.reading.text.numbers import Notation, finite, is_exact, whole
+from tracekit.reading.words import words
+from tracekit.schema import INT
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -21,28 +22,22 @@ Flags = npt.NDArray[np.bool_]
 _AGREES = 0.01  # two counters of one thing, collected in two passes, are not quite equal
 _INT_FROM = 2.0**63
 _NO_RANK = 99
-#: What no launch has none of.
+#: Columns that are never 0.
 _POSITIVE = frozenset(
-    (
-        "dur_ns",
-        "elapsed_cycles",
-        "sm_clock_hz",
-        "grid_x",
-        "grid_y",
-        "grid_z",
-        "block_x",
-        "block_y",
-        "block_z",
+    words(
+        """
+        dur_ns elapsed_cycles sm_clock_hz grid_x grid_y grid_z block_x block_y block_z
+        """
     )
 )
-#: What a row of several launches has the sum of; of all other columns it has the mean.
+#: Columns that a row of several launches sums; in all others it has the mean.
 _SUMS = re.compile(
     r"dur_ns|elapsed_cycles|\w+_(?:inst|flop|sector_count|cycle_count)|"
     r"(?:dram|dram_read|dram_write|l2_t|l1_t)_bytes"
 )
-#: Of what may differ between launches a mean is told; of all else it would stand for none of them.
+#: Columns with a mean of several launches; in others a mean would be wrong for each of them.
 _MEANS = re.compile(r"\w+_(?:ratio|clock_hz|peak_per_cycle|peak_bytes_per_cycle)")
-#: Columns that are a sum of so many counters, each of which has to be known.
+#: Columns that are a sum of this many counters, each of which must be known.
 _PARTS = {"shared_memory_bytes": 2}
 
 
@@ -53,11 +48,11 @@ class PageCells:
     launch: Ints
     metric: Ints
     raw: pa.Array
-    value: Floats  # in base units; NaN where there is none
+    value: Floats  # in base units; NaN if there is none
     status: npt.NDArray[np.object_]
     failed: Flags  # by launch: whether every counter of it is nan
     times: Ints  # by launch: how many the values are means of
-    least: Floats  # of those values; NaN where the cell is no mean
+    least: Floats  # of those values; NaN if the cell is no mean
     most: Floats
 
     @property
@@ -78,7 +73,7 @@ class Filler:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownCells:
     """The cells of a filler that have a value; of each launch one."""
 
     launch: Ints
@@ -87,10 +82,10 @@ class _Known:
 
 
 class PageColumn:
-    """One column being filled; ``reasons`` says of a launch why it has no value."""
+    """One column being filled; ``reasons`` says about a launch why it has no value."""
 
     def __init__(self, name: str, length: int) -> None:
-        """Nothing is known yet."""
+        """Start empty."""
         self.name = name
         self.value: Floats = np.full(length, np.nan)
         self.reasons: dict[int, str] = {}
@@ -111,7 +106,7 @@ class PageColumn:
         self._refuse(odd | np.isinf(self.value))
 
     def _sum_up(self, times: Ints) -> None:
-        """Take the sum where the value is the mean of several launches."""
+        """Take the sum if the value is the mean of several launches."""
         self.value = self.value * times
         for launch in np.flatnonzero(times > 1):
             self.texts.pop(int(launch), None)
@@ -128,17 +123,17 @@ class PageColumn:
 
     def reals(self) -> pa.Array:
         """The column as float64."""
-        return pa.array(self.value, REAL, mask=~np.isfinite(self.value))
+        return finite(self.value)
 
     # -- counters of one thing ------------------------------------------------------------------
 
     def _take_all(self, cells: PageCells, fillers: Sequence[Filler]) -> None:
-        """The best last; of one rank the finest first."""
+        """Take the best last; within a rank, the finest first."""
         for filler in sorted(fillers, key=lambda f: (-f.target.rank, f.power)):
             self._take(cells, filler)
 
     def _take(self, cells: PageCells, filler: Filler) -> None:
-        """Take one metric over; of equal rank what is there stays, unless they disagree."""
+        """Take one metric over; at equal rank keep the present value, unless they disagree."""
         known = self._known(cells, filler)
         is_same = self._rank[known.launch] == filler.target.rank
         before = self.value[known.launch]
@@ -153,7 +148,7 @@ class PageColumn:
             for launch, place in zip(launches, known.place[~is_same], strict=True):
                 self.texts[int(launch)] = cells.raw[int(place)].as_py(), filler.power
 
-    def _known(self, cells: PageCells, filler: Filler) -> _Known:
+    def _known(self, cells: PageCells, filler: Filler) -> _KnownCells:
         places = filler.places
         launches, numbers = cells.launch[places], cells.value[places] * filler.target.factor
         status = cells.status[places]
@@ -165,24 +160,24 @@ class PageColumn:
         for launch, reason in zip(launches[~is_known], status[~is_known], strict=True):
             if np.isnan(self.value[launch]):
                 self.reasons.setdefault(int(launch), reason)
-        known = _Known(launches[is_known], numbers[is_known], places[is_known])
+        known = _KnownCells(launches[is_known], numbers[is_known], places[is_known])
         if len(np.unique(known.launch)) == len(known.launch):
             return known
         return self._without_repeats(known, filler.target.rank)
 
-    def _without_repeats(self, known: _Known, rank: int) -> _Known:
-        """Each launch once; those with different values of one metric are left out."""
+    def _without_repeats(self, known: _KnownCells, rank: int) -> _KnownCells:
+        """Each launch once; those with different values of one metric are omitted."""
         _, first, which = np.unique(known.launch, return_index=True, return_inverse=True)
         is_other = ~np.isclose(known.number, known.number[first][which], rtol=1e-12, atol=0)
         bad = np.unique(known.launch[is_other])
         self._contradict(bad, rank)
         keep = first[~np.isin(known.launch[first], bad)]
-        return _Known(known.launch[keep], known.number[keep], known.place[keep])
+        return _KnownCells(known.launch[keep], known.number[keep], known.place[keep])
 
     # -- counters that are parts of one thing ---------------------------------------------------
 
     def _add(self, cells: PageCells, fillers: Sequence[Filler]) -> None:
-        """Add the parts up, but no part of what another counter is the total of."""
+        """Sum the parts, except those that are in the total of another counter."""
         parts = self._parts(cells, fillers)
         combine = np.fmax if self.name.endswith("_peak_per_cycle") else np.add
         counts = np.zeros(len(self.value), np.int64)
@@ -238,9 +233,9 @@ class PageColumn:
 def of_one_event(
     cells: PageCells, columns: Mapping[tuple[str, str], Sequence[Filler]]
 ) -> dict[tuple[str, str], list[Filler]]:
-    """The fillers of each column, those left out that are of another counter than its event's.
+    """The fillers of each column, without those of counters other than its event's.
 
-    Of each launch the counter of the least rank that has a count or a rate is its event's.
+    For each launch, the event's counter is that of the lowest rank with a count or a rate.
     """
     best: dict[str, Ints] = {}
     for fillers in columns.values():

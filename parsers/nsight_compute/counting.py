@@ -8,25 +8,21 @@ from collections.abc import Iterator, Sequence
 from tracekit.errors import UsageError
 from tracekit.parser import Counting
 from tracekit.parsers.nsight_compute.metrics import counter_of, target_of
+from tracekit.reading.words import words
 
 _WIDTH = 78
 _FIRST = (7, 0)  # nvprof counts on what is older
 _CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
 
-#: Columns of `kernel` and `kernel_counter`, beside operations, in the order of the command.
+#: Columns of `kernel` and `kernel_counter`, besides operations, in the order of the command.
 _TIME = ("dur_ns", "elapsed_cycles", "sm_clock_hz")
 _DRAM = ("dram_bytes", "dram_peak_bytes_per_cycle", "dram_clock_hz")
-_CACHES = (
-    "l2_t_bytes",
-    "l2_t_peak_bytes_per_cycle",
-    "l2_xbar_cycle_count",
-    "l2_xbar_peak_per_cycle",
-    "l2_clock_hz",
-    "l1_t_bytes",
-    "l1_t_peak_bytes_per_cycle",
-    "l1_writeback_cycle_count",
-    "l1_writeback_peak_per_cycle",
-    "l1_clock_hz",
+_CACHES = words(
+    """
+    l2_t_bytes l2_t_peak_bytes_per_cycle l2_xbar_cycle_count l2_xbar_peak_per_cycle l2_clock_hz
+    l1_t_bytes l1_t_peak_bytes_per_cycle l1_writeback_cycle_count l1_writeback_peak_per_cycle
+    l1_clock_hz
+    """
 )
 _PEAKS = ("dfma_peak_per_cycle", "ffma_peak_per_cycle", "hfma_peak_per_cycle")
 _BUSY = ("occupancy_ratio", "compute_throughput_ratio", "memory_throughput_ratio")
@@ -93,7 +89,7 @@ def _is_tensor_peak(name: str) -> bool:
 
 
 def _text(names: Sequence[str]) -> str:
-    """The command, in lines that a shell takes as one; blanks would part the list of metrics."""
+    """The command, in lines that a shell joins; spaces would split the list of metrics."""
     options = (
         "ncu --csv --page raw --print-units base --log-file ncu.csv",
         "--clock-control none --nvtx --target-processes all",

@@ -9,33 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
 from tracekit.parsers.nsight_compute.metrics import section_name
+from tracekit.reading.issues import skip_damaged_row
 
-#: Columns that say which launch a row is of; the NVTX ones are told by their ends.
-_LAUNCH_COLUMNS = frozenset(
-    (
-        "ID",
-        "Process ID",
-        "Process Name",
-        "Host Name",
-        "Kernel Name",
-        "Kernel Time",
-        "Context",
-        "Stream",
-        "Block Size",
-        "Grid Size",
-        "Device",
-        "CC",
-        "Invocations",
-    )
-)
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
-#: Of these the label is not there where only the header of each section was asked for.
+#: Without the label if only section headers were exported.
 _DETAIL_COLUMNS = ("Section Name", "Body Item Label", "Metric Name", "Metric Unit", "Metric Value")
 _MEAN, _LEAST, _MOST = "Average", "Minimum", "Maximum"
-_OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
+OTHER_ARGS = ("Process Name", "Host Name", "Kernel Time")
 _LAUNCH_CELLS = (
     "Kernel Name",
     "ID",
@@ -48,6 +31,8 @@ _LAUNCH_CELLS = (
     "CC",
     "Invocations",
 )
+#: Columns that say which launch a row is of; the NVTX ones are identified by their ends.
+_LAUNCH_COLUMNS = (*_LAUNCH_CELLS, *OTHER_ARGS)
 
 #: The header of a page; another program that wrote it again may have put other marks between.
 HEADER = re.compile(rb'"?ID"?([,;\t])"?Process ID"?\1"?Process Name"?\1')
@@ -86,7 +71,7 @@ class _Header:
     @property
     def arg_names(self) -> tuple[str, ...]:
         """Columns of the launch that are kept as its arguments."""
-        return (*_OTHER_ARGS, *self.nvtx)
+        return (*OTHER_ARGS, *self.nvtx)
 
     @property
     def is_long(self) -> bool:
@@ -103,14 +88,14 @@ class _Header:
 
     @property
     def first_metric(self) -> int:
-        """Where the metrics of a raw page begin that ends with them, as ncu writes it; else 0."""
+        """Where the metrics of a raw page begin if it ends with them, as ncu writes it; else 0."""
         places = [place for _, place in self.metrics]
         first = self.width - len(places)
         is_plain = self.is_quoted and places == list(range(first, self.width))
         return first if is_plain and "ID" in self.places else 0
 
     def pick(self, cells: Sequence[str]) -> Sequence[str]:
-        """What `_launch` takes, out of a row with an empty cell behind it."""
+        """What `_launch` takes, out of a row with an empty cell after it."""
         return [cells[place] for place in self.launch_places]
 
     @property
@@ -130,13 +115,13 @@ class _Header:
 
 @dataclass(slots=True)
 class CsvPage:
-    """Reads lines that look like CSV; what else there is on them goes to `on_text`."""
+    """Reads lines that look like CSV; other text on them goes to `on_text`."""
 
     sink: Sink
     report: Report
     on_text: Callable[[int, bytes], None]
     header: _Header | None = None
-    is_last_line: bool = False  # the one at hand, which has no line feed
+    is_last_line: bool = False  # the current line, which has no line feed
     pages: set[str] = field(default_factory=set)  # details, raw: those whose header was met
     units: Sequence[str] | None = None
     _open: list[bytes] = field(default_factory=list)
@@ -153,7 +138,7 @@ class CsvPage:
     _has_gpus: bool = False  # rows of the table of devices may follow
 
     def begin_block(self) -> None:
-        """Forget numbers of metrics that hold no more."""
+        """Forget numbers of metrics that are no longer valid."""
         if self._generation != self.sink.generation:
             self._generation = self.sink.generation
             self._keys.clear()
@@ -196,7 +181,7 @@ class CsvPage:
         return True
 
     def feed(self, place: int, line: bytes) -> bool:
-        """Take a line that is CSV, or goes on with a row; False where it is something else."""
+        """Take a line that is CSV, or goes on with a row; False if it is something else."""
         if self._open:
             return self._feed_open(place, line)
         if self._feed_header(place, line):
@@ -228,7 +213,7 @@ class CsvPage:
         """Whether the file ends after the first few bytes of a row."""
         if not (self.is_last_line and line.startswith(b'"')):
             return False
-        self._tell_damage(place, len(line), "is truncated")
+        self._skip_damaged(place, len(line), "is truncated")
         return True
 
     def _unit_row(self, line: bytes) -> re.Match[bytes] | None:
@@ -241,7 +226,7 @@ class CsvPage:
         return _REST.match(line) if self._cells else None
 
     def finish(self) -> None:
-        """Nothing follows: a row that is open was cut."""
+        """End of input: a row that is open was truncated."""
         self._give_up()
         self._give_up_cells()
 
@@ -260,13 +245,13 @@ class CsvPage:
         return True
 
     def _give_up(self) -> None:
-        """The row that is open was cut; what was treated as its other lines are lines."""
+        """The row that is open was truncated; what was treated as its other lines are lines."""
         if not self._open:
             return
         place, lines, self._open = self._open_at, self._open, []
-        self._tell_damage(place, len(lines[0]), "is truncated")
+        self._skip_damaged(place, len(lines[0]), "is truncated")
         for line in lines:
-            if line is not lines[0] or b"==" in line:  # the row itself is told
+            if line is not lines[0] or b"==" in line:  # the row itself is reported
                 self._take_text(place, line)
             place += len(line) + 1
 
@@ -283,8 +268,8 @@ class CsvPage:
         """A line of a page whose cells are not quoted: another program wrote it again."""
         if not _PLAIN_ROW.match(line):
             return False
-        if self.is_last_line:  # nobody can tell whether its last cell is whole
-            self._tell_damage(place, len(line), "is truncated")
+        if self.is_last_line:  # it is unclear whether its last cell is whole
+            self._skip_damaged(place, len(line), "is truncated")
         else:
             self._feed_row(place, line)
         return True
@@ -333,12 +318,12 @@ class CsvPage:
             self._cells_at = place + len(row), 0
 
     def _give_up_cells(self) -> None:
-        """The cells at hand are no whole row."""
+        """Skip the current cells: they are not a whole row."""
         if self._cells:
             assert self.header is not None
             is_short = len(self._cells) < self.header.width
             what = f"has {len(self._cells)} cells" if is_short else "has cells of other columns"
-            self._tell_damage(*self._cells_at, what)
+            self._skip_damaged(*self._cells_at, what)
             self._cells = []
 
     def _take_text(self, place: int, text: bytes) -> None:
@@ -361,7 +346,7 @@ class CsvPage:
         if header.is_quoted and line[start:].count(b'"') % 2:
             self._tell_cut_header(place + start)
         if row := self.header.row.search(before) if self.header is not None else None:
-            self._tell_damage(place + row.start(), len(before) - row.start(), "is truncated")
+            self._skip_damaged(place + row.start(), len(before) - row.start(), "is truncated")
         self._take_text(place, before)
         self._give_up_cells()
         self.header = header
@@ -383,7 +368,7 @@ class CsvPage:
         label = get("Metric Name")
         least = last if label else header.width - 1  # metric rows end before the rule's columns
         if not least < len(cells) <= header.width + 1:
-            self._tell_damage(place, len(row), f"has {len(cells)} cells")
+            self._skip_damaged(place, len(row), f"has {len(cells)} cells")
             return
         is_first = self._begin_long(place, cells, row)
         if get("Rule Name") or get("Rule Type") or get("Rule Description"):
@@ -429,23 +414,21 @@ class CsvPage:
         return True
 
     def _look_for_repeat(self, place: int, launch: int) -> None:
-        """Tell where the rows of a launch do not stand together, as ncu writes them."""
+        """Report rows of a launch that are not adjacent, as ncu writes them."""
         if launch in self._seen:
-            self.report.issue(
-                Issue(
-                    "split_launch",
-                    "warning",
-                    "import",
-                    "rows of one launch are not adjacent: each part counts as a separate launch",
-                    "export the report again; if another program sorted the rows, sort them by ID",
-                    first_offset_bytes=place,
-                )
+            self.report.tell(
+                "split_launch",
+                "warning",
+                "import",
+                "rows of one launch are not adjacent: each part counts as a separate launch",
+                "export the report again; if another program sorted the rows, sort them by ID",
+                first_offset_bytes=place,
             )
         if len(self._seen) < _MOST_SEEN:
             self._seen.add(launch)
 
     def _remember(self, row: bytes, get: Callable[[str], str], key: int) -> None:
-        """Let rows like this one take the short way."""
+        """Let rows like this one take the fast path."""
         if not row.startswith(self._prefix) or self.header is None:
             return
         texts = [get(name) for name in self.header.details[:-1]]
@@ -458,7 +441,7 @@ class CsvPage:
         header = self.header
         assert header is not None
         if len(cells) not in (header.width, header.width + 1):
-            self._tell_damage(place, len(row), f"has {len(cells)} cells, not {header.width}")
+            self._skip_damaged(place, len(row), f"has {len(cells)} cells, not {header.width}")
             return
         get = self._getter(cells)
         if not get("ID") and not get("Kernel Name"):
@@ -477,55 +460,38 @@ class CsvPage:
     # -- what to tell ---------------------------------------------------------------------------
 
     def _tell_no_units(self, place: int) -> None:
-        self.report.issue(
-            Issue(
-                "no_units",
-                "warning",
-                "recording",
-                "the row of units below the header is missing",
-                "times and bytes are not computed; export again with --page raw --csv",
-                first_offset_bytes=place,
-            )
+        self.report.tell(
+            "no_units",
+            "warning",
+            "recording",
+            "the row of units below the header is missing",
+            "times and bytes are not computed; export again with --page raw --csv",
+            first_offset_bytes=place,
         )
 
     def _tell_cut_header(self, place: int) -> None:
-        self.report.issue(
-            Issue(
-                "damaged_row",
-                "error",
-                "recording",
-                "the header of a page is truncated",
-                "counters after that are missing; export the report again",
-                first_offset_bytes=place,
-            )
+        self.report.tell(
+            "damaged_row",
+            "error",
+            "recording",
+            "the header of a page is truncated",
+            "counters after that are missing; export the report again",
+            first_offset_bytes=place,
         )
 
     def _tell_no_metric(self, place: int) -> None:
-        self.report.issue(
-            Issue(
-                "no_metric",
-                "info",
-                "recording",
-                "a summary row ends before its metric",
-                "ncu writes such rows if it has no value; nothing else is missing",
-                first_offset_bytes=place,
-            )
+        self.report.tell(
+            "no_metric",
+            "info",
+            "recording",
+            "a summary row ends before its metric",
+            "ncu writes such rows if it has no value; nothing else is missing",
+            first_offset_bytes=place,
         )
 
-    def _tell_damage(self, place: int, length: int, what: str) -> None:
-        self.report.event_count += 1
-        self.report.issue(
-            Issue(
-                "damaged_row",
-                "error",
-                "recording",
-                f"a row of the table {what}",
-                "it was skipped; export the report again",
-                skipped_event_count=1,
-                lost_bytes=length,
-                first_offset_bytes=place,
-            )
-        )
+    def _skip_damaged(self, place: int, length: int, what: str) -> None:
+        advice = "it was skipped; export the report again"
+        skip_damaged_row(self.report, f"a row of the table {what}", advice, place, length)
 
 
 def _split(text: bytes, delimiter: str) -> list[str]:
@@ -539,8 +505,7 @@ def _split(text: bytes, delimiter: str) -> list[str]:
 def _has_cells_before(line: bytes, start: int) -> bool:
     """Whether what stands before the column ID are columns too, such as the row numbers of pandas.
 
-    A program's own output may stand there as well; but who writes without quotes writes no rows of
-    another program.
+    A program's own output may be there as well, but not in a file written without quotes.
     """
     before = line[:start]
     if line[start : start + 1] == b'"':
@@ -549,7 +514,7 @@ def _has_cells_before(line: bytes, start: int) -> bool:
 
 
 def _header(line: bytes, delimiter: str) -> _Header | None:
-    """The columns of a page; None where the line is no header of one."""
+    """The columns of a page; None if the line is not a header of one."""
     is_quoted = line.startswith(b'"') and delimiter == ","
     if is_quoted and (match := _QUOTED_ROW.match(line)):
         line = line[: match.end()]
@@ -566,7 +531,7 @@ def _header(line: bytes, delimiter: str) -> _Header | None:
             nvtx += [name] if is_nvtx else []
         elif name:
             metrics.append((name, place))
-    wanted = (*_LAUNCH_CELLS, *_OTHER_ARGS, *nvtx)
+    wanted = (*_LAUNCH_CELLS, *OTHER_ARGS, *nvtx)
     return _Header(
         places,
         tuple(nvtx),
@@ -607,12 +572,13 @@ def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Lau
         sizes(grid),
         sizes(block),
         capability.replace(",", ".") or None,
-        _json(arg_names, tuple(cells[10:])),
+        args_json(arg_names, tuple(cells[10:])),
     )
 
 
 @lru_cache(maxsize=256)
-def _json(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
+def args_json(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
+    """Arguments of a launch that have a text, as JSON."""
     known = {name: text for name, text in zip(names, texts, strict=True) if text}
     return json.dumps(known, ensure_ascii=False) if known else None
 
@@ -626,7 +592,7 @@ def number(text: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def sizes(text: str) -> tuple[int, ...] | None:
-    """``(256, 1, 1)`` as numbers; None where it is none, or the launch failed (all zero)."""
+    """``(256, 1, 1)`` as numbers; None if it is none, or the launch failed (all zero)."""
     numbers = [number(part) for part in text.strip().strip("()").split(",")]
     if len(numbers) != 3 or None in numbers or not all(numbers):
         return None

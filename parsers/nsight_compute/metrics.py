@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tracekit.reading.words import words
+
 # -- from labels to names --------------------------------------------------------------------------
 
 _PCT_ELAPSED, _PCT_ACTIVE = "avg.pct_of_peak_sustained_elapsed", "avg.pct_of_peak_sustained_active"
@@ -197,7 +199,7 @@ def section_name(name: str) -> str | None:
 
 
 def metric_name(section: str | None, label: str, unit: str | None = None, item: str = "") -> str:
-    """The tool's internal name of what a page calls `label`; the label itself if not known.
+    """The tool's internal name of what a page calls `label`; the label itself if unknown.
 
     `unit` is the base unit of the value, `item` the part of the section that the row is of.
     """
@@ -212,7 +214,7 @@ def metric_name(section: str | None, label: str, unit: str | None = None, item: 
 
 
 def _roofline_name(label: str, unit: str | None, item: str) -> str | None:
-    """What a label of a roofline chart stands for; None where that is not known."""
+    """What a label of a roofline chart stands for; None if that is unknown."""
     if label == "SM Frequency":
         return f"{'smsp' if 'Achieved' in item else 'sm'}__cycles_elapsed.avg.per_second"
     if match := _RATE.fullmatch(label) or _PEAK.fullmatch(label):
@@ -246,9 +248,9 @@ def _arithmetic_name(kind: str, what: str, unit: str | None, *, is_peak: bool) -
 class Target:
     """The column a counter fills: of `table`, in `unit`, its value times `factor`.
 
-    Of several counters for one column that of the least `rank` counts; those of one `group` are
-    parts of one figure and are added, a part that another one's path begins being in that one.
-    Columns of one `event` (its count, rate and peak) are of the same counter.
+    If several counters fill a column, the lowest `rank` counts. Counters with a `path` are summed,
+    except those whose path begins with that of another: its value includes them. Columns of one
+    `event` (its count, rate and peak) come from the same counter.
     """
 
     table: str
@@ -273,20 +275,7 @@ def _arithmetic() -> dict[str, Target]:
     """Thread-level instructions; `derived__` ones are multiplied by the operations in each."""
     found = {}
     for rank, unit in enumerate(("sm", "smsp")):
-        for kind in (
-            "dadd",
-            "dmul",
-            "dfma",
-            "fadd",
-            "fmul",
-            "ffma",
-            "fadd2",
-            "fmul2",
-            "ffma2",
-            "hadd",
-            "hmul",
-            "hfma",
-        ):
+        for kind in words("dadd dmul dfma fadd fmul ffma fadd2 fmul2 ffma2 hadd hmul hfma"):
             name = f"{unit}__sass_thread_inst_executed_op_{kind}_pred_on"
             found[f"{name}.sum"] = _counter(f"{kind}_inst", "inst", rank=rank)
             found[f"{name}.sum.per_cycle_elapsed"] = _counter(
@@ -347,7 +336,7 @@ def _traffic() -> dict[str, Target]:
 
 
 def _l1_labels() -> dict[str, Target]:
-    """What roofline charts say of L1, by label: which counter it is depends on the device."""
+    """What roofline charts say about L1, by label: which counter it is depends on the device."""
     columns = {
         "L1 Cache Bandwidth (Global/Local)": "l1_writeback_per_s",
         "L1/TEX Cache Bandwidth": "l1_writeback_per_s",

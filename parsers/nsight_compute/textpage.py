@@ -7,11 +7,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink
-from tracekit.parsers.nsight_compute.csvpages import number, percent, sizes
+from tracekit.parsers.nsight_compute.csvpages import (
+    OTHER_ARGS,
+    args_json,
+    number,
+    percent,
+    sizes,
+)
 from tracekit.parsers.nsight_compute.metrics import section_name
 from tracekit.parsers.nsight_compute.textsummary import LAUNCH, TextSummary
+from tracekit.reading.issues import skip_damaged_row
 
 _PROCESS = re.compile(r"\[(\d{1,12})\] (.*)@(\S+)")
 _SIZES = r"\(\d+, \d+, \d+\)|n/a"
@@ -51,19 +58,19 @@ def looks_like_it(text: str) -> bool:
 class TextPage:
     """Reads the lines of text pages; launches are counted as ncu numbers them.
 
-    Whatever else stands between two lines of a page, the page goes on after it.
+    A page continues after any other lines in it.
     """
 
     sink: Sink
     report: Report
     launch_count: int = 0
     is_orphan: bool = False
-    is_last_line: bool = False  # the one at hand, which has no line feed
+    is_last_line: bool = False  # the current line, which has no line feed
     summary: TextSummary = field(init=False)
     _process: tuple[int | None, str, str] = (None, "", "")
     _has_launch: bool = False
     _current: Launch | None = None
-    _ranges_name: str = ""  # of the lines at hand that tell NVTX ranges
+    _ranges_name: str = ""  # of the current lines that tell NVTX ranges
     _section: str | None = None
     _spans: Sequence[tuple[int, int]] = ()
     _row_count: int = 0
@@ -74,15 +81,15 @@ class TextPage:
     _name_at: int = 0
 
     def __post_init__(self) -> None:
-        """Have a summary read by what knows its layout."""
+        """Read summaries, too."""
         self.summary = TextSummary(self.sink)
 
     def feed(self, place: int, line: bytes) -> bool:
-        """Take a line; False where it is of no text page."""
+        """Take a line; False if it is of no text page."""
         if not line.startswith((b"  ", b"[", b"\t")) and b", Context " not in line:
             self._keep_for_name(place, line)
             return False
-        # without blanks at its end: patterns that skip them there take squared time on many
+        # without trailing blanks: patterns that skip many of them take quadratic time
         text = line.decode("utf-8", "replace").rstrip()
         if text.startswith("\t"):  # a table below a table
             text = "    " + text[1:].lstrip()
@@ -105,17 +112,15 @@ class TextPage:
         return is_ours
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """End of input."""
         is_open = self._spans or (self.summary.has_table and self.summary.has_end)
         if is_open or (self._rule_kind and self.is_last_line):
-            self.report.issue(
-                Issue(
-                    "cut_page",
-                    "warning",
-                    "recording",
-                    "the page ends inside a table or a line",
-                    "the counters and sections after that are missing; copy the whole page",
-                )
+            self.report.tell(
+                "cut_page",
+                "warning",
+                "recording",
+                "the page ends inside a table or a line",
+                "the counters and sections after that are missing; copy the whole page",
             )
         self._end_rule()
 
@@ -153,7 +158,7 @@ class TextPage:
             return False
         self._leave()
         if self.is_last_line:
-            self._tell_cut(place, len(text), "the line of a launch")
+            self._skip_cut(place, len(text), "the line of a launch")
             return True
         if not is_whole:
             place, name = self._name_at, "\n".join([*self._name, name])
@@ -171,15 +176,13 @@ class TextPage:
             self._name = []
 
     def _leave(self) -> None:
-        """What was at hand is over."""
+        """End the current section and rule."""
         self._end_rule()
         self._spans, self._section, self._ranges_name = (), None, ""
 
     def _begin(self, place: int, says: dict[str, str]) -> None:
         process_id, process, host = self._process
         get = {name: value or "" for name, value in says.items()}.get
-        args = {"Process Name": process, "Host Name": host, "Kernel Time": get("time", "")}
-        known = {name: value for name, value in args.items() if value}
         self._current = Launch(
             event_id=place,
             name=get("name") or None,
@@ -191,7 +194,7 @@ class TextPage:
             grid=sizes(get("grid", "")),
             block=sizes(get("block", "")),
             compute_capability=get("cc") or None,
-            args_json=json.dumps(known, ensure_ascii=False) if known else None,
+            args_json=args_json(OTHER_ARGS, (process, host, get("time", ""))),
         )
         self.sink.begin(self._current)
         self.launch_count += 1
@@ -215,18 +218,16 @@ class TextPage:
         return True
 
     def _warning(self, place: int, text: str) -> bool:
-        """What ncu says of the launch as a whole."""
+        """What ncu says about the launch as a whole."""
         warning = _WARNING.fullmatch(text) if self._has_launch and not self._spans else None
         if warning:
-            self.report.issue(
-                Issue(
-                    "profiler_warning",
-                    "info",
-                    "recording",
-                    f"ncu says: {warning[1][:_MOST_WARNING]}",
-                    "see the tool's documentation",
-                    first_offset_bytes=place,
-                )
+            self.report.tell(
+                "profiler_warning",
+                "info",
+                "recording",
+                f"ncu says: {warning[1][:_MOST_WARNING]}",
+                "see the tool's documentation",
+                first_offset_bytes=place,
             )
         return bool(warning)
 
@@ -244,7 +245,7 @@ class TextPage:
             self._spans = ()
             return False
         if self._is_cut(text) or self._is_joined(text):
-            self._tell_cut(place, len(text), "a row of the table")
+            self._skip_cut(place, len(text), "a row of the table")
             return True
         cells = _cells(text, self._spans)
         if cells and cells[0] != _TITLE:
@@ -263,20 +264,10 @@ class TextPage:
         value = text[self._spans[-1][0] :].strip()
         return bool(_GAP.search(value)) and not _NO_ROW.fullmatch(text)
 
-    def _tell_cut(self, place: int, length: int, what: str) -> None:
-        self.report.event_count += 1
-        self.report.issue(
-            Issue(
-                "damaged_row",
-                "error",
-                "recording",
-                f"{what} is truncated, or merged with another",
-                "it was skipped; export the report again",
-                skipped_event_count=1,
-                lost_bytes=length,
-                first_offset_bytes=place,
-            )
-        )
+    def _skip_cut(self, place: int, length: int, what: str) -> None:
+        message = f"{what} is truncated, or merged with another"
+        advice = "it was skipped; export the report again"
+        skip_damaged_row(self.report, message, advice, place, length)
 
     # -- advice ---------------------------------------------------------------------------------
 
@@ -315,12 +306,12 @@ class TextPage:
 
 
 def _spans(dashes: str) -> list[tuple[int, int]]:
-    """Where the columns lie, by the runs of dashes below an indent of four."""
+    """Where the columns are, by the runs of dashes after an indent of four."""
     return [(match.start() + 4, match.end() + 4) for match in re.finditer("-+", dashes)]
 
 
 def _cells(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, str, str] | None:
-    """Name, unit and value of a row; None where the line is no row of the table."""
+    """Name, unit and value of a row; None if the line is not a row of the table."""
     if not text.startswith("    ") or text[4:5] in ("", " ", "\t"):
         return None
     (_, name_end), (unit_start, unit_end), (value_start, _) = spans

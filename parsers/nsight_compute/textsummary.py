@@ -6,13 +6,12 @@ newer ones ``k(int) (8, 1, 1)x(256, 1, 1), Device 0, CC 9.0, Invocations 1``, or
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracekit.parsers.nsight_compute.assemble import Launch, Sink, Spread
-from tracekit.parsers.nsight_compute.csvpages import number, sizes
+from tracekit.parsers.nsight_compute.csvpages import args_json, number, sizes
 from tracekit.parsers.nsight_compute.metrics import section_name
 
 _SIZES = r"\(\d+, \d+, \d+\)"
@@ -49,7 +48,7 @@ class TextSummary:
     _row_count: int = 0
 
     def feed(self, place: int, text: str, process: Process) -> bool:
-        """Take a line without blanks at its end; False where it is of no summary."""
+        """Take a line without blanks at its end; False if it is of no summary."""
         if launch := _NEW.fullmatch(text) or _OLD.fullmatch(text):
             self._begin(place, launch.groupdict(), process)
             return True
@@ -68,7 +67,6 @@ class TextSummary:
         args = {"Process Name": command, "Host Name": host}
         if (grid := get("grid", "")).isdigit():  # blocks and threads, in whatever shape
             args |= {"Grid Size": grid, "Block Size": get("block", "")}
-        known = {name: value for name, value in args.items() if value}
         self.sink.begin(
             Launch(
                 event_id=place,
@@ -79,7 +77,7 @@ class TextSummary:
                 grid=sizes(grid),
                 block=sizes(get("block", "")),
                 compute_capability=get("cc") or self._device[1] or None,
-                args_json=json.dumps(known, ensure_ascii=False) if known else None,
+                args_json=args_json(tuple(args), tuple(args.values())),
             )
         )
         self.launch_count += 1
@@ -106,7 +104,7 @@ class TextSummary:
         return True
 
     def _cells(self, text: str) -> list[str] | None:
-        """Name, unit, minimum, maximum and mean of a row; None where the line is none."""
+        """Name, unit, minimum, maximum and mean of a row; None if the line is none."""
         spans = self._spans
         if not text.startswith("    ") or text[spans[0][0] : spans[0][0] + 1].strip() == "":
             return None

@@ -122,7 +122,7 @@ def _metadata(reading: Reading) -> Row:
 
 
 def _refuse_nothing(source: Source, reading: Reading) -> None:
-    """Raise FormatError where a file has nothing to ingest; its text says what it has instead."""
+    """Raise FormatError if a file has nothing to ingest; its text says what it has instead."""
     where = reading.found.where
     has_rows = bool(reading.found.row_count or reading.found.kernels)
     if has_rows or (reading.found.totals and not any(map(_NO_KERNELS.match, reading.nothing))):

@@ -60,13 +60,13 @@ class Kernel:
             self.counted[metric] = status if total is None else total
 
     def add_level(self, metric: str, highest: str) -> None:
-        """Note how much a unit was used at most: not at all is a count, more is none."""
+        """Note the maximum use of a unit: no use is a count of 0, more says nothing."""
         level = LEVEL.fullmatch(highest) if metric in LEVELS else None
         if level and not int(level[1]):
             self.counted[metric] = Decimal()
 
     def counter_row(self) -> Row | None:
-        """The row of kernel_counter; None where nothing of it was counted."""
+        """The row of kernel_counter; None if nothing of it was counted."""
         if not self.counted:
             return None
         plain = (*COUNTERS.items(), *LEVELS.items())

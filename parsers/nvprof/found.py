@@ -1,4 +1,4 @@
-"""What was found in a file so far, and where in it the reading stands."""
+"""What was found in a file so far, and the current place in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from tracekit.parser import Batch, Issue, Report
 from tracekit.parsers.nvprof.counters import Kernel, Row, as_json
-from tracekit.parsers.nvprof.issues import DAMAGED, NEGATIVE, NO_UNIT, odd_scale
+from tracekit.parsers.nvprof.issues import DAMAGED, NO_UNIT, odd_scale
 from tracekit.parsers.nvprof.quantities import (
     DEFAULT_KILO,
     NONE,
@@ -21,6 +21,7 @@ from tracekit.parsers.nvprof.quantities import (
     whole,
 )
 from tracekit.parsers.nvprof.tables import SIZES, Cells, TableLayout
+from tracekit.reading.issues import tell_negative_duration
 from tracekit.reading.text.lines import TextLine
 from tracekit.reading.text.units import unit_of
 from tracekit.schema import EVENT_TABLES, TABLES, batch_of_rows
@@ -36,7 +37,7 @@ KernelKey = tuple[int | None, str, str | None]
 
 @dataclass(slots=True)
 class Where:
-    """What the lines before it say of a row: its process, table, device and kernel."""
+    """What earlier lines say about a row: its process, table, device and kernel."""
 
     pid: int | None = None
     title: str = ""
@@ -96,7 +97,7 @@ class PendingRows:
         self.row_count += table in EVENT_TABLES
 
     def time(self, cells: Cells, key: str) -> int | None:
-        """A time in ns, exactly; None where there is none; raises DamagedRow."""
+        """A time in ns, exactly; None if there is none; raises DamagedRow."""
         text = cells.get(key, "")
         if text in NONE:
             return None
@@ -111,7 +112,7 @@ class PendingRows:
         if key == "start":
             self._note_coarseness(said.number, said.unit)
         elif rounded < 0:
-            self.tell(NEGATIVE)
+            tell_negative_duration(self.report, 1)
             return None
         return rounded
 
@@ -127,7 +128,7 @@ class PendingRows:
         if text in NONE:
             return None
         match = _DEVICE_NAME.fullmatch(text if text.endswith(")") else text + ")")
-        # Text is cut after 15 characters: `(0` is device 0, but `(1` may be 10.
+        # Text is truncated after 15 characters: `(0` is device 0, but `(1` may be 10.
         is_known = match is not None and (text.endswith(")") or match["id"] == "0")
         if match and is_known and len(self.device_names) < MOST_KEPT:
             names = self.device_names.setdefault(int(match["id"]), [])
@@ -139,7 +140,7 @@ class PendingRows:
         return None
 
     def sizes(self, cells: Cells, column: str) -> tuple[Value, ...]:
-        """The cells that a byte count is the sum of; `_settle` adds them up."""
+        """The cells that a byte count is the sum of; `_settle` sums them."""
         cells_of = ((cells.get(key, ""), self.where.units.get(key, "")) for key in SIZES[column])
         values = (value(text, unit) for text, unit in cells_of if text not in NONE)
         return tuple(value for value in values if value.power is not None)

@@ -1,4 +1,4 @@
-"""What is told of a file that nvprof wrote: damage, loss, oddities."""
+"""What is reported about a file that nvprof wrote: damage, loss, oddities."""
 
 from __future__ import annotations
 
@@ -12,53 +12,50 @@ DAMAGED = Issue(
     "damaged_event",
     "error",
     "import",
-    "rows of nvprof's tables that cannot be read, or only by guessing, are left out",
-    "look at the file at this offset",
+    "rows of nvprof's tables that cannot be read, or only by guessing, were skipped",
+    "check the file at this offset",
     skipped_event_count=1,
 )
 OTHER = Issue(
     "other_text",
     "info",
     "import",
-    "lines that are no rows: taken for what the program wrote",
+    "lines that are not rows: treated as output of the program",
 )
-BESIDE_A_ROW = replace(OTHER, message="text before a row or behind it, taken for no part of it")
-TWO_COMMANDS = replace(OTHER, message="what nvprof says twice of a process differs")
+BESIDE_A_ROW = replace(OTHER, message="text before or after a row: not treated as part of it")
+TWO_COMMANDS = replace(OTHER, message="nvprof gives two different commands for a process")
 UNNAMED = Issue(
     "unnamed_kernel",
     "error",
     "import",
-    "metrics of kernels whose name cannot be told, since the line with it is damaged",
+    "metrics of kernels without a name: the line with the name is damaged",
     "their kernel.name is NULL",
 )
 NO_UNIT = Issue(
     "no_time",
     "warning",
     "recording",
-    "times without a unit, since the row of units is not there",
+    "times without a unit: the row of units is missing",
     "their start_ns or dur_ns is NULL",
-)
-NEGATIVE = Issue(
-    "negative_duration", "warning", "recording", "durations below zero", "their dur_ns is NULL"
 )
 ODD_VALUE = Issue(
     "odd_value",
     "info",
     "import",
-    "values that do not fit their column are kept in args_json only",
+    "values that do not fit their column are only in args_json",
 )
 CONTRADICTION = Issue(
     "contradictory_metric",
     "warning",
     "recording",
-    "the total of a counter is not its mean times the launches",
-    "its mean is taken",
+    "the total of a counter is not its mean times the number of launches",
+    "the mean is used",
 )
 
 
 def unread(title: str, skipped: int) -> Issue:
     """A part of the file that has no table."""
-    what = f"what stands under {title or 'this header'!r} has no table here"
+    what = f"rows under {title or 'this header'!r} are not supported"
     return Issue("unread_section", "info", "import", what, skipped_event_count=skipped)
 
 
@@ -68,7 +65,7 @@ def odd_scale(kilo: int | None) -> Issue:
         "odd_scale",
         "warning",
         "recording",
-        f"copies whose throughput does not fit that a KB is {kilo:,} bytes in the file",
+        f"copies whose size and throughput contradict the {kilo:,} bytes per KB of the file",
         "their size_bytes and reported_bytes_per_s may be 2 to 7 percent off",
     )
 
@@ -77,7 +74,7 @@ def said(kind: str, text: str) -> Issue:
     """A message of nvprof's about its own trouble."""
     if kind == "Warning" or "returned non-zero code" in text:
         return Issue("profiler_warning", "warning", "recording", f"nvprof warns: {text}")
-    advice = "what it could not record is not in the file"
+    advice = "what it could not record is missing"
     return Issue("profiler_error", "error", "recording", f"nvprof failed: {text}", advice)
 
 
@@ -88,13 +85,13 @@ def nothing(text: str) -> Issue:
 
 def total(kind: str, *, is_kept: bool) -> Issue:
     """A total that no table takes."""
-    where = "source_file.metadata_json has them" if is_kept else "they are too many to be kept"
+    where = "see source_file.metadata_json" if is_kept else "there are too many to keep"
     return Issue(
         "totals_only",
         "info",
         "recording",
-        f"{kind}: given as totals only, which no table takes; {where}",
-        "record with --print-gpu-trace or --print-api-trace to have each of them",
+        f"{kind}: only totals, which have no table; {where}",
+        "for single ones, record with --print-gpu-trace or --print-api-trace",
         skipped_event_count=1,
     )
 
@@ -102,34 +99,34 @@ def total(kind: str, *, is_kept: bool) -> Issue:
 def early_end(last: TextLine | None, *, awaits_footnote: bool) -> Issue | None:
     """Why the file may end too early."""
     if last is not None and not last.is_ended:
-        what = "the last line has no line feed: the file may be cut there"
+        what = "the last line has no line feed: the file may be truncated"
     elif awaits_footnote:
-        what = "the footnotes of the trace are missing: its end may be, too"
+        what = "the footnotes of the trace are missing: its end may be missing, too"
     else:
         return None
-    advice = "copy the file again, or record again"
+    advice = "get a new copy, or record again"
     return Issue("cut_content", "warning", "recording", what, advice)
 
 
 def rounded_times(step_ns: Decimal) -> Issue:
-    """To how many ns start times are rounded."""
+    """Start times are rounded to this many ns."""
     return Issue(
         "rounded_times",
         "info",
         "recording",
-        f"nvprof rounded start times to {step_ns.normalize():f} ns at the coarsest: order, gaps "
-        "and overlap below that are not real",
+        f"nvprof rounded start times to up to {step_ns.normalize():f} ns: order, gaps and overlaps "
+        "below that are not real",
         "record with --csv --normalized-time-unit us",
     )
 
 
 def cut_device(text: str, offset: int) -> Issue:
-    """A device whose number is cut off."""
+    """A device whose number is truncated."""
     return Issue(
         "cut_device_name",
         "info",
         "recording",
-        f"the device is called {text!r}, cut before its number: device_id is NULL",
-        "record with --csv, which has names and numbers in full",
+        f"the device name {text!r} is truncated before the number: device_id is NULL",
+        "record with --csv, which has complete names and numbers",
         first_offset_bytes=offset,
     )

@@ -1,4 +1,4 @@
-"""Rows of metrics and events: counters added up over the launches of a kernel."""
+"""Rows of metrics and events: counters summed over the launches of a kernel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tracekit.reading.text.lines import TextLine
 
 
 def metric_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
-    """A metric or an event of a kernel: its mean over so many launches."""
+    """A metric or an event of a kernel: its mean over this many launches."""
     metric, times = cells["metric"], count(cells["invocations"])
     if not metric or not times:
         raise DamagedRow

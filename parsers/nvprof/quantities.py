@@ -10,7 +10,7 @@ from functools import lru_cache
 from tracekit.reading.decimals import rounded
 from tracekit.reading.text.units import unit_of
 
-#: Bytes of a KB, where nothing in the file decides it.
+#: Bytes of a KB, if nothing in the file decides it.
 DEFAULT_KILO = 1024
 _NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,2})?"
 _QUANTITY = re.compile(rf"({_NUMBER}) ?([A-Za-z%][A-Za-z/%]*)?")
@@ -50,7 +50,7 @@ class Value:
 
 @lru_cache(maxsize=4096)
 def value(text: str, unit: str = "") -> Value:
-    """What a cell says; `unit` is that of its column, where the cell has none of its own."""
+    """What a cell says; `unit` is that of its column, if the cell has none of its own."""
     if match := _QUANTITY.fullmatch(text):
         unit = match[2] or unit
         return Value("ok", Decimal(match[1]), unit, _POWERS.get(unit.removesuffix("/s")))
@@ -79,12 +79,12 @@ def real(number: Decimal | None) -> float | None:
 
 
 def whole(number: Decimal | None) -> int | None:
-    """The nearest integer; None where int64 cannot hold it."""
+    """The nearest integer; None if int64 cannot hold it."""
     return None if number is None else rounded(number)
 
 
 def count(text: str) -> int:
-    """A cell that counts something; raises DamagedRow where it is no whole number."""
+    """A count in a cell; raises DamagedRow if it is not a whole number."""
     if not re.fullmatch(r"\d{1,18}", text):
         raise DamagedRow
     return int(text)
@@ -92,7 +92,7 @@ def count(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def integer(text: str) -> int | None:
-    """The whole number that a cell is; None where it is none."""
+    """The whole number that a cell is; None if it is none."""
     return int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
 
 

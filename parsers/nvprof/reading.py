@@ -56,11 +56,11 @@ class Reading:
 
     @property
     def where(self) -> Where:
-        """Where in the file the reading stands."""
+        """The current place in the file."""
         return self.found.where
 
     def read(self, line: TextLine) -> None:
-        """Take one line; nvprof's own messages may stand behind what the program wrote."""
+        """Take one line; nvprof's own messages may stand after what the program wrote."""
         text = line.text
         mark = _MARK.search(text) if "==" in text else None
         if mark is None:
@@ -115,7 +115,7 @@ class Reading:
         return True
 
     def _is_about(self, line: TextLine, text: str, table: TableLayout) -> bool:
-        """Take a line that belongs to a table and is no row of it: units, footnotes, places."""
+        """Take a line that belongs to a table and is not a row of it: units, footnotes, places."""
         awaited, self.where.awaits_units = self.where.awaits_units, False
         if awaited:
             cells = [cell.strip() for cell in text.split(",")]

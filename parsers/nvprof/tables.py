@@ -99,7 +99,7 @@ class TableLayout:
     metrics: dict[str, str]
 
     def cells(self, text: str) -> Cells | None:
-        """The cells of a line; None where it is no row; raises DamagedRow for half a row."""
+        """The cells of a line; None if it is not a row; raises DamagedRow for half a row."""
         others: list[str] = []
         read = self._csv_pieces if self.is_csv else self._text_pieces
         pieces = read(text, others)
@@ -111,7 +111,7 @@ class TableLayout:
         return cells | ({NOTE: " ".join(others)} if any(map(str.strip, others)) else {})
 
     def _take_note(self, pieces: list[str], others: list[str]) -> None:
-        """Put what stands behind the last value of `pieces` to `others`."""
+        """Put what follows the last value of `pieces` to `others`."""
         while not self.is_csv and len(pieces) > len(self.keys) and _is_no_value(pieces[-1]):
             others.append(pieces.pop())
         if match := NOTED.fullmatch(pieces[-1].strip()):
@@ -154,7 +154,7 @@ class TableLayout:
         return None
 
     def _fitted(self, pieces: list[str]) -> list[str]:
-        """As many pieces as there are columns: what is too much belongs to the free one."""
+        """One piece per column: surplus pieces belong to the free column."""
         if len(pieces) == len(self.keys):
             return pieces
         extra = len(pieces) - len(self.keys)
@@ -174,7 +174,7 @@ def _refuse_half(*, is_half: bool) -> None:
 
 
 def _csv_cells(text: str) -> list[str]:
-    """The cells of a line of CSV; raises DamagedRow where it is none."""
+    """The cells of a line of CSV; raises DamagedRow if it is none."""
     if '"' not in text:
         return text.split(",")
     try:

@@ -1,4 +1,4 @@
-"""Rows of summaries: kernels added up, and totals that no table takes."""
+"""Rows of summaries: kernels summed, and totals that no table takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOTALS = ("API calls", "OpenACC", "OpenMP", "Range", "NVTX")
 
 
 def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
-    """A kernel added up; what else a summary has is a total."""
+    """A kernel, summed; other rows of a summary are totals."""
     if cells.get("type"):
         found.where.type_name = cells["type"].rstrip(":")
     kind, name = found.where.type_name, cells["name"]
@@ -47,7 +47,7 @@ def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
 
 
 def unified_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
-    """Migrations of unified memory, added up."""
+    """Migrations of unified memory, summed."""
     count(cells["count"])
     found.kinds.add("summary")
     _total(found, line, "Unified Memory", {"device": found.where.device, **cells})

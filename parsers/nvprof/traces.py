@@ -128,7 +128,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _correlation(cells: Cells) -> tuple[str, int | None]:
-    """The name without the number that text has behind it, and that number."""
+    """The name without the number that text has after it, and that number."""
     name, number = cells["name"], integer(cells.get("correlation", ""))
     if not name.endswith("]"):
         return name, number

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.perf_stat.assemble import (
     CounterAssembler,
     CounterEvidenceSink,
-    CounterSeries,
     CounterSink,
 )
 from tracekit.parsers.perf_stat.csvrows import CsvReader, has_two_commas, line_of, separator_of
 from tracekit.parsers.perf_stat.jsonrows import JsonReader, looks_like_it
-from tracekit.parsers.perf_stat.known import LearnedLines
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.textrows import INTERVALS, TITLE, TextReader, is_header
+from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places, without_escapes
 from tracekit.reading.text.numbers import Notation
 from tracekit.source import Source
@@ -98,7 +97,7 @@ class PerfStatParser:
         """The rows of `source`; see `tracekit.parser.Parser`."""
         _refuse_perf_data(source)
         sink = CounterAssembler(report, _notation(source))
-        reading = _Reading(source, report, sink)
+        reading = _PerfLines(source, report, sink)
         for block in blocks(source, report):
             reading.take(block)
             yield from sink.full_batches()
@@ -106,7 +105,11 @@ class PerfStatParser:
         yield from sink.full_batches(is_last=True)
         tell_places(source, report)
         if not reading.row_count:
-            raise FormatError(_nothing(source))
+            raise FormatError(
+                f"{source.path}: no perf stat counters found. Check that it is the output of perf "
+                "stat itself (it goes to standard error, or to the -o file), not of perf record, "
+                "report or script, and that an event was counted (perf stat -e cycles)"
+            )
         report.facts |= reading.facts()
 
 
@@ -141,22 +144,11 @@ def _refuse_perf_data(source: Source) -> None:
             )
 
 
-class _Reader(Protocol):
-    """Reads the lines of one format."""
-
-    known: LearnedLines
-
-    def feed(self, text: str) -> bool:
-        """Read a line; False where it is none of the format."""
-        ...
-
-    def passed(self, series: CounterSeries) -> None:
-        """A line, or many known ones, have been read; the last is of this event."""
-        ...
+_Reader = CsvReader | JsonReader | TextReader
 
 
-class _Reading:
-    """One source being read: each line goes to the reader that knows it."""
+class _PerfLines:
+    """One source being read: each line goes to the reader for its layout."""
 
     def __init__(self, source: Source, report: Report, sink: CounterSink) -> None:
         self._source = source
@@ -186,7 +178,7 @@ class _Reading:
             start += len(lines)
 
     def _take(self, place: int, lines: list[bytes], is_open: bool) -> int:
-        """Read lines, the first of which is at `place`: known ones at once. Where they end."""
+        """Read lines from `place` on, known ones at once; returns where they end."""
         reader = self._reader_of_known()
         found = reader.known.find(lines) if reader is not None and not is_open else None
         self._lines_at_once = _FEW_LINES if found is None else _MANY_LINES
@@ -204,7 +196,7 @@ class _Reading:
         return place
 
     def _reader_of_known(self) -> _Reader | None:
-        """The reader whose known lines no other would be asked for."""
+        """The reader whose known lines no other reader would read first."""
         if self._is_csv:
             return self.csv
         return None if self._latest is self.text and not self.text.is_plain else self._latest
@@ -228,13 +220,13 @@ class _Reading:
         return self.csv.separator is not None and not self.text.is_in_block
 
     def _readers(self) -> tuple[_Reader, ...]:
-        """Who may know a line, the likeliest first."""
+        """The readers for a line, the most likely first."""
         if self._is_csv:
             return self.csv, self.text, self.json
         return self.json, self.text, self.csv
 
     def _other(self, place: int, line: bytes, text: str) -> None:
-        """A line that is none of perf's, or a damaged one."""
+        """A line that perf did not write, or a damaged one."""
         if has_two_commas(text):
             raise FormatError(
                 f"{self._source.path}: the comma is both decimal mark and field separator, so "
@@ -248,43 +240,33 @@ class _Reading:
                 f"{other!r} (at byte {place:,}): split it into one file per separator"
             )
         if self._is_damaged(text):
-            self._report.event_count += 1
-            self._report.issue(
-                Issue(
-                    "damaged_row",
-                    "error",
-                    "recording",
-                    "a line looks like a perf stat row but cannot be read",
-                    f"skipped; the first is {text.strip()[:_SHOWN]!r}"[:200],
-                    skipped_event_count=1,
-                    lost_bytes=len(line),
-                    first_offset_bytes=place,
-                )
+            skip_damaged_row(
+                self._report,
+                "a line looks like a perf stat row but cannot be read",
+                f"skipped; the first is {text.strip()[:_SHOWN]!r}"[:200],
+                place,
+                len(line),
             )
             return
         if self.text.is_in_block:
-            self._report.issue(
-                Issue(
-                    "unknown_line",
-                    "warning",
-                    "recording",
-                    "a line between a block's title and its times was not written by perf",
-                    f"check whether it holds a count; the first is {text.strip()[:_SHOWN]!r}"[:200],
-                    lost_bytes=len(line),
-                    first_offset_bytes=place,
-                )
-            )
-            return
-        self._report.issue(
-            Issue(
-                "other_text",
-                "info",
+            self._report.tell(
+                "unknown_line",
+                "warning",
                 "recording",
-                "lines not written by perf stat, such as the program's output",
-                "nothing is missing; to keep the output separate, use: perf stat -o FILE",
+                "a line between a block's title and its times was not written by perf",
+                f"check whether it holds a count; the first is {text.strip()[:_SHOWN]!r}"[:200],
                 lost_bytes=len(line),
                 first_offset_bytes=place,
             )
+            return
+        self._report.tell(
+            "other_text",
+            "info",
+            "recording",
+            "lines not written by perf stat, such as the program's output",
+            "nothing is missing; to keep the output separate, use: perf stat -o FILE",
+            lost_bytes=len(line),
+            first_offset_bytes=place,
         )
 
     def _is_damaged(self, text: str) -> bool:
@@ -296,23 +278,20 @@ class _Reading:
         return self.text.is_in_block and (start.isdigit() or start == "<")
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """End of input."""
         self.csv.finish()
         self._measurements.finish()
         if self._is_cut:
-            self._report.issue(
-                Issue(
-                    "cut_row",
-                    "warning",
-                    "recording",
-                    "the last row has no line feed: it may be truncated",
-                    "compare it with the rows before; let perf stat finish, and copy the whole "
-                    "file",
-                )
+            self._report.tell(
+                "cut_row",
+                "warning",
+                "recording",
+                "the last row has no line feed: it may be truncated",
+                "compare it with the rows before; let perf stat finish, and copy the whole file",
             )
 
     def facts(self) -> dict[str, Any]:
-        """What the file says of itself."""
+        """Facts about the file."""
         return {
             "profiler_name": "perf stat",
             "recording_kind": "counters",
@@ -329,10 +308,10 @@ def _plain(line: str) -> str:
 
 
 def _notation(source: Source) -> Notation:
-    """The notation of the numbers; FormatError where no cell tells and it matters."""
+    """The notation of the numbers; FormatError if no cell tells and it matters."""
     unheard = Report()
     sink = CounterEvidenceSink()
-    reading = _Reading(source, unheard, sink)
+    reading = _PerfLines(source, unheard, sink)
     for block in blocks(source, unheard):
         reading.take(block)
         sink.look()
@@ -347,11 +326,3 @@ def _notation(source: Source) -> Notation:
             f"{sink.evidence.doubt} Record again with LC_ALL=C, or give the output with its footer"
         )
     return notation
-
-
-def _nothing(source: Source) -> str:
-    return (
-        f"{source.path}: no perf stat counters found. Check that it is the output of perf stat "
-        "itself (it goes to standard error, or to the -o file), not of perf record, report "
-        "or script, and that an event was counted (perf stat -e cycles)"
-    )

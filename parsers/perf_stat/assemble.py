@@ -11,18 +11,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.parsers.perf_stat.cells import MOST_INT, number_of
 from tracekit.parsers.perf_stat.units import UnitScale
-from tracekit.reading.text.numbers import Evidence, Notation, values_of
+from tracekit.reading.text.numbers import Evidence, Notation, as_floats, finite, values_of
+from tracekit.reading.words import words
 from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_of_rows
 from tracekit.spelling import Spelling
 
 BATCH_ROWS = 8192
-#: Beyond so many different series they are forgotten between blocks: a file may be hostile.
+#: Past this many different series they are forgotten between blocks: a file may be hostile.
 _MOST_SERIES = 1 << 18
 _MOST_METRICS = 64  # of one event
-#: What text leaves out: the share of an event that ran whenever it was enabled, and no spread.
+#: What text omits: the share of an event that ran whenever it was enabled, and no spread.
 ALWAYS, NEVER = "100", "0"
 _STATUS = {
     "<not counted>": "not_counted",
@@ -59,7 +60,7 @@ class CounterSeries:
 
     @property
     def key(self) -> str:
-        """The key of its event; blank where it is none."""
+        """The key of its event; blank if it is none."""
         return "" if self.spelling is None else self.spelling.key
 
 
@@ -81,7 +82,7 @@ Row = tuple[int, str, str | None, str | None, str | None]
 
 
 class CounterSink:
-    """Takes rows as they are read. Row 0 is the first that is not forgotten yet."""
+    """Takes rows as they are read. Row 0 is the first that is still kept."""
 
     def __init__(self) -> None:
         self.series: list[CounterSeries] = []
@@ -143,7 +144,7 @@ class CounterSink:
         self._rows.append((series, value, percent, running, noise))
 
     def amend(self, percent: str | None, noise: str | None, *, is_told: bool = False) -> bool:
-        """Give the last event what stands in a line behind it; False where it says another.
+        """Add what a later line says to the last event; False if it contradicts the event.
 
         `is_told`: the line has metrics too, and may say again what is known.
         """
@@ -199,7 +200,7 @@ class CounterSink:
         self._tables, self._table_rows, self._rows = [], 0, kept
 
     def _unfinished(self) -> list[Row]:
-        """The last event and its metrics: what is behind it may still come."""
+        """The last event and its metrics: what is after it may still come."""
         at = self._last_event()
         start = None if at is None else self._table_rows + at
         if start is None or start < max(self._moments[-1][0], self._places[-1][0]):
@@ -231,14 +232,14 @@ class CounterEvidenceSink(CounterSink):
 
 
 class CounterAssembler(CounterSink):
-    """Makes batches of the rows; numbers are in `notation`."""
+    """Makes batches of the rows, whose numbers are in `notation`."""
 
     def __init__(self, report: Report, notation: Notation) -> None:
         super().__init__()
         self.report = report
         self.notation: Notation = notation
         self._measurements: list[dict[str, Any]] = []
-        self._columns: dict[int, _Columns] = {}  # at 0
+        self._columns: dict[int, _SeriesColumns] = {}  # at 0
         self.caches.append(self._columns)
 
     def add_measurement(self, row: dict[str, Any]) -> None:
@@ -246,7 +247,7 @@ class CounterAssembler(CounterSink):
         self._measurements.append(row)
 
     def full_batches(self, *, is_last: bool = False) -> Iterator[Batch]:
-        """The rows there are, where they are many or the last."""
+        """The rows there are, if they are many or the last."""
         if self._row_count >= BATCH_ROWS or is_last:
             kept = [] if is_last else self._unfinished()
             count = self._row_count - len(kept)
@@ -271,21 +272,21 @@ class CounterAssembler(CounterSink):
         status = np.where(ratio < 1, _SCALED, _OK)
         self._see_others(raw, places, values, status)
         self._see_cut(raw, np.flatnonzero(known.are_cut[places]), values, status)
-        ratio[status == _NOT_SUPPORTED] = np.nan  # perf prints 100.00 where no time passed
+        ratio[status == _NOT_SUPPORTED] = np.nan  # perf prints 100.00 if no time passed
         columns = {
             "event_id": pa.array(self._spread(self._places, start, end, counts_up=True), INT),
-            "value": _nullable(values),
+            "value": finite(values),
             "value_raw": raw,
             "status_kind": pa.array(_KINDS, TEXT).take(pa.array(status)),
-            "running_ratio": _nullable(ratio),
+            "running_ratio": finite(ratio),
             "running_ns": _whole(self._numbers(running)),
-            "stddev": _nullable(np.abs(values) * self._ratios(noise)),
+            "stddev": finite(np.abs(values) * self._ratios(noise)),
             **{name: known.columns[name].take(numbers) for name in known.columns},
             **self._of_moments(start, end),
         }
         return batch(COUNTER, columns, len(rows))
 
-    def _known_series(self) -> _Columns:
+    def _known_series(self) -> _SeriesColumns:
         """The series so far; computed for those that are new."""
         known = self._columns.get(0)
         if known is None or len(known.powers) < len(self.series):
@@ -312,7 +313,7 @@ class CounterAssembler(CounterSink):
                 )
 
     def _numbers(self, cells: pa.Array, powers: Ints | None = None) -> Floats:
-        """The values of `cells` times powers of ten; the most are digits, which are quick."""
+        """The values of `cells` times powers of ten; most are digits, which are quick."""
         is_simple = np.asarray(pc.fill_null(pc.ascii_is_decimal(cells), False))
         if powers is not None:
             is_simple &= powers == 0
@@ -322,7 +323,7 @@ class CounterAssembler(CounterSink):
         if is_other.any():
             shifts = None if powers is None else pa.array(powers[is_other])
             others = cells.filter(pa.array(is_other))
-            values[is_other] = _real(values_of(others, self.notation, shifts))
+            values[is_other] = as_floats(values_of(others, self.notation, shifts))
         return values
 
     def _ratios(self, percents: pa.Array) -> Floats:
@@ -355,7 +356,7 @@ class CounterAssembler(CounterSink):
         return None, value * 10.0**scale.power * scale.factor
 
     def _tell(self, code: str, message: str, advice: str) -> None:
-        self.report.issue(Issue(code, "warning", "import", message, advice))
+        self.report.tell(code, "warning", "import", message, advice)
 
     def _of_moments(self, start: int, end: int) -> dict[str, pa.Array]:
         moments = [moment for _, moment in self._moments]
@@ -379,7 +380,7 @@ class CounterAssembler(CounterSink):
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
+class _SeriesColumns:
     """Of every series the values of its columns, and how its numbers are scaled."""
 
     columns: dict[str, pa.Array]
@@ -387,9 +388,9 @@ class _Columns:
     factors: Floats
     are_cut: npt.NDArray[np.bool_]
 
-    def and_(self, other: _Columns) -> _Columns:
-        """These, and others behind them."""
-        return _Columns(
+    def and_(self, other: _SeriesColumns) -> _SeriesColumns:
+        """These, and others after them."""
+        return _SeriesColumns(
             {n: pa.concat_arrays([c, other.columns[n]]) for n, c in self.columns.items()},
             np.append(self.powers, other.powers),
             np.append(self.factors, other.factors),
@@ -397,7 +398,7 @@ class _Columns:
         )
 
 
-def _columns_of(series: list[CounterSeries]) -> _Columns:
+def _columns_of(series: list[CounterSeries]) -> _SeriesColumns:
     spellings = [s.spelling or Spelling("") for s in series]
     texts: dict[str, list[str | None]] = {
         "event_name": [s.name for s in series],
@@ -407,19 +408,14 @@ def _columns_of(series: list[CounterSeries]) -> _Columns:
         "unit": [s.scale.unit for s in series],
         **{
             name: [getattr(s, name) for s in series]
-            for name in (
-                "record_kind",
-                "metric_event_name",
-                "scope_name",
-                "cgroup_name",
-                "unit_raw",
-                "args_json",
+            for name in words(
+                "record_kind metric_event_name scope_name cgroup_name unit_raw args_json"
             )
         },
     }
     columns = {name: pa.array(cells, TEXT) for name, cells in texts.items()}
     columns["scope_cpu_count"] = pa.array([s.scope_cpu_count for s in series], INT)
-    return _Columns(
+    return _SeriesColumns(
         columns,
         np.array([s.scale.power for s in series], np.int64),
         np.array([s.scale.factor for s in series], np.float64),
@@ -429,14 +425,6 @@ def _columns_of(series: list[CounterSeries]) -> _Columns:
 
 def _tuples(rows: pa.Table) -> list[Row]:
     return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
-
-
-def _real(values: pa.Array) -> Floats:
-    return np.array(values.to_numpy(zero_copy_only=False), np.float64)
-
-
-def _nullable(values: Floats) -> pa.Array:
-    return pa.array(values, REAL, mask=~np.isfinite(values))
 
 
 def _whole(values: Floats) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Single numbers of perf's, some of which are written otherwise than the rest of their file."""
+"""Single numbers of perf's, some of which are written differently than the rest of their file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_INT = 1 << 63
 def notation_of(cell: str, usual: Notation) -> Notation | None:
     """The notation that a cell is a number in: that of the file, or another if only that can be.
 
-    None where it is not a number.
+    None if it is not a number.
     """
     if _value(cell, usual) is not None:
         return usual
@@ -28,16 +28,21 @@ def notation_of(cell: str, usual: Notation) -> Notation | None:
 
 
 def number_of(cell: str, usual: Notation) -> float | None:
-    """The number in a cell; None where there is none."""
+    """The number in a cell; None if there is none."""
     notation = notation_of(cell.strip(), usual)
     return None if notation is None else _value(cell.strip(), notation)
 
 
 def whole_of(cell: str, usual: Notation, power: int) -> int | None:
-    """The number in a cell times ``10**power``, from 0 up; None where it is another."""
+    """The number in a cell times ``10**power``, from 0 up; None if it is another."""
     notation = notation_of(cell.strip(), usual)
     number = None if notation is None else whole(cell.strip(), notation, power)
     return number if number is not None and 0 <= number < MOST_INT else None
+
+
+def small(text: str | None) -> int | None:
+    """The number that some digits are; None if they are too many, or none."""
+    return int(text) if text and len(text) < 18 else None
 
 
 def _value(cell: str, notation: Notation) -> float | None:

@@ -20,15 +20,16 @@ from operator import itemgetter
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
+from tracekit.parsers.perf_stat.cells import small
 from tracekit.parsers.perf_stat.known import (
     BLANK,
     NUMBER,
     VALUE,
     FieldCell,
     FieldLayout,
-    LearnedLines,
+    LineReader,
     ns_of,
 )
 from tracekit.parsers.perf_stat.measurements import Measurements
@@ -36,6 +37,7 @@ from tracekit.parsers.perf_stat.metrics import is_metric_name, metric_series
 from tracekit.parsers.perf_stat.names import is_known
 from tracekit.parsers.perf_stat.scopes import THREAD, UNIT
 from tracekit.parsers.perf_stat.units import KNOWN_UNITS, TOOL_EVENTS, event_scale, says_its_unit
+from tracekit.reading.words import words
 from tracekit.spelling import spelling_of
 
 _TIME = re.compile(r" *\d{1,9}\.\d{9}")
@@ -54,24 +56,13 @@ _FIRST = re.compile(r" *(?:summary|<not \w+>|[\w.\-]+)([^\w.<>%\"'\s/+-]+|[ \t])
 _LEAST_FIELDS = 4
 #: A share of the time with a decimal comma, where a comma separates the fields too.
 _TWO_COMMAS = re.compile(r"[ \w.<>,-]*,[A-Za-z_][^,]*(?:,\d+,\d\d%)?,\d+,\d{1,3},\d\d(?:,.*)?")
-_HEADER_WORDS = {
-    "time",
-    "cpu",
-    "socket",
-    "die",
-    "cluster",
-    "cache",
-    "core",
-    "node",
-    "cpus",
-    "comm-pid",
-}
+_HEADER_WORDS = {*words("time cpu socket die cluster cache core node cpus comm-pid")}
 _USUAL_SEPARATORS = (",", ";", "|", "\t", ":", "@", "!", "#", "^", "~", "&", "$", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class CsvPlaces:
-    """Where in the fields of a line what stands; None: it is not there."""
+    """Places of the fields of a line; None if it does not have the field."""
 
     time: int | None
     scope: int | None
@@ -83,11 +74,11 @@ class CsvPlaces:
     error: int | None
     run: int | None
     share: int | None
-    metrics: tuple[int, ...]  # of values; each name is behind its value
+    metrics: tuple[int, ...]  # of values; each name is after its value
 
 
 def separators_in(line: str) -> list[str]:
-    """What the fields of `line` may be separated by, the likeliest first."""
+    """What the fields of `line` may be separated by, the most likely first."""
     found = [sep for sep in _USUAL_SEPARATORS if sep in line]
     first = _FIRST.match(line)
     # two usual ones are one, and a blank field
@@ -111,7 +102,7 @@ def has_two_commas(line: str) -> bool:
 
 
 def line_of(fields: list[str], sep: str) -> CsvPlaces | None:
-    """What stands where in a line with a value; None where it is no such line."""
+    """The places in a line with a value; None if it is not such a line."""
     at = 0
     time = scope = cpus = None
     count = len(fields)
@@ -192,9 +183,9 @@ Rest = tuple[int | None, int | None, int | None, tuple[int, ...]]
 
 
 def _rest(fields: list[str], at: int) -> Rest | None:
-    """Error, running time and metrics from field `at` on; None where something else stands there.
+    """Error, running time and metrics from field `at` on; None if something else stands there.
 
-    The sign tells the error, not its place: manuals have it behind the share, perf before.
+    The sign tells the error, not its place: manuals have it after the share, perf before.
     """
     error = run = share = None
     count = len(fields)
@@ -209,7 +200,7 @@ def _rest(fields: list[str], at: int) -> Rest | None:
 
 
 def _pairs(fields: list[str], at: int) -> tuple[int, ...] | None:
-    """Where values of metrics stand, each with its name behind it; both may be blank."""
+    """Where values of metrics stand, each with its name after it; both may be blank."""
     for place in range(at, len(fields) - 1, 2):
         value, name = fields[place], fields[place + 1]
         if not _METRIC_VALUE.fullmatch(value) or _REAL.fullmatch(name) or (value and not name):
@@ -249,33 +240,26 @@ class _More:
     )
 
 
-class CsvReader:
+class CsvReader(LineReader):
     """Reads lines of one separator; what it does not know is left to others."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
-        self._sink = sink
-        self._measurements = measurements
-        self._report = report
+        super().__init__(sink, measurements, report, self._cut)
         self._shapes: Counter[tuple[bool, bool]] = Counter()
         self.separator: str | None = None
-        self.row_count = 0
-        self.known = LearnedLines(sink, measurements, self._cut)
         self._mores: dict[int, _More] = {}  # by the number of fields
         sink.caches.append(self._mores)
-        self._last: CounterSeries | None = None
-        self._group: str | None = None
-        self._names: list[str] = []  # of the columns of a table of metrics only
 
     def _cut(self, lines: pa.Array) -> pa.Array:
         return pc.split_pattern(lines, self.separator)
 
     def passed(self, series: CounterSeries) -> None:
-        """Known lines have been read; the last is of this event."""
+        """Known lines have been read; the last is of this event. A group of metrics goes on."""
         self.row_count += 1
         self._last = series
 
     def feed(self, text: str) -> bool:
-        """Read any line; False where it is none of ``-x``."""
+        """Read any line; False if it is none of ``-x``."""
         sep = self.separator or separator_of(text)
         if sep is None or sep not in text:
             return self._table(text)
@@ -328,19 +312,17 @@ class CsvReader:
             sink.add(metric, fields[at])
 
     def finish(self) -> None:
-        """Nothing follows: tell rows that end before those of the same file do."""
+        """End of input: report rows that are shorter than others."""
         most = tuple(map(any, zip(*self._shapes, strict=True)))
         count = sum(count for shape, count in self._shapes.items() if shape != most)
         if count:
-            self._report.issue(
-                Issue(
-                    "short_row",
-                    "warning",
-                    "recording",
-                    "a row has fewer fields than others: it may be truncated",
-                    "its fields are kept; compare it with the rows before and after",
-                    occurrence_count=count,
-                )
+            self._report.tell(
+                "short_row",
+                "warning",
+                "recording",
+                "a row has fewer fields than others: it may be truncated",
+                "its fields are kept; compare it with the rows before and after",
+                occurrence_count=count,
             )
 
     def _at(self, text: str) -> bool:
@@ -364,7 +346,7 @@ class CsvReader:
             unit,
             spelling,
             scope_name=None if line.scope is None else fields[line.scope].strip(),
-            scope_cpu_count=None if line.cpus is None else _small(fields[line.cpus]),
+            scope_cpu_count=None if line.cpus is None else small(fields[line.cpus]),
             cgroup_name=(fields[line.cgroup] or None) if line.cgroup is not None else None,
         )
 
@@ -384,7 +366,7 @@ class CsvReader:
                 self._group, self._last = fields[line.event[0]], None
             return True
         event = self._last if self._last is not None and self._last.scope_name == scope else None
-        cpus = None if line.cpus is None else _small(fields[line.cpus])
+        cpus = None if line.cpus is None else small(fields[line.cpus])
         numbers = [
             self._sink.number_of(
                 metric_series(
@@ -462,17 +444,9 @@ class CsvReader:
             return False
         if not has_time:
             self._measurements.whole()
-        count = _small(fields[at]) if cpus and _COUNT.fullmatch(fields[at]) else None
-        for name, value in zip(self._names, values, strict=True):
-            series = metric_series(name, scope_name=scope, scope_cpu_count=count)
-            self._sink.add(self._sink.number_of(series), value)
-        self._measurements.told(scope, count)
-        self.row_count += len(values)
+        count = small(fields[at]) if cpus and _COUNT.fullmatch(fields[at]) else None
+        self._add_columns(values, scope, count)
         return True
-
-
-def _small(text: str) -> int | None:
-    return int(text) if len(text) < 18 else None
 
 
 def _layout(line: CsvPlaces) -> FieldLayout:

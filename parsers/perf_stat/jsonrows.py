@@ -1,7 +1,7 @@
 """The lines of ``perf stat -j``: an object each; also those that are not valid JSON.
 
-Linux 6.0 and 6.1 leave out commas and braces where there are several metrics, write names
-unescaped, and numbers in the locale (``100,00``): what can be read is read, and told.
+Linux 6.0 and 6.1 omit commas and braces where there are several metrics, write names
+unescaped, and numbers in the locale (``100,00``): what can be read is read, and reported.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterSeries, CounterSink
+from tracekit.parsers.perf_stat.cells import small
 from tracekit.parsers.perf_stat.known import (
     IGNORED,
     NUMBER,
@@ -21,12 +22,13 @@ from tracekit.parsers.perf_stat.known import (
     VALUE,
     FieldCell,
     FieldLayout,
-    LearnedLines,
+    LineReader,
     ns_of,
 )
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import metric_series
 from tracekit.parsers.perf_stat.units import TOOL_EVENTS, event_scale, says_its_unit
+from tracekit.reading.words import words
 from tracekit.spelling import spelling_of
 
 _PAIR = re.compile(
@@ -34,19 +36,8 @@ _PAIR = re.compile(
 )
 _SCOPES = ("core", "cache", "cluster", "die", "socket", "node", "thread", "cpu")
 _OWN = {
-    "counter-value",
-    "unit",
-    "event",
-    "event-runtime",
-    "pcnt-running",
-    "variance",
-    "cgroup",
-    "metric-value",
-    "metric-unit",
-    "metric-threshold",
-    "metricgroup",
-    "interval",
-    "aggregate-number",
+    *words("counter-value unit event event-runtime pcnt-running variance cgroup metric-value"),
+    *words("metric-unit metric-threshold metricgroup interval aggregate-number"),
     *_SCOPES,
 }
 _START = re.compile(rf'\{{ *"(?:{"|".join(sorted(_OWN))})" *:')
@@ -63,28 +54,16 @@ def looks_like_it(line: str) -> bool:
     return bool(_START.match(line))
 
 
-class JsonReader:
+class JsonReader(LineReader):
     """Reads lines of JSON."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
-        self._sink = sink
-        self._measurements = measurements
-        self._report = report
+        super().__init__(sink, measurements, report, _fields)
         self._known: dict[tuple[str | None, ...], int] = {}
-        self._last: CounterSeries | None = None
-        self._group: str | None = None
-        self._names: list[str] = []
-        self.row_count = 0
-        self.known = LearnedLines(sink, measurements, _fields)
         sink.caches.append(self._known)
 
-    def passed(self, series: CounterSeries) -> None:
-        """A line, or many known ones, have been read; the last is of this event."""
-        self.row_count += 1
-        self._last, self._group = series, None
-
     def feed(self, text: str) -> bool:
-        """Read a line; False where nothing in it can be used."""
+        """Read a line; False if nothing in it can be used."""
         line = text.strip()
         if not looks_like_it(line):
             return False
@@ -103,15 +82,13 @@ class JsonReader:
         if not line.endswith("}"):
             self._tell_cut(line[-80:])
         if not _is_valid(line):
-            self._report.issue(
-                Issue(
-                    "broken_json",
-                    "warning",
-                    "recording",
-                    "a line is not valid JSON; some versions of perf write such lines",
-                    "the readable part is kept; record with a newer perf, or with -x\\;",
-                    first_offset_bytes=self._sink.place - 1,
-                )
+            self._report.tell(
+                "broken_json",
+                "warning",
+                "recording",
+                "a line is not valid JSON; some versions of perf write such lines",
+                "the readable part is kept; record with a newer perf, or with -x\\;",
+                first_offset_bytes=self._sink.place - 1,
             )
         elif series and line == text and "\\" not in text:
             fields = text.split('"')
@@ -121,7 +98,7 @@ class JsonReader:
     def _take(self, pairs: Pairs) -> tuple[int, ...] | None:
         """The series of the event and metrics of a line that others may be like; () if none may.
 
-        None where nothing in it can be used.
+        None if nothing in it can be used.
         """
         says = dict(reversed(pairs))  # the first of each
         if ("counter-value" in says) != ("event" in says):
@@ -219,7 +196,7 @@ class JsonReader:
             if name.strip() and not _VALUE.fullmatch(value):
                 number = UNKNOWN
             elif name.strip():
-                series = self._add(
+                series = self._add_metric(
                     metric_series(
                         name,
                         event,
@@ -238,23 +215,14 @@ class JsonReader:
 
     def _tell_cut(self, text: str) -> None:
         """A line ends early, or a metric has lost its name or its value."""
-        self._report.issue(
-            Issue(
-                "cut_line",
-                "warning",
-                "recording",
-                "a line is truncated, or a metric has no name or no value",
-                f"the rest is kept; see {text[:80]!r}",
-                first_offset_bytes=self._sink.place,
-            )
+        self._report.tell(
+            "cut_line",
+            "warning",
+            "recording",
+            "a line is truncated, or a metric has no name or no value",
+            f"the rest is kept; see {text[:80]!r}",
+            first_offset_bytes=self._sink.place,
         )
-
-    def _add(self, series: CounterSeries, value: str) -> int:
-        number = self._sink.number_of(series)
-        self._measurements.worked_out(series, value)
-        self._sink.add(number, value)
-        self.row_count += 1
-        return number
 
 
 def _fields(lines: pa.Array) -> pa.Array:
@@ -262,7 +230,7 @@ def _fields(lines: pa.Array) -> pa.Array:
 
 
 def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> FieldLayout:
-    """Where lines like this one have their cells; marks around a number have to be the same."""
+    """Where lines like this one have their cells; marks around a number must be the same."""
 
     def cell(found: re.Match[str] | None, pattern: str) -> FieldCell | None:
         if found is None:
@@ -311,8 +279,7 @@ def _scope(says: dict[str, str]) -> tuple[str | None, int | None]:
     if "cpu" in says and name is not None and name.isdecimal():
         name = f"CPU{name}"
     number = says.get("aggregate-number", "")
-    cpus = int(number) if number.isdecimal() and number.isascii() and len(number) < 18 else None
-    return name or None, cpus
+    return name or None, small(number) if number.isdecimal() and number.isascii() else None
 
 
 def _ns(text: str) -> int | None:

@@ -1,8 +1,8 @@
-"""Lines that are like ones before them but for their numbers, many at a time.
+"""Lines that differ from earlier ones only in their numbers, read many at a time.
 
 A line is cut into fields. Some are cells: the time, the value, how long it ran, metrics. Lines
-whose other fields are equal are of one series; which, the reader of a format finds out once and
-has it learned here. What is not known, or has a cell that is not a plain number, is left to it.
+whose other fields are equal belong to one series. The reader of a format determines the series
+once and stores it here. Unknown lines, and cells that are not plain numbers, are left to it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parsers.perf_stat.assemble import ALWAYS, ROWS, CounterSink, Ints, Row
+from tracekit.parser import Report
+from tracekit.parsers.perf_stat.assemble import ALWAYS, ROWS, CounterSeries, CounterSink, Ints, Row
 from tracekit.parsers.perf_stat.measurements import Measurements
+from tracekit.parsers.perf_stat.metrics import metric_series
 from tracekit.schema import TEXT
 
 Flags = npt.NDArray[np.bool_]
 
-#: A metric without a name has no row: its cell has to be blank, or may hold anything.
+#: A metric without a name has no row: its cell must be blank, or may hold anything.
 BLANK, IGNORED = -1, -2
-#: What a line has that none is learned to be like.
+#: The series of a line that is like no learned one.
 UNKNOWN = -3
 #: A plain number. (Patterns here mean the same to Python and to RE2.)
 NUMBER = r"\d+(?:[.,]\d+)?"
@@ -35,9 +37,9 @@ _JOINT = "\n"  # in no line
 _NO_TIME = -1
 _MOST_ROWS = 1 << 20  # of one line
 _NOWHERE = 1 << 62
-_MANY = 64  # lines; fewer are quicker one by one
+_MANY = 64  # lines; fewer are quicker one at a time
 _TIME = re.compile(r" *\d{1,9}[.,]\d{1,9}", re.ASCII)
-#: Beyond so many different lines they are forgotten: a file may be hostile.
+#: Past this many different lines they are forgotten: a file may be hostile.
 _MOST_LINES, _MOST_LAYOUTS = 1 << 18, 32
 
 
@@ -57,7 +59,7 @@ class FieldCell:
         return cells, np.asarray(is_plain)
 
     def of_few(self, fields: pa.Array) -> tuple[pa.Array, Flags]:
-        """The same, quick where few are different."""
+        """The same, quick if few are different."""
         coded = fields.dictionary_encode()
         cells, is_plain = self.of(coded.dictionary)
         return cells.take(coded.indices), is_plain[np.asarray(coded.indices)]
@@ -65,7 +67,7 @@ class FieldCell:
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """Which fields of a line are cells. A time has up to nine decimals behind a point."""
+    """Which fields of a line are cells. A time has up to nine decimals after a point."""
 
     value: FieldCell
     time: FieldCell | None = None
@@ -100,12 +102,12 @@ class _Part:
 
 @dataclass(frozen=True)
 class LearnedRows:
-    """What is known of some lines: `rows` of `ROWS`; those of line i begin at ``starts[i]``."""
+    """What is known about some lines: `rows` of `ROWS`; those of line i begin at ``starts[i]``."""
 
     rows: pa.Table
     starts: Ints
-    times: Ints  # _NO_TIME where there is none
-    ends: list[int]  # for each line the first from there on that is not known
+    times: Ints  # _NO_TIME if there is none
+    ends: list[int]  # for each line the first from there on that is unknown
 
     @cached_property
     def by_line(self) -> list[tuple[int, list[Row]]]:
@@ -147,7 +149,7 @@ class LearnedLines:
     # -- finding ------------------------------------------------------------------------------
 
     def find(self, lines: list[bytes]) -> LearnedRows | None:
-        """What is known of `lines`; None where it is nothing."""
+        """What is known about `lines`; None if it is nothing."""
         if not self._alike:
             return None
         try:
@@ -207,7 +209,7 @@ class LearnedLines:
             yield _part(lines, number, series, is_known & (series[:, number] >= 0), cells)
 
     def _series(self, alike: _Alike, values: pa.Array, starts: Ints) -> Ints:
-        """For each line the series of its event and metrics; UNKNOWN where it was not learned."""
+        """For each line the series of its event and metrics; UNKNOWN if it was not learned."""
         fixed = [values.take(pa.array(starts + at)) for at in alike.fixed]
         coded = pc.binary_join_element_wise(*fixed, _JOINT).dictionary_encode()
         unknown = (UNKNOWN,) * (1 + len(alike.layout.metrics))
@@ -227,7 +229,7 @@ class LearnedLines:
         return self._take_calm(found, start, end)
 
     def _take_calm(self, found: LearnedRows, start: int, end: int) -> int:
-        """Rows of the measurement at hand, whose intervals follow each other."""
+        """Rows of the current measurement, whose intervals follow each other."""
         first, last = found.starts[start], found.starts[end]
         rows, starts = found.rows.slice(first, last - first), found.starts[start:end] - first
         times = found.times[start:end]
@@ -258,9 +260,56 @@ class LearnedLines:
         return lines[-1][1][0][0]
 
 
+class LineReader:
+    """What the readers of perf's layouts share: the current state, and the lines they learned."""
+
+    def __init__(
+        self,
+        sink: CounterSink,
+        measurements: Measurements,
+        report: Report,
+        cut: Callable[[pa.Array], pa.Array],
+        *,
+        is_text: bool = False,
+    ) -> None:
+        self._sink = sink
+        self._measurements = measurements
+        self._report = report
+        self._last: CounterSeries | None = None
+        self._group: str | None = None
+        self._names: list[str] = []  # of the columns of a table of metrics only
+        self.row_count = 0
+        self.known = LearnedLines(sink, measurements, cut, is_text=is_text)
+
+    def passed(self, series: CounterSeries) -> None:
+        """A line, or many known ones, have been read; the last is of this event."""
+        self.row_count += 1
+        self._last, self._group = series, None
+
+    def _add_metric(self, series: CounterSeries, value: str, share: str | None = None) -> int:
+        number = self._sink.number_of(series)
+        self._measurements.worked_out(series, value)
+        self._sink.add(number, value, share)
+        self.row_count += 1
+        return number
+
+    def _add_columns(self, values: list[str], scope: str | None, cpus: int | None) -> None:
+        """A line of a table of metrics only."""
+        for name, value in zip(self._names, values, strict=True):
+            series = metric_series(
+                name.removeprefix("%"),
+                has_sign=value.endswith("%") or name.startswith("%"),
+                scope_name=scope,
+                scope_cpu_count=cpus,
+            )
+            self._sink.add(self._sink.number_of(series), value.removesuffix("%"))
+        self._measurements.told(scope, cpus)
+        self.row_count += len(values)
+
+
 @lru_cache(maxsize=64)
 def ns_of(text: str) -> int:
-    """A time in seconds, with up to nine decimals behind a point or comma, in ns."""
+    """A time in seconds, with up to nine decimals after a point or comma, in ns."""
     seconds, _, decimals = text.strip().replace(",", ".").partition(".")
     return int(seconds) * 10**9 + int(decimals.ljust(9, "0"))
 
@@ -274,7 +323,7 @@ def _part(lines: Ints, number: int, series: Ints, is_row: Flags, *cells: pa.Arra
 
 
 def _found(parts: list[_Part], times: Ints) -> LearnedRows | None:
-    """The rows in their order in the file; None where there are none."""
+    """The rows in their order in the file; None if there are none."""
     places = np.concatenate([part.places for part in parts])
     rows = pa.concat_tables([part.rows for part in parts])
     if np.any(places[1:] <= places[:-1]) or places[-1] == _NOWHERE:

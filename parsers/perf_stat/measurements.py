@@ -1,11 +1,11 @@
-"""Tells the measurements of a file apart, and keeps what each says of itself."""
+"""Separates the measurements of a file, and keeps what each says about itself."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import CounterAssembler, CounterSeries, CounterSink, Moment
 from tracekit.parsers.perf_stat.cells import MOST_INT, number_of, whole_of
 from tracekit.parsers.perf_stat.names import whole_of_cut
@@ -30,7 +30,7 @@ _Of = tuple[str | None, str | None, str | None]
 
 @dataclass(slots=True)
 class _Open:
-    """The measurement at hand."""
+    """The current measurement."""
 
     place: int
     is_text: bool = False
@@ -42,7 +42,7 @@ class _Open:
     last: CounterSeries | None = None
     interval_ns: int | None = None
     interval_count: int = 0
-    line_count: int = 0  # of events in the interval at hand
+    line_count: int = 0  # of events in the current interval
     most_lines: int = 0  # of an interval before
     uneven_count: int = 0  # intervals with fewer
     has_repeats: bool = False
@@ -60,7 +60,7 @@ class Measurements:
         self._sink = sink
         self._report = report
         self._open: _Open | None = None
-        #: Series that the measurement at hand has.
+        #: Series that the current measurement has.
         self.noted: dict[int, None] = {}
         sink.caches.append(self.noted)
         self._count = 0
@@ -72,20 +72,18 @@ class Measurements:
         """How numbers are written; None while that is being found out."""
         return self._sink.notation if isinstance(self._sink, CounterAssembler) else None
 
-    # -- where one begins ---------------------------------------------------------------------
+    # -- where one begins ------------------------------------------------------------------
 
     def started(self, at: str) -> None:
         """A line ``# started on``: the next row is of another measurement."""
         self.finish()
         if self._started_at is not None:
-            self._report.issue(
-                Issue(
-                    "nothing_counted",
-                    "info",
-                    "recording",
-                    "a measurement was started but has no counts",
-                    "the program may have failed before it was measured",
-                )
+            self._report.tell(
+                "nothing_counted",
+                "info",
+                "recording",
+                "a measurement was started but has no counts",
+                "the program may have failed before it was measured",
             )
         self._started_at = at
 
@@ -104,7 +102,7 @@ class Measurements:
         self._sink.begin(Moment(self._count - 1))
 
     def is_within(self, time_ns: int) -> bool:
-        """Whether an interval that ends then is of the measurement at hand, as rows are now."""
+        """Whether an interval that ends then is of the current measurement, as rows are now."""
         at = self._open
         is_now = self._sink.moment.interval_index is not None
         return at is not None and is_now and time_ns >= (at.interval_ns or 0)
@@ -156,12 +154,12 @@ class Measurements:
     # -- what it says -------------------------------------------------------------------------
 
     def met(self, count: int) -> None:
-        """So many lines of events are of the interval at hand."""
+        """The current interval has this many more lines of events."""
         if self._open is not None:
             self._open.line_count += count
 
     def counted(self, number: int, value: str, noise: str | None, *, is_met: bool = False) -> None:
-        """An event is about to become a row: see whose it is, and what it says of the time.
+        """An event is about to become a row: see whose it is, and what it says about the time.
 
         `is_met`: its line is in `met`.
         """
@@ -176,15 +174,13 @@ class Measurements:
             at.last = series
         at.first = at.first or series
         if number not in self.noted and (whole := whole_of_cut(series.key)) is not None:
-            self._report.issue(
-                Issue(
-                    "cut_name",
-                    "warning",
-                    "recording",
-                    "an unknown event name is the start of a known one",
-                    f"its line may be truncated: {series.name[:_SHOWN]!r} may be {whole}"[:200],
-                    first_offset_bytes=self._sink.place,
-                )
+            self._report.tell(
+                "cut_name",
+                "warning",
+                "recording",
+                "an unknown event name is the start of a known one",
+                f"its line may be truncated: {series.name[:_SHOWN]!r} may be {whole}"[:200],
+                first_offset_bytes=self._sink.place,
             )
         self.noted[number] = None
         at.has_repeats |= noise is not None
@@ -264,7 +260,7 @@ class Measurements:
             at.says["dur_stddev_ns"] = _error_ns(None, noise, ns, self.notation)
 
     def footer(self, kind: str, seconds: str, error: str | None, noise: str | None) -> bool:
-        """A time below a block: a row, and a column of the measurement. False where none is open.
+        """A time below a block: a row, and a column of the measurement. False if none is open.
 
         `error` is the standard error in seconds, `noise` the same in percent of the time.
         """
@@ -290,7 +286,7 @@ class Measurements:
     # -- where it ends ------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """The measurement at hand is over."""
+        """The current measurement is over."""
         at, self._open = self._open, None
         self.noted.clear()
         if at is None:
@@ -298,41 +294,34 @@ class Measurements:
         row = self._row(at)
         self._end_interval(at)
         if at.uneven_count and "thread" not in at.scope_kinds:  # threads come and go
-            self._report.issue(
-                Issue(
-                    "uneven_intervals",
-                    "warning",
-                    "recording",
-                    "an interval has fewer events than others: the file is truncated or edited",
-                    "its counts are kept, but not used in values of the whole measurement",
-                    occurrence_count=at.uneven_count,
-                    first_offset_bytes=at.place,
-                )
+            self._report.tell(
+                "uneven_intervals",
+                "warning",
+                "recording",
+                "an interval has fewer events than others: the file is truncated or edited",
+                "its counts are kept, but not used in values of the whole measurement",
+                occurrence_count=at.uneven_count,
+                first_offset_bytes=at.place,
             )
         if at.has_title and "dur_ns" not in at.says:
             self.is_complete = False
         if row["dur_ns"] is None:
-            self._report.issue(
-                Issue(
-                    "no_elapsed_time",
-                    "info",
-                    "recording",
-                    "a measurement has no elapsed time",
-                    "its rates are NULL; record with -e duration_time in addition to the other "
-                    "events",
-                    first_offset_bytes=at.place,
-                )
+            self._report.tell(
+                "no_elapsed_time",
+                "info",
+                "recording",
+                "a measurement has no elapsed time",
+                "its rates are NULL; record with -e duration_time in addition to the other events",
+                first_offset_bytes=at.place,
             )
         elif _contradicts(at, row):
-            self._report.issue(
-                Issue(
-                    "clock_contradicts_time",
-                    "warning",
-                    "recording",
-                    "task-clock or cpu-clock is inconsistent with the elapsed time and CPU count",
-                    "the number of CPUs used is NULL for this file; check the unit of the clock",
-                    first_offset_bytes=at.place,
-                )
+            self._report.tell(
+                "clock_contradicts_time",
+                "warning",
+                "recording",
+                "task-clock or cpu-clock is inconsistent with the elapsed time and CPU count",
+                "the number of CPUs used is NULL for this file; check the unit of the clock",
+                first_offset_bytes=at.place,
             )
         if isinstance(self._sink, CounterAssembler):
             self._sink.add_measurement(row)
@@ -354,7 +343,7 @@ class Measurements:
 
 
 def _contradicts(at: _Open, row: dict[str, Any]) -> bool:
-    """Whether a clock says something else than the elapsed time and perf, or the CPUs there."""
+    """Whether a clock contradicts the elapsed time, perf's own value or the number of CPUs."""
     if not row["dur_ns"]:
         return any(at.clocks.values())
     cpus = {of: ns / row["dur_ns"] for of, ns in at.clocks.items()}

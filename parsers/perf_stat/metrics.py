@@ -34,10 +34,10 @@ def metric_series(
     group: str | None = None,
     is_cut: bool = False,
 ) -> CounterSeries:
-    """The series of a metric that stands in the line of `event`, or alone.
+    """The series of a metric that is in the line of `event`, or alone.
 
     `group` is the group of metrics it is printed under: ``TopdownL1 (cpu_core)``; `is_cut`: perf
-    leaves out the decimals of its value.
+    omits the decimals of its value.
     """
     metric = metric_of(label, has_sign)
     pmu = event.spelling.pmu_name if event is not None and event.spelling is not None else None

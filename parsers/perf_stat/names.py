@@ -1,4 +1,4 @@
-"""Names of events that are known, to tell a row of perf's, and a name that is cut."""
+"""Known event names, to recognize perf's rows and truncated names."""
 
 from __future__ import annotations
 
@@ -6,45 +6,22 @@ from bisect import bisect_right
 from functools import cache, lru_cache
 
 from tracekit.events import knowledge
+from tracekit.reading.words import words
 
 #: Events that perf names itself (perf-list(1)) and that `events.toml` has no meaning for.
 _OTHERS = (
-    "alignment-faults",
-    "branch-load-misses",
-    "branch-loads",
-    "bus-cycles",
-    "cgroup-switches",
-    "cpu-migrations",
-    "dtlb-store-misses",
-    "dtlb-stores",
-    "duration_time",
-    "emulation-faults",
-    "itlb-load-misses",
-    "itlb-loads",
-    "l1-dcache-store-misses",
-    "l1-dcache-stores",
-    "l1-icache-load-misses",
-    "l1-icache-loads",
-    "llc-store-misses",
-    "llc-stores",
-    "major-faults",
-    "migrations",
-    "minor-faults",
     "msec task-clock",
-    "node-load-misses",
-    "node-loads",
-    "node-store-misses",
-    "node-stores",
-    "ref-cycles",
-    "slots",
-    "stalled-cycles-backend",
-    "stalled-cycles-frontend",
-    "system_time",
-    "topdown-br-mispredict",
-    "topdown-fetch-lat",
-    "topdown-heavy-ops",
-    "topdown-mem-bound",
-    "user_time",
+    *words(
+        """
+        alignment-faults branch-load-misses branch-loads bus-cycles cgroup-switches cpu-migrations
+        dtlb-store-misses dtlb-stores duration_time emulation-faults itlb-load-misses itlb-loads
+        l1-dcache-store-misses l1-dcache-stores l1-icache-load-misses l1-icache-loads
+        llc-store-misses llc-stores major-faults migrations minor-faults node-load-misses node-loads
+        node-store-misses node-stores ref-cycles slots stalled-cycles-backend
+        stalled-cycles-frontend system_time topdown-br-mispredict topdown-fetch-lat
+        topdown-heavy-ops topdown-mem-bound user_time
+        """
+    ),
 )
 
 
@@ -63,7 +40,7 @@ def is_known(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def whole_of_cut(key: str) -> str | None:
-    """The event that a name may be the beginning of; None where it is whole, or not known."""
+    """The event that a name may be the beginning of; None if it is whole, or unknown."""
     names = _names()
     if not key or is_known(key):
         return None

@@ -1,4 +1,4 @@
-"""What a value is of, where perf distinguishes it: a socket, core, CPU or thread.
+"""The scope of a value: a socket, core, CPU or thread.
 
 The names are those of tools/perf/util/stat-display.c (print_aggr_id_csv); before Linux 4.x a core
 was S0-C1.

@@ -16,9 +16,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.perf_stat.assemble import ALWAYS, NEVER, CounterSeries, CounterSink
-from tracekit.parsers.perf_stat.known import FieldCell, FieldLayout, LearnedLines
+from tracekit.parsers.perf_stat.cells import small
+from tracekit.parsers.perf_stat.known import FieldCell, FieldLayout, LineReader
 from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.metrics import is_metric_name, metric_series
 from tracekit.parsers.perf_stat.names import is_known
@@ -67,16 +68,16 @@ _VALUES = re.compile(
     rf"(?P<values>(?:[+-]?[\d.,]+%?|-?nan%?)(?:[ \t]+(?:[+-]?[\d.,]+%?|-?nan%?))*)?\s*"
 )
 _METRIC = re.compile(rf"\s*({_SIGNED}|-?nan|-?inf)(%)?(?:\s+(%)?\s*(\S.*?)\s*|\s*)")
-#: What is left of a metric that is cut: nothing, or a number up to its decimals.
+#: What is left of a metric that is truncated: nothing, or a number up to its decimals.
 _STUMP = re.compile(rf"\s*(?:{_SIGNED}[.,])?\s*")
-#: Lines without a word, or with a count, are no names of columns.
+#: Lines without a word, or with a count, are not names of columns.
 _NO_HEADER = re.compile(r"\d{3}|[#<]|^\s*\d|^(?!.*[A-Za-z]{2})")
 _EVENT = re.compile(r"[A-Za-z_%][^\x00-\x1f\s]*")
 _WORDS = re.compile(r"raw 0x[0-9a-f]+(?::\w+)?|unknown tracepoint|unknown attr type: \d+")
-#: Two blanks, and behind them what begins with a digit: no metric is called so.
+#: Two blanks, and after them what begins with a digit: no metric is called so.
 _JOINED = re.compile(r"\s{2,}(?:\S+\s+)*?(?:[\d<]|CPU\d|S\d)")
 _SHOWN = 80
-_NO_UNIT = 6  # blanks between a value and an event where there is no unit
+_NO_UNIT = 6  # blanks between a value and an event if there is no unit
 _REPEATS = re.compile(r"\s*# (?:Table of individual measurements|Final result):\s*")
 _REPEAT = re.compile(rf"\s*{_DIGITS} \([+-]{_DIGITS}\) #*\s*")
 _HINTS = re.compile(
@@ -95,7 +96,7 @@ _ASCII_CUT = re.compile(_CUT, re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """What stands behind the event of a line."""
+    """What follows the event of a line."""
 
     notes: tuple[str, ...]
     error: str | None
@@ -114,32 +115,19 @@ def is_header(line: str) -> bool:
     )
 
 
-class TextReader:
+class TextReader(LineReader):
     """Reads the lines of blocks and intervals; what it does not know is left to others."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
-        self._sink = sink
-        self._report = report
-        self._measurements = measurements
+        super().__init__(sink, measurements, report, _fields, is_text=True)
         self._title: str | None = None
-        self._is_in_block = False
+        self.is_in_block = False  # its footer is still to come
         self._is_after_footer = False
-        self._names: list[str] = []
-        self._last: CounterSeries | None = None
-        self._group: str | None = None
         self._has_repeats = False
-        self.row_count = 0
-        self.has_footer = False
-        self.known = LearnedLines(sink, measurements, _fields, is_text=True)
-
-    def passed(self, series: CounterSeries) -> None:
-        """A line, or many known ones, have been read; the last is of this event."""
-        self.row_count += 1
-        self._last, self._group = series, None
 
     @property
     def is_plain(self) -> bool:
-        """Whether a line says the same wherever it stands."""
+        """Whether a line says the same wherever it is."""
         return self._title is None and not self._has_repeats
 
     @property
@@ -147,13 +135,8 @@ class TextReader:
         """Whether a title has begun whose command goes on in the next line."""
         return self._title is not None
 
-    @property
-    def is_in_block(self) -> bool:
-        """Whether the footer of a block is still to come."""
-        return self._is_in_block
-
     def feed(self, text: str) -> bool:
-        """Read a line; False where it is none of perf's."""
+        """Read a line; False if it is none of perf's."""
         if self._title is not None or ("Performance" in text and TITLE.match(text)):
             return self._in_title(text)
         if len(text) > _MOST_LINE:
@@ -173,16 +156,14 @@ class TextReader:
         return table is not None and self._header(_TABLE_SCOPES.sub("", table[1]))
 
     def _known(self, text: str) -> bool:
-        """What perf says beside its rows."""
+        """What perf says besides its rows."""
         if _REPEAT.fullmatch(text):
-            self._report.issue(
-                Issue(
-                    "unread_section",
-                    "info",
-                    "import",
-                    "times of single repeats (--table) are not read",
-                    "their mean and spread are",
-                )
+            self._report.tell(
+                "unread_section",
+                "info",
+                "import",
+                "times of single repeats (--table) are not read",
+                "their mean and spread are",
             )
             return True
         return bool(_REPEATS.fullmatch(text) or _HINTS.fullmatch(text))
@@ -191,15 +172,13 @@ class TextReader:
 
     def _in_title(self, text: str) -> bool:
         if self._title is not None and self._is_behind_title(text):
-            self._report.issue(
-                Issue(
-                    "cut_title",
-                    "warning",
-                    "recording",
-                    "the title of a block has no end",
-                    f"what was measured is unknown; it starts {self._title.strip()[:_SHOWN]!r}",
-                    first_offset_bytes=self._sink.place,
-                )
+            self._report.tell(
+                "cut_title",
+                "warning",
+                "recording",
+                "the title of a block has no end",
+                f"what was measured is unknown; it starts {self._title.strip()[:_SHOWN]!r}",
+                first_offset_bytes=self._sink.place,
             )
             self._title = None
             self._begin({})
@@ -226,21 +205,21 @@ class TextReader:
 
     def _begin(self, says: dict[str, Any]) -> None:
         self._measurements.titled(says)
-        self._is_in_block, self._is_after_footer = True, False
+        self.is_in_block, self._is_after_footer = True, False
         self._names, self._last, self._group = [], None, None
         self._has_repeats = (says.get("repeat_count") or 1) > 1
 
     def _footer(self, found: re.Match[str]) -> bool:
         kind = found[3].split()[-1]
-        if not self._is_in_block and not self._is_after_footer:
+        if not self.is_in_block and not self._is_after_footer:
             return False
         if not self._measurements.footer(kind, found[1], found[2], found[4]):
             return False
-        self._is_in_block, self._is_after_footer, self.has_footer = False, True, True
+        self.is_in_block, self._is_after_footer = False, True
         self.row_count += 1
         return True
 
-    # -- an event and what stands behind it ---------------------------------------------------
+    # -- an event and what follows it ---------------------------------------------------
 
     def _row(self, text: str) -> bool:
         head, tail = _parts(text)
@@ -250,7 +229,7 @@ class TextReader:
         parts = _event(found["rest"], len(found["gap"]), found["gap"])
         if parts is None:
             return False
-        if not (self._is_in_block or found["time"]):
+        if not (self.is_in_block or found["time"]):
             if not _is_of_perf(found, *parts):
                 return False
             self._begin({})  # a block that has lost its title
@@ -260,7 +239,7 @@ class TextReader:
         is_counted = not found["value"].startswith("<")
         error = tail.error
         if error is None and self._has_repeats and is_counted:
-            error = NEVER  # perf leaves out what is zero
+            error = NEVER  # perf omits what is zero
         share = tail.share or ALWAYS
         number = self._sink.number_of(series)
         self._measurements.counted(number, found["value"], error)
@@ -273,7 +252,7 @@ class TextReader:
         return True
 
     def _learn(self, text: str, found: re.Match[str], tail: _Tail, series: tuple[int, ...]) -> None:
-        """Let lines be known that differ in their numbers only, where it is clear which is what."""
+        """Learn lines that differ only in their numbers, if it is clear which number is which."""
         fields = _ASCII_CUT.sub(_MARKED, text).split(_MARK)
         numbers = [note[1] for note in map(_METRIC.fullmatch, tail.notes) if note]
         said = (found["time"], found["cpus"], found["value"], *numbers, tail.share)
@@ -306,7 +285,7 @@ class TextReader:
             unit,
             spelling,
             scope_name=found["scope"],
-            scope_cpu_count=_small(found["cpus"]),
+            scope_cpu_count=small(found["cpus"]),
             cgroup_name=cgroup,
             args_json=json.dumps({"comment": " # ".join(remarks)}, ensure_ascii=False)
             if remarks
@@ -320,41 +299,35 @@ class TextReader:
         share: str | None = None,
         **place: Any,
     ) -> list[int]:
-        """The metrics among what stands behind hash signs; the rest are remarks of an author."""
+        """The metrics among what follows hash signs; the rest are remarks of an author."""
         numbers = []
         for note in notes:
             found = _METRIC.fullmatch(note)
             is_cut = bool(_STUMP.fullmatch(note)) if found is None else not found[4]
             if is_cut or _JOINED.search(note.strip()) or (not found and _is_metric(note)):
-                self._report.issue(
-                    Issue(
-                        "cut_line",
-                        "warning",
-                        "recording",
-                        "a metric is truncated, or merged with another line",
-                        "the text after the number is lost; the first is "
-                        f"{note.strip()[:_SHOWN]!r}",
-                        first_offset_bytes=self._sink.place,
-                    )
+                self._report.tell(
+                    "cut_line",
+                    "warning",
+                    "recording",
+                    "a metric is truncated, or merged with another line",
+                    f"the text after the number is lost; the first is {note.strip()[:_SHOWN]!r}",
+                    first_offset_bytes=self._sink.place,
                 )
             elif found:
                 has_sign = bool(found[2] or found[3])
                 series = metric_series(found[4], event, has_sign=has_sign, **place)
-                numbers.append(self._sink.number_of(series))
-                self._measurements.worked_out(series, found[1])
-                self._sink.add(numbers[-1], found[1], share)
-                self.row_count += 1
+                numbers.append(self._add_metric(series, found[1], share))
         return numbers
 
     def _more(self, text: str) -> bool:
         """More metrics of the event before, or those of a group of metrics.
 
-        perf puts how long the event ran, and its spread, behind the last of its metrics.
+        perf puts how long the event ran, and its spread, after the last of its metrics.
         """
         head, tail = _parts(text)
         has_any = tail.notes or tail.share is not None or tail.error is not None
         found = _MORE.fullmatch(head) if has_any else None
-        if found is None or not (self._is_in_block or found["time"]):
+        if found is None or not (self.is_in_block or found["time"]):
             return False
         if not all((note := _METRIC.fullmatch(n)) and note[4] for n in tail.notes):
             return False
@@ -378,7 +351,7 @@ class TextReader:
             event,
             tail.share if event is None else None,
             scope_name=found["scope"],
-            scope_cpu_count=_small(found["cpus"]),
+            scope_cpu_count=small(found["cpus"]),
             group=self._group if event is None else None,
         )
         return True
@@ -396,7 +369,7 @@ class TextReader:
             return False
         if self._names and (found := _VALUES.fullmatch(text)) and found["values"]:
             return self._values(found)
-        is_first = self._is_in_block and self._last is None and self._group is None
+        is_first = self.is_in_block and self._last is None and self._group is None
         if is_first and not self._names and not _NO_HEADER.search(text):
             return not any(map(is_known, text.lower().split())) and self._header(text)
         return False
@@ -405,21 +378,11 @@ class TextReader:
         values = found["values"].split()
         if len(values) != len(self._names):  # long names have one blank between them
             self._names = [name for names in self._names for name in _split(names)]
-        if len(values) != len(self._names) or not (self._is_in_block or found["time"]):
+        if len(values) != len(self._names) or not (self.is_in_block or found["time"]):
             return False
         if found["time"]:
             self._measurements.interval(int(found["time"].replace(".", "")), is_text=True)
-        cpus = _small(found["cpus"])
-        for name, value in zip(self._names, values, strict=True):
-            series = metric_series(
-                name.removeprefix("%"),
-                has_sign=value.endswith("%") or name.startswith("%"),
-                scope_name=found["scope"],
-                scope_cpu_count=cpus,
-            )
-            self._sink.add(self._sink.number_of(series), value.removesuffix("%"))
-        self._measurements.told(found["scope"], cpus)
-        self.row_count += len(values)
+        self._add_columns(values, found["scope"], small(found["cpus"]))
         return True
 
 
@@ -445,7 +408,7 @@ def _split(names: str) -> list[str]:
 
 
 def _says(found: re.Match[str]) -> dict[str, Any]:
-    """What a title says of its measurement."""
+    """What a title says about its measurement."""
     name = found[2]
     kind = _KINDS.get(found[1] or "", "command")
     if found[1] is None and name == "system wide":
@@ -458,7 +421,7 @@ def _says(found: re.Match[str]) -> dict[str, Any]:
 
 
 def _parts(text: str) -> tuple[str, _Tail]:
-    """A line up to its first hash sign, and what stands behind."""
+    """A line up to its first hash sign, and what follows."""
     share = error = None
     text = text.rstrip()
     for _ in range(2 if text.endswith((")", "]")) else 0):
@@ -471,16 +434,16 @@ def _parts(text: str) -> tuple[str, _Tail]:
 
 
 def _is_of_perf(found: re.Match[str], unit: str | None, name: str, cgroup: str | None) -> bool:
-    """Whether a line is a row of perf's wherever it stands: in its columns, an event of its own."""
+    """Whether a line is a row of perf's wherever it is: its columns fit, its event is known."""
     is_set = found[0].startswith("   ") and (unit in KNOWN_UNITS or len(found["gap"]) == _NO_UNIT)
     return is_set and cgroup is None and is_known(spelling_of(name).key)
 
 
 @lru_cache(maxsize=4096)
 def _event(rest: str, width: int, gap: str) -> tuple[str | None, str, str | None] | None:
-    """Unit, event and cgroup; None where it is something else.
+    """Unit, event and cgroup; None if it is something else.
 
-    perf leaves one blank before a unit, and more where there is none.
+    perf leaves one blank before a unit, and more if there is none.
     """
     tokens = rest.split()
     if len(tokens) >= 2 and re.fullmatch(r"\(\S+\)", tokens[1]):  # task-clock (msec)
@@ -506,7 +469,3 @@ def _name_of(tokens: list[str]) -> str:
     name = " ".join(tokens[:words])
     del tokens[:words]
     return name
-
-
-def _small(text: str | None) -> int | None:
-    return int(text) if text is not None and len(text) < 18 else None

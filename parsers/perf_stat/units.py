@@ -55,7 +55,7 @@ _UNITS = {
     "Watts": UnitScale("W"),
     "W": UnitScale("W"),
 }
-#: Units that stand before the name of an event; others are kept as they are.
+#: Units that stand before the name of an event; others are kept unchanged.
 KNOWN_UNITS = frozenset((*_UNITS, "C", "%", "RPM", "mV", "V"))
 _PREFIXES = {"": 0, "k": 3, "m": 6, "g": 9, "t": 12}
 _RATE = re.compile(r"([KMGTkm]?)(/sec|hz)", re.IGNORECASE)
@@ -65,7 +65,7 @@ _PER_TIME = re.compile(r"(\w+)/s(?:ec)?")
 #: `measurement`.
 TOOL_EVENTS = {"duration_time": "dur_ns", "user_time": "user_ns", "system_time": "system_ns"}
 _OF_ALL = re.compile(r"(?:\S+ )?of all \S+(?: \S+){0,2}")
-#: Metrics that perf prints in percent, and whose sign it leaves out in CSV and JSON.
+#: Metrics that perf prints in percent, and whose sign it omits in CSV and JSON.
 _PERCENTS = frozenset(
     (
         "frontend cycles idle",
@@ -90,7 +90,7 @@ _PERCENTS = frozenset(
 
 #: Events of time that count in ns, whatever unit perf prints them in.
 CLOCKS = ("task-clock", "cpu-clock")
-#: A clock in msec, where no unit stands beside it (nsec_printout, before Linux 4.19).
+#: A clock in msec, if no unit is next to it (nsec_printout, before Linux 4.19).
 _MSEC = re.compile(r".*\d[.,]\d{6}\s*")
 
 
@@ -114,7 +114,7 @@ def says_its_unit(key: str, unit: str | None) -> bool:
 
 @lru_cache(maxsize=4096)
 def metric_of(label: str, has_sign: bool = False) -> Metric:
-    """The metric that perf labels so; `has_sign`: there is a percent sign behind its value.
+    """The metric that perf labels so; `has_sign`: there is a percent sign after its value.
 
     ``G/sec`` is ``/sec`` in 1/s, ``GHz`` is ``Hz``; ``MB/s  name`` has its unit before it.
     """

@@ -53,7 +53,7 @@ class ResultsTableParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim what looks like a table, less surely than any profiler's format is claimed."""
+        """Claim what looks like a table, with less certainty than any profiler's format."""
         layout = layout_of(head)
         if layout is None or is_of_a_profiler(head):
             return None

@@ -1,4 +1,4 @@
-"""How a table lies in a file: each layout gives its columns as text, some rows at a time."""
+"""How a table lies in a file: each layout gives its columns as text, in batches of rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracekit.errors import FormatError
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
+from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.json_values import JsonText, cut_content, text_of, value_of
 from tracekit.reading.text.lines import as_utf8, blocks, tell_places
 from tracekit.source import Source, laid_out
 
 ROWS_AT_ONCE = 1 << 16
-#: Some rows of a table: its columns, each as text as it stands in the file.
+#: Some rows of a table: its columns, each as text as it is in the file.
 Columns = Mapping[str, pa.Array]
 _DELIMITERS = (",", "\t", ";", "|")
 _PARQUET = b"PAR1"
@@ -39,7 +40,7 @@ _COLUMNS = re.compile(r'\{\s*("(?:[^"\\]|\\.)*")\s*:\s*\[\s*(?:[-\d"tfn\[\]])')
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout: how it is called in `formats --explain`, what reads it, and why it cannot."""
+    """A layout: its name in `formats --explain`, what reads it, and why it cannot."""
 
     title: str
     read: Callable[[Source, Report], Iterator[Iterator[Columns]]]
@@ -47,12 +48,13 @@ class Layout:
 
 
 def layout_of(head: bytes) -> Layout | None:
-    """The layout of a file that begins so; None where it is not a table."""
+    """The layout of a file that begins so; None if it is not a table."""
     if head.startswith(_PARQUET):
         return Layout("Parquet", _parquet)
     text = as_utf8(head).decode("utf-8", "replace").lstrip()
     if text.startswith("["):
-        return Layout("a JSON list of rows", _json_rows) if _is_list_of_rows(text) else None
+        is_table = _is_row(_first_value(text[1:].lstrip()))
+        return Layout("a JSON list of rows", _json_rows) if is_table else None
     if text.startswith("{"):
         return _of_object(text)
     return _of_text(text)
@@ -81,10 +83,6 @@ def _is_row(value: Any) -> bool:
         and not _FOREIGN & value.keys()
         and sum(not isinstance(cell, dict | list) for cell in value.values()) > 1
     )
-
-
-def _is_list_of_rows(text: str) -> bool:
-    return _is_row(_first_value(text[1:].lstrip()))
 
 
 def _of_object(text: str) -> Layout | None:
@@ -120,7 +118,7 @@ def _first_lines(text: str) -> list[str]:
 
 
 def _delimiter(lines: Sequence[str]) -> str | None:
-    """What parts the cells: the first that parts half of the lines as it parts the names."""
+    """The delimiter: the first that splits half of the lines into as many cells as the names."""
     for delimiter in _DELIMITERS:
         try:
             sizes = [len(row) for row in csv.reader(lines, delimiter=delimiter)] or [0]
@@ -133,7 +131,7 @@ def _delimiter(lines: Sequence[str]) -> str | None:
 
 
 def _what_names_lack(names: Sequence[str]) -> str | None:
-    """Why the first line of a CSV does not name its columns; None where it does."""
+    """Why the first line of a CSV does not name its columns; None if it does."""
     told = [name.strip() for name in names]
     if odd := [name for name in told if _NUMBER.fullmatch(name) or len(name) > _LONGEST_NAME]:
         return f"has {odd[0][:_SHOWN]!r} instead of a column name"
@@ -151,7 +149,7 @@ def first_line(head: bytes) -> int:
 
 
 def is_of_a_profiler(head: bytes) -> bool:
-    """Whether a CSV has a profiler's names of columns: its rows are no configurations."""
+    """Whether a CSV has a profiler's names of columns: its rows are not configurations."""
     lines = _first_lines(as_utf8(head).decode("utf-8", "replace"))
     delimiter = _delimiter(lines)
     if delimiter is None:
@@ -203,21 +201,12 @@ def _text_lines(source: Source, report: Report) -> Iterator[str]:
 
 
 def _skip_row(report: Report, what: str) -> None:
-    report.event_count += 1
-    report.issue(
-        Issue(
-            "damaged_row",
-            "error",
-            "recording",
-            f"{what}, skipped",
-            "check the file: a delimiter or a quote may be missing, or the file is truncated",
-            skipped_event_count=1,
-        )
-    )
+    advice = "check the file: a delimiter or a quote may be missing, or the file is truncated"
+    skip_damaged_row(report, f"{what}, skipped", advice)
 
 
 def _by_rows(rows: Iterator[dict[str, str | None]]) -> Iterator[Columns]:
-    """Rows as columns, some at a time; a name that a row lacks is None there."""
+    """Rows as columns, in batches; a name that a row lacks is None there."""
     while True:
         some = list(islice(rows, ROWS_AT_ONCE))
         if not some:
@@ -293,14 +282,12 @@ def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]
             column = pa.array([_cell(value) for value in values], pa.string())
             found.setdefault(len(values), {})[name] = column
         else:
-            report.issue(
-                Issue(
-                    "no_column",
-                    "warning",
-                    "import",
-                    f"{name!r} is not a column: not a list",
-                    "it is skipped",
-                )
+            report.tell(
+                "no_column",
+                "warning",
+                "import",
+                f"{name!r} is not a column: not a list",
+                "it is skipped",
             )
         if not text.skip(",") and text.symbol() != "}":
             report.issue(cut_content("the object of columns does not end"))

@@ -11,7 +11,7 @@ _FEWEST, _LONGEST = 2, 1000
 
 
 def unpacked(text: str) -> tuple[dict[str, str], str] | None:
-    """The labels in a text, and what follows them (an operator, say); None where there are none.
+    """The labels in a text, and what follows them (an operator, say); None if there are none.
 
     Labels come first; from the first part on that is none, the text is a name.
     """

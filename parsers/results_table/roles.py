@@ -1,8 +1,8 @@
 """What a column is: a label (what was set), a metric (what was measured), or a status.
 
-Its name tells, then its values: words and whole numbers are set, numbers with a fraction are
-measured. Where labels are packed into one column every other column of numbers is a metric. What
-the user says (``--columns``) counts before all of it.
+Its name decides, then its values: words and whole numbers are set, numbers with a fraction are
+measured. If labels are packed into one column, every other column of numbers is a metric. What the
+user says (``--columns``) takes precedence.
 """
 
 from __future__ import annotations
@@ -11,26 +11,18 @@ from collections.abc import Sequence
 
 from tracekit.parsers.results_table.packed import is_packed
 from tracekit.reading.configurations import NUMBER, role_of_values
+from tracekit.reading.words import words
 
 _STATUS = frozenset(("status", "state", "states", "error", "err", "result", "outcome", "failure"))
 #: Words of a status that mean that all is well.
 FINE = frozenset(
     (
         "",
-        "ok",
-        "pass",
-        "passed",
-        "success",
-        "succeeded",
-        "done",
-        "finished",
-        "true",
-        "complete",
-        "completed",
-        "0",
-        "none",
-        "null",
-        "valid",
+        *words(
+            """
+            ok pass passed success succeeded done finished true complete completed 0 none null valid
+            """
+        ),
     )
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.parsers.results_table.layouts import Columns
 from tracekit.parsers.results_table.packed import unpacked
 from tracekit.parsers.results_table.roles import FINE, role_of
@@ -24,8 +24,8 @@ _LOOKED_AT = 1000
 class TableRows:
     """One table being read; its first row is the `next_row`-th of the file.
 
-    ``given`` is what the user says of columns, ``said`` that of those the table has; ``roles`` what
-    each is treated as, ``known`` the same with the labels that were packed.
+    ``given`` is what the user says about columns, ``said`` the part about columns of this table;
+    ``roles`` is what each column is treated as, ``known`` the same with unpacked labels.
     """
 
     report: Report
@@ -61,9 +61,9 @@ class TableRows:
     def _role(self, name: str, seen: str, texts: Sequence[str], kinds: set[str]) -> str:
         """What a column is: as the user says.
 
-        Who names labels alone has the other numbers for metrics, who names metrics alone has what
-        is left for labels; who names both has what is named. Who names a metric with its unit says
-        nothing of other columns.
+        If the user names only labels, other numbers are metrics; if only metrics, other columns
+        are labels; if both, other columns are skipped. A metric named with its unit says nothing
+        about other columns.
         """
         if name in self.said:
             return self.said[name].role
@@ -99,12 +99,10 @@ class TableRows:
     def _configurations(
         self, columns: Columns, ids: pa.Array, has_metric: np.ndarray
     ) -> pa.RecordBatch:
-        names = [
-            clean(columns[n]) for n, role in self.roles.items() if role == "packed" and n in columns
-        ]
-        said = [
-            clean(columns[n]) for n, role in self.roles.items() if role == "status" and n in columns
-        ]
+        names, said = (
+            [clean(columns[n]) for n, role in self.roles.items() if role == kind and n in columns]
+            for kind in ("packed", "status")
+        )
         nothing = pa.nulls(len(ids), TEXT)
         status = pc.coalesce(*said) if said else nothing
         is_fine = pc.or_(
@@ -148,15 +146,13 @@ class TableRows:
         return whole.filter(is_there), is_finite.to_numpy(zero_copy_only=False)
 
     def _tell_nested(self, name: str, column: pa.Array) -> None:
-        self.report.issue(
-            Issue(
-                "nested_column",
-                "warning",
-                "import",
-                f"the column {name!r} holds lists; it is skipped",
-                "write one value per list, such as its mean, as a separate column",
-                occurrence_count=len(column) - column.null_count,
-            )
+        self.report.tell(
+            "nested_column",
+            "warning",
+            "import",
+            f"the column {name!r} holds lists; it is skipped",
+            "write one value per list, such as its mean, as a separate column",
+            occurrence_count=len(column) - column.null_count,
         )
 
     def _unpacked(self, ids: pa.Array, column: pa.Array) -> Iterator[pa.RecordBatch]:

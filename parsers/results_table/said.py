@@ -1,4 +1,4 @@
-"""What the user says of columns (``--columns``): label or metric, and of a metric its unit."""
+"""What the user says about columns (``--columns``): label or metric, and of a metric its unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class ColumnsSaid:
-    """What is said of one column, and the text that says it: ``flops``, ``flops:GFLOP/s``."""
+    """What is said about one column, and the text that says it: ``flops``, ``flops:GFLOP/s``."""
 
     text: str
     role: str
@@ -17,7 +17,7 @@ class ColumnsSaid:
 
     @classmethod
     def of_columns(cls, given: Mapping[str, str], names: Collection[str]) -> dict[str, Self]:
-        """By name what is said of these columns.
+        """What the user says about these columns, by name.
 
         A column whose own name has a colon goes before one with a unit. Of two texts about one
         column the second says nothing.
@@ -31,7 +31,7 @@ class ColumnsSaid:
 
 
 def roles_without_units(given: Mapping[str, str], names: Iterable[str]) -> set[str]:
-    """The roles that are said of columns, but for metrics of which a unit is said."""
+    """The roles that the user gives to columns, except to metrics given with a unit."""
     known = {*names}
     return {role for text, role in given.items() if text in known or not _parted(text, role)[1]}
 

@@ -1,4 +1,4 @@
-"""What xprof adds to a dump: costs of a GPU's instructions, steps and their parts, peaks."""
+"""What xprof adds to a dump: costs of GPU instructions, steps and their parts, peaks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracekit.parser import Issue, Report, Severity
+from tracekit.parser import Report, Severity
 from tracekit.parsers.tensorflow_profiler.operators import Costs, Instruction
 from tracekit.parsers.tensorflow_profiler.planes import Space
 from tracekit.parsers.tensorflow_profiler.xprof.answer import (
@@ -36,7 +36,7 @@ def _with_infeed(step: Step, is_seen: bool) -> Iterable[StepPart]:
 
 
 def wants(space: Space) -> bool:
-    """Whether xprof can know more of a dump: it has steps, or kernels of compiled programs."""
+    """Whether xprof can add to a dump: it has steps, or kernels of compiled programs."""
     has_programs = any(p.name == _HLO_PLANE and p.metadata for p in space.planes)
     for plane in space.planes:
         is_on_gpu = (device_of(plane.name) or ("",))[0] == "gpu"
@@ -50,7 +50,7 @@ def wants(space: Space) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """xprof's answer, in the terms of tables; empty where there is none."""
+    """xprof's answer in the terms of tables; empty if there is none."""
 
     answer: Answer | None = None
     costs: dict[tuple[int, str], OpCost] = field(default_factory=dict)
@@ -61,27 +61,23 @@ class Advice:
         if said is None:
             return cls()
         if isinstance(said, Refusal):
-            report.issue(
-                Issue(
-                    "xprof_refused",
-                    "info",
-                    "import",
-                    "operations and bytes of instructions, and parts of steps, are unknown: "
-                    + said.reason,
-                    "`pip install tensorboard-plugin-profile` installs xprof, which computes them",
-                )
+            report.tell(
+                "xprof_refused",
+                "info",
+                "import",
+                "operations and bytes of instructions, and parts of steps, are unknown: "
+                + said.reason,
+                "`pip install tensorboard-plugin-profile` installs xprof, which computes them",
             )
             return cls()
         for remark in said.remarks:
             severity: Severity = "info" if remark.severity_kind == "info" else "warning"
             found, _, rest = remark.message.partition(". ")
-            report.issue(
-                Issue("profiler_remark", severity, "recording", f"xprof says: {found}", rest)
-            )
+            report.tell("profiler_remark", severity, "recording", f"xprof says: {found}", rest)
         return cls(said, {(op.program_id, op.name): op for op in said.op_costs})
 
     def instruction(self, program_id: int | None, name: str) -> Instruction | None:
-        """What xprof knows of an instruction."""
+        """What xprof knows about an instruction."""
         op = self.costs.get((program_id, name)) if program_id is not None else None
         if op is None or self.answer is None:
             return None
@@ -137,7 +133,7 @@ class Advice:
         ]
 
     def device(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A row of `device`, with the peak that xprof knows where the dump has none."""
+        """A row of `device`, with the peak that xprof knows if the dump has none."""
         said = self.answer.environment if self.answer else None
         if said is None or said.device_kind != row["device_kind"]:
             return row

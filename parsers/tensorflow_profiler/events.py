@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracekit.parsers.tensorflow_profiler.planes import Plane, PlaneLine
+from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane, PlaneLine
 from tracekit.parsers.tensorflow_profiler.wire import (
     Buffer,
     Places,
@@ -50,7 +50,7 @@ class Stat:
     """One stat of some events, all with values of one kind (the field of XStat).
 
     ``rows`` are the events that have it, ``values`` its numbers (of texts the sizes), ``places``
-    where texts stand in ``content``.
+    where texts are in ``content``.
     """
 
     kind: int
@@ -68,7 +68,7 @@ class Stat:
         return values.take(pa.array(where, mask=where < 0))
 
     def _where(self, length: int) -> Places | None:
-        """Which value each event has (-1: none); None where they are in order, one for each."""
+        """Which value each event has (-1: none); None if they are in order, one for each."""
         if len(self.rows) == length and (np.diff(self.rows) == 1).all():
             return None
         where = np.full(length, -1, np.int64)
@@ -76,14 +76,14 @@ class Stat:
         return where
 
     def integers(self, length: int) -> pa.Array:
-        """The values as int64; NULL where they are not integers or do not fit."""
+        """The values as int64; NULL if they are not integers or do not fit."""
         if self.kind not in (_UINT, _INT):
             return pa.nulls(length, pa.int64())
         mask = self.values >= np.uint64(1 << 63) if self.kind == _UINT else None
         return self._spread(pa.array(self.values.view(np.int64), mask=mask), length)
 
     def texts(self, length: int) -> pa.Array:
-        """The values as text, references resolved; NULL where they are none."""
+        """The values as text, references resolved; NULL if they are none."""
         return self._spread(self._texts(), length)
 
     def _texts(self) -> pa.Array:
@@ -96,7 +96,7 @@ class Stat:
         return readable([content[start : start + size] for start, size in pairs])
 
     def json(self, prefix: str, length: int) -> pa.Array:
-        """The values as JSON behind a prefix; NULL for those that JSON has no word for."""
+        """The values as JSON after a prefix; NULL for those that JSON has no word for."""
         if self.kind in (_TEXT, _REF):
             return self._spread(_prefixed_texts(prefix, self._texts()), length)
         spelled = self._spread(self._json(), length)
@@ -120,7 +120,7 @@ class Stat:
 
 
 def _prefixed_texts(prefix: str, texts: pa.Array) -> pa.Array:
-    """Texts as JSON behind a prefix; each different one is spelled once."""
+    """Texts as JSON after a prefix; each different one is spelled once."""
     once = texts.dictionary_encode()
     words = [None if word is None else prefix + quote(word) for word in once.dictionary.to_pylist()]
     return pa.array(words, _TEXT_TYPE).take(once.indices)
@@ -140,7 +140,7 @@ def readable(pieces: list[bytes]) -> pa.Array:
 
 
 def _looked_up(ids: Words, names: Mapping[int, str]) -> pa.Array:
-    """The names behind some ids; NULL where there is none."""
+    """The names of some ids; NULL if there is none."""
     unique, places = np.unique(ids, return_inverse=True)
     found = pa.array([names.get(i) for i in unique.tolist()], _TEXT_TYPE)
     return found.take(pa.array(places))
@@ -162,7 +162,7 @@ class PlaneEvents:
     """Some events of a line.
 
     Times in ps after the line's start, on the clock of the host; ``dur_ps`` and ``own_ps``, a start
-    that only goes with it, are by the device's own clock where the event has that.
+    that only goes with it, are by the device's own clock if the event has that.
     ``ids`` are the places of the events in the content; ``stats`` are by name.
     """
 
@@ -188,6 +188,11 @@ class PlaneEvents:
         """The metadata ids there are, and which of them each event has."""
         return distinct(self.metadata_ids)
 
+    @property
+    def known(self) -> list[Metadata | None]:
+        """What is known about each of ``kinds``."""
+        return [self.plane.metadata.get(key) for key in self.kinds[0].tolist()]
+
     def of_kind(self, values: list[Any], kind: pa.DataType) -> pa.Array:
         """A column from a value for each of ``kinds``."""
         return pa.array(values, kind).take(pa.array(self.kinds[1]))
@@ -210,7 +215,7 @@ class PlaneEvents:
         return pc.coalesce(*parts) if len(parts) > 1 else parts[0]
 
     def json(self, without: frozenset[str]) -> pa.Array:
-        """All other stats of each event as a JSON object; NULL where there is none."""
+        """All other stats of each event as a JSON object; NULL if there is none."""
         left = [
             (name, stat)
             for name, found in self.stats.items()
@@ -221,7 +226,7 @@ class PlaneEvents:
             return pa.nulls(len(self), _TEXT_TYPE)
         if len(left) > _MANY_STATS:
             return self._json_by_rows(left)
-        # One that every event has opens the object: no comma has to be taken away again.
+        # One that every event has opens the object: so no comma needs removing.
         left.sort(key=lambda item: -len(item[1].rows))
         name, opening = left[0]
         opened = opening.json(f"{{{quote(name)}:", len(self))
@@ -233,7 +238,7 @@ class PlaneEvents:
         return pc.binary_join_element_wise(opened, *rest, "}", "")
 
     def _json_with_gaps(self, left: list[tuple[str, Stat]]) -> pa.Array:
-        """The same where no stat is in every event."""
+        """The same if no stat is in every event."""
         parts = [pc.fill_null(stat.json(f",{quote(name)}:", len(self)), "") for name, stat in left]
         inner = pc.binary_join_element_wise(*parts, "")
         whole = pc.binary_join_element_wise("{", pc.utf8_slice_codeunits(inner, 1), "}", "")
@@ -261,39 +266,30 @@ class PlaneEvents:
         where[rows] = np.arange(len(rows))
         stats = {name: [_some(s, where) for s in found] for name, found in self.stats.items()}
         kept = {n: [s for s in found if len(s.rows)] for n, found in stats.items()}
-        return PlaneEvents(
-            self.plane,
-            self.line,
-            self.ids[rows],
-            self.metadata_ids[rows],
-            self.offset_ps[rows],
-            self.dur_ps[rows],
-            self.own_ps[rows],
-            self.occurrences[rows],
-            {n: f for n, f in kept.items() if f},
-            self.broken[rows],
-            self.unknown_fields,
-            self.broken_stats,
+        return replace(
+            self,
+            ids=self.ids[rows],
+            metadata_ids=self.metadata_ids[rows],
+            offset_ps=self.offset_ps[rows],
+            dur_ps=self.dur_ps[rows],
+            own_ps=self.own_ps[rows],
+            occurrences=self.occurrences[rows],
+            stats={n: f for n, f in kept.items() if f},
+            broken=self.broken[rows],
         )
 
 
 def _some(stat: Stat, where: Places) -> Stat:
     rows = where[stat.rows]
     is_kept = rows >= 0
-    return Stat(
-        stat.kind,
-        rows[is_kept],
-        stat.values[is_kept],
-        stat.places[is_kept],
-        stat.content,
-        stat.names,
-    )
+    values, places = stat.values[is_kept], stat.places[is_kept]
+    return replace(stat, rows=rows[is_kept], values=values, places=places)
 
 
 def read_times(
     content: Any, plane: Plane, line: PlaneLine
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Start and duration of every event of a line, by the device's own clock where it is given."""
+    """Start and duration of every event of a line, by the device's own clock if it is given."""
     sound = (events.sound() for events in read_events(content, plane, line))
     read = [(events.own_ps, events.dur_ps) for events in sound]
     if not read:
@@ -303,7 +299,7 @@ def read_times(
 
 
 def read_events(content: Any, plane: Plane, line: PlaneLine) -> Iterator[PlaneEvents]:
-    """The events of a line, some at a time."""
+    """The events of a line, in batches."""
     for starts, ends in _edges(line):
         piece, buffer, found, broken = _fields(content, starts, ends)
         numbers = _numbers(found, len(starts))
@@ -332,7 +328,7 @@ def read_events(content: Any, plane: Plane, line: PlaneLine) -> Iterator[PlaneEv
 def _by_own_clock(
     offset_ps: NDArray[np.int64], dur_ps: NDArray[np.int64], stats: dict[str, list[Stat]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Start and duration of events, by the device's own clock where both are given by that.
+    """Start and duration of events, by the device's own clock if it gives both.
 
     A TPU's cycles are stretched to fit the host's clock in the event itself, by up to a tenth of
     an event in a real dump. xprof's tables count the device's own time, too.
@@ -345,7 +341,7 @@ def _by_own_clock(
 
 
 def _one_number(found: list[Stat] | None, length: int) -> NDArray[np.int64] | None:
-    """A stat of whole numbers; -1 where an event has none."""
+    """A stat of whole numbers; -1 if an event has none."""
     if not found or len(found) > 1 or found[0].kind not in (_UINT, _INT):
         return None
     numbers = np.full(length, -1, np.int64)
@@ -354,7 +350,7 @@ def _one_number(found: list[Stat] | None, length: int) -> NDArray[np.int64] | No
 
 
 def _edges(line: PlaneLine) -> Iterator[tuple[Places, Places]]:
-    """Starts and ends of the contents of events, some at a time."""
+    """Starts and ends of the contents of events, in batches."""
     starts, ends = (np.frombuffer(places, np.int64) for places in (line.starts, line.ends))
     for first in range(0, len(starts), EVENTS_AT_ONCE):
         yield starts[first : first + EVENTS_AT_ONCE], ends[first : first + EVENTS_AT_ONCE]
@@ -381,7 +377,7 @@ def _numbers(found: list[WireColumn], count: int) -> dict[int, Words]:
 def _stats(
     buffer: Buffer, piece: bytes, found: list[WireColumn], plane: Plane
 ) -> tuple[dict[str, list[Stat]], frozenset[int], int]:
-    """The stats of all events by name and kind, fields that are not known, and broken stats."""
+    """The stats of all events by name and kind, fields that are unknown, and broken stats."""
     if not found:
         return {}, frozenset(), 0
     starts = np.concatenate([column.places for column in found])

@@ -1,7 +1,7 @@
 """The compiled programs in a dump, for kernels that name only the graph that launched them.
 
 XLA captures stretches of a program as a command buffer (a CUDA or HIP graph), whose name its
-kernels then have for an instruction. What they are of is told by their own name: XLA names a
+kernels then have for an instruction. What they are of is identified by their own name: XLA names a
 kernel after the instruction it compiled, with ``_`` for other letters (``GetSanitizedUniqueName``,
 xla/service/gpu). Equal fusions share the kernel of the first. Field numbers: xla/service/hlo.proto
 (OpenXLA).
@@ -13,24 +13,30 @@ import re
 from dataclasses import dataclass, field
 
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane
-from tracekit.reading.protowire import Decoded, Decoder, message
+from tracekit.reading.protowire import Decoded, Decoder, schema
 from tracekit.reading.xla.graphs import KERNEL_END
 
-_METADATA = message("OpMetadata", "2 op_name text", "3 source_file text", "4 source_line int")
-_INSTRUCTION = message(
-    "HloInstruction",
-    "1 name text",
-    "2 opcode text",
-    "7 metadata OpMetadata",
-    "11 fusion_kind text",
-    "38 called uint*",
-    of=(_METADATA,),
-)
-_COMPUTATION = message(
-    "HloComputation", "2 instructions HloInstruction*", "5 id uint", of=(_INSTRUCTION,)
-)
-_MODULE = message("HloModule", "3 computations HloComputation*", of=(_COMPUTATION,))
-_PROTO = message("HloProto", "1 module HloModule", of=(_MODULE,))
+_PROTO = schema(
+    """
+OpMetadata
+    2 op_name text
+    3 source_file text
+    4 source_line int
+HloInstruction
+    1 name text
+    2 opcode text
+    7 metadata OpMetadata
+    11 fusion_kind text
+    38 called uint*
+HloComputation
+    2 instructions HloInstruction*
+    5 id uint
+HloModule
+    3 computations HloComputation*
+HloProto
+    1 module HloModule
+"""
+)["HloProto"]
 
 _NO_LETTER = re.compile(r"\W", re.ASCII)
 _PROGRAM = re.compile(r".*\((\d{1,20})\)", re.DOTALL)
@@ -70,7 +76,7 @@ class Programs:
     def instruction_of(self, program_id: int | None, kernel_name: str) -> HloInstruction | None:
         """The instruction that a kernel is named after.
 
-        None where the program has none (a kernel of a library) or several of that name.
+        None if the program has none (a kernel of a library) or several of that name.
         """
         if program_id is None:
             return None

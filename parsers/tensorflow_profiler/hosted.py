@@ -67,7 +67,7 @@ class HostedOps:
         )
         self_ps = nesting(starts, durations).self_ps
         kinds, kind_of = distinct(ids)
-        # -1, 0 or 1 of whether it ran eagerly, beside the kind of event
+        # -1, 0 or 1 of whether it ran eagerly, with the kind of event
         codes, places = distinct(kind_of * 3 + eager.clip(-1, 1) + 1)
         sums = sums_by(places, np.ones(len(ids), np.int64), durations, self_ps)
         for code, total in zip(codes.tolist(), sums, strict=True):

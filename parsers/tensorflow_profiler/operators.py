@@ -1,4 +1,4 @@
-"""Operators of an XSpace, added up out of its events, and what is known of each."""
+"""Operators of an XSpace, summed from its events, and what is known about each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROGRAM_ID = re.compile(r".*\((\d{1,20})\)")
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What one run of an instruction costs, by the profiler's cost model; None: not known."""
+    """What one run of an instruction costs, by the profiler's cost model; None: unknown."""
 
     flop: int | None = None
     normalized_flop: int | None = None
@@ -36,7 +36,7 @@ class Costs:
     origin: str | None = None
 
     def of_runs(self, runs: int) -> dict[str, int | str | None]:
-        """Columns of `op_stat` for so many runs."""
+        """Columns of `op_stat` for this many runs."""
         found = {
             "flop_count": self.flop,
             "normalized_flop_count": self.normalized_flop,
@@ -49,7 +49,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What is known of an instruction of a compiled program."""
+    """What is known about an instruction of a compiled program."""
 
     category: str | None = None
     op_name: str | None = None
@@ -155,10 +155,10 @@ def _side(device_id: int | None) -> str:
 
 
 def _runs(kernels: list[tuple[Op, Total]]) -> int:
-    """How often an instruction ran that launched these.
+    """How often the instruction that launched these kernels ran.
 
-    It may launch several in a run, so it ran no more often than the rarest of them. On a host each
-    event is a run.
+    It may launch several per run, so it ran at most as often as the rarest of them. On a host,
+    each event is a run.
     """
     counts: Counter[str | None] = Counter()
     for op, total in kernels:
@@ -167,7 +167,7 @@ def _runs(kernels: list[tuple[Op, Total]]) -> int:
 
 
 def _named_by(kernels: list[tuple[Op, Total]]) -> Instruction:
-    """An instruction as its kernels know it: the framework operator of the longest running."""
+    """An instruction from its kernels: the framework operator of the longest one."""
     named = [(total.dur_ps, op.op_name) for op, total in kernels if op.op_name is not None]
     return Instruction(op_name=max(named)[1] if named else None)
 
@@ -210,7 +210,7 @@ def _dram_bytes(breakdown: Value | None, accessed_bytes: int) -> int | None:
     """The bytes to and from HBM in a MemoryAccessBreakdown (op_metrics.proto).
 
     One without all of the bytes, such as the empty one of copies, says nothing: results that are
-    tuples are left out.
+    tuples are omitted.
     """
     if not isinstance(breakdown, bytes):
         return None

@@ -68,7 +68,7 @@ class Metadata:
 
 @dataclass(slots=True)
 class Plane:
-    """One plane: a device, a host, or what is known of the recording.
+    """One plane: a device, a host, or what is known about the recording.
 
     ``stat_names`` are by id, ``metadata`` by the events' metadata id, ``programs`` (HLO modules) by
     their id.
@@ -101,7 +101,7 @@ class Space:
 
 
 def read_space(content: Any, on_damage: OnDamage) -> Space:
-    """The planes of a dump; what is damaged is told, and what can be read is there."""
+    """The planes of a dump, as far as they can be read; damage is reported."""
     space = Space()
     texts = {
         _XSPACE_ERRORS: space.errors,

@@ -12,10 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
 from tracekit.parsers.tensorflow_profiler.events import PlaneEvents
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
 from tracekit.parsers.tensorflow_profiler.planes import Metadata, Plane
+from tracekit.reading.issues import tell_negative_duration, tell_no_time
+from tracekit.reading.words import words
 from tracekit.reading.xla.details import (
     GRAPH_STATS,
     KERNEL_COLUMNS,
@@ -46,14 +48,7 @@ from tracekit.schema import (
 
 _KERNEL_STATS = frozenset(
     (
-        "kernel_details",
-        "correlation_id",
-        "context_id",
-        "hlo_op",
-        "hlo_module",
-        "program_id",
-        "tf_op",
-        "name",
+        *words("kernel_details correlation_id context_id hlo_op hlo_module program_id tf_op name"),
         *GRAPH_STATS.values(),
     )
 )
@@ -124,34 +119,13 @@ class PlaneRows:
         is_odd = ((after ^ times) & (start ^ times)) < 0
         is_odd |= events.occurrences > 0
         if is_odd.any():
-            self._tell_times(int(is_odd.sum()))
+            tell_no_time(self._report, int(is_odd.sum()))
         return pa.array(times, mask=is_odd)
-
-    def _tell_times(self, count: int) -> None:
-        self._report.issue(
-            Issue(
-                "no_time",
-                "warning",
-                "recording",
-                "events without a readable time",
-                "their start_ns or time_ns is NULL",
-                occurrence_count=count,
-            )
-        )
 
     def _durations(self, events: PlaneEvents) -> pa.Array:
         is_odd = events.dur_ps < 0
         if is_odd.any():
-            self._report.issue(
-                Issue(
-                    "negative_duration",
-                    "warning",
-                    "recording",
-                    "intervals that end before they start",
-                    "their dur_ns is NULL",
-                    occurrence_count=int(is_odd.sum()),
-                )
-            )
+            tell_negative_duration(self._report, int(is_odd.sum()))
         return pa.array(to_ns(events.dur_ps), mask=is_odd)
 
     # -- the device -----------------------------------------------------------------------------
@@ -171,7 +145,7 @@ class PlaneRows:
         yield from self._some(events, rest, self._undescribed)
 
     def _undescribed(self, events: PlaneEvents) -> Batch:
-        """What a stream has without details: no kernel for sure, so no kernel."""
+        """Events of a stream without details: not certainly kernels, so not kernels."""
         cells = self._common(events)
         return self._slice(events, cells, "device", events.line.name)
 
@@ -220,10 +194,9 @@ class PlaneRows:
         return KERNEL.name, batch(KERNEL, cells, len(events))
 
     def _programs(self, events: PlaneEvents) -> pa.Array:
-        plane = events.plane
-        found = (plane.metadata.get(key) for key in events.kinds[0].tolist())
+        program = events.plane.program
         return events.of_kind(
-            [plane.program(m.stats.get("program_id")) if m else None for m in found], TEXT
+            [program(m.stats.get("program_id")) if m else None for m in events.known], TEXT
         )
 
     def _derived(self, events: PlaneEvents) -> Batch:
@@ -244,10 +217,7 @@ class PlaneRows:
     # -- the host -------------------------------------------------------------------------------
 
     def _host(self, events: PlaneEvents) -> Iterator[Batch]:
-        names = [
-            m.name if (m := events.plane.metadata.get(i)) else None
-            for i in events.kinds[0].tolist()
-        ]
+        names = [m.name if m else None for m in events.known]
         is_memory = np.array([name in MEMORY_SIGNS for name in names], bool)[events.kinds[1]]
         yield from self._some(events, is_memory, self._memory)
         yield from self._some(events, ~is_memory, self._host_slice)
@@ -283,7 +253,7 @@ class PlaneRows:
     # -- steps ----------------------------------------------------------------------------------
 
     def _step_numbers(self, events: PlaneEvents) -> list[int | None]:
-        """The number that a step is called by, else that of its group."""
+        """The number in the name of a step, else that of its group."""
         named = events.of_kind([step_number(name) for name in _names(events)], INT).to_pylist()
         groups = events.integers("group_id").to_pylist()
         return [group if name is None else name for name, group in zip(named, groups, strict=True)]
@@ -304,19 +274,17 @@ class PlaneRows:
 
 def _names(events: PlaneEvents) -> list[str | None]:
     """What each kind of event is called."""
-    found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
-    return [(m.name or m.display_name or None) if m else None for m in found]
+    return [(m.name or m.display_name or None) if m else None for m in events.known]
 
 
 def short_name(known: Metadata) -> str | None:
-    """The short name, where there is one: that of an instruction, not its text."""
+    """The short name, if there is one: that of an instruction, not its text."""
     return known.display_name or known.name or None
 
 
 def short_names(events: PlaneEvents) -> list[str | None]:
     """What each kind of event is called, in short."""
-    found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
-    return [short_name(m) if m else None for m in found]
+    return [short_name(m) if m else None for m in events.known]
 
 
 def _track(events: PlaneEvents) -> str:
@@ -431,6 +399,5 @@ def program_names(events: PlaneEvents) -> pa.Array:
 
 def _of_metadata(events: PlaneEvents, name: str) -> pa.Array:
     """A text that all events of a kind share."""
-    found = (events.plane.metadata.get(key) for key in events.kinds[0].tolist())
-    said = [m.stats.get(name) if m else None for m in found]
+    said = [m.stats.get(name) if m else None for m in events.known]
     return events.of_kind([None if v is None else str(v) for v in said], TEXT)

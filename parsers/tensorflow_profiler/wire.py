@@ -7,14 +7,14 @@ what a cut file still holds stays readable. Encoding: protobuf.dev/programming-g
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.reading.protowire import FIXED32, FIXED64, LENGTH, VARINT
 
-#: Zeros that a buffer has behind its content, so that a load of 16 bytes stays inside.
+#: Zeros that a buffer has after its content, so that a load of 16 bytes stays inside.
 PADDING = bytes(16)
 
 Places = NDArray[np.int64]
@@ -29,7 +29,7 @@ _STOPS = _U(0x8080808080808080)
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Bytes with padding behind them, as bytes and as a word from every place on."""
+    """Bytes with padding after them, as bytes and as a word from every place on."""
 
     octets: Bytes
     words: Words
@@ -97,22 +97,16 @@ class WireColumn:
 
     def some(self, rows: NDArray[np.bool_]) -> WireColumn:
         """The column of some of its messages."""
-        return WireColumn(
-            self.number,
-            self.wire_type,
-            self.messages[rows],
-            self.values[rows],
-            self.places[rows],
-            self.order,
-        )
+        messages, values, places = self.messages[rows], self.values[rows], self.places[rows]
+        return replace(self, messages=messages, values=values, places=places)
 
 
 def columns(
     buffer: Buffer, starts: Places, ends: Places
 ) -> tuple[list[WireColumn], NDArray[np.bool_]]:
-    """The fields of many messages, in the order they stand in.
+    """The fields of many messages, in order.
 
-    The second is which messages are no messages: their fields up to the damage are there.
+    The second says which messages are damaged: their fields up to the damage are there.
     """
     found: list[WireColumn] = []
     broken = np.zeros(len(starts), bool)

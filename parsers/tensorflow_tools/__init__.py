@@ -1,8 +1,8 @@
 """Dumps of the tools of TensorFlow's profiler plugin (2019 to 2022, and those saved from xprof).
 
-One file a host and tool, beside what is now the only file, xplane.pb. Messages are those of
+One file a host and tool, next to what is now the only file, xplane.pb. Messages are those of
 github.com/openxla/xprof; docs/formats.md says what becomes of each. None of these files says what
-it is: they are told by their first fields or keys, and by texts and types of fields that fit.
+it is: they are recognized by their first fields or keys, and by texts and types of fields that fit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, Match, Recipe, Report
+from tracekit.parser import Batch, Match, Recipe, Report
 from tracekit.parsers.tensorflow_tools import messages
 from tracekit.parsers.tensorflow_tools.jsontext import document
 from tracekit.parsers.tensorflow_tools.memory import memory_facts, memory_profile
@@ -26,7 +26,9 @@ from tracekit.parsers.tensorflow_tools.steps import (
     pod_facts,
     pod_viewer,
 )
+from tracekit.reading.issues import tell_damaged_stream
 from tracekit.reading.protowire import Decoded, Decoder, WireMessage
+from tracekit.reading.words import words
 from tracekit.schema import TABLES, batch_of_rows
 from tracekit.source import Source
 
@@ -50,7 +52,6 @@ class _ProtoTool:
     message: WireMessage
     fits: Callable[[Decoded], bool]
     rows: Callable[[Decoded, Decoder, Report], Rows]
-    recording_kind: str = "summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,10 @@ class _JsonTool:
 
     name: str
     keys: re.Pattern[bytes]
-    first_keys: frozenset[bytes]
+    first_keys: tuple[str, ...]
     rows: Callable[[dict[str, Any], Report], Rows]
     facts: Callable[[dict[str, Any]], dict[str, Any]]
     recording_kind: str = "summary"
-
-
-def _is_sound(one: Decoded) -> bool:
-    return not one.is_broken and not one.odd_count
 
 
 def _fits_kernels(root: Decoded) -> bool:
@@ -75,7 +72,7 @@ def _fits_kernels(root: Decoded) -> bool:
     sound = [
         one
         for one in reports
-        if _is_sound(one)
+        if not (one.is_broken or one.odd_count)
         and one.get("name")
         and "total_duration_ns" in one.values
         and len(one.get("block_dim", ())) in (0, 3)
@@ -148,32 +145,22 @@ def _pattern(*keys: str) -> re.Pattern[bytes]:
     return re.compile(rb'"(?:' + "|".join(keys).encode() + rb')"\s*:\s*[\[{]')
 
 
-_POD_KEYS = frozenset(
-    (
-        b"hloInfoMap",
-        b"podStatsSequence",
-        b"runEnvironment",
-        b"deviceType",
-        b"summary",
-        b"diagnostics",
-        b"stepBreakdownEvents",
-        b"topology",
-    )
+_POD_KEYS = words(
+    """
+    hloInfoMap podStatsSequence runEnvironment deviceType summary diagnostics stepBreakdownEvents
+    topology
+    """
 )
-_PROFILE_KEYS = frozenset(
-    (
-        b"byCategory",
-        b"byProgram",
-        b"deviceType",
-        b"byCategoryExcludeIdle",
-        b"byProgramExcludeIdle",
-        b"byProvenance",
-        b"byProvenanceExcludeIdle",
-        b"aggDvfsTimeScaleMultiplier",
-    )
+_PROFILE_KEYS = words(
+    """
+    byCategory byProgram deviceType byCategoryExcludeIdle byProgramExcludeIdle byProvenance
+    byProvenanceExcludeIdle aggDvfsTimeScaleMultiplier
+    """
 )
-_MEMORY_KEYS = frozenset(
-    (b"memoryProfilePerAllocator", b"numHosts", b"memoryIds", b"version", b"hloModules")
+_MEMORY_KEYS = words(
+    """
+    memoryProfilePerAllocator numHosts memoryIds version hloModules
+    """
 )
 _JSON_TOOLS = (
     _JsonTool(
@@ -209,7 +196,7 @@ def _json_tool(head: bytes) -> _JsonTool | None:
     first = _FIRST_KEY.match(head)
     if first is None:
         return None
-    fitting = (t for t in _JSON_TOOLS if first[1] in t.first_keys and t.keys.search(head))
+    fitting = (t for t in _JSON_TOOLS if first[1].decode() in t.first_keys and t.keys.search(head))
     return next(fitting, None)
 
 
@@ -291,7 +278,7 @@ class TensorflowToolsParser:
             _tell_damage(name, decoder, report)
             yield from _batches(name, proto.rows(message, decoder, report), report)
             facts = page_facts(message, decoder)
-            kind = proto.recording_kind
+            kind = "summary"
             tool_name = proto.name
         report.facts |= {
             "profiler_name": "TensorFlow profiler",
@@ -312,21 +299,12 @@ def _content(source: Source, report: Report) -> bytes:
             )
         report.read(len(content))
         if stream.damage:
-            report.issue(
-                Issue(
-                    "damaged_stream",
-                    "error",
-                    "recording",
-                    f"the {stream.damage}",
-                    "the part that could be decompressed is kept; get a new copy",
-                    first_offset_bytes=len(content),
-                )
-            )
+            tell_damaged_stream(report, stream.damage, len(content))
     return content
 
 
 def _batches(name: str, rows: Rows, report: Report) -> Iterator[Batch]:
-    """The rows by table; counts the events. FormatError where there is not one row."""
+    """The rows by table; counts the events. FormatError if there is not one row."""
     held: dict[str, list[dict[str, Any]]] = {}
     latest, is_empty = None, True
     for table, row in rows:
@@ -364,28 +342,24 @@ def _tell_damage(name: str, decoder: Decoder, report: Report) -> None:
         code, what = "damaged_content", f"records that are not protobuf ({first})"
         if decoder.is_cut:
             code, what = "cut_content", "the content ends inside a record"
-        report.issue(
-            Issue(
-                code,
-                "error",
-                "recording",
-                what,
-                "the readable part is kept; get a new copy, in binary mode",
-                occurrence_count=len(decoder.errors),
-                first_offset_bytes=first.offset_bytes,
-            )
+        report.tell(
+            code,
+            "error",
+            "recording",
+            what,
+            "the readable part is kept; get a new copy, in binary mode",
+            occurrence_count=len(decoder.errors),
+            first_offset_bytes=first.offset_bytes,
         )
     if decoder.unknown_count:
-        report.issue(
-            Issue(
-                "unknown_field",
-                "info",
-                "import",
-                "unknown fields",
-                "a newer profiler wrote them; they are skipped",
-                occurrence_count=decoder.unknown_count,
-                first_offset_bytes=decoder.first_unknown_bytes,
-            )
+        report.tell(
+            "unknown_field",
+            "info",
+            "import",
+            "unknown fields",
+            "a newer profiler wrote them; they are skipped",
+            occurrence_count=decoder.unknown_count,
+            first_offset_bytes=decoder.first_unknown_bytes,
         )
 
 

@@ -1,4 +1,4 @@
-"""A JSON document read as far as it goes: one that is cut is closed after its last whole part."""
+"""A JSON document read as far as possible: a truncated one is closed after its last whole part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from tracekit.errors import FormatError
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 
 _MARK = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]|"', re.DOTALL)
@@ -20,9 +20,9 @@ _LONGEST_WORD = 6
 
 
 def document(content: bytes, report: Report, name: str) -> dict[str, Any]:
-    """The object that `content` is; raises FormatError where there is none.
+    """The object that `content` is; raises FormatError if there is none.
 
-    What is behind the first error is left out, and told in `report`.
+    What is after the first error is omitted, and reported in `report`.
     """
     size = len(content)
     content = _as_utf8(content.removeprefix(_MARK), report)
@@ -49,15 +49,13 @@ def _as_utf8(content: bytes, report: Report) -> bytes:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        report.issue(
-            Issue(
-                "damaged_text",
-                "warning",
-                "import",
-                "bytes that are not UTF-8",
-                "they are shown as \ufffd; get a new copy",
-                first_offset_bytes=error.start,
-            )
+        report.tell(
+            "damaged_text",
+            "warning",
+            "import",
+            "bytes that are not UTF-8",
+            "they are shown as \ufffd; get a new copy",
+            first_offset_bytes=error.start,
         )
         return content.decode("utf-8", "replace").encode()
     return content
@@ -70,22 +68,20 @@ def _object(root: Any, name: str) -> dict[str, Any]:
 
 
 def _tell(problem: str, place: int, size: int, report: Report) -> None:
-    """Say what is behind the first error: nothing, something else, or what cannot be read."""
+    """Say what is after the first error: nothing, something else, or what cannot be read."""
     code, what = "damaged_content", f"not JSON from there on ({problem})"
     if _TRAILING in problem:
         code, what = "trailing_content", "extra content after the JSON document"
     elif _CUT in problem or size - place < _LONGEST_WORD:  # half a word, a number, an escape
         code, what = "cut_content", "the content ends inside the document"
-    report.issue(
-        Issue(
-            code,
-            "error",
-            "import",
-            what,
-            "the part before is kept; get a new copy",
-            lost_bytes=size - place,
-            first_offset_bytes=place,
-        )
+    report.tell(
+        code,
+        "error",
+        "import",
+        what,
+        "the part before is kept; get a new copy",
+        lost_bytes=size - place,
+        first_offset_bytes=place,
     )
 
 

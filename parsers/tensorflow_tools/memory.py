@@ -1,4 +1,4 @@
-"""memory_profile.json: what a framework's allocators gave out and took back."""
+"""memory_profile.json: allocations and deallocations of a framework's allocators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.tensorflow_tools.rows import (
     Numbers,
     TableRow,
@@ -15,13 +15,14 @@ from tracekit.parsers.tensorflow_tools.rows import (
     device_kind,
     figures,
 )
+from tracekit.reading.text.json_values import object_in
 
 _SNAPSHOTS = ("memoryProfileSnapshots", "sampledTimelineSnapshots")
 _SIGNS = {"ALLOCATION": 1, "DEALLOCATION": -1, 1: 1, 2: -1}
 _NUMBERED = re.compile(r"(?:gpu|tpu)[_:]?(\d{1,4})(?!\d)", re.IGNORECASE)
 _MOST_SPECIAL = 1000
 _FEW_DIGITS = 10
-#: Of more snapshots than these the profiler keeps the largest of each of so many stretches
+#: Of more snapshots than these the profiler keeps the largest of each of this many stretches
 #: (XProf, xplane_to_memory_profile: SampleMemoryProfileTimeline).
 _SAMPLED_COUNT = 1000
 _FEW, _NAME_WIDTH = 4, 40
@@ -29,9 +30,8 @@ _FEW, _NAME_WIDTH = 4, 40
 
 def memory_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
     """A row of `memory_event` for each snapshot, and the peak of each allocator."""
-    allocators = root.get("memoryProfilePerAllocator")
-    walk = _Walk(report)
-    for name, profile in allocators.items() if isinstance(allocators, dict) else ():
+    walk = _Allocators(report)
+    for name, profile in object_in(root, "memoryProfilePerAllocator").items():
         if isinstance(profile, dict):
             yield from walk.allocator(name, profile)
     walk.finish()
@@ -39,17 +39,16 @@ def memory_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
 
 def memory_facts(root: dict[str, Any]) -> dict[str, Any]:
     """What the dump says besides its snapshots."""
-    allocators = root.get("memoryProfilePerAllocator")
     special = {
         name: profile["specialAllocations"][:_MOST_SPECIAL]
-        for name, profile in (allocators.items() if isinstance(allocators, dict) else ())
+        for name, profile in object_in(root, "memoryProfilePerAllocator").items()
         if isinstance(profile, dict) and isinstance(profile.get("specialAllocations"), list)
     }
     facts = {key: value for key, value in root.items() if key != "memoryProfilePerAllocator"}
     return facts | ({"specialAllocations": special} if special else {})
 
 
-class _Walk:
+class _Allocators:
     """Goes through the allocators; places are the numbers of the records."""
 
     def __init__(self, report: Report) -> None:
@@ -64,7 +63,7 @@ class _Walk:
         return place
 
     def allocator(self, name: str, profile: dict[str, Any]) -> Iterator[TableRow]:
-        """The snapshots of one allocator; one that stands in both lists is one event."""
+        """The snapshots of one allocator; one that is in both lists is one event."""
         seen = set()
         for key in _SNAPSHOTS:
             snapshots = profile.get(key)
@@ -91,8 +90,7 @@ class _Walk:
         numbers, kind = self._numbers, activity.get("memoryActivity", 0)
         sign = _SIGNS.get(kind) if isinstance(kind, int | str) else None
         size = numbers.whole(activity.get("allocationBytes", 0))
-        stats = one.get("aggregationStats")
-        stats = stats if isinstance(stats, dict) else {}
+        stats = object_in(one, "aggregationStats")
         others = {
             k: v for k, v in activity.items() if k not in _ACTIVITY_COLUMNS and v not in ("", 0)
         }
@@ -115,9 +113,8 @@ class _Walk:
         """The peaks and the capacity of an allocator: one event."""
         if not isinstance(summary, dict):
             return
-        peak = summary.get("peakStats")
         when = self._numbers.ns(summary.get("peakStatsTimePs"), "ps")
-        at_peak = peak.get("heapAllocatedBytes") if isinstance(peak, dict) else None
+        at_peak = object_in(summary, "peakStats").get("heapAllocatedBytes")
         place = self._place()
         found = False
         for event, value, time in (
@@ -138,26 +135,22 @@ class _Walk:
     def finish(self) -> None:
         """Tell what the dump does not hold."""
         if self._repeated:
-            self._report.issue(
-                Issue(
-                    "repeated_record",
-                    "info",
-                    "recording",
-                    "snapshots of the peak that are also in the timeline",
-                    "nothing is missing: each is counted once",
-                    occurrence_count=self._repeated,
-                )
+            self._report.tell(
+                "repeated_record",
+                "info",
+                "recording",
+                "snapshots of the peak that are also in the timeline",
+                "nothing is missing: each is counted once",
+                occurrence_count=self._repeated,
             )
         if self._sampled:
             names = ", ".join(name[:_NAME_WIDTH] for name in self._sampled[:_FEW])
-            self._report.issue(
-                Issue(
-                    "sampled_events",
-                    "info",
-                    "recording",
-                    f"exactly {_SAMPLED_COUNT:,} snapshots of {names}: the profiler kept samples",
-                    "totals are right, but blocks cannot be derived; xplane.pb has every event",
-                )
+            self._report.tell(
+                "sampled_events",
+                "info",
+                "recording",
+                f"exactly {_SAMPLED_COUNT:,} snapshots of {names}: the profiler kept samples",
+                "totals are right, but blocks cannot be derived; xplane.pb has every event",
             )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.tensorflow_tools.rows import (
     PER_CENT,
     Numbers,
@@ -18,6 +18,8 @@ from tracekit.parsers.tensorflow_tools.rows import (
     idle_time,
 )
 from tracekit.reading.protowire import Decoded
+from tracekit.reading.text.json_values import object_in, objects_in
+from tracekit.reading.words import words
 
 # -- kernel_stats.pb ------------------------------------------------------------------------------
 
@@ -36,7 +38,7 @@ def kernel_stats(root: Decoded, report: Report) -> Iterator[TableRow]:
 
 
 def _extremes(one: Decoded, numbers: Numbers) -> Iterator[TableRow]:
-    """The mean, least and longest duration of a launch, as a counter of the kernel."""
+    """The mean, minimum and maximum duration of a launch, as a counter of the kernel."""
     least, most = one.get("min_duration_ns"), one.get("max_duration_ns")
     count, total = one.get("occurrences", 0), one.get("total_duration_ns", 0)
     if count and (least or most):
@@ -89,18 +91,11 @@ _GIBI = Decimal(1 << 30)
 _MOST_APART = 0.01
 _IDLE = "IDLE"
 _STATS_COLUMNS = frozenset(
-    (
-        "host_or_device",
-        "op_type",
-        "op_name",
-        "occurrences",
-        "total_time_in_us",
-        "total_self_time_in_us",
-        "bound_by",
-        "is_eager",
-        "flops",
-        "flops_v2",
-        "bytes_accessed",
+    words(
+        """
+        host_or_device op_type op_name occurrences total_time_in_us total_self_time_in_us bound_by
+        is_eager flops flops_v2 bytes_accessed
+        """
     )
 )
 
@@ -148,23 +143,21 @@ def _not_repeated(root: Decoded, report: Report) -> Iterator[Decoded]:
         else:
             yield one
     if repeated:
-        report.issue(
-            Issue(
-                "repeated_record",
-                "info",
-                "recording",
-                "the table without idle time repeats the records of the one with it",
-                "nothing is missing: each is counted once",
-                occurrence_count=repeated,
-                first_offset_bytes=root.part("without_idle").offset_bytes,
-            )
+        report.tell(
+            "repeated_record",
+            "info",
+            "recording",
+            "the table without idle time repeats the records of the one with it",
+            "nothing is missing: each is counted once",
+            occurrence_count=repeated,
+            first_offset_bytes=root.part("without_idle").offset_bytes,
         )
 
 
 def _bandwidth_scale(records: Iterable[Decoded]) -> Decimal:
     """Bytes per second in a unit of bandwidth: 10⁹, or 2³⁰ since 2021.
 
-    The intensity in the same record, FLOPs by bytes, tells which; 10⁹ where none has it.
+    The intensity in the same record, FLOPs by bytes, tells which; 10⁹ if none has it.
     """
     for one in records:
         rate, width, intensity = (
@@ -181,7 +174,7 @@ def _op_of_record(one: Decoded, numbers: Numbers, scale: Decimal) -> dict[str, A
     measured = one.get("measured_flop_rate")
     rate = one.get("model_flop_rate", measured)
     width = one.get("measured_memory_bw")
-    has_cost = rate is not None or width is not None  # a zero is left out of the file
+    has_cost = rate is not None or width is not None  # zeros are omitted from the file
     is_counted = any(name in one.values for name in ("flops", "flops_v2", "bytes_accessed"))
     normalized = numbers.whole(one.get("flops_v2", one.get("flops", 0))) if is_counted else None
     accessed = numbers.whole(one.get("bytes_accessed", 0)) if is_counted else None
@@ -225,23 +218,13 @@ def op_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
     if tree is None:
         return
     walk = _OpWalk(report, is_by_program=tree.startswith("byProgram"))
-    for node in _children(root[tree]):
+    for node in objects_in(root[tree], "children"):
         name = node.get("name")
         yield from walk.below(node, name if isinstance(name, str) else None)
 
 
-def _children(node: dict[str, Any]) -> list[dict[str, Any]]:
-    found = node.get("children")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-
-def _dict(node: dict[str, Any], key: str) -> dict[str, Any]:
-    found = node.get(key)
-    return found if isinstance(found, dict) else {}
-
-
 def _has_time(node: dict[str, Any]) -> bool:
-    metrics = _dict(node, "metrics")
+    metrics = object_in(node, "metrics")
     return any(metrics.get(key) not in (None, 0, 0.0, "0") for key in ("rawTime", "time"))
 
 
@@ -259,7 +242,7 @@ class _OpWalk:
         nodes = [top]
         while nodes:
             node = nodes.pop()
-            children = _children(node)
+            children = objects_in(node, "children")
             self._tell_left_out(node, len(children))
             if "xla" not in node or any("xla" in one and _has_time(one) for one in children):
                 nodes.extend(reversed(children))
@@ -269,22 +252,18 @@ class _OpWalk:
     def _tell_left_out(self, node: dict[str, Any], count: int) -> None:
         wanted = node.get("numChildren")
         if isinstance(wanted, int) and wanted > count:
-            self._report.issue(
-                Issue(
-                    "left_out_by_profiler",
-                    "warning",
-                    "recording",
-                    "operators missing from the profiler's dump: it keeps the "
-                    "largest of each "
-                    "group",
-                    "xplane.pb has all of them",
-                    occurrence_count=wanted - count,
-                )
+            self._report.tell(
+                "left_out_by_profiler",
+                "warning",
+                "recording",
+                "operators missing from the profiler's dump: it keeps the largest of each group",
+                "xplane.pb has all of them",
+                occurrence_count=wanted - count,
             )
 
     def _row(self, node: dict[str, Any], program: str | None) -> TableRow:
         place, self._count = self._count, self._count + 1
-        xla, metrics, numbers = _dict(node, "xla"), _dict(node, "metrics"), self._numbers
+        xla, metrics, numbers = object_in(node, "xla"), object_in(node, "metrics"), self._numbers
         category, name = _text(xla.get("category")), _text(node.get("name"))
         dur_ns = numbers.ns(metrics.get("rawTime"), "ps")
         if _IDLE in (category, name):
@@ -310,7 +289,7 @@ class _OpWalk:
             "accessed_bytes": numbers.whole(total),
             "dram_bytes": sizes[0] if sizes else None,
             "work_source_name": None if flops is None and total is None else "dump",
-            "source_text": _source(_dict(xla, "sourceInfo")),
+            "source_text": _source(object_in(xla, "sourceInfo")),
             "hlo_text": _text(xla.get("expression")),
             "args_json": as_json(_others(metrics, xla)),
         }
@@ -333,5 +312,5 @@ def _others(metrics: dict[str, Any], xla: dict[str, Any]) -> dict[str, Any]:
     """What has no column: shares of the peaks, layout, ids."""
     found = {key: metrics[key] for key in _OP_METRICS if key in metrics}
     found |= {key: xla[key] for key in _OP_FACTS if xla.get(key) not in (None, 0, "0")}
-    stack = _text(_dict(xla, "sourceInfo").get("stackFrame"))
+    stack = _text(object_in(xla, "sourceInfo").get("stackFrame"))
     return found | ({"stackFrame": stack} if stack else {})

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.reading import decimals
 
 Row = dict[str, Any]
@@ -40,7 +40,7 @@ _UNITS = {
 
 
 def as_json(value: Any) -> str | None:
-    """`value` as JSON; None where it is empty."""
+    """`value` as JSON; None if it is empty."""
     return msgspec.json.encode(value).decode() if value else None
 
 
@@ -56,7 +56,7 @@ def _number(value: Any) -> Decimal | None:
 
 @dataclass(slots=True)
 class Numbers:
-    """Reads numbers; what cannot be one of its column is NULL and told in `report`."""
+    """Reads numbers; what cannot be one of its column is NULL and reported in `report`."""
 
     report: Report
 
@@ -98,14 +98,12 @@ class Numbers:
 
     def _tell(self, value: Any) -> None:
         if value is not None:
-            self.report.issue(
-                Issue(
-                    "impossible_value",
-                    "warning",
-                    "recording",
-                    "numbers that are negative, too large or missing where that is invalid",
-                    f"they are NULL; the first is {str(value)[:40]!r}",
-                )
+            self.report.tell(
+                "impossible_value",
+                "warning",
+                "recording",
+                "numbers that are negative, too large or missing where that is invalid",
+                f"they are NULL; the first is {str(value)[:40]!r}",
             )
 
 
@@ -133,7 +131,7 @@ def figures(
         )
 
 
-def idle_time(event_id: int, side: str, dur_ns: int | None, **more: Any) -> TableRow:
+def idle_time(event_id: int, side: str, dur_ns: int | None) -> TableRow:
     """The time in which no operator ran: no row of `op_stat`, where it would count as work."""
     return "counter", {
         "event_id": event_id,
@@ -142,23 +140,20 @@ def idle_time(event_id: int, side: str, dur_ns: int | None, **more: Any) -> Tabl
         "scope_name": side,
         "value": dur_ns,
         "unit": "ns",
-        **more,
     }
 
 
 def damaged(report: Report, place: int | None = None) -> None:
     """Count a record that cannot be read."""
     report.event_count += 1
-    report.issue(
-        Issue(
-            "damaged_event",
-            "error",
-            "import",
-            "records that cannot be read to the end",
-            "they are skipped; get a new copy, in binary mode",
-            skipped_event_count=1,
-            first_offset_bytes=place,
-        )
+    report.tell(
+        "damaged_event",
+        "error",
+        "import",
+        "records that cannot be read to the end",
+        "they are skipped; get a new copy, in binary mode",
+        skipped_event_count=1,
+        first_offset_bytes=place,
     )
 
 
@@ -169,7 +164,7 @@ def device_kind(name: str | None) -> str | None:
 
 
 def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRow:
-    """A device; a name that is only its kind (GPU) is none."""
+    """A device; its kind alone (GPU) is not a name."""
     kind = device_kind(name)
     is_name = name and name.upper() not in ("GPU", "TPU", "CPU", "CPU_ONLY")
     return "device", {
@@ -183,16 +178,12 @@ def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRo
 
 
 def diagnostics(report: Report, found: Mapping[str, Any]) -> None:
-    """What the profiler itself complains of."""
-    for text in _texts(found.get("warnings")):
-        report.issue(
-            Issue("profiler_warning", "warning", "recording", f"the profiler says: {text}", _SEE)
-        )
-    for text in _texts(found.get("errors")):
-        report.issue(
-            Issue("profiler_error", "warning", "recording", f"the profiler says: {text}", _SEE)
-        )
+    """Problems that the profiler itself reports."""
+    _tell_all(report, "profiler_warning", found.get("warnings"))
+    _tell_all(report, "profiler_error", found.get("errors"))
 
 
-def _texts(found: Any) -> list[str]:
-    return [str(one)[:400].rstrip(". ") for one in found] if isinstance(found, list) else []
+def _tell_all(report: Report, code: str, texts: Any) -> None:
+    for text in texts if isinstance(texts, list) else ():
+        said = f"the profiler says: {str(text)[:400].rstrip('. ')}"
+        report.tell(code, "warning", "recording", said, _SEE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.parsers.tensorflow_tools.messages import GENERIC_STEP, TPU_STEP, kind_in_any
 from tracekit.parsers.tensorflow_tools.rows import (
     Numbers,
@@ -17,6 +17,7 @@ from tracekit.parsers.tensorflow_tools.rows import (
     figures,
 )
 from tracekit.reading.protowire import Decoded, Decoder
+from tracekit.reading.text.json_values import object_in, objects_in
 
 #: Parts of a step on any hardware, which add up to it. Those that an old version lacks are rows
 #: only where they are there.
@@ -58,7 +59,7 @@ _BULK = frozenset(
 
 
 def input_pipeline(root: Decoded, decoder: Decoder, report: Report) -> Iterator[TableRow]:
-    """Steps with their parts, input operators, and the page's figures; the device it ran on."""
+    """Steps with their parts, input operators, and the page's values; the device it ran on."""
     if name := root.get("hardware_type"):
         yield device_row(name)
     yield from _input_rows(root, decoder, report)
@@ -87,7 +88,7 @@ def _figures_of(found: Decoded, numbers: Numbers, **more: Any) -> Iterator[Table
 
 
 def _summary(found: Decoded, name: str, unit: str, numbers: Numbers) -> Iterator[TableRow]:
-    """Average, standard deviation, least and most of something, as series of one counter."""
+    """Average, standard deviation, minimum and maximum of something, as series of one counter."""
     for series, value in found.values.items():
         more = {"event_name": name, "series_name": series}
         place = found.figures_offset_bytes
@@ -117,16 +118,14 @@ def _step(one: Decoded, decoder: Decoder, numbers: Numbers) -> Iterator[TableRow
         damaged(numbers.report, one.offset_bytes)
     elif kind is not GENERIC_STEP and kind is not TPU_STEP:
         numbers.report.event_count += 1
-        numbers.report.issue(
-            Issue(
-                "unknown_record",
-                "warning",
-                "import",
-                f"steps of an unknown kind: {one.get('type_url', '')[:200]!r}",
-                "a newer profiler wrote them; they are skipped",
-                skipped_event_count=1,
-                first_offset_bytes=one.offset_bytes,
-            )
+        numbers.report.tell(
+            "unknown_record",
+            "warning",
+            "import",
+            f"steps of an unknown kind: {one.get('type_url', '')[:200]!r}",
+            "a newer profiler wrote them; they are skipped",
+            skipped_event_count=1,
+            first_offset_bytes=one.offset_bytes,
         )
     else:
         start, end = one.get("value")
@@ -207,7 +206,7 @@ def _plain_name(name: str) -> str:
 
 
 def overview_page(root: Decoded, decoder: Decoder, report: Report) -> Iterator[TableRow]:
-    """What the page shows: the input analysis with its steps, figures, largest operators."""
+    """What the page shows: the input analysis with its steps, values, largest operators."""
     numbers = Numbers(report)
     environment = root.part("run_environment")
     hosts = [one.get("key") for one in environment.parts("hostnames")]
@@ -231,7 +230,7 @@ def overview_page(root: Decoded, decoder: Decoder, report: Report) -> Iterator[T
 
 
 def _share(one: Decoded, numbers: Numbers) -> dict[str, Any]:
-    """The share that one of the largest operators has of the device's time."""
+    """The share of device time of one of the largest operators."""
     value = one.get("self_time_fraction", 0.0)
     others = {k: v for k, v in one.values.items() if k not in ("name", "self_time_fraction")}
     return {
@@ -332,17 +331,7 @@ def pod_viewer(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
         yield from pod.cores(stats)
         yield from pod.operators(stats)
     yield from pod.devices()
-    diagnostics(report, _dict(root, "diagnostics"))
-
-
-def _dict(node: dict[str, Any], key: str) -> dict[str, Any]:
-    found = node.get(key)
-    return found if isinstance(found, dict) else {}
-
-
-def _dicts(node: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    found = node.get(key)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    diagnostics(report, object_in(root, "diagnostics"))
 
 
 class _Pod:
@@ -354,13 +343,12 @@ class _Pod:
         self._numbers = Numbers(report)
         self._count = 0
         self._cores: dict[int, dict[str, Any]] = {}
-        self._names = {
-            str(one.get("id")): str(one.get("name")) for one in _dicts(root, "stepBreakdownEvents")
-        }
+        parts = objects_in(root, "stepBreakdownEvents")
+        self._names = {str(one.get("id")): str(one.get("name")) for one in parts}
 
     def maps(self) -> list[dict[str, Any]]:
         """The record of each step."""
-        return _dicts(_dict(self._root, "podStatsSequence"), "podStatsMap")
+        return objects_in(object_in(self._root, "podStatsSequence"), "podStatsMap")
 
     def _place(self) -> int:
         place, self._count = self._count, self._count + 1
@@ -368,7 +356,7 @@ class _Pod:
 
     def cores(self, stats: dict[str, Any]) -> Iterator[TableRow]:
         """The step on each core."""
-        for key, record in _dict(stats, "podStatsPerCore").items():
+        for key, record in object_in(stats, "podStatsPerCore").items():
             core = int(key) if key.isdecimal() and len(key) < 10 else None
             parts = list(self._parts(record)) if isinstance(record, dict) else []
             if core is None or not parts:
@@ -392,7 +380,7 @@ class _Pod:
             for name, value in record.items()
             if name.endswith(_US) and name != _TOTAL and not isinstance(value, dict)
         }
-        for number, value in _dict(record, "stepBreakdownUs").items():
+        for number, value in object_in(record, "stepBreakdownUs").items():
             named[self._names.get(number, f"part {number[:20]}")] = value
         for name, value in named.items():
             yield name, _POD_PARTS.get(name, "other"), self._numbers.ns(value, "us")
@@ -400,7 +388,7 @@ class _Pod:
     def operators(self, stats: dict[str, Any]) -> Iterator[TableRow]:
         """Collective operators and channels; a duration is the mean over the occurrences."""
         for key, category in (("allReduceOpDb", "all-reduce"), ("channelDb", "channel")):
-            for record in _dicts(stats, key):
+            for record in objects_in(stats, key):
                 numbers = self._numbers
                 count = numbers.whole(record.get("occurrences"))
                 mean = numbers.real(record.get("durationUs"))
@@ -432,7 +420,7 @@ class _Pod:
 
     def devices(self) -> Iterator[TableRow]:
         """The cores that have steps."""
-        environment = _dict(self._root, "runEnvironment")
+        environment = object_in(self._root, "runEnvironment")
         name = self._root.get("deviceType") or environment.get("tpuType")
         if not self._cores and isinstance(name, str):
             yield device_row(name)

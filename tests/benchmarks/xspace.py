@@ -39,8 +39,9 @@ ASK_SCRIPT = """
 import sys
 from pathlib import Path
 from tracekit.source import Source
-from tracekit.parsers.tensorflow_profiler.xprof.ask import ask
-print(len(ask(Source.at(Path(sys.argv[1]))).op_costs))
+from tracekit.parsers.tensorflow_profiler.xprof.ask import asking
+with asking(Source.at(Path(sys.argv[1]))) as answer:
+    print(len(answer().op_costs))
 """
 
 

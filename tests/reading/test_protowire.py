@@ -16,24 +16,28 @@ from tracekit.reading.protowire import (
     Decoder,
     WireError,
     fields,
-    message,
+    schema,
 )
 
-INNER = message("Inner", "1 id int", "2 label text")
-OUTER = message(
-    "Outer",
-    "1 name text",
-    "2 size uint",
-    "3 share double",
-    "4 inner Inner*",
-    "5 dims uint*",
-    "6 rates double*",
-    "7 is_on bool",
-    "8 part float",
-    "9 raw span",
-    "10 one Inner",
-    of=[INNER],
+MESSAGES = schema(
+    """
+Inner
+    1 id int
+    2 label text
+Outer  # all kinds
+    1 name text
+    2 size uint
+    3 share double
+    4 inner Inner*
+    5 dims uint*
+    6 rates double*
+    7 is_on bool
+    8 part float
+    9 raw span
+    10 one Inner
+"""
 )
+INNER, OUTER = MESSAGES["Inner"], MESSAGES["Outer"]
 
 
 def varint(value: int) -> bytes:

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracekit.parser import Batch, Issue, Report
+from tracekit.parser import Batch, Report
+from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.json_values import as_json, text_of
 from tracekit.schema import CONFIGURATION, CONFIGURATION_VALUE, INT, REAL, TEXT
 
@@ -30,7 +31,7 @@ _MEASURED = re.compile(
     r"j|joules?|%)[)\]]?$"
 )
 _WHOLE = re.compile(r"[-+]?\d+")
-#: What stands where nothing was measured.
+#: Texts in place of a value that was not measured.
 _NO_FIGURES = frozenset(
     ("nan", "inf", "+inf", "-inf", "infinity", "-infinity", "na", "n/a", "null", "none", "-", "?")
 )
@@ -99,7 +100,7 @@ def unit_of(name: str) -> str | None:
 
 
 def numbers_of(texts: pa.Array) -> pa.Array:
-    """The finite number that each text is; NULL where it is none."""
+    """The finite number that each text is; NULL if it is none."""
     is_number = pc.fill_null(pc.match_substring_regex(texts, _NUMBERS), False)
     numbers = pc.if_else(is_number, texts, pa.scalar(None, TEXT)).cast(REAL)
     is_finite = pc.fill_null(pc.is_finite(numbers), False)
@@ -115,21 +116,19 @@ def clean(texts: pa.Array) -> pa.Array:
 def tell_no_number(report: Report, name: str, odd: pa.Array) -> None:
     """A metric's values that are no number: a failure's word, NaN, a list."""
     if len(odd):
-        report.issue(
-            Issue(
-                "no_number",
-                "warning",
-                "recording",
-                f"values of the metric {name!r} that are not numbers, such as "
-                f"{odd[0].as_py()[:_SHOWN]!r}",
-                "they count as missing",
-                occurrence_count=len(odd),
-            )
+        report.tell(
+            "no_number",
+            "warning",
+            "recording",
+            f"values of the metric {name!r} that are not numbers, such as "
+            f"{odd[0].as_py()[:_SHOWN]!r}",
+            "they count as missing",
+            occurrence_count=len(odd),
         )
 
 
 class Measured(NamedTuple):
-    """A metric's value, as it stands in the file, and its unit; None where it says none."""
+    """A metric's value, as it is in the file, and its unit; None if it says none."""
 
     value: Any
     unit: str | None = None
@@ -183,13 +182,12 @@ class ConfigurationRows:
             self._texts.append(text)
             self._units.append(unit)
 
-    def skip(self, issue: Issue) -> None:
-        """What was found where a configuration should be, and gives no row: `issue` says why."""
-        self._report.event_count += 1
-        self._report.issue(issue)
+    def skip_damaged(self, what: str) -> None:
+        """What was found where a configuration should be, and gives no row."""
+        skip_damaged_row(self._report, f"{what}, skipped", "the file is damaged: get a new copy")
 
     def batches(self, *, is_last: bool = False) -> Iterator[Batch]:
-        """The rows so far, where they are many or the last."""
+        """The rows so far, if they are many or the last."""
         if len(self._configurations) < _ROWS_AT_ONCE and not is_last:
             return
         if self._configurations:
@@ -239,8 +237,14 @@ class ConfigurationRows:
         )
 
 
+def tell_single_times(report: Report, of_what: str) -> None:
+    """That times are in the file, statistics of which are metrics."""
+    what = f"times of single {of_what}, skipped"
+    report.tell("single_times", "info", "import", what, "their statistics are kept")
+
+
 def results_facts(report: Report, tool: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file of results says of itself: facts for `report`."""
+    """What a file of results says about itself: facts for `report`."""
     return {
         "profiler_name": tool,
         "recording_kind": "results",

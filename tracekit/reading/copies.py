@@ -31,6 +31,6 @@ def direction(name: str) -> str | None:
 
 
 def between(source: str, target: str) -> str | None:
-    """The direction from a place to another; None where one of them is no such place."""
+    """The direction from a place to another; None if one of them is no such place."""
     ends = [_PLACES.get(place.lower()) for place in (source, target)]
     return f"{ends[0]}_to_{ends[1]}" if all(ends) else None

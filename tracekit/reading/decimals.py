@@ -12,7 +12,7 @@ _MOST_EXPONENT = 400
 
 
 def number(text: str) -> Decimal | None:
-    """The finite number that a text says; None where it says none.
+    """The finite number that a text says; None if it says none.
 
     One whose exponent no float has is 0 or none: its digits could be more than fit into memory.
     """

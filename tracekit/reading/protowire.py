@@ -1,13 +1,13 @@
 """Protobuf without its library: the fields of a message, and small messages by a table of fields.
 
 The encoding is described at protobuf.dev/programming-guides/encoding. A message is read as far
-as it goes: what cannot be read ends that message and no other, and is told as a WireError.
+as it goes: what cannot be read ends that message and no other, and is reported as a WireError.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ _WIRE_TYPES = {
 
 
 class WireField(NamedTuple):
-    """A field as it stands in the bytes: its value is in ``[start, end)``, of a varint in `bits`.
+    """A field as it is in the bytes: its value is in ``[start, end)``, of a varint in `bits`.
 
     `offset_bytes` is where its tag stands.
     """
@@ -63,7 +63,7 @@ class WireError(Exception):
 
 
 def varint(content: bytes, start: int, end: int) -> tuple[int, int]:
-    """The unsigned number at `start` and where it ends; raises WireError where there is none."""
+    """The unsigned number at `start` and where it ends; raises WireError if there is none."""
     value = shift = 0
     for place in range(start, min(end, start + _MOST_VARINT_BYTES)):
         byte = content[place]
@@ -77,7 +77,7 @@ def varint(content: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 def fields(content: bytes, start: int = 0, end: int | None = None) -> Iterator[WireField]:
-    """The fields of ``content[start:end]``; raises WireError where they end too early."""
+    """The fields of ``content[start:end]``; raises WireError if they end too early."""
     stop = len(content) if end is None else end
     place = start
     while place < stop:
@@ -135,18 +135,23 @@ class WireMessage:
     fields: dict[int, FieldType]
 
 
-def message(name: str, *lines: str, of: Sequence[WireMessage] = ()) -> WireMessage:
-    """A message from lines such as ``5 block_dim uint*``: number, name, kind, * for repeated.
+def schema(text: str) -> dict[str, WireMessage]:
+    """Messages by name: a line with its name, then an indented line for each of its fields.
 
-    `of` are the messages that lines name as kinds.
+    ``5 block_dim uint*`` is number, name and kind, * for repeated; a kind is one of `FieldType` or
+    a message further up. Behind a # is a comment.
     """
+    found: dict[str, WireMessage] = {}
     kinds: dict[str, str | WireMessage] = {kind: kind for kind in _WIRE_TYPES}
-    kinds |= {inner.name: inner for inner in of}
-    found = {}
-    for line in lines:
-        number, field_name, kind = line.split()
-        found[int(number)] = FieldType(field_name, kinds[kind.rstrip("*")], kind.endswith("*"))
-    return WireMessage(name, found)
+    for line in text.splitlines():
+        match line.partition("#")[0].split():
+            case [name]:
+                kinds[name] = found[name] = WireMessage(name, {})
+                latest = found[name]
+            case [number, name, kind]:
+                is_repeated = kind.endswith("*")
+                latest.fields[int(number)] = FieldType(name, kinds[kind.rstrip("*")], is_repeated)
+    return found
 
 
 @dataclass(slots=True)
@@ -155,7 +160,7 @@ class Decoded:
 
     `offset_bytes` is its place (of its tag; of the outermost message 0), `figures_offset_bytes`
     that of its first number. It ``is_broken`` where it could not be read to its end; `odd_count`
-    are fields of another wire type than they have to be.
+    are fields of the wrong wire type.
     """
 
     offset_bytes: int
@@ -165,7 +170,7 @@ class Decoded:
     odd_count: int = 0
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value called `name`; proto3 leaves out what is zero, empty or false."""
+        """The value called `name`; proto3 omits what is zero, empty or false."""
         return self.values.get(name, default)
 
     def part(self, name: str) -> Decoded:
@@ -209,7 +214,7 @@ class Decoder:
     def read(
         self, kind: WireMessage, start: int = 0, end: int | None = None, at: int = 0
     ) -> Decoded:
-        """The message in ``content[start:end]`` whose tag is `at`, as far as it goes."""
+        """The message in ``content[start:end]`` whose tag is `at`, as far as possible."""
         found = Decoded(at)
         try:
             for one in fields(self.content, start, end):

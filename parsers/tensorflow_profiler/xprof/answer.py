@@ -12,8 +12,8 @@ class OpCost:
 
     ``flop_count`` are xprof's "model FLOPs", ``normalized_flop_count`` its "normalized" ones;
     ``accessed_bytes`` are those to and from every memory, ``dram_bytes`` those of memory space 1
-    (HBM; None where the dump does not say which memory). All three come from XLA's cost model:
-    None where it has neither operations nor bytes, as for custom calls.
+    (HBM; None if the dump does not say which memory). All three come from XLA's cost model:
+    None if it has neither operations nor bytes, as for custom calls.
 
     Of a TPU they are the sums over the events of the dump. **Of a GPU each kernel counts for a
     whole run of the instruction**: ``occurrence_count`` is kernels, and an instruction that
@@ -24,18 +24,13 @@ class OpCost:
     """
 
     program_id: int
-    program_name: str | None
     name: str
     category_name: str | None
     op_name: str | None
     hlo_text: str | None
     source_text: str | None
     bound_name: str | None
-    is_eager: bool
-    core_count: int
     occurrence_count: int
-    dur_ns: int
-    self_ns: int
     flop_count: int | None
     normalized_flop_count: int | None
     accessed_bytes: int | None
@@ -64,41 +59,31 @@ class Step:
 
     Of a GPU or CPU the parts add up to ``dur_ns``: each moment belongs to the event of the highest
     rank. Of a TPU an instruction across the border of a step counts in full, so that they can be
-    more. Parts without time are left out but for idle time. ``step_index`` counts from 0 in xprof
+    more. Parts without time are omitted but for idle time. ``step_index`` counts from 0 in xprof
     2.24 and is the dump's own number in 2.20. ``device_ordinal`` is the n of /device:TPU:n.
-    ``start_ns`` is on the clock of the dump's lines, but of one with absolute times it is not to
-    be used: xprof's 64 bits of picoseconds last 213 days.
     """
 
     step_index: int
-    name: str | None
     device_ordinal: int | None
     is_sparse_core: bool
-    start_ns: int
     dur_ns: int
     parts: tuple[StepPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Where the program ran. Peaks are of one device, None where xprof does not know it.
+    """Where the program ran.
 
-    ``peak_flop_per_s`` is of the fastest matrix type; ``peak_dram_bytes_per_s`` what the dump says
-    of the device's memory. Both are decimal: 918 TFLOP/s, 1638 GB/s.
+    ``peak_flop_per_s`` is that of one device's fastest matrix type, None if xprof does not know it.
     """
 
-    device_name: str | None
     device_kind: Literal["gpu", "tpu", "cpu"] | None
-    device_count: int
-    host_count: int
-    host_names: tuple[str, ...]
     peak_flop_per_s: float | None
-    peak_dram_bytes_per_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What xprof found amiss with the recording, in its words (without HTML)."""
+    """A problem that xprof found in the recording, in its words (without HTML)."""
 
     severity_kind: Literal["info", "warning", "error"]
     message: str
@@ -117,6 +102,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why there is no answer, in words for whoever ingests the file."""
+    """Why there is no answer, for the user who ingests the file."""
 
     reason: str

@@ -1,9 +1,9 @@
 """Asking xprof about a dump: in its own process, with a time limit, leaving nothing behind.
 
-xprof is a native library that writes files beside the dump, logs to the standard error without
-end, and ends its process where a dump is not as it expects. None of that reaches us or the user's
+xprof is a native library that writes files next to the dump, floods standard error, and aborts
+the process if a dump is not as it expects. None of that reaches us or the user's
 folder: it works on a link to the dump (a copy, where it is compressed) in a folder that is removed
-in every case. It is not imported here.
+always. It is not imported here.
 """
 
 from __future__ import annotations
@@ -37,21 +37,13 @@ _LAST_BYTES = 8192
 _LOGGED = re.compile(r"(?:[-\d]+ [:.\d]+: )?([FEWI])(?:\d{4})? [^]]*\] (.*)")
 
 
-def ask(source: Source, limit_s: int | None = None) -> Answer | Refusal:
-    """What xprof knows of the dump in `source`, or why it does not say.
-
-    Takes as long as xprof takes, at most `limit_s` (a minute, and a second more for each MB).
-    Nothing is written but below the folder for temporary files, nothing is read from the network.
-    """
-    with asking(source, limit_s) as answer:
-        return answer()
-
-
 @contextmanager
 def asking(source: Source, limit_s: int | None = None) -> Iterator[Callable[[], Answer | Refusal]]:
-    """As `ask`, while other work goes on: gives a function that waits for the answer.
+    """Ask what xprof knows about the dump in `source`: gives a function that waits for the answer.
 
-    Whatever ends the block ends xprof, too.
+    Takes at most `limit_s` (by default a minute, and a second more for each MB). Whatever ends the
+    block ends xprof, too. Nothing is written outside the folder for temporary files, nothing is
+    read from the network.
     """
     if find_spec("xprof") is None:
         yield lambda: Refusal("tensorboard-plugin-profile is not installed")
@@ -120,7 +112,7 @@ def _answer(process: subprocess.Popen[bytes], folder: Path, limit_s: int) -> Ans
 
 
 def _refused(reason: str, folder: Path) -> Refusal:
-    """The same words each time, wherever our folder is."""
+    """The same message each time, wherever our folder is."""
     return Refusal(reason.replace(str(folder / _DUMP), "it").replace(str(folder), ""))
 
 
@@ -134,7 +126,7 @@ def _environment() -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process with what it has started; for one that has ended well, nothing."""
+    """Kill the process and its children, unless it has ended successfully."""
     if process.poll() == 0:
         return
     if hasattr(os, "killpg"):

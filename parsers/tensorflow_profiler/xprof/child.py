@@ -1,9 +1,9 @@
 """Asks xprof, in its own process: ``child.py DUMP ANSWER LIMIT_S`` (see ask.py).
 
-On the standard input is, as JSON, where packages are to be looked for.
+Standard input has the search path for packages, as JSON.
 
-xprof converts a dump once into its OpStats, which it keeps beside the dump as a file
-``ALL_HOSTS.op_stats*.pb``; its tools are views of that. So the exact figures are read from the
+xprof converts a dump once into its OpStats, which it keeps next to the dump as a file
+``ALL_HOSTS.op_stats*.pb``; its tools are views of that. So the exact values are read from the
 file, in picoseconds, operations and bytes, and not from the tools' rates, whose units are labeled
 in part wrongly ("GBytes/Sec" are GiB/s) and not the same in every version. Fields:
 plugin/xprof/protobuf/op_stats.proto and what it imports (github.com/openxla/xprof).
@@ -30,7 +30,6 @@ _GRACE_S = 5
 _HBM = 1  # plugin/xprof/protobuf/op_metrics.proto: MEMORY_SPACE_HBM
 _MOST = 2**63 - 1
 _KINDS = {1: "cpu", 2: "gpu", 3: "tpu"}  # hardware_types.proto
-_MEMORY_PEAK = 0  # op_metrics.proto: MEM_BW_TYPE_HBM_RW
 
 #: Parts of a step of a GPU or CPU program: the event types of xprof/utils/event_span.h, by the
 #: names of input_pipeline.pb, which has device_compute in one and leaves some out.
@@ -126,7 +125,7 @@ def _rows(text: bytes | str | None, columns: set[str]) -> list[dict[str, Any]]:
 
 
 def _sorted(rows: Iterator[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
-    """In an order of their own: xprof's is another each time."""
+    """In a stable order: xprof's order differs each time."""
     return sorted(rows, key=lambda row: ([row[n] or "" for n in names], json.dumps(row)))
 
 
@@ -145,23 +144,14 @@ def _text(text: str | None) -> str | None:
 
 
 def _environment(stats: Any) -> dict[str, Any]:
-    run, peaks = stats.run_environment, stats.perf_env
-    memory = list(peaks.peak_bws_giga_bytes_per_second)
-    dram = memory[_MEMORY_PEAK] if memory else peaks.peak_hbm_bw_giga_bytes_per_second
     return {
-        "device_name": _text(run.device_type),
-        "device_kind": _KINDS.get(run.hardware_type),
-        "device_count": run.device_core_count,
-        "host_count": run.host_count,
-        "host_names": sorted(run.hostnames),
-        "peak_flop_per_s": peaks.peak_tera_flops_per_second * 1e12 or None,
-        "peak_dram_bytes_per_s": dram * 1e9 or None,
+        "device_kind": _KINDS.get(stats.run_environment.hardware_type),
+        "peak_flop_per_s": stats.perf_env.peak_tera_flops_per_second * 1e12 or None,
     }
 
 
 def _op_costs(stats: Any, bounds: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     bound_names = {(row["program_id"], row["hlo_op_name"]): row["bound_by"] for row in bounds}
-    programs = dict(stats.program_id_to_name_map)
     for op in stats.device_op_metrics_db.metrics_db:
         if not op.hlo_module_id and not op.long_name:  # TensorFlow's own kernels, and idle time
             continue
@@ -169,18 +159,13 @@ def _op_costs(stats: Any, bounds: list[dict[str, Any]]) -> Iterator[dict[str, An
         source = op.source_info
         yield {
             "program_id": op.hlo_module_id,
-            "program_name": programs.get(op.hlo_module_id),
             "name": op.name,
             "category_name": _text(op.category),
             "op_name": _text(op.provenance.rpartition(":")[0] or op.provenance.strip(":")),
             "hlo_text": _text(op.long_name),
             "source_text": f"{source.file_name}:{source.line_number}" if source.file_name else None,
             "bound_name": None if bound in (None, "", "Unknown") else bound,
-            "is_eager": op.is_eager,
-            "core_count": op.num_cores,
             "occurrence_count": op.occurrences,
-            "dur_ns": _ns(op.time_ps),
-            "self_ns": _ns(op.self_time_ps),
             **_costs(op),
         }
 
@@ -194,7 +179,7 @@ def _costs(op: Any) -> dict[str, int | None]:
     model = op.model_flops or getattr(op, "model_flops_v2", 0) or flop_count
     spaces = op.memory_accessed_breakdown
     dram = sum(one.bytes_accessed for one in spaces if one.memory_space == _HBM)
-    # The breakdown leaves out results that are tuples: what some of them are is not a total.
+    # The breakdown omits results that are tuples: what some of them are is not a total.
     is_whole = sum(one.bytes_accessed for one in spaces) >= op.bytes_accessed
     numbers = (model, flop_count, op.bytes_accessed, dram if spaces and is_whole else None)
     return {k: None if n is None else _count(n) for k, n in zip(names, numbers, strict=True)}
@@ -208,11 +193,9 @@ def _steps(stats: Any) -> Iterator[dict[str, Any]]:
             core = cores.get(core_id)
             yield {
                 "step_index": one.step_num,
-                "name": _text(one.step_name),
                 # Of other hardware there is one entry for all devices.
                 "device_ordinal": core.device_ordinal if is_tpu and core else None,
                 "is_sparse_core": bool(core and core.is_sparse_core),
-                "start_ns": _ns(one.begin_ps),
                 "dur_ns": _ns(one.duration_ps),
                 "parts": [
                     {"part_name": name, "part_kind": kind, "dur_ns": _ns(ps)}
@@ -222,7 +205,7 @@ def _steps(stats: Any) -> Iterator[dict[str, Any]]:
 
 
 def _parts(breakdown: Any) -> Iterator[tuple[str, str, int]]:
-    """Name, kind and picoseconds of the parts of a step, those without any left out."""
+    """Name, kind and picoseconds of the parts of a step, those without any omitted."""
     from xprof.protobuf import steps_db_pb2
 
     generic, sparse = steps_db_pb2.GenericStepBreakdown(), steps_db_pb2.SparseCoreStepBreakdown()

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
 from tracekit.reading.chrome.events import EVENT_KEYS, EventGroup
 from tracekit.schema import INT, REAL, TEXT, Table, batch
 
@@ -31,7 +31,7 @@ class Arg:
     """Which argument fills a column: its name and older spellings, and how to convert a value.
 
     Values in ``none`` are how the profiler says "none": they become NULL. ``convert`` gets a
-    Python value and returns one of the column's type, or None where the value is not plausible;
+    Python value and returns one of the column's type, or None if the value is not plausible;
     the value then stays in ``args_json``. Without ``convert`` the value is taken as it is.
     """
 
@@ -124,6 +124,17 @@ class Cells:
         """A column that is ready."""
         self.columns[column] = values
 
+    def put_values(self, column: str, values: Sequence[Any]) -> None:
+        """A column from Python values of its type."""
+        self.columns[column] = pa.array(values, self.table.schema.field(column).type)
+
+    def put_tracks(self, names: Sequence[str | None]) -> None:
+        """What tracks are called; one without a name keeps what it has."""
+        known = self.columns.get("track_name")
+        said = [None] * len(names) if known is None else known.to_pylist()
+        joined = [name or other for name, other in zip(names, said, strict=True)]
+        self.put_values("track_name", joined)
+
     def put_text(self, column: str, values: Sequence[Any]) -> None:
         """A text column from values that are nearly always text."""
         self.columns[column] = _array(values, TEXT) or pa.array([text(v) for v in values], TEXT)
@@ -164,7 +175,7 @@ class Cells:
                 self._left.setdefault(keys[0], failed)
 
     def _joined(self, values: Sequence[Any], key: str) -> list[Any]:
-        """The values, and where there is none that of an older spelling; no second one is lost."""
+        """The values, and if there is none that of an older spelling; no second one is lost."""
         other = self.group.args[key]
         pairs = list(zip(values, other, strict=True))
         self._left[key] = [b if a is not None and a != b else None for a, b in pairs]
@@ -207,14 +218,12 @@ class Cells:
             value if known is not None and new is None else None
             for value, known, new in zip(values, plain, made, strict=True)
         ]
-        self.report.issue(
-            Issue(
-                "odd_value",
-                "info",
-                "recording",
-                f"values of {key!r} that do not fit their column are only in args_json",
-                occurrence_count=len(failed) - failed.count(None),
-            )
+        self.report.tell(
+            "odd_value",
+            "info",
+            "recording",
+            f"values of {key!r} that do not fit their column are only in args_json",
+            occurrence_count=len(failed) - failed.count(None),
         )
         return pa.array(made, kind), failed
 
@@ -273,7 +282,7 @@ def _text(value: str, size: int) -> pa.Array:
 
 
 def _mapped(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
-    """Every value converted; each different one only once where that pays."""
+    """Every value converted; each different one only once if that pays."""
     if bool not in set(map(type, values)):  # True would pass for 1
         try:
             kinds = set(values)
@@ -304,7 +313,7 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
 
 
 def _json_texts(values: Sequence[Any]) -> pa.Array | None:
-    """JSON text as it stands in the file, if all values are that and none of them a string."""
+    """JSON text as it is in the file, if all values are that and none of them a string."""
     pieces: Sequence[Any] = values
     try:
         body = b"".join(pieces)

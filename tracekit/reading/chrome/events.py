@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, chain
 from operator import itemgetter
@@ -22,7 +22,7 @@ from msgspec.structs import astuple
 
 from tracekit.reading.chrome import times
 
-#: Keys of an event itself; any other is kept as JSON text beside the arguments.
+#: Keys of an event itself; any other is kept as JSON text with the arguments.
 EVENT_KEYS = ("ph", "cat", "name", "pid", "tid", "ts", "dur", "id")
 TIME_KEYS = ("ts", "dur")
 
@@ -76,6 +76,10 @@ class EventGroup:
         """Number of events."""
         return len(self.ids)
 
+    def argument_texts(self, *keys: str) -> list[str | None]:
+        """The argument under the first of `keys` that there is, as text; None if it is not."""
+        return texts(next((self.args[k] for k in keys if k in self.args), (None,) * len(self)))
+
     def take(self, places: Sequence[int]) -> EventGroup:
         """Some rows, without the arguments that none of them has."""
         pick = itemgetter(*places) if len(places) > 1 else lambda column: (column[places[0]],)
@@ -83,16 +87,9 @@ class EventGroup:
         args = {key: pick(column) for key, column in self.args.items()}
         args = {key: column for key, column in args.items() if column.count(None) < len(column)}
         rows = pa.array(places, pa.int64())
-        return EventGroup(
-            self.category,
-            self.phase,
-            self.block_offset,
-            self.ids[places],
-            self.start_ns.take(rows),
-            self.dur_ns.take(rows),
-            fields,
-            args,
-        )
+        start_ns, dur_ns = self.start_ns.take(rows), self.dur_ns.take(rows)
+        ids = self.ids[places]
+        return replace(self, ids=ids, start_ns=start_ns, dur_ns=dur_ns, fields=fields, args=args)
 
 
 @dataclass(slots=True)
@@ -144,7 +141,7 @@ def _struct(
 
 
 @dataclass(slots=True)
-class _Columns:
+class _EventColumns:
     """Events as columns, before they are distinguished by category and phase."""
 
     ids: Ids
@@ -188,7 +185,7 @@ class EventDecoder:
         return self.decode_loosely(msgspec.json.decode(block, type=list[msgspec.Raw]), offset)
 
     def decode_loosely(self, events: Sequence[msgspec.Raw], offset: int) -> list[EventGroup]:
-        """Events one by one, whatever their keys and types.
+        """Events one at a time, whatever their keys and types.
 
         What is not an object counts as an event without keys: category and phase None.
         """
@@ -210,7 +207,7 @@ class EventDecoder:
             key: [self._value(row.get(key), key in self._typed) for row in arguments]
             for key in dict.fromkeys(k for row in arguments for k in row)
         }
-        return self._grouped([_Columns(ids, fields, args)], offset, None)
+        return self._grouped([_EventColumns(ids, fields, args)], offset, None)
 
     @staticmethod
     def _value(raw: msgspec.Raw | None, is_typed: bool) -> Any:
@@ -224,7 +221,7 @@ class EventDecoder:
         return raw if isinstance(value, float) else value
 
     def _strict(self, block: bytes, *, is_tagged: bool) -> list[Any] | None:
-        """The events as structs, learning what is new; None where they have no common layout."""
+        """The events as structs, learning what is new; None if they have no common layout."""
         while True:
             try:
                 events: list[Any] = self._decoder(is_tagged).decode(block)
@@ -263,7 +260,7 @@ class EventDecoder:
         self._decoders.pop(is_tagged, None)
         return True
 
-    def _columns(self, events: list[Any], offset: int) -> list[_Columns]:
+    def _columns(self, events: list[Any], offset: int) -> list[_EventColumns]:
         """The events of each layout as columns."""
         numbers = {s: number for number, s in enumerate(dict.fromkeys(map(type, events)))}
         ids = np.arange(offset, offset + len(events), dtype=np.int64)
@@ -278,7 +275,7 @@ class EventDecoder:
         return found
 
     @staticmethod
-    def _columns_of(layout: _Layout, rows: list[Any], ids: Ids) -> _Columns:
+    def _columns_of(layout: _Layout, rows: list[Any], ids: Ids) -> _EventColumns:
         *columns, arguments = _transposed(rows)
         keys = [k for k in layout.fields if not (k == "cat" and layout.tag is not None)]
         fields: dict[str, Sequence[Any]] = dict(zip(keys, columns, strict=True))
@@ -287,10 +284,10 @@ class EventDecoder:
         args: dict[str, Sequence[Any]] = {}
         if layout.args:
             args = dict(zip(layout.args, _transposed(arguments), strict=True))
-        return _Columns(ids, fields, args)
+        return _EventColumns(ids, fields, args)
 
     def _grouped(
-        self, parts: Sequence[_Columns], offset: int, block: bytes | None
+        self, parts: Sequence[_EventColumns], offset: int, block: bytes | None
     ) -> list[EventGroup]:
         groups: list[EventGroup] = []
         starts, durations = (
@@ -308,7 +305,7 @@ class EventDecoder:
     def _nanoseconds(
         self, columns: Sequence[Sequence[Any]], key: str, block: bytes | None
     ) -> list[pa.Array]:
-        """Time columns in ns; `block` is their text, None where the values are texts already.
+        """Time columns in ns; `block` is their text, None if the values are texts already.
 
         They are converted together: a block has many small ones.
         """
@@ -357,6 +354,11 @@ def _kinds(
         return _kinds(*texts)
     kinds = [(_text_or_none(category), _text_or_none(phase)) for category, phase in numbers]
     return kinds, codes
+
+
+def texts(values: Sequence[Any]) -> list[str | None]:
+    """The values that are text; None for the others."""
+    return [value if isinstance(value, str) else None for value in values]
 
 
 def _text_or_none(value: Any) -> str | None:

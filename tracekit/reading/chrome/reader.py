@@ -4,7 +4,7 @@ The content is cut on a fixed grid: a block ends at the first event boundary at 
 of BLOCK_BYTES, where the next begins. So a part of the file can find its blocks
 alone, and the rows are the same whether one process reads the file or many. A cut that falls
 inside a text or a nested list leaves a block that does not decode; its open end is then read
-together with the next block. Damaged events are mended or left out one by one, with an account.
+together with the next block. Damaged events are repaired or omitted one at a time, with an account.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from tracekit.errors import FormatError
-from tracekit.parser import Issue, PartMismatch, Report
+from tracekit.parser import PartMismatch, Report
 from tracekit.reading.chrome.events import EventDecoder, EventGroup
 from tracekit.reading.chrome.repair import mended
 from tracekit.reading.chrome.salvage import (
@@ -82,7 +82,7 @@ class TraceReader:
     def read_range(self, first: int, last: int | None) -> Iterator[EventGroup]:
         """The events of blocks `first` to `last` (not included; None: to the end).
 
-        Raises PartMismatch where the blocks do not stand on their own.
+        Raises PartMismatch if the blocks do not stand on their own.
         """
         if first == 0:
             self._must_open_array()
@@ -117,7 +117,7 @@ class TraceReader:
     def _must_open_array(self) -> None:
         self._skip_space()
         if not self._open_array(is_first=True) or self._report.issues:
-            raise PartMismatch  # damage in the head is told once, by whoever reads it all
+            raise PartMismatch  # damage in the head is reported once, by whoever reads it all
 
     def _decode_alone(self, block: memoryview, start: int, is_last: bool) -> list[EventGroup]:
         """The events of a block that nobody may carry over into the next."""
@@ -218,7 +218,7 @@ class TraceReader:
     # -- head and tail ------------------------------------------------------------------------
 
     def _open_array(self, *, is_first: bool) -> bool:
-        """Go to the first event; False where there is none to go to."""
+        """Go to the first event; False if there is none to go to."""
         self._is_list = self._rest()[:1] == b"["
         if self._is_list:
             self.is_list_root = self.is_list_root or is_first
@@ -334,7 +334,7 @@ class TraceReader:
             self._put_back(b"".join((block[position:], gap, self._rest())), start + position)
 
     def _end(self, stop: Stop, block: memoryview, position: int, start: int) -> None:
-        """Go on behind the last event of a trace."""
+        """Go on after the last event of a trace."""
         place = start + position
         if stop is Stop.ALL_READ:
             self._tell_cut(place, "the content ends before the list of events closes")
@@ -392,53 +392,45 @@ class TraceReader:
         return self._counted(self._decoder.decode_loosely(raws, start))
 
     def _tell_repaired(self, code: str, offset: int, what: str) -> None:
-        self._report.issue(
-            Issue(
-                code,
-                "warning",
-                "import",
-                f"{what} were repaired (bytes, escapes, quotes, commas)",
-                _STRICT_ADVICE,
-                first_offset_bytes=offset,
-            )
+        self._report.tell(
+            code,
+            "warning",
+            "import",
+            f"{what} were repaired (bytes, escapes, quotes, commas)",
+            _STRICT_ADVICE,
+            first_offset_bytes=offset,
         )
 
     def _tell_lost(self, code: str, offset: int, count: int, what: str) -> None:
-        self._report.issue(
-            Issue(
-                code,
-                "error",
-                "import",
-                f"{what} were skipped",
-                _SALVAGE_ADVICE,
-                lost_bytes=count,
-                first_offset_bytes=offset,
-            )
+        self._report.tell(
+            code,
+            "error",
+            "import",
+            f"{what} were skipped",
+            _SALVAGE_ADVICE,
+            lost_bytes=count,
+            first_offset_bytes=offset,
         )
 
     def _tell_cut(self, offset: int, what: str, lost: int = 0) -> None:
-        self._report.issue(
-            Issue(
-                "cut_content",
-                "error",
-                "recording",
-                what,
-                "the profiler or a file copy stopped early: rows up to there are complete",
-                lost_bytes=lost,
-                first_offset_bytes=offset,
-            )
+        self._report.tell(
+            "cut_content",
+            "error",
+            "recording",
+            what,
+            "the profiler or a file copy stopped early: rows up to there are complete",
+            lost_bytes=lost,
+            first_offset_bytes=offset,
         )
 
     def _tell_concatenated(self, offset: int) -> None:
-        self._report.issue(
-            Issue(
-                "concatenated_traces",
-                "warning",
-                "recording",
-                "the file has several traces one after the other; all were read",
-                "split the file if they are different runs",
-                first_offset_bytes=offset,
-            )
+        self._report.tell(
+            "concatenated_traces",
+            "warning",
+            "recording",
+            "the file has several traces one after the other; all were read",
+            "split the file if they are different runs",
+            first_offset_bytes=offset,
         )
 
 
@@ -469,7 +461,7 @@ def _object_length(text: bytes) -> int | None:
 
 
 def _members(text: bytes) -> dict[str, msgspec.Raw]:
-    """The members of an object up to where it is cut or damaged."""
+    """The members of an object up to where it is truncated or damaged."""
     end = len(text)
     for _ in range(_MOST_MEMBER_ENDS):
         for closing in (b"", b"}"):

@@ -1,6 +1,6 @@
-"""One damaged event, made readable where that needs no guess about its numbers.
+"""One damaged event, made readable if that needs no guess about its numbers.
 
-Mended: invalid UTF-8, raw control characters, lone surrogates, invalid escapes (unescaped Windows
+Repaired: invalid UTF-8, raw control characters, lone surrogates, invalid escapes (unescaped Windows
 paths), unescaped quotes in a text, missing, doubled and trailing commas, NaN and Infinity (which
 JSON does not have; they become null).
 """
@@ -34,7 +34,7 @@ _NOT_A_NUMBER = {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"}
 
 
 def mended(text: bytes) -> bytes | None:
-    """A damaged JSON object made readable; None where that needs a guess.
+    """A damaged JSON object made readable; None if that needs a guess.
 
     A text with quotes in it may seem to end too early, at one that JSON could go on after. What
     follows is not JSON then, and the next such quote is tried.
@@ -60,7 +60,7 @@ def _mended(text: bytes) -> bytes | None:
 
 
 def repaired(event: bytes) -> bytes:
-    """`event` with its texts and commas mended; it may still be no JSON."""
+    """`event` with its texts and commas repaired; it may still be no JSON."""
     try:
         return _written(_tokens(event.decode("utf-8", "backslashreplace")))
     except RecursionError:
@@ -68,7 +68,7 @@ def repaired(event: bytes) -> bytes:
 
 
 class _Token(NamedTuple):
-    """A piece of JSON, mended, and where it began in the damaged text."""
+    """A piece of JSON, repaired, and where it began in the damaged text."""
 
     text: str
     start: int
@@ -89,7 +89,7 @@ def _sound(tokens: list[_Token]) -> tuple[bytes | None, int | None]:
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object of these members; refuses one whose texts and members were mistaken.
 
-    A key that stands twice, or has a quote in it, means that a text was treated as members, or
+    A key that appears twice, or has a quote in it, means that a text was treated as members, or
     members for a text.
     """
     members = dict(pairs)
@@ -99,7 +99,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _texts_before(tokens: list[_Token], place: int) -> list[int]:
-    """Where the last few free texts begin that end before `place` of the mended text."""
+    """Where the last few free texts begin that end before `place` of the repaired text."""
     found, length = [], 0
     whole = _with_commas(tokens)
     for number, token in enumerate(whole):
@@ -118,9 +118,9 @@ def _written(tokens: list[_Token]) -> bytes:
 
 
 def _tokens(text: str, skipped_ends: Mapping[int, int] = MappingProxyType({})) -> list[_Token]:
-    """The tokens of `text`; some texts end only after so many quotes that could be their end.
+    """The tokens of `text`; some texts end only after this many quotes that could be their end.
 
-    Raises RecursionError where it is nested deeper than any decoder goes.
+    Raises RecursionError if it is nested deeper than any decoder goes.
     """
     tokens: list[_Token] = []
     position = nested = 0

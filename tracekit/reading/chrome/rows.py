@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracekit.errors import FormatError
-from tracekit.parser import Batch, Issue, PartMismatch, Report
+from tracekit.parser import Batch, PartMismatch, Report
 from tracekit.reading import decimals
 from tracekit.reading.chrome.columns import Arg, Cells, arg, real, text
 from tracekit.reading.chrome.events import EventGroup
+from tracekit.reading.issues import tell_negative_duration, tell_no_time
 from tracekit.schema import COUNTER, FLOW, INT, SLICE, TRACK_LABEL, Table, batch_of_rows
 from tracekit.source import Source
 
@@ -73,16 +74,7 @@ class EventRows:
         if group.phase not in _TIMED_PHASES:
             return
         if group.start_ns.null_count:
-            self.report.issue(
-                Issue(
-                    "no_time",
-                    "warning",
-                    "recording",
-                    "events without a readable time",
-                    "their start_ns or time_ns is NULL",
-                    occurrence_count=group.start_ns.null_count,
-                )
-            )
+            tell_no_time(self.report, group.start_ns.null_count)
         if group.start_ns.null_count < len(group):
             first = pc.min(group.start_ns).as_py()
             self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
@@ -129,33 +121,19 @@ class EventRows:
 
     def _durations(self, group: EventGroup) -> pa.Array:
         if group.phase == "X" and group.dur_ns.null_count:
-            self.report.issue(
-                Issue(
-                    "no_duration",
-                    "warning",
-                    "recording",
-                    "intervals without a readable duration",
-                    "their dur_ns is NULL",
-                    occurrence_count=group.dur_ns.null_count,
-                )
+            self.report.tell(
+                "no_duration",
+                "warning",
+                "recording",
+                "intervals without a readable duration",
+                "their dur_ns is NULL",
+                occurrence_count=group.dur_ns.null_count,
             )
         if (pc.min(group.dur_ns).as_py() or 0) >= 0:
             return group.dur_ns
         negative = pc.less(group.dur_ns, 0)
-        self._tell_negative(pc.sum(negative).as_py())
+        tell_negative_duration(self.report, pc.sum(negative).as_py())
         return pc.if_else(negative, pa.scalar(None, INT), group.dur_ns)
-
-    def _tell_negative(self, count: int) -> None:
-        self.report.issue(
-            Issue(
-                "negative_duration",
-                "warning",
-                "recording",
-                "intervals that end before they start",
-                "their dur_ns is NULL",
-                occurrence_count=count,
-            )
-        )
 
     def slice(self, group: EventGroup, kind: str) -> Batch:
         """The group as rows of `slice`."""
@@ -199,15 +177,13 @@ class EventRows:
                 self._unmatched_end()
         self.brackets.clear()
         if closed:
-            self.report.issue(
-                Issue(
-                    "begin_and_end",
-                    "info",
-                    "recording",
-                    "begin and end events (phases B, E) were paired into slices",
-                    occurrence_count=len(closed),
-                    skipped_event_count=len(closed),
-                )
+            self.report.tell(
+                "begin_and_end",
+                "info",
+                "recording",
+                "begin and end events (phases B, E) were paired into slices",
+                occurrence_count=len(closed),
+                skipped_event_count=len(closed),
             )
             yield "slice", batch_of_rows(SLICE, closed)
         yield from self._given_up()
@@ -218,41 +194,37 @@ class EventRows:
         """A begun slice with what its end says."""
         if end_ns is not None and row["start_ns"] is not None:
             if end_ns < row["start_ns"]:
-                self._tell_negative(1)
+                tell_negative_duration(self.report, 1)
             else:
                 row["dur_ns"] = end_ns - row["start_ns"]
         row["args_json"] = _merged(row["args_json"], arguments)
         return row
 
     def _unmatched_end(self) -> None:
-        self.report.issue(
-            Issue(
-                "end_without_begin",
-                "warning",
-                "recording",
-                "end events (phase E) without an open begin (phase B) have no row",
-                skipped_event_count=1,
-            )
+        self.report.tell(
+            "end_without_begin",
+            "warning",
+            "recording",
+            "end events (phase E) without an open begin (phase B) have no row",
+            skipped_event_count=1,
         )
 
     def _given_up(self) -> Iterator[Batch]:
-        """The slices of the threads with the most open ones, where they are too many."""
+        """The slices of the threads with the most open ones, if they are too many."""
         count = sum(map(len, self.open_slices.values()))
         if count <= _MOST_OPEN:
             return
         for thread in sorted(self.open_slices, key=lambda thread: -len(self.open_slices[thread])):
             rows = self.open_slices.pop(thread)
             count -= len(rows)
-            self.report.issue(
-                Issue(
-                    "too_many_open",
-                    "warning",
-                    "recording",
-                    f"begin events (phase B) of threads with the most open slices, where more than "
-                    f"{_MOST_OPEN:,} were open at once",
-                    "their dur_ns is NULL, and their end events have no row",
-                    occurrence_count=len(rows),
-                )
+            self.report.tell(
+                "too_many_open",
+                "warning",
+                "recording",
+                f"begin events (phase B) of threads with the most open slices, where more than "
+                f"{_MOST_OPEN:,} were open at once",
+                "their dur_ns is NULL, and their end events have no row",
+                occurrence_count=len(rows),
             )
             yield "slice", batch_of_rows(SLICE, rows)
             if count <= _MOST_OPEN // 2:
@@ -261,15 +233,13 @@ class EventRows:
     def _never_closed(self) -> Iterator[Batch]:
         rows = [row for stack in self.open_slices.values() for row in stack]
         if rows:
-            self.report.issue(
-                Issue(
-                    "begin_without_end",
-                    "warning",
-                    "recording",
-                    "slices that begin (phase B) but never end in the file",
-                    "their dur_ns is NULL",
-                    occurrence_count=len(rows),
-                )
+            self.report.tell(
+                "begin_without_end",
+                "warning",
+                "recording",
+                "slices that begin (phase B) but never end in the file",
+                "their dur_ns is NULL",
+                occurrence_count=len(rows),
             )
             yield "slice", batch_of_rows(SLICE, rows)
 
@@ -290,7 +260,7 @@ class EventRows:
     def _track_labels(self, group: EventGroup) -> Batch:
         cells = Cells(group, TRACK_LABEL, self.report)
         cells.put_text("label_kind", group.fields["name"])
-        cells.put_args({"value": arg("name", "labels", "sort_index", convert=_label)})
+        cells.put_args({"value": arg("name", "labels", "sort_index", convert=raw_text)})
         return "track_label", cells.batch()
 
     def _counters(self, group: EventGroup) -> Iterator[Batch]:
@@ -331,20 +301,14 @@ class EventRows:
             )
         else:
             code, what = "unknown_phase", f"events of phase {group.phase!r}, which no table holds,"
-        self.report.issue(
-            Issue(
-                code,
-                "warning",
-                "import",
-                f"{what} have no row",
-                occurrence_count=len(group),
-                skipped_event_count=len(group),
-            )
+        self.report.tell(
+            code,
+            "warning",
+            "import",
+            f"{what} have no row",
+            occurrence_count=len(group),
+            skipped_event_count=len(group),
         )
-
-
-def _label(value: Any) -> str | None:
-    return raw_text(value)
 
 
 def _is_null(value: Any) -> bool:
@@ -359,7 +323,7 @@ def raw_text(value: Any) -> str | None:
 
 
 def _merged(begun: str | None, ended: str | None) -> str | None:
-    """The arguments of a begin and its end; where they differ, those of the end as ``end.KEY``."""
+    """The arguments of a begin and its end; if they differ, those of the end as ``end.KEY``."""
     if begun is None or ended is None:
         return begun or ended
     both, later = (msgspec.json.decode(t, type=dict[str, msgspec.Raw]) for t in (begun, ended))
@@ -367,6 +331,15 @@ def _merged(begun: str | None, ended: str | None) -> str | None:
         is_other = key in both and bytes(both[key]) != bytes(value)
         both[f"end.{key}" if is_other else key] = value
     return msgspec.json.encode(both).decode()
+
+
+def parted(
+    group: EventGroup, kinds: Sequence[str]
+) -> Iterator[tuple[str, EventGroup, Sequence[int]]]:
+    """The rows of each kind, and their places in the group."""
+    for kind in dict.fromkeys(kinds):
+        places = [i for i, one in enumerate(kinds) if one == kind]
+        yield kind, group if len(places) == len(group) else group.take(places), places
 
 
 def split(group: EventGroup, marks: Sequence[bool]) -> Iterator[tuple[bool, EventGroup]]:
@@ -380,7 +353,7 @@ def split(group: EventGroup, marks: Sequence[bool]) -> Iterator[tuple[bool, Even
 
 
 def refuse_nothing(source: Source, top_level: Mapping[str, bytes], report: Report) -> None:
-    """Raise FormatError where no event of the trace gave a row and nothing else is known of it."""
+    """Raise FormatError if no event of the trace gave a row and nothing else is known about it."""
     if report.event_count == report.skipped_event_count and not top_level:
         found = "; ".join(issue.message for issue in report.issues.values())
         raise FormatError(
@@ -390,7 +363,7 @@ def refuse_nothing(source: Source, top_level: Mapping[str, bytes], report: Repor
 
 
 def is_sound(report: Report) -> bool:
-    """Whether nothing of the trace was lost or mended."""
+    """Whether the trace is whole: nothing was lost or repaired."""
     return report.is_whole("repaired_event")
 
 
@@ -413,7 +386,7 @@ def _finite(number: str) -> float | None:
 
 
 def metadata_json(top_level: Mapping[str, bytes]) -> str | None:
-    """What the trace says beside its events, as `source_file.metadata_json`."""
+    """What the trace says besides its events, as `source_file.metadata_json`."""
     if not top_level:
         return None
     return msgspec.json.encode(

@@ -1,7 +1,7 @@
 """What can be read of a stretch of damaged trace events, and what is lost.
 
 The text of a list of events is gone through object by object. What decodes is an event; what does
-not is mended where that needs no guess, or left out up to the next place where an event begins.
+not is repaired if that needs no guess, or omitted up to the next place where an event begins.
 Such a place is safe to find: the quotes of ``{"ph":`` cannot stand inside a sound text unescaped.
 """
 
@@ -67,8 +67,8 @@ def salvage(text: bytes, *, is_list_root: bool, is_last: bool, may_stay_open: bo
     """
     head = another_head(text)
     if head is None:
-        return _Walk(text, is_list_root, is_last, may_stay_open).walked()
-    found = _Walk(text[:head], is_list_root, is_last=True, may_stay_open=False).walked()
+        return _SalvageWalk(text, is_list_root, is_last, may_stay_open).walked()
+    found = _SalvageWalk(text[:head], is_list_root, is_last=True, may_stay_open=False).walked()
     if found.stop is Stop.OPEN:
         found.lost.append((found.position, head - found.position))
     if found.stop is not Stop.CLOSED:
@@ -98,7 +98,7 @@ def closes_events(
 
 
 def _has_event(text: bytes, position: int) -> bool:
-    """Whether an event of this trace begins behind `position`."""
+    """Whether an event of this trace begins after `position`."""
     another = EVENTS_KEY.search(text, position)
     starts = _EVENT_START.finditer(text, position, another.start() if another else len(text))
     return any(_is_event_at(text, start.start()) for start in starts)
@@ -110,7 +110,7 @@ def is_object(text: bytes) -> bool:
 
 
 def _extent(text: bytes, position: int) -> tuple[int | None, bool, bool]:
-    """How far the value at `position` reaches.
+    """The extent of the value at `position`.
 
     Returns its end, or None if it is damaged; whether it is an object; and, if it is damaged,
     whether `text` may just end too early.
@@ -165,8 +165,8 @@ def another_head(text: bytes) -> int | None:
     return key.start()
 
 
-class _Walk:
-    """One way through the text."""
+class _SalvageWalk:
+    """One pass through the text."""
 
     def __init__(self, text: bytes, is_list_root: bool, is_last: bool, may_stay_open: bool) -> None:
         self._text = text
@@ -195,7 +195,7 @@ class _Walk:
         return found
 
     def _after_separator(self, place: int, *, is_first: bool) -> int:
-        """The place behind white space and commas; more or less than one comma is mended."""
+        """The place after white space and commas; more or less than one comma is repaired."""
         match = _SEPARATOR.match(self._text, place)
         end = match.end() if match else place
         commas = self._text.count(b",", place, end)
@@ -205,7 +205,7 @@ class _Walk:
         return end
 
     def _object(self, place: int) -> int | None:
-        """Read the object at `place`; returns where to go on, None where it stays open."""
+        """Read the object at `place`; returns where to go on, None if it stays open."""
         bound = self._bound(place)
         piece = self._text[place:bound].rstrip(b" \r\n\t,")
         if is_object(piece):
@@ -226,7 +226,7 @@ class _Walk:
             self._found.mended.append(place)
             return end
         if self._may_stay_open and self._next_event(place) is None:
-            return None  # it may end, and be mended, with what follows
+            return None  # it may end, and be repaired, with what follows
         return self._lose(place)
 
     def _no_object(self, place: int) -> int:
@@ -247,7 +247,7 @@ class _Walk:
         return place + len(piece)
 
     def _closing(self, place: int) -> int:
-        """Where the list of events closes behind damage that no event follows."""
+        """Where the list of events closes after damage that no event follows."""
         for match in re.finditer(rb"\]", self._text[place:]):
             at = place + match.start()
             if self._closes(at, is_likely=False):
@@ -266,7 +266,7 @@ class _Walk:
     # -- where events begin -------------------------------------------------------------------
 
     def _bound(self, place: int) -> int:
-        """The next place behind `place` that looks like the start of an event."""
+        """The next place after `place` that looks like the start of an event."""
         number = bisect_right(self._starts, place)
         return self._starts[number] if number < len(self._starts) else len(self._text)
 
@@ -274,7 +274,7 @@ class _Walk:
         yield from self._starts[bisect_right(self._starts, place) :]
 
     def _next_event(self, place: int) -> int | None:
-        """The next place where an event that can be read begins."""
+        """The next place where a readable event begins."""
         for start in self._starts_after(place):
             if _is_event_at(self._text, start) or self._is_open_at(start) or self._mended(start):
                 return start

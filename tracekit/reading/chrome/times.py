@@ -22,6 +22,8 @@ from tracekit.reading.decimals import whole
 FLOAT_LIMIT_US = float(2**43)
 # Below 2^42 us a float64 that equals some k/1000 can only come from a text that rounds to k ns.
 _PROOF_LIMIT_US = float(2**42)
+#: Time stamps from here on (1973 in Unix time) cannot be relative to the start of a trace.
+ABSOLUTE_FROM_NS = 10**17
 _INT64_MAX = 2**63 - 1
 _NS_PER_US = 1000
 _POWERS = 10 ** np.arange(19, dtype=np.int64)
@@ -40,7 +42,7 @@ class TextNeeded(Exception):  # noqa: N818 - a signal: decode the block again, w
 def to_ns(values: Sequence[Any]) -> pa.Array:
     """int64 nanoseconds of microseconds given as numbers, strings, JSON text or None.
 
-    Raises TextNeeded where floats are too coarse to tell. What is not a number becomes NULL.
+    Raises TextNeeded if floats are too coarse to tell. What is not a number becomes NULL.
     """
     kinds = set(map(type, values))
     if kinds <= {type(None)}:
@@ -67,7 +69,7 @@ def _from_json(values: Sequence[msgspec.Raw]) -> pa.Array:
 
 
 def _from_plain_decimals(text: bytes, count: int) -> pa.Array | None:
-    """From JSON numbers with commas between them; None where they are not plain decimals.
+    """From JSON numbers with commas between them; None if they are not plain decimals.
 
     Plain is: digits with a point and a sign at most, up to 15 before the point and 18 in all.
     """
@@ -96,7 +98,7 @@ def _from_plain_decimals(text: bytes, count: int) -> pa.Array | None:
 
 
 def _decimals(points: Integers, starts: Integers, ends: Integers) -> Integers | None:
-    """How many digits follow the point of each number, -1 without one; None where one has two."""
+    """How many digits follow the point of each number, -1 without one; None if one has two."""
     if len(points) == len(ends) and (points >= starts).all() and (points < ends).all():
         return ends - points - 1
     owners = np.searchsorted(ends, points)

@@ -1,6 +1,6 @@
 """What a Chrome trace calls its processes and threads.
 
-Names stand in events of their own (phase M), anywhere in the file, so they are read before rows
+Names are in their own events (phase M), anywhere in the file, so they are read before rows
 are made of the others.
 """
 
@@ -54,7 +54,7 @@ def _hashable(value: Any) -> Hashable:
 
 
 def first_look(source: Source, typed: Collection[str]) -> Iterator[EventGroup]:
-    """The events of a trace for those who only look: what is wrong with them is told later.
+    """The events of a trace for those who only look: what is wrong with them is reported later.
 
     `typed` are the argument names to hand out as Python values.
     """

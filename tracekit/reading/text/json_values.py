@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ _DECODER = json.JSONDecoder(parse_float=Number, parse_int=Number, parse_constant
 
 
 def value_of(text: str) -> Any:
-    """The value that `text` is, its numbers as Number; raises ValueError where it is none."""
+    """The value that `text` is, its numbers as Number; raises ValueError if it is none."""
     value, end = _decoded(text, len(text) - len(text.lstrip(" \t\r\n")))
     if text[end:].strip(" \t\r\n"):
         raise ValueError("extra content after the value")
@@ -108,7 +108,7 @@ class JsonText:
         return is_there
 
     def value(self) -> Any:
-        """The next value; raises ValueError where there is none."""
+        """The next value; raises ValueError if there is none."""
         self.symbol()
         while True:
             try:
@@ -121,7 +121,7 @@ class JsonText:
                     raise
 
     def name(self) -> str:
-        """The next name of an object and its colon; raises ValueError where there is none."""
+        """The next name of an object and its colon; raises ValueError if there is none."""
         name = self.value() if self.symbol() == '"' else None
         if name is None or not self.skip(":"):
             raise ValueError("no name of a member")
@@ -169,10 +169,22 @@ def cut_content(what: str) -> Issue:
     )
 
 
+def object_in(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object that a member is; empty if it is none."""
+    found = value.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def objects_in(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The objects in the list that a member is; none where it is not a list."""
+    found = value.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
 def members(
     source: Source, report: Report, list_name: str, others: dict[str, Any]
 ) -> Iterator[Any]:
-    """The members of one list of the object that `source` is, one by one.
+    """The members of one list of the object that `source` is, one at a time.
 
     The object's other members go to `others`. Damage is an issue; what is before it is given.
     """
@@ -192,14 +204,12 @@ def members(
         report.issue(cut_content(f"the JSON document cannot be read to the end ({error})"))
         return
     if text.symbol():
-        report.issue(
-            Issue(
-                "trailing_content",
-                "error",
-                "import",
-                "extra content after the JSON document",
-                "the part before is kept; put each document in its own file",
-            )
+        report.tell(
+            "trailing_content",
+            "error",
+            "import",
+            "extra content after the JSON document",
+            "the part before is kept; put each document in its own file",
         )
 
 
@@ -219,7 +229,7 @@ class Head:
 
     @classmethod
     def of(cls, head: bytes) -> Head | None:
-        """The start of an object; None where `head` is none."""
+        """The start of an object; None if `head` is none."""
         text = as_utf8(head).decode("utf-8", "replace")
         found = _FIRST_KEY.match(text)
         return cls(found[1], text) if found else None

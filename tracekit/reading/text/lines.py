@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tracekit.parser import Issue, Report
+from tracekit.parser import Report
+from tracekit.reading.issues import tell_damaged_stream
 from tracekit.source import ContentStream, Source
 
 BLOCK_BYTES = 1 << 20
@@ -24,7 +25,7 @@ class TextBlock:
 
     Places count in the decompressed content; in that of a UTF-16 file written as UTF-8, which
     `tell_places` mends in issues. A block that ``is_open`` is one line, the last of the file,
-    which has no line feed: it may be cut.
+    which has no line feed: it may be truncated.
     """
 
     offset_bytes: int
@@ -62,7 +63,7 @@ def mark_bytes(head: bytes) -> int:
 
 
 def as_utf8(head: bytes) -> bytes:
-    """The start of a file as UTF-8 without a mark; what is cut off at its end is dropped."""
+    """The start of a file as UTF-8 without a mark; a partial character at its end is dropped."""
     encoding = encoding_of(head)
     text = head[mark_bytes(head) :]
     if encoding == "utf-8":
@@ -73,10 +74,10 @@ def as_utf8(head: bytes) -> bytes:
 def blocks(
     source: Source, report: Report, start: int = 0, end: int | None = None
 ) -> Iterator[TextBlock]:
-    """The lines that begin in ``[start, end)``; `start` has to be the start of a line.
+    """The lines that begin in ``[start, end)``; `start` must be the start of a line.
 
     Bytes read are counted in `report`. A damaged stream ends where its damage begins, and a line
-    too long for memory is left out; both are issues.
+    too long for memory is omitted; both are issues.
     """
     with source.open() as stream:
         if start:
@@ -96,16 +97,7 @@ def blocks(
         if (last := cutter.finish()) and (end is None or last.offset_bytes < end):
             yield last
         if stream.damage:
-            report.issue(
-                Issue(
-                    "damaged_stream",
-                    "error",
-                    "recording",
-                    f"the {stream.damage}",
-                    "the part that could be decompressed is kept; get a new copy",
-                    first_offset_bytes=cutter.place,
-                )
-            )
+            tell_damaged_stream(report, stream.damage, cutter.place)
 
 
 def without_escapes(text: str) -> str:
@@ -117,7 +109,7 @@ def lines(source: Source, report: Report) -> Iterator[TextLine]:
     """The lines of a file as text; a carriage return ends one too, as of a progress bar.
 
     Bytes that are no text are written as escapes. Places are those in the file, of UTF-16 too; but
-    behind a line that `blocks` left out of it, they are those of a shorter file.
+    after a line that `blocks` omitted from it, they are those of a shorter file.
     """
     is_utf_8 = encoding_of(source.head()) == "utf-8"
     place = 0 if is_utf_8 else mark_bytes(source.head())
@@ -177,7 +169,7 @@ def _utf16_bytes(text: bytes) -> int:
 
 @dataclass(slots=True)
 class _Cutter:
-    """Cuts pieces into whole lines; `place` is where the line at hand begins."""
+    """Cuts pieces into whole lines; `place` is where the current line begins."""
 
     report: Report
     place: int
@@ -213,17 +205,15 @@ class _Cutter:
 
     def _tell_long_line(self) -> None:
         self.report.event_count += 1
-        self.report.issue(
-            Issue(
-                "long_line",
-                "error",
-                "import",
-                f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was skipped",
-                "the tool does not write such lines, or the line feeds were lost",
-                skipped_event_count=1,
-                lost_bytes=self._lost,
-                first_offset_bytes=self.place,
-            )
+        self.report.tell(
+            "long_line",
+            "error",
+            "import",
+            f"a line is longer than {_MOST_LINE_BYTES >> 20} MiB and was skipped",
+            "the tool does not write such lines, or the line feeds were lost",
+            skipped_event_count=1,
+            lost_bytes=self._lost,
+            first_offset_bytes=self.place,
         )
         self.place, self._lost = self.place + self._lost, 0
 

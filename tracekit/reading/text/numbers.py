@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -60,7 +62,7 @@ class Evidence:
     def look_at(self, cells: pa.Array, is_whole: pa.Array) -> None:
         """Count the cells that can be read in one way only.
 
-        `is_whole` says of which cells it is known that they count something: ``1.234`` bytes are
+        `is_whole` says about which cells it is known that they count something: ``1.234`` bytes are
         1,234 bytes.
         """
         self.point += _count(pc.match_substring_regex(cells, _ONLY_POINT))
@@ -75,13 +77,13 @@ class Evidence:
 
     @property
     def is_plain(self) -> bool:
-        """Whether so many cells can be read in one way only that no others need be looked at."""
+        """Whether enough cells are unambiguous that no others need be looked at."""
         most, least = max(self.point, self.comma), min(self.point, self.comma)
         return most >= _ENOUGH_CELLS and least <= _MOST_DISSENT * most
 
     @property
     def notation(self) -> Notation | None:
-        """The notation of most decisive cells; None where it matters and they do not tell."""
+        """The notation of most decisive cells; None if it matters and they do not tell."""
         if self.point != self.comma:
             return "point" if self.point > self.comma else "comma"
         return None if self.point or self.example is not None else "point"
@@ -99,7 +101,7 @@ def _count(mask: pa.Array) -> int:
 
 
 def values_of(cells: pa.Array, notation: Notation, powers: pa.Array | None = None) -> pa.Array:
-    """The numbers in `cells` as float64; NULL where a cell is none in this notation.
+    """The numbers in `cells` as float64; NULL if a cell is none in this notation.
 
     `powers` are of ten, for each cell: the value is that of the decimal text times 10**power,
     rounded once.
@@ -129,7 +131,7 @@ def _any_number(cells: pa.Array, notation: Notation) -> pa.Array:
 
 
 def _shifted(cells: pa.Array, notation: Notation, powers: pa.Array) -> pa.Array:
-    """Numbers times powers of ten, by their text: an exponent is put behind it."""
+    """Numbers times powers of ten, by their text: an exponent is put after it."""
     plain = _plain(_numbers(cells, notation), notation)
     has_own = pc.match_substring(plain, "e", ignore_case=True)
     shift = pc.binary_join_element_wise("e", pc.cast(powers, pa.string()), "")
@@ -149,6 +151,16 @@ def _plain(numbers: pa.Array, notation: Notation) -> pa.Array:
     if notation == "comma":
         plain = pc.replace_substring(plain, ",", ".")
     return pc.replace_substring_regex(plain, r"^\+|\.$", "")
+
+
+def as_floats(values: pa.Array) -> npt.NDArray[np.float64]:
+    """The values of a column; NaN for NULL."""
+    return np.array(values.to_numpy(zero_copy_only=False), np.float64)
+
+
+def finite(values: npt.NDArray[np.float64]) -> pa.Array:
+    """A column of values; NULL for those that are not finite."""
+    return pa.array(values, pa.float64(), mask=~np.isfinite(values))
 
 
 def whole(cell: str, notation: Notation, power: int = 0) -> int | None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tracekit.reading.words import words
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A base unit (None where there is none); one of the given unit is 10**`power` of it."""
+    """A base unit (None if there is none); one of the given unit is 10**`power` of it."""
 
     base: str | None
     power: int = 0
@@ -21,20 +23,14 @@ class Unit:
 _PREFIXES = {"": 0, "k": 3, "m": 6, "g": 9, "t": 12, "p": 15}
 #: Powers of ten of a second.
 _TIMES = {
-    "nsecond": -9,
-    "ns": -9,
-    "nsec": -9,
-    "usecond": -6,
-    "us": -6,
-    "usec": -6,
-    "\u00b5s": -6,
-    "\u03bcs": -6,
-    "msecond": -3,
-    "ms": -3,
-    "msec": -3,
-    "second": 0,
-    "s": 0,
-    "sec": 0,
+    name: power
+    for power, names in (
+        (-9, "nsecond nsec ns"),
+        (-6, "usecond usec us \u00b5s \u03bcs"),
+        (-3, "msecond msec ms"),
+        (0, "second sec s"),
+    )
+    for name in words(names)
 }
 _SCALED = ("byte", "hz", "inst", "sector", "cycle", "warp", "thread", "block", "op", "flop")
 

@@ -18,7 +18,7 @@ _MOST_PERCENT = 100
 
 _ALLOCATOR = re.compile(r"(?i)gpu_(\d{1,9})_bfc")
 _STEP_NUMBER = re.compile(r"\d{1,18}")
-#: What stands in the place of an operator where XLA knows none.
+#: What is in the place of an operator where XLA knows none.
 NO_OP = "XlaModule:"
 #: Events of allocators, and the sign of what they say.
 MEMORY_SIGNS = {"MemoryAllocation": 1, "MemoryDeallocation": -1}
@@ -75,7 +75,7 @@ def _whole(text: str | None) -> int | None:
 
 
 def annotated(text: str) -> str | None:
-    """The innermost operator of ``a:A#shape=(…)#::b:B#…#``; None where it names no type."""
+    """The innermost operator of ``a:A#shape=(…)#::b:B#…#``; None if it names no type."""
     named = [part.split("#")[0] for part in text.split("::")]
     return next((name for name in reversed(named) if ":" in name), None)
 

@@ -11,7 +11,7 @@ import re
 #: ROCm: a kernel's descriptor.
 KERNEL_END = ".kd"
 _COMMAND_BUFFER = re.compile(r"command_buffer(?:[._]\d+)*")
-# A kernel that XLA compiled, where no program says what instructions there are.
+# A kernel that XLA compiled, if no program says what instructions there are.
 _COMPILED = re.compile(r"(?:\w+_)?fusion(?:_\w+)?|wrapped_\w+", re.ASCII)
 
 

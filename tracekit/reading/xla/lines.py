@@ -18,7 +18,7 @@ class Role(Enum):
     TPU_OPS = "tpu_ops"  #: instructions of a program as a TPU core ran them, nested
     MODULES = "modules"  #: whole programs, over the instructions
     STEPS = "steps"  #: training steps as the device saw them
-    DERIVED = "derived"  #: the same time once more: framework operators, scopes, source, async
+    DERIVED = "derived"  #: the same time again: framework operators, scopes, source, async
     COUNTERS = "counters"  #: values, not intervals
     HOST = "host"  #: a thread of the host
     PYTHON = "python"  #: Python frames only
@@ -63,7 +63,7 @@ def role(plane_name: str, line_name: str) -> Role:
     """What the events of the line `line_name` of the plane `plane_name` are.
 
     "XLA Ops" is the work itself on a TPU and a repetition of the streams on a GPU. What a sparse
-    core does runs beside the main core of its TPU, so it is OTHER: its time adds to none.
+    core does runs alongside the main core of its TPU, so it is OTHER: its time adds to none.
     """
     device = device_of(plane_name)
     if device is None:

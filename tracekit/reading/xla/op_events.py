@@ -19,10 +19,10 @@ _MOST_NS = 45 * 10**14
 
 @dataclass(slots=True)
 class OpEvents:
-    """Events as columns; None where an event is of no operator, or lacks a number.
+    """Events as columns; None if an event is of no operator, or lacks a number.
 
     ``start_ps`` and ``dur_ps`` are of the device's own clock. The columns that may be empty are so
-    where no event has the number.
+    if no event has the number.
     """
 
     ops: Sequence[Op | None]
@@ -52,13 +52,13 @@ _NONE = np.iinfo(np.int64).min
 
 @dataclass(slots=True)
 class LinesOfOps:
-    """Collects events of operators as they come and adds them up at the end, line by line."""
+    """Collects events of operators as they come and sums them at the end, line by line."""
 
     _codes: dict[Op, int] = field(default_factory=dict)
     _lines: dict[Hashable, list[Integers]] = field(default_factory=dict)
 
     def add(self, lines: Sequence[Hashable], events: OpEvents) -> None:
-        """Take events, each of its line; times that are unknown or absurd are left out."""
+        """Take events, each of its line; times that are unknown or absurd are omitted."""
         rows: dict[Hashable, list[int]] = {}
         codes: dict[Hashable, list[int]] = {}
         for i, (line, op) in enumerate(zip(lines, events.ops, strict=True)):
@@ -81,7 +81,7 @@ class LinesOfOps:
 
 
 def _add_line(columns: Integers, ops: Sequence[Op], operators: Operators) -> None:
-    """Add up the events of one line; an amount that one event does not say is not known of all."""
+    """Add up the events of one line; an amount that one event lacks is unknown for all."""
     codes, start_ns, dur_ns, start_ps, dur_ps, *amounts = columns
     start, dur, is_known = _times(start_ns, dur_ns, start_ps, dur_ps)
     start, dur = start[is_known], dur[is_known]

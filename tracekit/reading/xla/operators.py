@@ -1,6 +1,6 @@
-"""Operators added up: rows of `op_stat` out of what dumps, traces and timelines say of events.
+"""Operators summed: rows of `op_stat` out of what dumps, traces and timelines say about events.
 
-Amounts of work are NULL where they are not known of every part: a sum of some is no total.
+Amounts of work are NULL unless every part has them: a sum of some parts is not a total.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tracekit.reading.xla.ops import PS_PER_NS, opcode_of
 WORK = ("flop_count", "normalized_flop_count", "accessed_bytes", "dram_bytes")
 
 _INT64_MAX = 2**63 - 1
-_HALF = 32  # bits: the halves of 2^31 numbers can be added up
+_HALF = 32  # bits: the halves of 2^31 numbers can be summed
 _NUMBERED = re.compile(r"_\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """What one operator is: where it ran and what the profiler says of it.
+    """What one operator is: where it ran and what the profiler says about it.
 
     `hlo_name` is its instruction ("" of one without a name), `op_name` the framework's name for it
     (``name:Type``), one of them at least; `event_name` tells the kernels of an operator apart.
@@ -77,13 +77,13 @@ def _fitting(number: int | None) -> int | None:
 
 @dataclass(slots=True)
 class OperatorWork:
-    """Amounts of work added up; `origin` is where any of them is from."""
+    """Amounts of work summed; `origin` is where any of them is from."""
 
     amounts: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(WORK, 0))
     origin: str | None = None
 
     def add(self, said: Mapping[str, Any]) -> None:
-        """Add what one part says in columns of `op_stat`; what it leaves out is not known."""
+        """Add what one part says in columns of `op_stat`; what it omits is unknown."""
         for name, so_far in self.amounts.items():
             value = said.get(name)
             self.amounts[name] = None if so_far is None or value is None else so_far + value
@@ -107,7 +107,7 @@ class Operators:
     _parts: dict[Op, tuple[Total, OperatorWork]] = field(default_factory=dict)
 
     def add(self, op: Op, total: Total, said: Mapping[str, Any]) -> None:
-        """Add occurrences of an operator, and what is said of all their work."""
+        """Add occurrences of an operator, and what is said about all their work."""
         sums, work = self._parts.setdefault(op, (Total(), OperatorWork()))
         sums.add(total)
         work.add(said)
@@ -136,7 +136,7 @@ def _instructions(parts: Sequence[_Part]) -> Iterator[dict[str, Any]]:
 
 
 def _described(ops: Sequence[Op]) -> dict[str, Any]:
-    """What all of them are; NULL where they differ."""
+    """What all of them are; NULL if they differ."""
     first = ops[0]
     columns = ("category_name", "source_text", "op_name", "shape_text", "type_name", "bound_name")
     common = {
@@ -155,7 +155,7 @@ def _described(ops: Sequence[Op]) -> dict[str, Any]:
 
 
 def _framework(parts: Sequence[_Part]) -> Iterator[dict[str, Any]]:
-    """Rows of a framework's operators: on a device each is its instructions added up.
+    """Rows of a framework's operators: on a device each is its instructions summed.
 
     It ran as often as that of them which ran most, as xprof has it.
     """

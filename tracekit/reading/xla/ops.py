@@ -15,7 +15,7 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 PS_PER_NS = 1000
-# HLO instructions that run other computations one by one; each of those has events of its own.
+# HLO instructions that run other computations one at a time; each of those has events of its own.
 _CONTROL_FLOW = frozenset(("while", "conditional", "call"))
 _CUSTOM_CALL = "custom-call"
 _OPCODE = re.compile(r"%?[^=]{1,500}? = .*? ([a-z][a-z0-9-]{0,60})\(", re.DOTALL)
@@ -74,7 +74,7 @@ def runs_others(category: str | None, hlo_text: str | None, name: str) -> bool:
     """Whether an HLO instruction is one that runs others: while, conditional or call.
 
     By its category, else by the opcode in its text (``%x = f32[2] while(…``), else by the stem of
-    its name. Only such an instruction may be left out of a device's work: on a TPU a fusion can
+    its name. Only such an instruction may be omitted from a device's work: on a TPU a fusion can
     have the start of a copy inside it, and is work all the same.
     """
     if category:
