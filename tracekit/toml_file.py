@@ -5,7 +5,6 @@ Functions that check a value raise ValueError with the place; the caller adds th
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 import tomllib
@@ -108,13 +107,9 @@ def one_of(value: str, known: tuple[Word, ...], place: str) -> Word:
 def positive(value: object, place: str) -> float:
     """A finite number above 0."""
     try:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            number = float(value)
-            if math.isfinite(number) and number > 0:
-                return number
-    except OverflowError:
-        pass  # an integer beyond every float is refused like inf
-    raise ValueError(f"{place}: {quoted(value)} is not a number above 0")
+        return msgspec.convert(value, Positive)
+    except msgspec.ValidationError:
+        raise ValueError(f"{place}: {quoted(value)} is not a number above 0") from None
 
 
 # -- errors of msgspec in the words of the file ---------------------------------------------------
