@@ -305,7 +305,7 @@ def test_what_cannot_be_joined_is_refused_and_leaves_nothing(tmp_path: Path) -> 
     session = stored(
         tmp_path / "S", t=trace(tmp_path / "t.json", ours), c=raw_page(tmp_path / "c.csv", theirs)
     )
-    with pytest.raises(MatchError, match=r"from launch 1 on: a, b, c, the counters .*: p, q, r"):
+    with pytest.raises(MatchError, match=r"from launch 1: a, b, c, the counters .*: p, q, r"):
         join(session.database, "t", "c")
     for timeline, counters, words in [
         ("nope", "c", "no run called 'nope'"),

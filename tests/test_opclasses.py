@@ -94,13 +94,16 @@ def test_a_good_file_is_read(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD.replace("matmul", "MatMul"), r"type: 'MatMul': patterns are in lower case"),
+        (GOOD.replace("matmul", "MatMul"), r"type 1: 'MatMul' is not a pattern in lower case"),
         (GOOD.replace('["matmul"]', '["mat?ul"]'), r"only \* stands for other letters"),
-        (GOOD + GOOD.replace('name = "matmul"', 'name = "x"'), r"type 'matmul' is 'matmul'"),
-        (GOOD + '[refined]\ntype = ["dot"]\n', r"refined: type 'dot' is of no class"),
-        (GOOD + "kind = 1\n", r"there is no key 'kind'"),
-        (GOOD.replace('name = "matmul"\n', ""), r"class 0: name: must be a string"),
-        ("", r"class: must be a list of tables"),
+        (
+            GOOD + GOOD.replace('name = "matmul"', 'name = "x"'),
+            r"type 'matmul' is already in 'matmul'",
+        ),
+        (GOOD + '[refined]\ntype = ["dot"]\n', r"refined: type 'dot' is in no class"),
+        (GOOD + "kind = 1\n", r"key 'kind' is unknown; known: category"),
+        (GOOD.replace('name = "matmul"\n', ""), r"class 1: name: is missing"),
+        ("", r"class: must be one or more tables"),
     ],
 )
 def test_a_wrong_file_is_refused(file: Path, text: str, message: str) -> None:

@@ -75,7 +75,7 @@ def test_logarithms() -> None:
     x, y = np.exp(A), np.exp(Y)
     found = fit({"x": x, "signed": B}, y, has_products=False, is_log=True)
     assert found.terms[0].weight == pytest.approx(by_numpy([A], Y)[0], rel=1e-12)
-    assert found.terms[1] == Term("signed", reason="is not always above 0, and has no logarithm")
+    assert found.terms[1] == Term("signed", reason="has values not above 0, so no logarithm")
 
 
 def test_labels_that_do_not_vary_or_follow_from_others_are_named() -> None:
@@ -84,7 +84,7 @@ def test_labels_that_do_not_vary_or_follow_from_others_are_named() -> None:
     assert [term for term in found.terms if term.weight is None] == [
         Term("sum", reason="is a combination of a, b"),
         Term("twice", reason="is a combination of a"),
-        Term("same", reason="has one value only"),
+        Term("same", reason="has only one value"),
     ]
     expected = by_numpy([A, B], Y)
     assert {t.name: t.weight for t in found.terms if t.weight is not None} == pytest.approx(
@@ -99,7 +99,7 @@ def test_what_is_nearly_a_combination_is_fitted() -> None:
 
 def test_a_metric_that_does_not_vary() -> None:
     found = fit({"a": A}, np.full(60, 2.0), has_products=False, is_log=False)
-    assert found.terms == (Term("a", reason="the metric has one value only"),)
+    assert found.terms == (Term("a", reason="the metric has only one value"),)
     assert found.r2_ratio is None
 
 

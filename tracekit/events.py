@@ -1,26 +1,29 @@
-"""Events: what the counters of processors count, from our own data file or from one of the user's.
+"""Events: what the counters of processors count, from our own data file or from a user's file.
 
-An event gives operations of a precision, or bytes of DRAM. Only a set of events gives a figure:
-FP32 is the sum of every vector width. Which sets a processor has, its family says.
+An event counts operations of a precision, or bytes of DRAM. Only a set of events gives a metric:
+FP32 operations are the sum of every vector width. The family of a processor lists its sets.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
+
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr, replace
 
 from tracekit import toml_file
 from tracekit.errors import UsageError
 from tracekit.spelling import spelling_of
-from tracekit.toml_file import quoted
+from tracekit.toml_file import Count, Text, quoted
 
-_OF_PROCESSORS = (
+_Quantity = Literal[
     "flop",
     "dram_read",
     "dram_write",
@@ -28,8 +31,6 @@ _OF_PROCESSORS = (
     "blind",
     "active_cycle",
     "reference_cycle",
-)
-_OF_PROGRAMS = (
     "task_clock",
     "cpu_clock",
     "page_fault",
@@ -50,74 +51,106 @@ _OF_PROGRAMS = (
     "topdown_bad_speculation",
     "topdown_frontend",
     "topdown_backend",
-)
-QUANTITIES = (*_OF_PROCESSORS, *_OF_PROGRAMS)
-PRECISIONS = ("fp64", "fp32", "fp16", "any")
-WIDTHS = ("scalar", "128", "256", "512", "scalable", "any")
-VENDORS = ("Intel", "AMD", "Arm")
+]
+_Precision = Literal["fp64", "fp32", "fp16", "any"]
+_Width = Literal["scalar", "128", "256", "512", "scalable", "any"]
+_Figure = Literal["fp64", "fp32", "fp16", "any", "dram", "dram_read", "dram_write", "blind"]
+_Vendor = Literal["Intel", "AMD", "Arm"]
 
-#: What the sum of a set can be, and the quantities that its events may count.
-FIGURES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(PRECISIONS, ("flop",)),
-    "dram": ("dram_read", "dram_write", "dram"),
-    "dram_read": ("dram_read",),
-    "dram_write": ("dram_write",),
-    "blind": ("blind",),
-}
+#: No vector instruction does more at a time, nor a transfer to memory.
+_MAX_AMOUNT = 1 << 20
+_Amount = Annotated[
+    float,
+    Meta(
+        gt=0,
+        le=_MAX_AMOUNT,
+        description=f"a number above 0, at most {_MAX_AMOUNT}; give what one count stands for, "
+        "e.g. 8 operations or 64 bytes",
+    ),
+]
+_Texts = Annotated[tuple[Text, ...], Meta(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event, and what one count of it stands for.
+class Event(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """An event and what one count of it stands for, as a TOML file has it.
 
-    ``vendor`` is None where several vendors' processors have it. ``amount`` is operations or
-    bytes, for each 128 bits of the vector length where ``per_128_bits`` says so. ``precision`` and
-    ``width`` are None for what is not ``flop``.
+    ``vendor`` is None if processors of several vendors have the event. ``amount`` is operations or
+    bytes, for each 128 bits of the vector length if ``per_128_bits``. ``precision`` and ``width``
+    are None if ``quantity`` is not ``flop``.
     """
 
-    name: str
-    vendor: str | None
-    keys: tuple[str, ...]
-    quantity: str
-    precision: str | None
-    width: str | None
-    amount: float
-    per_128_bits: bool
-    source: str
+    name: Text
+    vendor: _Vendor | None = None
+    keys: _Texts = ()
+    quantity: _Quantity
+    precision: _Precision | None = None
+    width: _Width | None = None
+    amount: _Amount
+    per_128_bits: bool = False
+    source: Text = ""
+
+    def __post_init__(self) -> None:
+        spellings = (spelling_of(name).key for name in self.keys or (self.name,))
+        force_setattr(self, "keys", tuple(dict.fromkeys(spellings)))
+        for key in ("precision", "width"):
+            if self.quantity == "flop":
+                force_setattr(self, key, getattr(self, key) or "any")
+            elif getattr(self, key) is not None:
+                raise ValueError(f"{key}: only quantity 'flop' has one; omit it")
 
 
-@dataclass(frozen=True, slots=True)
-class EventSet:
-    """Events whose sum is a figure. ``by_family``: only on processors whose family lists it."""
+class EventSet(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Events whose sum is a metric. ``by_family``: only on processors whose family lists it."""
 
-    name: str
-    vendor: str
-    figure: str
-    rank: int
-    by_family: bool
-    events: tuple[str, ...]
+    name: Text
+    vendor: _Vendor
+    figure: _Figure
+    rank: Count
+    by_family: bool = False
+    events: _Texts
+
+    def __post_init__(self) -> None:
+        if len(set(self.events)) < len(self.events):
+            raise ValueError("events: an event appears twice")
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Processors that count the same: their names, and the sets they have.
+class Family(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Processors with the same events: their names, and the sets they have.
 
-    ``counters`` is how many events a core counts at a time; ``vector_bits`` is None where it has no
-    scalable vectors; ``notes`` say what cannot be had.
+    ``counters`` is how many events a core counts at a time; ``vector_bits`` is None without
+    scalable vectors; ``notes`` say what cannot be measured.
     """
 
-    name: str
-    vendor: str
-    aliases: tuple[str, ...]
-    vector_bits: int | None
-    counters: int | None
-    sets: tuple[str, ...]
-    notes: tuple[str, ...]
+    name: Text
+    vendor: _Vendor
+    aliases: tuple[Text, ...] = ()
+    vector_bits: Count | None = None
+    counters: Count | None = None
+    sets: tuple[Text, ...]
+    notes: tuple[Text, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            raise ValueError("aliases: a name appears twice")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name and every other one."""
+        """The name and the aliases."""
         return (self.name, *self.aliases)
+
+
+class _Sourced(Event, frozen=True, kw_only=True):
+    source: Text
+
+
+class _OurFile(Struct, forbid_unknown_fields=True):
+    event: Annotated[tuple[_Sourced, ...], Meta(min_length=1)]
+    set: Annotated[tuple[EventSet, ...], Meta(min_length=1)]
+    family: Annotated[tuple[Family, ...], Meta(min_length=1)]
+
+
+class _UserFile(Struct, forbid_unknown_fields=True):
+    event: Annotated[tuple[Event, ...], Meta(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +164,10 @@ class Knowledge:
 
 @cache
 def knowledge() -> Knowledge:
-    """Our data file; raises UsageError where it is wrong."""
+    """The content of our data file; raises UsageError if it is wrong."""
     text = (files("tracekit") / "events.toml").read_text("utf-8")
     try:
-        return _knowledge(toml_file.document(text, {"event", "set", "family"}, _LAYOUT))
+        return _knowledge(toml_file.parsed(text, _OurFile, _LAYOUT))
     except ValueError as error:
         raise UsageError(f"events.toml: {error}") from error
 
@@ -143,7 +176,7 @@ def knowledge() -> Knowledge:
 
 
 def model_rows() -> list[dict[str, Any]]:
-    """Rows of the table `event_model`: one for each spelling of an event that we know."""
+    """Rows of the table `event_model`: one for each known spelling of an event."""
     return [row for event in knowledge().events.values() for row in _event_rows(event)]
 
 
@@ -166,7 +199,7 @@ def set_rows() -> list[dict[str, Any]]:
 def family_rows() -> list[dict[str, Any]]:
     """Rows of the table `cpu_family`: each name of a family with each of its sets.
 
-    A family without a set has rows with None for it: its processors are known to count nothing.
+    A family without sets has rows with None instead: its processors are known to have none.
     """
     return [
         {
@@ -183,13 +216,13 @@ def family_rows() -> list[dict[str, Any]]:
 
 
 def rules(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Rows of the table `event_rule`: what files of the user's say (``--events``).
+    """Rows of the table `event_rule`: the events of the user's files (``--events``).
 
     They are TOML files with [[event]] tables in the layout of ``events.toml``, where ``vendor`` and
-    ``source`` may be left out. Of several rules for one spelling that of the last file counts.
+    ``source`` are optional. Of several rules for one spelling, that of the last file counts.
 
     Raises:
-        UsageError: a file cannot be read, or says what cannot be.
+        UsageError: a file cannot be read, or is wrong.
     """
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for path in paths:
@@ -215,7 +248,7 @@ def _event_rows(event: Event) -> Iterator[dict[str, Any]]:
 
 
 def is_raw(key: str) -> bool:
-    """Whether a key is a bare code of the core's unit."""
+    """Whether a key is a bare event code of the core."""
     return key.startswith("cpu/event=")
 
 
@@ -223,7 +256,7 @@ def is_raw(key: str) -> bool:
 
 
 def family_key(name: str) -> str:
-    """What names of families are compared by: letters, digits and + in lower case."""
+    """The part of a family's name that is compared: letters, digits and + in lower case."""
     return re.sub(r"[^a-z0-9+]", "", name.lower())
 
 
@@ -234,12 +267,12 @@ def _by_key() -> dict[str, Family]:
 
 
 def family_named(name: str) -> Family | None:
-    """The family of that name or alias; None where there is none."""
+    """The family of that name or alias; None if there is none."""
     return _by_key().get(family_key(name))
 
 
 def families_like(name: str) -> list[Family]:
-    """Other families that `name` may have meant: skylake-server of skylake, or near names."""
+    """Other families that `name` may mean: skylake-server for skylake, or similar names."""
     known, key = family_named(name), family_key(name)
     if known is not None:
         kin = re.compile(re.escape(known.name) + r"[-\d].*")
@@ -254,7 +287,7 @@ def families_like(name: str) -> list[Family]:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to measure on a family: the sets, by the figure that each gives."""
+    """What to measure on a family: its sets by the metric that each gives."""
 
     family: Family
     sets: dict[str, EventSet]
@@ -265,7 +298,7 @@ class Command:
 
 
 def command(family: Family) -> Command:
-    """The sets that give operations by precision and bytes of DRAM, as far as they can be had."""
+    """The sets that give operations by precision and bytes of DRAM, as far as there are any."""
     best: dict[str, EventSet] = {}
     for found in sorted((knowledge().sets[name] for name in family.sets), key=lambda s: s.rank):
         best.setdefault(found.figure, found)
@@ -276,23 +309,25 @@ def command(family: Family) -> Command:
     )
 
 
-# -- the layout of events.toml --------------------------------------------------------------------
+# -- rules across events, sets and families -------------------------------------------------------
 
 _LAYOUT = (
     "a TOML with [[event]] tables, each with name, quantity, amount (of a flop precision, width)"
 )
-_EVENT_KEYS = {field.name for field in fields(Event)}
-_SET_KEYS = {field.name for field in fields(EventSet)}
-_FAMILY_KEYS = {field.name for field in fields(Family)}
-
-#: No vector instruction, and no transfer to memory, does more than that at a time.
-_LARGEST_AMOUNT = 1 << 20
+_PRECISIONS = get_args(_Precision)
 
 
-def _knowledge(document: dict[str, Any]) -> Knowledge:
-    events = _by_name(_event, document.get("event"), "event")
-    sets = _by_name(_set, document.get("set"), "set")
-    families = _by_name(_family, document.get("family"), "family")
+class _HasName(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_Entry = TypeVar("_Entry", bound=_HasName)
+
+
+def _knowledge(file: _OurFile) -> Knowledge:
+    events: dict[str, Event] = {**_by_name(file.event, "event")}
+    sets, families = _by_name(file.set, "set"), _by_name(file.family, "family")
     _check_keys(events.values())
     for found in sets.values():
         _check_set(found, events)
@@ -302,107 +337,18 @@ def _knowledge(document: dict[str, Any]) -> Knowledge:
     return Knowledge(events, sets, families)
 
 
-def _by_name(read: Callable[[dict[str, Any], str], Any], entries: object, kind: str) -> Any:
-    """What `read` makes of each [[kind]] table, by name; raises ValueError for a name twice."""
-    found: dict[str, Any] = {}
-    for number, table in enumerate(toml_file.tables(entries, kind), 1):
-        name = toml_file.text(table.get("name"), f"{kind} {number}: name")
-        place = f"{kind} {number} ({quoted(name)})"
-        if name in found:
-            raise ValueError(f"{place}: there is another {kind} of that name; names differ")
-        found[name] = read(table, place)
+def _by_name(entries: Iterable[_Entry], kind: str) -> dict[str, _Entry]:
+    """The entries by name; raises ValueError if a name appears twice."""
+    found: dict[str, _Entry] = {}
+    for number, entry in enumerate(entries, 1):
+        if entry.name in found:
+            raise ValueError(f"{kind} {number} ({quoted(entry.name)}): the name appears twice")
+        found[entry.name] = entry
     return found
 
 
-def _event(table: dict[str, Any], place: str) -> Event:
-    toml_file.no_others(table, _EVENT_KEYS, place)
-    quantity = toml_file.one_of(table.get("quantity"), QUANTITIES, f"{place}: quantity")
-    return Event(
-        name=table["name"],
-        vendor=_vendor(table, place),
-        keys=_keys(table, place),
-        quantity=quantity,
-        precision=_of_flop(table, "precision", PRECISIONS, quantity, place),
-        width=_of_flop(table, "width", WIDTHS, quantity, place),
-        amount=_amount(table.get("amount"), place),
-        per_128_bits=toml_file.flag(table.get("per_128_bits", False), f"{place}: per_128_bits"),
-        source=toml_file.text(table.get("source"), f"{place}: source"),
-    )
-
-
-def _vendor(table: dict[str, Any], place: str) -> str | None:
-    if "vendor" not in table:
-        return None
-    return toml_file.one_of(table["vendor"], VENDORS, f"{place}: vendor")
-
-
-def _of_flop(
-    table: dict[str, Any], key: str, known: tuple[str, ...], quantity: str, place: str
-) -> str | None:
-    if quantity == "flop":
-        return toml_file.one_of(table.get(key, "any"), known, f"{place}: {key}")
-    if key in table:
-        raise ValueError(f"{place}: {key}: only a flop has one; leave it out")
-    return None
-
-
-def _amount(value: object, place: str) -> float:
-    amount = toml_file.positive(value, f"{place}: amount")
-    if amount > _LARGEST_AMOUNT:
-        raise ValueError(
-            f"{place}: amount: {amount:g} is not plausible; it is what one count stands for, "
-            "e.g. 8 operations or 64 bytes"
-        )
-    return amount
-
-
-def _keys(table: dict[str, Any], place: str) -> tuple[str, ...]:
-    names = toml_file.texts(table.get("keys", [table["name"]]), f"{place}: keys")
-    if not names:
-        raise ValueError(f"{place}: keys: is empty; leave it out, or give a spelling of perf's")
-    return tuple(dict.fromkeys(spelling_of(name).key for name in names))
-
-
-def _set(table: dict[str, Any], place: str) -> EventSet:
-    toml_file.no_others(table, _SET_KEYS, place)
-    rank = table.get("rank")
-    if not isinstance(rank, int) or isinstance(rank, bool) or rank < 1:
-        raise ValueError(f"{place}: rank: {quoted(rank)} is not a rank; the first is 1")
-    return EventSet(
-        name=table["name"],
-        vendor=toml_file.one_of(table.get("vendor"), VENDORS, f"{place}: vendor"),
-        figure=toml_file.one_of(table.get("figure"), tuple(FIGURES), f"{place}: figure"),
-        rank=rank,
-        by_family=toml_file.flag(table.get("by_family", False), f"{place}: by_family"),
-        events=toml_file.texts(table.get("events"), f"{place}: events"),
-    )
-
-
-def _family(table: dict[str, Any], place: str) -> Family:
-    toml_file.no_others(table, _FAMILY_KEYS, place)
-    return Family(
-        name=table["name"],
-        vendor=toml_file.one_of(table.get("vendor"), VENDORS, f"{place}: vendor"),
-        aliases=toml_file.texts(table.get("aliases", []), f"{place}: aliases"),
-        vector_bits=_count(table, "vector_bits", place),
-        counters=_count(table, "counters", place),
-        sets=toml_file.texts(table.get("sets"), f"{place}: sets"),
-        notes=toml_file.texts(table.get("notes", []), f"{place}: notes"),
-    )
-
-
-def _count(table: dict[str, Any], key: str, place: str) -> int | None:
-    value = table.get(key)
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise ValueError(f"{place}: {key}: {quoted(value)} is not a count")
-    return value
-
-
-# -- what has to hold together --------------------------------------------------------------------
-
-
 def _check_keys(events: Iterable[Event]) -> None:
-    """A name is of one event everywhere; a bare code of one event of a vendor."""
+    """A name belongs to one event; a bare code to one event of a vendor."""
     owners: dict[tuple[str, str | None], str] = {}
     for event in events:
         for key in event.keys:
@@ -416,22 +362,24 @@ def _check_keys(events: Iterable[Event]) -> None:
 
 def _check_set(found: EventSet, events: dict[str, Event]) -> None:
     place = f"set {quoted(found.name)}"
-    if not found.events or len(set(found.events)) < len(found.events):
-        raise ValueError(f"{place}: events: is empty, or has one twice")
     for name in found.events:
         event = events.get(name)
         if event is None:
             raise ValueError(f"{place}: there is no event {quoted(name)}; add an [[event]]")
         if event.vendor != found.vendor or not _gives(event, found.figure):
             raise ValueError(
-                f"{place}: {quoted(name)} is {event.vendor}'s {event.precision or ''} "
-                f"{event.quantity}, no part of {found.vendor}'s {found.figure}"
+                f"{place}: {quoted(name)} counts {event.vendor}'s {event.precision or 'any'} "
+                f"{event.quantity}, which is not part of {found.vendor}'s {found.figure}"
             )
 
 
-def _gives(event: Event, figure: str) -> bool:
-    of_precision = figure not in PRECISIONS or figure in ("any", event.precision)
-    return event.quantity in FIGURES[figure] and of_precision
+def _gives(event: Event, figure: _Figure) -> bool:
+    """Whether the event can be part of a sum of that metric."""
+    if figure in _PRECISIONS:
+        return event.quantity == "flop" and figure in ("any", event.precision)
+    return event.quantity == figure or (
+        figure == "dram" and event.quantity in ("dram_read", "dram_write")
+    )
 
 
 def _check_family(family: Family, sets: dict[str, EventSet], events: dict[str, Event]) -> None:
@@ -451,28 +399,24 @@ def _check_family(family: Family, sets: dict[str, EventSet], events: dict[str, E
 def _check_names(families: Iterable[Family]) -> None:
     owners: dict[str, str] = {}
     for family in families:
-        if len(set(family.names)) < len(family.names):
-            raise ValueError(f"family {quoted(family.name)}: aliases: a name is there twice")
         for name in family.names:
             owner = owners.setdefault(family_key(name), family.name)
             if owner != family.name:
                 raise ValueError(
                     f"family {quoted(family.name)}: its name {quoted(name)} is already one of "
-                    f"{quoted(owner)}; names differ in letters and digits"
+                    f"{quoted(owner)}; names must differ in letters and digits"
                 )
 
 
 # -- files of the user's --------------------------------------------------------------------------
 
 
-def _user_events(path: Path) -> Iterable[Event]:
+def _user_events(path: Path) -> Iterator[Event]:
     text = toml_file.text_of(path, _LAYOUT)
     try:
-        tables = toml_file.document(text, {"event"}, _LAYOUT).get("event")
-        for table in toml_file.tables(tables, "event"):
-            table.setdefault("source", path.name)
-        events: dict[str, Event] = _by_name(_event, tables, "event")
-        _check_keys(events.values())
+        events = _by_name(toml_file.parsed(text, _UserFile, _LAYOUT).event, "event").values()
+        _check_keys(events)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
-    return events.values()
+    for event in events:
+        yield event if event.source else replace(event, source=path.name)

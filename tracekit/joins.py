@@ -1,8 +1,8 @@
-"""Joins of a timeline run with a counter run: which counters are whose, kept in the store.
+"""Joins of a timeline run with a counter run, kept in the store.
 
-A join is a source of the timeline's run with the rows of ``kernel_match`` and ``match_counter``:
-it comes and goes as one, stays with its run, and needs no file of the counter run afterwards. What
-is the same launch `tracekit.joining` says; what follows from it, the view ``joined_kernel``.
+A join is a source of the timeline's run with the rows of ``kernel_match`` and ``match_counter``. It
+is added and removed as a whole, stays with its run, and no longer needs the counter run's files.
+`tracekit.joining` decides which launches are the same; the view ``joined_kernel`` uses the result.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from tracekit.schema import KERNEL_MATCH, MATCH_COUNTER, SOURCE_FILE, batch, bat
 from tracekit.store import DERIVED, Commit, Said, Store
 
 _NAMES, _LETTERS = 5, 40
-# Launches of this time or more took 0.91 to 1.19 of it under the counters, on an H100 with clocks
-# left alone.
-_LONG_NS, _UNLIKE, _MOST_UNLIKE = 20_000, 1.5, 0.05
+# On an H100 without clock control, launches at least this long took 0.91 to 1.19 times as long
+# under the counters.
+_LONG_NS, _UNLIKE, _MAX_UNLIKE = 20_000, 1.5, 0.05
 _SHAPE = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
 #: By `Lack`.
 _REASONS = (
@@ -37,7 +37,7 @@ _REASONS = (
     "counted with another grid or block only",
     "one side names no template arguments, and the other has several",
 )
-# In the order in which they were launched, each process and device by itself.
+# In launch order, per process and device.
 _TIMELINE = """
 SELECT launch.source_id, launch.event_id, launch.name, launch.dur_ns, launch.launch_count,
     dense_rank() OVER (ORDER BY launch.source_id, process_id, launch.device_id) AS track,
@@ -70,7 +70,7 @@ WHERE run_id = '{run}' AND device_name IS NOT NULL ORDER BY name
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A place where the launches of the two runs part: what either side has there alone."""
+    """A place where the launches of the two runs differ: those that only one side has."""
 
     timeline_place: int
     timeline_names: tuple[str, ...]
@@ -84,7 +84,7 @@ class Part:
             ("the counters", self.counter_place, self.counter_names),
         )
         return ", ".join(
-            f"{whose} from launch {start + 1} on: {_some(names)}" if names else f"{whose}: nothing"
+            f"{whose} from launch {start + 1}: {_some(names)}" if names else f"{whose}: nothing"
             for whose, start, names in sides
         )
 
@@ -93,8 +93,8 @@ class Part:
 class Join:
     """What a join found; shares are of launches and of kernel time, 0..1.
 
-    ``used_ratio`` is the share of the counter run's launches that found a place; ``warnings`` say
-    why the counters may be of something else.
+    ``used_ratio`` is the share of the counter run's launches that were matched; ``warnings`` give
+    reasons why the counters may be those of another program.
     """
 
     run_id: str
@@ -111,11 +111,13 @@ class Join:
 def join(database: Database, timeline: str, counters: str, *, least_ratio: float = 0.0) -> Join:
     """Join the timeline of one run with the counters of another, or of its own.
 
-    Runs are given by name or id. An earlier join of the two is replaced; `database` sees the new
-    one at once. Raises UsageError where
-    one has no timeline or the other no counters of single kernels, MatchError where no launch or
-    less than `least_ratio` of the launches or of the kernel time would have counters: nothing is
-    kept then.
+    Runs are given by name or id. The join replaces an earlier one of the same runs; `database` sees
+    it immediately.
+
+    Raises:
+        UsageError: the first run has no timeline, or the second no counters of single kernels.
+        MatchError: no launch, or less than `least_ratio` of the launches or of the kernel time,
+            would have counters; nothing is kept.
     """
     run, other = database.run_id(timeline), database.run_id(counters)
     launches, counted = _launches(database, run, timeline), _counted(database, other, counters)
@@ -149,7 +151,7 @@ def joins_of(
 
 
 def joins_with(store: Store, counter_run_id: str) -> list[Commit]:
-    """The joins of other runs with the counters of a run: they are to go with it."""
+    """The joins of other runs with the counters of a run, which are removed with it."""
     return [
         commit
         for commit in store.commits()
@@ -181,8 +183,7 @@ def _counted(database: Database, run_id: str, name: str) -> pa.Table:
     if not len(table):
         raise UsageError(
             f"the run {name!r} has no kernel counters; to get the command that collects them, "
-            "run `tracekit formats nsight-compute "
-            "--metrics`"
+            "run `tracekit formats nsight-compute --metrics`"
         )
     return table
 
@@ -205,7 +206,7 @@ def _numbers(table: pa.Table, column: str, unknown: int) -> Ints:
     return found
 
 
-# What came of it
+# The result
 
 
 def _some(names: Sequence[str]) -> str:
@@ -276,7 +277,7 @@ def _warnings(
             "even with the same grid, the work may differ"
         )
     share = _unlike_share(found, launches, counted)
-    if share > _MOST_UNLIKE:
+    if share > _MAX_UNLIKE:
         yield (
             f"{100 * share:.3g} % of the matched kernel time is in long launches that took less "
             f"than two thirds or more than {_UNLIKE:g} times as long under the counters: other "
@@ -285,9 +286,9 @@ def _warnings(
 
 
 def _unlike_share(found: Alignment, launches: pa.Table, counted: pa.Table) -> float:
-    """How much of the matched time is of launches that are long and took another time.
+    """The share of the matched time in long launches whose durations differ.
 
-    Counters add some microseconds to every launch, which says nothing of short ones.
+    Counters add some microseconds to every launch, so short launches prove nothing.
     """
     ours = _numbers(launches, "dur_ns", 0)
     theirs = np.where(found.counters == NONE, 0, _numbers(counted, "dur_ns", 0)[found.counters])
@@ -344,7 +345,7 @@ def _keep(
 
 
 def _match_indices(found: Alignment, has_shape: Flags) -> Ints:
-    """A number for the counter launches that fit each launch: see `_fits`."""
+    """The number of the counter launches that match each launch: see `_fits`."""
     count, place = len(found.groups), found.counters
     return np.select(
         [found.kinds == Kind.SEQUENCE, found.kinds == Kind.SHAPE, found.kinds == Kind.NAME],
@@ -354,10 +355,10 @@ def _match_indices(found: Alignment, has_shape: Flags) -> Ints:
 
 
 def _fits(found: Alignment, indices: Ints, counted: pa.Table) -> pa.RecordBatch:
-    """The counter launches by number, as far as a match has the number.
+    """The counter launches by number, if a match has the number.
 
-    Each by itself, all of a function and shape, all of a function, and those of a function whose
-    shape is not known.
+    There is a number for each launch, for all of a function and shape, for all of a function, and
+    for those of a function with unknown shape.
     """
     count = len(found.groups)
     every, shapeless = np.arange(count), np.flatnonzero(~found.has_shape)

@@ -1,4 +1,4 @@
-"""What a query may take at most: memory, temporary disk and time; and how it is stopped."""
+"""Limits of a query: memory, temporary disk and time; and how it is stopped."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tracekit.errors import QueryError, UsageError
 
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([KMGTPE]i?B)", re.IGNORECASE)
 _UNITS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
-_LEAST_BYTES = 100_000_000  # what the largest report takes to be planned
-_MOST_BYTES = 1 << 62
+_MIN_BYTES = 100_000_000  # planning the largest report takes this much
+_MAX_BYTES = 1 << 62
 _POLL_SECONDS = 0.1
-# How long a query has to notice that it is to stop. Some functions look only when they are done.
+# How long a query has to notice that it must stop. Some functions check only at their end.
 _GRACE_SECONDS = 1.0
 
 
@@ -35,10 +35,10 @@ class _Cursor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may take: `memory` such as ``4GB``, and `timeout_s` seconds.
+    """The limits of one query: `memory` such as ``4GB``, and `timeout_s` seconds.
 
-    Without `memory` it is half of what the machine has, and in any case half of what is free on the
-    disk for temporary files. Raises UsageError for what is no size or no time.
+    The default of `memory` is half of the machine's. Temporary files may always use half of the
+    free disk space. Raises UsageError for an invalid size or time.
     """
 
     memory: str | None = None
@@ -46,23 +46,23 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Check both."""
-        if self.memory is not None and size_bytes(self.memory) < _LEAST_BYTES:
+        if self.memory is not None and size_bytes(self.memory) < _MIN_BYTES:
             raise UsageError(
-                f"--memory {self.memory}: use a size of at least {_LEAST_BYTES // 10**6}MB, such "
+                f"--memory {self.memory}: use a size of at least {_MIN_BYTES // 10**6}MB, such "
                 "as 4GB"
             )
         if self.timeout_s is not None and not 0 < self.timeout_s < threading.TIMEOUT_MAX:
             raise UsageError(f"--timeout {self.timeout_s}: use seconds, such as 60")
 
     def settings(self) -> dict[str, str]:
-        """The settings of DuckDB that hold memory and disk."""
-        # DuckDB knows no EB, and takes what is no 64-bit number for none.
-        most = f"{min(size_bytes(self.memory), _MOST_BYTES)}B" if self.memory else "50%"
+        """The settings of DuckDB that limit memory and disk."""
+        # DuckDB has no EB, and reads a number beyond 64 bits as no limit.
+        most = f"{min(size_bytes(self.memory), _MAX_BYTES)}B" if self.memory else "50%"
         found = {"memory_limit": most}
         try:
             folder = tempfile.gettempdir()
             room_kib = shutil.disk_usage(folder).free >> 11
-        except OSError:  # nowhere to write: what does not fit into memory is refused
+        except OSError:  # nowhere to write: a query must fit into memory
             return found | {"temp_directory": ""}
         spill = Path(folder) / f"tracekit-{uuid.uuid4().hex}"
         return found | {
@@ -73,12 +73,11 @@ class Limits:
     def within(
         self, cursor: _Cursor, ask: Callable[[], pa.Table], running: set[Future[pa.Table]]
     ) -> pa.Table:
-        """The rows that `ask` gets through `cursor`, which is closed then.
+        """The rows that `ask` gets through `cursor`, which is then closed.
 
-        DuckDB itself may not notice Ctrl-C for as long as a query runs, so the query has a thread
-        of its own. Ctrl-C and the time limit end it; one that does not notice them either goes on
-        when this is over, and is in `running` until it is done. Raises QueryError where the time is
-        over.
+        DuckDB may not notice Ctrl-C while a query runs, so the query has its own thread. Ctrl-C and
+        the time limit interrupt it; a query that does not notice continues after this returns, and
+        is in `running` until it ends. Raises QueryError if the time is over.
         """
         answer: Future[pa.Table] = Future()
         if self.timeout_s is None and threading.current_thread() is not threading.main_thread():
@@ -93,8 +92,7 @@ class Limits:
                 if time.monotonic() > end_s:
                     raise QueryError(
                         f"the query took longer than {self.timeout_s:g} s; query less data, or "
-                        "allow "
-                        "more with --timeout"
+                        "allow more with --timeout"
                     )
                 wait([answer], _POLL_SECONDS)
         except (KeyboardInterrupt, QueryError):
@@ -103,18 +101,17 @@ class Limits:
         return answer.result()
 
     def exceeded(self, message: str) -> str:
-        """What to tell where memory, or the disk, was not enough."""
+        """The message if memory or disk was not enough."""
         first = message.splitlines()[0]
         allowed = self.memory or "half of the machine's memory"
         return (
             f"{first}\nA query may use {allowed}, and half of the free disk space for temporary "
-            "files; "
-            "query less data, or allow more with --memory."
+            "files; query less data, or allow more with --memory."
         )
 
 
 def size_bytes(text: str) -> int:
-    """What a size such as 4GB or 1.5 GiB is in bytes; 0 for what is none."""
+    """A size such as 4GB or 1.5 GiB in bytes; 0 if it is not a size."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         return 0
@@ -123,7 +120,7 @@ def size_bytes(text: str) -> int:
 
 
 def _stop(cursor: _Cursor, answer: Future[pa.Table]) -> None:
-    """Have a query stop, and wait a moment until it has."""
+    """Interrupt a query, and wait a moment for its end."""
     end_s = time.monotonic() + _GRACE_SECONDS
     while not answer.done() and time.monotonic() < end_s:
         cursor.interrupt()
@@ -134,7 +131,7 @@ def _fulfil(answer: Future[pa.Table], cursor: _Cursor, ask: Callable[[], pa.Tabl
     try:
         with contextlib.closing(cursor):
             table = ask()
-    except BaseException as error:  # noqa: BLE001 - who waits for it raises it
+    except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
         answer.set_exception(error)
     else:
         answer.set_result(table)

@@ -1,7 +1,7 @@
-"""Classes of operators: matmul, convolution, fusion …, from our own data file.
+"""Classes of operators, such as matmul, convolution or fusion, from our own data file.
 
-An operator's class is told by what its profiler calls it. The order of the classes is that of the
-file, and figures color by it.
+The class of an operator follows from the names that its profiler gives it. Figures choose colors by
+the order of the classes in the file.
 """
 
 from __future__ import annotations
@@ -9,24 +9,56 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, field
 
 from tracekit import toml_file
 from tracekit.errors import UsageError
-from tracekit.toml_file import quoted
+from tracekit.toml_file import Text, quoted
 
-#: What patterns are held against, in the order in which they count.
-KEY_KINDS = ("target", "category", "opcode", "type")
-_LAYOUT = "the layout of tracekit's own opclasses.toml"
+_Pattern = Annotated[
+    str,
+    Meta(
+        pattern=r"\A(?=.*\S)[^A-Z?\[\]]+\Z",
+        description="a pattern in lower case, in which only * stands for other letters",
+    ),
+]
+
+
+class _Patterns(Struct, forbid_unknown_fields=True, frozen=True):
+    """Patterns by what they are compared with, in the order in which they count."""
+
+    target: tuple[_Pattern, ...] = ()
+    category: tuple[_Pattern, ...] = ()
+    opcode: tuple[_Pattern, ...] = ()
+    type: tuple[_Pattern, ...] = ()
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each kind with each of its patterns."""
+        return [(kind, text) for kind in KEY_KINDS for text in getattr(self, kind)]
+
+
+class _Class(_Patterns, kw_only=True, frozen=True):
+    name: Text
+
+
+class _Layout(Struct, forbid_unknown_fields=True):
+    classes: Annotated[tuple[_Class, ...], Meta(min_length=1)] = field(name="class")
+    refined: _Patterns = _Patterns()
+
+
+#: What patterns are compared with, in the order in which they count.
+KEY_KINDS = _Patterns.__struct_fields__
 
 
 @cache
 def rows() -> list[dict[str, Any]]:
-    """Rows of the table `op_class`; raises UsageError where the file is wrong."""
+    """Rows of the table `op_class`; raises UsageError if the file is wrong."""
     text = (files("tracekit") / "opclasses.toml").read_text("utf-8")
     try:
-        tables = toml_file.document(text, {"class", "refined"}, _LAYOUT)
-        return list(_rows(tables))
+        layout = "the layout of tracekit's own opclasses.toml"
+        return list(_rows(toml_file.parsed(text, _Layout, layout)))
     except ValueError as error:
         raise UsageError(f"opclasses.toml: {error}") from error
 
@@ -37,35 +69,20 @@ def names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(row["class_name"] for row in rows()))
 
 
-def _rows(tables: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    refined = toml_file.table(tables.get("refined", {}), "refined")
-    toml_file.no_others(refined, KEY_KINDS, "refined")
-    vague = {(kind, text) for kind in refined for text in _patterns(refined, kind, "refined")}
+def _rows(file: _Layout) -> Iterator[dict[str, Any]]:
+    vague = set(file.refined.pairs())
     owners: dict[tuple[str, str], str] = {}
-    for rank, entry in enumerate(toml_file.tables(tables.get("class"), "class")):
-        name = toml_file.text(entry.get("name"), f"class {rank}: name")
-        toml_file.no_others(entry, ("name", *KEY_KINDS), f"class {quoted(name)}")
-        base = {"class_name": name, "class_rank": rank}
-        keys = [(kind, text) for kind in KEY_KINDS for text in _patterns(entry, kind, quoted(name))]
-        for kind, text in keys:
+    for rank, each in enumerate(file.classes):
+        base = {"class_name": each.name, "class_rank": rank}
+        for kind, text in each.pairs():
             if owner := owners.get((kind, text)):
-                raise ValueError(f"{quoted(name)}: {kind} {quoted(text)} is {owner!r} already")
-            owners[kind, text] = name
+                raise ValueError(
+                    f"{quoted(each.name)}: {kind} {quoted(text)} is already in {quoted(owner)}"
+                )
+            owners[kind, text] = each.name
             is_refined = (kind, text) in vague
             yield base | {"key_kind": kind, "pattern": text, "is_refined": is_refined}
-        if not keys:
+        if not each.pairs():
             yield base | {"key_kind": None, "pattern": None, "is_refined": False}
     if unknown := sorted(vague - owners.keys()):
-        raise ValueError(f"refined: {unknown[0][0]} {quoted(unknown[0][1])} is of no class")
-
-
-def _patterns(entry: dict[str, Any], kind: str, place: str) -> tuple[str, ...]:
-    """The patterns of one kind."""
-    found = toml_file.texts(entry.get(kind, []), f"{place}: {kind}")
-    for text in found:
-        if text != text.lower() or set(text) & set("?[]"):
-            raise ValueError(
-                f"{place}: {kind}: {quoted(text)}: patterns are in lower case, and only * stands "
-                "for other letters"
-            )
-    return found
+        raise ValueError(f"refined: {unknown[0][0]} {quoted(unknown[0][1])} is in no class")

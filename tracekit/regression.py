@@ -1,7 +1,7 @@
-"""Weights of labels in a linear regression: how much a metric of a sweep follows each of them.
+"""Weights of labels in a linear regression: how much a metric of a sweep depends on each.
 
-Wang Y. E. 2020 (ParaDnn), sect. 2.2 and Fig. 2 d to f: labels and metric are brought to one scale,
-so that the weights compare, and keep their signs. Pure numbers: no tables, no SQL.
+Wang Y. E. 2020 (ParaDnn), sect. 2.2 and Fig. 2 d to f: labels and metric are standardized, so the
+weights can be compared; they keep their signs. Pure numbers: no tables, no SQL.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
-#: Ids of rows, each once, and a number for each.
+#: Unique ids of rows, and a number for each.
 Column = tuple[npt.NDArray[np.int64], Numbers]
-#: A column is a combination of others when less than this part of it is left beside them.
+#: A column is a combination of others if they leave less than this share of it unexplained.
 _LEFT = 1e-7
-#: What a column has of another, so that it is named among those that make it up.
+#: A column is named as part of such a combination from this share on.
 _SHARE = 1e-6
 
 
@@ -26,8 +26,8 @@ _SHARE = 1e-6
 class Term:
     """A label, or a product of two (``batch*nodes``).
 
-    `weight` is in standard deviations of the metric for one of the term; None, with the reason,
-    where there is none. `standard_error` is None where as many rows as terms are left.
+    `weight` is in standard deviations of the metric per standard deviation of the term; None has a
+    reason. `standard_error` is None if there are no more rows than terms.
     """
 
     name: str
@@ -38,10 +38,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The terms, those with the largest weights first.
+    """The terms, the largest weights first.
 
-    `r2_ratio` is the share of the metric's variance that they explain together, None if there is
-    no weight; `row_count` how many rows there are, None if no label was fitted.
+    `r2_ratio` is the share of the metric's variance that they explain together, None without
+    weights; `row_count` is the number of rows, None if no label was fitted.
     """
 
     terms: tuple[Term, ...]
@@ -53,8 +53,8 @@ def fit(labels: Mapping[str, Numbers], metric: Numbers, *, has_products: bool, i
     """Least squares of a metric on labels, both with mean 0 and standard deviation 1.
 
     `labels` has a number for each row of `metric`. With `has_products` every product of two
-    different labels (each standardized before and after) is a term too. With `is_log` labels and
-    metric are taken as logarithms; a label or a metric that is not above 0 has none.
+    different labels (each standardized before and after) is a term too. With `is_log`, labels and
+    metric are replaced by their logarithms; values not above 0 have none.
     """
     columns, out = {}, []
     for name, values in labels.items():
@@ -88,18 +88,18 @@ def fit_by_id(
     has_products: bool,
     is_log: bool,
 ) -> Fit:
-    """The same of columns in any order, by the ids of their rows: of the rows that all have.
+    """Like `fit`, for columns in any order, over the rows whose ids all columns have.
 
-    NaN in a label is a word. A label without numbers has a reason and no weight; with
-    `must_be_whole` so has one that not every row of the metric has as a number. A label that no
-    such row has is left out.
+    NaN in a label stands for a word. A label without numbers gets a reason instead of a weight;
+    with `must_be_whole`, so does a label that is not a number in every row of the metric. A label
+    that no row of the metric has is omitted.
     """
     rows, target = _in_order(metric)
     columns, words = {}, []
     ids, places, is_there = rows, np.arange(len(rows)), np.ones(len(rows), bool)
     for name, column in labels.items():
         own_ids, values = _in_order(column)
-        if not np.array_equal(own_ids, ids):  # labels of one table are there for the same rows
+        if not np.array_equal(own_ids, ids):  # labels of one table have the same rows
             ids, places = own_ids, np.searchsorted(own_ids, rows)
             places[places == len(ids)] = 0
             is_there = ids[places] == rows if len(ids) else np.zeros(len(rows), bool)
@@ -125,7 +125,7 @@ def fit_by_id(
 
 def _in_order(column: Column) -> Column:
     ids, values = column
-    order = np.argsort(ids, kind="stable")  # that is fast where parts of them are in order
+    order = np.argsort(ids, kind="stable")  # fast if parts are already in order
     return ids[order], values[order]
 
 
@@ -138,16 +138,16 @@ def _lacking(row_count: int, present_count: int, number_count: int) -> str:
 
 
 def _standardized(values: Numbers, *, is_log: bool) -> tuple[Numbers | None, str | None]:
-    """Values with mean 0 and standard deviation 1; None and why where that cannot be."""
+    """Values with mean 0 and standard deviation 1; None and the reason if impossible."""
     if not len(values):
         return None, "has no values"
     if is_log:
         if values.min() <= 0:
-            return None, "is not always above 0, and has no logarithm"
+            return None, "has values not above 0, so no logarithm"
         values = np.log(values)
     if values.min() == values.max():
-        return None, "has one value only"
-    # scaled first: squares of very large or very small values would not be numbers
+        return None, "has only one value"
+    # scaled first: squares of very large or very small values overflow
     centered = values / np.abs(values).max()
     centered -= centered.mean()
     return centered / centered.std(), None
@@ -156,10 +156,10 @@ def _standardized(values: Numbers, *, is_log: bool) -> tuple[Numbers | None, str
 def _least_squares(
     columns: Mapping[str, Numbers], target: Numbers
 ) -> tuple[list[Term], float | None]:
-    """Weights with their standard errors, and R²; no intercept, as all means are 0.
+    """Weights with their standard errors, and R²; no intercept, because all means are 0.
 
-    All of it is in the triangle of the QR decomposition of the columns with the target behind
-    them: how much of each column those before it leave, and of the target all of them.
+    The triangle of the QR decomposition of the columns, with the target last, has it all: how much
+    of each column the columns before it leave, and how much of the target all of them leave.
     """
     if not columns:
         return [], None
@@ -187,7 +187,7 @@ def _least_squares(
 def _solved(
     columns: Numbers, target: Numbers, row_count: int
 ) -> tuple[Numbers, Sequence[float | None], float]:
-    """Weights, their standard errors, and the sum of the squares that are left."""
+    """Weights, their standard errors, and the residual sum of squares."""
     orthonormal, triangle = np.linalg.qr(columns)
     inverse = np.linalg.inv(triangle)
     weights = inverse @ (orthonormal.T @ target)

@@ -1,8 +1,8 @@
-"""Names of C++ functions, as demanglers write them, and the function that a kernel is of.
+"""Names of C++ functions, as demanglers write them, and the function of a kernel.
 
-What a kernel does is told by its function, not by what the function is instantiated with: a
-product of matrices whose layout is `NoPermute` is no copy. `kernel_function` is what all rules on
-names are held against; `tree` reads the brackets of a signature for it and for display.
+The function, not its template arguments, identifies what a kernel does: a matrix product whose
+layout is `NoPermute` is not a copy. All rules on names match `kernel_function`; `tree` parses the
+brackets of a signature for it and for display.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-#: Signatures longer than this are not read further, and no deeper.
+#: Limits of what is read of a signature.
 LONGEST_SIGNATURE = 20_000
 DEEPEST_NESTING = 40
 
 
 @dataclass(slots=True)
 class Bracket:
-    """A bracket and what stands in it."""
+    """A bracket and its content."""
 
     opening: str
     nodes: list[Node] = field(default_factory=list)
@@ -44,7 +44,7 @@ _TOKEN = re.compile(
 
 
 def without_suffix(name: str) -> str:
-    """`name` without what compilers add: ``.kd``, ``[clone …]``."""
+    """`name` without the suffixes of compilers: ``.kd``, ``[clone …]``."""
     return _SUFFIX.sub("", name)
 
 
@@ -54,9 +54,9 @@ def plain(name: str) -> str:
 
 
 def tree(text: str, *, is_cut: bool = False) -> list[Node] | None:
-    """The brackets of `text` as a tree; None where they do not match or nest too deep.
+    """The brackets of `text` as a tree; None if they do not match or nest too deep.
 
-    With `is_cut` what is not closed ends with the text: reports leave out the ends of names.
+    With `is_cut`, open brackets end with the text: reports truncate names.
     """
     stack = [Bracket("")]
     for match in _TOKEN.finditer(text):
@@ -87,7 +87,7 @@ def _opens(token: str, before: str, inner: Bracket) -> bool:
 
 
 def split(nodes: Nodes, separator: str) -> list[list[Node]]:
-    """The runs between `separator` tokens; empty ones are left out."""
+    """The runs between `separator` tokens, without empty ones."""
     runs: list[list[Node]] = [[]]
     for node in nodes:
         if node == separator:
@@ -99,9 +99,9 @@ def split(nodes: Nodes, separator: str) -> list[list[Node]]:
 
 # The function of a kernel
 
-#: Functions that run what their template arguments name, by the end of their qualified names: the
-#: loops of PyTorch over elements and what they wrap around an operation, the entries of CUTLASS,
-#: Composable Kernel, Thrust and rocPRIM, and the lambdas of nvcc.
+#: Functions that run a function named in their template arguments, by the end of their qualified
+#: names: PyTorch's loops over elements and its wrappers around an operation, the entry points of
+#: CUTLASS, Composable Kernel, Thrust and rocPRIM, and the lambdas of nvcc.
 _CARRIERS = re.compile(
     r"(?:^|::)(?:\w*elementwise_kernel\w*|multi_tensor_apply_kernel|kernelPointwiseApply\d"
     r"|gpu_kernel_impl\w*|gpu_kernel_with_scalars|opmath_\w*gpu_kernel\w*|[AB]?UnaryFunctor"
@@ -115,10 +115,10 @@ _SAYS_NOTHING = re.compile(
 )
 _IDENTIFIER = re.compile(r"~?[^\W\d][\w$]*")
 _RANGES = re.compile(r"^(?:[\w.: -]+/)+(?=\S)")
-#: What Triton writes of the arguments of a kernel, if there is a name before it: ``_0d1d2de``.
+#: Triton's suffix for the arguments of a kernel, if there is a name before it: ``_0d1d2de``.
 _SPECIALIZED = re.compile(r"(?<=[^_])_(?=\d*[cde])0[cde]*1[cde\d]*$")
 _NO_NAME = re.compile(r"operator\b|_$|_GLOBAL__N_")
-# What profilers spell in two ways.
+# Profilers differ in these.
 _QUALIFIERS = re.compile(r"\b(?:const|volatile)\b ?| (?=[*&])")
 _CALL = re.compile(r"operator ?\(\)")
 _FLAGS = {"false": "0", "true": "1"}
@@ -127,18 +127,17 @@ _UNSIGNED = re.compile(r"(?<=\d)[uUlL]+$")
 
 @lru_cache(maxsize=1 << 16)
 def kernel_function(name: str) -> str:
-    """The function that a kernel's name is of: namespaces and name, and nothing in brackets.
+    """The function in a kernel's name: namespaces and name, without brackets.
 
-    Gone are the return type, template arguments, parameters, lambdas, unnamed namespaces, what
-    compilers add and the ranges that a profiler writes before a name (``forward/gemm``).
+    It has no return type, template arguments, parameters, lambdas, unnamed namespaces, compiler
+    suffixes or the ranges that a profiler writes before a name (``forward/gemm``).
 
-    A function that only runs what its template arguments name (a loop of PyTorch over elements,
-    an entry of CUTLASS) is followed, after a space, by the function of the first that names one:
+    If a function only runs one of its template arguments (PyTorch's loops over elements, entry
+    points of CUTLASS), the function of the first such argument follows after a space:
     ``at::native::unrolled_elementwise_kernel at::native::CUDAFunctor_add``. Mangled names
-    (``_Z…``) are demangled first, and of one whose end is missing the function is still read; of
-    Ascend's ``aclnnMm_MatMulCommon_MemSet`` the last part is the operator; of Triton's
-    ``triton_poi_fused_add_0_0d1d2de`` what the arguments are divided by is left out. What is no
-    C++ signature stays as it is.
+    (``_Z…``) are demangled first, even if the end is missing. The last part of Ascend's
+    ``aclnnMm_MatMulCommon_MemSet`` is the operator; Triton's ``triton_poi_fused_add_0_0d1d2de``
+    loses the divisibility of its arguments. A name that is not a C++ signature is unchanged.
     """
     text = _written(name[:LONGEST_SIGNATURE])
     if _MANGLED.match(text):
@@ -153,9 +152,9 @@ def kernel_function(name: str) -> str:
 
 
 def function_key(name: str) -> str:
-    """`kernel_function` without namespaces: the same in each profiler's spelling of one kernel.
+    """`kernel_function` without namespaces: the same in each profiler's spelling of a kernel.
 
-    Nsight Compute leaves out some namespaces, and which ones changes from name to name
+    Nsight Compute omits some namespaces, different ones in different names
     (``at::vectorized_elementwise_kernel``, ``native::vectorized_elementwise_kernel``).
     """
     return " ".join(part.rpartition("::")[2] for part in kernel_function(name).split(" "))
@@ -163,11 +162,11 @@ def function_key(name: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def template_arguments(name: str) -> str:
-    """What a kernel's function is instantiated with, spelled alike for all profilers.
+    """The template arguments of a kernel's function, spelled the same for all profilers.
 
     ``f<(T)2, ns::g<false>>`` and ``f<2ul, g<0> >`` both have ``2,g<0>``. Namespaces and the types
-    of numbers are left out, as some tools do that; lambdas have their numbers. Empty where there
-    are none, or where the name is cut and does not say.
+    of numbers are omitted, because some tools omit them; lambdas have their numbers. Empty if there
+    are none, or if the name is truncated.
     """
     text = _written(name) if len(name) <= LONGEST_SIGNATURE else ""
     whole = _whole(text) if _MANGLED.match(text) else text
@@ -176,7 +175,7 @@ def template_arguments(name: str) -> str:
 
 
 def _written(name: str) -> str:
-    """A name without ranges, suffixes and what Triton adds."""
+    """A name without ranges and the suffixes of compilers and Triton."""
     return _SPECIALIZED.sub("", _RANGES.sub("", without_suffix(name)))
 
 
@@ -218,7 +217,7 @@ def _instance(bracket: Bracket) -> str:
 
 
 def _declared(words: list[list[Node]]) -> list[Node]:
-    """The word of a signature that is its name: behind the return type, before anything else."""
+    """The word of a signature that is its name: the first after the return type."""
     called = [
         word
         for word in words
@@ -230,7 +229,7 @@ def _declared(words: list[list[Node]]) -> list[Node]:
 
 
 def _functions(word: Nodes) -> Iterator[str]:
-    """The qualified name of a word, then that of what it runs."""
+    """The qualified name of a word, then that of the function it runs."""
     parts = [part for part in split(word, "::") if _names(part)]
     if not parts:
         return
@@ -251,14 +250,14 @@ def _identifier(part: Nodes) -> str:
 
 
 def _arguments(part: Nodes) -> list[list[Node]]:
-    """Template arguments; those that are the address of a function before the types."""
+    """Template arguments, addresses of functions before types."""
     groups = [node for node in part if isinstance(node, Bracket) and node.opening == "<"]
     found = [run for group in groups for run in split(group.nodes, ",")]
     return sorted(found, key=lambda run: not any(isinstance(n, str) and n[0] == "&" for n in run))
 
 
 def _argument(nodes: list[Node]) -> list[str] | None:
-    """The functions that one template argument names; None where it is a number or plain type."""
+    """The functions that a template argument names; None for a number or plain type."""
     found = list(_functions(_declared(split(nodes, " "))))
     last = found[0].rpartition("::")[2] if found else ""
     return None if _SAYS_NOTHING.fullmatch(last) else found
@@ -267,24 +266,24 @@ def _argument(nodes: list[Node]) -> list[str] | None:
 # Mangled names
 
 _MANGLED = re.compile(r"_ZL?[N\d]")
-#: Of a name that is cut so many beginnings of template arguments are tried, …
-_MOST_TRIALS = 8
-#: … and of each these ends: of a name without arguments, and of one with an argument or within it.
+#: For a truncated name, this many starts of template arguments are tried, …
+_MAX_TRIALS = 8
+#: … each with these ends: of a name without arguments, and of one with an argument or within it.
 _ENDS = ("Ev", "EEvv", "EEEvv", "EEEEvv")
 
 
 def _demangled(name: str) -> str:
-    """A mangled name (Itanium C++ ABI) as `demangle` reads it; as it is where that reads nothing.
+    """A mangled name (Itanium C++ ABI) demangled; unchanged if that is impossible.
 
-    One whose end is missing is read up to where template arguments begin, if that can be completed.
+    A name without its end is read up to the start of template arguments, if that can be completed.
     """
     whole = _whole(name)
     if whole is not None:
         return whole
-    # Imported here, as few files have such names.
+    # Imported here, because few files have such names.
     from demangle import demangle
 
-    places = [match.start() for match in re.finditer("I", name)][:_MOST_TRIALS]
+    places = [match.start() for match in re.finditer("I", name)][:_MAX_TRIALS]
     trials = [name[:place] + end for place in places for end in _ENDS]
     found = [demangle(trial, language="itanium") for trial in trials]
     read = [text for text, trial in zip(found, trials, strict=True) if text != trial]
@@ -292,7 +291,7 @@ def _demangled(name: str) -> str:
 
 
 def _whole(name: str) -> str | None:
-    """A mangled name demangled, as it is where it is none; None where its end is missing."""
+    """A mangled name demangled; unchanged if it is not one; None if its end is missing."""
     from demangle import DemanglingError, TruncatedError, demangle_strict
 
     try:

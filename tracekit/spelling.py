@@ -1,8 +1,7 @@
-"""Events of perf as they are written, and the one spelling that they are matched by.
+"""Spellings of perf events, and the one spelling that they are matched by.
 
-The same event stands in files as ``cpu/event=0xc7,umask=0x1/``, ``cpu_core/FP_ARITH…/u``,
-``r5301c7``, ``raw 0x5301c7`` or ``name [uncore_imc_0]``: perf-list(1) and perf's parser of events
-have the forms.
+Files spell the same event ``cpu/event=0xc7,umask=0x1/``, ``cpu_core/FP_ARITH…/u``, ``r5301c7``,
+``raw 0x5301c7`` or ``name [uncore_imc_0]``; see perf-list(1) and perf's event parser.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from functools import lru_cache
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """An event: the `key` it is matched by, the unit that is named, and letters behind it."""
+    """An event: the `key` it is matched by, its unit, and the modifier letters."""
 
     key: str
     pmu_name: str | None = None
@@ -22,7 +21,7 @@ class Spelling:
 
     @property
     def is_uncore(self) -> bool:
-        """Whether it names a unit that is no core: perf may print one row for each such unit."""
+        """Whether its unit is not a core: perf may print one row per unit."""
         pmu = self.pmu_name
         return pmu is not None and pmu not in _OF_PERF and not is_core(pmu)
 
@@ -37,29 +36,29 @@ _CORE = re.compile(
 )
 _NUMBER = re.compile(r"_\d+$")
 _RAW = re.compile(r"r([0-9a-f]{1,16})")
-#: Not units of the hardware: perf may put them before an event that stands alone as well.
+#: Not hardware units: perf writes their events with or without them.
 _OF_PERF = ("software", "tool")
 _RAW_NAME = re.compile(r"raw (0x[0-9a-f]{1,16})")
-#: Terms that say how perf shows or samples an event, not what it counts.
+#: Terms for how perf displays or samples an event, not for what it counts.
 _DROPPED = ("name", "period", "freq")
 _FLAGS = ("edge", "any", "inv", "pc")
-#: Terms that are as good as absent where they are zero.
+#: Terms for which zero is the same as absent.
 _ZERO_IS_ABSENT = (*_FLAGS, "cmask", "umask")
 _ORDER = {"event": 0, "umask": 1}
 
 
 def is_core(pmu: str) -> bool:
-    """Whether `pmu` is that of cores, as perf calls them: cpu, cpu_core or armv8_pmuv3_0."""
+    """Whether `pmu` is that of cores, such as cpu, cpu_core or armv8_pmuv3_0."""
     return bool(_CORE.fullmatch(_base(pmu.lower())))
 
 
 @lru_cache(maxsize=1 << 14)
 def spelling_of(name: str) -> Spelling:
-    """What the event `name` is.
+    """The event that `name` spells.
 
-    The key is in lower case, without modifiers. It is the bare name where a core counts it,
-    ``cpu/event=0xc7,umask=0x1/`` for a code of a core, and ``pmu/terms/`` for other units, whose
-    number is dropped.
+    The key is in lower case, without modifiers. It is the bare name if a core counts the event,
+    ``cpu/event=0xc7,umask=0x1/`` for a code of a core, and ``pmu/terms/`` for other units, without
+    the number of the unit.
     """
     text = name.strip()
     if inside := _IN_BRACKETS.fullmatch(text):
@@ -125,7 +124,7 @@ def _joined(terms: list[tuple[str, str | None]]) -> str:
 
 
 def _plain(name: str) -> str:
-    """The key of what is named alone: a name, or a raw code."""
+    """The key of an event without a unit: a name, or a raw code."""
     code = _RAW.fullmatch(name) or _RAW_NAME.fullmatch(name)
     return _raw(int(code[1], 16)) if code else name
 
@@ -133,8 +132,8 @@ def _plain(name: str) -> str:
 def _raw(code: int) -> str:
     """The key of a raw code, by the bits of IA32_PERFEVTSEL (Intel SDM vol. 3, 20.2.1).
 
-    USR, OS, INT and EN say how it counts, not what; bits 32 to 35 are the upper ones of the event
-    on AMD (PPR, PERF_CTL). A code with other bits is kept as it is and matches nothing.
+    USR, OS, INT and EN set how it counts, not what; bits 32 to 35 are the upper bits of the event
+    on AMD (PPR, PERF_CTL). A code with other bits is kept unchanged and matches nothing.
     """
     if code >> 36:
         return f"cpu/config={hex(code)}/"

@@ -132,7 +132,7 @@ select
         when not is_op
         then 'no operator'
         when is_wrapper
-        then 'counted in what it calls'
+        then 'counted in the operators it calls'
         else work.reason
     end as reason,
     coalesce(unit_context_id, context_id) as unit_context_id

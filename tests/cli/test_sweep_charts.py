@@ -322,7 +322,7 @@ def test_why_there_is_nothing_to_draw(tracekit: Tracekit, here: Path) -> None:
     ingest(here / "t.csv", here / "T", Options(run_name="t"))
     done = tracekit("chart", "sensitivity", "--store", "T")
     assert done.error == (
-        "nothing to draw: no label was fitted (layer: has one value only; net: its values "
+        "nothing to draw: no label was fitted (layer: has only one value; net: its values "
         "are words)"
     )
     done = tracekit(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tracekit.joining.alignment import MOST_PARTINGS, align
+from tracekit.joining.alignment import MAX_PARTINGS, align
 from tracekit.joining.launches import NONE, Alignment, Kind, Lack, Launches, Parting, Shape
 
 SEQUENCE, SHAPE, NAME = Kind
@@ -337,7 +337,7 @@ def test_few_differences_cost_few_matches(
     found = align(of_numbers(timeline), of_numbers(step))
     by_order = int(np.count_nonzero(found.kinds == SEQUENCE))
     assert by_order >= 0.8 * len(timeline) - 4 * len(differences)
-    assert len(found.partings) <= MOST_PARTINGS
+    assert len(found.partings) <= MAX_PARTINGS
 
 
 # How long it takes

@@ -34,7 +34,7 @@ def test_white_space_and_types(types: str) -> None:
 def test_spellings_of_compilers(spelling: str) -> None:
     found = figures("aten::add", "[[4], [4], []]", json.dumps([spelling, spelling, "Int"]), "", "")
     assert (
-        found.reason == "shape not understood: input_strides is no JSON (Input data was truncated)"
+        found.reason == "shape not understood: input_strides is not JSON (Input data was truncated)"
     )
     found = figures(
         "aten::add", "[[4], [4], []]", json.dumps([spelling, spelling, "Int"]), None, None
@@ -80,9 +80,9 @@ def test_without_values_the_result_of_a_convolution_is_not_known() -> None:
         ("[]", "shape not understood: 0 arguments; the operator takes 2 or 3"),
         ("{}", "shape not understood: input_dims is not a list"),
         ("7", "shape not understood: input_dims is not a list"),
-        ("[[NaN, 5], [5, 3]]", "shape not understood: input_dims is no JSON"),
-        ("[[7, 5], [5,", "shape not understood: input_dims is no JSON"),
-        ("[" * 100_000, "shape not understood: input_dims is no JSON"),
+        ("[[NaN, 5], [5, 3]]", "shape not understood: input_dims is not JSON"),
+        ("[[7, 5], [5,", "shape not understood: input_dims is not JSON"),
+        ("[" * 100_000, "shape not understood: input_dims is not JSON"),
         (f"[[{10**30}, 5], [5, 3]]", f"argument 0 has the dimension '{10**30}'"),
         (f"[[7, {2**62}], [{2**62}, 3]]", "too large for 64 bits"),
         (f"[{[1] * 65}, [5, 3]]", "shape not understood: argument 0 is"),

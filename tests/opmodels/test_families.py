@@ -488,7 +488,7 @@ def test_what_a_rank_hands_to_a_collective(
     ("name", "arguments", "reason"),
     [
         ("mine::thing", (), "no model for this operator"),
-        ("aten::to", (("f", (3,)), 6), "counted in what it calls"),
+        ("aten::to", (("f", (3,)), 6), "counted in the operators it calls"),
         (
             "aten::mm",
             (("c", (7, 5)), ("c", (5, 3))),
@@ -497,7 +497,7 @@ def test_what_a_rank_hands_to_a_collective(
         (
             "aten::mm",
             (("f", (7, 5)), ("f", (4, 3))),
-            "shape not understood: [7, 5] and [4, 3] do not fit together",
+            "shape not understood: [7, 5] and [4, 3] do not match",
         ),
         (
             "aten::scaled_dot_product_attention",
@@ -507,22 +507,22 @@ def test_what_a_rank_hands_to_a_collective(
         (
             "aten::_flash_attention_forward",
             (*[("b", (128, 8, 32))] * 3, ("i", (3,)), ("i", (3,)), 64, 64, 0.0, "True", "False"),
-            "lengths differ over the batch, and are not in the file",
+            "sequence lengths vary within the batch and are not in the file",
         ),
         (
             "aten::_flash_attention_forward",
             (*[("b", (2, 64, 8, 32))] * 3, N, N, 64, 64, 0.0, "True", "False", N, 128, 0),
-            "attention within a window is not counted",
+            "windowed attention is not counted",
         ),
         (
             "aten::add",
             (("l", (4,)), 0.5, 1),
-            "the type of the result depends on more than is in the file",
+            "the result type depends on data that is not in the file",
         ),
         (
             "aten::add",
             (("h", (4,)), ("b", (4,)), 1),
-            "the type of the result depends on more than is in the file",
+            "the result type depends on data that is not in the file",
         ),
         # TorchScript: what is left of other operators stands before the arguments
         (

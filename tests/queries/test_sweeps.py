@@ -239,7 +239,7 @@ def test_weights_for_a_speedup(corpus: Path, sweeps: Database) -> None:
     assert of_the_report(sweeps, **asked) == pytest.approx(expected, rel=1e-9)
     assert expected["bs"] > 0 > expected["layer"] > expected["node"]
     reasons = {row["term"]: row["reason"] for row in sweeps.query("sensitivity", asked).rows()}
-    assert reasons["input"] == reasons["output"] == "has one value only"
+    assert reasons["input"] == reasons["output"] == "has only one value"
 
 
 @pytest.mark.parametrize(

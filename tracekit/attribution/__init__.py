@@ -1,7 +1,7 @@
-"""What a timeline's work comes from: launch, operator, module, phase and step of each kernel.
+"""Attribution of a timeline's work: launch, operator, module, phase and step of each kernel.
 
-Computed once, at ingest, from the rows of a source that its parser has written
-(docs/metrics.md, section Attribution, has every rule).
+Computed once, at ingest, from the rows that the parser of a source has written. For the rules, see
+docs/metrics.md, section Attribution.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from tracekit.attribution.slices import Tracks
 def attributed(folder: Path) -> Iterator[Batch]:
     """The rows of `calling_context`, `op_call` and `attribution` for one source.
 
-    Where nothing marks steps, there are rows of `step` too: those that the work shows.
-    `folder` holds the rows of the source as its parser gave them: a folder of Parquet files for
-    each table.
+    If nothing marks steps, there are also rows of `step`, detected from the work. `folder` has the
+    rows of the source from its parser, in a folder of Parquet files per table.
     """
     texts, tracks = Texts(), Tracks()
     done, tails = flows.followed(folder, work.read(folder, texts, tracks), tracks)
@@ -41,7 +40,7 @@ def attributed(folder: Path) -> Iterator[Batch]:
         yield from shown.rows()
         recorded = replace(recorded, of_work=shown.step)
     host = host_of(found, recorded.of_host, texts, tracks)
-    del found  # the host has it in order
+    del found  # the host has it, sorted
     origins = origins_of(done, host, recorded, captured, texts, tracks)
     if recorded.of_work is not None:
         host = replace(host, step=steps_of_calls(host.after, origins.launch, recorded.of_work))

@@ -1,4 +1,4 @@
-"""Blocks of memory from allocation to release, each with what allocated and what released it."""
+"""Blocks of memory, with the operators that allocated and released them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tracekit.attribution.steps import Steps
 from tracekit.schema import ALLOCATION, MEMORY_EVENT, batch
 
 _NUMBERS = ("event_id", "time_ns", "size_bytes", "address", "device_id")
-#: Operators that only make a tensor: whoever calls them is the one that allocates.
+#: Operators that only create a tensor: their caller counts as the one that allocates.
 _MAKER = re.compile(
     r"aten::((new_)?(empty|zeros|ones|full)(_like|_strided|_permuted|_quantized)?|resize_)"
 )
@@ -38,7 +38,7 @@ _MAKER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AllocationEvents:
-    """Allocations and releases, one array a column; ``device_kind`` is the code of a text."""
+    """Allocations and releases, one array per column; ``device_kind`` is the code of a text."""
 
     track: Codes
     device_kind: Codes
@@ -49,13 +49,13 @@ class AllocationEvents:
     device_id: Ints
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.event_id)
 
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """Where on the host events are: places in `Host`, -1 for none; one more row stands for none."""
+    """The places of events in `Host`, -1 for none; an additional row stands for none."""
 
     op: Codes
     maker: Codes
@@ -68,7 +68,7 @@ class _Moments:
 
 
 def read(folder: Path, texts: Texts, tracks: Tracks) -> AllocationEvents:
-    """The allocations and releases of a source whose time and size are known."""
+    """The allocations and releases of a source with known time and size."""
     parts = []
     for rows in batches(folder, MEMORY_EVENT.name, (*_NUMBERS, *PLACE, "device_kind")):
         columns = {name: numbers(rows[name]) for name in _NUMBERS}
@@ -98,7 +98,7 @@ def allocation_rows(
     till = np.where(ended >= 0, time[ended], blocks.until)
     is_whole = (made >= 0) & (till != NONE)
     dur = np.where(is_whole, till - time[made], NONE)
-    dur = np.where(dur < 0, NONE, dur)  # longer than 64 bits can say
+    dur = np.where(dur < 0, NONE, dur)  # beyond 64 bits
     named = np.append(host.slices.name, 0)
     yield (
         ALLOCATION.name,
@@ -152,7 +152,7 @@ def _moments(
     at = every.at(process.astype(np.int64), events.time_ns)
     own = phases(host, context)
     phase = np.where(own > 0, own, every.phase_at(at, events.time_ns, events.track))
-    # steps that nothing marks are those of the slices
+    # if nothing marks steps, those of the slices
     step = steps.at(process, events.time_ns) if len(steps) else np.append(host.step, NONE)[place]
     return _Moments(
         np.append(op, -1),
@@ -167,7 +167,7 @@ def _moments(
 
 
 def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
-    """The innermost slice that each moment on a track lies in; -1 if in none."""
+    """The innermost slice around each moment on a track; -1 for none."""
     found = host.slices
     place = np.full(len(times), -1, np.int64)
     for track in np.unique(tracks).tolist():
@@ -185,7 +185,7 @@ def _innermost(host: Host, tracks: Codes, times: Ints) -> Codes:
 
 
 def _maker(op: Codes, host: Host, texts: Texts) -> Codes:
-    """The operator that asked for the memory: those that only make a tensor are skipped."""
+    """The operator that requested the memory, skipping those that only create a tensor."""
     codes = np.unique(host.slices.name).tolist()
     only_makes = np.zeros(max(codes, default=0) + 1, bool)
     only_makes[[code for code in codes if _MAKER.fullmatch(texts.values[code] or "")]] = True
@@ -200,7 +200,7 @@ def _maker(op: Codes, host: Host, texts: Texts) -> Codes:
 
 
 def _released_in_op(found: _Moments, host: Host, made: Ints, ended: Ints) -> pa.Array:
-    """Whether a block is released in a call that its allocation's operator makes, or in itself."""
+    """Whether a block is released in its allocation's operator, or in a call of that."""
     maker, place = found.maker[made], found.place[ended]
     is_in = (maker >= 0) & (maker <= place) & (place < np.append(host.after, 0)[maker])
     return pa.array(is_in, mask=(made < 0) | (ended < 0))

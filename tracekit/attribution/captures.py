@@ -1,9 +1,9 @@
-"""Graphs: which captured call each work is of that one launch of a graph replays.
+"""Graphs: the captured call of each work that a graph launch replays.
 
-A launch that is captured runs nothing: no work has the correlation id of its call. The launch of
-the graph has one call for all its work. Where the captured calls name their kernels (ROCm's do),
-the work of a launch is that of the capture whose kernels have these names in this order. Where
-they do not, nothing proves which capture it is, and none is claimed.
+A captured launch runs nothing: no work has the correlation id of its call. The launch of the graph
+has one call for all its work. If the captured calls name their kernels (as in ROCm), the work of a
+launch belongs to the capture whose kernels have these names in this order. Otherwise nothing proves
+which capture it is, and the capture is unknown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tracekit.attribution.host import Host
 from tracekit.attribution.work import DeviceWork
 
 _BEGIN, _END, _GRAPH_LAUNCH = "StreamBeginCapture", "StreamEndCapture", "GraphLaunch"
-#: What the names of calls have in them that put work into a graph, and the kind of that work.
+#: Parts of the names of calls that add work to a graph, and the kind of that work.
 _KINDS = (("emcpy", "memcpy"), ("emset", "memset"), ("Launch", "kernel"))
 _COLUMNS = (
     "event_id",
@@ -39,10 +39,10 @@ _COLUMNS = (
 
 @dataclass(slots=True)
 class Capture:
-    """The calls between begin and end of a capture that put work into its graph, in order.
+    """The calls between begin and end of a capture that add work to its graph, in order.
 
-    ``kinds`` and ``names`` are codes of texts: what each puts there, and the name of its kernel
-    (0 where the call does not say).
+    ``kinds`` and ``names`` are codes of texts: the kind of the work, and the name of its kernel (0
+    if unknown).
     """
 
     process_id: int | None
@@ -57,8 +57,8 @@ class Capture:
 def read(folder: Path, worked: Ints, texts: Texts) -> list[Capture]:
     """The captures of a source; `worked` are the correlation ids of its work, in order.
 
-    A call with work was not captured, but ran. Where two captures go on at once nothing says whose
-    a call is.
+    A call with work was not captured, but ran. If two captures overlap, the capture of a call is
+    unknown.
     """
     captures = _begun_and_ended(folder)
     if not captures:
@@ -116,7 +116,7 @@ def _calls(folder: Path, parts: Sequence[str]) -> Iterator[pa.RecordBatch]:
 
 
 def _kernel_name(args_json: str | None) -> str | None:
-    try:  # a number may have more digits than Python takes
+    try:  # a number may have more digits than Python accepts
         args = json.loads(args_json, parse_int=str, parse_float=str) if args_json else None
     except RecursionError:
         return None
@@ -124,15 +124,16 @@ def _kernel_name(args_json: str | None) -> str | None:
     return name if isinstance(name, str) else None
 
 
-# -- what a launch of a graph replays -------------------------------------------------------------
+# -- what a graph launch replays -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Replays:
-    """What the launches of graphs replay, one value a work.
+    """What graph launches replay, one value per work.
 
-    ``call`` is the place of the captured call in the host's slices, ``context`` that in the tree
-    (-1: none); ``reason`` is the code of why a graph's work has no captured call, 0 of other work.
+    ``call`` is the place of the captured call in the host's slices, ``context`` its context in the
+    tree (-1: none); ``reason`` is the code of the reason why a graph's work has no captured call, 0
+    for other work.
     """
 
     call: Ints
@@ -143,7 +144,7 @@ class Replays:
 def replays_of(
     captures: Sequence[Capture], work: DeviceWork, host: Host, launch: Ints, texts: Texts
 ) -> Replays:
-    """Find the capture that each launch of a graph replays, and what its calls were made in."""
+    """Find the capture that each graph launch replays, and the contexts of its calls."""
     call, context = (np.full(len(work), -1, np.int64) for _ in range(2))
     reason = np.zeros(len(work), np.int32)
     copies: dict[tuple[int, int], tuple[Ints, Ints]] = {}
@@ -160,7 +161,7 @@ def replays_of(
 
 
 def _graphs(work: DeviceWork, host: Host, launch: Ints, texts: Texts) -> Iterator[tuple[int, Ints]]:
-    """Each launch of a graph, as its place in the host, with its work in the order it ran in."""
+    """Each graph launch, as its place in the host, with its work in execution order."""
     names, codes = np.unique(host.slices.name, return_inverse=True)
     said = [_GRAPH_LAUNCH in (texts.values[name] or "") for name in names.tolist()]
     is_graph = np.append(np.array(said, bool)[codes], False)
@@ -174,7 +175,7 @@ def _graphs(work: DeviceWork, host: Host, launch: Ints, texts: Texts) -> Iterato
 def _replayed(
     captures: Sequence[Capture], work: DeviceWork, ran: Ints, launched_ns: int, texts: Texts
 ) -> tuple[int | None, str | None]:
-    """The only capture that the work of a launch is of, or why there is none."""
+    """The only capture that matches the work of a launch, or the reason for none."""
     before = [i for i, one in enumerate(captures) if one.end_ns <= launched_ns]
     if not before:
         return None, reasons.NO_CAPTURE
@@ -192,7 +193,7 @@ def _replayed(
 
 
 def _is_disordered(work: DeviceWork, ran: Ints) -> bool:
-    """Whether kernels of one name ran at once: nothing says which branch of a graph each is in."""
+    """Whether kernels of one name overlap: the branch of the graph of each is unknown."""
     order = np.lexsort((work.start_ns[ran], work.name[ran]))
     names, starts = work.name[ran][order], work.start_ns[ran][order]
     till = starts + np.maximum(work.dur_ns[ran][order], 0)
@@ -202,7 +203,7 @@ def _is_disordered(work: DeviceWork, ran: Ints) -> bool:
 def _copied(capture: Capture, base: int, host: Host) -> tuple[Ints, Ints]:
     """The places of the captured calls, and their contexts as called in the context `base`.
 
-    What was called since the capture began is called where the graph is launched.
+    Calls made since the capture began count as made where the graph is launched.
     """
     order = np.argsort(host.slices.event_id, kind="stable")
     places = order[np.searchsorted(host.slices.event_id, capture.event_ids, sorter=order)]
@@ -215,7 +216,7 @@ def _copied(capture: Capture, base: int, host: Host) -> tuple[Ints, Ints]:
             around = int(host.parent[around])
         context, original = base, int(host.context[around]) if around >= 0 else -1
         for member in reversed(chain):
-            if host.context[member] != original:  # marks of steps are no members
+            if host.context[member] != original:  # step marks are not members
                 original = int(host.context[member])
                 context = host.tree.copied(context, original)
         contexts.append(context)

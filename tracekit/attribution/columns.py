@@ -1,7 +1,7 @@
-"""Rows that a parser has written, read back as columns of numbers.
+"""Reads the rows that a parser has written as columns of numbers.
 
-Texts are numbers too: a text is read once, however often it occurs. A value that is not known is
-`NONE`, a text that is not known has the code 0.
+Texts are numbers too: each distinct text is read once. An unknown value is `NONE`, an unknown text
+has the code 0.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from tracekit.schema import TABLES, TEXT
 
 Ints = NDArray[np.integer[Any]]
-#: Numbers that stand for something: texts, threads, places in other columns.
+#: Codes of texts and threads, and places in other columns.
 Codes = Ints
 Flags = NDArray[np.bool_]
 
-#: Stands for NULL in columns of numbers; no time, id or duration of a trace.
+#: NULL in columns of numbers; no time, id or duration of a trace has this value.
 NONE = int(np.iinfo(np.int64).min)
 LATEST = int(np.iinfo(np.int64).max)
 _BATCH_ROWS = 1 << 14
@@ -31,7 +31,7 @@ _BATCH_ROWS = 1 << 14
 
 @dataclass(slots=True)
 class Texts:
-    """Each different text once; its code is its place here, and 0 is NULL."""
+    """Distinct texts; the code of a text is its place here, and 0 is NULL."""
 
     values: list[str | None] = field(default_factory=lambda: [None])
     _codes: dict[str | None, int] = field(default_factory=lambda: {None: 0})
@@ -51,30 +51,30 @@ class Texts:
         return np.asarray(np.array(known, np.int32)[places])
 
     def array(self, codes: Codes) -> pa.Array:
-        """The texts of some codes, each different one converted once."""
+        """The texts of codes, each distinct one converted once."""
         used, places = np.unique(codes, return_inverse=True)
         texts = pa.array([self.values[code] for code in used.tolist()], TEXT)
         return texts.take(pa.array(places.astype(np.int32)))
 
 
 def numbers(column: pa.Array) -> Ints:
-    """A column of whole numbers, `NONE` where it is NULL."""
+    """A column of integers, with `NONE` for NULL."""
     return np.asarray(column.fill_null(NONE).to_numpy(zero_copy_only=False), np.int64)
 
 
 def nullable(values: Ints) -> pa.Array:
-    """Numbers as a column, NULL where they are `NONE`."""
+    """Numbers as a column, with NULL for `NONE`."""
     return pa.array(values, mask=values == NONE)
 
 
 def ends(starts: Ints, durations: Ints) -> Ints:
-    """Where intervals end; what has no duration, or goes beyond 64 bits, ends as late as it can."""
+    """The ends of intervals; the maximum without a duration, or beyond 64 bits."""
     known = np.maximum(durations, 0)
     return np.asarray(starts + np.minimum(known, LATEST - np.maximum(starts, 0)))
 
 
 def together(*codes: NDArray[np.integer]) -> Codes:
-    """One code for each different row of several columns of numbers that are not negative."""
+    """One code for each distinct row of several columns of nonnegative numbers."""
     joined = codes[0].astype(np.int64)
     for column in codes[1:]:
         joined = distinct(joined).astype(np.int64)
@@ -83,20 +83,20 @@ def together(*codes: NDArray[np.integer]) -> Codes:
 
 
 def distinct(values: Ints) -> Codes:
-    """Numbers in place of values: the same one for the same value, in order of appearance."""
+    """A number for each distinct value, in order of appearance."""
     codes: Codes = pa.array(values).dictionary_encode().indices.to_numpy(zero_copy_only=False)
     return codes
 
 
 def joined(parts: list[dict[str, NDArray[Any]]], name: str, kind: type) -> NDArray[Any]:
-    """One column of several parts, which lose it: there is no room for all columns twice."""
+    """One column of several parts, which lose it: memory cannot hold all columns twice."""
     column = np.concatenate([np.zeros(0, kind), *(part.pop(name) for part in parts)])
     pa.default_memory_pool().release_unused()
     return column
 
 
 def batches(folder: Path, table: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Some columns of the rows of a table that lie in a source's folder, texts as dictionaries."""
+    """Columns of a table's rows in a source's folder, with texts as dictionaries."""
     texts = [name for name in names if TABLES[table].schema.field(name).type == TEXT]
     for file in sorted((folder / table).glob("*.parquet")):
         with pq.ParquetFile(file, read_dictionary=texts) as rows:
@@ -104,6 +104,6 @@ def batches(folder: Path, table: str, names: Sequence[str]) -> Iterator[pa.Recor
 
 
 def ids_in(values: Ints) -> Ints:
-    """The ids in a column, in order, each once; NULL and 0 are none."""
+    """The distinct ids in a column, sorted, without NULL and 0."""
     found = np.unique(values)
     return np.asarray(found[(found != NONE) & (found != 0)])

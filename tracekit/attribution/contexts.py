@@ -1,4 +1,4 @@
-"""The tree of calling contexts: chains of modules, annotations and operators, each chain once."""
+"""The tree of calling contexts: distinct chains of modules, annotations and operators."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from tracekit.attribution import reasons
 
-#: Modules deeper than this are told by the path of the module at this depth: a path is written out
-#: for each context, and a hostile file can nest without end.
+#: Deeper modules have the path of the module at this depth: each context has its whole path, and a
+#: hostile file can nest without end.
 DEEPEST_PATH = 100
-#: What would be more contexts counts to those around it: a hostile file can make each call another.
+#: Further contexts count as those around them: a hostile file can give each call its own.
 MOST_CONTEXTS = 1 << 19
 
 NO_PATH = 0
@@ -17,12 +17,12 @@ NO_PATH = 0
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A member of a chain, and what it says by itself.
+    """A member of a chain, and what is known from it alone.
 
     ``kind`` is module, annotation or op. ``modules`` are those that it enters, with their types,
-    known from ``module_basis``; ``phase`` is marked by it, known from ``phase_basis``. ``name`` and
-    ``signature`` are codes of texts; the signature is input dims, types, strides, concrete inputs.
-    ``module_reason`` is why it is in no module, where it says so itself.
+    known from ``module_basis``; ``phase`` is the phase that it marks, known from ``phase_basis``.
+    ``name`` and ``signature`` are codes of texts; the signature is input dims, types, strides,
+    concrete inputs. ``module_reason`` is its reason for being in no module, if it has one.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One context: its parent (-1: none), its last member, and what is known of it."""
+    """One context: its parent (-1: none), its last member, and its properties."""
 
     parent: int
     depth: int
@@ -51,7 +51,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A module with those around it; ``text`` is all of them, joined."""
+    """A module with those around it; ``text`` has all of them, joined."""
 
     parent: int
     depth: int
@@ -62,7 +62,7 @@ class Path:
 
 @dataclass(slots=True)
 class Tree:
-    """The contexts of a source; they are made as they are met."""
+    """The contexts of a source, created when first seen."""
 
     nodes: list[Node] = field(default_factory=list)
     paths: list[Path] = field(default_factory=lambda: [Path(-1, 0, "", None, "")])
@@ -71,7 +71,7 @@ class Tree:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more contexts are made."""
+        """Whether no more contexts are created."""
         return len(self.nodes) >= MOST_CONTEXTS
 
     def entered(
@@ -84,9 +84,8 @@ class Tree:
     ) -> int:
         """The context of `symbol` (called `number` in this source) in the context `parent`.
 
-        `forward` is the context of the forward operator that it belongs to, -1 where that is not
-        known, None if it is no backward operator with a number. `is_referred`: a backward operator
-        refers to it.
+        `forward` is the context of its forward operator, -1 if unknown, None if it is not a
+        backward operator with a number. `is_referred`: a backward operator refers to it.
         """
         above = self.nodes[parent] if parent >= 0 else None
         path, basis, reason = self._module(above, symbol, forward)
@@ -106,7 +105,7 @@ class Tree:
     def copied(self, parent: int, original: int) -> int:
         """The context of the last member of `original`, called in the context `parent`.
 
-        It keeps its module and phase; where it has none, those of `parent` count.
+        It keeps its module and phase; without one, that of `parent` counts.
         """
         key = (parent, "copy", original)
         if key not in self._nodes:
@@ -127,7 +126,7 @@ class Tree:
     def _module(
         self, above: Node | None, symbol: Symbol, forward: int | None
     ) -> tuple[int, str | None, str | None]:
-        """The modules of a context, what they are known from, or why there are none."""
+        """The modules of a context and their basis, or the reason for none."""
         path, basis, reason = NO_PATH, None, reasons.NO_MODULE
         if above is not None:
             path, basis, reason = above.path, above.module_basis, above.module_reason or reason
@@ -149,7 +148,7 @@ class Tree:
         return path
 
     def _again(self, path: int, name: str) -> int:
-        """The module in a path that is called `name`: a recomputation enters it once more."""
+        """The module in a path that is called `name`: a recomputation enters it again."""
         while path != NO_PATH and self.paths[path].name != name:
             path = self.paths[path].parent
         return path
@@ -169,10 +168,10 @@ class Tree:
 def _phase(
     above: Node | None, symbol: Symbol, is_backward: bool, is_referred: bool
 ) -> tuple[str | None, str | None]:
-    """The phase of a context and what says so.
+    """The phase of a context, and its basis.
 
-    The innermost mark counts, but that a forward pass in a backward one (it is recomputed) belongs
-    to the backward pass, and one in the loading of data (it is prepared) to that.
+    The innermost mark counts, with two exceptions: a forward pass inside a backward pass (a
+    recomputation) belongs to the backward pass, and one inside data loading (preparation) to that.
     """
     phase, basis = (above.phase, above.phase_basis) if above else (None, None)
     if is_backward:

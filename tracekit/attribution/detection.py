@@ -1,4 +1,4 @@
-"""The steps of a source that marks none: those that the work of its devices shows."""
+"""Detects the steps of a source without step marks in the work of its devices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tracekit.schema import STEP, TEXT, batch
 
 @dataclass(frozen=True, slots=True)
 class _OnDevice:
-    """The steps of one device, and which of them each of its works (`places`) is in."""
+    """The steps of one device, and the step of each of its works (`places`)."""
 
     device_id: int
     start_ns: Ints
@@ -28,13 +28,13 @@ class _OnDevice:
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """Steps that the work shows; ``step`` is the number of the one each work is in, else NONE."""
+    """Detected steps; ``step`` is the number of each work's step, or NONE."""
 
     devices: tuple[_OnDevice, ...]
     step: Ints
 
     def rows(self) -> Iterator[Batch]:
-        """The rows of `step`, of each device its own."""
+        """The rows of `step`, per device."""
         for device in self.devices:
             count = len(device.start_ns)
             columns = {
@@ -49,10 +49,10 @@ class Detected:
 
 
 def detected(work: DeviceWork) -> Detected:
-    """The steps that the work of the devices shows; none where devices disagree.
+    """The steps in the work of the devices; none if devices disagree.
 
-    Devices that show steps must show equally many, and all begin one before any begins the next.
-    The work of other devices is in the step that it starts in.
+    Devices with steps must have equally many, and all must begin a step before any begins the next.
+    The work of other devices belongs to the step in which it starts.
     """
     step = np.full(len(work), NONE, np.int64)
     has_start = work.start_ns != NONE
@@ -72,8 +72,8 @@ def detected(work: DeviceWork) -> Detected:
 def steps_of_calls(after: Ints, launch: Ints, step: Ints) -> Ints:
     """The step of the first work launched in each slice of the host; NONE without any.
 
-    `after` is the place behind what lies in each slice, `launch` the place of the slice that
-    launched each work, -1 where that is not known, and `step` the step of the work.
+    `after` is the place after the content of each slice, `launch` the place of the slice that
+    launched each work, -1 if unknown, and `step` the step of the work.
     """
     known = np.flatnonzero(launch >= 0)
     known = known[np.argsort(launch[known], kind="stable")]
@@ -98,13 +98,13 @@ def _on_device(work: DeviceWork, device: int, has_start: Flags) -> _OnDevice:
 
 
 def _between(start: Ints, end: Ints) -> Ints:
-    """Durations; NONE of those beyond 64 bits."""
+    """Durations; NONE beyond 64 bits."""
     dur = end - start
     return np.where(dur < 0, NONE, dur)
 
 
 def _do_agree(devices: tuple[_OnDevice, ...]) -> bool:
-    """Whether the steps of devices are the same ones."""
+    """Whether devices have the same steps."""
     if len({len(device.start_ns) for device in devices}) > 1:
         return False
     latest = np.max([device.start_ns for device in devices], axis=0)

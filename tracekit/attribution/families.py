@@ -1,6 +1,6 @@
-"""Annotations whose names differ in numbers only: places of a model, or its iterations.
+"""Annotations whose names differ only in numbers: places of a model, or its iterations.
 
-Places are kept apart; iterations become one member of a chain.
+Places stay separate; iterations become one member of a chain.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from tracekit.attribution import names
 from tracekit.attribution.columns import NONE, Ints, Texts
 from tracekit.attribution.slices import ANNOTATION, Slices
 
-#: More names than that in a family are no places of a model.
+#: A family with more names than this does not name places of a model.
 MOST_NAMES = 256
 
 
 def fold(found: Slices, step: Ints, texts: Texts) -> None:
-    """Put # for the numbers in names of annotations that number iterations.
+    """Replace the numbers in names of annotations that number iterations by #.
 
-    A family of names (alike but for their numbers) does that where it is met in several steps and
-    none of its names in two of them; or where it has more than `MOST_NAMES` names.
+    A family of names (equal except for their numbers) numbers iterations if it occurs in several
+    steps but none of its names in two of them, or if it has more than `MOST_NAMES` names.
     """
     is_annotation = found.kind == ANNOTATION
     pairs = np.unique(

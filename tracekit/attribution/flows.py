@@ -1,8 +1,8 @@
-"""Arrows from the host to the work of a device, where the two share no ids.
+"""Arrows from the host to the work of a device, if the two share no ids.
 
-Ascend's profiler draws two arrows to each work: `HostToDevice` from the call of the runtime that
-launched it, on whatever thread that ran, and `async_npu` from the operator that asked for it. Both
-end at the work's start on its stream.
+Ascend's profiler draws two arrows to each work: `HostToDevice` from the runtime call that launched
+it, on any thread, and `async_npu` from the operator that requested it. Both end at the work's start
+on its stream.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _COLUMNS = (*PLACE, "category_name", "phase_kind", "flow_id", "time_ns")
 _CALL_NUMBERS = ("start_ns", "dur_ns", "correlation_id")
 _CALL_COLUMNS = (*PLACE, "slice_kind", *_CALL_NUMBERS)
 
-#: Of each work the thread and time that an arrow to it comes from; no thread is -1.
+#: The thread and time where the arrow to each work starts; -1 without a thread.
 _Tails = tuple[Codes, Ints]
 
 
 def followed(folder: Path, work: DeviceWork, tracks: Tracks) -> tuple[DeviceWork, _Tails | None]:
-    """`work` with the correlation ids of its calls, and where the operators' arrows begin.
+    """`work` with the correlation ids of its calls, and the starts of the operators' arrows.
 
-    Nothing changes where the profiler writes external ids, or draws no such arrows.
+    Nothing changes if the profiler writes external ids, or draws no such arrows.
     """
     if (work.external_id != NONE).any():
         return work, None
@@ -44,9 +44,9 @@ def followed(folder: Path, work: DeviceWork, tracks: Tracks) -> tuple[DeviceWork
 
 
 def asked(work: DeviceWork, found: Slices, tails: _Tails | None) -> DeviceWork:
-    """`work` with the operators that its arrows come from.
+    """`work` with the operators where its arrows start.
 
-    An arrow comes from the start of an operator; of several that start then from the innermost.
+    An arrow starts with an operator; if several start then, with the innermost.
     """
     if tails is None:
         return work
@@ -59,7 +59,7 @@ def asked(work: DeviceWork, found: Slices, tails: _Tails | None) -> DeviceWork:
 
 
 def _tails(folder: Path, work: DeviceWork, tracks: Tracks) -> dict[str, _Tails]:
-    """Where the arrows to each work begin, by category."""
+    """The starts of the arrows to each work, by category."""
     ends_of: dict[str, dict[str, list[np.ndarray]]] = {}
     wanted = pa.array((_CALL, _OPERATOR))
     for all_rows in batches(folder, "flow", _COLUMNS):
@@ -82,7 +82,7 @@ def _tails(folder: Path, work: DeviceWork, tracks: Tracks) -> dict[str, _Tails]:
 
 
 def _tails_of(work: DeviceWork, starts: np.ndarray, heads: np.ndarray) -> _Tails:
-    """Where the arrow that ends at each work, on its stream at its start, begins."""
+    """The start of the arrow that ends at each work, on its stream at its start."""
     tail = {flow: (track, time) for flow, track, time in starts.T.tolist()}
     head = {(track, time): flow for flow, track, time in heads.T.tolist()}
     flows = [head.get(key) for key in zip(work.track.tolist(), work.start_ns.tolist(), strict=True)]
@@ -92,7 +92,7 @@ def _tails_of(work: DeviceWork, starts: np.ndarray, heads: np.ndarray) -> _Tails
 
 
 def _calls_at(folder: Path, tails: _Tails, tracks: Tracks) -> Ints:
-    """The correlation id of the innermost call that runs on a thread at a time; NONE: none does."""
+    """The correlation id of the innermost call on a thread at a time; NONE for none."""
     parts = []
     for all_rows in batches(folder, "slice", _CALL_COLUMNS):
         rows = all_rows.filter(pc.equal(all_rows["slice_kind"], "runtime"))

@@ -1,4 +1,4 @@
-"""What happened on the host: slices in their nest, each with its operator and its context."""
+"""The host: nested slices, each with its operator and its context."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """Slices in the order of their nest, and what was found out of them, one array a column.
+    """Slices in nesting order and their properties, one array per column.
 
-    ``parent``, ``after`` and ``op`` are places in this order: the slice around each, the first
-    after those in it, and the innermost operator, itself if it is one. ``context`` is a place in
-    ``tree``; that of a call is the one around it. -1 is none.
+    ``parent``, ``after`` and ``op`` are places in this order: the slice around each, the first one
+    after its content, and the innermost operator, which can be the slice itself. ``context`` is a
+    place in ``tree``; that of a call is the one around it. -1 is none.
     """
 
     slices: Slices
@@ -39,7 +39,7 @@ class Host:
 
 
 def host_of(found: Slices, steps: Steps, texts: Texts, tracks: Tracks) -> Host:
-    """Nest slices, which puts them into another order, and give each its context."""
+    """Nest slices, which sorts them, and give each its context."""
     nest = nested(found.track, found.start_ns, found.dur_ns, found.event_id, found.kind == CALL)
     found.put_in_order(nest.order)
     processes = tracks.process_codes(found.track)
@@ -51,7 +51,7 @@ def host_of(found: Slices, steps: Steps, texts: Texts, tracks: Tracks) -> Host:
 
 
 def _links(found: Slices, processes: Codes, texts: Texts) -> Links:
-    """What autograd's numbers say of the operators; other slices have none."""
+    """The links of autograd's numbers between operators; other slices have none."""
     is_op = found.kind == OP
     codes, places = np.unique(found.name, return_inverse=True)
     is_node = np.array(
@@ -75,7 +75,7 @@ def _walked(
 ) -> tuple[Codes, Codes]:
     """The operator and the context of each slice.
 
-    In order of time: a forward operator has its context before its backward operator asks for it.
+    In order of time: a forward operator has its context before its backward operator needs it.
     """
     count = len(found)
     op, context = (array("i", bytes(4 * count)) for _ in range(2))

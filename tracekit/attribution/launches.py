@@ -1,4 +1,4 @@
-"""What an id leads to: from work to the call that launched it, never by name."""
+"""From work to the call that launched it, by ids, never by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tracekit.attribution.lookup import Places, latest_before
 
 @dataclass(frozen=True, slots=True)
 class LaunchRows:
-    """Rows that ids lead to, or that ask: ids, external ids, starts, and processes."""
+    """Rows with ids, or rows that ids refer to: ids, external ids, starts, and processes."""
 
     ids: Ints
     externals: Ints
@@ -21,11 +21,11 @@ class LaunchRows:
 
 
 def found_by(ids: Ints, starts: Ints, rows: LaunchRows) -> tuple[Places, Flags]:
-    """The row that each id leads to (-1: none), and whether it leads to several processes.
+    """The row that each id refers to (-1: none), and whether it refers to several processes.
 
-    Of several rows in one process it is the latest that starts no later than what asks: the call
-    that is inside the other, or the nearest where ids occur again. Where all start later, for
-    clocks may disagree, it is the first. Of several processes it is none.
+    Among several rows in one process, it is the latest that starts no later than the referring row:
+    the inner call, or the nearest if ids are reused. If all start later, because clocks can
+    disagree, it is the first. For several processes it is none.
     """
     order = np.lexsort((rows.starts, rows.ids))
     known, processes = rows.ids[order], rows.processes[order]
@@ -43,10 +43,10 @@ def found_by(ids: Ints, starts: Ints, rows: LaunchRows) -> tuple[Places, Flags]:
 
 
 def launches(work: LaunchRows, calls: LaunchRows) -> tuple[Places, Flags]:
-    """The call that launched each work (-1: none), and whether ids of several processes met.
+    """The call that launched each work (-1: none), and whether several processes have the id.
 
-    Where calls of several processes have the id, as in files merged from ranks, the external id
-    has to be the same too.
+    If calls of several processes have the id, as in files merged from ranks, the external id must
+    be equal too.
     """
     found, is_mixed = found_by(work.ids, work.starts, calls)
     if is_mixed.any():
@@ -59,7 +59,7 @@ def launches(work: LaunchRows, calls: LaunchRows) -> tuple[Places, Flags]:
 
 
 def _pairs(work: LaunchRows, calls: LaunchRows) -> Ints:
-    """One number for each pair of correlation and external id, of work and then of calls."""
+    """One number for each pair of correlation and external id, for work, then for calls."""
     ids = distinct(np.concatenate((work.ids, calls.ids))).astype(np.int64)
     externals = distinct(np.concatenate((work.externals, calls.externals)))
     return ids * (len(externals) + 1) + externals

@@ -1,4 +1,4 @@
-"""The latest of several rows with one key before a moment: for ids that occur again and again."""
+"""The latest row with a key before a moment, for ids that are reused."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Places = NDArray[np.int64]
 def latest_before(
     keys: Ints, times: Ints, wanted_keys: Ints, wanted_times: Ints, *, inclusive: bool
 ) -> Places:
-    """For each wanted key the place of the latest row with it before the time; -1 if none is.
+    """For each wanted key, the place of its latest row before the time; -1 for none.
 
-    `inclusive`: or at that very time.
+    `inclusive`: or at that time.
     """
     count, wanted = len(keys), len(wanted_keys)
     is_wanted = np.arange(count + wanted) >= count

@@ -1,4 +1,4 @@
-"""What names of slices say: modules, steps, phases, the nodes of autograd.
+"""Names of slices: modules, steps, phases, the nodes of autograd.
 
 The spellings are those of torch: `torch/optim/optimizer.py` (Optimizer.step#…),
 `torch/utils/data/dataloader.py` (enumerate(DataLoader)#…), `torch/nn/parallel/distributed.py`,
@@ -22,7 +22,7 @@ _AUTOGRAD_NODE = re.compile(
 )
 _MARKS = (
     ("optimizer", re.compile(r"Optimizer\.\w+#|\W*optimizer\W*$")),
-    # as macro `is_data_loading` has it, which the idle time of devices goes by
+    # like macro `is_data_loading`, which idle time of devices uses
     ("data", re.compile(r"enumerate\(Data|(?s:.*)(?:data_load|wait_for_batch)")),
     ("backward", re.compile(r"\W*backward\W*$")),
     ("forward", re.compile(r"\W*forward\W*$|\w+DataParallel\.forward$")),
@@ -38,17 +38,17 @@ def is_step_mark(name: str) -> bool:
 
 
 def is_autograd_node(name: str) -> bool:
-    """Whether an operator is a function of the backward pass, as autograd calls them."""
+    """Whether an operator has autograd's name for a function of the backward pass."""
     return _AUTOGRAD_NODE.fullmatch(name) is not None
 
 
 def phase_marked(name: str) -> str | None:
-    """The phase that a mark of torch's, or an annotation of nothing but its name, stands for."""
+    """The phase of a mark of torch, or of an annotation that is only the phase's name."""
     return next((phase for phase, mark in _MARKS if mark.match(name)), None)
 
 
 def is_users(name: str) -> bool:
-    """Whether an annotation can stand for a module: it is no mark and no call of a library."""
+    """Whether an annotation can be a module: it is neither a mark nor a library call."""
     return phase_marked(name) is None and not _LIBRARY_CALL.match(name)
 
 
@@ -58,16 +58,16 @@ def family(name: str) -> str:
 
 
 def type_of(module: str) -> str:
-    """The type of a module that is called after it: Conv2d of Conv2d_3."""
+    """The type in the name of a module: Conv2d in Conv2d_3."""
     return _INSTANCE.sub("", module)
 
 
 def hierarchy(text: str) -> Iterator[tuple[str, str]]:
-    """Modules and their types out of ``TOP(Net)::forward.conv1(Conv2d)::forward.aten::conv2d``."""
+    """Modules and their types in ``TOP(Net)::forward.conv1(Conv2d)::forward.aten::conv2d``."""
     for match in _HIERARCHY.finditer(text):
         yield match[1], match[2]
 
 
 def is_mark(name: str) -> bool:
-    """Whether a name is one that torch itself gives an annotation, whatever it is filed under."""
+    """Whether torch itself gives an annotation this name, whatever its category."""
     return name.startswith("ProfilerStep#") or _TORCH_MARK.match(name) is not None

@@ -1,4 +1,4 @@
-"""Which interval lies in which, on each track: the innermost one that a start lies in."""
+"""Nesting of intervals on each track: the innermost one around each start."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _CHUNK = 1 << 16
 class Nest:
     """Intervals in order: by track and start, the outer before the inner.
 
-    ``order`` are their places in the columns given; ``parent`` and ``after`` count in that order:
-    the interval around each (-1: none), and the first one after those that lie in it.
+    ``order`` has their places in the given columns; ``parent`` and ``after`` are places in that
+    order: the interval around each (-1: none), and the first one after its content.
     """
 
     order: Ints
@@ -26,13 +26,13 @@ class Nest:
 
 
 def nested(tracks: Codes, starts: Ints, durations: Ints, ids: Ints, is_point: Flags) -> Nest:
-    """Nest intervals: what starts in another lies in it, and so does at least half of it.
+    """Nest intervals: one that starts in another, with at least half of it inside, is its child.
 
-    So times that are rounded neither part a child that ends after its parent, nor join an interval
-    that starts just before the one before it ends. Of two that start together the longer is
-    outside, of two alike the one that the file has first. What starts at the end of another does
-    not lie in it; an interval without length holds only what starts with it. Points hold nothing,
-    however long they last, and only their start counts.
+    So rounded times neither separate a child that ends after its parent, nor nest an interval that
+    starts just before the previous one ends. Of two that start together, the longer is outside; of
+    two equal ones, the first in the file. An interval that starts at the end of another is not its
+    child; an interval of length 0 contains only those that start with it. Points contain nothing,
+    whatever their duration, and only their start counts.
     """
     order = np.lexsort((ids, is_point, -durations, starts, tracks))
     till = np.maximum(ends(starts, durations), np.minimum(starts, LATEST - 1) + 1)
@@ -44,8 +44,8 @@ def nested(tracks: Codes, starts: Ints, durations: Ints, ids: Ints, is_point: Fl
 def _stacked(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:
     """Parents and the ends of their contents, for intervals in order.
 
-    A stack of what is open: what has ended by one start, or is left by more than half of what
-    starts then, is open no more.
+    A stack of open intervals: at each start, it drops those that have ended, or that end before
+    half of the starting interval.
     """
     count = len(starts)
     parents, after = np.full(count, -1, np.int32), np.full(count, count, np.int32)
@@ -75,13 +75,13 @@ def _stacked(tracks: Codes, starts: Ints, till: Ints) -> tuple[Codes, Codes]:
 
 
 def _chunks(*columns: Codes | Ints) -> Iterator[tuple[int, Iterator[tuple[int, ...]]]]:
-    """Rows of several columns as Python numbers, not all at once."""
+    """Rows of several columns as Python numbers, in chunks."""
     for first in range(0, len(columns[0]), _CHUNK):
         yield first, zip(*(c[first : first + _CHUNK].tolist() for c in columns), strict=True)
 
 
 def holders(tracks: Codes, starts: Ints, durations: Ints, at_tracks: Codes, at: Ints) -> Codes:
-    """The innermost interval that each moment on a track lies in, as its place; -1 if in none."""
+    """The place of the innermost interval around each moment on a track; -1 for none."""
     count = len(starts)
     is_point = np.arange(count + len(at)) >= count
     nest = nested(

@@ -1,4 +1,4 @@
-"""What each work comes from: its launch, operator, context and step, or why that is not known."""
+"""The origin of each work: launch, operator, context and step, or the reason if unknown."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tracekit.attribution.slices import CALL, OP, Tracks
 from tracekit.attribution.steps import RecordedSteps
 from tracekit.attribution.work import DeviceWork
 
-#: Share of external ids that have to lead to the operator around the launch, to be believed.
+#: External ids are used if at least this share of them refers to the operator around the launch.
 _SURE_RATIO = 0.99
 
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """What work comes from, one array a column; texts are codes, -1 is none.
+    """The origins of work, one array per column; texts are codes, -1 is none.
 
-    ``launch``, ``capture`` (the call that a launch of a graph replays) and ``op`` are places in the
+    ``launch``, ``capture`` (the call that a graph launch replays) and ``op`` are places in the
     host's slices, ``context`` in the tree.
     """
 
@@ -51,7 +51,7 @@ def origins_of(
     texts: Texts,
     tracks: Tracks,
 ) -> Origins:
-    """Find what each work comes from; operators that the profiler names make contexts."""
+    """Find the origin of each work; operators that the profiler names become contexts."""
     launch, launch_reason = _launches(work, host, texts, tracks)
     replays = replays_of(captures, work, host, launch, texts)
     is_replay = replays.call >= 0
@@ -85,7 +85,7 @@ def origins_of(
 
 
 def _at(column: Codes, places: Ints) -> Ints:
-    """A column of places at some places; -1 at -1."""
+    """The values of a column at places; -1 at -1."""
     return np.append(column, -1)[places].astype(np.int64)
 
 
@@ -94,7 +94,7 @@ def _has_id(ids: Ints) -> Flags:
 
 
 def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tuple[Ints, Codes]:
-    """The call that launched each work, and why there is none."""
+    """The call that launched each work, and the reason for none."""
     calls = np.flatnonzero(host.slices.kind == CALL)
     launch = np.full(len(work), -1, np.int64)
     has_start, has_id = work.start_ns != NONE, _has_id(work.correlation_id)
@@ -114,13 +114,13 @@ def _launches(work: DeviceWork, host: Host, texts: Texts, tracks: Tracks) -> tup
 
 
 def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
-    """The operator with the external id of each work; -1 everywhere if such ids lead astray.
+    """The operator with the external id of each work; -1 everywhere if such ids are wrong.
 
-    Where arrows lead from operators to work, those say it.
+    If there are arrows from operators to work, they decide.
 
-    Some versions of torch count operators otherwise than the work that they start: `op`, the
-    operators around launches, tells. Where no launch is in the file, work cannot be older than its
-    operator.
+    Some versions of torch number operators differently from the work that they start: comparison
+    with `op`, the operators around launches, shows it. If the file has no launches, work cannot
+    start before its operator.
     """
     if (work.op_event_id != NONE).any():
         return _places_of(work.op_event_id, host.slices.event_id)
@@ -143,7 +143,7 @@ def _ops_by_id(work: DeviceWork, host: Host, op: Ints, tracks: Tracks) -> Ints:
 
 
 def _places_of(events: Ints, known: Ints) -> Ints:
-    """Where events stand among those that are known, each once; -1 where they do not."""
+    """The places of events among the distinct known ones; -1 if unknown."""
     order = np.argsort(known, kind="stable")
     places = np.minimum(np.searchsorted(known, events, sorter=order), len(known) - 1)
     return np.where(known[order[places]] == events, order[places], -1)
@@ -161,12 +161,12 @@ def _rows_of_host(host: Host, ids: Ints, places: Ints, tracks: Tracks) -> Launch
 
 
 def _steps(work: DeviceWork, host: Host, steps: RecordedSteps, launch: Ints, op: Ints) -> Ints:
-    """The step that each work was launched in; where that is not known, that of its device."""
+    """The step in which each work was launched; if unknown, that of its device."""
     if steps.of_work is not None:
         return steps.of_work
     caller = np.where(launch >= 0, launch, op)
     known = np.append(host.step, NONE)
-    # the call can be of its own process, in which nobody marks steps
+    # the call can be in another process, without step marks
     by_host = np.where(known[caller] == NONE, known[op], known[caller])
     if len(steps.of_device) == 0:
         return by_host
@@ -175,7 +175,7 @@ def _steps(work: DeviceWork, host: Host, steps: RecordedSteps, launch: Ints, op:
 
 
 def _scoped(work: DeviceWork, tree: Tree, texts: Texts) -> Ints:
-    """The context of each operator that the profiler names; -1 where it names none."""
+    """The context of each operator that the profiler names; -1 if it names none."""
     named = [code for code in np.unique(work.op_name).tolist() if code]
     found = scopes([texts.values[code] or "" for code in named])
     contexts = np.full(len(texts.values), -1, np.int64)
@@ -204,7 +204,7 @@ def _scope_context(code: int, scope: Scope, tree: Tree, texts: Texts) -> int:
 
 
 def _reasons(tree: Tree, texts: Texts) -> tuple[Codes, Codes]:
-    """Why each context has no module, and no phase; 0 where it has."""
+    """The reasons why each context has no module, and no phase; 0 if it has one."""
     has_modules = any(node.path for node in tree.nodes)
     module = [
         texts.code(node.module_reason if has_modules else reasons.NO_MODULES) for node in tree.nodes

@@ -1,4 +1,4 @@
-"""Allocations and the releases that end them: by address, in the order of time."""
+"""Pairs allocations with their releases, by address, in order of time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Blocks of memory: the places of the events that made and ended each, -1 where there is none.
+    """Blocks of memory: the places of the events that start and end each, -1 for none.
 
-    ``until`` is when a block ended that has no release but whose address was allocated again: the
-    latest that the lost release can have been; NONE otherwise.
+    ``until`` is the end of a block without a release whose address was allocated again: the latest
+    possible time of the lost release; NONE otherwise.
     """
 
     made: Places
@@ -28,9 +28,9 @@ class Blocks:
 def paired(pools: Ints, addresses: Ints, times: Ints, places: Ints, sizes: Ints) -> Blocks:
     """The blocks of events with an address: size above 0 allocates, below 0 releases.
 
-    An allocation belongs to the next event at its address in its pool. If that is a release, it
-    ends the block; if it is another allocation, the release was lost. A release that follows
-    another one, or nothing, ends a block whose allocation is not in the file.
+    The next event at its address in its pool ends an allocation. If that event is another
+    allocation, the release was lost. A release that follows another release, or nothing, ends a
+    block whose allocation is not in the file.
     """
     order = np.lexsort((places, times, addresses, pools))
     order = order[(addresses[order] != NONE) & (sizes[order] != 0)]

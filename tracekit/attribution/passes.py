@@ -1,4 +1,4 @@
-"""Passes: the stretches of a process's time in which the work of one phase is called."""
+"""Passes: the intervals in which a process calls the work of one phase."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tracekit.attribution.host import Host
 from tracekit.attribution.lookup import latest_before
 from tracekit.attribution.steps import Steps
 
-#: Loading data, the last, is no pass: it goes on beside the others.
+#: The last, data loading, is not a pass: it overlaps the others.
 PHASES = (None, "forward", "backward", "optimizer", "data")
 _DATA = PHASES.index("data")
 
@@ -20,8 +20,8 @@ _DATA = PHASES.index("data")
 class Passes:
     """Passes in order of process and start; ``phase`` is a place in PHASES.
 
-    A pass lasts from the start of its first slice to the end of its last, as long as no slice of
-    another phase or step begins. ``number`` counts them in their process, from 1.
+    A pass lasts from the start of its first slice to the end of its last, until a slice of another
+    phase or step begins. ``number`` counts them in their process, from 1.
     """
 
     process: Ints
@@ -36,13 +36,13 @@ class Passes:
         return latest_before(self.process, self.start_ns, process, moments, inclusive=True)
 
     def phase_at(self, found: Ints, moments: Ints, tracks: Codes) -> Codes:
-        """The phase of the pass `found` if it goes on at the moment; 0 on tracks of no pass."""
+        """The phase of the pass `found` if it is active at the moment; 0 on other tracks."""
         phase = np.append(self.phase, 0)[found]
         goes_on = moments < np.append(self.end_ns, NONE)[found]
         return np.where(goes_on & np.isin(tracks, self.tracks), phase, 0).astype(np.int32)
 
     def numbers(self, found: Ints) -> Ints:
-        """How many passes of the process had begun: 0 before the first; NONE if there are none."""
+        """The number of passes of the process that had begun; NONE if the process has none."""
         return np.append(self.number, 0 if len(self.number) else NONE)[found]
 
     def next_phase(self, found: Ints, process: Ints) -> Codes:
@@ -54,7 +54,7 @@ class Passes:
 
 
 def passes(host: Host, steps: Steps, process: Codes) -> Passes:
-    """The passes of every process; `steps` are those of the hosts, `process` is of each slice."""
+    """The passes of every process; `steps` are those of the hosts, `process` that of each slice."""
     phase = phases(host, host.context)
     is_outermost = (phase > 0) & (phase != _DATA) & (np.append(phase, 0)[host.parent] != phase)
     places = np.flatnonzero(is_outermost)

@@ -1,4 +1,4 @@
-"""Why something is not known: the only words that the reason columns of `attribution` have."""
+"""The only values of the reason columns of `attribution`."""
 
 from __future__ import annotations
 

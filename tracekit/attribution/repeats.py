@@ -1,29 +1,29 @@
-"""Steps that nothing marks: found in the kernels of a device, whose sequence repeats.
+"""Detects steps without marks: the sequence of the kernels of a device repeats.
 
-**Anchors.** A kernel that runs once a step recurs evenly, and from one of its runs to the next is
-a step's work, wherever in the step it stands. The anchor is the kernel that recurs least often,
-but at least 3 times and evenly over half of the sequence: one of the loss, the optimizer or the
-input. The kernels of a layer recur more often; and unevenly, if a step has anything but layers.
-Launches of a kernel in quick succession count as one run of it.
+**Anchors.** A kernel that runs once per step recurs evenly; from one run to the next is the work of
+one step, wherever in the step the kernel is. The anchor is the kernel that recurs least often, but
+at least 3 times and evenly over half of the sequence: one of the loss, the optimizer or the input.
+The kernels of a layer recur more often, and unevenly if a step has anything but layers. Launches of
+a kernel in quick succession count as one run of it.
 
-**Parts** are what anchors cut the sequence into. They are alike where they have 90 % of their
-launches in common, in whatever order, since streams interleave differently in each step; or where
-they are equally long and half of the places hold the same kernel, as a step has it of another
-shape, for which libraries choose other kernels. At least 3 parts that are alike must hold 40 % of
-the launches and of the device time, and have few shorter parts between them.
+**Parts.** Anchors divide the sequence into parts. Parts are alike if they have 90 % of their
+launches in common, in any order, because streams interleave differently in each step; or if they
+are equally long and half of the places have the same kernel, like steps with different shapes, for
+which libraries choose different kernels. At least 3 parts that are alike must have 40 % of the
+launches and of the device time, and few shorter parts between them.
 
-**Several steps in one.** Something can recur at every second step: a shape, a kernel that logs. A
-part is divided where another kernel divides it into parts that are alike and equally long.
+**Several steps in one.** Something can recur in every second step: a shape, a kernel that logs. A
+part is divided if another kernel divides it into parts that are alike and equally long.
 
-**Layers of one step** repeat too. Where the recording begins or ends with kernels that no repeat
-has, an embedding or a head, what repeats may be less than a step, and there are no steps.
+**Layers of one step** repeat too. If the recording begins or ends with kernels that no repeat has,
+such as an embedding or a head, the repeats may be less than a step, and no steps are detected.
 
-**A step begins** where the recording does, if what it has before the first anchor and behind the
-last one is a step together; else behind the wait that is the longest in most of the steps, if it
-is 1 % of them; else as if the recording ended with a step.
+**A step begins** at the start of the recording, if the work before the first anchor and after the
+last one together is a step; else after the wait that is the longest in most of the steps, if it is
+1 % of them; else as if the recording ended with a step.
 
-What happens evenly, three times or more, between every so many steps (an evaluation) is not told
-from a part of the step: the steps are too long then.
+Work that happens evenly, three times or more, every few steps (an evaluation) cannot be
+distinguished from a part of a step; the detected steps are then too long.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from numpy.typing import NDArray
 
 from tracekit.attribution.columns import Flags, Ints, ends
 
-#: Parts that are alike: so many at least.
+#: Minimum number of parts that are alike.
 LEAST_PARTS = 3
-#: Share of launches, and of device time, that these must hold.
+#: Minimum share of launches, and of device time, in these.
 LEAST_COVERAGE = 0.4
-#: Kinds of kernels in a step: fewer are no evidence.
+#: Minimum kinds of kernels in a step.
 LEAST_KINDS = 3
 #: Parts with this share of launches in common are alike.
 ALIKE = 0.9
 #: Parts of one length are alike with this share of places in common.
 ALIKE_IN_PLACE = 0.5
-#: The first and the last step are whole with this share of the launches that steps have.
+#: The first and the last step are complete with this share of the launches of a step.
 WHOLE = 0.95
-#: A step between two others has this share of them, whatever it has besides.
+#: A step between two others has at least this share of them, and possibly others.
 CONTAINED = 0.8
 
-_EVEN = 0.2  # distances between anchors: this near to their median …
+_EVEN = 0.2  # distances between anchors are this close to their median …
 _EVEN_SHARE = 0.5  # … over this share of the sequence
-_FRAGMENTS = 0.1  # parts less than a step, between those that are alike: at most
+_FRAGMENTS = 0.1  # maximum share of parts shorter than a step between those that are alike
 _FEW, _NEAR = 0.01, 0.05
 _MOST_TRIALS = 64
 _VOTERS = 256
@@ -62,10 +62,10 @@ _VOTERS = 256
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """The steps of a device: work ``first[i]`` up to, but without, ``end[i]``.
+    """The steps of a device: work from ``first[i]`` up to, but without, ``end[i]``.
 
-    Both are places in the sequence that was given; ``is_alike`` says which steps have the kernels
-    that most have. Without steps ``reason`` says why.
+    Both are places in the given sequence; ``is_alike`` says which steps have the kernels of most
+    steps. Without steps, ``reason`` says why.
     """
 
     first: Ints
@@ -75,14 +75,14 @@ class Repeats:
 
 
 def find_steps(kinds: Ints, start_ns: Ints, dur_ns: Ints) -> Repeats:
-    """The steps in the work of one device, or why none can be told.
+    """The steps in the work of one device, or the reason for none.
 
-    `kinds` says for each kernel (copies and sets can be among them) which one it is: a number per
-    name, without the grid, which changes with the shape of the data. `start_ns`, in increasing
-    order, and `dur_ns` are its start and duration. Steps do not overlap; work before, behind and
-    between them belongs to none. A step lasts to the start of the next one: what is between two, an
-    evaluation, is in one of them, which is not ``is_alike`` then. Steps that the recording cuts
-    are left out. Time: n log n in the number of kernels.
+    `kinds` has a number per name for each kernel (copies and sets can be among them), without the
+    grid, which changes with the shape of the data. `start_ns`, in increasing order, and `dur_ns`
+    are its start and duration. Steps do not overlap; work before, after and between them belongs to
+    none. A step lasts until the start of the next one: an evaluation between two is in one of them,
+    which is then not ``is_alike``. Steps that the recording truncates are omitted. Time: n log n in
+    the number of kernels.
     """
     work = _Work(kinds, start_ns, dur_ns)
     parts = _repeating(work)
@@ -118,25 +118,25 @@ class _Work:
         self.offsets: Ints = np.concatenate(([0], np.cumsum(self.counts)))
 
     def places_of(self, kind: int) -> Ints:
-        """Where a kind of kernel stands in the sequence."""
+        """The places of a kind of kernel in the sequence."""
         return self.places[self.offsets[kind] : self.offsets[kind + 1]]
 
     @cached_property
     def marks(self) -> NDArray[np.uint64]:
-        """Running sum of a random number a kind: a difference tells the kernels in between."""
+        """Running sum of a random number per kind: a difference identifies the kernels between."""
         random = np.random.default_rng(0).integers(2**64, size=len(self.counts), dtype=np.uint64)
         return np.concatenate((np.zeros(1, np.uint64), np.cumsum(random[self.kinds])))
 
     @cached_property
     def idle_ns(self) -> Ints:
-        """Time in which nothing runs before each kernel; 0 before the first."""
+        """Idle time before each kernel; 0 before the first."""
         reach = np.maximum.accumulate(ends(self.start_ns, self.dur_ns))
         idle = np.zeros(self.size, np.int64)
         idle[1:] = np.maximum(self.start_ns[1:] - reach[:-1], 0)
         return idle
 
     def common(self, edges: Ints, counts: Ints) -> Ints:
-        """Launches of each part between `edges` that `counts` has too."""
+        """Launches of each part between `edges` that `counts` also has."""
         part = np.searchsorted(edges, self.places, side="right")
         kind = self.kinds[self.places]
         is_first = np.ones(self.size, np.bool_)
@@ -147,13 +147,13 @@ class _Work:
         return np.bincount(part[is_common], minlength=len(edges) + 1)[1:-1].astype(np.int64)
 
     def counts_in(self, first: int, end: int) -> Ints:
-        """How often each kind runs in a stretch."""
+        """Launches of each kind in a range."""
         counts = np.bincount(self.kinds[first:end], minlength=len(self.counts))
         return counts.astype(np.int64)
 
 
 class _Parts:
-    """The sequence cut at `edges`; before the first and behind the last of these is the rest."""
+    """The sequence, divided at `edges`; before the first and after the last is the rest."""
 
     def __init__(self, work: _Work, edges: Ints) -> None:
         self.work = work
@@ -168,7 +168,7 @@ class _Parts:
         self.is_alike |= self._is_alike_in_place()
 
     def _commonest(self) -> int:
-        """Of the parts with equal kernels, the first; else one of the median length."""
+        """The first of the parts with equal kernels; else one of the median length."""
         _, which, often = np.unique(
             np.diff(self.work.marks[self.edges]), return_index=True, return_counts=True
         )
@@ -186,11 +186,11 @@ class _Parts:
 
     @property
     def is_whole(self) -> Flags:
-        """Which parts have what a step has, and maybe more."""
+        """Which parts have the kernels of a step, and possibly more."""
         return self.is_alike | (self.common >= CONTAINED * self.length)
 
     def repeat(self) -> bool:
-        """Whether the parts are steps, or layers."""
+        """Whether the parts repeat: they are steps or layers."""
         if np.count_nonzero(self.typical) < LEAST_KINDS or not self.is_alike.any():
             return False
         alike = np.flatnonzero(self.is_alike)
@@ -200,7 +200,7 @@ class _Parts:
         return is_enough and fragments <= few and self._coverage() >= LEAST_COVERAGE
 
     def _coverage(self) -> float:
-        """The share of launches, or of device time where that is less, in parts that are alike."""
+        """The share of launches, or of device time if less, in parts that are alike."""
         covered = np.zeros(self.work.size, np.bool_)
         covered[self.edges[0] : self.edges[-1]] = np.repeat(self.is_alike, self.lengths)
         if self.is_rest_whole:
@@ -213,7 +213,7 @@ class _Parts:
 
     @cached_property
     def rest(self) -> Ints:
-        """How often each kind runs before the first and behind the last part."""
+        """Launches of each kind before the first and after the last part."""
         lead = self.work.counts_in(0, int(self.edges[0]))
         return lead + self.work.counts_in(int(self.edges[-1]), self.work.size)
 
@@ -224,7 +224,7 @@ class _Parts:
         return common >= WHOLE * max(self.length, int(self.rest.sum()))
 
     def is_rest_more(self) -> bool:
-        """Whether the rest is a step and, in the main, kernels that no repeat has: warm-up."""
+        """Whether the rest is a step and mostly kernels that no repeat has: warm-up."""
         common = int(np.minimum(self.rest, self.typical).sum())
         strange = int(self.rest[~self.is_known].sum())
         return common >= WHOLE * self.length and 2 * strange >= int(self.rest.sum()) - common
@@ -242,7 +242,7 @@ class _Parts:
         """Whether the recording begins or ends with kernels that no repeat has."""
         work, last = self.work, int(self.edges[-1])
         strange = ~self.is_known[work.kinds]
-        # what is farther away than all repeats last is of something else
+        # work farther away than all repeats last does not count
         spanned_ns = int(work.start_ns[last]) - int(work.start_ns[self.edges[0]])
         waits = np.flatnonzero(work.idle_ns > spanned_ns)
         lead = strange[max(waits[waits <= self.edges[0]], default=0) : self.edges[0]]
@@ -255,7 +255,7 @@ class _Parts:
 
 
 def _repeating(work: _Work) -> _Parts | None:
-    """The longest parts that repeat and are not several steps; None where nothing repeats."""
+    """The longest parts that repeat and are not several steps; None if nothing repeats."""
     for anchors in _even_anchors(work):
         parts = _Parts(work, anchors)
         if parts.repeat():
@@ -264,7 +264,7 @@ def _repeating(work: _Work) -> _Parts | None:
 
 
 def _even_anchors(work: _Work) -> Iterator[Ints]:
-    """Where kinds of kernel recur evenly over enough of the sequence, the rarest first."""
+    """The places of kinds that recur evenly over enough of the sequence, the rarest first."""
     is_first = _first_of_runs(work)
     places = work.places[is_first]
     kinds = work.kinds[places]
@@ -280,9 +280,9 @@ def _even_anchors(work: _Work) -> Iterator[Ints]:
 
 
 def _first_of_runs(work: _Work) -> Flags:
-    """Which launches, by kind, begin a run of their kind: an optimizer's, say, has many.
+    """Which launches, by kind, begin a run of their kind: an optimizer, for example, has many.
 
-    What follows within half of the distance that is the middle one belongs to the same run.
+    Launches within half of the middle distance belong to the same run.
     """
     kinds = work.kinds[work.places]
     middle = _middle_gap(*_gaps(kinds, work.places), len(work.counts))
@@ -292,13 +292,13 @@ def _first_of_runs(work: _Work) -> Flags:
 
 
 def _gaps(kinds: Ints, places: Ints) -> tuple[Ints, Ints]:
-    """The distances between places of one kind, which stand together, with that kind."""
+    """The distances between adjacent places of one kind, with that kind."""
     is_same = kinds[1:] == kinds[:-1]
     return kinds[1:][is_same], np.diff(places)[is_same]
 
 
 def _middle_gap(kind: Ints, gaps: Ints, count: int) -> Ints:
-    """Of each kind the distance such that half of the way lies in shorter ones; 0 without any."""
+    """For each kind, the distance such that shorter ones make up half of the way; 0 for none."""
     order = np.lexsort((gaps, kind))
     kind, gaps = kind[order], gaps[order]
     ways = np.bincount(kind, gaps, minlength=count)
@@ -311,7 +311,7 @@ def _middle_gap(kind: Ints, gaps: Ints, count: int) -> Ints:
 
 
 def _divided(parts: _Parts) -> _Parts:
-    """The same in shorter parts, where the typical one consists of several steps."""
+    """The same in shorter parts, if the typical one consists of several steps."""
     work = parts.work
     unit = work.kinds[parts.first : parts.first + parts.length]
     for kind in np.argsort(-parts.typical, kind="stable")[:_MOST_TRIALS]:
@@ -323,7 +323,7 @@ def _divided(parts: _Parts) -> _Parts:
 
 
 def _is_divided(unit: Ints, places: Ints) -> bool:
-    """Whether `places` divide a unit, whose end goes on at its beginning, into equal steps."""
+    """Whether `places` divide a cyclic unit into equal steps."""
     lengths = np.diff(np.append(places, places[0] + len(unit)))
     length = int(lengths[0])
     if (np.abs(lengths - length) > max(1.0, _NEAR * length)).any():
@@ -332,7 +332,7 @@ def _is_divided(unit: Ints, places: Ints) -> bool:
     turned = _Work(np.roll(unit, -places[0]), nothing, nothing)
     parts = _Parts(turned, np.append(places - places[0], len(unit)))
     is_equal = np.abs(lengths - parts.length) <= max(1.0, _FEW * parts.length)
-    # a step that has kernels of its own lacks others; a layer with a head has only more
+    # a step with additional kernels lacks others; a layer with a head only has more
     is_other = (parts.common < lengths) & (parts.common < parts.length)
     return bool((parts.is_alike & (is_equal | is_other)).all())
 
@@ -341,13 +341,13 @@ def _is_divided(unit: Ints, places: Ints) -> bool:
 
 
 def _starts(parts: _Parts) -> Ints:
-    """Where steps begin; what precedes the first of these can be a step, too."""
+    """The starts of steps; the work before the first can also be a step."""
     waits = None if parts.is_rest_whole or parts.is_rest_more() else _longest_wait(parts)
     return _as_at_the_end(parts) if waits is None else _in_each_part(parts, *waits)
 
 
 def _as_at_the_end(parts: _Parts) -> Ints:
-    """Steps end with what the recording ends with."""
+    """Steps end with the last kernels of the recording."""
     work, last = parts.work, int(parts.edges[-1])
     once = 1 + np.flatnonzero(parts.typical[work.kinds[last + 1 :]] == 1)
     if not len(once):
@@ -357,9 +357,9 @@ def _as_at_the_end(parts: _Parts) -> Ints:
 
 
 def _longest_wait(parts: _Parts) -> tuple[int, int] | None:
-    """Before which kernel, and which of its kind, most steps wait the longest; None if they don't.
+    """The kernel, and its number among its kind, before which most steps wait the longest, or None.
 
-    The steps are counted from behind one anchor to the next.
+    Steps count from after one anchor to the next.
     """
     work = parts.work
     votes: dict[tuple[int, int], int] = {}
@@ -376,17 +376,17 @@ def _longest_wait(parts: _Parts) -> tuple[int, int] | None:
 
 
 def _in_each_part(parts: _Parts, kind: int, number: int) -> Ints:
-    """Where the kernel that is that `number` of its kind behind an anchor stands in each part."""
+    """The place in each part of the kernel that is `number` of its kind after the anchor."""
     places = parts.work.places_of(kind)
     before = np.searchsorted(places, parts.edges, side="right")
     wanted = before + number - 1
     found = places[wanted[wanted < np.append(before[1:], len(places))]]
-    lead = int(before[0] - parts.typical[kind]) + number - 1  # the same, counted from its end
+    lead = int(before[0] - parts.typical[kind]) + number - 1  # the same, from its end
     return np.insert(found, 0, places[lead]) if 0 <= lead < before[0] else found
 
 
 def _steps(work: _Work, starts: Ints) -> Repeats:
-    """The steps: parts that have what most have, the first and the last if they are whole."""
+    """The steps: parts with the kernels of most; the first and the last if they are complete."""
     edges = np.unique(np.concatenate(([0], starts[starts < work.size], [work.size])))
     parts = _Parts(work, edges)
     is_step = parts.is_whole

@@ -63,12 +63,12 @@ def _texts(nodes: list[Node], said: Callable[[Node], str | None]) -> pa.Array:
 
 
 def _ids(events: Ints, places: Ints) -> pa.Array:
-    """The event ids at some places; NULL at -1."""
+    """The event ids at places; NULL at -1."""
     return nullable(np.append(events, NONE)[places])
 
 
 def _places(places: Ints) -> pa.Array:
-    """Places as numbers of rows; NULL at -1."""
+    """Places as row numbers; NULL at -1."""
     return pa.array(places.astype(np.int64), mask=places < 0)
 
 
@@ -102,7 +102,7 @@ def op_rows(
 
 
 def _self_ns(host: Host, ops: Ints, caller: Ints) -> Ints:
-    """Durations without those of the operators called; NONE where one of them is not known."""
+    """Durations without those of the called operators; NONE if one of them is unknown."""
     rows = host.slices
     till = ends(rows.start_ns, rows.dur_ns)
     inside = np.minimum(till[ops], np.append(till, LATEST)[caller]) - rows.start_ns[ops]
@@ -115,10 +115,10 @@ def _self_ns(host: Host, ops: Ints, caller: Ints) -> Ints:
 
 
 def _device_sums(host: Host, work: DeviceWork, origins: Origins) -> dict[str, Ints]:
-    """Time and number of the work under each slice, and of that which it is the operator of.
+    """Time and number of the work under each slice, and of the work whose operator it is.
 
-    What lies in a slice follows it, up to ``after``: a sum over it is a difference of running sums.
-    A time is not known where that of one of the works is not.
+    The content of a slice follows it, up to ``after``: its sum is a difference of running sums. A
+    time is unknown if that of one of the works is.
     """
     has_op = np.flatnonzero((origins.op >= 0) & (origins.capture < 0))
     op, launch = origins.op[has_op], origins.launch[has_op]
@@ -137,7 +137,7 @@ def _device_sums(host: Host, work: DeviceWork, origins: Origins) -> dict[str, In
 
 
 def _summed(host: Host, at: Ints, values: NDArray[np.generic], *, inclusive: bool) -> Ints:
-    """Sums of values that lie at places of the host: at each slice, or in it too."""
+    """Sums of values by place in the host: at each slice, or also inside it."""
     sums = np.zeros(len(host.slices) + 1, np.int64)
     np.add.at(sums, at + 1 if inclusive else at, values.astype(np.int64))
     if not inclusive:
@@ -149,7 +149,7 @@ def _summed(host: Host, at: Ints, values: NDArray[np.generic], *, inclusive: boo
 def work_rows(
     work: DeviceWork, host: Host, origins: Origins, texts: Texts, tracks: Tracks
 ) -> Iterator[Batch]:
-    """The rows of `attribution`: kernels first, as the file has them."""
+    """The rows of `attribution`, in the order of the file, kernels first."""
     calls = host.slices
     launched = origins.launch[origins.launch >= 0]
     launch_counts = np.append(np.bincount(launched, minlength=len(calls)), NONE)

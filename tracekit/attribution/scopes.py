@@ -1,4 +1,4 @@
-"""Modules and phase out of the name that a dump gives a kernel's operator.
+"""Modules and phase from the name that a dump gives a kernel's operator.
 
 TensorFlow: ``model/layer/Conv2D:Conv2D``, the gradient of it under ``gradient_tape/`` or
 ``gradients/``. JAX: ``jit(f)/jit(main)/transpose(jvp(ResNet))/Conv_0/conv_general_dilated``, where
@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 _GRADIENTS = ("gradient_tape", "gradients")
 _UPDATES = re.compile(r"(?:Resource)?(?:Sparse)?Apply[A-Z]\w*")
-_LONGEST = 10_000  # characters: no name of an operator
+_LONGEST = 10_000  # characters of an operator name
 _NO_MODULE = re.compile("::|->")  # an operator of torch run by JAX; the shapes of an einsum
 _CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
-#: Segments of JAX that are no part of a model: what it compiles, and what it runs code in.
+#: Segments of JAX outside the model: compiled functions and transformations.
 _COMPILED = frozenset(("jit", "pjit", "pmap", "xmap", "xla_call", "core_call", "closed_call"))
 _STRUCTURE = frozenset(
     (
@@ -40,7 +40,7 @@ _STRUCTURE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an operator's name says: its modules from the outermost in, and its phase."""
+    """The scope in an operator's name: its modules, outermost first, and its phase."""
 
     modules: tuple[str, ...]
     phase: str | None
@@ -50,8 +50,8 @@ class Scope:
 def scopes(names: Collection[str]) -> Mapping[str, Scope]:
     """The scope in each name of a source's operators.
 
-    Of TensorFlow a gradient tells that the pass it is the gradient of is there: what is in the
-    same modules and no gradient is of the forward pass.
+    In TensorFlow, a gradient proves that its forward pass is there: operators in the same modules
+    that are not gradients belong to the forward pass.
     """
     known = {_without_type(name) for name in names}
     found = {name: _scope(name, known) for name in names}
@@ -65,14 +65,14 @@ def scopes(names: Collection[str]) -> Mapping[str, Scope]:
 
 
 def _scope(name: str, known: Collection[str]) -> Scope:
-    first = name.split(";", 1)[0]  # instructions that were made one have the names of all
+    first = name.split(";", 1)[0]  # fused instructions have the names of all
     if len(first) > _LONGEST:
         return Scope((), None)
     return _of_jax(first) if "(" in first else _of_tensorflow(first, known)
 
 
 def _without_type(name: str) -> str:
-    """The operator's name without the type that TensorFlow puts behind it."""
+    """The operator's name without the type that TensorFlow appends."""
     return name.rpartition(":")[0] or name
 
 
@@ -109,7 +109,7 @@ def _is_module(name: str) -> bool:
 
 
 def _segments(name: str) -> list[str]:
-    """The parts of a name between slashes that no parenthesis is around."""
+    """The parts of a name between slashes outside parentheses."""
     parts, start, depth = [], 0, 0
     for place, letter in enumerate(name):
         if letter == "(":

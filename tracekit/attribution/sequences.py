@@ -1,9 +1,9 @@
-"""From operators of the backward pass to the forward operators that they belong to.
+"""From operators of the backward pass to their forward operators.
 
-Autograd numbers its nodes: a forward operator has the number of the next one, and the backward
-operators have the number of their own and the thread of their forward operator, counted as torch
-counts threads (`torch/csrc/profiler/kineto_shim.cpp`). Which of the file's threads that is, is
-found out by numbers that occur on one thread only.
+Autograd numbers its nodes: a forward operator has the number of the next node, and the backward
+operators have the number of their own node and the thread of their forward operator, in torch's
+numbering of threads (`torch/csrc/profiler/kineto_shim.cpp`). Numbers that occur on only one thread
+identify that thread in the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tracekit.attribution.lookup import Places, latest_before
 
 @dataclass(frozen=True, slots=True)
 class Sequenced:
-    """Operators: where they ran, when, and what autograd says of them."""
+    """Operators: where and when they ran, and their numbers by autograd."""
 
     processes: Codes
     tracks: Codes
@@ -31,7 +31,7 @@ class Sequenced:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What the numbers say: each operator's forward operator (-1: none), and its part.
+    """The links by numbers: each operator's forward operator (-1: none), and its role.
 
     `is_forward`: a backward operator refers to it, or to an operator in it with its number.
     """
@@ -42,10 +42,10 @@ class Links:
 
 
 def links(ops: Sequenced) -> Links:
-    """Tie backward operators to the last forward operator with their number before them.
+    """Link backward operators to the last forward operator with their number before them.
 
-    The last: a number is given when a node is made, and every operator since the one before it
-    has it, the innermost and last of which made the node.
+    The last: all operators since the previous node have the number, and the innermost and last of
+    them created the node.
     """
     has_number = (ops.numbers != NONE) & (ops.numbers >= 0)
     is_backward = (ops.forward_threads != NONE) & (ops.forward_threads != 0)
@@ -75,10 +75,10 @@ def _keys(groups: Codes, tracks: Codes, largest: int | None = None) -> Ints:
 
 
 def _threads(ops: Sequenced, groups: Codes, asks: Places, candidates: Places) -> Codes:
-    """The track of each backward operator's forward thread; -1 where nothing tells it.
+    """The track of each backward operator's forward thread; -1 if unknown.
 
-    Each number that occurs on one track only speaks for a pair of thread and track; the track that
-    most speak for is it.
+    Each number that occurs on only one track is a vote for a pair of thread and track; the track
+    with the most votes is used.
     """
     places = np.unique(np.stack((groups[candidates], ops.tracks[candidates])), axis=1)
     single, first, count = np.unique(places[0], return_index=True, return_counts=True)
@@ -95,7 +95,7 @@ def _threads(ops: Sequenced, groups: Codes, asks: Places, candidates: Places) ->
 
 
 def _referred(ops: Sequenced, keys: Ints, candidates: Places, made: Places) -> Flags:
-    """The operators that made a node which is referred to, and those around them."""
+    """The operators that created a node with references, and those around them."""
     is_made = np.zeros(len(keys), bool)
     is_made[made] = True
     order = candidates[np.lexsort((ops.starts[candidates], keys[candidates]))]

@@ -1,4 +1,4 @@
-"""The slices of a source that say where work comes from, as columns of numbers."""
+"""The slices of a source that work can originate from, as columns of numbers."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _NUMBERS = (
 )
 PLACE = ("process_id", "thread_id", "track_name")
 _KIND = ("slice_kind", "category_name")
-#: Dumps of TensorFlow and JAX call a launch by its kernel: an annotation with a correlation id.
+#: Dumps of TensorFlow and JAX name a launch after its kernel: an annotation with a correlation id.
 _LAUNCHING = ("runtime", "driver", "annotation")
 _USERS = "user_annotation"
 
 
 @dataclass(slots=True)
 class Tracks:
-    """Each process and each thread once; their codes are places here."""
+    """Distinct processes and threads; their codes are places here."""
 
     processes: list[int | None] = field(default_factory=list)
     threads: list[tuple[int, int | None, str | None]] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Tracks:
         return code
 
     def codes(self, rows: pa.RecordBatch) -> Codes:
-        """The codes of the threads that rows are of: a thread is of a process."""
+        """The codes of the threads of rows; threads differ by process."""
         given = [rows[name] for name in PLACE if name in rows.schema.names]
         columns = [
             column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -88,7 +88,7 @@ class Tracks:
         return code
 
     def process_codes(self, tracks: Codes) -> Codes:
-        """The processes that threads are of."""
+        """The processes of threads."""
         return np.array([process for process, _, _ in self.threads] or [0], np.int32)[tracks]
 
     def process_ids(self, tracks: Codes) -> pa.Array:
@@ -104,9 +104,9 @@ class Tracks:
 
 @dataclass(slots=True)
 class Slices:
-    """Slices with a start, one array a column; texts are codes.
+    """Slices with a start, one array per column; texts are codes.
 
-    ``kind`` is OP, ANNOTATION, MODULE or CALL; ``is_users`` is true of annotations of the user's.
+    ``kind`` is OP, ANNOTATION, MODULE or CALL; ``is_users`` is true for the user's annotations.
     """
 
     kind: Codes
@@ -127,11 +127,11 @@ class Slices:
     module_hierarchy: Codes
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.start_ns)
 
     def put_in_order(self, order: Ints) -> None:
-        """Put them into another order, column by column."""
+        """Reorder the rows, column by column."""
         for column in fields(self):
             setattr(self, column.name, getattr(self, column.name)[order])
 
@@ -139,7 +139,7 @@ class Slices:
 def read(folder: Path, correlations: Ints, texts: Texts, tracks: Tracks) -> Slices:
     """The operators, annotations and modules of a source, and the calls with these correlations.
 
-    `correlations` are in order, each once.
+    `correlations` are sorted and distinct.
     """
     wanted = (*_NUMBERS, *_TEXTS, *PLACE, *_KIND)
     parts = [_part(rows, correlations, texts, tracks) for rows in batches(folder, "slice", wanted)]
@@ -169,7 +169,7 @@ def _part(
 
 
 def _kinds(rows: pa.RecordBatch, correlations: Ints) -> pa.Array:
-    """What each slice is here; NULL for what nothing can come from."""
+    """The kind of each slice; NULL if no work can originate from it."""
     kind, name = rows["slice_kind"], rows["name"]
     said = [_said(text) for text in name.dictionary.to_pylist()]
     by_name = pa.array(said, pa.int32()).take(name.indices)
@@ -192,7 +192,7 @@ def _kinds(rows: pa.RecordBatch, correlations: Ints) -> pa.Array:
 
 
 def _said(name: str | None) -> int | None:
-    """What a name says its slice is, whatever the profiler files it under."""
+    """The kind that a name implies, whatever the profiler's category."""
     if name is None:
         return None
     if name.startswith(names.MODULE_PREFIX):

@@ -1,4 +1,4 @@
-"""Which step a moment of a host, or of a device, belongs to."""
+"""The step of a moment on a host or a device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERS = ("step_index", "start_ns", "dur_ns", "device_id")
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Steps of one kind; ``on`` is what each counts on: a process, a device or a stream."""
+    """Steps of one kind; ``on`` is the process, device or stream that each applies to."""
 
     index: Ints
     start_ns: Ints
@@ -26,11 +26,11 @@ class Steps:
     on: Ints
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.index)
 
     def at(self, on: NDArray[np.integer], moments: Ints) -> Ints:
-        """The number of the innermost step that each moment lies in; NONE if in none."""
+        """The number of the innermost step around each moment; NONE for none."""
         known = np.flatnonzero(moments != NONE)
         places = np.unique(np.concatenate((self.on, on[known])), return_inverse=True)[1]
         held = holders(
@@ -43,9 +43,9 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSteps:
-    """The steps that a file has, on its hosts and on its devices.
+    """The steps of a file, on its hosts and on its devices.
 
-    ``of_work`` is there where it marks none: the step that each work shows to be in.
+    ``of_work`` is present if the file marks none: the detected step of each work.
     """
 
     of_host: Steps
@@ -58,13 +58,13 @@ class RecordedSteps:
         return not len(self.of_host) and not len(self.of_device)
 
     def at_work(self, work: DeviceWork) -> Ints:
-        """The step of its device that each work starts in."""
+        """The step of its device in which each work starts."""
         on = work.device_id if self.counts_by_device else work.track
         return self.of_device.at(on, work.start_ns)
 
 
 def read(folder: Path, tracks: Tracks) -> RecordedSteps:
-    """The steps of a source: those of a host by process, of a device by device or else stream."""
+    """The steps of a source: of hosts by process, of devices by device or else stream."""
     texts = Texts()
     host, device = texts.code("host"), texts.code("device")
     columns: list[NDArray[np.int64]] = [np.zeros((6, 0), np.int64)]

@@ -1,4 +1,4 @@
-"""What slices are as members of a chain, each different one computed once."""
+"""Slices as members of a chain, each distinct one computed once."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tracekit.attribution.slices import ANNOTATION, CALL, MODULE, SIGNATURE, Sli
 
 
 class Symbols:
-    """The symbol of each slice by its number; they are made when they are first asked for."""
+    """The symbol of each slice by its number, created on first use."""
 
     def __init__(self, found: Slices, texts: Texts) -> None:
-        """Number the different slices: kind, name, module hierarchy and signature."""
+        """Number the distinct slices: kind, name, module hierarchy and signature."""
         self._found, self._texts = found, texts
         columns = (getattr(found, name) for name in ("name", "module_hierarchy", *SIGNATURE))
         self.numbers = together(found.kind * 2 + found.is_users, *columns)
@@ -23,7 +23,7 @@ class Symbols:
         self._made: dict[int, Symbol | None] = {}
 
     def of(self, number: int) -> Symbol | None:
-        """The symbol with a number; None for what is no member of chains."""
+        """The symbol with a number; None for a slice that is not a member of chains."""
         if number not in self._made:
             self._made[number] = self._symbol(int(self._first[number]))
         return self._made[number]

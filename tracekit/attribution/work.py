@@ -25,10 +25,10 @@ _WHOLE = (*_NUMBERS, "op_event_id")
 
 @dataclass(frozen=True, slots=True)
 class DeviceWork:
-    """Kernels, copies and sets, one array a column.
+    """Kernels, copies and sets, one array per column.
 
-    Texts are codes: ``kind`` is kernel, memcpy or memset, ``op_name`` what the profiler says.
-    ``op_event_id`` is the operator that an arrow comes from, where there are no ids.
+    Texts are codes: ``kind`` is kernel, memcpy or memset, ``op_name`` the profiler's name of the
+    operator. ``op_event_id`` is the operator at the start of an arrow, if there are no ids.
     """
 
     track: Codes
@@ -45,12 +45,12 @@ class DeviceWork:
     op_event_id: Ints
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.event_id)
 
 
 def read(folder: Path, texts: Texts, tracks: Tracks) -> DeviceWork:
-    """All work of a source, kernels first, as the file has it."""
+    """All work of a source in the order of the file, kernels first."""
     parts = []
     for rows in batches(folder, "kernel", (*_NUMBERS, *PLACE, "name", "op_name")):
         kernels = np.full(len(rows), texts.code("kernel"), np.int32)

@@ -1,4 +1,4 @@
-"""Launches of a timeline put to the launches of a counter report that they are.
+"""Matches the launches of a timeline to the launches of a counter report.
 
-`alignment.align` does it; `launches` has what goes in and comes out, `blocks` the method.
+`alignment.align` does it; `launches` has its input and output, `blocks` the method.
 """

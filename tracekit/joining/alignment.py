@@ -1,14 +1,14 @@
-"""Which launch of a counter run each launch of a timeline is: by order, by shape, or by name.
+"""Matches the launches of a timeline to those of a counter run: by order, by shape, or by name.
 
-Launches are the same by their `function_key`, `template_arguments`, grid and block. What the other
-side does not have is left out first, so that a report of some kernels only (``--kernel-name``, NVTX
-filters) is a sequence like any other; what remains is matched by order, as
-`tracekit.joining.blocks` says. What order does not decide has the counters of a launch of the same
-function and shape, and where one side has no shapes, those of the same function. No match rests on
-less: a function that was counted in another shape only, or for another type only, has no counters,
-and neither has one of several types where the other side does not name the type.
-Where both sides go on with one function in two shapes or for two types, their inputs differ, and no
-match rests on order.
+Launches are equal if their `function_key`, `template_arguments`, grid and block are. Launches that
+the other side does not have are excluded first, so a report of selected kernels (``--kernel-name``,
+NVTX filters) is a sequence like any other. The others are matched by order: see
+`tracekit.joining.blocks`. A launch that order does not decide gets the counters of a launch of the
+same function and shape, or of the same function if one side has no shapes. Nothing less is a match:
+a function that was counted only in another shape, or only for another type, gets no counters.
+Neither does a function of several types if the other side does not name the type.
+If both sides continue with one function in two shapes or for two types, their inputs differ, and
+order is no evidence.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from tracekit.joining.blocks import Reference, paired, passes
 from tracekit.joining.launches import NONE, Alignment, Flags, Ints, Kind, Lack, Launches, Parting
 from tracekit.signatures import function_key, template_arguments
 
-#: So many places at which the sequences part are told.
-MOST_PARTINGS = 10
-_MOST_LOOKED_AT = 1_000
+#: The number of places, at most, where the sequences differ that a result has.
+MAX_PARTINGS = 10
+_MAX_LOOKED_AT = 1_000
 _FEW = 0.1
 
 _SEED = 20261123
@@ -32,11 +32,11 @@ _WIDTH = 7  # columns of a launch: function, grid, block
 
 
 def align(timeline: Launches, counters: Launches) -> Alignment:
-    """The counter launch of each launch of a timeline, as far as there is one.
+    """The counter launch of each launch of a timeline, if there is one.
 
-    No launch of the timeline has two; one counter launch can serve many, in each repeated step one.
-    Every match agrees in function, and in grid and block unless its kind is NAME. Its time is n log
-    m for n launches of the timeline and m of the counters, whatever they are; its memory is linear.
+    A launch of the timeline has at most one; a counter launch can serve many, such as one in each
+    repeated step. Every match has the same function, and the same grid and block unless its kind is
+    NAME. For n launches of the timeline and m of the counters, time is n log m and memory linear.
     """
     state = _State.of(timeline, counters)
     if timeline.is_ordered and counters.is_ordered:
@@ -57,7 +57,7 @@ def align(timeline: Launches, counters: Launches) -> Alignment:
         state.their_keys,
         state.their_shapes_known,
         state.lacks,
-        tuple(partings[:MOST_PARTINGS]),
+        tuple(partings[:MAX_PARTINGS]),
         has_other_inputs,
     )
 
@@ -67,9 +67,9 @@ class _State:
     """What is known so far; ``ours`` and ``theirs`` are groups: numbers of function and shape.
 
     A launch of the timeline whose function and shape were not counted has the group `NONE`.
-    ``keys`` are of functions with their template arguments, ``functions`` of functions alone,
-    ``arguments`` of template arguments alone (`NONE`: the name has none); ``lacks`` says of each
-    launch of the timeline what of it was not counted.
+    ``keys`` number functions with their template arguments, ``functions`` functions alone, and
+    ``arguments`` template arguments alone (`NONE`: the name has none). ``lacks`` says what was not
+    counted, for each launch of the timeline.
     """
 
     ours: Ints
@@ -123,20 +123,21 @@ class _State:
         self.fits[places] = fits
 
 
-# What is the same
+# Equal launches
 
 
 def _keys(timeline: Launches, counters: Launches) -> tuple[tuple[Ints, Ints], ...]:
-    """Numbers of functions, the same on both sides; of them with template arguments; of these.
+    """Numbers of functions, of functions with template arguments, and of template arguments.
 
-    What a function runs (``elementwise_kernel MulFunctor``) and what it is instantiated with tell
-    two apart only if all names of it say so on both sides: reports can have no template arguments.
+    Both sides share the numbers. The function that a function runs (``elementwise_kernel
+    MulFunctor``) and its template arguments distinguish launches only if all its names on both
+    sides have them: reports may omit template arguments.
     """
     sides = timeline, counters
     names = [name for side in sides for name in side.names]
-    functions = _told_apart([key.partition(" ")[::2] for key in map(function_key, names)])
+    functions = _numbered([key.partition(" ")[::2] for key in map(function_key, names)])
     arguments = list(map(template_arguments, names))
-    keys = _told_apart(list(zip(functions, arguments, strict=True)))
+    keys = _numbered(list(zip(functions, arguments, strict=True)))
     codes = {text: code for code, text in enumerate(dict.fromkeys(filter(None, arguments)))}
     versions = np.array([codes.get(text, NONE) for text in arguments], np.int64)
 
@@ -147,8 +148,8 @@ def _keys(timeline: Launches, counters: Launches) -> tuple[tuple[Ints, Ints], ..
     return of_launches(functions), of_launches(keys), of_launches(versions)
 
 
-def _told_apart(pairs: Sequence[tuple[Hashable, str]]) -> Ints:
-    """A number for each different pair; where a second is empty anywhere, for its first alone."""
+def _numbered(pairs: Sequence[tuple[Hashable, str]]) -> Ints:
+    """A number for each distinct pair; a first with an empty second anywhere has one number."""
     alone = {first for first, second in pairs if not second}
     codes: dict[tuple[Hashable, str], int] = {}
     told = ((first, "" if first in alone else second) for first, second in pairs)
@@ -160,7 +161,7 @@ def _lacks(has_function: Flags, has_arguments: Flags) -> Ints:
 
 
 def _groups(ours: Ints, theirs: Ints) -> tuple[Ints, Ints]:
-    """A number for each different row of `theirs`, and the same for equal rows of `ours`.
+    """A number for each distinct row of `theirs`, and the same for equal rows of `ours`.
 
     Rows of ours are looked up by a hash and then compared.
     """
@@ -179,7 +180,7 @@ def _groups(ours: Ints, theirs: Ints) -> tuple[Ints, Ints]:
 
 
 def _hashes(rows: Ints, others: Ints) -> tuple[Ints, Ints]:
-    """Hashes that differ where rows do; and those of other rows."""
+    """Hashes that differ if rows do, and those of other rows."""
     random = np.random.default_rng(_SEED)
     while True:
         factors = random.integers(1, 1 << 62, _WIDTH, np.uint64) | np.uint64(1)
@@ -199,7 +200,7 @@ def _hash(rows: Ints, factors: Ints) -> Ints:
 
 
 def _by_sequence(state: _State, timeline: Launches, counters: Launches) -> None:
-    """Match by order, each process and device of the timeline on its own."""
+    """Match by order, each process and device of the timeline separately."""
     is_ours, is_theirs = _with_shape(state)
     places, tokens, begins = _laid_out(state, counters, is_theirs)
     if not begins:
@@ -235,9 +236,9 @@ def _tracks(launches: Launches, is_there: Flags) -> Iterator[Ints]:
 
 
 def _laid_out(state: _State, counters: Launches, is_there: Flags) -> tuple[Ints, Ints, list[int]]:
-    """The counter launches one process and device after the other, and where each begins.
+    """The counter launches, one process and device after another, and where each begins.
 
-    Between two stands a token that the timeline has nowhere: no block goes from one to the other.
+    A token that is not in the timeline separates two of them, so that no block spans both.
     """
     places: list[Ints] = []
     tokens: list[Ints] = []
@@ -257,7 +258,7 @@ def _laid_out(state: _State, counters: Launches, is_there: Flags) -> tuple[Ints,
 
 
 def _note(state: _State, places: Ints, counters: Ints, passes: Ints, offset: int) -> None:
-    """Note pairs of some passes; those whose order does not agree are by shape."""
+    """Note pairs of some passes; those whose order differs count as matched by shape."""
     is_ordered = passes != NONE
     kinds = np.where(is_ordered, Kind.SEQUENCE, Kind.SHAPE)
     state.match(places, counters, state.sizes[state.theirs[counters]], kinds)
@@ -268,14 +269,14 @@ def _note(state: _State, places: Ints, counters: Ints, passes: Ints, offset: int
 
 
 def _by_shape(state: _State) -> None:
-    """Match what is left with launches of the same function and shape, one after another."""
+    """Match the remaining launches with those of the same function and shape, in turn."""
     left = np.flatnonzero((state.counters == NONE) & (state.ours != NONE) & state.our_shapes_known)
     kept = _of_one_version(state, left, state.ours, state.theirs)
     _dealt(state, kept, state.ours[kept], np.arange(len(state.theirs)), state.theirs, Kind.SHAPE)
 
 
 def _by_name(state: _State) -> None:
-    """Match launches without shape with any of their function, and those with it the other way."""
+    """Match launches without shape with any of their function, and vice versa."""
     everywhere = np.arange(len(state.theirs))
     left = np.flatnonzero((state.counters == NONE) & ~state.our_shapes_known)
     kept = _of_one_version(state, left, state.our_keys, state.their_keys)
@@ -287,9 +288,9 @@ def _by_name(state: _State) -> None:
 
 
 def _of_one_version(state: _State, places: Ints, ours: Ints, theirs: Ints) -> Ints:
-    """Those of `places` whose group has one choice of template arguments at most.
+    """Those of `places` whose group has at most one choice of template arguments.
 
-    Where a side names none, one group can have counters of several types.
+    If a side names none, a group can have counters of several types.
     """
     if not len(places):
         return places
@@ -307,7 +308,7 @@ def _of_one_version(state: _State, places: Ints, ours: Ints, theirs: Ints) -> In
 def _dealt(
     state: _State, places: Ints, wanted: Ints, others: Ints, offered: Ints, kind: Kind
 ) -> None:
-    """Give the first of equal launches the first that was counted, the second the second."""
+    """Give the first of equal launches the first counted one, the second the second, and so on."""
     order = np.argsort(offered, kind="stable")
     first = np.searchsorted(offered, wanted, "left", order)
     count = np.searchsorted(offered, wanted, "right", order) - first
@@ -318,7 +319,7 @@ def _dealt(
 
 
 def _ranks(values: Ints) -> Ints:
-    """How many equal values stand before each."""
+    """The number of equal values before each."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     is_first = np.ones(len(values), bool)
@@ -329,14 +330,14 @@ def _ranks(values: Ints) -> Ints:
     return ranks
 
 
-# Where they part
+# Differences
 
 
 def _partings(state: _State) -> Iterator[Parting]:
-    """The places between two pairs of one pass where either side has something else.
+    """The places between two pairs of one pass where the sides differ.
 
-    Launches that only the timeline has, of a function that was not counted, are no such place:
-    reports leave kernels out.
+    Launches of the timeline whose function was not counted are not a difference: reports omit
+    kernels.
     """
     pairs = np.flatnonzero(state.kinds == Kind.SEQUENCE)
     others, numbers = state.counters[pairs], state.passes[pairs]
@@ -344,16 +345,16 @@ def _partings(state: _State) -> Iterator[Parting]:
     between = is_counted[pairs[1:]] - is_counted[pairs[:-1] + 1]
     skipped = others[1:] - others[:-1] - 1
     is_parting = (numbers[1:] == numbers[:-1]) & ((between > 0) | (skipped > 0))
-    for place in np.flatnonzero(is_parting)[:_MOST_LOOKED_AT].tolist():
+    for place in np.flatnonzero(is_parting)[:_MAX_LOOKED_AT].tolist():
         start = int(pairs[place]) + 1
         count = int(pairs[place + 1]) - start
         yield Parting(start, count, int(others[place]) + 1, max(0, int(skipped[place])))
 
 
 def _has_other_inputs(state: _State, partings: Sequence[Parting]) -> bool:
-    """Whether in many places both sides go on with the same function, but in another shape.
+    """Whether, in many places, both sides continue with the same function in another shape.
 
-    One launch here and there can differ in a program whose inputs are the same.
+    Single launches can differ in a program with the same inputs.
     """
     count = 0
     for parting in partings:

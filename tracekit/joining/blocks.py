@@ -1,19 +1,18 @@
-"""One sequence as blocks of another: which of its stretches the other has too, and where.
+"""One sequence as blocks of another: the stretches that the other sequence also has, and where.
 
-**Blocks.** From left to right the longest stretch that the other sequence has, wherever it has it,
-is taken, which gives the fewest blocks there can be (Tichy, "The string-to-string correction
-problem with block moves", ACM TOCS 2(4), 1984). It finds a step again each time it is repeated, a
-part of a step, and steps in any order, where a longest common subsequence could use each launch
-once only. The stretches are looked up in a suffix array (Manber, Myers, "Suffix arrays: a new
-method for on-line string searches", SIAM J. Comput. 22(5), 1993). Where several are as good, the
-one that goes on where the last block ended is taken, or a few launches behind, else the nearest
-one. What a block has taken away from the next one, that is longer, is given back.
+**Blocks.** From left to right, take the longest stretch that occurs anywhere in the other sequence.
+This gives the fewest possible blocks (Tichy, "The string-to-string correction problem with block
+moves", ACM TOCS 2(4), 1984). It finds a step each time it is repeated, a part of a step, and steps
+in any order; a longest common subsequence could use each launch only once. A suffix array finds the
+stretches (Manber, Myers, "Suffix arrays: a new method for on-line string searches", SIAM J. Comput.
+22(5), 1993). Among equally long ones, prefer the one that continues where the last block ended or a
+few launches later, else the nearest. A block returns launches that it took from a longer next one.
 
-**Passes.** The blocks that are worth most together are kept: each is worth its length, those of one
-pass stand in the same order in both sequences, and a further pass has a price. What chance has put
-between is left out by this (sparse dynamic programming: Eppstein and others, J. ACM 39(3), 1992).
-A pass is a repetition only if it has half as much as the longest one; less are cut ones: the end of
-the counters where the timeline begins, their beginning where it ends.
+**Passes.** Keep the blocks that are worth most together: each is worth its length, the blocks of a
+pass have the same order in both sequences, and each further pass has a price. This drops blocks
+that occur by chance (sparse dynamic programming: Eppstein and others, J. ACM 39(3), 1992). A pass
+is a repetition only if it has half as much as the longest one. Shorter ones count only if they are
+truncated: the end of the counters at the start of the timeline, or their start at its end.
 
 **Gaps** between the blocks of a pass, a few launches each, are compared one by one.
 """
@@ -31,26 +30,26 @@ import numpy as np
 
 from tracekit.joining.launches import NONE, Ints
 
-#: What a further pass must have more than, and the share of the other sequence if that is less.
+#: A further pass must be longer than this, or than this share of the other sequence if less.
 PASS_PRICE = 8
 PASS_PRICE_SHARE = 0.5
-#: A repetition has this share of the launches of the longest pass.
+#: A repetition has at least this share of the launches of the longest pass.
 WHOLE = 0.5
-#: Gaps up to so many pairs of launches are compared.
+#: Gaps of up to this many pairs of launches are compared.
 LARGEST_GAP = 1 << 14
 
-_FEW = 1 << 14  # launches: up to here two in a row are looked up, else more, which takes less time
+_FEW = 1 << 14  # launches: up to here two in a row are looked up; beyond, more, which is faster
 _LONGEST_SEED = 16
-_MOST_PLACES = 64  # where a stretch occurs more often, not each place is compared
-_BESIDE = 8  # suffixes that are compared, launches that are looked at where a pass begins or ends
-_SKIPPED = 4  # less than so many launches can be missing where a block goes on as expected …
-_SURE = 8  # … and so many that are there say that it does, whatever is longer elsewhere
+_MAX_PLACES = 64  # of a stretch that are compared
+_BESIDE = 8  # suffixes that are compared; launches examined at the start or end of a pass
+_SKIPPED = 4  # fewer than this many launches can be missing where a block continues as expected …
+_SURE = 8  # … and this many prove that it continues, even if another place has more
 _WIDTH = 4  # bytes of a token
 
 
 @dataclass(slots=True)
 class Block:
-    """``length`` tokens from `start` on that the other sequence has from `other` on."""
+    """``length`` tokens from `start` that the other sequence has from `other`."""
 
     start: int
     other: int
@@ -58,12 +57,12 @@ class Block:
 
     @property
     def end(self) -> int:
-        """Where it ends: the first token behind it."""
+        """The first token after it."""
         return self.start + self.length
 
     @property
     def other_end(self) -> int:
-        """Where it ends in the other sequence."""
+        """The first token after it in the other sequence."""
         return self.other + self.length
 
 
@@ -71,10 +70,10 @@ Pass = list[Block]
 
 
 class Reference:
-    """A sequence that stretches are looked up in. Tokens are at least 0.
+    """A sequence in which stretches are looked up. Tokens are at least 0.
 
-    It can be several sequences (tracks), one behind the other, that begin at `begins`; the last
-    token of each but the last one occurs nowhere else, so that no stretch is in two.
+    It can be several concatenated sequences (tracks) that begin at `begins`; the last token of each
+    but the last one occurs nowhere else, so that no stretch spans two.
     """
 
     def __init__(self, tokens: Ints, begins: Sequence[int] = (0,)) -> None:
@@ -84,15 +83,15 @@ class Reference:
         self._suffixes: list[int] = _suffix_array(tokens).tolist()
 
     def track(self, place: int) -> tuple[int, int]:
-        """Where the track that a place is in begins and ends."""
+        """The start and end of the track of a place."""
         number = bisect_right(self.begins, place)
         is_last = number == len(self.begins)
         return self.begins[number - 1], len(self.tokens) if is_last else self.begins[number] - 1
 
     def blocks(self, tokens: Ints, expected: int = 0) -> list[Block]:
-        """The fewest blocks that make up `tokens`, as far as they are here; none overlap.
+        """The fewest blocks that `tokens` consist of, without overlap.
 
-        `expected` is where the first one is taken from if other places are no better.
+        `expected` is the place of the first one if other places are no better.
         """
         seed = self._seed(len(tokens))
         starts = _occurring(tokens, self.tokens, seed)
@@ -108,7 +107,7 @@ class Reference:
         return found
 
     def _seed(self, length: int) -> int:
-        """How many tokens in a row are looked up: so many that chance has few of them."""
+        """The number of tokens in a row to look up: enough that few occur by chance."""
         if length <= _FEW:
             return 2
         kinds = max(2, len(np.unique(self.tokens)))
@@ -118,10 +117,10 @@ class Reference:
     def _longest(
         self, tokens: Ints, content: bytes, start: int, expected: int, *, is_next: bool
     ) -> Block:
-        """The longest block from `start` on, or the one that is expected if half as long.
+        """The longest block from `start`, or the expected one if at least half as long.
 
-        Where a block is before it (`is_next`) the expected one can begin a few tokens later, and
-        need not be as long.
+        After another block (`is_next`), the expected one can begin a few tokens later and be
+        shorter.
         """
         near = self._near(tokens, start, expected, _SKIPPED if is_next else 1)
         if near.length >= (_SURE if is_next else min(len(self.tokens), len(tokens) - start)):
@@ -137,7 +136,7 @@ class Reference:
         return min(good, key=lambda block: (block.other < expected, block.other))
 
     def _near(self, tokens: Ints, start: int, expected: int, reach: int) -> Block:
-        """The block that goes on where the last one ended, or less than `reach` tokens behind."""
+        """The block that continues where the last one ended, or within `reach` tokens after."""
         begin, end = self.track(expected)
         expected = expected if expected < end else begin
         best = Block(start, expected, _common(tokens, start, self.tokens, expected))
@@ -154,7 +153,7 @@ class Reference:
         return best
 
     def _places(self, content: bytes, start: int) -> list[int]:
-        """Where the longest stretch can be: the suffixes that are next to it in order."""
+        """Candidates for the longest stretch: the suffixes next to it in order."""
         low, high, reach = 0, len(self._suffixes), 8
         while True:
             wanted = content[start * _WIDTH : (start + reach) * _WIDTH]
@@ -168,15 +167,15 @@ class Reference:
                 return self._beside(first, low, high)
             low, high, reach = first, last, reach * 8
             if high - low == 1 or len(wanted) < reach // 8 * _WIDTH:
-                return self._suffixes[low : min(high, low + _MOST_PLACES)]
+                return self._suffixes[low : min(high, low + _MAX_PLACES)]
 
     def _beside(self, place: int, low: int, high: int) -> list[int]:
-        """The suffixes before and behind a place in their order, within bounds."""
+        """The suffixes before and after a place in their order, within bounds."""
         return self._suffixes[max(low, place - _BESIDE) : min(high, place + _BESIDE)]
 
 
 def _as_bytes(tokens: Ints) -> bytes:
-    """Tokens so that their order is that of their bytes."""
+    """Tokens as bytes that sort in the same order."""
     return tokens.astype(">u4").tobytes()
 
 
@@ -193,9 +192,9 @@ def _suffix_array(tokens: Ints) -> Ints:
 
 
 def _occurring(tokens: Ints, others: Ints, count: int) -> Ints:
-    """For each place the next one, or itself, from which `count` tokens in a row are in `others`.
+    """For each place, the first one from there at which `count` tokens in a row are in `others`.
 
-    By hashes: now and then it is a place that has none. What has none behind it has the length.
+    By hashes: rarely, a place that has none. If there is no such place, the length.
     """
     size = len(tokens)
     following = np.full(size, size, np.int64)
@@ -216,7 +215,7 @@ def _hashed(tokens: Ints, count: int) -> Ints:
 
 
 def _common(tokens: Ints, start: int, others: Ints, other: int) -> int:
-    """How many tokens from `start` on are those from `other` on."""
+    """The number of tokens from `start` that equal those from `other`."""
     limit = min(len(tokens) - start, len(others) - other)
     done, reach = 0, 8
     while done < limit:
@@ -232,7 +231,7 @@ def _common(tokens: Ints, start: int, others: Ints, other: int) -> int:
 
 
 def _extended(block: Block, before: list[Block], tokens: Ints, others: Ints) -> Block:
-    """`block`, begun earlier where that agrees; blocks before it that are shorter then give way."""
+    """`block`, extended to the left; shorter blocks before it give way."""
     while before:
         last = before[-1]
         start = _agreeing(block, last.start, tokens, others)
@@ -251,7 +250,7 @@ def _begun(block: Block, start: int) -> Block:
 
 
 def _agreeing(block: Block, limit: int, tokens: Ints, others: Ints) -> int:
-    """The first place from which on all up to `block` agree; not before `limit`."""
+    """The first place, from `limit`, from which all tokens up to `block` agree."""
     size = min(block.start - limit, block.other)
     before = tokens[block.start - size : block.start]
     differs = np.flatnonzero(before != others[block.other - size : block.other])
@@ -262,14 +261,14 @@ def _agreeing(block: Block, limit: int, tokens: Ints, others: Ints) -> int:
 
 
 def passes(blocks: Sequence[Block], size: int, reference: Reference) -> list[Pass]:
-    """The blocks that are worth most together, by passes; those that are no repetitions left out.
+    """The blocks that are worth most together, by pass, without passes that are not repetitions.
 
-    `size` is the length of the sequence that they are of.
+    `size` is the length of their sequence.
     """
     if not blocks:
         return []
     chosen = _of_one_track(_worth_most(blocks, len(reference.tokens)), reference)
-    first, last = [blocks[0]], [blocks[-1]]  # what is cut can be worth less than a pass costs
+    first, last = [blocks[0]], [blocks[-1]]  # a truncated pass can be worth less than its price
     if chosen[0][0] is not first[0] and _is_cut(first, size, reference):
         chosen = [first, *chosen]
     if chosen[-1][-1] is not last[0] and _is_cut(last, size, reference):
@@ -284,7 +283,7 @@ def passes(blocks: Sequence[Block], size: int, reference: Reference) -> list[Pas
 
 
 def _of_one_track(found: Sequence[Pass], reference: Reference) -> list[Pass]:
-    """Passes divided where they go from one track to another."""
+    """Passes, divided where they continue in another track."""
     if len(reference.begins) == 1:
         return list(found)
     parts = (groupby(one, key=lambda block: reference.track(block.other)) for one in found)
@@ -292,9 +291,10 @@ def _of_one_track(found: Sequence[Pass], reference: Reference) -> list[Pass]:
 
 
 def _is_cut(one: Pass, size: int, reference: Reference) -> bool:
-    """Whether a pass ends with its track where the sequence begins, or begins with it at its end.
+    """Whether the recording truncates a pass.
 
-    Nothing before the one, or behind the other, says that it is by chance.
+    It ends with its track at the start of the sequence, or begins with its track at the end of the
+    sequence. No launches before or after it contradict the match.
     """
     begin, end = reference.track(one[0].other)
     is_first = one[0].start == 0 and one[-1].other_end == end
@@ -331,7 +331,7 @@ def _walked(
 
 
 class _Best:
-    """The greatest worth up to a place (a tree of Fenwick, Softw. Pract. Exper. 24(3), 1994)."""
+    """The maximum worth up to a place (Fenwick tree, Softw. Pract. Exper. 24(3), 1994)."""
 
     def __init__(self, size: int) -> None:
         self._cells: list[tuple[float, int | None]] = [(0.0, None)] * (size + 1)
@@ -358,7 +358,7 @@ class _Best:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Places in the one sequence and in the other, by pass; `NONE`: the order does not agree."""
+    """Places in one sequence and in the other, by pass; `NONE`: the order differs."""
 
     places: Ints
     others: Ints
@@ -366,7 +366,7 @@ class Pairs:
 
 
 def paired(found: Sequence[Pass], tokens: Ints, reference: Reference) -> Iterator[Pairs]:
-    """The pairs of all blocks, and of what agrees in the gaps before, between and behind them."""
+    """The pairs of all blocks, and equal launches in the gaps before, between and after them."""
     for number, one in enumerate(found):
         for block in one:
             yield _run(block, number)
@@ -386,7 +386,7 @@ def _run(block: Block, number: int) -> Pairs:
 def _edges(
     tokens: Ints, reference: Reference, left: Pass | None, right: Pass | None, number: int
 ) -> Iterator[Pairs]:
-    """Between two passes the end of the one is looked for, and behind it the beginning of the next.
+    """Between two passes, looks for the end of the left one and then the start of the right one.
 
     `number` is that of the pass on the right.
     """
@@ -406,7 +406,7 @@ def _edges(
 
 
 def _gap(tokens: Ints, others: Ints, ours: range, theirs: range, number: int) -> Iterator[Pairs]:
-    """What two stretches have in common, first in order, then in any."""
+    """The common launches of two stretches, first in order, then in any order."""
     if not ours or not theirs or len(ours) * len(theirs) > LARGEST_GAP:
         return
     mine = tokens[ours.start : ours.stop].tolist()

@@ -1,4 +1,4 @@
-"""Launches of kernels as columns: what is aligned, and what comes out."""
+"""Launches of kernels as columns: the input and the result of an alignment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.integer[Any]]
 Flags = NDArray[np.bool_]
 
-#: Stands for "not known" in shapes, and for "none" among places of launches.
+#: "Unknown" in shapes, "none" in places of launches.
 NONE = -1
 #: Grid and block of a launch: x, y and z of each.
 Shape = tuple[int, int, int, int, int, int]
@@ -21,7 +21,7 @@ _UNKNOWN: Shape = (NONE, NONE, NONE, NONE, NONE, NONE)
 
 
 class Kind(enum.IntEnum):
-    """What a match rests on; the lower, the stronger."""
+    """The evidence for a match; a lower one is stronger."""
 
     SEQUENCE = 1
     SHAPE = 2
@@ -29,7 +29,7 @@ class Kind(enum.IntEnum):
 
 
 class Lack(enum.IntEnum):
-    """What of a launch was not counted, so that it has no match."""
+    """The property of a launch that was not counted, so that it has no match."""
 
     FUNCTION = 0
     ARGUMENTS = 1
@@ -39,13 +39,13 @@ class Lack(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Launches:
-    """Launches of one run, in the order in which they were launched.
+    """Launches of one run, in launch order.
 
-    ``names`` holds each name once, in any profiler's spelling; ``name_codes`` says which one a
-    launch has. ``shapes`` has a row for each: grid x, y, z and block x, y, z, all six `NONE` where
-    the file has no shape. ``track_codes`` tells processes and devices apart, each of which is a
-    sequence of its own; None: there is one. Without ``is_ordered`` nothing is known of the order.
-    Raises ValueError where the columns differ in length.
+    ``names`` holds each name once, in any profiler's spelling; ``name_codes`` has the place of each
+    launch's name. ``shapes`` has one row per launch: grid x, y, z and block x, y, z, all six `NONE`
+    if the file has no shape. ``track_codes`` identify processes and devices, each with its own
+    sequence; None: there is one. Without ``is_ordered``, the order is unknown. Raises ValueError if
+    the columns differ in length.
     """
 
     names: Sequence[str]
@@ -85,10 +85,10 @@ class Launches:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """A place where the two sequences part and go on together behind it.
+    """A place where the two sequences differ before they agree again.
 
-    ``timeline_count`` launches of the timeline from ``timeline_start`` on have no match by
-    sequence there, and ``counter_count`` launches of the counters from ``counter_start`` on none.
+    There, ``timeline_count`` launches of the timeline from ``timeline_start`` and ``counter_count``
+    launches of the counters from ``counter_start`` have no match by sequence.
     """
 
     timeline_start: int
@@ -99,18 +99,18 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Which counter launch each launch of a timeline has.
+    """The counter launch of each launch of a timeline.
 
     For each launch of the timeline: ``counters`` is the place of its counter launch, ``kinds`` the
-    `Kind` of the match (both `NONE`: it has none), ``fits`` how many counter launches have the same
-    function and shape (for a match by name, the same function and no other shape): unless the kind
-    is SEQUENCE, any of them could be it, and their mean and spread say more than the one. For each
-    counter launch: ``serves`` says how many launches of the timeline have it, ``groups`` is one
-    number for all of the same function and shape, ``functions`` one for all of the same function,
-    and ``has_shape`` tells whether its shape is known. ``partings`` are the first places at which
-    the sequences part. ``lacks`` has for each launch of the timeline the `Lack` for which it has no
-    match (of no meaning where it has one). ``has_other_inputs``: in places both sides have the same
-    function in another shape or for another type, as programs with other inputs do.
+    `Kind` of the match (both `NONE`: it has none), ``fits`` the number of counter launches with the
+    same function and shape (for a match by name, the same function and no other shape): unless the
+    kind is SEQUENCE, any of them could be the match, and their mean and spread say more than one.
+    For each counter launch: ``serves`` is the number of launches of the timeline that have it,
+    ``groups`` one number for all of the same function and shape, ``functions`` one for all of the
+    same function, and ``has_shape`` whether its shape is known. ``partings`` are the first places
+    where the sequences differ. ``lacks`` has the `Lack` of each launch of the timeline without a
+    match (undefined with a match). ``has_other_inputs``: in places, both sides have the same
+    function in another shape or for another type, like programs with other inputs.
     """
 
     counters: Ints

@@ -1,8 +1,8 @@
-"""Modelled work: operations and least bytes of one call of an operator, from shapes and types.
+"""Modelled work: operations and minimum bytes of an operator call, from shapes and types.
 
-Each module here declares the operators of one family. Other packages add theirs under the
-entry-point group ``tracekit.op_models``: the entry point names a module with ``model``s in it. What
-is counted is in docs/metrics.md, section Modelled work.
+Each module declares the operators of one family. Other packages add theirs under the entry-point
+group ``tracekit.op_models``: the entry point names a module with ``model``s. For what is counted,
+see docs/metrics.md, section Modelled work.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Figures", "Model", "OpCall", "Tensor", "Unknown", "Work", "figures",
 
 GROUP = "tracekit.op_models"
 
-#: Our own models load the way third parties' do.
+#: Our models load the same way as those of other packages.
 BUILT_IN = tuple(
     EntryPoint(name, f"tracekit.opmodels.{name}", GROUP)
     for name in (
@@ -44,12 +44,12 @@ BUILT_IN = tuple(
 )
 
 _LARGEST = 2**63 - 1
-#: Longer texts, which a call on many tensors has, are not kept.
+#: Longer texts, of calls on many tensors, are not cached.
 _MOST_KEPT_LETTERS = 10_000
 
 
 class Figures(NamedTuple):
-    """The work of one call; what is None has its reason in `reason`."""
+    """The work of one call; `reason` says why values are None."""
 
     family_name: str | None = None
     is_heavy: bool = False
@@ -64,7 +64,7 @@ class Figures(NamedTuple):
 
 @dataclass(slots=True)
 class _Known:
-    """The models by operator, each with the entry point it is from; what could not be loaded."""
+    """The models by operator, each with its entry point; and models that failed to load."""
 
     models: dict[str, tuple[Model, str]] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
@@ -77,7 +77,7 @@ def figures(
     input_strides: str | None,
     concrete_inputs: str | None,
 ) -> Figures:
-    """The work of one call of the operator `name`, from the columns of `slice`; raises nothing."""
+    """The work of one call of the operator `name`, from the columns of `slice`; never raises."""
     columns = (name, input_dims, input_types, input_strides, concrete_inputs)
     letters = sum(len(text) for text in columns if text)
     return (_figures if letters > _MOST_KEPT_LETTERS else _kept_figures)(*columns)
@@ -102,7 +102,7 @@ _kept_figures = lru_cache(maxsize=8192)(_figures)
 
 
 def _measured(family: Figures, work: Work) -> Figures:
-    """The figures of a call; each that is not known adds its reason."""
+    """The values of a call; each unknown one adds its reason."""
     reasons: dict[str, None] = {}
     flops = _count(work.flops, reasons)
     read, write = (_bytes(tensors, reasons) for tensors in (work.reads, work.writes))
@@ -152,7 +152,7 @@ def _precision(work: Work) -> str | None:
 
 @cache
 def _known() -> _Known:
-    """Every model: ours, then those of installed packages. A name that is taken stays."""
+    """Every model: ours, then those of installed packages. The first of a name counts."""
     known = _Known()
     for entry in entries(GROUP, BUILT_IN):
         try:

@@ -1,7 +1,7 @@
-"""Attention: 2 · B · H · Lq · Lk · (D + Dv) operations forward, half of them when it is causal.
+"""Attention: 2 · B · H · Lq · Lk · (D + Dv) operations forward, half of them if causal.
 
-Backward is five products for the two of forward: 2.5 times where D = Dv. The softmax between the
-products is not counted, nor the sums that forward keeps for backward.
+Backward has five products for the two of forward: 2.5 times if D = Dv. The softmax between the
+products and the sums that forward keeps for backward are not counted.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ class Heads:
     def of(cls, query: Tensor, key: Tensor, value: Tensor, *, heads_last: bool = False) -> Heads:
         """From [batch, heads, length, width], or with `heads_last` [batch, length, heads, width].
 
-        Several heads of the query can share one of the key (GQA). Raises Unknown where the shapes
-        do not fit.
+        Several heads of the query can share one of the key (GQA). Raises Unknown if the shapes do
+        not match.
         """
         q, k, v = (_split(tensor, heads_last=heads_last) for tensor in (query, key, value))
         fits = q[2] == k[2] and k[1] == v[1] and k[0] == v[0]
         if not fits or not k[0] or q[0] % k[0]:
             shapes = ", ".join(str(list(tensor.dims)) for tensor in (query, key, value))
-            raise not_understood(f"{shapes} do not fit together")
+            raise not_understood(f"{shapes} do not match")
         return cls(query, key, value, q[0], q[1], k[1], q[2], v[2])
 
     def operations(self, products: int, value_products: int, *, causal: bool) -> int:
-        """Of so many products with width D and so many with Dv."""
+        """Operations of so many products with width D and so many with Dv."""
         if causal and self.query_length != self.key_length:
             raise Unknown("causal, and queries and keys have different lengths")
         widths = products * self.width + value_products * self.value_width
@@ -50,7 +50,7 @@ class Heads:
         return count // 2 if causal else count
 
     def output(self) -> Tensor:
-        """What comes out: as the query is, as wide as the value."""
+        """The result: the shape of the query, with the width of the value."""
         return self.query.shaped((*self.query.dims[:-1], self.value_width))
 
 
@@ -85,20 +85,20 @@ def backward(
 
 
 def _first(call: OpCall, place: int = 0, *, heads_last: bool = False) -> Heads:
-    """Query, key and value from that place on."""
+    """Query, key and value, the first at that place."""
     tensors = (call.tensor(place + index) for index in range(3))
     return Heads.of(*tensors, heads_last=heads_last)
 
 
 def _require_none(call: OpCall, *places: int) -> None:
-    """Raise Unknown where lengths differ over a batch: they are in the tensors there."""
+    """Raise Unknown if the tensors there have the lengths of each sequence of a batch."""
     if any(call.optional(place) for place in places):
-        raise Unknown("lengths differ over the batch, and are not in the file")
+        raise Unknown("sequence lengths vary within the batch and are not in the file")
 
 
 def _require_no_window(call: OpCall, *places: int) -> None:
     if any(call.integer(place, -1) >= 0 for place in places):
-        raise Unknown("attention within a window is not counted")
+        raise Unknown("windowed attention is not counted")
 
 
 # -- forward --------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def cudnn(call: OpCall) -> Work:
 
 
 def _saved(call: OpCall, *places: int) -> list[Tensor | None]:
-    """What backward reads besides query, key and value: gradient, output, sums, mask."""
+    """Other tensors that backward reads: gradient, output, sums, mask."""
     return [call.optional(place) for place in places]
 
 
@@ -202,7 +202,7 @@ def sdpa_efficient_backward(call: OpCall) -> Work:
 
 
 def _wanted_bias(wanted: list[bool], bias: Tensor | None) -> Tensor | None:
-    """The bias where its gradient is asked for; raises Unknown if another is not."""
+    """The bias if its gradient is requested; raises Unknown if another is not."""
     if len(wanted) != 4 or not all(wanted[:3]):
         raise Unknown("gradients of some of query, key and value are not counted")
     return bias if wanted[3] else None
@@ -232,11 +232,11 @@ def flash_backward(call: OpCall) -> Work:
 
 
 def _require_fixed(call: OpCall) -> None:
-    """Raise Unknown where lengths are given: where there are none, empty tensors stand there."""
+    """Raise Unknown if lengths are given; without lengths these tensors are empty."""
     for place in (6, 7):
         lengths = call.optional(place)
         if lengths is not None and lengths.element_count > 1:
-            raise Unknown("lengths differ over the batch, and are not in the file")
+            raise Unknown("sequence lengths vary within the batch and are not in the file")
 
 
 @model("aten::_efficient_attention_backward", family="attention")

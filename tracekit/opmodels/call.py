@@ -1,4 +1,4 @@
-"""One call of an operator, as its shapes, types and values tell of it: what models work with."""
+"""One call of an operator with its shapes, types and values: the input of models."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ NO_TYPES = "element types are not in the file"
 NO_VALUES = "values of arguments (strides, flags …) are not in the file"
 
 
-class Unknown(Exception):  # noqa: N818 - as a rule it is a value, the reason why there is no figure
-    """Why a figure is not known. A model gives it in place of a figure, or raises it for all."""
+class Unknown(Exception):  # noqa: N818 - usually a value: the reason for an unknown one
+    """Why a value is unknown. A model returns it instead of a value, or raises it for all."""
 
 
 def not_understood(what: str) -> Unknown:
-    """Shapes that cannot be those of the operator."""
+    """The reason for shapes that the operator cannot have."""
     return Unknown(f"shape not understood: {what}")
 
 
 def quoted(text: object) -> str:
-    """Text of a trace in a reason: in quotes, and not longer than is read."""
+    """Text of a trace for a reason: in quotes, shortened if it is long."""
     shown = str(text)
     return repr(shown if len(shown) <= 60 else shown[:59] + "…")
 
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """A type of elements: name as ceilings have it, size, and place in the order of promotion."""
+    """An element type: name as in ceilings, size, and rank for promotion."""
 
     name: str
     size_bytes: int
     category: str
 
 
-#: Categories that results are promoted through, the lowest first.
+#: Categories of promotion, the lowest first.
 CATEGORIES = ("bool", "int", "float", "complex")
 
 BOOL = ElementType("bool", 1, "bool")
@@ -56,7 +56,7 @@ BF16 = ElementType("bf16", 2, "float")
 FP32 = ElementType("fp32", 4, "float")
 FP64 = ElementType("fp64", 8, "float")
 
-#: As C++ compilers spell the types in `input_types`; `long` is of torch 1.13, `__int64` of Windows.
+#: Spellings of C++ compilers in `input_types`; torch 1.13 has `long`, Windows `__int64`.
 _BY_SPELLING = {
     "bool": BOOL,
     "unsigned char": UINT8,
@@ -88,7 +88,7 @@ _BY_SPELLING = {
     "c10::complex<float>": ElementType("complex64", 8, "complex"),
     "c10::complex<double>": ElementType("complex128", 16, "complex"),
 }
-#: c10::ScalarType, by which operators are told the type of their result.
+#: c10::ScalarType, the argument for the type of a result.
 _BY_NUMBER = {
     0: UINT8,
     1: INT8,
@@ -105,7 +105,7 @@ _BY_NUMBER = {
     25: FP8,
     26: FP8,
 }
-#: In `input_types`: no tensors. A list of numbers has a shape all the same, its length.
+#: In `input_types`: not tensors. A list of numbers has a shape too, its length.
 _NO_TENSORS = frozenset(
     ("", "Scalar", "ScalarList", "GenericList", "Int", "Bool", "Double", "String", "Device")
 )
@@ -113,7 +113,7 @@ _NO_TENSORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor that is read or written; the type is None where the file does not tell it."""
+    """A tensor that is read or written; the type is None if unknown."""
 
     dims: tuple[int, ...]
     type: ElementType | None
@@ -121,12 +121,12 @@ class Tensor:
 
     @property
     def element_count(self) -> int:
-        """Elements by its shape, those that a broadcast repeats as well."""
+        """Elements by its shape, including those that a broadcast repeats."""
         return math.prod(self.dims)
 
     @property
     def size_bytes(self) -> int:
-        """Bytes that its elements lie in, each once: what a stride of 0 repeats is one element.
+        """Bytes of its distinct elements: a stride of 0 repeats one element.
 
         Raises Unknown without a type.
         """
@@ -143,15 +143,15 @@ class Tensor:
         return min(reached, math.prod(dim for dim, stride in pairs if stride))
 
     def shaped(self, dims: Sequence[int], of: ElementType | None = None) -> Tensor:
-        """A dense tensor of that shape, by default with elements of this one's type."""
+        """A dense tensor of that shape, by default with this element type."""
         return Tensor(tuple(dims), of or self.type)
 
 
 @dataclass(frozen=True, slots=True)
 class OpCall:
-    """The arguments of one call, by their place in the operator's signature, from 0.
+    """The arguments of one call, by place in the operator's signature, from 0.
 
-    Whatever the file does not tell raises Unknown when it is asked for.
+    Access to anything that is not in the file raises Unknown.
     """
 
     name: str
@@ -164,7 +164,7 @@ class OpCall:
     def of(
         cls, name: str, dims: str | None, types: str | None, strides: str | None, values: str | None
     ) -> OpCall:
-        """A call from the four columns of `slice`; raises Unknown where one is not JSON list."""
+        """A call from the four columns of `slice`; raises Unknown if one is not a JSON list."""
         return cls(
             name,
             _list_in(dims, "input_dims"),
@@ -174,13 +174,13 @@ class OpCall:
         )
 
     def __len__(self) -> int:
-        """How many arguments were recorded; raises Unknown without shapes."""
+        """The number of recorded arguments; raises Unknown without shapes."""
         return len(self._dims)
 
     # -- tensors ------------------------------------------------------------------------------
 
     def tensor(self, place: int) -> Tensor:
-        """The tensor at a place; raises Unknown where there is none."""
+        """The tensor at a place; raises Unknown if there is none."""
         found = self.optional(place)
         if found is None:
             raise not_understood(f"argument {place} is not a tensor")
@@ -202,7 +202,7 @@ class OpCall:
     def tensors(self, place: int) -> tuple[Tensor, ...]:
         """The list of tensors at a place; their types are never in the file.
 
-        Raises Unknown where the file has no shapes of them: torch before 2.2 does not write them.
+        Raises Unknown if the file does not have their shapes: torch before 2.2 does not write them.
         """
         dims, spelling = _item(self._dims, place), self._spelling(place)
         if spelling not in ("TensorList", None) or dims is None:
@@ -229,8 +229,8 @@ class OpCall:
     def text(self, place: int, default: str | None = None) -> str:
         """The value at a place as it was recorded.
 
-        `default` stands for None, and for an argument beyond the last; without it, and where no
-        value was recorded, Unknown is raised.
+        `default` replaces None and an argument beyond the last. Raises Unknown without a default,
+        or if no value was recorded.
         """
         is_beyond = place >= len(self)
         if self.values is None:
@@ -256,7 +256,7 @@ class OpCall:
         """A list of True and False, such as `output_mask`."""
         words = self.text(place).strip("[]").split(", ")
         if not {*words} <= {"True", "False"}:
-            raise not_understood(f"argument {place} is {quoted(words)}, no list of flags")
+            raise not_understood(f"argument {place} is {quoted(words)}, not a list of flags")
         return [word == "True" for word in words]
 
     def number(self, place: int, default: float | None = None) -> float:
@@ -265,7 +265,7 @@ class OpCall:
         try:
             return float(text)
         except ValueError:
-            raise not_understood(f"argument {place} is {quoted(text)}, no number") from None
+            raise not_understood(f"argument {place} is {quoted(text)}, not a number") from None
 
     def integer(self, place: int, default: int | None = None) -> int:
         """A whole number at a place."""
@@ -277,14 +277,14 @@ class OpCall:
         return _integers(self.text(place, None if default is None else str([*default])), place)
 
     def element_type(self, place: int) -> ElementType | None:
-        """The type that an argument `dtype` asks for; None where it asks for none."""
+        """The type in an argument `dtype`; None if it is None."""
         text = self.text(place, "-1")
         found = _BY_NUMBER.get(int(text)) if text.isdecimal() else None
         if found is None and text != "-1":
-            raise not_understood(f"argument {place} is {quoted(text)}, no type of elements")
+            raise not_understood(f"argument {place} is {quoted(text)}, not an element type")
         return found
 
-    # -- what is in the texts -----------------------------------------------------------------
+    # -- parsing of the texts ------------------------------------------------------------------
 
     @property
     def _dims(self) -> list[Any]:
@@ -293,7 +293,7 @@ class OpCall:
         return self.dims
 
     def _spelling(self, place: int) -> str | None:
-        """The type as it is written; None where the file has no types."""
+        """The type as written; None if the file has no types."""
         if self.types is None:
             return None
         found = _item(self.types, place)
@@ -310,7 +310,7 @@ def _list_in(text: str | None, what: str) -> list[Any] | None:
     try:
         found = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
-        raise not_understood(f"{what} is no JSON ({error})") from None
+        raise not_understood(f"{what} is not JSON ({error})") from None
     if not isinstance(found, list):
         raise not_understood(f"{what} is not a list")
     return found
@@ -340,7 +340,7 @@ def _sizes(dims: Any, place: int) -> tuple[int, ...]:
 
 
 def _strides(strides: Any, dims: list[Any], place: int) -> tuple[int, ...] | None:
-    """The strides, where there is one for each dimension."""
+    """The strides, if there is one for each dimension."""
     if not isinstance(strides, list) or len(strides) != len(dims):
         return None
     return _sizes(strides, place)
@@ -351,7 +351,7 @@ def _integers(text: str, place: int) -> list[int]:
     try:
         found = [int(word) for word in words]
     except ValueError:
-        raise not_understood(f"argument {place} is {quoted(text)}, no whole numbers") from None
+        raise not_understood(f"argument {place} is {quoted(text)}, not whole numbers") from None
     if any(abs(number) > _LARGEST for number in found):
         raise not_understood(f"argument {place} is {quoted(text)}, too large")
     return found

@@ -1,4 +1,4 @@
-"""Collectives: what a rank hands over. Operations and traffic depend on the algorithm."""
+"""Collectives: the message of a rank. Operations and traffic depend on the algorithm."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tracekit.opmodels.call import OpCall, Tensor, Unknown
 from tracekit.opmodels.model import Work, model
 
 _NOT_COUNTED = Unknown("operations of a collective are not counted")
-_OUTPUT = Unknown("what is received is not among the shapes")
+_OUTPUT = Unknown("the received tensors are not among the shapes")
 
 
 def _handed_over(call: OpCall, place: int) -> tuple[Tensor, ...]:
@@ -30,7 +30,7 @@ def _handed_over(call: OpCall, place: int) -> tuple[Tensor, ...]:
     family="communication",
 )
 def all_reduce(call: OpCall) -> Work:
-    """(tensors …): as much comes back."""
+    """(tensors …): the result is as large as the message."""
     given = _handed_over(call, 0)
     return Work(flops=_NOT_COUNTED, reads=given, writes=given, message=given)
 
@@ -65,6 +65,6 @@ def into(call: OpCall) -> Work:
     family="communication",
 )
 def handed_over(call: OpCall) -> Work:
-    """(tensors …): what comes back depends on the ranks."""
+    """(tensors …): the size of the result depends on the ranks."""
     given = _handed_over(call, 0)
     return Work(flops=_NOT_COUNTED, reads=given, writes=_OUTPUT, message=given)

@@ -1,4 +1,4 @@
-"""Operators that do nothing but call others, which have their work; or nothing at all."""
+"""Operators that only call others, which have the work, or that do nothing."""
 
 from __future__ import annotations
 
@@ -67,6 +67,6 @@ from tracekit.opmodels.model import Work, model
     "aten::unflatten_dense_tensors",
     family="composite",
 )
-def calls(call: OpCall) -> Work:  # noqa: ARG001 - whatever its shapes
-    """The work of what it calls."""
-    raise Unknown("counted in what it calls")
+def calls(call: OpCall) -> Work:  # noqa: ARG001 - shapes do not matter
+    """The called operators have the work."""
+    raise Unknown("counted in the operators it calls")

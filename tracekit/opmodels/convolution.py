@@ -1,7 +1,7 @@
 """Convolutions: 2 · N · C_out · (C_in / groups) · prod(kernel) operations for each point.
 
-The points are those of the output, of a transposed convolution those of the input. Adding a bias
-is not counted.
+The points are those of the output, or of the input of a transposed convolution. Adding a bias is
+not counted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tracekit.opmodels.model import Work, model
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometry:
-    """How a kernel moves, by dimension; a list of one number is for all of them."""
+    """How a kernel moves, by dimension; a list of one number applies to all."""
 
     stride: Sequence[int]
     padding: Sequence[int] | str
@@ -27,7 +27,7 @@ class Geometry:
     groups: int = 1
 
     def output(self, image: Sequence[int], kernel: Sequence[int]) -> list[int]:
-        """The size of what comes out; raises Unknown for what cannot be."""
+        """The size of the output; raises Unknown for impossible sizes."""
         rank = len(image)
         if self.padding == "same":
             return list(image)
@@ -78,7 +78,7 @@ def _possible(size: int) -> int:
 def convolved(
     image: Tensor, weight: Tensor, geometry: Geometry, also: Sequence[Tensor | None] = ()
 ) -> Work:
-    """A convolution forward; an image without a batch is a batch of one."""
+    """A forward convolution; an image without a batch is a batch of one."""
     if len(image.dims) == len(weight.dims) - 1:
         image = Tensor((1, *image.dims), image.type)
     _require_fit(image, weight, geometry)
@@ -102,8 +102,7 @@ def _require_fit(image: Tensor, weight: Tensor, geometry: Geometry) -> None:
         if image.dims[1] == wanted:
             return
     raise not_understood(
-        f"{list(image.dims)} and {list(weight.dims)} do not fit together in {geometry.groups} "
-        "groups"
+        f"{list(image.dims)} and {list(weight.dims)} do not match for {geometry.groups} groups"
     )
 
 
@@ -266,7 +265,7 @@ def depthwise(call: OpCall) -> Work:
 def backward(call: OpCall) -> Work:
     """(grad_output, input, weight, bias_sizes, stride … transposed, output_padding, groups, mask).
 
-    As many operations as forward for the gradient of the input, and for that of the weight.
+    The gradient of the input takes as many operations as forward; so does that of the weight.
     """
     gradient, image, weight = (call.tensor(place) for place in range(3))
     of_image, of_weight, of_bias = _three(call.flags(10))

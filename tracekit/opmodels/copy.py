@@ -1,4 +1,4 @@
-"""Data that is moved, filled or made up: no operations, so 0, and the bytes of it."""
+"""Operators that move, fill or generate data: 0 operations, and the bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def copied(call: OpCall) -> Work:
 
 @model("aten::clone", "aten::flip", family="data movement", arguments=(2,))
 def same_shape(call: OpCall) -> Work:
-    """(self …): as many elements out as in."""
+    """(self …): the output has as many elements."""
     given = call.tensor(0)
     return Work(flops=0, reads=[given], writes=[given.shaped(given.dims)])
 
@@ -32,7 +32,7 @@ def to_host(call: OpCall) -> Work:
 
 @model("aten::cat", "aten::_cat", "aten::stack", family="data movement")
 def joined(call: OpCall) -> Work:
-    """(tensors, dim): all elements of all of them."""
+    """(tensors, dim): all elements of all tensors."""
     given = call.tensors(0)
     return Work(flops=0, reads=given, writes=given)
 
@@ -47,7 +47,7 @@ def padded(call: OpCall) -> Work:
     for place in range(0, len(pad), 2):
         dims[-1 - place // 2] += pad[place] + pad[place + 1]
     if min(dims, default=0) < 0 or min(pad, default=0) < 0:
-        raise Unknown("padding that cuts is not counted")
+        raise Unknown("negative padding is not counted")
     return Work(flops=0, reads=[given], writes=[given.shaped(dims)])
 
 
@@ -69,8 +69,8 @@ def filled(call: OpCall) -> Work:
     family="data movement",
 )
 def random(call: OpCall) -> Work:
-    """(self …): numbers of a generator."""
-    operations = Unknown("operations of generators of random numbers are not counted")
+    """(self …): random numbers."""
+    operations = Unknown("operations of random number generators are not counted")
     return Work(flops=operations, writes=[call.tensor(0)])
 
 

@@ -1,4 +1,4 @@
-"""Operators on each element: one operation for each element of the result, whatever it is."""
+"""Elementwise operators: one operation per element of the result, whatever the operator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracekit.opmodels.call import (
 from tracekit.opmodels.gemm import broadcast, of_reals
 from tracekit.opmodels.model import Function, Work, model
 
-_UNSURE = Unknown("the type of the result depends on more than is in the file")
+_UNSURE = Unknown("the result type depends on data that is not in the file")
 
 
 def on_each(
@@ -29,10 +29,9 @@ def on_each(
 ) -> Function:
     """The model of an operator whose first `count` arguments are combined element by element.
 
-    After them come as many numbers as `numbers` allows, then perhaps the tensor that the result
-    is written to; with a name that ends in `_` it is the first argument. Else the result has the
-    type `to`, or that of the arguments in `typed_by` combined; `of_floats` says that whole numbers
-    are made fractions.
+    As many numbers as `numbers` allows follow, then optionally the tensor for the result; if the
+    name ends in `_`, the first argument is the result. Otherwise the result has the type `to`, or
+    the promoted type of the arguments in `typed_by`; with `of_floats`, integers become floats.
     """
 
     def work(call: OpCall) -> Work:
@@ -55,29 +54,31 @@ def on_each(
 
 
 def _given(call: OpCall, dims: tuple[int, ...], lengths: Collection[int]) -> Tensor | None:
-    """The tensor that the call says a result of some shape is written to.
+    """The tensor argument that a result of some shape is written to.
 
-    Raises Unknown where the arguments are not as many: what TorchScript runs is recorded with other
-    values before them.
+    Raises Unknown for another number of arguments: calls from TorchScript are recorded with other
+    values before the arguments.
     """
     after = call.optional(len(call) - 1) if len(call) - 1 in lengths else None
     if len(call) not in lengths and after is None:
         raise not_understood(f"{len(call)} arguments")
     out = call.tensor(0) if call.name.endswith("_") else after
-    if out and out.dims == (0,):  # it is made as large as the result
+    if out and out.dims == (0,):  # the call resizes it
         return out.shaped(dims)
     first = call.tensor(0).dims
     if out and (out.dims != dims or (first not in (dims, ()))):
-        raise not_understood(f"the result is {list(dims)}, and is written to {list(out.dims)}")
+        raise not_understood(
+            f"the result {list(dims)} does not match {list(out.dims)}, where it is written"
+        )
     return out
 
 
 def _result(
     call: OpCall, inputs: Sequence[Tensor | None], places: range, *, of_floats: bool
 ) -> ElementType | None:
-    """The type of a result; None where it is not sure, which a number can be the cause of."""
+    """The type of a result; None if a number argument can change it."""
     found = _promoted([tensor for tensor in inputs if tensor])
-    if found is None or found.category == "complex":  # whose size has no type of its own
+    if found is None or found.category == "complex":  # no element type has this size
         return None
     if found.category == "float":
         return found
@@ -86,17 +87,19 @@ def _result(
 
 
 def _can_be_fraction(call: OpCall, place: int) -> bool:
-    """Whether the number at a place can make whole numbers fractions."""
+    """Whether the number at a place can turn integers into floats."""
     if call.values is None:
         return True
-    return not call.text(place, "0").lstrip("-").isdecimal()  # None, as of a limit, can make none
+    return (
+        not call.text(place, "0").lstrip("-").isdecimal()
+    )  # None, such as an absent limit, cannot
 
 
 def _promoted(tensors: Sequence[Tensor]) -> ElementType | None:
-    """The type that tensors are combined in; None where it is not known.
+    """The promoted type of tensors; None if unknown.
 
-    Those without dimensions count only if no other is of as high a category: then it is not known,
-    for they may stand for a number, which has no type of its own.
+    Tensors without dimensions count only if no other tensor has as high a category. The type is
+    then unknown, because they may stand for a number, which has no type.
     """
     types = [tensor.type for tensor in tensors]
     if not types or None in types:
@@ -114,7 +117,7 @@ def _promoted(tensors: Sequence[Tensor]) -> ElementType | None:
 
 
 def _wider(types: Sequence[ElementType]) -> ElementType | None:
-    """The widest of some types of one category; two different ones as wide give none."""
+    """The widest of some types of one category; None if two different ones are as wide."""
     widest = {kind for kind in types if kind.size_bytes == max(k.size_bytes for k in types)}
     return widest.pop() if len(widest) == 1 else None
 
@@ -285,7 +288,7 @@ masked = model("aten::masked_fill", "aten::masked_fill_", family="elementwise")(
 
 @model("aten::native_dropout", family="elementwise", arguments=(3,))
 def dropped(call: OpCall) -> Work:
-    """(input, p, train): the result, and which elements were kept, a byte each."""
+    """(input, p, train): the result, and a mask with one byte per element."""
     given = call.tensor(0)
     out = given.shaped(given.dims)
     return Work(
@@ -302,7 +305,7 @@ def dropped(call: OpCall) -> Work:
     arguments=(2,),
 )
 def gated(call: OpCall) -> Work:
-    """(out, input) of vLLM and SGLang: one half of the input, times a function of the other."""
+    """(out, input) of vLLM and SGLang: one half of the input times a function of the other."""
     out, given = call.tensor(0), call.tensor(1)
     if given.element_count != 2 * out.element_count:
         raise not_understood(f"{list(given.dims)} is not twice {list(out.dims)}")

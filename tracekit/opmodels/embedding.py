@@ -1,6 +1,6 @@
-"""Rows and elements that are looked up or put: their bytes, and those of the indices.
+"""Lookups and stores of rows and elements: their bytes, and those of the indices.
 
-An element that several indices name is read as often, but never more than the whole table.
+An element that several indices name is read once per index, but never more than the whole table.
 """
 
 from __future__ import annotations

@@ -22,14 +22,14 @@ def product(
 
 
 def of_reals(count: int, *tensors: Tensor) -> int | Unknown:
-    """`count`, which holds for real numbers: a complex product is several."""
+    """`count` if all are real: a complex product is several real ones."""
     if any(tensor.type and tensor.type.category == "complex" for tensor in tensors):
         return Unknown("operations on complex numbers are not counted")
     return count
 
 
 def matmul_dims(left: Tensor, right: Tensor) -> tuple[int, ...]:
-    """The shape of left · right, batches broadcast; raises Unknown where they don't fit."""
+    """The shape of left · right, with broadcast batches; raises Unknown if they don't match."""
     if not left.dims or not right.dims or left.dims[-1] != right.dims[-2:][0]:
         raise _no_fit(left, right)
     batch = broadcast(left.dims[:-2], right.dims[:-2])
@@ -37,25 +37,25 @@ def matmul_dims(left: Tensor, right: Tensor) -> tuple[int, ...]:
 
 
 def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """The shape that all of them are broadcast to; raises Unknown where they don't fit."""
+    """The shape that all are broadcast to; raises Unknown if they don't match."""
     longest = max(map(len, shapes), default=0)
     columns = zip(*((1,) * (longest - len(shape)) + tuple(shape) for shape in shapes), strict=True)
     found: list[int] = []
     for sizes in columns:
         wanted = {*sizes} - {1} or {1}
         if len(wanted) > 1:
-            raise not_understood(f"{' and '.join(map(str, map(list, shapes)))} do not fit together")
+            raise not_understood(f"{' and '.join(map(str, map(list, shapes)))} do not match")
         found.extend(wanted)
     return tuple(found)
 
 
 def _no_fit(left: Tensor, right: Tensor) -> Unknown:
-    return not_understood(f"{list(left.dims)} and {list(right.dims)} do not fit together")
+    return not_understood(f"{list(left.dims)} and {list(right.dims)} do not match")
 
 
 def _of_rank(tensor: Tensor, rank: int) -> Tensor:
     if len(tensor.dims) != rank:
-        raise not_understood(f"{list(tensor.dims)} has not {rank} dimensions")
+        raise not_understood(f"{list(tensor.dims)} does not have {rank} dimensions")
     return tensor
 
 
@@ -70,7 +70,7 @@ def _of_rank(tensor: Tensor, rank: int) -> Tensor:
     arguments=(2, 3),
 )
 def plain(call: OpCall) -> Work:
-    """(self, mat2), and a dtype, or the tensor that the result is written to."""
+    """(self, mat2), and a dtype or the tensor for the result."""
     left, right = call.tensor(0), call.tensor(1)
     ranks = {"aten::bmm": (3, 3), "aten::mv": (2, 1), "aten::dot": (1, 1), "aten::vdot": (1, 1)}
     for tensor, rank in zip((left, right), ranks.get(call.name, (2, 2)), strict=True):
@@ -87,14 +87,14 @@ def _result(call: OpCall, place: int, out: Tensor) -> Tensor:
     given = call.optional(place)
     if given and given.dims != out.dims:
         raise not_understood(
-            f"the result is {list(out.dims)}, and is written to {list(given.dims)}"
+            f"the result {list(out.dims)} does not match {list(given.dims)}, where it is written"
         )
     return given or out
 
 
 @model("aten::matmul", family="matmul", arguments=(2, 3))
 def matmul(call: OpCall) -> Work:
-    """(self, other), of any shapes, and the tensor that the result is written to."""
+    """(self, other), of any shapes, and the tensor for the result."""
     left, right = call.tensor(0), call.tensor(1)
     out = _result(call, 2, left.shaped(matmul_dims(left, right)))
     return product(left, right, out, length=left.dims[-1])
@@ -111,7 +111,7 @@ def matmul(call: OpCall) -> Work:
     arguments=(5, 6),
 )
 def added(call: OpCall) -> Work:
-    """(self, mat1, mat2, beta, alpha …); in one overload a dtype stands before beta."""
+    """(self, mat1, mat2, beta, alpha …); one overload has a dtype before beta."""
     has_dtype = len(call) == 6 and call.optional(5) is None
     return _added(call, call.element_type(3) if has_dtype else None, 4 if has_dtype else 3)
 
@@ -151,7 +151,7 @@ def linear(call: OpCall) -> Work:
 
 @model("aiter::gemm_a16w16", family="matmul")
 def of_aiter(call: OpCall) -> Work:
-    """(A, B, bias …) of AITER: as `linear`, with settings after it."""
+    """(A, B, bias …) of AITER: like `linear`, followed by settings."""
     return linear.function(call)
 
 
@@ -166,9 +166,9 @@ def scaled(call: OpCall) -> Work:
 
 @model("aten::_grouped_mm", family="matmul", arguments=(5,))
 def grouped(call: OpCall) -> Work:
-    """(self, mat2, offs, bias, out_dtype): `offs` cuts rows, columns or sums into groups.
+    """(self, mat2, offs, bias, out_dtype): `offs` divides rows, columns or sums into groups.
 
-    What is beyond the last group is counted as if it were in it.
+    Anything beyond the last group is counted as part of it.
     """
     return _grouped(call, call.optional(2), call.optional(3), dtype_place=4)
 
@@ -194,7 +194,7 @@ def _grouped(call: OpCall, offsets: Tensor | None, *also: Tensor | None, dtype_p
     if ranks == (3, 3):
         count *= broadcast(left.dims[:1], right.dims[:1])[0]
         dims = [left.dims[0], *dims]
-    if ranks == (2, 2) and offsets is not None:  # each group is its own sum
+    if ranks == (2, 2) and offsets is not None:  # each group is a separate sum
         dims = [*offsets.dims, *dims]
     return Work(
         flops=count,

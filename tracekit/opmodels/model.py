@@ -1,4 +1,4 @@
-"""What a model of an operator is: a function from a call to its work, declared in one line."""
+"""Models of operators: a function from a call to its work, declared in one line."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from tracekit.opmodels.call import OpCall, Tensor, Unknown, not_understood
 
-#: Families whose operators call each other: of a nested pair the inner one does the work.
+#: Families whose operators call each other: in a nested pair, the inner one has the work.
 HEAVY = frozenset(("matmul", "convolution", "attention"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What one call does at least; a figure that is not known is an Unknown with its reason.
+    """The minimum work of one call; an unknown value is an Unknown with its reason.
 
     Attributes:
-        flops: operations; a multiplication and the addition to it are two.
+        flops: operations; a multiplication and its addition are two.
         reads: tensors that are read, each element once.
         writes: tensors that are written, each element once.
-        precision: name of the type computed in; None: that of the first tensor read, or written.
-        message: tensors that this rank hands to a collective.
+        precision: the type computed in; None: that of the first tensor read or written.
+        message: tensors that this rank passes to a collective.
     """
 
     flops: int | Unknown
@@ -35,7 +35,7 @@ Function = Callable[[OpCall], Work]
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The model of some operators of one family."""
+    """The model of operators of one family."""
 
     names: tuple[str, ...]
     family: str
@@ -43,7 +43,7 @@ class Model:
     function: Function
 
     def work(self, call: OpCall) -> Work:
-        """The work of one call; raises Unknown where nothing is known of it."""
+        """The work of one call; raises Unknown if all of it is unknown."""
         if self.arguments and len(call) not in self.arguments:
             raise not_understood(
                 f"{len(call)} arguments; the operator takes {' or '.join(map(str, self.arguments))}"
@@ -54,8 +54,8 @@ class Model:
 def model(*names: str, family: str, arguments: Collection[int] = ()) -> Callable[[Function], Model]:
     """Declare the model of the operators called `names`, as a trace spells them.
 
-    The decorated function takes the ``OpCall`` and gives its ``Work``. ``Unknown`` raised in it
-    is the reason why nothing is known of a call. `arguments` says how many there can be: code that
-    TorchScript runs is recorded with other values before them, which are none of the operator's.
+    The decorated function takes the ``OpCall`` and returns its ``Work``, or raises ``Unknown`` with
+    the reason why all of it is unknown. `arguments` are the possible numbers of arguments: calls
+    from TorchScript are recorded with other values before the operator's arguments.
     """
     return lambda function: Model(names, family, arguments, function)

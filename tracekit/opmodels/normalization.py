@@ -1,6 +1,6 @@
 """Normalizations: bytes. Their operations depend on the method, so they are not counted.
 
-Means and deviations that forward keeps for backward are left out: their type is not in the file.
+Means and deviations that forward keeps for backward are omitted: their type is not in the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NOT_COUNTED = Unknown("operations of a normalization are not counted")
 def _forward(
     given: Tensor, also: Sequence[Tensor | None], updated: Sequence[Tensor | None]
 ) -> Work:
-    """The input and what is in `also` and `updated` in; the output and what is updated out."""
+    """Reads the input, `also` and `updated`; writes the output and `updated`."""
     return Work(
         flops=_NOT_COUNTED,
         reads=[given, *also, *updated],
@@ -33,7 +33,7 @@ def _backward(
 
 
 def _wanted(mask: list[bool], *gradients: Tensor | None) -> list[Tensor | None]:
-    """Those of the gradients that `output_mask` asks for."""
+    """The gradients that `output_mask` requests."""
     if len(mask) != len(gradients):
         raise not_understood(f"output_mask is {mask}")
     return [

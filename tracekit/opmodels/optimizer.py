@@ -35,7 +35,7 @@ from tracekit.opmodels.model import Work, model
     family="elementwise",
 )
 def on_lists(call: OpCall) -> Work:
-    """(self, other lists or numbers): an operation for each element of the first list."""
+    """(self, other lists or numbers): one operation per element of the first list."""
     lists = [call.tensors(place) for place in range(len(call)) if call.is_list(place)]
     given = call.tensors(0)
     return Work(
@@ -68,7 +68,7 @@ def step(call: OpCall) -> Work:
         if call.is_list(place) and call.dims and call.dims[place]
     ]
     if len(lists) < 2:
-        raise not_understood("there are no parameters and gradients")
+        raise not_understood("no parameters and gradients")
     parameters, gradients, *states = lists
     kept = [*parameters, *(tensor for state in states for tensor in state)]
     return Work(flops=operations, reads=[*kept, *gradients], writes=kept)

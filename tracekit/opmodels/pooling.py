@@ -1,4 +1,4 @@
-"""Pooling: bytes. Comparisons are no floating-point operations, so nothing is counted for them."""
+"""Pooling: bytes. Comparisons are not floating-point operations, so they are not counted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NOT_COUNTED = Unknown("operations of a pooling are not counted")
 
 
 def _pooled(call: OpCall, *, rank: int, dilation_place: int | None, ceil_place: int) -> Tensor:
-    """The result of (self, kernel_size, stride, padding …); without a stride it is the kernel."""
+    """The result of (self, kernel_size, stride, padding …); by default stride = kernel_size."""
     given, kernel = call.tensor(0), call.integers(1)
     numbers = [
         kernel,
@@ -26,7 +26,7 @@ def _pooled(call: OpCall, *, rank: int, dilation_place: int | None, ceil_place: 
 
 
 def _size(image: int, kernel: int, stride: int, padding: int, dilation: int, *, ceil: bool) -> int:
-    """Windows that fit; with `ceil` also one that begins in the image and ends beyond it."""
+    """Windows that fit; with `ceil`, also one that starts in the image and ends beyond it."""
     if stride < 1 or min(kernel, padding, dilation) < 0:
         raise not_understood(f"a stride of {stride}")
     room = image + 2 * padding - dilation * (kernel - 1) - 1
@@ -52,7 +52,7 @@ def largest(call: OpCall) -> Work:
     arguments=(6,),
 )
 def largest_with_places(call: OpCall) -> Work:
-    """The same, and the place of each."""
+    """The same, with the place of each."""
     out = _pooled(call, rank=_rank(call), dilation_place=4, ceil_place=5)
     writes = [out, out.shaped(out.dims, INT64)]
     return Work(flops=_NOT_COUNTED, reads=[call.tensor(0)], writes=writes)
@@ -66,7 +66,7 @@ def mean(call: OpCall) -> Work:
 
 
 def _rank(call: OpCall) -> int:
-    """The dimensions of the windows, which are in the name."""
+    """The dimensions of the windows, from the name."""
     return int(call.name[call.name.index("pool") + 4])
 
 

@@ -12,7 +12,7 @@ _NOT_COUNTED = Unknown("operations of a reduction are not counted")
 
 
 def _left(given: Tensor, over: Sequence[int]) -> list[int]:
-    """The dimensions that are left; without any named all go."""
+    """The remaining dimensions; none if `over` is empty."""
     rank = len(given.dims)
     if any(not -rank <= place < rank for place in over) and not (rank == 0 and {*over} <= {0, -1}):
         raise not_understood(f"dimensions {list(over)} of {list(given.dims)}")
@@ -23,12 +23,12 @@ def _left(given: Tensor, over: Sequence[int]) -> list[int]:
 def _reduced(
     call: OpCall, over: Sequence[int], types: Sequence[ElementType | None], out_place: int
 ) -> Work:
-    """One result of each type, or the tensor at a place that it is written to."""
+    """One result per type, or the tensor for the result at a place."""
     given = call.tensor(0)
     dims = _left(given, over)
     out = call.optional(out_place)
     if out and out.element_count != math.prod(dims):
-        raise not_understood(f"{list(out.dims)} is not what is left of {list(given.dims)}")
+        raise not_understood(f"{list(out.dims)} is not the remaining shape of {list(given.dims)}")
     writes = [out] if out else [given.shaped(dims, of) for of in types]
     return Work(flops=_NOT_COUNTED, reads=[given], writes=writes)
 
@@ -52,7 +52,7 @@ def extreme(call: OpCall) -> Work:
 
 @model("aten::max", "aten::min", family="reduction", arguments=(1, 3))
 def extreme_and_place(call: OpCall) -> Work:
-    """(self), or (self, dim, keepdim): the values, and the place of each."""
+    """(self), or (self, dim, keepdim): the values, with the place of each."""
     if len(call) == 1:
         return _reduced(call, [], [None], 1)
     return _reduced(call, [call.integer(1)], [None, INT64], 3)
@@ -89,7 +89,7 @@ def running(call: OpCall) -> Work:
 
 @model("aten::sort", family="sort and scan", arguments=(3, 4))
 def in_order(call: OpCall) -> Work:
-    """(self …): all values, and the place of each."""
+    """(self …): all values, with the place of each."""
     given = call.tensor(0)
     writes = [given.shaped(given.dims), given.shaped(given.dims, INT64)]
     return Work(flops=_NOT_COUNTED, reads=[given], writes=writes)
@@ -97,7 +97,7 @@ def in_order(call: OpCall) -> Work:
 
 @model("aten::topk", family="sort and scan", arguments=(5,))
 def first_in_order(call: OpCall) -> Work:
-    """(self, k, dim …): `k` values, and the place of each."""
+    """(self, k, dim …): `k` values, with the place of each."""
     given, count, place = call.tensor(0), call.integer(1), call.integer(2, -1)
     dims = list(given.dims)
     if not -len(dims) <= place < len(dims) or not 0 <= count <= dims[place]:

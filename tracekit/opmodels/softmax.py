@@ -1,4 +1,4 @@
-"""Softmax: bytes. How many operations an exponential is nobody says, so they are not counted."""
+"""Softmax: bytes. The operations of an exponential are not defined, so they are not counted."""
 
 from __future__ import annotations
 

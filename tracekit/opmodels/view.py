@@ -1,4 +1,4 @@
-"""Another look at a tensor, or memory that nobody has written to: no operations and no bytes."""
+"""Views of tensors and uninitialized memory: no operations and no bytes."""
 
 from __future__ import annotations
 
@@ -63,6 +63,6 @@ from tracekit.opmodels.model import Work, model
     "aten::stride",
     family="view",
 )
-def nothing(call: OpCall) -> Work:  # noqa: ARG001 - whatever its shapes
+def nothing(call: OpCall) -> Work:  # noqa: ARG001 - shapes do not matter
     """No data is touched."""
     return Work(flops=0)

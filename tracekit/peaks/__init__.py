@@ -1,7 +1,7 @@
-"""Peaks: what a device can do at most, from our own data file or from a file of the user's.
+"""Peaks: the maximum rates of devices, from our own data file or from a user's file.
 
-Every figure is a named ceiling in base units (FLOP/s, bytes/s, ns) with its source. Devices are
-found by the names that profilers print; a name that fits none has no peaks, never a guess.
+Each value is a named ceiling in base units (FLOP/s, bytes/s, ns) with its source. The names that
+profilers print identify the devices; a name that matches none has no peaks, never a guess.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the user says of a device, as rows of the table `assumption`."""
+"""The user's --device and --peaks as rows of the table `assumption`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tracekit.peaks.user_files import read_peaks
 
 
 def assumptions(device_name: str | None, files: Sequence[Path]) -> list[dict[str, Any]]:
-    """Rows of the table `assumption` for what the user says of a device.
+    """Rows of the table `assumption` for the device and the peaks that the user gives.
 
-    Of several figures for one ceiling that of the last file counts. A device that SQL cannot find
-    by its name (one of the user's, or several packages of one) has its ceilings in the rows, and
-    what processor it is: ``vendor`` and ``architecture`` (each in `name`), ``core_count`` (in
-    `value`), which ``[cpu]`` of a file can say as well.
+    Of several values for one ceiling, that of the last file counts. If SQL cannot find a device by
+    its name (one of the user's, or several packages of one), the rows have its ceilings and its
+    processor: ``vendor`` and ``architecture`` (each in `name`) and ``core_count`` (in `value`).
+    ``[cpu]`` of a file can give the latter three too.
 
     Raises:
-        UsageError: a file cannot be read, or nobody knows the device.
+        UsageError: a file cannot be read, or the device is unknown.
     """
     given = [read_peaks(path) for path in files]
     processor = next((peaks.processor for peaks in reversed(given) if peaks.processor), None)
@@ -56,7 +56,7 @@ def assumptions(device_name: str | None, files: Sequence[Path]) -> list[dict[str
 
 
 def _facts(of: DeviceModel | Processor, source: str) -> dict[str, dict[str, Any]]:
-    """What is known of a processor, by the kind of `assumption`; nothing of other devices."""
+    """Facts about a processor, by the kind of `assumption`; none about other devices."""
     if of.core_count is None:
         return {}
     names = {"vendor": of.vendor, "architecture": of.architecture}
@@ -69,7 +69,7 @@ def _facts(of: DeviceModel | Processor, source: str) -> dict[str, dict[str, Any]
 def _chosen(
     name: str | None, own: Sequence[DeviceModel], *, has_figures: bool
 ) -> DeviceModel | None:
-    """The device meant, of the user's or of ours; None where only figures are given."""
+    """The device the user means, of theirs or ours; None if only values are given."""
     if name is None:
         if len(own) > 1:
             names = ", ".join(model.name for model in own[:5])

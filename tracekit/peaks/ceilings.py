@@ -1,13 +1,15 @@
-"""A ceiling: the most a device can do of one kind of work, in base units, with its source."""
+"""A ceiling: the maximum rate of a device for one kind of work, in base units, with its source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from tracekit import toml_file
-from tracekit.toml_file import quoted
+from tracekit.toml_file import Positive, Text, quoted
 
 Kind = Literal["compute", "bandwidth", "launch_overhead"]
 Unit = Literal["flop/s", "bytes/s", "ns"]
@@ -31,43 +33,58 @@ NAMES: dict[Kind, tuple[str, ...]] = {
     "bandwidth": ("dram", "l4", "l3", "l2", "l1"),
     "launch_overhead": ("launch_overhead",),
 }
-#: What files of peaks there are, in words.
+#: The kinds of peaks files, in words.
 LAYOUTS = (
     "a TOML with [ceilings], [cpu] or [[device]], ERT's sum or roofline.json, or STREAM's output"
 )
 PRECISION_BITS = {"fp64": 64, "fp32": 32}
 
-#: No device is slower than that, so a smaller figure was meant in TFLOP/s or GB/s.
-_LEAST_RATE = 1e6
+#: No device is slower, so a smaller value is in TFLOP/s or GB/s.
+_MIN_RATE = 1e6
+
+_Date = Annotated[
+    str,
+    Meta(
+        pattern=r"\A[0-9]{4}(-(0[1-9]|1[0-2]))?\Z",
+        description="a date like '2020' or '2020-05'",
+    ),
+]
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
-    """The most a device can do of one kind of work.
+class Ceiling(Struct, frozen=True, forbid_unknown_fields=True):
+    """The maximum rate of a device for one kind of work, as a TOML file has it.
 
-    ``value`` is in ``unit``, which follows from ``kind``. ``origin`` says how the figure was got:
-    printed in a data sheet, computed by the formula in ``source``, measured, or given by the
-    user. ``date`` is that of the source; None where a user's file does not say.
+    ``value`` is in ``unit``, which follows from ``kind``. ``origin`` says whether the value is
+    printed in a data sheet, computed by the formula in ``source``, measured, or given by the user.
+    ``date`` is that of the source; None if a user's file omits it.
     """
 
     kind: Kind
-    name: str
-    value: float
-    unit: Unit
-    origin: Origin
-    source: str
-    date: str | None
+    name: Text
+    value: Positive
+    origin: Origin = "user"
+    source: Text = ""
+    date: _Date | None = None
+
+    def __post_init__(self) -> None:
+        toml_file.one_of(self.name, NAMES[self.kind], "name")
+        value_of(self.value, self.kind, "value")
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of ``value``."""
+        return UNITS[self.kind]
 
 
 def given(kind: Kind, name: str, value: float, origin: Origin, source: str) -> Ceiling:
-    """A ceiling of a user's file; none says when it was measured."""
-    return Ceiling(kind, name, value, UNITS[kind], origin, source, None)
+    """A ceiling of a user's file, without a date."""
+    return Ceiling(kind, name, value, origin, source)
 
 
 def with_fastest(ceilings: tuple[Ceiling, ...]) -> tuple[Ceiling, ...]:
-    """The ceilings, with that of the fastest vector width as the one of each precision.
+    """The ceilings, with that of the fastest vector width also as the ceiling of each precision.
 
-    So ``fp32`` is what a processor can do at most; a figure that is given for it stays.
+    So ``fp32`` is the maximum of a processor; a value given for ``fp32`` itself stays.
     """
     names = {ceiling.name for ceiling in ceilings}
     fastest = []
@@ -80,28 +97,12 @@ def with_fastest(ceilings: tuple[Ceiling, ...]) -> tuple[Ceiling, ...]:
 
 
 def best_of(ceilings: Iterable[Ceiling]) -> tuple[Ceiling, ...]:
-    """The highest of each name: files joined from several runs have more than one."""
+    """The highest ceiling of each name: a file of several runs has several."""
     best: dict[str, Ceiling] = {}
     for ceiling in ceilings:
         if ceiling.name not in best or ceiling.value > best[ceiling.name].value:
             best[ceiling.name] = ceiling
     return tuple(best.values())
-
-
-def count_of(table: dict[str, Any], key: str, place: str) -> int | None:
-    """A whole number above 0; None where there is none, ValueError for what is none."""
-    value = table.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 1 << 63:
-        raise ValueError(f"{place}: {key}: {quoted(value)} is not a count")
-    return value
-
-
-def clock_of(table: dict[str, Any], key: str, place: str) -> float | None:
-    """A clock in Hz, likewise."""
-    value = table.get(key)
-    return None if value is None else toml_file.positive(value, f"{place}: {key}")
 
 
 def number_of(value: object, place: str) -> float:
@@ -113,11 +114,11 @@ def number_of(value: object, place: str) -> float:
 
 
 def value_of(value: object, kind: Kind, place: str) -> float:
-    """A figure in base units; raises ValueError for what no device can have."""
+    """A value in base units; raises ValueError if no device can have it."""
     number = toml_file.positive(value, place)
-    if kind != "launch_overhead" and number < _LEAST_RATE:
+    if kind != "launch_overhead" and number < _MIN_RATE:
         raise ValueError(
-            f"{place}: {number:g} {UNITS[kind]} is not plausible; figures are in {UNITS[kind]}, "
+            f"{place}: {number:g} {UNITS[kind]} is not plausible; values are in {UNITS[kind]}, "
             "e.g. 15.16e12 for 15.16 TFLOP/s, 828.8e9 for 828.8 GB/s"
         )
     return number

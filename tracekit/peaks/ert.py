@@ -1,11 +1,13 @@
-"""What the Empirical Roofline Toolkit (ERT) measured: its ``sum``, or ``roofline.json``."""
+"""Reads the results of the Empirical Roofline Toolkit (ERT): ``sum`` or ``roofline.json``."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from tracekit import toml_file
 from tracekit.peaks.ceilings import (
@@ -27,6 +29,19 @@ _ERT_PRECISION = re.compile(r"ERT_(?:PRECISION\W+)?(FP64|FP32|FP16)\b")
 _ERT_VERSION = re.compile(r"ERT_VERSION\W+([\d.]+)")
 
 
+class _Group(Struct):
+    data: Annotated[list[Any], Meta(description="a list of [label, value]")]
+
+
+class _Empirical(Struct):
+    gflops: _Group
+    gbytes: _Group
+
+
+class _Database(Struct):
+    empirical: _Empirical
+
+
 def ert_text(text: str, file: str) -> tuple[Ceiling, ...]:
     """The ceilings of a ``sum``; raises ValueError for raw output."""
     rows = [
@@ -40,32 +55,28 @@ def ert_text(text: str, file: str) -> tuple[Ceiling, ...]:
 
 
 def ert_json(text: str, file: str) -> tuple[Ceiling, ...]:
-    """The ceilings of a ``roofline.json``; raises ValueError where it is none."""
+    """The ceilings of a ``roofline.json``; raises ValueError if it is not one."""
     try:
         document = json.loads(text)
     except ValueError as error:
         raise ValueError(f"is not JSON: {shortened(str(error))}; give {LAYOUTS}") from error
-    empirical = toml_file.table(toml_file.table(document, "the file").get("empirical"), "empirical")
-    rows = list(_ert_rows(empirical, file))
+    rows = list(_ert_rows(toml_file.converted(document, _Database).empirical, file))
     if not rows:
         raise ValueError("empirical: ERT's database has no value; let ERT finish")
     return best_of(_ert_ceiling(*row, text) for row in rows)
 
 
-def _ert_rows(empirical: dict[str, Any], file: str) -> Iterator[tuple[str, str, object]]:
-    for group in ("gflops", "gbytes"):
+def _ert_rows(empirical: _Empirical, file: str) -> Iterator[tuple[str, str, object]]:
+    for group in empirical.__struct_fields__:
         place = f"empirical.{group}"
-        data = toml_file.table(empirical.get(group), place).get("data")
-        if not isinstance(data, list):
-            raise ValueError(f"{place}.data: must be a list of [label, figure]")
-        for row in data:
+        for row in getattr(empirical, group).data:
             if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
-                raise ValueError(f"{place}.data: {quoted(row)} is not [label, figure]")
+                raise ValueError(f"{place}.data: {quoted(row)} is not [label, value]")
             yield f"{file}, {place}", row[0], row[1]
 
 
 def _ert_ceiling(place: str, label: str, figure: object, text: str) -> Ceiling:
-    """One line of ERT's: GFLOP/s of a precision, or GB/s of a level; both are decimal."""
+    """One result of ERT: GFLOP/s of a precision, or GB/s of a memory level; both are decimal."""
     if label.endswith("GFLOPs"):
         kind: Kind = "compute"
         name, remark = _ert_precision(label, text, place)
@@ -78,7 +89,7 @@ def _ert_ceiling(place: str, label: str, figure: object, text: str) -> Ceiling:
 
 
 def _ert_precision(label: str, text: str, place: str) -> tuple[str, str]:
-    """The precision of a GFLOP/s figure, and what is to be said of how it is known."""
+    """The precision of a GFLOP/s value, and a remark if it is assumed."""
     if stated := label.removesuffix("GFLOPs").strip():
         return toml_file.one_of(stated.lower(), PLAIN, place), ""
     settings = set(_ERT_PRECISION.findall(text))
@@ -88,6 +99,6 @@ def _ert_precision(label: str, text: str, place: str) -> tuple[str, str]:
     if not settings and version and version[1].startswith(("1.0", "1.1")):
         return "fp64", f"; treated as fp64: the kernels of ERT {version[1]} compute in double"
     raise ValueError(
-        f"{place}: ERT does not say which precision these GFLOPs have; write them in a TOML, "
+        f"{place}: ERT does not say which precision these GFLOPs have; give them in a TOML, "
         "e.g. [ceilings] fp32 = 15.16e12"
     )

@@ -1,4 +1,4 @@
-"""The bandwidth that STREAM measured: its best Triad."""
+"""Reads the output of STREAM: the bandwidth of its best Triad."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _TRIAD = re.compile(r"Triad:\s*(\S+)")
 
 
 def stream(text: str, file: str) -> Ceiling:
-    """The best Triad; raises ValueError where the output is not whole, or says it is wrong."""
+    """The best Triad; raises ValueError if the output is incomplete or reports wrong results."""
     if "Failed Validation" in text:
         raise ValueError("STREAM reports wrong results (Failed Validation); run it again")
     if not _STREAM_UNIT.search(text):
-        raise ValueError("STREAM's table of rates in MB/s is missing; give its whole output")
+        raise ValueError("STREAM's table of rates in MB/s is missing; give the complete output")
     rows = [
         (f"{file}, line {number}", match[1])
         for number, line in enumerate(text.split("\n"), 1)
         if (match := _TRIAD.match(line))
     ]
     if not rows:
-        raise ValueError("STREAM's line Triad: is missing; give its whole output")
+        raise ValueError("STREAM's line Triad: is missing; give the complete output")
     return best_of(_triad(*row) for row in rows)[0]
 
 
