@@ -1,6 +1,6 @@
 -- purpose = "The traffic of a launch at each level of memory: a list with dram, l2 and l1, or with
 -- the one that is wanted."
--- source = "docs/metrics.md, section Bytes of L2 and L1"
+-- source = "docs/metrics.md, section Where other tools differ"
 -- [parameters]
 -- wanted_level = {type = "VARCHAR", doc = "all, dram, l2 or l1"}
 -- byte_definition = {type = "VARCHAR", doc = "bytes of L2 and L1: paper, vendor or any, the first

@@ -1,5 +1,5 @@
 -- purpose = "What a parameter of a sweep's report can be, and whether nothing else can be meant."
--- source = "docs/metrics.md, section Sweeps: what need not be said"
+-- source = "docs/metrics.md, section Sweeps: defaults"
 -- needs = ["run"]
 -- depends = ["label_value", "sweep_table"]
 -- [parameters]

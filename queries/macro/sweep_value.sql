@@ -1,6 +1,6 @@
 -- purpose = "The values of a label of a sweep that a report may be asked to compare with; an
 -- error where there is one only."
--- source = "docs/metrics.md, section Sweeps: what need not be said"
+-- source = "docs/metrics.md, section Sweeps: defaults"
 -- needs = ["run"]
 -- depends = ["configuration_label", "run_title"]
 -- [parameters]
