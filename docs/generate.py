@@ -43,6 +43,7 @@ import pyarrow as pa
 
 from tracekit import errors
 from tracekit.catalog import Field, Parameter, Query, catalog
+from tracekit.parsers import BUILT_IN
 from tracekit.result import unit_of
 from tracekit.schema import PARTITION_KEYS, TABLES, Table
 
@@ -278,6 +279,11 @@ def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
+def _formats() -> str:
+    rows = [(f"`{entry.name}`", entry.load()().title) for entry in BUILT_IN]
+    return _grid(("name", "reads"), rows)
+
+
 # -- queries --------------------------------------------------------------------------------------
 
 _BESIDE = "--run gpu --param other_run_id=later --store S"
@@ -341,7 +347,7 @@ def _parameter_of(parameter: Parameter) -> str:
         text += f"; one of {', '.join(parameter.choices)}"
     if parameter.default is not None:
         return f"{text}; if not given: {str(parameter.default).lower()}"
-    return text if parameter.is_required else f"{text}; may be left out"
+    return text if parameter.is_required else f"{text}; optional"
 
 
 def _named(names: Iterable[str]) -> str:
@@ -515,6 +521,7 @@ def _error_kinds() -> list[type[errors.TracekitError]]:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
+    "formats": _formats,
     "tables": _tables,
     "reports": _reports,
     "other queries": _other_queries,

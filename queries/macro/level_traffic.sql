@@ -1,6 +1,6 @@
 -- purpose = "Traffic of a launch at each memory level: a list with dram, l2 and l1, or only with
 -- the requested one."
--- source = "docs/metrics.md, section Bytes of L2 and L1"
+-- source = "docs/metrics.md, section Where other tools differ"
 -- parameters = "wanted_level byte_definition dram_bytes dram_ns dram_reason l2_paper_bytes
 -- l2_vendor_bytes l2_ns l2_reason l1_paper_bytes l1_vendor_bytes l1_ns l1_reason"
 -- wanted_level = "VARCHAR: all, dram, l2 or l1"

@@ -1,5 +1,5 @@
 -- purpose = "Possible values of a parameter of a sweep report, and whether there is only one."
--- source = "docs/metrics.md, section Sweeps: what need not be said"
+-- source = "docs/metrics.md, section Sweeps: defaults"
 -- needs = ["run"]
 -- depends = ["label_value", "sweep_table"]
 -- parameters = "wanted_kind wanted_runs wanted_ids"

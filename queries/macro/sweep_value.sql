@@ -1,5 +1,5 @@
 -- purpose = "Values of a label of a sweep that can be a baseline; an error if there is only one."
--- source = "docs/metrics.md, section Sweeps: what need not be said"
+-- source = "docs/metrics.md, section Sweeps: defaults"
 -- needs = ["run"]
 -- depends = ["configuration_label", "run_title"]
 -- parameters = "wanted_label wanted_runs wanted_ids"
