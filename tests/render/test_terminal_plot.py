@@ -451,18 +451,18 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_of_a_store(session: Session, model: Model) -> None:
-    text = text_of(session.undrawn_roofline(["red"], RooflineRequest(model=model)))
+    text = text_of(session.roofline_data(["red"], RooflineRequest(model=model)))
     assert re.search(r"^a  \S.* compute +100\.0 %$", text, re.MULTILINE)
     assert "a" in "".join(canvas_of(text)).replace("launch overhead", "")
 
 
 def test_runs_of_a_store(session: Session) -> None:
-    text = text_of(session.undrawn_roofline(["blue", "red"], RooflineRequest(model="time")))
+    text = text_of(session.roofline_data(["blue", "red"], RooflineRequest(model="time")))
     assert "runs: • blue, ▲ red\n" in text
     assert "overhead box: 20 launches × 4.200 µs = 84.00 µs\n" in text  # noqa: RUF001
 
 
 def test_a_trajectory_of_a_store(session: Session) -> None:
-    text = text_of(session.undrawn_roofline([], RooflineRequest(model="time", trajectory="batch")))
+    text = text_of(session.roofline_data([], RooflineRequest(model="time", trajectory="batch")))
     assert "   batch: 16 → 32 → 64\n" in text
     assert "not drawn" not in text

@@ -205,7 +205,7 @@ def _chart(store: Path, name: str, runs: list[str], asked: ChartRequest) -> AnyC
     from tracekit.session import Session
 
     try:
-        chart = Session(opened(store)).undrawn_chart(name, runs, asked)
+        chart = Session(opened(store)).chart_data(name, runs, asked)
     except ChoiceError as error:
         added = (f"--{name} {shlex.quote(value)}" for name, value in error.examples().items())
         raise QueryError(f"{error}; e.g. add {' '.join(added)}") from error

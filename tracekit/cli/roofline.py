@@ -147,7 +147,7 @@ def _chart(store: Path, runs: list[str], asked: RooflineRequest) -> Chart:
     keep_pandas_out()
     from tracekit.session import Session
 
-    chart = Session(opened(store)).undrawn_roofline(runs, asked)
+    chart = Session(opened(store)).roofline_data(runs, asked)
     notes = (_summary(chart), *chart.data.notes)
     return replace(chart, data=replace(chart.data, notes=notes))
 
