@@ -134,7 +134,7 @@ class Session:
         ``tracekit.roofline.request.RooflineRequest``, `size` is column, page or slide, `style` is
         one of matplotlib's.
         """
-        from tracekit.render.roofline import draw
+        from tracekit.render.charts import draw
 
         return draw(self.roofline_data(runs, RooflineRequest(**options)), size=size, style=style)
 

@@ -23,7 +23,7 @@ from tests.benchmarks.run import WORK, installed  # noqa: E402
 DRAW = """
 import sys, time, tracekit
 from tracekit.render.figure import SIZES, encoded
-from tracekit.render.roofline import draw
+from tracekit.render.charts import draw
 from tracekit.roofline.request import Request
 session = tracekit.open(sys.argv[1])
 chart = session.roofline_data([], Request(model=sys.argv[2]))

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 import tracekit
 from tests.conftest import ROOT
 from tracekit.errors import UsageError
+from tracekit.render.charts import draw
 from tracekit.render.figure import (
     COLORS,
     SIZES,
@@ -32,7 +33,7 @@ from tracekit.render.figure import (
     size_named,
 )
 from tracekit.render.numbers import counted
-from tracekit.render.roofline import _BOUNDS, _LEVELS, draw
+from tracekit.render.roofline import _BOUNDS, _LEVELS
 from tracekit.render.ticks import seconds
 from tracekit.render.words import short
 from tracekit.roofline.chart import Chart, RooflineSeries

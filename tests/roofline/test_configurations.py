@@ -16,9 +16,8 @@ from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
+from tracekit.render.charts import draw, plot
 from tracekit.render.figure import GREY
-from tracekit.render.roofline import draw
-from tracekit.render.terminal_plot import plot
 from tracekit.roofline.chart import Chart
 from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session

@@ -8,8 +8,8 @@ import pytest
 
 import tracekit
 from tracekit.errors import FormatError, UsageError
+from tracekit.render.charts import draw
 from tracekit.render.figure import SIZES, encoded
-from tracekit.render.roofline import draw
 from tracekit.roofline.chart import MODELS
 from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session

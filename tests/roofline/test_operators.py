@@ -13,9 +13,8 @@ from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
+from tracekit.render.charts import draw, plot
 from tracekit.render.figure import COLORS
-from tracekit.render.roofline import draw
-from tracekit.render.terminal_plot import plot
 from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 from tracekit.store import create_store, open_store

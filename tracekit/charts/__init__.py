@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from tracekit.errors import UsageError
-from tracekit.plugins import by_name, loaded
+from tracekit.plugins import by_name, named
 
 if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
@@ -88,11 +87,7 @@ def chart_names() -> list[str]:
 
 def chart_named(name: str) -> ChartKind:
     """The chart called `name`; raises UsageError if there is none or it cannot be loaded."""
-    entry = by_name(GROUP, BUILT_IN).get(name)
-    if entry is None:
-        known = ", ".join(chart_names())
-        raise UsageError(f"unknown chart {name!r}; charts: {known}")
-    return loaded(entry, "chart", _made)
+    return named(name, GROUP, BUILT_IN, "chart", _made)
 
 
 def _made(kind: Any) -> ChartKind:

@@ -10,7 +10,7 @@ from typing import Any
 from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
-from tracekit.roofline.series import no_label
+from tracekit.roofline.series import no_label, run_titles
 
 _DIGITS = re.compile(r"(\d+)")
 
@@ -24,7 +24,7 @@ class Arrangement:
     def __init__(self, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest) -> None:
         self.labels = labels
         self.asked = asked
-        self.titles = _apart(runs)
+        self.titles = run_titles(runs)
         for option, label in (
             ("over", asked.over),
             *(("series", name) for name in asked.series),
@@ -85,12 +85,6 @@ def by_name(runs: Mapping[str, str]) -> dict[str, str]:
         return sized, runs[run], run
 
     return {run: runs[run] for run in sorted(runs, key=key)}
-
-
-def _apart(runs: Mapping[str, str]) -> dict[str, str]:
-    """What runs are called: their name, with the id where several have it."""
-    count = Counter(runs.values())
-    return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in runs.items()}
 
 
 def _by(runs: Iterable[str], key: Any) -> list[tuple[Any, list[str]]]:

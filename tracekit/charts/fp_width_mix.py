@@ -9,7 +9,7 @@ from tracekit.charts import ChartStore, rows_of
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.charts.table import PLACE, REAL, TEXT, run_row, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
 
@@ -84,27 +84,18 @@ def build(
         for run in own:
             group = BarGroup(names[run], (_bar(by_run[run], of),), placed.series_of(run))
             groups.append(group)
-            place = {
-                "name": group.name,
-                "panel": title or None,
-                "series": group.series or None,
-                "run_name": runs[run],
-                "run_id": run,
-            }
-            why = group.bars[0].reason
-            table += [{**row, "reason": row["reason"] or why, **place} for row in by_run[run]] or [
-                {"reason": why, **place}
-            ]
+            place = {"name": group.name, "panel": title, "series": group.series}
+            for row in by_run[run] or [{}]:
+                why = row.get("reason") or group.bars[0].reason
+                table.append(run_row(_COLUMNS, row, run, runs, **place, reason=why))
         panels.append(BarPanel(title, tuple(groups)))
-    columns = [name for name, *_ in _COLUMNS]
-    shown = [{name: value for name, value in row.items() if name in columns} for row in table]
     return BarChart(
         FpWidthMix.name,
         asked.title,
         ((f"Share of floating-point {_OF[of][0]}", "ratio"),),
         _KEYS,
         tuple(panels),
-        table_of(FpWidthMix.name, _COLUMNS, shown),
+        table_of(FpWidthMix.name, _COLUMNS, table),
         asked.over or "",
     )
 

@@ -10,7 +10,7 @@ from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.charts.table import PLACE, REAL, TEXT, run_row, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
 
@@ -92,17 +92,9 @@ def build(
                 row["layer_path"], (_bar(row),), ", ".join(filter(None, (series, net)))
             )
             groups.append(group)
-            table.append(
-                {
-                    **{name: row.get(name) for name, *_ in _COLUMNS},
-                    "name": group.name,
-                    "panel": title,
-                    "series": group.series or None,
-                    "reason": group.bars[0].reason,
-                    "run_name": runs[run],
-                    "run_id": run,
-                }
-            )
+            place = {"name": group.name, "panel": title, "series": group.series}
+            reason = group.bars[0].reason
+            table.append(run_row(_COLUMNS, row, run, runs, **place, reason=reason))
         none = BarGroup("", (Bar("", "ns", reason="the run has no such layers"),), series)
         panels.append(BarPanel(title, tuple(groups) or (none,)))
     return BarChart(

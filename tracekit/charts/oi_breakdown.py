@@ -10,7 +10,7 @@ from tracekit.charts import ChartStore, rows_of
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.charts.table import PLACE, REAL, TEXT, run_row, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
 
@@ -86,17 +86,9 @@ def build(
             group = _group(row, names[run], placed.series_of(run), has_row=run in rows)
             groups.append(group)
             reasons = [f"{bar.title}: {bar.reason}" for bar in group.bars if bar.reason is not None]
-            table.append(
-                {
-                    **{name: row.get(name) for name, *_ in _COLUMNS},
-                    "name": group.name,
-                    "panel": title or None,
-                    "series": group.series or None,
-                    "reason": "; ".join(dict.fromkeys(reasons)) or None,
-                    "run_name": runs[run],
-                    "run_id": run,
-                }
-            )
+            reason = "; ".join(dict.fromkeys(reasons))
+            place = {"name": group.name, "panel": title, "series": group.series}
+            table.append(run_row(_COLUMNS, row, run, runs, **place, reason=reason))
         panels.append(BarPanel(title, tuple(groups)))
     return BarChart(
         OiBreakdown.name,

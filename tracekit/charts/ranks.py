@@ -10,7 +10,7 @@ from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.table import INT, PLACE, TEXT, table_of
+from tracekit.charts.table import INT, PLACE, TEXT, run_row, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
 
@@ -70,21 +70,10 @@ def build(
             found = _named(rows[run])
             groups = tuple(BarGroup(name, (_bar(row),)) for name, row in found)
             panels.append(BarPanel(shown, groups))
-            place = {
-                "panel": shown,
-                "series": placed.series_of(run) or None,
-                "run_name": runs[run],
-                "run_id": run,
-            }
-            table += [
-                {
-                    **{column: row.get(column) for column, *_ in _COLUMNS},
-                    **place,
-                    "name": group.name,
-                    "reason": group.bars[0].reason,
-                }
-                for group, (_, row) in zip(groups, found, strict=True)
-            ]
+            place = {"panel": shown, "series": placed.series_of(run)}
+            for group, (name, row) in zip(groups, found, strict=True):
+                shown_row = {**place, "name": name, "reason": group.bars[0].reason}
+                table.append(run_row(_COLUMNS, row, run, runs, **shown_row))
     return BarChart(
         Ranks.name,
         asked.title,

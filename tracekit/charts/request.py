@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, require_choice
+from tracekit.roofline.request import labels_in
 
 _OF_RUNS = ("over", "series", "panels")
 
@@ -31,8 +32,7 @@ class ChartRequest:
     def __post_init__(self) -> None:
         """Take labels with commas between them apart."""
         if isinstance(self.series, str):
-            names = tuple(name.strip() for name in self.series.split(",") if name.strip())
-            object.__setattr__(self, "series", names)
+            object.__setattr__(self, "series", labels_in(self.series))
 
     def check_options(self, chart: str, known: tuple[str, ...], *, is_of_runs: bool = True) -> None:
         """Raise UsageError for an option that the chart does not have.
@@ -48,8 +48,5 @@ class ChartRequest:
     def choice(self, option: str, *choices: str) -> str:
         """What was chosen, the first if nothing; raises UsageError for what cannot be."""
         value = self.options.get(option, choices[0])
-        if value not in choices:
-            raise UsageError(
-                f"--{option}: invalid value {value!r}; use one of: {', '.join(choices)}"
-            )
+        require_choice(option, value, choices)
         return value

@@ -21,6 +21,18 @@ PLACE: Columns = (
 )
 
 
+def run_row(
+    columns: Columns, row: Mapping[str, Any], run: str, runs: Mapping[str, str], **own: Any
+) -> dict[str, Any]:
+    """The row of a chart's table for a run: what a report's row has of it, and its own values.
+
+    Empty strings become NULL.
+    """
+    known = {name: row.get(name) for name, *_ in columns} | own
+    known = {name: None if value == "" else value for name, value in known.items()}
+    return known | {"run_name": runs[run], "run_id": run}
+
+
 def table_of(
     name: str, columns: Columns, rows: Iterable[Mapping[str, Any]], notes: Sequence[str] = ()
 ) -> Result:

@@ -8,8 +8,7 @@ from importlib.metadata import EntryPoint
 from typing import Any, Protocol, runtime_checkable
 
 from tracekit.errors import UsageError
-from tracekit.plugins import by_name, loaded
-from tracekit.render.text import inert
+from tracekit.plugins import by_name, named
 from tracekit.result import Result
 
 GROUP = "tracekit.renderers"
@@ -65,11 +64,7 @@ def renderer_names() -> list[str]:
 
 def renderer(name: str) -> Renderer:
     """The output called `name`; raises UsageError if there is none or it cannot be loaded."""
-    entry = by_name(GROUP, BUILT_IN).get(name)
-    if entry is None:
-        known = ", ".join(inert(known) for known in renderer_names())
-        raise UsageError(f"unknown output format '{inert(name)}'; formats: {known}")
-    return loaded(entry, "output format", _made)
+    return named(name, GROUP, BUILT_IN, "output format", _made)
 
 
 def is_for_people(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""A drawing of characters: lines in Braille, eight dots a character, signs and words on them."""
+"""A drawing of characters: lines in Braille (eight dots per character), signs and words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.style import Style
 
-from tracekit.render.cells import head
+from tracekit.render.cells import cut, head
+from tracekit.render.text import inert
 from tracekit.roofline.geometry import Array
 
 Cells = npt.NDArray[np.intp]
@@ -21,6 +22,12 @@ Places = Iterable[tuple[int, int]]
 #: How long the strokes of a line are and the gaps after them, in dots.
 Dash = tuple[int, int]
 SOLID: Dash = (1, 0)
+
+BOLD, DIM = Style(bold=True), Style(dim=True)
+#: Of series, one after another.
+SERIES_STYLES = tuple(
+    Style(color=color) for color in ("cyan", "magenta", "yellow", "green", "blue")
+)
 
 _DOTS_ACROSS, _DOTS_DOWN = 2, 4
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], np.uint8)
@@ -136,13 +143,15 @@ def painted(pieces: Iterable[tuple[str, Style | None]], *, color: bool) -> str:
     parts = []
     for style, group in groupby(pieces, key=lambda piece: piece[1]):
         text = "".join(sign for sign, _ in group)
-        is_plain = style is None or not color
-        parts.append(
-            text
-            if is_plain or style is None
-            else style.render(text, color_system=ColorSystem.STANDARD)
-        )
+        if style is not None and color:
+            text = style.render(text, color_system=ColorSystem.STANDARD)
+        parts.append(text)
     return "".join(parts)
+
+
+def heading(text: str, width: int, *, color: bool) -> str:
+    """A title from a trace, in bold and no wider than `width`."""
+    return painted([(cut(inert(text), width), BOLD)], color=color)
 
 
 def along(cells: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:

@@ -19,7 +19,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ft2font import FT2Font
 
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, require_choice
 from tracekit.render.cells import cut
 from tracekit.render.text import inert, visible_escape
 
@@ -124,8 +124,7 @@ _ESSENTIAL = {
 
 def size_named(name: str) -> Size:
     """One of SIZES; raises UsageError for another name."""
-    if name not in SIZES:
-        raise UsageError(f"--size: invalid value {name!r}; use one of: {', '.join(SIZES)}")
+    require_choice("size", name, tuple(SIZES))
     return SIZES[name]
 
 

@@ -1,13 +1,16 @@
-"""Colors and hatches of parts that stand upon each other."""
+"""Colors and hatches of the parts of a stack."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.patches import Patch
 
 from tracekit.charts.chart import Key
-from tracekit.render.figure import BLUE, GREY, RED, YELLOW
+from tracekit.render.axes import Drawing
+from tracekit.render.figure import BLUE, GREY, RED, YELLOW, drawable
 
 _COLORS = (BLUE, YELLOW, RED, GREY)
 #: How much of a family's color is white, from its first key to its last.
@@ -28,3 +31,19 @@ def fills(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
         found[key.name] = (color, density * _HATCHES[number % len(_HATCHES)])
         places[key.family] += 1
     return found
+
+
+def fill_handles(
+    keys: Sequence[Key], looks: Mapping[str, tuple[str, str]], drawing: Drawing
+) -> list[Any]:
+    """A patch in the legend for each key; beside the axes in the order of the stack."""
+    return [
+        Patch(
+            facecolor=looks[key.name][0],
+            hatch=looks[key.name][1],
+            edgecolor=drawing.ink,
+            linewidth=0.4 * drawing.thin,
+            label=drawable(key.title),
+        )
+        for key in (reversed(keys) if drawing.is_legend_beside else keys)
+    ]

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
@@ -18,19 +17,18 @@ from tracekit.charts.chart import HeatChart, HeatmapCell
 from tracekit.render.axes import (
     LETTER,
     LINE,
+    Drawing,
     color_map,
-    ink,
     lay_out,
     names_across,
     names_up,
     norm_of,
-    put_legend,
     room_of,
     shown_title,
+    words,
 )
 from tracekit.render.cells import cut
-from tracekit.render.drawn import Drawn
-from tracekit.render.figure import GREY, Size, drawable, empty_figure, look, size_named, text_on
+from tracekit.render.figure import GREY, Size, drawable, empty_figure, text_on
 from tracekit.render.heat_cells import MORE_LETTER, MOST_REASONS, lettered, unit_of_cells
 from tracekit.render.scales import brief, value_ticks
 
@@ -49,23 +47,19 @@ _FEW_ROWS, _TICKS = 4, 5
 _TITLE = 13
 
 
-def draw(chart: HeatChart, *, size: str = "page", style: str | None = None) -> Drawn:
-    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
-
-    Raises UsageError for a size or style that there is not.
-    """
-    measure = size_named(size)
-    with look(measure, style):
-        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+def figure_of(chart: HeatChart, size: Size) -> Figure:
+    """The figure of a chart, in the style that is set."""
+    return _HeatDrawing(chart, size).figure()
 
 
-class _Drawing:
-    """One figure being made."""
+class _HeatDrawing(Drawing):
+    """The figure being drawn."""
 
     def __init__(self, chart: HeatChart, size: Size) -> None:
-        self.chart, self.size = chart, size
+        super().__init__(size)
+        self.is_legend_beside = False
+        self.chart = chart
         self.columns, self.rows = len(chart.x.names), len(chart.y.names)
-        self.thin = size.scale**0.5
         self.is_of_pixels = self.columns * self.rows > _MOST_SHAPES
         self.colors = color_map()
         self.norm = norm_of(chart.value)
@@ -82,7 +76,7 @@ class _Drawing:
         self._lacking(axes)
         self._frame(axes)
         self._scale(figure, axes)
-        put_legend(figure, list(self._handles()), size, is_beside=False)
+        self.legend(figure, self._handles())
         self._names(axes, (width, 0.6 * size.height * 72))
         lay_out(figure)
         figure.set_figheight(self._height(room_of(axes)[0]))
@@ -234,23 +228,18 @@ class _Drawing:
         """The bar of colors, at the right where there is room for it."""
         size, is_beside = self.size, self.size.width > 4 and self.rows > _FEW_ROWS
         aspect = 30 if is_beside else 35 * max(size.width / 4, 1)
-        bar = figure.colorbar(
-            ScalarMappable(self.norm, self.colors),
-            ax=axes,
-            aspect=aspect,
-            pad=0.02,
-            location="right" if is_beside else "top",
-        )
-        ticks = value_ticks(self.chart.value, _TICKS)
-        bar.set_ticks([v for v, _ in ticks], labels=[brief(v / self.factor) for v, _ in ticks])
-        bar.minorticks_off()
-        bar.outline.set_linewidth(0.4 * self.thin)
-        bar.set_label(cut(shown_title(self._scale_title()), int(_TITLE * size.width)))
-
-    def _scale_title(self) -> str:
+        value = self.chart.value
+        ticks = [(place, brief(place / self.factor)) for place, _ in value_ticks(value, _TICKS)]
         unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.chart.value.title}{unit}" + (
-            ", logarithmic" if self.chart.value.is_logarithmic else ""
+        title = f"{value.title}{unit}{', logarithmic' if value.is_logarithmic else ''}"
+        self.color_bar(
+            figure,
+            axes,
+            ScalarMappable(self.norm, self.colors),
+            ticks,
+            cut(shown_title(title), int(_TITLE * size.width)),
+            aspect=aspect,
+            location="right" if is_beside else "top",
         )
 
     # -- legend -----------------------------------------------------------------------------------
@@ -268,17 +257,9 @@ class _Drawing:
         if unmeasured := sum(cell.value is None and not cell.is_failed for cell in cells):
             yield self._patch(_UNMEASURED, f"not measured ({unmeasured:,})")
         if len(cells) < self.rows * self.columns:
-            yield Line2D([], [], linestyle="none", label="empty: not tried")
+            yield words("empty: not tried")
         if any(cell.is_partial for cell in cells):
-            yield Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="o",
-                markersize=2 * self.thin,
-                color=ink(),
-                label="some of the cell failed",
-            )
+            yield self.sign("o", self.ink, "some of the cell failed", 2)
 
     def _patch(self, hatch: str, title: str) -> Patch:
         return Patch(

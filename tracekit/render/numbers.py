@@ -73,9 +73,10 @@ def human(value: int | float | Decimal | None, unit: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things: ``1 launch``, ``3,000 launches``, ``2 boxes``."""
-    ending = "" if count == 1 else "es" if noun.endswith(("ch", "s", "x")) else "s"
-    return f"{count:,} {noun}{ending}"
+    """A number of things: ``1 launch``, ``3,000 launches``, ``2 boxes``, ``2 pieces of advice``."""
+    thing, of, what = noun.partition(" of ")
+    ending = "" if count == 1 else "es" if thing.endswith(("ch", "s", "x")) else "s"
+    return f"{count:,} {thing}{ending}{of}{what}"
 
 
 def human_column(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,10 +16,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tracekit import opclasses
-from tracekit.render.axes import step_look
+from tracekit.render.axes import Drawing, step_look, words
 from tracekit.render.ceilings import ceiling_title
 from tracekit.render.cells import cut
-from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
     BLACK,
     BLUE,
@@ -30,11 +28,8 @@ from tracekit.render.figure import (
     Look,
     Size,
     drawable,
-    empty_figure,
-    look,
     seen,
     series_look,
-    size_named,
 )
 from tracekit.render.names import display_names
 from tracekit.render.ticks import axis_title, seconds
@@ -82,48 +77,32 @@ _MOST_ARROWS = 64
 _WHOLE_AREA = 300.0
 
 
-def draw(chart: Chart, *, size: str = "page", style: str | None = None) -> Drawn:
-    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
-
-    Raises UsageError for a size or style that there is not.
-    """
-    measure = size_named(size)
-    with look(measure, style):
-        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+def figure_of(chart: Chart, size: Size) -> Figure:
+    """The figure of a chart, in the style that is set."""
+    return _RooflineDrawing(chart, size).figure()
 
 
-class _Drawing:
-    """One figure being made."""
+class _RooflineDrawing(Drawing):
+    """The figure being drawn."""
 
     def __init__(self, chart: Chart, size: Size) -> None:
+        super().__init__(size, len(chart.panels))
         self.chart = chart
-        self.size = size
-        self.thin = size.scale**0.5  # how much wider lines are than on a page
-        self.ink = str(matplotlib.rcParams["text.color"])
         self.looks = _looks(chart)
-        self.columns = min(len(chart.panels), 3 if size.width > 4 else 1)
-        is_beside = self.columns == 1 and "right" in size.legend
-        self.legend_place = size.legend if is_beside else "outside lower center"
-        #: How much of the figure's width the axes of a row have.
-        self.room = 0.72 if is_beside else 0.9
+        #: Share of the figure's width that the axes of a row have.
+        self.room = 0.72 if self.is_legend_beside else 0.9
 
     def figure(self) -> Figure:
         """All panels and the legend."""
-        count, columns = len(self.chart.panels), self.columns
-        rows = math.ceil(count / columns)
-        height = self.size.height * (rows if columns == 1 else max(1, 0.75 * rows))
-        figure = empty_figure(self.size, height, self.chart.title)
-        grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for place, (axes, panel) in enumerate(zip(grid, self.chart.panels, strict=False)):
-            is_first = place % columns == 0
-            is_last = place % columns == columns - 1 or place == count - 1
+        figure, grid = self.panels(self.chart.title, 1 if self.columns == 1 else 0.75)
+        panels = list(zip(grid, self.chart.panels, strict=True))
+        for place, (axes, panel) in enumerate(panels, start=1):
+            is_first = (place - 1) % self.columns == 0
+            is_last = place % self.columns == 0 or place == len(panels)
             self._panel(axes, panel, is_first=is_first, is_last=is_last)
-        for axes in grid[count:]:
-            axes.remove()
-        self._legend(figure)
+        self._add_legend(figure)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # words within the axes move nothing
-        panels = list(zip(grid, self.chart.panels, strict=False))
         for axes, panel in panels:
             for other, _ in panels:  # placing names draws what is visible, each time anew
                 other.set_visible(other is axes)
@@ -210,8 +189,8 @@ class _Drawing:
                 (x, y),
                 box.x - x,
                 box.y - y,
-                facecolor=(*_rgb(color), 0.10),
-                edgecolor=(*_rgb(color), 0.9),
+                facecolor=(color, 0.10),
+                edgecolor=(color, 0.9),
                 linewidth=0.7 * self.thin,
                 hatch="....",
                 zorder=1,
@@ -314,7 +293,8 @@ class _Drawing:
         """The direction of a trajectory, in the middle of each part of it."""
         if len(series.x) > _MOST_ARROWS:
             return
-        for (x0, y0), (x1, y1) in _steps(series):
+        places = zip(series.x.tolist(), series.y.tolist(), strict=True)
+        for (x0, y0), (x1, y1) in pairwise(places):
             middle = math.sqrt(x0 * x1), math.sqrt(y0 * y1)
             before = middle[0] * (x0 / x1) ** 0.02, middle[1] * (y0 / y1) ** 0.02
             axes.annotate(
@@ -358,49 +338,42 @@ class _Drawing:
 
     # -- legend -----------------------------------------------------------------------------------
 
-    def _legend(self, figure: Figure) -> None:
+    def _add_legend(self, figure: Figure) -> None:
         handles = [*self._series_handles(), *self._size_handles(), *self._symbol_handles()]
         devices = dict.fromkeys(
             device for panel in self.chart.panels for device in panel.devices if device
         )
         title = "\n".join(cut(drawable(device), _WIDEST_TITLE) for device in devices) or None
-        columns = 1 if "right" in self.legend_place else 2 if self.columns == 1 else 4
-        legend: Any = figure.legend
-        legend(
-            handles=handles,
-            loc=self.legend_place,
+        self.legend(
+            figure,
+            handles,
             title=title,
-            ncols=columns,
-            alignment="left",
             title_fontsize=self.size.font - 0.5,
             labelspacing=0.7,
+            handlelength=None,
+            handleheight=None,
         )
 
     def _series_handles(self) -> Iterator[Line2D]:
         if self.chart.series_title and self.chart.trajectory_label is None:
             title = cut(drawable(self.chart.series_title), self.size.name_width)
-            yield Line2D([], [], linestyle="none", label=title)
+            yield words(title)
         every = sorted((s for panel in self.chart.panels for s in panel.series), key=weight)
         shown = set(list(dict.fromkeys(s.name for s in every))[:_MOST_SERIES])
         names = [name for name in self.looks if name in shown]
         for name in names:
             drawn = self.looks[name]
-            is_line = self.chart.trajectory_label is not None
-            make: Any = Line2D
-            yield make(
-                [],
-                [],
-                color=drawn.color,
-                marker=drawn.marker,
+            yield self.sign(
+                drawn.marker,
+                drawn.color,
+                drawn.title,
+                5,
                 markeredgecolor=self.ink,
                 markeredgewidth=0.5,
-                linestyle=drawn.dash if is_line else "none",
-                markersize=5 * self.thin,
-                label=drawn.title,
+                linestyle="none" if self.chart.trajectory_label is None else drawn.dash,
             )
-
         if more := len(self.looks) - len(names):
-            yield Line2D([], [], linestyle="none", label=f"and {more:,} more")
+            yield words(f"and {more:,} more")
 
     def _size_handles(self) -> Iterator[Line2D]:
         """What the area of a sign means."""
@@ -413,33 +386,20 @@ class _Drawing:
         count = max(count_of(s, panel) for panel in self.chart.panels for s in panel.series)
         for share in _told_shares(float(np.nanmax(np.concatenate(shares))), count):
             area = float(_sign_area(np.array([share]), count, self.size)[0])
-            yield Line2D(
-                [],
-                [],
-                color="none",
-                marker="o",
-                markerfacecolor="none",
+            yield self.sign(
+                "o",
+                "none",
+                f"{share * 100:.3g} % of time",
+                math.sqrt(area) / self.thin,
                 markeredgecolor=self.ink,
                 markeredgewidth=0.5,
-                markersize=math.sqrt(area),
-                linestyle="none",
-                label=f"{share * 100:.3g} % of time",
             )
 
     def _symbol_handles(self) -> Iterator[Line2D]:
         if self.chart.model != "4d":
             return
         for face, label in ((GREY, "closed: complexity"), ("none", "open: run time")):
-            yield Line2D(
-                [],
-                [],
-                color="none",
-                marker="o",
-                markerfacecolor=face,
-                markeredgecolor=GREY,
-                label=label,
-                markersize=5 * self.thin,
-            )
+            yield self.sign("o", face, label, 5, markeredgecolor=GREY)
 
 
 # -- looks ----------------------------------------------------------------------------------------
@@ -484,17 +444,6 @@ def _told_shares(largest: float, count: int) -> list[float]:
     steps = [step * 10.0**power for power in (-1, -2, -3, -4) for step in (5, 2, 1)]
     fitting = [s for s in steps if s <= largest and s * _WHOLE_AREA > _least_area(count)]
     return sorted(fitting[:6:2])
-
-
-def _rgb(color: str) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
-
-    return to_rgb(color)
-
-
-def _steps(series: RooflineSeries) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
-    places = list(zip(series.x.tolist(), series.y.tolist(), strict=True))
-    yield from pairwise(places)
 
 
 def _scaled_by(scale: float) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, require_choice
 from tracekit.roofline.chart import MODELS, Model
 from tracekit.roofline.geometry import LEVELS
 
@@ -26,6 +26,11 @@ _OF_CPU = ("interval", "scope")
 _OF_OPERATORS = ("op", "name", "class", "run", "layer", "phase")
 #: What the operators of a timeline are distinguished by; what their counters tell only if joined.
 OF_TIMELINES = ("op", "layer", "phase")
+
+
+def labels_in(text: str) -> tuple[str, ...]:
+    """The labels in a list that is separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +81,13 @@ class RooflineRequest:
     def __post_init__(self) -> None:
         """Check what is asked."""
         if isinstance(self.series, str):  # from Python: one label, or several with commas
-            names = tuple(name.strip() for name in self.series.split(",") if name.strip())
-            object.__setattr__(self, "series", names)
+            object.__setattr__(self, "series", labels_in(self.series))
         if self.top is not None and self.top < 0:
             raise UsageError(f"--top {self.top}: must be a number of points, 0 or more")
-        _choose("model", self.model, MODELS)
-        _choose("by", self.granularity, GRANULARITIES)
-        _choose("level", self.level, LEVELS)
-        _choose("fp16-convention", self.fp16_convention, ("arithmetic", "packed", "scalar"))
+        require_choice("model", self.model, MODELS)
+        require_choice("by", self.granularity, GRANULARITIES)
+        require_choice("level", self.level, LEVELS)
+        require_choice("fp16-convention", self.fp16_convention, ("arithmetic", "packed", "scalar"))
         if self.launch_ns is not None and not 0 < self.launch_ns < float("inf"):
             raise UsageError(f"--launch-overhead-ns {self.launch_ns:g}: must be a time above 0")
         if self.by not in (None, "configuration"):
@@ -170,8 +174,3 @@ class RooflineRequest:
     def levels(self) -> tuple[str, ...]:
         """The levels of memory in the chart."""
         return LEVELS if self.model == "hierarchical" else (self.level,)
-
-
-def _choose(option: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise UsageError(f"--{option}: invalid value {value!r}; use one of: {', '.join(choices)}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -91,10 +91,7 @@ class Grouping:
         return _of_numbers(rows, numbers)
 
     def _run_titles(self) -> dict[str, str]:
-        """What runs are called: their name, with the id where several have it."""
-        names = dict(zip(self.points.run, self.points.run_name, strict=True))
-        count = Counter(names.values())
-        return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in names.items()}
+        return run_titles(dict(zip(self.points.run, self.points.run_name, strict=True)))
 
     def _in_time(self, rows: Rows) -> list[SeriesGroup]:
         """A line through the intervals of each source."""
@@ -105,8 +102,9 @@ class Grouping:
             run = self.points.run[row]
             return titles[run] if count[run] == 1 else f"{titles[run]} ({source[row]})"
 
+        name = self.points.name
         return [
-            SeriesGroup(group.name, group.rows, tuple(self.points.name[row] for row in group.rows))
+            replace(group, tags=tuple(name[row] for row in group.rows))
             for group in _by(rows, key, None)
         ]
 
@@ -124,10 +122,8 @@ class Grouping:
 
         groups = _by(np.array(sorted(with_label, key=order), np.intp), self._series_name, None)
         groups.sort(key=lambda group: self._series_order(int(group.rows[0])))
-        return [
-            SeriesGroup(group.name, group.rows, tuple(self._tag(row, label) for row in group.rows))
-            for group in groups
-        ]
+        tag = [self.labels.value(run, label) or "" for run in self.points.run]
+        return [replace(group, tags=tuple(tag[row] for row in group.rows)) for group in groups]
 
     def repeated(self, groups: Sequence[SeriesGroup]) -> str | None:
         """That a trajectory has several runs at one value of its label; None where none has."""
@@ -153,9 +149,6 @@ class Grouping:
         """The first label in which two runs differ."""
         values = self.labels.value
         return next((n for n in self.labels.names() if values(one, n) != values(other, n)), None)
-
-    def _tag(self, row: int, label: str) -> str:
-        return self.labels.value(self.points.run[row], label) or ""
 
     def _series_name(self, row: int) -> str:
         run = self.points.run[row]
@@ -204,6 +197,12 @@ def _by(rows: Rows, key: Callable[[int], str], order: Sequence[str] | None) -> l
     for row in rows:
         found.setdefault(key(row), []).append(row)
     return [SeriesGroup(name, np.array(own, np.intp)) for name, own in found.items() if own]
+
+
+def run_titles(names: Mapping[str, str]) -> dict[str, str]:
+    """A title for each run, from names by ID: its name, with the ID if the name is not unique."""
+    count = Counter(names.values())
+    return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in names.items()}
 
 
 def no_label(option: str, label: str, labels: RunLabels) -> str:

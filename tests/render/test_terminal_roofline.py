@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from tracekit.engine import Database
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
-from tracekit.render.terminal_plot import LEAST_PLOT_WIDTH, plot
+from tracekit.render.charts import LEAST_WIDTH, plot
 from tracekit.result import Result
 from tracekit.roofline.chart import (
     MODELS,
@@ -373,7 +373,7 @@ def test_ceilings_are_told_by_device() -> None:
 # -- what a file may hold --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [LEAST_PLOT_WIDTH, 80, 160])
+@pytest.mark.parametrize("width", [LEAST_WIDTH, 80, 160])
 @pytest.mark.parametrize("kind", ["bound", "run", "level", "trajectory"])
 def test_names_do_no_harm(kind: str, hostile: str, width: int) -> None:
     series = a_series(

@@ -14,84 +14,69 @@ the axes (some 330 lines); legend, ticks, label placement and escaping would sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from rich.cells import cell_len
 from rich.style import Style
 
-from tracekit.render import RenderOptions
-from tracekit.render.canvas import SOLID, Canvas, Dash, along, around, painted
+from tracekit.render.canvas import (
+    BOLD,
+    DIM,
+    SERIES_STYLES,
+    SOLID,
+    Canvas,
+    Dash,
+    along,
+    around,
+    heading,
+)
 from tracekit.render.ceilings import ceiling_title
-from tracekit.render.cells import cut, folded, padded, widest
+from tracekit.render.cells import cut, widest
 from tracekit.render.marks import Mark, PanelPoints, letters, marks, scaled, sign
+from tracekit.render.terminal_axes import Ticks, framed
 from tracekit.render.terminal_legend import legend
 from tracekit.render.text import inert
 from tracekit.render.ticks import axis_ticks, axis_title, engineering, seconds
 from tracekit.roofline.chart import Chart, LineKind, Panel, RooflineAxis, RooflineLine
-
-#: A narrower terminal is treated as one of this width: nothing could be read on it.
-LEAST_PLOT_WIDTH = 40
 
 _LEAST_ROWS, _NAMED = 6, 8
 _LEAST_LABEL, _WIDEST_TAG = 24, 10
 #: Columns that one tick of the x axis should have, rows that one of the y axis should have.
 _TICK_COLUMNS, _TICK_ROWS = 9, 2
 
-_BOLD, _DIM = Style(bold=True), Style(dim=True)
 _BOUND_STYLES = {
     "compute": Style(color="magenta"),
     "bandwidth": Style(color="cyan"),
     "latency": Style(color="green"),
     "overhead": Style(color="yellow"),
 }
-_SERIES_STYLES = tuple(
-    Style(color=color) for color in ("cyan", "magenta", "yellow", "green", "blue")
-)
 #: The first drawn first, their labels last.
 _LINES: tuple[LineKind, ...] = ("intensity", "time", "overhead", "balance", "compute", "bandwidth")
 _DASHES: dict[LineKind, Dash] = {"intensity": (1, 4), "time": (1, 3), "overhead": (2, 2)}
 _CEILING_DASH, _BOX_DASH = (4, 2), (2, 2)
 
 
-def plot(chart: Chart, options: RenderOptions, height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with color.
-
-    `height` is the number of lines of each pair of axes, the legend not among them.
-    """
-    width = max(options.width, LEAST_PLOT_WIDTH)
-    parts = [_Panel(chart, panel, width, height, options) for panel in chart.panels]
-    blocks = [list(part.lines()) for part in parts]
-    if chart.title:
-        blocks.insert(0, [_bold(cut(inert(chart.title), width), options)])
-    notes = [line for note in chart.data.notes for line in folded(inert(note), width)]
-    if notes:
-        blocks.append(notes)
-    return ("\n\n".join("\n".join(block) for block in blocks) + "\n").encode()
+def blocks(chart: Chart, width: int, height: int, *, color: bool) -> Iterator[Iterable[str]]:
+    """The lines of each panel with its legend, then the notes of the chart."""
+    for panel in chart.panels:
+        yield _RooflinePlot(chart, panel, width, height, color=color).lines()
+    if chart.data.notes:
+        yield ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """How much room the axes leave: columns at the left and the right of the canvas, its size."""
-
-    left: int
-    right: int
-    width: int
-    height: int
-
-
-class _Panel:
+class _RooflinePlot:
     """One pair of axes and its legend."""
 
-    def __init__(
-        self, chart: Chart, panel: Panel, width: int, height: int, options: RenderOptions
-    ) -> None:
-        self.chart, self.panel, self.options = chart, panel, options
-        self.width = width
+    def __init__(self, chart: Chart, panel: Panel, width: int, height: int, *, color: bool) -> None:
+        self.chart, self.panel, self.width, self.color = chart, panel, width, color
         self.x2, self.y2 = _seconds(chart)
-        self.frame = self._frame(height)
-        self.canvas = Canvas(self.frame.width, self.frame.height)
+        rows = max(height - 4 - (self.x2 is not None), _LEAST_ROWS)
+        self.y_ticks = _ticks(chart.y, rows // _TICK_ROWS)
+        self.right = None if self.y2 is None else _ticks(self.y2, rows // _TICK_ROWS)
+        left = widest(label for _, label in self.y_ticks)
+        right = 0 if self.right is None else 1 + widest(label for _, label in self.right)
+        self.canvas = Canvas(width - left - right - 1, rows)
         self.points = PanelPoints.of(panel)
         self.named = self.points.ranked(_NAMED if chart.top is None else chart.top)
         self.letters = letters(self.named)
@@ -100,7 +85,7 @@ class _Panel:
     def lines(self) -> Iterator[str]:
         """All lines of text, without line feeds."""
         if self.panel.title:
-            yield _bold(cut(inert(self.panel.title), self.width), self.options)
+            yield heading(self.panel.title, self.width, color=self.color)
         self._draw()
         yield from self._framed()
         yield ""
@@ -109,12 +94,13 @@ class _Panel:
     # -- what is drawn ----------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        ordered = sorted(self.panel.lines, key=lambda line: (line.is_roof, _order(line)))
+        ordered = sorted(self.panel.lines, key=lambda line: (line.is_roof, _LINES.index(line.kind)))
         for line in ordered:
-            self._line(line.x, line.y, _dash(line), None if line.is_roof else _DIM)
+            dash = SOLID if line.is_roof else _DASHES.get(line.kind, _CEILING_DASH)
+            self._line(line.x, line.y, dash, None if line.is_roof else DIM)
         for box in self.panel.boxes:
             self._line(
-                (box.x, box.x, self.chart.x.low), (self.chart.y.low, box.y, box.y), _BOX_DASH, _DIM
+                (box.x, box.x, self.chart.x.low), (self.chart.y.low, box.y, box.y), _BOX_DASH, DIM
             )
         self._trajectories()
         for mark in self.marks.seen:
@@ -134,7 +120,7 @@ class _Panel:
             return
         for place in self.named:
             series = self.panel.series[place]
-            style = _SERIES_STYLES[place % len(_SERIES_STYLES)]
+            style = SERIES_STYLES[place % len(SERIES_STYLES)]
             self._line(series.x.tolist(), series.y.tolist(), SOLID, style)
 
     def _sign(self, mark: Mark) -> str:
@@ -144,9 +130,9 @@ class _Panel:
         return letter.upper() if mark.is_open else letter
 
     def _style(self, mark: Mark) -> Style:
-        bold = _BOLD if mark.owner in self.letters else Style()
+        bold = BOLD if mark.owner in self.letters else Style()
         if self.points.kind != "bound":
-            return bold + _SERIES_STYLES[mark.series % len(_SERIES_STYLES)]
+            return bold + SERIES_STYLES[mark.series % len(SERIES_STYLES)]
         bounds = self.panel.series[mark.series].bound_kinds
         place = int(self.points.index[mark.point])
         known = bounds[place] if place < len(bounds) else None
@@ -165,49 +151,34 @@ class _Panel:
                 tags = self.panel.series[mark.series].tags
                 place = int(self.points.index[mark.point])
                 tag = cut(inert(tags[place]), _WIDEST_TAG) if place < len(tags) else ""
-                self.canvas.write(tag, around(mark.row, mark.column, cell_len(tag)), _DIM)
+                self.canvas.write(tag, around(mark.row, mark.column, cell_len(tag)), DIM)
 
     def _label(self, line: RooflineLine) -> None:
         """The name of a line, where there is room beside it."""
-        text = cut(_text(line), max(_LEAST_LABEL, self.frame.width // 5))
+        text = cut(_text(line), max(_LEAST_LABEL, self.canvas.width // 5))
         path = self.canvas.path(scaled(line.x, self.chart.x), scaled(line.y, self.chart.y))
         if line.kind != "bandwidth":
             path.reverse()
-        style = None if line.is_roof else _DIM
+        style = None if line.is_roof else DIM
         self.canvas.write(text, along(path[2:], cell_len(text)), style)
 
     # -- the frame --------------------------------------------------------------------------------
 
-    def _frame(self, height: int) -> _Frame:
-        """Room for the labels of ticks; the canvas has the rest."""
-        rows = max(height - 4 - (self.x2 is not None), _LEAST_ROWS)
-        left = widest(label for _, label in axis_ticks(self.chart.y, rows // _TICK_ROWS))
-        right = 0
-        if self.y2 is not None:
-            right = 1 + widest(label for _, label in axis_ticks(self.y2, rows // _TICK_ROWS))
-        return _Frame(left, right, self.width - left - right - 1, rows)
-
     def _framed(self) -> Iterator[str]:
         """The canvas between its axes."""
-        left = " " * (self.frame.left + 1)
         yield from self._head()
-        if self.x2 is not None:
-            labels, marked = self._x_ticks(self.x2)
-            yield left + labels
-            edge = "".join("┴" if i in marked else "─" for i in range(self.frame.width))
-            yield f"{left[1:]}┌{edge}" + ("" if self.y2 is None else "┐")
-        first, second = self._y_ticks(self.chart.y), self._y_ticks(self.y2)
-        bare = "" if self.y2 is None else "│"
-        for row, text in enumerate(self.canvas.rows(color=self.options.color)):
-            before = padded(first.get(row, ""), self.frame.left, right=True)
-            before += "┤" if row in first else "│"
-            after = f"├{second[row]}" if row in second else bare
-            yield (before + text + after).rstrip()
-        labels, marked = self._x_ticks(self.chart.x)
-        yield " " * self.frame.left + "└" + self._base(marked) + ("" if self.y2 is None else "┘")
-        yield (left + labels).rstrip()
-        title = cut(axis_title(self.chart.x), self.width)
-        yield " " * ((self.width - cell_len(title)) // 2) + title
+        rug = scaled([x for margin in self.panel.margins for x in margin.x], self.chart.x)
+        rug = rug[(rug >= 0) & (rug <= 1)]
+        yield from framed(
+            self.canvas,
+            axis_title(self.chart.x),
+            self._x_ticks(self.chart.x),
+            self.y_ticks,
+            color=self.color,
+            top=None if self.x2 is None else self._x_ticks(self.x2),
+            right=self.right,
+            rug=set(self.canvas.cells(rug, np.zeros_like(rug))[1].tolist()),
+        )
 
     def _head(self) -> Iterator[str]:
         """The titles of the y axis and of the axes of seconds."""
@@ -218,40 +189,16 @@ class _Panel:
         else:
             yield from (cut(title, self.width) for title in titles)
 
-    def _base(self, marked: set[int]) -> str:
-        """The lower axis, with a plus where kernels without operations stand."""
-        rug = [x for margin in self.panel.margins for x in margin.x]
-        places = self._columns(rug, self.chart.x)
-        return "".join(
-            "+" if i in places else "┬" if i in marked else "─" for i in range(self.frame.width)
-        )
+    def _x_ticks(self, axis: RooflineAxis) -> Ticks:
+        ticks = _ticks(axis, self.canvas.width // _TICK_COLUMNS)
+        return [(place, label) for place, label in ticks if 0 <= place <= 1]
 
-    def _columns(self, values: Sequence[float], axis: RooflineAxis) -> set[int]:
-        across = scaled(values, axis)
-        across = across[(across >= 0) & (across <= 1)]
-        return set(self.canvas.cells(across, np.zeros_like(across))[1].tolist())
 
-    def _x_ticks(self, axis: RooflineAxis) -> tuple[str, set[int]]:
-        """The line of labels of an x axis, and the columns of its ticks."""
-        line, marked = "", set()
-        for value, label in axis_ticks(axis, self.frame.width // _TICK_COLUMNS):
-            for column in self._columns([value], axis):
-                start = min(column - len(label) // 2, self.frame.width - len(label))
-                start = max(start, 0)
-                if line and start <= len(line):
-                    continue
-                line = padded(line, start) + label
-                marked.add(column)
-        return line, marked
-
-    def _y_ticks(self, axis: RooflineAxis | None) -> dict[int, str]:
-        """The labels of a y axis by their rows."""
-        if axis is None:
-            return {}
-        ticks = axis_ticks(axis, self.frame.height // _TICK_ROWS)
-        up = scaled([value for value, _ in ticks], axis)
-        rows = self.canvas.cells(np.zeros_like(up), up)[0]
-        return {int(row): label for row, (_, label) in zip(rows, ticks, strict=True)}
+def _ticks(axis: RooflineAxis, most: int) -> Ticks:
+    """Places along an axis, with their labels."""
+    ticks = axis_ticks(axis, most)
+    places = scaled([value for value, _ in ticks], axis).tolist()
+    return list(zip(places, (label for _, label in ticks), strict=True))
 
 
 def _seconds(chart: Chart) -> tuple[RooflineAxis | None, RooflineAxis | None]:
@@ -266,16 +213,6 @@ def _seconds(chart: Chart) -> tuple[RooflineAxis | None, RooflineAxis | None]:
     return x2, y2
 
 
-def _order(line: RooflineLine) -> int:
-    return _LINES.index(line.kind)
-
-
-def _dash(line: RooflineLine) -> Dash:
-    if line.is_roof:
-        return SOLID
-    return _DASHES.get(line.kind, _CEILING_DASH)
-
-
 def _text(line: RooflineLine) -> str:
     """What stands beside a line."""
     if line.kind == "overhead":
@@ -287,7 +224,3 @@ def _text(line: RooflineLine) -> str:
     title = ceiling_title(line.names) or "machine balance"
     device = None if line.device_name is None else inert(line.device_name).removeprefix("NVIDIA ")
     return title if device is None else f"{title}, {device}"
-
-
-def _bold(text: str, options: RenderOptions) -> str:
-    return painted([(text, _BOLD)], color=options.color)
