@@ -22,24 +22,24 @@ from tracekit.render.figure import MARKERS, Look, Size, drawable, empty_figure
 from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import value_ticks, value_title
 
-#: Width of a letter and distance of lines, of the height of letters.
+#: Width of a letter and distance of lines, relative to the font size.
 LETTER, LINE = 0.62, 1.35
 _WIDEST_TITLE = 60
-#: Names up to this long stay level where only some of them have room.
+#: Names up to this long stay level if only some of them fit.
 _SHORT = 6
-#: Between names beside each other, of the height of letters.
+#: Gap between names side by side, relative to the font size.
 _GAP = 0.6
 _TICKS = 7
-#: How often, and by how much, a figure without room for its axes becomes higher.
+#: How often, and by how much, a figure without room for its axes grows.
 _TRIES, _HIGHER = 8, 1.3
-#: The last color of steps is told from light ground.
+#: The last color of steps stands out from a light background.
 _LIGHTEST = 0.95
-#: How far a color is to be from that of the ground, of the whole.
+#: Minimum distance of a color from the background, as a share of the range.
 _APART = 0.12
 
 
 class Named(NamedTuple):
-    """Places that have room for their names, and these."""
+    """The places that have room for their names, and the names."""
 
     places: list[int]
     texts: list[str]
@@ -47,7 +47,7 @@ class Named(NamedTuple):
 
 
 def names_across(names: Sequence[str], room: float, size: Size) -> Named:
-    """Names below places that have so many points each: level, else upright, else some."""
+    """Names below places that are `room` points wide: level, else upright, else only some."""
     shown = display_names([drawable(name) for name in names], size.name_width)
     widest = (max(map(len, shown)) * LETTER + _GAP) * size.font
     letters = int((room / size.font - _GAP) / LETTER)
@@ -59,7 +59,7 @@ def names_across(names: Sequence[str], room: float, size: Size) -> Named:
 
 
 def names_up(names: Sequence[str], room: float, size: Size) -> Named:
-    """Names beside places that have so many points each."""
+    """Names next to places that are `room` points high."""
     shown = display_names([drawable(name) for name in names], size.name_width)
     return _some(shown, LINE * size.font / room, is_upright=False)
 
@@ -70,13 +70,13 @@ def _some(shown: list[str], needed: float, *, is_upright: bool) -> Named:
 
 
 def room_of(axes: Axes) -> tuple[float, float]:
-    """Width and height of axes in points; known once the figure was laid out."""
+    """Width and height of axes in points; known after the figure is laid out."""
     box, points = axes.get_window_extent(), 72 / float(axes.figure.dpi)
     return box.width * points, box.height * points
 
 
 def scale_values(axes: Axes, axis: ChartAxis, which: str, most: int = _TICKS) -> None:
-    """Limits, scale, ticks and title of the x or the y axis as an axis of values has them."""
+    """Set limits, scale, ticks and title of the x or the y axis of values."""
     drawn = axes.xaxis if which == "x" else axes.yaxis
     if axis.is_logarithmic:
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
@@ -94,12 +94,12 @@ def shown_title(text: str) -> str:
 
 
 def letters_in(room: float, size: Size) -> int:
-    """How many letters have room in so many points."""
+    """The number of letters that fit in `room` points."""
     return max(int(room / (LETTER * size.font)), LEAST_WIDTH)
 
 
 def color_map() -> Colormap:
-    """Colors of numbers: those of the style, but for an end that could be treated as the ground."""
+    """Colors of numbers: those of the style, without an end that looks like the background."""
     found = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
     ground = np.array(to_rgb(matplotlib.rcParams["axes.facecolor"]))
     if np.abs(np.array(found(1.0)[:3]) - ground).max() >= _APART:
@@ -108,13 +108,13 @@ def color_map() -> Colormap:
 
 
 def step_look(place: int, count: int, title: str) -> Look:
-    """That of a number in its order: the farther on, the lighter; signs differ too."""
+    """The look of a number by its rank: higher ranks are lighter; markers differ, too."""
     color = color_map()(place / max(count - 1, 1) * _LIGHTEST)
     return Look(to_hex(color), MARKERS[place % len(MARKERS)], "-", title)
 
 
 def norm_of(axis: ChartAxis) -> Normalize:
-    """Where on a scale of colors values are; in its middle where there is but one."""
+    """Where values are on a scale of colors; a single value is in the middle."""
     if axis.is_logarithmic:
         return LogNorm(axis.low, axis.high)
     half = 0.0 if axis.high > axis.low else abs(axis.low) or 1.0
@@ -122,12 +122,12 @@ def norm_of(axis: ChartAxis) -> Normalize:
 
 
 def lay_out(figure: Figure) -> None:
-    """Find room for all; a figure in which axes would have none becomes higher."""
+    """Lay out the figure; if its axes have no room, it grows."""
     for _ in range(_TRIES):
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message="constrained_layout not applied")
             try:
-                for _ in range(2):  # the first time the legend's height is not yet known
+                for _ in range(2):  # the height of the legend is known after the first
                     figure.draw_without_rendering()
             except UserWarning:
                 figure.set_figheight(figure.get_figheight() * _HIGHER)

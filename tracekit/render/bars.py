@@ -19,9 +19,9 @@ from tracekit.render.fills import fill_handles, fills
 from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import brief, linear_ticks, prefix_of, symbol_of
 
-#: Of a group's room: its bars, and the gap before another series, in groups.
+#: Width of a group's bars and of the gap before another series, in groups.
 _FILLED, _GAP = 0.8, 0.7
-#: Length of axes, in groups, if there are fewer.
+#: Minimum length of the axes, in groups.
 _LEAST_LENGTH = 3.0
 #: What axes have of the figure's width, roughly.
 _ACROSS = 0.68
@@ -36,14 +36,14 @@ def figure_of(chart: BarChart, size: Size) -> Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One pair of axes: a panel, or as many of its groups as have room."""
+    """One pair of axes: a panel, or as many of its groups as fit."""
 
     title: str
     groups: tuple[BarGroup, ...]
     is_last: bool = True
 
     def places(self) -> list[float]:
-        """Where each group stands: one after another, series apart."""
+        """The place of each group: one after another, with gaps between series."""
         found, x, before = [], 0.0, None
         for group in self.groups:
             x += 0.0 if before is None else 1.0 if before == group.series else 1.0 + _GAP
@@ -52,7 +52,7 @@ class _Row:
         return found
 
     def ends(self) -> tuple[float, float]:
-        """Where its axes begin and end: a lone group is not as wide as they are."""
+        """The limits of its axes; a single group does not fill them."""
         middle = self.places()[-1] / 2
         half = max(middle + 0.5, _LEAST_LENGTH / 2)
         return middle - half, middle + half
@@ -102,7 +102,7 @@ class _BarDrawing(Drawing):
     # -- axes -------------------------------------------------------------------------------------
 
     def _rows(self) -> tuple[int, list[_Row]]:
-        """How many axes stand beside each other, and all of them."""
+        """The number of columns, and all pairs of axes."""
         panels = self.chart.panels
         for columns in range(self.columns, 1, -1):
             most = self._most(columns)
@@ -111,7 +111,7 @@ class _BarDrawing(Drawing):
         return 1, [row for panel in panels for row in self._split(panel)]
 
     def _split(self, panel: BarPanel) -> Iterator[_Row]:
-        """A panel in rows of about the same length, none too long."""
+        """A panel in rows of about equal length."""
         count = len(panel.groups)
         lines = math.ceil(count / self._most(1))
         length = math.ceil(count / lines)
@@ -120,11 +120,11 @@ class _BarDrawing(Drawing):
             yield _Row(panel.title if start == 0 else "", groups, start + length >= count)
 
     def _most(self, columns: int) -> int:
-        """How many groups have room for their names, upright."""
+        """The number of groups whose upright names fit."""
         return max(1, int(_ACROSS * self.size.width * 72 / columns / (LINE * self.size.font)))
 
     def _height(self, lines: int) -> float:
-        """Of the figure: with several lines of axes each has room for upright names."""
+        """The height of the figure; each of several lines of axes has room for upright names."""
         if lines == 1:
             return self.size.height
         longest = max(len(name) for row in self.rows for name in self._shown(row))
@@ -217,13 +217,13 @@ class _BarDrawing(Drawing):
     # -- words ------------------------------------------------------------------------------------
 
     def _letters(self, row: _Row) -> float:
-        """Letters that have room over a group."""
+        """The number of letters that fit above a group."""
         low, high = row.ends()
         width = _ACROSS * self.size.width * 72 / self.columns
         return width / (high - low) / (LETTER * self.size.font)
 
     def _is_upright(self) -> bool:
-        """Whether the names of some axes have no room beside each other."""
+        """Whether the names of some axes do not fit side by side."""
         return any(
             int(self._letters(row) - 0.5)
             < min(LEAST_WIDTH, max(len(drawable(group.name)) for group in row.groups))
@@ -231,12 +231,12 @@ class _BarDrawing(Drawing):
         )
 
     def _shown(self, row: _Row) -> list[str]:
-        """The names of groups, as long as there is room for them."""
+        """The names of groups, shortened to fit."""
         names = [drawable(group.name) for group in row.groups]
         return display_names(names, _WIDEST_NAME if self.is_upright else int(self._letters(row)))
 
     def _series_names(self, axes: Axes, row: _Row) -> None:
-        """The series of neighbours, below their names and above the title of the axis."""
+        """Write the series of neighboring groups between their names and the title of the axis."""
         blocks = [
             (name, [x for _, x in own])
             for name, own in groupby(
@@ -265,7 +265,7 @@ class _BarDrawing(Drawing):
         axes.xaxis.labelpad += self.size.font * 1.3
 
     def _values(self, axes: Axes, row: _Row) -> None:
-        """What stands above each group, upright where it has no room beside the next."""
+        """Write the value above each group, upright if it is too wide."""
         if not self.chart.value_title:
             return
         texts = ["" if group.value is None else brief(group.value) for group in row.groups]

@@ -25,11 +25,11 @@ from tracekit.render.axes import (
 from tracekit.render.figure import GREY, Size, drawable, empty_figure, seen
 
 _FILL, _WIDTH, _CAP = "#8fb8d8", 0.6, 0.3
-#: Letters of names and counts where larger ones have no room, of the size of others.
+#: Font size of names and counts if the normal size does not fit, relative to it.
 _SMALL = 0.85
-#: Boxes on axes that are as wide as the figure, if there are fewer.
+#: Minimum length of the axes, in boxes.
 _LEAST_LENGTH = 3.0
-#: More dots than this are pixels.
+#: More dots than this are drawn as pixels.
 _MOST_SHAPES = 5000
 
 
@@ -82,7 +82,7 @@ class _BoxDrawing(Drawing):
         return figure
 
     def _height(self, width: float) -> float:
-        """Of the figure: upright names below axes of this width have room of their own."""
+        """The height of the figure, with room for upright names below axes of this width."""
         named = names_across(self.chart.x.names, self._room(width), self.size)
         is_upright = named.is_upright and self._table(width) is None
         letters = max(map(len, self._behind(named))) if is_upright else 0
@@ -136,7 +136,7 @@ class _BoxDrawing(Drawing):
     # -- words ------------------------------------------------------------------------------------
 
     def _names(self, axes: Axes, heads: Any, width: float) -> None:
-        """Names of groups, with counts below each where they have room, else behind it."""
+        """Write names of groups, with counts below each if they fit, else after it."""
         if (table := self._table(width)) is not None:
             named, font = table
             texts = [
@@ -156,7 +156,7 @@ class _BoxDrawing(Drawing):
         axes.set_xticks(named.places, texts, rotation=90 if named.is_upright else 0)
 
     def _table(self, width: float) -> tuple[Named, float] | None:
-        """Level names with room for counts below, and the size of letters; None without room."""
+        """Level names with room for counts below, and the font size; None if they do not fit."""
         names = self.chart.x.names
         widest = [
             max(name, f"{box.known_count:,}", key=len)
@@ -170,7 +170,7 @@ class _BoxDrawing(Drawing):
         return None
 
     def _room(self, width: float) -> float:
-        """Points that each box has of the axes' width."""
+        """The width of each box's place, in points."""
         low, high = self.ends
         return width / (high - low)
 

@@ -24,10 +24,10 @@ from tracekit.render.cells import cut, folded
 from tracekit.render.figure import BLUE, YELLOW, Size, drawable, empty_figure
 from tracekit.render.names import display_names
 
-#: Color and hatch of what goes up and of what goes down.
+#: Color and hatch of positive and of negative effects.
 _UP, _DOWN = (BLUE, ""), (YELLOW, "//")
 _WIDTH = 0.64
-#: Of a figure's height: what is no bar; a bar is so many lines high.
+#: Share of a figure's height outside the bars; height of a bar, in lines.
 _CHROME, _BAR = 0.34, 2.1
 _MOST_LACKING, _LONGEST = 8, 120
 
@@ -141,7 +141,7 @@ def _told(effect: Effect) -> str:
 
 
 def _scale(axes: Axes, axis: ChartAxis, share: float, most: int) -> None:
-    """Limits with room for the numbers beside bars, on each side that has some."""
+    """Set limits with room for the numbers next to bars, on each side that has some."""
     share = min(share, 0.3)
     sides = (axis.low < 0) + (axis.high > 0)
     more = (axis.high - axis.low or 1.0) * share / (1 - sides * share)

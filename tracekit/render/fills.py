@@ -13,14 +13,14 @@ from tracekit.render.axes import Drawing
 from tracekit.render.figure import BLUE, GREY, RED, YELLOW, drawable
 
 _COLORS = (BLUE, YELLOW, RED, GREY)
-#: How much of a family's color is white, from its first key to its last.
+#: Share of white in a family's color, from its first key to its last.
 _LIGHT = (0.0, 0.35, 0.6, 0.8, 0.9)
-#: Each key has a hatch too, so that keys are apart in greyscale.
+#: Each key has a hatch, too, so that keys differ in grayscale.
 _HATCHES = ("", "/", ".", "x", "\\", "-", "o", "|", "+", "*")
 
 
 def fills(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
-    """A color, by family, and a hatch for each key; of a higher `density` it is finer."""
+    """A color, by family, and a hatch for each key; a higher `density` is finer."""
     families = list(dict.fromkeys(key.family for key in keys))
     found, places = {}, dict.fromkeys(families, 0)
     for number, key in enumerate(keys):

@@ -32,18 +32,18 @@ from tracekit.render.figure import GREY, Size, drawable, empty_figure, text_on
 from tracekit.render.heat_cells import MORE_LETTER, MOST_REASONS, lettered, unit_of_cells
 from tracekit.render.scales import brief, value_ticks
 
-#: Ground and hatches of what failed, one for each reason; then of what was not measured.
+#: Background and hatches of failures, one per reason; then of what was not measured.
 _GROUND, _HATCHES, _UNMEASURED = "#e4e4e4", ("//", "\\\\", "xx", "++", "--", "||", "OO"), ".."
-#: More cells than this are pixels: one by one they would make files of many megabytes.
+#: More cells than this are drawn as pixels: as shapes they would take many megabytes.
 _MOST_SHAPES = 2500
-#: The smallest text in cells, of the size of other text.
+#: The smallest text in cells, relative to other text.
 _SMALLEST = 0.7
-#: Of a figure's height: what is no cell; of its width: the highest cell.
+#: Share of a figure's height outside the cells; tallest cell, as a share of its width.
 _CHROME, _HIGHEST_CELL = 0.42, 0.1
-#: A cell is at most so many times as wide as high.
+#: Maximum width of a cell, in heights.
 _WIDEST_CELL = 3.0
 _FEW_ROWS, _TICKS = 4, 5
-#: Letters of the title of the scale, an inch of the figure.
+#: Letters in the title of the scale per inch of the figure.
 _TITLE = 13
 
 
@@ -89,7 +89,7 @@ class _HeatDrawing(Drawing):
         return figure
 
     def _height(self, width: float) -> float:
-        """Of the figure: few rows are not as high as it, upright names below have room.
+        """The height of the figure: less for few rows, more for upright names.
 
         `width` is that of the axes, in points.
         """
@@ -100,7 +100,7 @@ class _HeatDrawing(Drawing):
         return min(size.height, cells) + letters * LETTER * size.font / 72
 
     def _close_gap(self, figure: Figure, axes: Axes) -> None:
-        """Take away the height that cells, not to be too high, leave empty."""
+        """Remove the empty height below cells that are limited in height."""
         box, lowest = axes.get_tightbbox(), axes.get_position(original=True).y0
         gap = box.y0 / figure.bbox.height - lowest if box else 0.0
         if gap > 0:
@@ -128,7 +128,7 @@ class _HeatDrawing(Drawing):
         )
 
     def _lacking(self, axes: Axes) -> None:
-        """One hatched shape for all cells of a reason: a shape each would take seconds."""
+        """Draw one hatched shape for all cells with a reason: one per cell would take seconds."""
         places: dict[str, list[tuple[int, int]]] = {}
         for cell in self.chart.cells:
             if cell.value is None:
@@ -155,7 +155,7 @@ class _HeatDrawing(Drawing):
         return hatch * (1 if self.size.scale > 1 else 2)
 
     def _texts(self, axes: Axes) -> None:
-        """What has room in its cell: values, and the letters of reasons."""
+        """Write what fits in its cell: values, and the letters of reasons."""
         across, up = (
             part / count
             for part, count in zip(room_of(axes), (self.columns, self.rows), strict=True)
@@ -225,7 +225,7 @@ class _HeatDrawing(Drawing):
         axes.tick_params(length=length)
 
     def _scale(self, figure: Figure, axes: Axes) -> None:
-        """The bar of colors, at the right where there is room for it."""
+        """The color bar, at the right if there is room."""
         size, is_beside = self.size, self.size.width > 4 and self.rows > _FEW_ROWS
         aspect = 30 if is_beside else 35 * max(size.width / 4, 1)
         value = self.chart.value

@@ -17,12 +17,12 @@ from tracekit.render.figure import GREY, Look, Size, drawable, series_look
 from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import place_ticks
 
-#: Series in the legend, and letters of the title of a panel.
+#: Number of series in the legend; letters in the title of a panel.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
 _WIDEST_NAME = 24
 #: What axes have of the figure's width, roughly.
 _ACROSS = 0.68
-#: Air at both ends of the x axis, of its length.
+#: Margin at both ends of the x axis, as a share of its length.
 _AIR = 0.04
 
 
@@ -79,7 +79,7 @@ class _LineDrawing(Drawing):
         self.open_frame(axes)
 
     def _x_ticks(self, axes: Axes) -> None:
-        """A number at each spot where it has room; all names, upright where they need be."""
+        """Put a number at each point where it fits; or all names, upright if necessary."""
         xs = [spot.x for panel in self.chart.panels for line in panel.lines for spot in line.spots]
         letters = _ACROSS * self.size.width * 72 / self.columns / (LETTER * self.size.font)
         widest = max(len(f"{x:.6g}") for x in xs)
@@ -162,7 +162,7 @@ class _LineDrawing(Drawing):
 
 
 def _looks(chart: LineChart, width: int) -> dict[str, Look]:
-    """A look for every series, the same in all panels."""
+    """The look of each series, the same in all panels."""
     names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
     titles = display_names([drawable(name) for name in names], width)
     return {

@@ -53,7 +53,7 @@ from tracekit.roofline.chart import (
     RooflineSeries,
 )
 
-#: Signs of what a point is bound by, and of levels of memory: color and shape say the same.
+#: Colors and markers of bounds and of memory levels: either one alone distinguishes them.
 _BOUNDS = {
     "compute": (RED, "o"),
     "bandwidth": (BLUE, "s"),
@@ -69,11 +69,11 @@ _BOUND_WORDS = {
     "overhead": "overhead-bound",
     "": "bound not known",
 }
-#: In the legend: series, those with the most time first, and letters of a device's name.
+#: In the legend: series, those with the most time first; letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
-#: A line of more points has no arrows.
+#: A line with more points has no arrows.
 _MOST_ARROWS = 64
-#: In square points, of a sign that stands for all of the time.
+#: Area of a marker that stands for all of the time, in square points.
 _WHOLE_AREA = 300.0
 
 
@@ -114,7 +114,7 @@ class _RooflineDrawing(Drawing):
     # -- a panel ----------------------------------------------------------------------------------
 
     def _panel(self, axes: Axes, panel: Panel, *, is_first: bool, is_last: bool) -> None:
-        """A pair of axes; those at the ends of a row have the titles at the left and the right."""
+        """One pair of axes; the first and the last of a row have the titles of the y axes."""
         chart = self.chart
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -140,7 +140,7 @@ class _RooflineDrawing(Drawing):
             self._series(axes, series, count_of(series, panel))
 
     def _remarks(self, panel: Panel) -> Iterator[str]:
-        """What is not on the axes, in lines that are no wider than they are."""
+        """What is not on the axes, in lines no wider than the axes."""
         room = self.size.width * self.room / self.columns
         letters = max(20, int(room * 72 / (0.6 * self.size.font)))
         for margin in panel.margins:
@@ -198,7 +198,7 @@ class _RooflineDrawing(Drawing):
         )
 
     def _rug(self, axes: Axes, margin: Margin) -> None:
-        """Marks on the x axis where kernels without operations stand; beyond its ends are none."""
+        """Marks on the x axis for kernels without operations, within its limits."""
         low, high = self.chart.x.low, self.chart.x.high
         places = [x for x in margin.x if low <= x <= high]
         if places:
@@ -247,7 +247,7 @@ class _RooflineDrawing(Drawing):
         )
 
     def _edge(self, series: RooflineSeries, *, is_many: bool) -> float:
-        """Width of a sign's edge: less where it would hide the colors of small ones."""
+        """Width of a marker's edge: thinner if it would hide the color of small markers."""
         if is_many:
             return 0.0
         return 0.15 * self.thin if series.kind in ("label", "step") else 0.5
@@ -255,7 +255,7 @@ class _RooflineDrawing(Drawing):
     def _open_symbols(
         self, axes: Axes, series: RooflineSeries, drawn: Look, order: Any, area: Any
     ) -> None:
-        """Run time beside complexity: the farther apart, the farther from the roof."""
+        """Run time next to complexity: the farther apart, the farther from the roof."""
         assert series.open_x is not None
         assert series.open_y is not None
         if len(order) <= MOST_VECTORS:
@@ -313,14 +313,14 @@ class _RooflineDrawing(Drawing):
             )
 
     def _area(self, series: RooflineSeries, count: int) -> Any:
-        """Area of each sign, by share of the time if there is one."""
+        """Area of each marker, by share of the time if known."""
         is_alike = np.isnan(series.share_ratio).all() or series.kind in ("trajectory", "run")
         if is_alike and count <= 64:
             return np.full(len(series.x), 30.0 * self.size.scale)
         return _sign_area(series.share_ratio, count, self.size)
 
     def _join_levels(self, axes: Axes, panel: Panel) -> None:
-        """A thin line through one kernel's places at all levels of memory."""
+        """A thin line through the points of one kernel at all memory levels."""
         places: dict[tuple[object, ...], list[tuple[float, float]]] = {}
         for series in panel.series:
             for group, x, y in zip(series.group, series.x, series.y, strict=True):
@@ -376,7 +376,7 @@ class _RooflineDrawing(Drawing):
             yield words(f"and {more:,} more")
 
     def _size_handles(self) -> Iterator[Line2D]:
-        """What the area of a sign means."""
+        """What the area of a marker means."""
         kinds = {series.kind for panel in self.chart.panels for series in panel.series}
         shares = [series.share_ratio for panel in self.chart.panels for series in panel.series]
         if not kinds & {"bound", "level", "class", "label", "step"} or not any(
@@ -406,7 +406,7 @@ class _RooflineDrawing(Drawing):
 
 
 def _looks(chart: Chart) -> dict[str, Look]:
-    """A look for every series, the same in all panels."""
+    """The look of each series, the same in all panels."""
     series = [s for panel in chart.panels for s in panel.series]
     found: dict[str, Look] = {}
     for place, name in enumerate(dict.fromkeys(s.name for s in series)):
@@ -431,7 +431,7 @@ def _looks(chart: Chart) -> dict[str, Look]:
 
 
 def _sign_area(share: Any, count: int, size: Size) -> Any:
-    """Area in square points: proportional to the share, and large enough to be seen."""
+    """Area in square points: proportional to the share, but large enough to be visible."""
     return size.scale * np.maximum(_least_area(count), _WHOLE_AREA * np.nan_to_num(share))
 
 
@@ -440,7 +440,7 @@ def _least_area(count: int) -> float:
 
 
 def _told_shares(largest: float, count: int) -> list[float]:
-    """Round shares up to the largest one, whose signs differ in size."""
+    """Round shares up to the largest one whose markers differ in size."""
     steps = [step * 10.0**power for power in (-1, -2, -3, -4) for step in (5, 2, 1)]
     fitting = [s for s in steps if s <= largest and s * _WHOLE_AREA > _least_area(count)]
     return sorted(fitting[:6:2])

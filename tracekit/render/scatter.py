@@ -30,10 +30,10 @@ from tracekit.render.figure import GREY, Look, Size, drawable, seen, series_look
 from tracekit.render.names import display_names
 from tracekit.render.scales import value_ticks, value_title
 
-#: More points than this are pixels: one by one they would make files of many megabytes.
+#: More points than this are drawn as pixels: as shapes they would take many megabytes.
 _MOST_SHAPES = 5000
 _MOST_NAMES, _WIDEST_TITLE, _WIDEST_COUNT, _LONGEST_COUNT = 14, 40, 30, 120
-#: Of a figure's width: what panels have of it.
+#: Share of a figure's width that panels take.
 _PANELS = 0.8
 
 
@@ -64,7 +64,7 @@ class _ScatterDrawing(Drawing):
         return figure
 
     def _y_title(self, figure: Figure, grid: list[Axes]) -> None:
-        """In lines that are no longer than the axes are high, once that is known."""
+        """Write the y title in lines no longer than the axes are high, once laid out."""
         lay_out(figure)
         rows = math.ceil(self.panel_count / self.columns)
         room = rows * min(room_of(axes)[1] for axes in grid)
@@ -76,7 +76,7 @@ class _ScatterDrawing(Drawing):
         lay_out(figure)
 
     def _looks(self) -> list[Look]:
-        """A look for each name: colors in their order, or those of series."""
+        """The look of each name: by rank, or as of series."""
         shades = self.chart.shades
         if shades is None or shades.axis is not None:
             return []
@@ -115,7 +115,7 @@ class _ScatterDrawing(Drawing):
             self._dots(axes, xs[colors == place], ys[colors == place], one.marker, color=one.color)
 
     def _title_width(self) -> int:
-        """Letters that have room above a panel."""
+        """The number of letters that fit above a panel."""
         room = _PANELS * self.size.width * 72 / self.columns
         return min(letters_in(room, self.size), _WIDEST_TITLE)
 
@@ -134,13 +134,13 @@ class _ScatterDrawing(Drawing):
             )
 
     def _area(self) -> float:
-        """Of a point, in square points: less where there are many."""
+        """Area of a marker, in square points: smaller if there are many."""
         return float(np.clip(6000 / max(self.count, 1), 6, 22)) * self.size.scale
 
     # -- what colors say --------------------------------------------------------------------------
 
     def _scale(self, figure: Figure, grid: list[Axes]) -> None:
-        """The bar of colors, if they are of numbers."""
+        """The color bar, if colors stand for numbers."""
         if self.chart.shades is None or self.chart.shades.axis is None:
             return
         axis = self.chart.shades.axis

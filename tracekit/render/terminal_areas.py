@@ -46,7 +46,7 @@ def _panel(
 
 
 def _fill(canvas: Canvas, chart: AreaChart, panel: AreaPanel) -> None:
-    """Each column as it is when there is most in it."""
+    """Fill each column with its maximum over time."""
     looks, totals = signs(chart.used_keys()), panel.totals
     for column in range(canvas.width):
         place = _highest(panel, totals, column, canvas.width, chart.x.high)
@@ -72,7 +72,7 @@ def _fill(canvas: Canvas, chart: AreaChart, panel: AreaPanel) -> None:
 def _highest(
     panel: AreaPanel, totals: list[float], column: int, width: int, end: float
 ) -> int | None:
-    """The place of the most in a column; what was last before it stays, to the last x."""
+    """The place of the maximum in a column; values hold until the next x."""
     first = bisect_right(panel.xs, end * column / width)
     if first == len(panel.xs) and panel.xs[-1] < end * column / width:
         return None
@@ -82,7 +82,7 @@ def _highest(
 
 
 def _row(canvas: Canvas, chart: AreaChart, value: float) -> int:
-    """How many rows from below are filled up to a value."""
+    """The number of rows that a value fills from below."""
     return round(share(value, chart.y) * canvas.height)
 
 

@@ -18,11 +18,11 @@ from tracekit.render.terminal_signs import sign_legend, signs
 from tracekit.render.text import inert
 
 _WIDEST_NAME, _LEAST_NAME = 24, 12
-#: Columns right of a bar, for its value.
+#: Columns to the right of a bar, for its value.
 _VALUE = 14
 _MOST_REASONS, _LONGEST_REASON = 6, 200
 
-#: Text and how it looks.
+#: Text with its style.
 Piece = tuple[str, Style | None]
 
 
@@ -75,7 +75,7 @@ class _BarWriter:
             yield [(" " * (cell_len(name) + 1) + text, None)]
 
     def _bar(self, bar: Bar, room: int) -> list[Piece]:
-        """A bar, its parts rounded so that it ends where it should; ``x`` stands for none."""
+        """A bar whose parts are rounded so that its end is right; ``x`` if unknown."""
         if bar.reason is not None:
             return [("x", None)]
         ends = accumulate(value for _, value in bar.parts)

@@ -18,7 +18,7 @@ from tracekit.render.text import inert
 
 _SHADES, _UNMEASURED = "·░▒▓█", "-"
 _WIDEST_NAME, _WIDEST_COLUMN, _MOST_ROWS = 16, 12, 60
-#: Signs that one cell has at most.
+#: Maximum number of signs per cell.
 _WIDEST_SHADE = 4
 _LONGEST_REASON = 60
 
@@ -63,7 +63,7 @@ class _Grid:
         yield from listed(list(self._legend()), self.width)
 
     def _blocks(self) -> dict[tuple[int, int], list[HeatmapCell]]:
-        """The cells that each sign stands for, by row and column."""
+        """The cells of each sign, by row and column."""
         found: dict[tuple[int, int], list[HeatmapCell]] = {}
         for cell in self.chart.cells:
             found.setdefault((cell.y // self.up, cell.x // self.across), []).append(cell)
@@ -89,7 +89,7 @@ class _Grid:
         return _SHADES[min(int(share(value, self.chart.value) * len(_SHADES)), len(_SHADES) - 1)]
 
     def _below(self, count: int) -> str:
-        """The names across: all of them, or the first and the last."""
+        """The names below the columns: all of them, or the first and the last."""
         if self.has_numbers:
             return "".join(
                 padded(cut(name, self.column - 1), self.column, right=True) for name in self.x_names

@@ -79,7 +79,7 @@ class _LinePlot:
         self.canvas.line(np.array(across), np.array(up), _IDEAL_DASH, DIM)
 
     def _line(self, line: ChartLine) -> None:
-        """From spot to spot, but not past one that is not known."""
+        """Draw from point to point, with gaps at unknown ones."""
         across = shares([spot.x for spot in line.spots], self.chart.x)
         up = shares([spot.y for spot in line.spots], self.chart.y)
         for place in range(len(up) - 1):

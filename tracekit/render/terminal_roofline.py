@@ -1,4 +1,4 @@
-"""A roofline as text for a terminal: the plot in Braille and letters, a legend below it.
+"""Rooflines in a terminal: the plot in Braille and letters, with a legend below.
 
 Lines: the roof is solid, other ceilings have long strokes, launch overheads short ones, and
 diagonals and curves of one intensity or time are dotted. Color never carries information alone.
@@ -9,7 +9,7 @@ imports in 170 ms of CPU time (this module after the engine: 27 ms), writes colo
 set, passes escape sequences and bidirectional marks in names to the terminal, overwrites labels
 that overlap (one of six was lost), puts log ticks at 1.7547e15 instead of decades, drops the long
 names of bars, and without color all cells of a heat map look alike. It would replace the canvas and
-the axes (some 330 lines); legend, ticks, label placement and escaping would stay ours.
+the axes (about 330 lines), but not legend, ticks, label placement and escaping.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tracekit.roofline.chart import Chart, LineKind, Panel, RooflineAxis, Roofli
 
 _LEAST_ROWS, _NAMED = 6, 8
 _LEAST_LABEL, _WIDEST_TAG = 24, 10
-#: Columns that one tick of the x axis should have, rows that one of the y axis should have.
+#: Columns per tick of the x axis, rows per tick of the y axis.
 _TICK_COLUMNS, _TICK_ROWS = 9, 2
 
 _BOUND_STYLES = {
@@ -51,7 +51,7 @@ _BOUND_STYLES = {
     "latency": Style(color="green"),
     "overhead": Style(color="yellow"),
 }
-#: The first drawn first, their labels last.
+#: In drawing order; labels are in reverse order.
 _LINES: tuple[LineKind, ...] = ("intensity", "time", "overhead", "balance", "compute", "bandwidth")
 _DASHES: dict[LineKind, Dash] = {"intensity": (1, 4), "time": (1, 3), "overhead": (2, 2)}
 _CEILING_DASH, _BOX_DASH = (4, 2), (2, 2)
@@ -115,7 +115,7 @@ class _RooflinePlot:
         self.canvas.line(scaled(x, self.chart.x), scaled(y, self.chart.y), dash, style)
 
     def _trajectories(self) -> None:
-        """Lines through the points of the trajectories that have a letter."""
+        """Draw lines through the points of the trajectories that have a letter."""
         if self.points.kind != "trajectory":
             return
         for place in self.named:
@@ -139,7 +139,7 @@ class _RooflinePlot:
         return bold + _BOUND_STYLES.get(known or "", Style())
 
     def _point_labels(self) -> None:
-        """Letters right of the signs of levels, tags beside the points of trajectories."""
+        """Write letters to the right of signs of levels, tags next to points of trajectories."""
         for mark in self.marks.seen:
             letter = self.letters.get(mark.owner)
             if letter is None or mark.is_open:
@@ -154,7 +154,7 @@ class _RooflinePlot:
                 self.canvas.write(tag, around(mark.row, mark.column, cell_len(tag)), DIM)
 
     def _label(self, line: RooflineLine) -> None:
-        """The name of a line, where there is room beside it."""
+        """Write the name of a line, if there is room next to it."""
         text = cut(_text(line), max(_LEAST_LABEL, self.canvas.width // 5))
         path = self.canvas.path(scaled(line.x, self.chart.x), scaled(line.y, self.chart.y))
         if line.kind != "bandwidth":
@@ -202,7 +202,7 @@ def _ticks(axis: RooflineAxis, most: int) -> Ticks:
 
 
 def _seconds(chart: Chart) -> tuple[RooflineAxis | None, RooflineAxis | None]:
-    """The axes of the second symbols of the 4-D model: the time that bytes and FLOPs take."""
+    """The axes of the second symbols of the 4-D model: the time of bytes and of FLOPs."""
     x2 = y2 = None
     if chart.seconds_x is not None:
         scale = 1e9 / chart.seconds_x
@@ -214,7 +214,7 @@ def _seconds(chart: Chart) -> tuple[RooflineAxis | None, RooflineAxis | None]:
 
 
 def _text(line: RooflineLine) -> str:
-    """What stands beside a line."""
+    """The label of a line."""
     if line.kind == "overhead":
         return "launch overhead"
     if line.kind == "intensity":

@@ -53,7 +53,7 @@ def _panel(
 
 
 def _sign(chart: ScatterChart, value: float) -> tuple[str, Style | None]:
-    """The sign of a point, and how it looks."""
+    """The sign of a point, and its style."""
     if chart.shades is None or math.isnan(value):
         return _PLAIN, None
     place = int(value)
@@ -88,7 +88,7 @@ def _names(chart: ScatterChart, width: int) -> Iterator[str]:
 
 
 def _at(axis: ChartAxis, part: float) -> str:
-    """The number at a part of an axis."""
+    """The value at a share of an axis."""
     if axis.is_logarithmic:
         value = axis.low * (axis.high / axis.low) ** part
     else:

@@ -14,7 +14,7 @@ from tracekit.result import Result
 from tracekit.roofline.chart import Chart, Panel, RooflineAxis, RooflineSeries
 from tracekit.roofline.figures import Macros, figures, places
 from tracekit.roofline.geometry import Array
-from tracekit.roofline.lines import axes, boxes, lines
+from tracekit.roofline.lines import Backdrop
 from tracekit.roofline.margins import DRAWN, NO_LABEL, margins, place_kinds, shares
 from tracekit.roofline.platforms import Machines
 from tracekit.roofline.points import LevelPoints, Rows, RunLabels
@@ -97,6 +97,7 @@ class _Builder:
             points.launch_ns[:] = request.launch_ns
         self.device = self._require_peaks()
         self._leave_out_without_peaks()
+        self.backdrop = Backdrop(points, self.machines, request)
         self.found = figures(points, self.machines, request, macros)
         self.at = places(points, self.found, self.machines, self.device, request)
         self.grouping = Grouping(points, self.found, labels, request)
@@ -107,7 +108,7 @@ class _Builder:
         request, machines = self.request, self.machines
         parts = [(title, rows, self.grouping.of(rows)) for title, rows in self._panel_rows()]
         self._mark_without_label(parts)
-        x, y = axes(self.points, [rows for _, rows, _ in parts], self.at, machines, request)
+        x, y = self.backdrop.axes([rows for _, rows, _ in parts], self.at)
         panels = tuple(self._panel(title, rows, groups, x, y) for title, rows, groups in parts)
         data = table_of(self.points, self.found, panels, machines, self._labelled(parts), request)
         repeated = self.grouping.repeated([group for _, _, groups in parts for group in groups])
@@ -199,13 +200,13 @@ class _Builder:
         points, request = self.points, self.request
         share = shares(points, rows)
         boxed = [(group.name if request.joined_by else None, group.rows) for group in groups]
-        drawn = lines(points, rows, self.machines, x, y, request)
+        drawn = self.backdrop.lines(rows, x, y)
         is_traffic = request.model not in ("classic", "hierarchical")
         return Panel(
             title,
             tuple(self._series(group, share) for group in groups),
             tuple(line for line in drawn if line.x),
-            boxes(points, boxed, self.machines, request),
+            self.backdrop.boxes(boxed),
             tuple(margins(points, rows, self.kinds, self.at.x if is_traffic else None)),
             tuple(dict.fromkeys(points.device[r] for r in rows if self.kinds[r] == DRAWN)),
             tuple(line for line in drawn if line.kind == "overhead" and not line.x),
