@@ -45,7 +45,7 @@ _NO_ROWS = "the run has no counters of floating-point instructions"
 
 
 class FpWidthMix:
-    """For each run one bar: shares of its floating-point instructions, or of their operations."""
+    """One bar per run: shares of its floating-point instructions, or of their operations."""
 
     name = "fp_width_mix"
     title = "Floating-point instructions of runs by precision and vector width."
@@ -55,7 +55,7 @@ class FpWidthMix:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
-        """The chart of some runs; UsageError where no counter of any is there."""
+        """The chart of `runs`; UsageError if none has counters."""
         asked.check_options(self.name, self.options)
         return build(rows_of(store, "fp_width_mix", runs), runs, labels, asked)
 
@@ -66,7 +66,7 @@ def build(
     labels: RunLabels,
     asked: ChartRequest,
 ) -> BarChart:
-    """The chart of rows of the report `fp_width_mix`, several a run."""
+    """The chart of rows of the report `fp_width_mix`, several per run."""
     of = asked.choice("of", *_OF)
     by_run: dict[str, list[Mapping[str, Any]]] = {run: [] for run in runs}
     for row in rows:
@@ -101,7 +101,7 @@ def build(
 
 
 def _bar(rows: Sequence[Mapping[str, Any]], of: str) -> Bar:
-    """A bar of all shares; none where one is not known."""
+    """A bar of all shares; an unknown bar if a share is unknown."""
     what, counts = _OF[of]
     if not rows:
         return Bar("", "ratio", reason=_NO_ROWS)

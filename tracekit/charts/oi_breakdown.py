@@ -1,4 +1,4 @@
-"""Operations and memory traffic of runs beside each other (Javed 2019, Fig. 9, 14 and 17)."""
+"""Operations and memory traffic of runs side by side (Javed 2019, Fig. 9, 14 and 17)."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _COLUMNS = (
     ("run_name", TEXT, "run"),
     ("run_id", TEXT, "run"),
 )
-#: Sums of parts are rounded in another order than the whole.
+#: Sums of parts are rounded differently from the whole.
 _ROUNDING = 1e-9
 _NO_ROWS = "the run has no CPU counters"
 
 
 class OiBreakdown:
-    """For each run NUM_FLOP and MEM_ACC, in parts as far as they are distinguished, and the OI."""
+    """Per run: NUM_FLOP and MEM_ACC, in parts if they are known, and the OI."""
 
     name = "oi_breakdown"
     title = "Operations by precision, memory traffic and intensity of runs."
@@ -58,7 +58,7 @@ class OiBreakdown:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
-        """The chart of some runs; UsageError where no counter of any is there."""
+        """The chart of `runs`; UsageError if none has counters."""
         asked.check_options(self.name, self.options)
         rows = {row["run_id"]: row for row in rows_of(store, "cpu_work", runs)}
         return build(rows, runs, labels, asked)
@@ -70,7 +70,7 @@ def build(
     labels: RunLabels,
     asked: ChartRequest,
 ) -> BarChart:
-    """The chart of rows of the report `cpu_work`, one by each run's id."""
+    """The chart of rows of the report `cpu_work`, by run ID."""
     if not rows:
         raise UsageError(
             "none of the runs has CPU counters; ingest the output of "
@@ -114,7 +114,7 @@ def _group(row: Mapping[str, Any], name: str, series: str, *, has_row: bool) -> 
 def _bar(
     title: str, unit: str, keys: Sequence[Key], row: Mapping[str, Any], reason: str | None
 ) -> Bar:
-    """A bar in parts where they add up to the whole, else of the whole alone."""
+    """A bar in parts if their sum is the whole, else of the whole alone."""
     *kinds, whole = keys
     total = row.get(whole.name)
     if total is None or not 0 <= total < math.inf:

@@ -54,7 +54,7 @@ class PanelPoints:
         )
 
     def shares(self) -> Array:
-        """The share of each owner; for a trajectory the sum, because its points are several runs."""
+        """The share of each owner; for a trajectory, the sum over its runs."""
         count = int(self.owner.max()) + 1 if len(self.owner) else 0
         if self.kind == "trajectory":
             sums: Array = np.bincount(self.owner, self.share, count).astype(np.float64)

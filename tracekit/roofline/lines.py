@@ -17,14 +17,14 @@ from tracekit.roofline.points import LevelPoints, Rows
 from tracekit.roofline.request import RooflineRequest
 
 _DECADE = 10.0
-#: The axis goes beyond what is on it by this share of its decades, and by at least this factor.
+#: The axis extends beyond its content by this share of its decades, and at least this factor.
 _PADDING, _LEAST_PADDING = 0.06, 1.6
-#: An overhead ceiling this far above the roof is no concern, and off the chart.
+#: An overhead ceiling this far above the roof does not matter, and is not on the chart.
 _FAR_ABOVE = 30.0
 _MOST_DIAGONALS = 6
-#: Where there are fewer decades, run times have curves at 1, 2 and 5.
+#: With fewer decades, run times have curves at 1, 2 and 5.
 _FEW_DECADES = 3
-#: Boxes of so many numbers of launches are drawn; of more, the smallest and the largest.
+#: Up to this many boxes are drawn; of more, the smallest and the largest.
 _MOST_BOXES = 3
 
 _TITLES = {
@@ -200,7 +200,7 @@ def _limits(values: Array) -> tuple[float, float]:
 
 
 def _same_value(ceilings: Sequence[RooflineCeiling]) -> list[tuple[tuple[str, ...], float]]:
-    """Ceilings of one height are one line with several names."""
+    """Ceilings of the same value as one line with several names."""
     values = dict.fromkeys(ceiling.value for ceiling in ceilings)
     return [(tuple(c.name for c in ceilings if c.value == value), value) for value in values]
 
@@ -218,7 +218,7 @@ def _overhead(
 
 
 def _overhead_flop_per_s(points: LevelPoints, rows: Rows) -> float | None:
-    """Total FLOPs / (N * L); None where there are none, or a launch overhead is not known."""
+    """Total FLOPs / (N * L); None without FLOPs, or if a launch overhead is unknown."""
     rows = _timed(points, rows)
     overhead = float((points.known_launches[rows] * points.launch_ns[rows]).sum())
     flop = float(points.flop[rows].sum())
@@ -229,13 +229,13 @@ def _overhead_flop_per_s(points: LevelPoints, rows: Rows) -> float | None:
 
 
 def _timed(points: LevelPoints, rows: Rows) -> Rows:
-    """The points whose launch overhead is known, at one level of memory."""
+    """The points at one memory level; none if a launch overhead is unknown."""
     chosen = points.once(rows[points.is_known[rows]])
     return chosen if not np.isnan(points.launch_ns[chosen]).any() else chosen[:0]
 
 
 def _intensities(x: RooflineAxis, y: RooflineAxis) -> list[RooflineLine]:
-    """Diagonals of constant intensity at decades, no more than can be distinguished."""
+    """Diagonals of constant intensity at decades, as many as can be distinguished."""
     values = _decades(y.low / x.high, y.high / x.low)
     step = max(1, math.ceil(len(values) / _MOST_DIAGONALS))
     return [_diagonal("intensity", (), value, x, y) for value in values[::step]]
@@ -286,7 +286,7 @@ def _line(
     device: str | None = None,
     launches: int | None = None,
 ) -> RooflineLine:
-    """A line of points within the axes; none where it is beyond them."""
+    """A line clipped to the axes; without points if it is outside."""
     inside = _clipped(list(path), x, y)
     return RooflineLine(
         kind,  # type: ignore[arg-type]
@@ -304,7 +304,7 @@ def _line(
 def _clipped(
     path: list[tuple[float, float]], x: RooflineAxis, y: RooflineAxis
 ) -> list[tuple[float, float]]:
-    """The part of a path that rises or is level or is an L, within the axes."""
+    """The part of a rising, level or L-shaped path within the axes."""
     if len(path) != 2:
         return path
     (x0, y0), (x1, y1) = path

@@ -1,4 +1,4 @@
-"""Which points of a chart look the same: by what bounds them, level, run, or along trajectories."""
+"""Groups points into series: by bound, level, run, label, or along trajectories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tracekit.roofline.points import LevelPoints, Rows, RunLabels
 from tracekit.roofline.request import RooflineRequest
 
 _BOUNDS = ("compute", "bandwidth", "latency", "overhead", "")
-#: Values of a label that have a series each; more numbers are ranges, more words share the last.
+#: Values of a label with their own series; more numbers form ranges, more words share the last.
 _MOST_VALUES, _RANGES, _LONGEST_NUMBER = 12, 8, 9
 
 
@@ -34,7 +34,7 @@ class SeriesGroup:
 
 @dataclass(frozen=True)
 class Grouping:
-    """How the points of a chart are distinguished."""
+    """How the points of a chart form series."""
 
     points: LevelPoints
     found: PointFigures
@@ -43,7 +43,7 @@ class Grouping:
 
     @property
     def kind(self) -> SeriesKind:
-        """By what series are distinguished."""
+        """What distinguishes series."""
         if self.request.trajectory is not None or self.request.is_in_time:
             return "trajectory"
         if self.request.model == "hierarchical":
@@ -55,7 +55,7 @@ class Grouping:
         return "run" if len(set(self.points.run)) > 1 else "bound"
 
     def of(self, rows: Rows) -> list[SeriesGroup]:
-        """The points of a panel that can be drawn, by series."""
+        """The drawable points of a panel, by series."""
         rows = rows[self.points.has_place[rows]]
         if self.request.is_in_time:
             return self._in_time(rows)
@@ -75,7 +75,7 @@ class Grouping:
 
     @cached_property
     def steps(self) -> tuple[str, ...]:
-        """The series that are in an order: of a label all of whose values are numbers."""
+        """The series in their order, if all values of their label are numbers."""
         drawn = self.points.has_place
         if not any(self.points.series) or np.isnan(self.points.series_number[drawn]).any():
             return ()
@@ -83,7 +83,7 @@ class Grouping:
 
     @cached_property
     def _named_by_label(self) -> dict[int, str]:
-        """The series of every point that is drawn, by its row: the first series first."""
+        """The series of each drawn point, by row, in the order of series."""
         rows = np.flatnonzero(self.points.has_place)
         numbers, names = self.points.series_number[rows], self.points.series
         if np.isnan(numbers).any():
@@ -109,7 +109,7 @@ class Grouping:
         ]
 
     def _trajectories(self, rows: Rows) -> list[SeriesGroup]:
-        """Lines through runs in the order of a label, apart by other labels."""
+        """Lines through runs in the order of a label, separated by other labels."""
         label = self.request.trajectory
         assert label is not None
         for option, name in (("trajectory", label), *(("series", n) for n in self.request.series)):
@@ -126,7 +126,7 @@ class Grouping:
         return [replace(group, tags=tuple(tag[row] for row in group.rows)) for group in groups]
 
     def repeated(self, groups: Sequence[SeriesGroup]) -> str | None:
-        """That a trajectory has several runs at one value of its label; None where none has."""
+        """A note if a trajectory has several runs at one value of its label, else None."""
         run, name, label = self.points.run, self.points.run_name, self.request.trajectory
         for group in groups if label is not None else ():
             first: dict[str, int] = {}
@@ -164,7 +164,7 @@ class Grouping:
 
 
 def _of_numbers(rows: Rows, numbers: Array) -> dict[int, str]:
-    """Rows by a number, or by the range it is in: ranges have about as many numbers each."""
+    """Rows by number, or by its range; ranges have about equally many numbers."""
     every = np.unique(numbers)
     parts = np.array_split(every, len(every) if len(every) <= _MOST_VALUES else _RANGES)
     ends = [(float(part[0]), float(part[-1])) for part in parts if len(part)]
@@ -175,7 +175,7 @@ def _of_numbers(rows: Rows, numbers: Array) -> dict[int, str]:
 
 
 def _of_words(rows: Rows, words: Sequence[str]) -> dict[int, str]:
-    """Rows by a word: the most frequent first, and after so many all others together."""
+    """Rows by word: the most frequent first, all others together at the end."""
     counts = Counter(words)
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
     most = len(ranked) if len(ranked) <= _MOST_VALUES else _MOST_VALUES - 1
@@ -186,13 +186,13 @@ def _of_words(rows: Rows, words: Sequence[str]) -> dict[int, str]:
 
 
 def _text(number: float) -> str:
-    """A number as labels have it: 16384, 0.25; of more digits the first."""
+    """A number as in labels: 16384, 0.25; long ones are rounded."""
     whole = f"{number:.15g}"
     return whole if len(whole) <= _LONGEST_NUMBER else f"{number:.4g}"
 
 
 def _by(rows: Rows, key: Callable[[int], str], order: Sequence[str] | None) -> list[SeriesGroup]:
-    """Rows by a key: in the given order of keys, or as they come."""
+    """Rows by key, in the given order of keys or of first occurrence."""
     found: dict[str, list[int]] = {name: [] for name in order or ()}
     for row in rows:
         found.setdefault(key(row), []).append(row)
@@ -206,7 +206,7 @@ def run_titles(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def no_label(option: str, label: str, labels: RunLabels) -> str:
-    """That no run has a label, and how it gets one."""
+    """The message that no run has a label, and how to add one."""
     known = ", ".join(labels.names()) or "none"
     return (
         f"--{option} {label}: none of the runs has the label {label!r}; labels: {known}. "

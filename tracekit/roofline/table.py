@@ -1,4 +1,4 @@
-"""The table behind a chart: its points, ceilings and boxes."""
+"""The table of a chart: points, ceilings and boxes."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def table_of(
     labelled: Mapping[str, Sequence[Any]],
     request: RooflineRequest,
 ) -> Result:
-    """All that is in a chart, and what could not be placed in it.
+    """The table of all that is in a chart, and of what has no place in it.
 
-    `labeled` has the columns that the drawing adds to the points: panel, series, tag and
+    `labelled` has the columns that the chart adds to the points: panel, series, tag and
     share_ratio.
     """
     columns = _point_columns(points, found) | dict(labelled)
