@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 
 import tracekit
-from tracekit.render.drawn import Drawn
+from tracekit.render.charts import Drawn
 from tracekit.render.figure import SIZES, encoded
 from tracekit.session import Session
 

@@ -98,8 +98,8 @@ BY_RUN = RooflineRequest(by="run")
 
 
 def test_without_a_word_it_is_the_newest_run(session: Session) -> None:
-    chart = session.undrawn_roofline()
-    assert names(session.undrawn_roofline(request=BY_RUN)) == ["twin"]
+    chart = session.roofline_data()
+    assert names(session.roofline_data(request=BY_RUN)) == ["twin"]
     ((series,),) = [panel.series for panel in chart.panels]
     # 5 * 3.14e9 FLOP, 5 * 9e6 bytes, 5 * 400 us
     assert series.names == ["volta_sgemm_128x64_nn"]
@@ -125,12 +125,12 @@ def test_without_a_word_it_is_the_newest_run(session: Session) -> None:
 def test_runs_are_named_or_fit_a_pattern(
     session: Session, patterns: list[str], expected: list[str]
 ) -> None:
-    assert names(session.undrawn_roofline(patterns, BY_RUN)) == expected
+    assert names(session.roofline_data(patterns, BY_RUN)) == expected
 
 
 def test_a_run_is_also_known_by_its_id(session: Session) -> None:
     ids = {row["run_name"]: row["run_id"] for row in session.query("runs").rows()}
-    assert names(session.undrawn_roofline([ids["plain"]], BY_RUN)) == ["plain"]
+    assert names(session.roofline_data([ids["plain"]], BY_RUN)) == ["plain"]
 
 
 @pytest.mark.parametrize(
@@ -142,11 +142,11 @@ def test_a_run_is_also_known_by_its_id(session: Session) -> None:
 )
 def test_a_run_that_is_not_there(session: Session, patterns: list[str], says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        session.undrawn_roofline(patterns, BY_RUN)
+        session.roofline_data(patterns, BY_RUN)
 
 
 def test_a_trajectory_is_of_all_runs_with_its_label(session: Session) -> None:
-    chart = session.undrawn_roofline(
+    chart = session.roofline_data(
         request=RooflineRequest(trajectory="batch", series=("net",), model="4d")
     )
     (panel,) = chart.panels
@@ -166,19 +166,19 @@ def test_a_trajectory_is_of_all_runs_with_its_label(session: Session) -> None:
 
 
 def test_a_trajectory_of_chosen_runs(session: Session) -> None:
-    chart = session.undrawn_roofline(["conv2d-*"], RooflineRequest(trajectory="batch"))
+    chart = session.roofline_data(["conv2d-*"], RooflineRequest(trajectory="batch"))
     ((series,),) = [panel.series for panel in chart.panels]
     assert series.tags == ["16", "64", "128"]
 
 
 def test_a_label_that_no_run_has(session: Session) -> None:
     with pytest.raises(UsageError, match=r"label 'depth'; labels: batch, net\. .*ingest"):
-        session.undrawn_roofline(request=RooflineRequest(trajectory="depth"))
+        session.roofline_data(request=RooflineRequest(trajectory="depth"))
 
 
 def test_a_run_without_counters_says_how_to_get_them(session: Session) -> None:
     with pytest.raises(UsageError, match=r"no kernels with hardware.*nsight-compute --metrics"):
-        session.undrawn_roofline(["trace"])
+        session.roofline_data(["trace"])
 
 
 @pytest.mark.parametrize("by", ["name", "launch", "class", "phase", "run"])
@@ -190,15 +190,15 @@ def test_every_granularity_has_one_point_of_one_launch(session: Session, by: str
         "phase": "unknown",
         "run": "plain",
     }
-    assert names(session.undrawn_roofline(["plain"], RooflineRequest(by=by))) == [expected[by]]
+    assert names(session.roofline_data(["plain"], RooflineRequest(by=by))) == [expected[by]]
 
 
 def test_levels_that_were_not_collected(session: Session) -> None:
-    chart = session.undrawn_roofline(["plain"], RooflineRequest(model="hierarchical"))
+    chart = session.roofline_data(["plain"], RooflineRequest(model="hierarchical"))
     (panel,) = chart.panels
     assert [series.name for series in panel.series] == ["dram"]
     with pytest.raises(UsageError, match="bytes of L2: not collected"):
-        session.undrawn_roofline(["plain"], RooflineRequest(level="l2"))
+        session.roofline_data(["plain"], RooflineRequest(level="l2"))
 
 
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_an_empty_store_says_so(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match="the store is empty; add files with `tracekit ingest FILE`"
     ):
-        session.undrawn_roofline()
+        session.roofline_data()
 
 
 def test_a_name_that_two_runs_have_is_asked_for_by_id(tmp_path: Path) -> None:
@@ -218,11 +218,11 @@ def test_a_name_that_two_runs_have_is_asked_for_by_id(tmp_path: Path) -> None:
     session = Session(Database(open_store(store)))
     ids = [row["run_id"] for row in session.query("runs").rows()]
     with pytest.raises(UsageError, match=r"several runs are named 'k\.csv'; give the ID of one"):
-        session.undrawn_roofline(["k.csv"], BY_RUN)
+        session.roofline_data(["k.csv"], BY_RUN)
     # the second is the newest, with twice the work
     for run, flop in zip(ids, (6.28e9, 3.14e9), strict=True):
-        assert session.undrawn_roofline([run], BY_RUN).data.rows()[0]["total_flop"] == flop
-    assert names(session.undrawn_roofline(["k*"], BY_RUN)) == ["k.csv", "k.csv"]
+        assert session.roofline_data([run], BY_RUN).data.rows()[0]["total_flop"] == flop
+    assert names(session.roofline_data(["k*"], BY_RUN)) == ["k.csv", "k.csv"]
 
 
 def test_a_join_is_seen_at_once(tmp_path: Path, traces: Path) -> None:

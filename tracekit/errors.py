@@ -20,6 +20,12 @@ class UsageError(TracekitError):
     exit_code = 2
 
 
+def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    """Raise UsageError unless an option of the command line has one of its values."""
+    if value not in choices:
+        raise UsageError(f"--{option}: invalid value {value!r}; use one of: {', '.join(choices)}")
+
+
 class FormatError(TracekitError):
     """A file is none of the known formats, or broken beyond use."""
 

@@ -25,6 +25,21 @@ def by_name(group: str, built_in: Sequence[EntryPoint]) -> dict[str, EntryPoint]
     return found
 
 
+def named(
+    name: str,
+    group: str,
+    built_in: Sequence[EntryPoint],
+    what: str,
+    made: Callable[[object], _Made],
+) -> _Made:
+    """The plug-in called `name`; raises UsageError if there is none or it cannot be loaded."""
+    found = by_name(group, built_in)
+    if name not in found:
+        known = ", ".join(repr(one)[1:-1] for one in found)  # a name may hold anything
+        raise UsageError(f"unknown {what} {name!r}; {what.split()[-1]}s: {known}")
+    return loaded(found[name], what, made)
+
+
 def loaded(entry: EntryPoint, what: str, made: Callable[[object], _Made]) -> _Made:
     """What `made` makes of the object that an entry point names; `what` it is, in words.
 

@@ -57,7 +57,7 @@ class Session:
         """The ID of a run given by name or ID; the newest run for None; raises UsageError."""
         return self.database.run_id(name)
 
-    def undrawn_roofline(
+    def roofline_data(
         self, runs: Sequence[str] = (), request: RooflineRequest | None = None
     ) -> Chart:
         """The roofline of some runs, not yet drawn.
@@ -130,20 +130,20 @@ class Session:
     ) -> Any:
         """Draw the roofline of some runs: gives ``figure``, of matplotlib, and ``data``, a Result.
 
-        `runs` as for ``undrawn_roofline``, `options` are the fields of
+        `runs` as for ``roofline_data``, `options` are the fields of
         ``tracekit.roofline.request.RooflineRequest``, `size` is column, page or slide, `style` is
         one of matplotlib's.
         """
-        from tracekit.render.roofline import draw
+        from tracekit.render.charts import draw
 
-        return draw(self.undrawn_roofline(runs, RooflineRequest(**options)), size=size, style=style)
+        return draw(self.roofline_data(runs, RooflineRequest(**options)), size=size, style=style)
 
-    def undrawn_chart(
+    def chart_data(
         self, name: str, runs: Sequence[str] = (), request: charts.ChartRequest | None = None
     ) -> AnyChart:
         """The chart called `name` of some runs, not yet drawn.
 
-        `runs` as for ``undrawn_roofline``. Without any: all runs that have what the chart shows,
+        `runs` as for ``roofline_data``. Without any: all runs that have what the chart shows,
         in the order of their names. Raises UsageError where there is nothing to draw, and says
         what is missing.
         """
@@ -173,7 +173,7 @@ class Session:
     ) -> Any:
         """Draw the chart called `name`: gives ``figure``, of matplotlib, and ``data``, a Result.
 
-        `runs` as for ``undrawn_chart``; `over`, `series`, `panels` and `title` are the fields of
+        `runs` as for ``chart_data``; `over`, `series`, `panels` and `title` are the fields of
         ``tracekit.charts.request.ChartRequest``, `options` those of the chart alone, `size` is
         column, page or slide, `style` one of matplotlib's.
         """
@@ -182,7 +182,7 @@ class Session:
         asked = charts.ChartRequest(
             over, series if isinstance(series, str) else tuple(series), panels, title, options
         )
-        return draw(self.undrawn_chart(name, runs, asked), size=size, style=style)
+        return draw(self.chart_data(name, runs, asked), size=size, style=style)
 
     def compare(self, a: str, b: str, *, by: str | None = None, phase: str | None = None) -> Result:
         """What got slower from run `a` to run `b`; ``heading`` says it in one sentence.

@@ -23,11 +23,11 @@ from tests.benchmarks.run import WORK, installed  # noqa: E402
 DRAW = """
 import sys, time, tracekit
 from tracekit.render.figure import SIZES, encoded
-from tracekit.render.roofline import draw
+from tracekit.render.charts import draw
 from tracekit.roofline.request import Request
 session = tracekit.open(sys.argv[1])
-chart = session.undrawn_roofline([], Request(model=sys.argv[2]))
-draw(session.undrawn_roofline([], Request(by="class")))  # what is imported once
+chart = session.roofline_data([], Request(model=sys.argv[2]))
+draw(session.roofline_data([], Request(by="class")))  # what is imported once
 start = time.perf_counter()
 image = encoded(draw(chart).figure, "png", SIZES["page"])
 print(time.perf_counter() - start, len(image))
@@ -37,7 +37,7 @@ BARE = """
 import sys, time, tracekit
 from matplotlib.figure import Figure
 from tracekit.roofline.request import Request
-chart = tracekit.open(sys.argv[1]).undrawn_roofline([], Request())
+chart = tracekit.open(sys.argv[1]).roofline_data([], Request())
 def scatter():
     figure = Figure(figsize=(7.16, 4.2), layout="constrained")
     axes = figure.subplots()

@@ -128,7 +128,7 @@ def test_boxes_and_their_numbers(tracekit: Tracekit, there: Path) -> None:
     assert rows[0]["p02_value"] == pytest.approx(7 + 0.06 * (sorted(values)[1] - 7))
     assert [row["outlier_count"] for row in rows] == [row["drawn_count"] for row in rows] == [2, 2]
     assert [row["failed_count"] for row in rows] == [0, 1]
-    drawn = library.open(there / "S").undrawn_chart("box", request=_asked(metric="flops", by="bs"))
+    drawn = library.open(there / "S").chart_data("box", request=_asked(metric="flops", by="bs"))
     assert isinstance(drawn, BoxChart)
     assert [len(box.outliers) for box in drawn.boxes] == [2, 2]
 

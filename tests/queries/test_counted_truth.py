@@ -364,7 +364,7 @@ def test_every_report_names_the_same_bound(
         if not row["is_total"]
     }
     assert told["kernel_figures"] == told["application_summary"] == told["launch_overhead"]
-    chart = Session(Database(store)).undrawn_roofline([run], RooflineRequest()).data
+    chart = Session(Database(store)).roofline_data([run], RooflineRequest()).data
     drawn = {
         (row["name"], row["bound_kind"], round(row["roof_ratio"], 9))
         for row in chart.rows()

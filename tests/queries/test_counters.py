@@ -324,7 +324,7 @@ def test_a_picture_has_the_verdict_of_the_reports_to_the_ridge(
         write_store(Path(folder) / "S", tables(content))
         session = tracekit.open(Path(folder) / "S")
         figures = session.query("kernel_figures").rows()
-        drawn = session.undrawn_roofline(["r"]).data.rows()
+        drawn = session.roofline_data(["r"]).data.rows()
     columns = ("bound_kind", "roof_ratio")
     verdicts = {row["name"]: [row[column] for column in columns] for row in figures}
     assert verdicts["ridge"] == ["compute", pytest.approx(0.8)]

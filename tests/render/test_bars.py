@@ -20,8 +20,7 @@ from rich.cells import cell_len
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.errors import UsageError
 from tracekit.render import RenderOptions
-from tracekit.render.bars import draw
-from tracekit.render.charts import plot
+from tracekit.render.charts import draw, plot
 from tracekit.render.figure import SIZES, encoded, size_named
 from tracekit.result import Result, ResultColumn
 

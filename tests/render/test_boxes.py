@@ -13,8 +13,7 @@ from rich.cells import cell_len
 
 from tracekit.charts.chart import BoxChart, BoxMark, BoxPlaces, ChartAxis
 from tracekit.render import RenderOptions
-from tracekit.render.boxes import draw
-from tracekit.render.charts import plot
+from tracekit.render.charts import draw, plot
 from tracekit.render.figure import SIZES, encoded, size_named
 from tracekit.result import Result, ResultColumn
 

@@ -16,9 +16,8 @@ from rich.cells import cell_len
 
 from tracekit.charts.chart import ChartAxis, HeatChart, HeatmapCell
 from tracekit.render import RenderOptions
-from tracekit.render.charts import plot
+from tracekit.render.charts import draw, plot
 from tracekit.render.figure import SIZES, encoded, size_named
-from tracekit.render.heatmap import draw
 from tracekit.result import Result, ResultColumn
 
 pytestmark = pytest.mark.filterwarnings("error")

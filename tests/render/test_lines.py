@@ -17,9 +17,8 @@ from rich.cells import cell_len
 from tracekit.charts.chart import ChartAxis, ChartLine, LineChart, LinePanel, Spot
 from tracekit.errors import UsageError
 from tracekit.render import RenderOptions
-from tracekit.render.charts import plot
+from tracekit.render.charts import draw, plot
 from tracekit.render.figure import SIZES, encoded, size_named
-from tracekit.render.lines import draw
 from tracekit.render.scales import (
     brief,
     linear_ticks,

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 import tracekit
 from tests.conftest import ROOT
 from tracekit.errors import UsageError
+from tracekit.render.charts import draw
 from tracekit.render.figure import (
     COLORS,
     SIZES,
@@ -32,7 +33,7 @@ from tracekit.render.figure import (
     size_named,
 )
 from tracekit.render.numbers import counted
-from tracekit.render.roofline import _BOUNDS, _LEVELS, draw
+from tracekit.render.roofline import _BOUNDS, _LEVELS
 from tracekit.render.ticks import seconds
 from tracekit.render.words import short
 from tracekit.roofline.chart import Chart, RooflineSeries
@@ -69,7 +70,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
 @pytest.fixture(scope="module")
 def four(session: Session) -> Chart:
     """Four kernels on a V100, one of them without operations."""
-    return session.undrawn_roofline(["four"])
+    return session.roofline_data(["four"])
 
 
 def axes_of(figure: Figure) -> Axes:
@@ -134,7 +135,7 @@ def test_the_area_of_a_sign_is_its_share_of_the_time(four: Chart) -> None:
 
 def test_levels_of_memory_are_joined(session: Session) -> None:
     axes = axes_of(
-        draw(session.undrawn_roofline(["four"], RooflineRequest(model="hierarchical"))).figure
+        draw(session.roofline_data(["four"], RooflineRequest(model="hierarchical"))).figure
     )
     assert {"DRAM 900 GB/s", "L2 3.133 TB/s", "L1 15.67 TB/s"} <= set(words(axes))
     assert len(signs(axes)) == 9  # three kernels at three levels
@@ -146,9 +147,7 @@ def test_levels_of_memory_are_joined(session: Session) -> None:
 
 def test_the_time_plane_has_curves_of_run_time(session: Session) -> None:
     axes = axes_of(
-        draw(
-            session.undrawn_roofline(["blue", "red"], RooflineRequest(model="time", by="run"))
-        ).figure
+        draw(session.roofline_data(["blue", "red"], RooflineRequest(model="time", by="run"))).figure
     )
     (blue, red) = signs(axes)[1], signs(axes)[0]
     # blue is bandwidth-bound for 3 ms, red compute-bound for 5 ms
@@ -159,7 +158,7 @@ def test_the_time_plane_has_curves_of_run_time(session: Session) -> None:
 
 
 def test_seconds_stand_on_the_other_axes_of_the_4d_model(session: Session) -> None:
-    chart = session.undrawn_roofline(["blue", "red"], RooflineRequest(model="4d", by="run"))
+    chart = session.roofline_data(["blue", "red"], RooflineRequest(model="4d", by="run"))
     axes = axes_of(draw(chart).figure)
     top, right = axes.child_axes
     # 828.8 GB take a second at peak, 107.47904 TFLOP too
@@ -172,7 +171,7 @@ def test_seconds_stand_on_the_other_axes_of_the_4d_model(session: Session) -> No
 
 
 def test_a_trajectory_names_its_ends_and_shows_its_direction(session: Session) -> None:
-    chart = session.undrawn_roofline([], RooflineRequest(trajectory="batch", series=("framework",)))
+    chart = session.roofline_data([], RooflineRequest(trajectory="batch", series=("framework",)))
     axes = axes_of(draw(chart).figure)
     arrows = [text for text in axes.texts if hasattr(text, "arrow_patch") and text.arrow_patch]
     assert len(arrows) == 2  # 16 to 32 to 64
@@ -183,7 +182,7 @@ def test_a_trajectory_names_its_ends_and_shows_its_direction(session: Session) -
 
 def test_panels_have_common_axes(session: Session) -> None:
     figure = draw(
-        session.undrawn_roofline(["conv2d*"], RooflineRequest(by="name", panels="batch"))
+        session.roofline_data(["conv2d*"], RooflineRequest(by="name", panels="batch"))
     ).figure
     assert [axes.get_title() for axes in figure.axes] == ["batch = 16", "batch = 32", "batch = 64"]
     assert len({(axes.get_xlim(), axes.get_ylim()) for axes in figure.axes}) == 1
@@ -199,7 +198,7 @@ def test_as_many_points_have_names_as_are_asked_for(
     session: Session, top: int, size: str, named: int
 ) -> None:
     axes = axes_of(
-        draw(session.undrawn_roofline(["four"], RooflineRequest(top=top)), size=size).figure
+        draw(session.roofline_data(["four"], RooflineRequest(top=top)), size=size).figure
     )
     assert len(set(NAMES) & set(words(axes))) == named
 
@@ -244,7 +243,7 @@ def test_a_word_on_a_line_makes_room_for_points(four: Chart) -> None:
 
 def test_several_panels_have_the_titles_of_axes_at_the_ends(session: Session) -> None:
     asked = RooflineRequest(by="name", panels="batch", model="4d")
-    figure = draw(session.undrawn_roofline(["conv2d*"], asked)).figure
+    figure = draw(session.roofline_data(["conv2d*"], asked)).figure
     titles = [axes.get_ylabel() for axes in figure.axes]
     assert titles == ["Computational complexity [FLOP]", "", ""]
     seconds_axes = [axes.child_axes[1] for axes in figure.axes]
@@ -295,9 +294,7 @@ def test_bounds_are_apart_without_colour_too() -> None:
     [*((model, "page") for model in MODELS), ("4d", "column"), ("hierarchical", "slide")],
 )
 def test_every_model_can_be_written(session: Session, model: Any, size: str) -> None:
-    figure = draw(
-        session.undrawn_roofline(["four"], RooflineRequest(model=model)), size=size
-    ).figure
+    figure = draw(session.roofline_data(["four"], RooflineRequest(model=model)), size=size).figure
     assert figure.get_size_inches()[0] == SIZES[size].width
     assert encoded(figure, "png", SIZES[size]).startswith(b"\x89PNG")
 
@@ -306,8 +303,7 @@ def test_every_model_can_be_written(session: Session, model: Any, size: str) -> 
 def twins(session: Session) -> list[Figure]:
     """One chart, asked for and drawn twice."""
     return [
-        draw(session.undrawn_roofline(["four"], RooflineRequest(model="4d"))).figure
-        for _ in range(2)
+        draw(session.roofline_data(["four"], RooflineRequest(model="4d"))).figure for _ in range(2)
     ]
 
 
@@ -467,7 +463,7 @@ def renamed(chart: Chart, name: str) -> Chart:
 @pytest.fixture(scope="module")
 def plain(session: Session) -> Axes:
     """A picture whose names are harmless."""
-    return axes_of(draw(renamed(session.undrawn_roofline(["four"]), "plain")).figure)
+    return axes_of(draw(renamed(session.roofline_data(["four"]), "plain")).figure)
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name)[:20])

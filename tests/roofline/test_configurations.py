@@ -16,9 +16,8 @@ from tracekit.engine import Database
 from tracekit.errors import QueryError, UsageError
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
+from tracekit.render.charts import draw, plot
 from tracekit.render.figure import GREY
-from tracekit.render.roofline import draw
-from tracekit.render.terminal_plot import plot
 from tracekit.roofline.chart import Chart
 from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
@@ -72,7 +71,7 @@ def table(corpus: Path, name: str) -> dict[str, list[Any]]:
 def test_models_by_batch_size(authors: Session, corpus: Path) -> None:
     """Fig. 3 (a)."""
     data = table(corpus, "tpu_fc")
-    chart = authors.undrawn_roofline(
+    chart = authors.roofline_data(
         ("tpu",), RooflineRequest(series=("bs",))
     )  # by configuration: it has no other
     found = {row["name"]: row for row in points(chart)}
@@ -101,7 +100,7 @@ def test_models_by_batch_size(authors: Session, corpus: Path) -> None:
 
 def test_a_model_by_hand(authors: Session) -> None:
     name = "layer_32-node_512-input_8000-output_200-bs_1024"
-    row = next(row for row in points(authors.undrawn_roofline(("tpu",))) if row["name"] == name)
+    row = next(row for row in points(authors.roofline_data(("tpu",))) if row["name"] == name)
     # 1,028.96298 GFLOP/s at 385.3322528363047 FLOP/byte: 2,670,326,874 bytes in a second
     assert row["total_flop"] == pytest.approx(1.02896298e12, rel=1e-9)
     assert row["total_bytes"] == pytest.approx(2_670_326_874, rel=1e-6)
@@ -115,7 +114,7 @@ def test_percentages_are_of_the_boards_peaks(authors: Session, corpus: Path) -> 
     own = np.array(data["flops_perc"]) / np.array(data["memory_bandwidth"]) * PEAK / BANDWIDTH
     assert own / np.array(data["intensity"]) == pytest.approx(1.00658, rel=1e-5)
     asked = RooflineRequest(rate="flops_perc", intensity="memory_bandwidth")
-    found = {row["name"]: row for row in points(authors.undrawn_roofline(("models",), asked))}
+    found = {row["name"]: row for row in points(authors.roofline_data(("models",), asked))}
     assert len(found) == 230
     for name, intensity, share in zip(data["labels"], own, data["flops_perc"], strict=True):
         assert found[name]["intensity_flop_per_byte"] == pytest.approx(intensity, rel=1e-9)
@@ -125,9 +124,7 @@ def test_percentages_are_of_the_boards_peaks(authors: Session, corpus: Path) -> 
 def test_operators_by_class(authors: Session, corpus: Path) -> None:
     """Fig. 3 (c); what is above the roof is told."""
     data = table(corpus, "fc_trace_10sec_opbreakdown")
-    chart = authors.undrawn_roofline(
-        ("ops",), RooflineRequest(by="configuration", series=("name",))
-    )
+    chart = authors.roofline_data(("ops",), RooflineRequest(by="configuration", series=("name",)))
     kinds = Counter(row["place_kind"] for row in points(chart))
     rates, balance = np.array(data["flops_perc"]), PEAK / BANDWIDTH
     assert (
@@ -149,14 +146,14 @@ def test_operators_by_class(authors: Session, corpus: Path) -> None:
 def test_operators_weigh_as_much_as_their_time(authors: Session, corpus: Path) -> None:
     data = table(corpus, "fc_trace_10sec_opbreakdown")
     asked = RooflineRequest(by="configuration", weight="time_perc")
-    found = points(authors.undrawn_roofline(("ops",), asked))
+    found = points(authors.roofline_data(("ops",), asked))
     shares = np.array(data["time_perc"]) / sum(data["time_perc"])
     assert [row["share_ratio"] for row in found] == pytest.approx(list(shares), abs=1e-9)
 
 
 def test_no_unit_is_guessed(authors: Session) -> None:
     with pytest.raises(UsageError) as caught:
-        authors.undrawn_roofline(("bare",))
+        authors.roofline_data(("bare",))
     assert "the rate needs a unit such as GFLOP/s, which flops does not have" in str(caught.value)
     assert (
         "tracekit ingest FILE --replace --device NAME --columns "
@@ -190,22 +187,22 @@ def series(chart: Chart) -> list[tuple[str, str, int]]:
 
 
 def test_numbers_are_in_their_order_and_words_by_how_many_have_them(session: Any) -> None:
-    chart = session(rows("bs", [128, 16, 16, 64])).undrawn_roofline(
+    chart = session(rows("bs", [128, 16, 16, 64])).roofline_data(
         (), RooflineRequest(series=("bs",))
     )
     assert series(chart) == [("step", "16", 2), ("step", "64", 1), ("step", "128", 1)]
-    words = session(rows("act", ["relu", "gelu", "relu", 4])).undrawn_roofline(
+    words = session(rows("act", ["relu", "gelu", "relu", 4])).roofline_data(
         (), RooflineRequest(series=("act",))
     )
     assert series(words) == [("label", "relu", 2), ("label", "4", 1), ("label", "gelu", 1)]
 
 
 def test_many_numbers_are_ranges_and_many_words_share_a_series(session: Any) -> None:
-    chart = session(rows("bs", list(range(1, 25)))).undrawn_roofline(
+    chart = session(rows("bs", list(range(1, 25)))).roofline_data(
         (), RooflineRequest(series=("bs",))
     )
     assert series(chart) == [("step", f"{first} to {first + 2}", 3) for first in range(1, 25, 3)]
-    words = session(rows("act", [f"a{n}" for n in range(20)])).undrawn_roofline(
+    words = session(rows("act", [f"a{n}" for n in range(20)])).roofline_data(
         (), RooflineRequest(series=("act",))
     )
     assert [name for _, name, _ in series(words)][-2:] == ["a18", "other values"]
@@ -214,7 +211,7 @@ def test_many_numbers_are_ranges_and_many_words_share_a_series(session: Any) -> 
 
 
 def test_colours_of_numbers_are_ever_lighter(session: Any) -> None:
-    chart = session(rows("bs", [2**n for n in range(10)])).undrawn_roofline(
+    chart = session(rows("bs", [2**n for n in range(10)])).roofline_data(
         (), RooflineRequest(series=("bs",))
     )
     axes = draw(chart).figure.axes[0]
@@ -226,7 +223,7 @@ def test_colours_of_numbers_are_ever_lighter(session: Any) -> None:
 
 
 def test_other_values_are_grey_and_below(session: Any) -> None:
-    words = session(rows("act", [f"a{n}" for n in range(20)])).undrawn_roofline(
+    words = session(rows("act", [f"a{n}" for n in range(20)])).roofline_data(
         (), RooflineRequest(series=("act",))
     )
     *others, last = draw(words).figure.axes[0].collections
@@ -236,7 +233,7 @@ def test_other_values_are_grey_and_below(session: Any) -> None:
 
 
 def test_the_legend_says_what_the_colours_are_of(session: Any) -> None:
-    chart = session(rows("$x_2$<b>", [1, 2])).undrawn_roofline(
+    chart = session(rows("$x_2$<b>", [1, 2])).roofline_data(
         (), RooflineRequest(series=("$x_2$<b>",))
     )
     texts = [text.get_text() for text in draw(chart).figure.legends[0].get_texts()]
@@ -248,24 +245,20 @@ def test_the_legend_says_what_the_colours_are_of(session: Any) -> None:
 
 
 def test_points_have_names_if_asked(session: Any) -> None:
-    chart = session(rows("bs", [16, 32])).undrawn_roofline(
-        (), RooflineRequest(series=("bs",), top=1)
-    )
+    chart = session(rows("bs", [16, 32])).roofline_data((), RooflineRequest(series=("bs",), top=1))
     assert "bs=32" in [text.get_text() for text in draw(chart).figure.axes[0].texts]
 
 
 def test_a_name_that_several_points_have_is_written_once(session: Any) -> None:
     text = "name,bs,flops,intensity\nadd,1,5,5\nadd,2,6,5\nmul,1,7,9\n"
-    chart = session(text).undrawn_roofline((), RooflineRequest(series=("name",), top=8))
+    chart = session(text).roofline_data((), RooflineRequest(series=("name",), top=8))
     texts = [text.get_text() for text in draw(chart).figure.axes[0].texts]
     assert sorted(text for text in texts if text in ("add", "mul")) == ["add", "mul"]
 
 
 def test_a_hostile_label_is_escaped(session: Any) -> None:
     shown = plot(
-        session(rows("act", ["\x1b[2Jx", "y"])).undrawn_roofline(
-            (), RooflineRequest(series=("act",))
-        ),
+        session(rows("act", ["\x1b[2Jx", "y"])).roofline_data((), RooflineRequest(series=("act",))),
         RenderOptions(80, False),
         30,
     ).decode()
@@ -274,7 +267,7 @@ def test_a_hostile_label_is_escaped(session: Any) -> None:
 
 def test_failures_are_counted_with_their_reason(session: Any) -> None:
     text = "bs,flops,intensity,status\n1,5,5,ok\n2,,,OOM\n3,0,0,ok\n4,5,,ok\n5,NaN,5,ok\n"
-    chart = session(text).undrawn_roofline()
+    chart = session(text).roofline_data()
     kinds = {row["name"]: (row["place_kind"], row["reason"]) for row in points(chart)}
     assert kinds == {
         "bs=1": ("drawn", None),
@@ -289,7 +282,7 @@ def test_failures_are_counted_with_their_reason(session: Any) -> None:
 
 def test_without_a_device_there_is_no_roof_to_draw(session: Any) -> None:
     with pytest.raises(UsageError, match="ingest it again with --replace --device NAME"):
-        session(rows("bs", [1, 2]), None).undrawn_roofline()
+        session(rows("bs", [1, 2]), None).roofline_data()
 
 
 @pytest.mark.parametrize(
@@ -307,7 +300,7 @@ def test_without_a_device_there_is_no_roof_to_draw(session: Any) -> None:
 )
 def test_what_a_table_of_results_cannot_show(session: Any, asked: Any, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        session(rows("bs", [1, 2])).undrawn_roofline(("r",), RooflineRequest(**asked))
+        session(rows("bs", [1, 2])).roofline_data(("r",), RooflineRequest(**asked))
     assert says in str(caught.value)
 
 
@@ -321,13 +314,13 @@ def test_what_a_table_of_results_cannot_show(session: Any, asked: Any, says: str
 )
 def test_what_a_table_of_results_does_not_have(session: Any, asked: Any, says: str) -> None:
     with pytest.raises(QueryError, match=says):
-        session(rows("bs", [1, 2])).undrawn_roofline((), RooflineRequest(**asked))
+        session(rows("bs", [1, 2])).roofline_data((), RooflineRequest(**asked))
 
 
 def test_a_run_without_a_table_has_no_configurations(tmp_path: Path, small_trace: Path) -> None:
     ingest(small_trace, tmp_path / "S", Options(run_name="t"))
     with pytest.raises(UsageError, match="no configurations to draw"):
-        Session(Database(open_store(tmp_path / "S"))).undrawn_roofline(
+        Session(Database(open_store(tmp_path / "S"))).roofline_data(
             (), RooflineRequest(by="configuration")
         )
 
@@ -337,7 +330,7 @@ def test_several_devices_have_a_roof_each(session: Any, tmp_path: Path) -> None:
     file = tmp_path / "other.csv"
     file.write_text(rows("bs", [3, 4]))
     opened(asked.database.store.path, "v100", file, RATES | {"bs": "label"}, "Tesla V100-SXM2-16GB")
-    chart = Session(Database(open_store(asked.database.store.path))).undrawn_roofline(
+    chart = Session(Database(open_store(asked.database.store.path))).roofline_data(
         ("r", "v100"), RooflineRequest()
     )
     assert series(chart) == [("run", "r", 2), ("run", "v100", 2)]
@@ -346,5 +339,5 @@ def test_several_devices_have_a_roof_each(session: Any, tmp_path: Path) -> None:
 
 def test_a_hundred_thousand_points_are_an_image(session: Any) -> None:
     chart = session(rows("bs", [place % 4 for place in range(20_000)]))
-    figure = draw(chart.undrawn_roofline((), RooflineRequest(series=("bs",)))).figure
+    figure = draw(chart.roofline_data((), RooflineRequest(series=("bs",)))).figure
     assert all(dots.get_rasterized() for dots in figure.axes[0].collections)

@@ -8,8 +8,8 @@ import pytest
 
 import tracekit
 from tracekit.errors import FormatError, UsageError
+from tracekit.render.charts import draw
 from tracekit.render.figure import SIZES, encoded
-from tracekit.render.roofline import draw
 from tracekit.roofline.chart import MODELS
 from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
@@ -50,7 +50,7 @@ def ingested(name: str, folder: Path) -> Session:
 def test_operations_and_bytes_make_a_figure(name: str, tmp_path: Path) -> None:
     session = ingested(name, tmp_path)
     for model in MODELS:
-        chart = session.undrawn_roofline(["real"], RooflineRequest(model=model))
+        chart = session.roofline_data(["real"], RooflineRequest(model=model))
         if model == "hierarchical":
             figure = draw(chart).figure
             assert encoded(figure, "png", SIZES["page"], 100).startswith(b"\x89PNG")
@@ -63,7 +63,7 @@ def test_a_point_of_a_real_report(tmp_path: Path) -> None:
     """4.328 TFLOP and 528,014,094,848 bytes in 80,919,089,043 cycles of 1,619,895,602.07 Hz."""
     (row,) = [
         row
-        for row in ingested("lbnl-gpp-cc89-roofline.csv", tmp_path).undrawn_roofline().data.rows()
+        for row in ingested("lbnl-gpp-cc89-roofline.csv", tmp_path).roofline_data().data.rows()
         if row["row_kind"] == "point"
     ]
     seconds = 80_919_089_043 / 1_619_895_602.07
@@ -77,7 +77,7 @@ def test_a_point_of_a_real_report(tmp_path: Path) -> None:
 def test_operations_and_bytes_without_times_make_a_complexity_plane(tmp_path: Path) -> None:
     """One launch of nvprof's: 607,125,504 FLOP and 723,834 + 140,546 sectors of 32 bytes."""
     session = ingested("darknet19-nvprof-metrics.txt", tmp_path)
-    chart = session.undrawn_roofline(["real"], RooflineRequest(model="complexity"))
+    chart = session.roofline_data(["real"], RooflineRequest(model="complexity"))
     rows = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
     kinds = [row["place_kind"] for row in rows.values()]
     assert [kinds.count(kind) for kind in ("drawn", "zero_ai", "no_bytes", "unknown")] == [
@@ -90,13 +90,13 @@ def test_operations_and_bytes_without_times_make_a_complexity_plane(tmp_path: Pa
     assert (gemm["total_flop"], gemm["total_bytes"]) == (607_125_504, (723_834 + 140_546) * 32)
     assert (gemm["known_ns"], gemm["share_ratio"], gemm["roof_ratio"]) == (None, None, None)
     with pytest.raises(UsageError, match=r"time is unknown .* --model complexity needs no time"):
-        session.undrawn_roofline(["real"])
+        session.roofline_data(["real"])
 
 
 @pytest.mark.parametrize("name", sorted(set(FILES) - DRAWN - WITHOUT_KERNELS))
 def test_what_is_missing_is_said(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown for|not have|no kernels with") as caught:
-        ingested(name, tmp_path).undrawn_roofline(request=RooflineRequest())
+        ingested(name, tmp_path).roofline_data(request=RooflineRequest())
     assert "nsight-compute --metrics" in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -13,9 +13,8 @@ from tracekit.engine import Database
 from tracekit.errors import UsageError
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
+from tracekit.render.charts import draw, plot
 from tracekit.render.figure import COLORS
-from tracekit.render.roofline import draw
-from tracekit.render.terminal_plot import plot
 from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 from tracekit.store import create_store, open_store
@@ -29,7 +28,7 @@ def session(tmp_path: Path) -> Session:
 
 
 def test_a_run_without_counters_has_a_point_for_each_operator(session: Session) -> None:
-    chart = session.undrawn_roofline()
+    chart = session.roofline_data()
     rows = [row for row in chart.data.rows() if row["row_kind"] == "point"]
     points = {row["name"]: row for row in rows}
     conv, copy = points["convolution.1"], points["copy.4"]
@@ -54,7 +53,7 @@ def test_a_run_without_counters_has_a_point_for_each_operator(session: Session) 
 
 
 def test_series_are_classes_in_the_order_of_the_colours(session: Session) -> None:
-    (panel,) = session.undrawn_roofline().panels
+    (panel,) = session.roofline_data().panels
     assert [(series.kind, series.name) for series in panel.series] == [
         ("class", "convolution"),
         ("class", "fusion"),
@@ -69,20 +68,20 @@ def test_a_class_has_the_same_colour_whatever_else_there_is(tmp_path: Path) -> N
     add_operators(store, "few", "few", few)
     session = Session(Database(store))
     for run, place in (("all", 2), ("few", 0)):
-        figure = draw(session.undrawn_roofline((run,))).figure
+        figure = draw(session.roofline_data((run,))).figure
         colors: Any = figure.axes[0].collections[place].get_facecolor()
         assert tuple(colors[0][:3]) == to_rgb(COLORS[6 % len(COLORS)])
 
 
 def test_the_legend_names_classes(session: Session) -> None:
-    figure = draw(session.undrawn_roofline()).figure
+    figure = draw(session.roofline_data()).figure
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts[:3] == ["convolution", "fusion", "communication"]
     assert figure.legends[0].get_title().get_text() == "TPU v2"
 
 
 def test_the_terminal_tells_classes_in_80_columns(session: Session) -> None:
-    text = plot(session.undrawn_roofline(), RenderOptions(80, False), 30).decode()
+    text = plot(session.roofline_data(), RenderOptions(80, False), 30).decode()
     assert "classes: • convolution, ▲ fusion, ■ communication" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "not drawn, zero AI (no operations): 1 operator" in text
@@ -92,7 +91,7 @@ def test_the_terminal_tells_classes_in_80_columns(session: Session) -> None:
 def test_operators_can_be_added_up(session: Session, by: str) -> None:
     rows = [
         row
-        for row in session.undrawn_roofline((), RooflineRequest(by=by)).data.rows()
+        for row in session.roofline_data((), RooflineRequest(by=by)).data.rows()
         if row["total_ns"]
     ]
     assert sum(row["total_flop"] or 0 for row in rows) == 11_500_000 + 10_000 + 1_250
@@ -103,12 +102,12 @@ def test_what_operators_are_not_told_apart_by_is_refused(session: Session) -> No
     with pytest.raises(
         UsageError, match=r"--by launch is not for operator totals .* op, class, run"
     ):
-        session.undrawn_roofline((), RooflineRequest(by="launch"))
+        session.roofline_data((), RooflineRequest(by="launch"))
 
 
 def test_a_peak_that_is_not_known_is_named(session: Session) -> None:
     with pytest.raises(UsageError, match=r"no peak 'fp32' is known .* known: tensor_bf16"):
-        session.undrawn_roofline((), RooflineRequest(ceiling="fp32"))
+        session.roofline_data((), RooflineRequest(ceiling="fp32"))
 
 
 def test_without_operations_the_advice_says_who_has_them(tmp_path: Path) -> None:
@@ -116,7 +115,7 @@ def test_without_operations_the_advice_says_who_has_them(tmp_path: Path) -> None
     rows = [operator("fusion.1", "loop fusion", 10, None, 10)]
     add_operators(store, "gpu", "gpu", {"op_stat": rows})
     with pytest.raises(UsageError, match=r"operations: not collected.*xprof"):
-        Session(Database(store)).undrawn_roofline()
+        Session(Database(store)).roofline_data()
 
 
 def test_counters_of_kernels_come_first_and_operators_if_asked(
@@ -128,8 +127,8 @@ def test_counters_of_kernels_come_first_and_operators_if_asked(
     store = open_store(tmp_path / "S")
     add_operators(store, Session(Database(store)).run_id("both"), "both")
     session = Session(Database(store))
-    assert session.undrawn_roofline().noun == "kernel"
-    chart = session.undrawn_roofline((), RooflineRequest(by="op"))
+    assert session.roofline_data().noun == "kernel"
+    chart = session.roofline_data((), RooflineRequest(by="op"))
     assert chart.noun == "operator"
     assert "convolution.1" in chart.data.table["name"].to_pylist()
 
@@ -138,7 +137,7 @@ def test_a_trace_with_shapes_has_points_of_modelled_work(corpus: Path, tmp_path:
     """Sums of TraceLens: GFLOPS without the bias, Data Moved, time of the kernels of addmm."""
     trace = corpus / "torch" / "tracelens-bertsmall-h100.json.gz"
     ingest(trace, tmp_path / "S", Options(run_name="bert"))
-    chart = Session(Database(open_store(tmp_path / "S"))).undrawn_roofline(
+    chart = Session(Database(open_store(tmp_path / "S"))).roofline_data(
         request=RooflineRequest(by="op")
     )
     points = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}

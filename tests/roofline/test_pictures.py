@@ -50,7 +50,7 @@ def rows_of(chart: Chart) -> dict[str, dict[str, Any]]:
 
 def test_the_diagonal_of_machine_balance(session: Session) -> None:
     """107479 GFLOP/s / 828.8 GB/s = 129.68 FLOP/B."""
-    chart = session.undrawn_roofline(["blue", "red"], RooflineRequest(model="complexity", by="run"))
+    chart = session.roofline_data(["blue", "red"], RooflineRequest(model="complexity", by="run"))
     (balance,) = lines_of(chart, "balance")
     assert balance.value == pytest.approx(129.68, abs=0.005)
     (box,) = chart.panels[0].boxes
@@ -58,9 +58,7 @@ def test_the_diagonal_of_machine_balance(session: Session) -> None:
 
 
 def test_red_is_faster_and_takes_longer(session: Session) -> None:
-    found = rows_of(
-        session.undrawn_roofline(["blue", "red"], RooflineRequest(model="time", by="run"))
-    )
+    found = rows_of(session.roofline_data(["blue", "red"], RooflineRequest(model="time", by="run")))
     blue, red = found["blue"], found["red"]
     assert red["achieved_flop_per_s"] / blue["achieved_flop_per_s"] == pytest.approx(6)
     assert (red["bound_kind"], blue["bound_kind"]) == ("compute", "bandwidth")
@@ -72,7 +70,7 @@ def test_red_is_faster_and_takes_longer(session: Session) -> None:
 
 def test_the_lstm_is_inside_its_box(session: Session) -> None:
     """36 launches of 4.2 us: 125.3 MB and 16.25 GFLOP take as long at the tensor peak."""
-    chart = session.undrawn_roofline(
+    chart = session.roofline_data(
         ["lstm"], RooflineRequest(model="complexity", by="run", ceiling="tensor_fp16")
     )
     (box,) = chart.panels[0].boxes
@@ -97,7 +95,7 @@ def test_least_work_of_one_launch(session: Session) -> None:
 
 
 def test_trajectories_go_with_the_batch(session: Session) -> None:
-    chart = session.undrawn_roofline(
+    chart = session.roofline_data(
         ["conv2d*"],
         RooflineRequest(model="4d", trajectory="batch", series=("framework", "precision")),
     )
@@ -119,7 +117,7 @@ def test_trajectories_go_with_the_batch(session: Session) -> None:
 
 def test_a_convolution_of_an_h100_does_what_its_definition_asks_for(session: Session) -> None:
     """The output and two gradients: each 2 * 64 * 64 * 3 * 3 operations for 112 * 112 pixels."""
-    chart = session.undrawn_roofline(
+    chart = session.roofline_data(
         ["h100-*"], RooflineRequest(model="4d", by="run", trajectory="batch", series=("precision",))
     )
     (panel,) = chart.panels

@@ -71,7 +71,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 
 def points(session: Session, *runs: str, **asked: Any) -> list[dict[str, Any]]:
-    rows = session.undrawn_roofline(runs, RooflineRequest(**asked)).data.rows()
+    rows = session.roofline_data(runs, RooflineRequest(**asked)).data.rows()
     return [row for row in rows if row["row_kind"] == "point"]
 
 
@@ -91,19 +91,19 @@ def test_runs_along_a_label_have_the_rate_of_a_node(session: Session) -> None:
 
 
 def test_the_roof_is_that_of_the_width_in_use(session: Session) -> None:
-    chart = session.undrawn_roofline(["alexnet-ps4-vanilla-64-1"], RooflineRequest())
+    chart = session.roofline_data(["alexnet-ps4-vanilla-64-1"], RooflineRequest())
     drawn = {line.names: line.value for line in chart.panels[0].lines}
     assert drawn == {
         ("fp32_avx2",): pytest.approx(710.4e9),
         ("dram",): pytest.approx(119.21 * 2**30),
     }
-    chart = session.undrawn_roofline(["intervals"], RooflineRequest())
+    chart = session.roofline_data(["intervals"], RooflineRequest())
     names = {line.names for line in chart.panels[0].lines}
     assert names == {("fp32_avx2",), ("fp32_avx512",), ("dram",)}
 
 
 def test_intervals_are_a_line_in_time(session: Session) -> None:
-    chart = session.undrawn_roofline(["intervals"], RooflineRequest(by="interval"))
+    chart = session.roofline_data(["intervals"], RooflineRequest(by="interval"))
     (series,) = chart.panels[0].series
     assert (series.kind, series.name, series.tags) == ("trajectory", "intervals", ["1 s", "3 s"])
     assert chart.trajectory_label == "time"
@@ -155,7 +155,7 @@ def test_what_cannot_be_drawn_is_said(
     session: Session, runs: tuple[str, ...], asked: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        session.undrawn_roofline(runs, RooflineRequest(**asked))
+        session.roofline_data(runs, RooflineRequest(**asked))
 
 
 def test_many_intervals_draw_quickly_enough_to_look_at(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Charts that compare runs: what each is made of, and where they are found; no drawing."""
+"""Charts that compare runs: the data of each chart, without drawing."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from tracekit.errors import UsageError
-from tracekit.plugins import by_name, loaded
+from tracekit.plugins import by_name, named
 
 if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
@@ -33,32 +32,32 @@ BUILT_IN = (
 
 
 class ChartStore(Protocol):
-    """What a chart asks for its numbers: a store that is open."""
+    """An open store, as the source of a chart's data."""
 
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
-        """The answer of a report."""
+        """The result of a report."""
         ...
 
     def query_of(
         self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None
     ) -> Result:
-        """The answer of a report that can be asked of all runs, for the runs with these ids."""
+        """The result of a report that can cover all runs, for the runs with these IDs."""
         ...
 
     def sql(self, text: str) -> Result:
-        """The answer to one SELECT."""
+        """The result of one SELECT."""
         ...
 
 
 @runtime_checkable
 class ChartKind(Protocol):
-    """A chart: asks for reports, gives what is to be drawn and the table of it; never draws.
+    """A kind of chart: queries reports and returns the chart's data and table; never draws.
 
     Attributes:
-        name: what `tracekit chart` takes.
+        name: its name for `tracekit chart`.
         title: what it shows, in a sentence.
-        table: if no runs are named, those with rows in this table are compared.
-        options: what can be asked of it beyond what every chart has, by name.
+        table: by default, runs with rows in this table are compared.
+        options: the names of its own options, besides those of every chart.
     """
 
     name: str
@@ -69,30 +68,26 @@ class ChartKind(Protocol):
     def build(
         self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> AnyChart:
-        """The chart of some runs, which are names by id, in the order they were asked for.
+        """The chart of `runs`: their names by ID, in the requested order.
 
-        Raises UsageError where there is nothing to draw, and says what is missing.
+        Raises UsageError if there is nothing to draw; the message says what is missing.
         """
         ...
 
 
 def rows_of(store: ChartStore, report: str, runs: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The rows of a report that are of these runs."""
+    """The rows of a report for these runs."""
     return store.query_of(runs, report).rows() if runs else []
 
 
 def chart_names() -> list[str]:
-    """The charts there are: ours, then those of installed packages."""
+    """The names of all charts: built-in ones, then those of installed packages."""
     return list(by_name(GROUP, BUILT_IN))
 
 
 def chart_named(name: str) -> ChartKind:
     """The chart called `name`; raises UsageError if there is none or it cannot be loaded."""
-    entry = by_name(GROUP, BUILT_IN).get(name)
-    if entry is None:
-        known = ", ".join(chart_names())
-        raise UsageError(f"unknown chart {name!r}; charts: {known}")
-    return loaded(entry, "chart", _made)
+    return named(name, GROUP, BUILT_IN, "chart", _made)
 
 
 def _made(kind: Any) -> ChartKind:

@@ -1,4 +1,4 @@
-"""Where runs stand in a chart: panels, series, and places along a label."""
+"""The arrangement of runs in a chart: panels, series, and places along a label."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from tracekit.charts.request import ChartRequest
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
-from tracekit.roofline.series import no_label
+from tracekit.roofline.series import no_label, run_titles
 
 _DIGITS = re.compile(r"(\d+)")
 
 
 class Arrangement:
-    """Runs in the order in which a chart shows them, by panel and series.
+    """Runs in the order of a chart, by panel and series.
 
-    Raises UsageError where no run has a label that is asked for.
+    Raises UsageError if no run has a requested label.
     """
 
     def __init__(self, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest) -> None:
         self.labels = labels
         self.asked = asked
-        self.titles = _apart(runs)
+        self.titles = run_titles(runs)
         for option, label in (
             ("over", asked.over),
             *(("series", name) for name in asked.series),
@@ -49,11 +49,11 @@ class Arrangement:
         return _by(runs, self.series_of)
 
     def series_of(self, run: str) -> str:
-        """What the series of a run is called: ``vgg16, ppn=2``."""
+        """The name of a run's series: ``vgg16, ppn=2``."""
         return ", ".join(self._told(run, label) for label in self.asked.series)
 
     def names(self, runs: Sequence[str]) -> dict[str, str]:
-        """What each run of a panel is called where it stands: no two of a series the same."""
+        """The name of each run of a panel at its place, unique within its series."""
         over = self.asked.over
         if over is None:
             return {run: self.titles[run] for run in runs}
@@ -65,7 +65,7 @@ class Arrangement:
         }
 
     def _told(self, run: str, label: str) -> str:
-        """The value of a label; a number alone would not say what it is of."""
+        """The value of a label; a number with the label's name, because it means nothing alone."""
         value = self.labels.value(run, label)
         if value is None:
             return f"no {label}"
@@ -77,7 +77,7 @@ class Arrangement:
 
 
 def by_name(runs: Mapping[str, str]) -> dict[str, str]:
-    """Runs in the order of their names, numbers in them by size: n2 before n10."""
+    """Runs in natural order of their names: n2 before n10."""
 
     def key(run: str) -> tuple[Any, ...]:
         parts = [part.lstrip("0") for part in _DIGITS.split(runs[run])]
@@ -85,12 +85,6 @@ def by_name(runs: Mapping[str, str]) -> dict[str, str]:
         return sized, runs[run], run
 
     return {run: runs[run] for run in sorted(runs, key=key)}
-
-
-def _apart(runs: Mapping[str, str]) -> dict[str, str]:
-    """What runs are called: their name, with the id where several have it."""
-    count = Counter(runs.values())
-    return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in runs.items()}
 
 
 def _by(runs: Iterable[str], key: Any) -> list[tuple[Any, list[str]]]:

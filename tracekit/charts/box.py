@@ -1,4 +1,4 @@
-"""How a metric of a sweep is spread, for each value of a label (Wang Y. E. 2020, Fig. 11)."""
+"""The spread of a sweep's metric for each value of a label (Wang Y. E. 2020, Fig. 11)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tracekit.roofline.points import RunLabels
 
 _COLUMNS = (
     ("group_value", TEXT, "value of the label"),
-    ("median_value", REAL, "the median"),
+    ("median_value", REAL, "median"),
     ("p09_value", REAL, "9th percentile, bottom of the box"),
     ("p91_value", REAL, "91st percentile, top of the box"),
     ("p02_value", REAL, "2nd percentile, bottom whisker"),
@@ -34,9 +34,9 @@ _COLUMNS = (
     ("configuration_count", INT, "configurations of the group"),
     ("outlier_count", INT, "outliers: numbers beyond the whiskers"),
     ("drawn_count", INT, "outliers that are drawn"),
-    ("min_value", REAL, "the least"),
-    ("max_value", REAL, "the largest"),
-    ("mean_value", REAL, "the mean"),
+    ("min_value", REAL, "minimum"),
+    ("max_value", REAL, "maximum"),
+    ("mean_value", REAL, "mean"),
     ("group_number", REAL, "the label's value as a number; NULL if it is not a number"),
     ("group_name", TEXT, "the label"),
     ("metric_name", TEXT, "the metric"),
@@ -44,9 +44,9 @@ _COLUMNS = (
 )
 _MARKS = ("p02_value", "p09_value", "median_value", "p91_value", "p98_value")
 _LEGEND = ("9th to 91st percentile", "whiskers: 2nd and 98th", "outliers")
-#: Dots of one group: more would cover each other.
+#: Maximum number of dots per group: more would cover each other.
 _MOST_DOTS = 2000
-#: More boxes beside each other could not be distinguished.
+#: Maximum number of boxes: more could not be distinguished.
 _MOST_BOXES = 500
 
 
@@ -61,7 +61,7 @@ class BoxPlot:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> BoxChart:
-        """The chart of the configurations of some runs; UsageError where nothing was measured."""
+        """The chart of the configurations of `runs`; UsageError if nothing was measured."""
         asked.check_options(self.name, self.options, is_of_runs=False)
         rows = answers(store, "distribution", runs, asked, self.options)
         return build(rows, answers(store, "outliers", runs, asked, self.options), asked)
@@ -70,7 +70,7 @@ class BoxPlot:
 def build(
     rows: Sequence[Mapping[str, Any]], outliers: Sequence[Mapping[str, Any]], asked: ChartRequest
 ) -> BoxChart:
-    """The chart of rows of the report `distribution`, with those of the report `outliers`."""
+    """The chart of rows of the reports `distribution` and `outliers`."""
     values = [
         row[name] for row in rows for name in ("min_value", "max_value") if row[name] is not None
     ]
@@ -119,7 +119,7 @@ def _by_group(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
 
 
 def _thinned(values: Sequence[float]) -> tuple[float, ...]:
-    """As many as are drawn, evenly by rank: the minimum and the largest are among them."""
+    """The values to draw, evenly by rank, including the minimum and the maximum."""
     if len(values) <= _MOST_DOTS:
         return tuple(values)
     step = (len(values) - 1) / (_MOST_DOTS - 1)

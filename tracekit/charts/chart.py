@@ -1,4 +1,4 @@
-"""What charts of runs are made of, whichever way they are drawn: base units, no colors."""
+"""The data of charts of runs, independent of drawing: base units, no colors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tracekit.result import Result
 
 
 class Content(NamedTuple):
-    """How many things a chart shows the values of, and how many it has a place for."""
+    """The number of known values in a chart, and of all its places."""
 
     noun: str
     known: int
@@ -18,7 +18,7 @@ class Content(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a part of a bar stands for; keys of one `family` are drawn alike."""
+    """The meaning of a part of a bar; keys of one `family` look alike."""
 
     name: str
     title: str
@@ -27,10 +27,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar, in base units, from its parts by name of their key, the lowest first.
+    """A bar, in base units, as parts with the names of their keys, from the bottom up.
 
-    Without `reason` it is whole: it ends at the sum of its parts. With one, nothing is known of
-    it and it has no parts: a part is never drawn as the whole.
+    Without a `reason` it is complete: it ends at the sum of its parts. With one, it is unknown and
+    has no parts: a part is never drawn as the whole.
     """
 
     title: str
@@ -39,7 +39,7 @@ class Bar:
     reason: str | None = None
 
     def __post_init__(self) -> None:
-        """Check that a bar is whole, or has nothing."""
+        """Check that the bar is complete, or has nothing."""
         if (self.reason is not None) == bool(self.parts):
             raise ValueError(f"a bar has parts or a reason why not: {self}")
         if not all(0 <= value < float("inf") for _, value in self.parts):
@@ -47,13 +47,13 @@ class Bar:
 
     @property
     def total(self) -> float | None:
-        """Where it ends; None if that is not known."""
+        """Its height; None if unknown."""
         return None if self.reason is not None else sum(value for _, value in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class BarGroup:
-    """The bars of a run; ``value`` is written above them. Groups of one series stand together."""
+    """The bars of a run, with ``value`` above them. Groups of one series are adjacent."""
 
     name: str
     bars: tuple[Bar, ...]
@@ -73,9 +73,9 @@ class BarPanel:
 class BarChart:
     """Stacked bars of runs, panels on common axes, and the table of all that is in them.
 
-    ``axis_titles`` are what bars of each unit show; all units have one scale, so that heights
-    compare. ``value_title`` is what is written above each group, if anything is. Bars of shares
-    are as high as the axes.
+    ``axis_titles`` have a title for each unit of bars; all units share one scale, so that heights
+    can be compared. ``value_title`` is the meaning of the value above each group, if there is one.
+    Bars of shares are as high as the axes.
     """
 
     name: str
@@ -88,12 +88,12 @@ class BarChart:
     value_title: str = ""
 
     def content(self) -> Content:
-        """How many bars are in it."""
+        """The number of bars."""
         bars = [bar for panel in self.panels for group in panel.groups for bar in group.bars]
         return Content("bar", sum(bar.reason is None for bar in bars), len(bars))
 
     def used_keys(self) -> list[Key]:
-        """The keys that a bar has something of; all that bars name where none has anything."""
+        """The keys with a nonzero part; all keys of parts if every part is zero."""
         parts = [
             part
             for panel in self.panels
@@ -112,9 +112,9 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class ChartAxis:
-    """An axis: what it shows, in which base unit, from where to where.
+    """An axis: title, base unit and limits.
 
-    ``names`` are those of places 0, 1, 2 … on an axis that has no numbers.
+    ``names`` are the labels of places 0, 1, 2 … on an axis without numbers.
     """
 
     title: str
@@ -127,7 +127,7 @@ class ChartAxis:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place of a line; `y` is None if not known, `low` and `high` are of several runs."""
+    """A point of a line; `y` is None if unknown, `low` and `high` are the range of several runs."""
 
     x: float
     y: float | None
@@ -137,7 +137,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """Spots in the order of their x; ``ideal`` are the ends of what would be ideal."""
+    """Points in the order of x; ``ideal`` has the ends of the ideal line."""
 
     name: str
     spots: tuple[Spot, ...]
@@ -171,7 +171,7 @@ class LineChart:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """What one key has at each of the panel's places along the x axis."""
+    """The values of one key at each x of the panel."""
 
     key: str
     values: tuple[float, ...]
@@ -179,10 +179,9 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class AreaPanel:
-    """One pair of axes: areas upon each other, the lowest first, which are level until the next x.
+    """One pair of axes with stacked areas, from the bottom up; values hold until the next x.
 
-    All panels have areas of the same keys. ``peak`` is the place of the x where their sum is
-    largest.
+    All panels have areas of the same keys. ``peak`` is the index of the x with the largest sum.
     """
 
     title: str
@@ -209,11 +208,11 @@ class AreaChart:
     data: Result
 
     def content(self) -> Content:
-        """How many devices are in it."""
+        """The number of devices."""
         return Content("device", len(self.panels), len(self.panels))
 
     def used_keys(self) -> list[Key]:
-        """The keys that a panel has something of, in the order of the areas."""
+        """The keys with a nonzero value, in the order of the areas."""
         key_of = {key.name: key for key in self.keys}
         seen = [area.key for panel in self.panels for area in panel.areas if any(area.values)]
         stacked = [area.key for area in self.panels[0].areas]
@@ -222,10 +221,10 @@ class AreaChart:
 
 @dataclass(frozen=True, slots=True)
 class HeatmapCell:
-    """A cell of a heat map at places of its axes: a value, or the reason why there is none.
+    """A cell of a heat map: a value, or the reason why there is none.
 
-    `is_failed` tells what failed from what was only not measured. `is_partial`: the value is of
-    fewer configurations than were tried.
+    `is_failed` distinguishes failures from what was not measured. `is_partial`: some of the
+    configurations in the cell have no value.
     """
 
     x: int
@@ -238,7 +237,7 @@ class HeatmapCell:
 
 @dataclass(frozen=True, slots=True)
 class HeatChart:
-    """A value over the places of two axes, which have names; no cell: nothing was tried there."""
+    """A value over two axes with names; if there is no cell, nothing was tried there."""
 
     name: str
     title: str
@@ -249,13 +248,13 @@ class HeatChart:
     data: Result
 
     def content(self) -> Content:
-        """How many cells are in it."""
+        """The number of cells."""
         return Content("cell", sum(c.value is not None for c in self.cells), len(self.cells))
 
 
 @dataclass(frozen=True, slots=True)
 class BoxPlaces:
-    """Where the parts of a box are: the ends of its whiskers and of itself, and its middle."""
+    """The places of a box: the ends of its whiskers, its own ends, and its middle."""
 
     low: float
     start: float
@@ -266,7 +265,7 @@ class BoxPlaces:
 
 @dataclass(frozen=True, slots=True)
 class BoxMark:
-    """The values of a group; without `marks` none is known. `outliers` are those that are drawn."""
+    """The values of a group; without `marks` none is known. `outliers` are those to draw."""
 
     known_count: int
     failed_count: int
@@ -276,7 +275,7 @@ class BoxMark:
 
 @dataclass(frozen=True, slots=True)
 class BoxChart:
-    """A box at each place of an axis with names; `legend` says what its parts are."""
+    """A box at each place of an axis with names; `legend` explains its parts."""
 
     name: str
     title: str
@@ -287,13 +286,13 @@ class BoxChart:
     data: Result
 
     def content(self) -> Content:
-        """How many boxes are in it."""
+        """The number of boxes."""
         return Content("box", sum(box.marks is not None for box in self.boxes), len(self.boxes))
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """How strongly something acts, and in which direction; `error` is the standard error."""
+    """The strength and direction of an effect; `error` is the standard error."""
 
     name: str
     weight: float
@@ -302,7 +301,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class EffectChart:
-    """Effects, the strongest first, on one axis; `lacking` are those not known, with reasons."""
+    """Effects on one axis, the strongest first; `lacking` has unknown ones with reasons."""
 
     name: str
     title: str
@@ -313,17 +312,17 @@ class EffectChart:
     data: Result
 
     def content(self) -> Content:
-        """How many effects are in it."""
+        """The number of effects."""
         known = len(self.effects)
         return Content("effect", known, known + len(self.lacking))
 
 
 @dataclass(frozen=True, slots=True)
 class Shades:
-    """What the colors of points say.
+    """The meaning of the colors of points.
 
-    With `names` a point has the place of one, in an order if `is_ordered`; else it has a number
-    on `axis`. NaN: the point has neither.
+    With `names`, a color is the index of a name, in an order if `is_ordered`; otherwise it is a
+    value on `axis`. NaN: unknown.
     """
 
     title: str
@@ -334,7 +333,7 @@ class Shades:
 
 @dataclass(frozen=True, slots=True)
 class ScatterPoints:
-    """One pair of axes with points: where they are, and their colors if the chart has shades."""
+    """One pair of axes with points: coordinates, and colors if the chart has shades."""
 
     title: str
     xs: tuple[float, ...]
@@ -344,7 +343,7 @@ class ScatterPoints:
 
 @dataclass(frozen=True, slots=True)
 class ScatterChart:
-    """Points, panels on common axes, a level line, and counts of what is drawn and what is not."""
+    """Points in panels on common axes, a level line, and counts of what is drawn and not."""
 
     name: str
     title: str
@@ -362,5 +361,5 @@ class ScatterChart:
         return Content("point", sum(len(panel.xs) for panel in self.panels), len(self.data))
 
 
-#: A chart, whichever way it is drawn.
+#: Any chart of runs.
 AnyChart = AreaChart | BarChart | BoxChart | EffectChart | HeatChart | LineChart | ScatterChart

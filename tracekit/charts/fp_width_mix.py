@@ -9,7 +9,7 @@ from tracekit.charts import ChartStore, rows_of
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.charts.table import PLACE, REAL, TEXT, run_row, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
 
@@ -45,7 +45,7 @@ _NO_ROWS = "the run has no counters of floating-point instructions"
 
 
 class FpWidthMix:
-    """For each run one bar: shares of its floating-point instructions, or of their operations."""
+    """One bar per run: shares of its floating-point instructions, or of their operations."""
 
     name = "fp_width_mix"
     title = "Floating-point instructions of runs by precision and vector width."
@@ -55,7 +55,7 @@ class FpWidthMix:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
-        """The chart of some runs; UsageError where no counter of any is there."""
+        """The chart of `runs`; UsageError if none has counters."""
         asked.check_options(self.name, self.options)
         return build(rows_of(store, "fp_width_mix", runs), runs, labels, asked)
 
@@ -66,7 +66,7 @@ def build(
     labels: RunLabels,
     asked: ChartRequest,
 ) -> BarChart:
-    """The chart of rows of the report `fp_width_mix`, several a run."""
+    """The chart of rows of the report `fp_width_mix`, several per run."""
     of = asked.choice("of", *_OF)
     by_run: dict[str, list[Mapping[str, Any]]] = {run: [] for run in runs}
     for row in rows:
@@ -84,33 +84,24 @@ def build(
         for run in own:
             group = BarGroup(names[run], (_bar(by_run[run], of),), placed.series_of(run))
             groups.append(group)
-            place = {
-                "name": group.name,
-                "panel": title or None,
-                "series": group.series or None,
-                "run_name": runs[run],
-                "run_id": run,
-            }
-            why = group.bars[0].reason
-            table += [{**row, "reason": row["reason"] or why, **place} for row in by_run[run]] or [
-                {"reason": why, **place}
-            ]
+            place = {"name": group.name, "panel": title, "series": group.series}
+            for row in by_run[run] or [{}]:
+                why = row.get("reason") or group.bars[0].reason
+                table.append(run_row(_COLUMNS, row, run, runs, **place, reason=why))
         panels.append(BarPanel(title, tuple(groups)))
-    columns = [name for name, *_ in _COLUMNS]
-    shown = [{name: value for name, value in row.items() if name in columns} for row in table]
     return BarChart(
         FpWidthMix.name,
         asked.title,
         ((f"Share of floating-point {_OF[of][0]}", "ratio"),),
         _KEYS,
         tuple(panels),
-        table_of(FpWidthMix.name, _COLUMNS, shown),
+        table_of(FpWidthMix.name, _COLUMNS, table),
         asked.over or "",
     )
 
 
 def _bar(rows: Sequence[Mapping[str, Any]], of: str) -> Bar:
-    """A bar of all shares; none where one is not known."""
+    """A bar of all shares; an unknown bar if a share is unknown."""
     what, counts = _OF[of]
     if not rows:
         return Bar("", "ratio", reason=_NO_ROWS)

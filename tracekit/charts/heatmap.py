@@ -38,14 +38,14 @@ _COLUMNS = (
     ("metric_name", TEXT, "the metric"),
     ("unit", TEXT, "its unit, if the file gives one"),
 )
-#: From this quotient of the largest and the least value on, colors are of a logarithmic scale.
+#: From this ratio of the maximum to the minimum, the color scale is logarithmic.
 _WIDE = 100.0
-#: What the report adds to the reason where a cell has several configurations.
+#: What the report adds to the reason if a cell has several configurations.
 _OF_SEVERAL = re.compile(r": \d+ of \d+$")
 
 
 class Heatmap:
-    """A cell for each pair of values of two labels, colored by a metric."""
+    """One cell per pair of values of two labels, colored by a metric."""
 
     name = "heatmap"
     title = "A sweep's metric over two labels, with failed configurations."
@@ -55,7 +55,7 @@ class Heatmap:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> HeatChart:
-        """The chart of the configurations of some runs; UsageError where nothing was measured."""
+        """The chart of the configurations of `runs`; UsageError if nothing was measured."""
         asked.check_options(self.name, self.options, is_of_runs=False)
         return build(answers(store, "heatmap", runs, asked, self.options), asked)
 

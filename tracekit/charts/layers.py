@@ -1,4 +1,4 @@
-"""Layers of runs: time of a step, forward and backward, axes beside axes (Awan 2017, Fig. 6)."""
+"""Layers of runs: time per step, forward and backward, one panel per run (Awan 2017, Fig. 6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.charts.table import PLACE, REAL, TEXT, run_row, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
 
@@ -29,7 +29,7 @@ _COLUMNS = (
     ("run_name", TEXT, "run"),
     ("run_id", TEXT, "run"),
 )
-#: Axes with more bars cannot be read: the longest are drawn, the rest is one bar.
+#: Maximum number of bars in a panel: the longest layers, and one bar for the rest.
 _MOST_LAYERS = 30
 _NO_STEPS = "the trace has no steps, so the time of a step is unknown"
 
@@ -37,7 +37,7 @@ Row = Mapping[str, Any]
 
 
 class Layers:
-    """For each run axes of its own, with a bar a layer: forward, backward and neither."""
+    """One panel per run, with one bar per layer: forward, backward and neither."""
 
     name = "layers"
     title = "Layers of runs: time of a step, forward and backward."
@@ -47,7 +47,7 @@ class Layers:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
-        """The chart of some runs; UsageError where no layer of any is known."""
+        """The chart of `runs`; UsageError if none has layers."""
         asked.check_options(self.name, self.options)
         depth = _whole(asked.options.get("depth"))
         found = {run: store.query("layers", {"run_id": run, "depth": depth}).rows() for run in runs}
@@ -68,7 +68,7 @@ def build(
     labels: RunLabels,
     asked: ChartRequest,
 ) -> BarChart:
-    """The chart of rows of the report `layers`, of each run its own."""
+    """The chart of rows of the report `layers`, by run."""
     pattern = asked.options.get("layers", "*")
     by_run = {
         run: [row for row in rows if fnmatchcase(row["layer_path"], pattern)]
@@ -92,17 +92,9 @@ def build(
                 row["layer_path"], (_bar(row),), ", ".join(filter(None, (series, net)))
             )
             groups.append(group)
-            table.append(
-                {
-                    **{name: row.get(name) for name, *_ in _COLUMNS},
-                    "name": group.name,
-                    "panel": title,
-                    "series": group.series or None,
-                    "reason": group.bars[0].reason,
-                    "run_name": runs[run],
-                    "run_id": run,
-                }
-            )
+            place = {"name": group.name, "panel": title, "series": group.series}
+            reason = group.bars[0].reason
+            table.append(run_row(_COLUMNS, row, run, runs, **place, reason=reason))
         none = BarGroup("", (Bar("", "ns", reason="the run has no such layers"),), series)
         panels.append(BarPanel(title, tuple(groups) or (none,)))
     return BarChart(
@@ -116,7 +108,7 @@ def build(
 
 
 def _axes(placed: Arrangement) -> Iterator[tuple[str, str, str]]:
-    """Title, run and series of each pair of axes: one a run."""
+    """Title, run and series of each panel, one per run."""
     for title, own in placed.panels():
         names = placed.names(own)
         for run in own:
@@ -125,7 +117,7 @@ def _axes(placed: Arrangement) -> Iterator[tuple[str, str, str]]:
 
 
 def _longest(rows: Sequence[Row]) -> list[Row]:
-    """As many layers as can be drawn, in their order, then all others as one."""
+    """As many layers as can be drawn, in order, then all others as one."""
     if len(rows) <= _MOST_LAYERS:
         return list(rows)
     by_time = sorted(rows, key=lambda row: -(row["step_ns"] or 0.0))
@@ -142,7 +134,7 @@ def _longest(rows: Sequence[Row]) -> list[Row]:
 
 
 def _bar(row: Row) -> Bar:
-    """A bar of what is known of a layer."""
+    """The bar of a layer."""
     total = row["step_ns"]
     if total is None:
         return Bar("", "ns", reason=row.get("reason") or _NO_STEPS)

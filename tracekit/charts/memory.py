@@ -1,4 +1,4 @@
-"""Memory of devices by kind over time (Zhu 2018, Fig. 8, as it goes up and down)."""
+"""Memory of devices by kind over time (Zhu 2018, Fig. 8, as a time series)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEYS = (
     Key("unknown", "kind not known", "other"),
     Key("unseen", "unseen", "other"),
 )
-#: What stays as it is lies below what changes.
+#: Constant memory is below memory that changes.
 _STACKED = (_KEYS[-1], *_KEYS[:-1])
 _COLUMNS = (
     ("panel", TEXT, "panel"),
@@ -42,7 +42,7 @@ _POOL = ("source_id", "process_id", "device_kind", "device_id")
 
 
 class Memory:
-    """For each device of each run one pair of axes: kinds of memory, stacked, over time."""
+    """One panel per device of each run: kinds of memory, stacked, over time."""
 
     name = "memory"
     title = "Device memory by kind over time."
@@ -52,7 +52,7 @@ class Memory:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> AreaChart:
-        """The chart of some runs; UsageError where none has memory that can be told."""
+        """The chart of `runs`; UsageError if none has known memory."""
         asked.check_options(self.name, self.options)
         given = {"phase": asked.options.get("phase", "all")}
         rows = [
@@ -66,7 +66,7 @@ class Memory:
 def build(rows: Sequence[Mapping[str, Any]], asked: ChartRequest) -> AreaChart:
     """The chart of rows of the report `memory_over_time`, each with the name of its run.
 
-    The host's memory is drawn where a run has no other.
+    Host memory is drawn only if a run has no other.
     """
     pools: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -109,7 +109,7 @@ def _title(row: Mapping[str, Any], *, is_named: bool) -> str:
 
 
 def _panel(title: str, rows: Sequence[Mapping[str, Any]]) -> AreaPanel:
-    """Rows in the order of time, several of one moment."""
+    """The panel of rows in order of time, several per moment."""
     at: dict[int, dict[str, float]] = {}
     for row in rows:
         at.setdefault(row["elapsed_ns"], {})[row["kind"]] = float(row["allocated_bytes"])

@@ -1,4 +1,4 @@
-"""Operations and memory traffic of runs beside each other (Javed 2019, Fig. 9, 14 and 17)."""
+"""Operations and memory traffic of runs side by side (Javed 2019, Fig. 9, 14 and 17)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracekit.charts import ChartStore, rows_of
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.table import PLACE, REAL, TEXT, table_of
+from tracekit.charts.table import PLACE, REAL, TEXT, run_row, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
 
@@ -42,13 +42,13 @@ _COLUMNS = (
     ("run_name", TEXT, "run"),
     ("run_id", TEXT, "run"),
 )
-#: Sums of parts are rounded in another order than the whole.
+#: Sums of parts are rounded differently from the whole.
 _ROUNDING = 1e-9
 _NO_ROWS = "the run has no CPU counters"
 
 
 class OiBreakdown:
-    """For each run NUM_FLOP and MEM_ACC, in parts as far as they are distinguished, and the OI."""
+    """Per run: NUM_FLOP and MEM_ACC, in parts if they are known, and the OI."""
 
     name = "oi_breakdown"
     title = "Operations by precision, memory traffic and intensity of runs."
@@ -58,7 +58,7 @@ class OiBreakdown:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
-        """The chart of some runs; UsageError where no counter of any is there."""
+        """The chart of `runs`; UsageError if none has counters."""
         asked.check_options(self.name, self.options)
         rows = {row["run_id"]: row for row in rows_of(store, "cpu_work", runs)}
         return build(rows, runs, labels, asked)
@@ -70,7 +70,7 @@ def build(
     labels: RunLabels,
     asked: ChartRequest,
 ) -> BarChart:
-    """The chart of rows of the report `cpu_work`, one by each run's id."""
+    """The chart of rows of the report `cpu_work`, by run ID."""
     if not rows:
         raise UsageError(
             "none of the runs has CPU counters; ingest the output of "
@@ -86,17 +86,9 @@ def build(
             group = _group(row, names[run], placed.series_of(run), has_row=run in rows)
             groups.append(group)
             reasons = [f"{bar.title}: {bar.reason}" for bar in group.bars if bar.reason is not None]
-            table.append(
-                {
-                    **{name: row.get(name) for name, *_ in _COLUMNS},
-                    "name": group.name,
-                    "panel": title or None,
-                    "series": group.series or None,
-                    "reason": "; ".join(dict.fromkeys(reasons)) or None,
-                    "run_name": runs[run],
-                    "run_id": run,
-                }
-            )
+            reason = "; ".join(dict.fromkeys(reasons))
+            place = {"name": group.name, "panel": title, "series": group.series}
+            table.append(run_row(_COLUMNS, row, run, runs, **place, reason=reason))
         panels.append(BarPanel(title, tuple(groups)))
     return BarChart(
         OiBreakdown.name,
@@ -122,7 +114,7 @@ def _group(row: Mapping[str, Any], name: str, series: str, *, has_row: bool) -> 
 def _bar(
     title: str, unit: str, keys: Sequence[Key], row: Mapping[str, Any], reason: str | None
 ) -> Bar:
-    """A bar in parts where they add up to the whole, else of the whole alone."""
+    """A bar in parts if their sum is the whole, else of the whole alone."""
     *kinds, whole = keys
     total = row.get(whole.name)
     if total is None or not 0 <= total < math.inf:

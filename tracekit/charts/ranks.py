@@ -1,4 +1,4 @@
-"""What each rank of a run spent its time on, a bar a rank; see docs/metrics.md, Many ranks."""
+"""How each rank of a run spent its time, one bar per rank; see docs/metrics.md, Many ranks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracekit.charts import ChartStore
 from tracekit.charts.arrangement import Arrangement
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel, Key
 from tracekit.charts.request import ChartRequest
-from tracekit.charts.table import INT, PLACE, TEXT, table_of
+from tracekit.charts.table import INT, PLACE, TEXT, run_row, table_of
 from tracekit.errors import UsageError
 from tracekit.roofline.points import RunLabels
 
@@ -35,7 +35,7 @@ _COLUMNS = (
 
 
 class Ranks:
-    """For each rank of each run one bar: compute, communication and copies not hidden, idle."""
+    """One bar per rank of each run: compute, exposed communication and copies, idle."""
 
     name = "ranks"
     title = "Time of each rank: compute, exposed communication and copies, idle."
@@ -45,7 +45,7 @@ class Ranks:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> BarChart:
-        """The chart of some runs; UsageError where none has work on a device."""
+        """The chart of `runs`; UsageError if none has work on a device."""
         asked.check_options(self.name, self.options)
         phase = asked.options.get("phase", "all")
         rows = {run: store.query("ranks", {"run_id": run, "phase": phase}).rows() for run in runs}
@@ -58,7 +58,7 @@ def build(
     labels: RunLabels,
     asked: ChartRequest,
 ) -> BarChart:
-    """The chart of rows of the report `ranks`, by each run's id."""
+    """The chart of rows of the report `ranks`, by run ID."""
     if all(row["elapsed_ns"] is None for own in rows.values() for row in own):
         raise UsageError("none of the runs has timed work on a device; ingest a GPU trace")
     placed = Arrangement(runs, labels, asked)
@@ -70,21 +70,10 @@ def build(
             found = _named(rows[run])
             groups = tuple(BarGroup(name, (_bar(row),)) for name, row in found)
             panels.append(BarPanel(shown, groups))
-            place = {
-                "panel": shown,
-                "series": placed.series_of(run) or None,
-                "run_name": runs[run],
-                "run_id": run,
-            }
-            table += [
-                {
-                    **{column: row.get(column) for column, *_ in _COLUMNS},
-                    **place,
-                    "name": group.name,
-                    "reason": group.bars[0].reason,
-                }
-                for group, (_, row) in zip(groups, found, strict=True)
-            ]
+            place = {"panel": shown, "series": placed.series_of(run)}
+            for group, (name, row) in zip(groups, found, strict=True):
+                shown_row = {**place, "name": name, "reason": group.bars[0].reason}
+                table.append(run_row(_COLUMNS, row, run, runs, **shown_row))
     return BarChart(
         Ranks.name,
         asked.title,
@@ -97,7 +86,7 @@ def build(
 
 
 def _named(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each row with its name: the rank, else the source; with the device where it has several."""
+    """Each row with its name: the rank, else the source; with the device if it has several."""
     devices = Counter(row["source_id"] for row in rows)
 
     def name(row: Mapping[str, Any]) -> str:

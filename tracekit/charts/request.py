@@ -1,25 +1,26 @@
-"""What can be asked of a chart of runs."""
+"""Requests for charts of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, require_choice
+from tracekit.roofline.request import labels_in
 
 _OF_RUNS = ("over", "series", "panels")
 
 
 @dataclass(frozen=True, slots=True)
 class ChartRequest:
-    """What is asked for.
+    """A request for a chart.
 
     Attributes:
-        over: label along whose values runs stand on the x axis.
-        series: labels that distinguish series.
-        panels: label whose values have a pair of axes each.
-        title: what stands above it.
-        options: what is asked of this chart alone, by name.
+        over: label on the x axis.
+        series: labels that separate series.
+        panels: label with one panel per value.
+        title: title of the chart.
+        options: options of this kind of chart, by name.
     """
 
     over: str | None = None
@@ -29,15 +30,14 @@ class ChartRequest:
     options: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Take labels with commas between them apart."""
+        """Split labels in a comma-separated string."""
         if isinstance(self.series, str):
-            names = tuple(name.strip() for name in self.series.split(",") if name.strip())
-            object.__setattr__(self, "series", names)
+            object.__setattr__(self, "series", labels_in(self.series))
 
     def check_options(self, chart: str, known: tuple[str, ...], *, is_of_runs: bool = True) -> None:
         """Raise UsageError for an option that the chart does not have.
 
-        One that is not of runs, each at a place, has over, series and panels only if it knows them.
+        Charts of runs always have over, series and panels; others only if these are in `known`.
         """
         given = () if is_of_runs else [name for name in _OF_RUNS if getattr(self, name)]
         for name in (*given, *self.options):
@@ -46,10 +46,7 @@ class ChartRequest:
                 raise UsageError(f"the chart {chart} has no option --{name}; its options: {has}")
 
     def choice(self, option: str, *choices: str) -> str:
-        """What was chosen, the first if nothing; raises UsageError for what cannot be."""
+        """The value of an option, by default the first choice; UsageError for other values."""
         value = self.options.get(option, choices[0])
-        if value not in choices:
-            raise UsageError(
-                f"--{option}: invalid value {value!r}; use one of: {', '.join(choices)}"
-            )
+        require_choice(option, value, choices)
         return value

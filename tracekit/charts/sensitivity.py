@@ -1,4 +1,4 @@
-"""Which labels of a sweep a metric depends on, and how strongly (Wang Y. E. 2020, Fig. 2)."""
+"""How strongly a sweep's metric depends on each label (Wang Y. E. 2020, Fig. 2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_REASONS = 6
 
 
 class Sensitivity:
-    """A bar for each label, as long as its weight in a linear fit of the metric."""
+    """One bar per label: its weight in a linear fit of the metric."""
 
     name = "sensitivity"
     title = "How strongly a metric of a sweep depends on each label."
@@ -38,7 +38,7 @@ class Sensitivity:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> EffectChart:
-        """The chart of the configurations of some runs; UsageError where nothing was fitted."""
+        """The chart of the configurations of `runs`; UsageError if nothing was fitted."""
         asked.check_options(self.name, self.options, is_of_runs=False)
         asked.choice("order", "1", "2")
         return build(answers(store, "sensitivity", runs, asked, self.options), asked)
@@ -73,7 +73,7 @@ def _axis_title(row: Mapping[str, Any]) -> str:
 
 
 def _subtitle(row: Mapping[str, Any]) -> str:
-    """How good the fit is, and of what."""
+    """The quality of the fit, and the number of configurations in it."""
     said = [] if row["r2_ratio"] is None else [f"R² = {row['r2_ratio']:.3f}"]
     said.append(f"{row['row_count']:,} configurations")
     if row["left_out_count"]:

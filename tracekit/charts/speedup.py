@@ -1,4 +1,4 @@
-"""Speedup of the configurations of a sweep against a number (Wang Y. E. 2020, Fig. 8)."""
+"""Speedup of a sweep's configurations over a number (Wang Y. E. 2020, Fig. 8)."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ _COLUMNS = (
     ("metric_name", TEXT, "the metric"),
     ("baseline_name", TEXT, "the baseline"),
 )
-#: What can be along the x axis.
+#: The columns for the x axis.
 _NAMES = "SELECT DISTINCT column_name FROM sweep_column ORDER BY column_name"
-#: Up to so many numbers are steps of a scale, each with a name.
+#: Up to this many numbers are steps of a scale, each with a name.
 _MOST_STEPS = 10
 _MOST_REASONS = 6
 _LEVEL = 1.0
 
 
 class Speedup:
-    """A point for each configuration that both platforms have: how much faster one of them is."""
+    """One point per configuration that both platforms have: the speedup of one over the other."""
 
     name = "speedup"
     title = "Speedup of a sweep's configurations over a baseline, against a number."
@@ -63,7 +63,7 @@ class Speedup:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], _labels: RunLabels, asked: ChartRequest
     ) -> ScatterChart:
-        """The chart of the configurations of some runs; UsageError where they share none."""
+        """The chart of the configurations of `runs`; UsageError if they share none."""
         asked.check_options(self.name, self.options, is_of_runs=False)
         if "x" not in asked.options and (known := store.sql(_NAMES).rows()):
             raise ChoiceError({"x": [row["column_name"] for row in known]})
@@ -71,7 +71,7 @@ class Speedup:
 
 
 def build(rows: Sequence[Mapping[str, Any]], asked: ChartRequest) -> ScatterChart:
-    """The chart of rows of the report `speedup`, asked with an x."""
+    """The chart of rows of the report `speedup` with an x."""
     drawn = [
         row for row in rows if row["speedup_factor"] is not None and row["x_value"] is not None
     ]
@@ -119,7 +119,7 @@ def _points(title: str, rows: Sequence[Mapping[str, Any]], shades: Shades | None
 
 
 def _shades(rows: Sequence[Mapping[str, Any]]) -> Shades | None:
-    """What colors say: steps of few numbers, an axis of many, or words; None if nothing."""
+    """The meaning of colors: steps of few numbers, an axis of many, or words; None if none."""
     told = [row for row in rows if row.get("color_value") is not None]
     if not told:
         return None
@@ -142,7 +142,7 @@ def _color(row: Mapping[str, Any], shades: Shades | None) -> float:
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], drawn_count: int) -> tuple[tuple[int, str], ...]:
-    """How many configurations are in common, and how many are not, by reason."""
+    """The number of shared configurations, and of others by reason."""
     reasons = Counter(
         row["reason"] or f"without {row['x_name']}"
         for row in rows

@@ -1,4 +1,4 @@
-"""What charts of sweeps share: how their reports are asked, and the axes of labels and metrics."""
+"""What charts of sweeps share: queries of reports, and axes of labels and metrics."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tracekit.charts.table import Columns
 from tracekit.result import unit_of
 
 _YES = "true"
-#: What options are called by the reports, where that is something else.
+#: Parameters of reports whose names differ from the options.
 _PARAMETERS = {"where": "fixed", "log": "scale"}
 _TYPES: Mapping[str, Callable[[str], Any]] = {
     "log": lambda value: "log" if value == _YES else "linear",
     "order": int,
     "less_is_better": lambda value: value == _YES,
 }
-#: From this quotient of the largest and the least on, what is above 0 has a logarithmic axis.
+#: From this ratio of the maximum to the minimum, positive values have a logarithmic axis.
 WIDE = 32.0
 _AIR = 1.05
 
@@ -32,7 +32,7 @@ def answers(
     asked: ChartRequest,
     options: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """The rows of a report of sweeps about some runs, asked with these of the options."""
+    """The rows of a sweep report for `runs`, with these of the requested options."""
     given: dict[str, Any] = {"run_ids": ",".join(runs)}
     if "over" in options and asked.over is not None:
         given["over"] = asked.over
@@ -43,13 +43,13 @@ def answers(
 
 
 def where_note(asked: ChartRequest) -> list[str]:
-    """Which configurations the chart is of, if not of all."""
+    """A note about the selected configurations, if not all."""
     where = asked.options.get("where")
     return [f"where {where}"] if where else []
 
 
 def own_columns(columns: Columns, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row of a report has of the columns of a chart's table."""
+    """The values in a report's row for the columns of a chart's table."""
     return {name: row[name] for name, *_ in columns if name in row}
 
 
@@ -57,9 +57,9 @@ def own_columns(columns: Columns, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def places(rows: Iterable[Mapping[str, Any]], label: str) -> dict[str, int]:
-    """Where each value of a label stands: numbers first, by size, then words.
+    """The place of each value of a label: numbers first, by size, then words.
 
-    Of the columns ``label_number`` and ``label_value``, which 16 and 16.0 have one place of.
+    From the columns ``label_number`` and ``label_value``; 16 and 16.0 share a place.
     """
     found = {value_name(row, label): row[f"{label}_number"] for row in rows}
     numbers = {name: number for name, number in found.items() if number is not None}
@@ -69,25 +69,25 @@ def places(rows: Iterable[Mapping[str, Any]], label: str) -> dict[str, int]:
 
 
 def value_name(row: Mapping[str, Any], label: str) -> str:
-    """How the value of a label is written: a number always in one way."""
+    """The value of a label as text; equal numbers have the same text."""
     number = row[f"{label}_number"]
     return str(row[f"{label}_value"]) if number is None else f"{number:.15g}"
 
 
 def unit_in(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
-    """The unit of a metric: what the file says, else what its name does."""
+    """The unit of a metric: from the file, else from its name."""
     said = next((row["unit"] for row in rows if row.get("unit")), None)
     return said or unit_of(metric)
 
 
 def value_axis(title: str, unit: str, values: Sequence[float], wide: float = WIDE) -> ChartAxis:
-    """From the least to the largest value, logarithmic where that is `wide` and all are above 0."""
+    """An axis over `values`, logarithmic if all are above 0 and their ratio is at least `wide`."""
     low, high = min(values), max(values)
     return ChartAxis(title, unit, low, high, is_logarithmic=low > 0 and high / low >= wide)
 
 
 def with_air(axis: ChartAxis) -> ChartAxis:
-    """The axis, a little longer at both ends."""
+    """The axis with a margin at both ends."""
     if axis.is_logarithmic:
         air = (axis.high / axis.low) ** (_AIR - 1)
         low, high = axis.low / air, axis.high * air

@@ -1,4 +1,4 @@
-"""A metric of runs over a label, and what would be ideal (Javed 2019, Fig. 4, 7, 8 and 12)."""
+"""A metric of runs over a label, with ideal scaling (Javed 2019, Fig. 4, 7, 8 and 12)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _AIR = 1.05
 
 
 class Throughput:
-    """Lines of a metric over a label, each with what it would be if it grew with the label."""
+    """Lines of a metric over a label, each with its ideal linear scaling."""
 
     name = "throughput"
     title = "A metric of runs over a label, with speedup and efficiency."
@@ -53,7 +53,7 @@ class Throughput:
     def build(
         self, store: ChartStore, runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest
     ) -> LineChart:
-        """The chart of some runs; UsageError where a label or the metric is missing."""
+        """The chart of `runs`; UsageError if a label or the metric is missing."""
         asked.check_options(self.name, self.options)
         metric = _metric(store, runs, asked)
         scaled = _complete(runs, labels, asked)
@@ -71,9 +71,9 @@ class Throughput:
 def build(
     rows: Sequence[Mapping[str, Any]], metric: str, asked: ChartRequest, without: Sequence[str] = ()
 ) -> LineChart:
-    """The chart of rows of the report `scaling`, each with the panel and the series it is in.
+    """The chart of rows of the report `scaling`, each with its panel and series.
 
-    `without` are the names of runs that do not have the label.
+    `without` has the names of runs without the label.
     """
     show = asked.choice("show", *_SHOWN)
     names = _names(rows)
@@ -107,7 +107,7 @@ def build(
 
 
 def _metric(store: ChartStore, runs: Mapping[str, str], asked: ChartRequest) -> str:
-    """The metric that was named, or the only one."""
+    """The requested metric, or the only one."""
     found = store.sql(_METRICS).rows()
     known = list(dict.fromkeys(row["metric_name"] for row in found if row["run_id"] in runs))
     if not known:
@@ -133,7 +133,7 @@ def _metric(store: ChartStore, runs: Mapping[str, str], asked: ChartRequest) -> 
 
 
 def _complete(runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest) -> ChartRequest:
-    """What is asked for, with the labels that were not named."""
+    """The request, completed with default labels."""
     known = [name for name in labels.names() if any(labels.value(run, name) for run in runs)]
     over = asked.over or _DEFAULT_LABEL
     if over not in known:
@@ -152,7 +152,7 @@ def _complete(runs: Mapping[str, str], labels: RunLabels, asked: ChartRequest) -
 def _scaling(
     store: ChartStore, runs: Sequence[str], metric: str, asked: ChartRequest
 ) -> list[dict[str, Any]]:
-    """The report of the runs of one line."""
+    """The rows of the report for the runs of one line."""
     return store.query(
         "scaling",
         {
@@ -200,7 +200,7 @@ def _spot(row: Mapping[str, Any], show: str, x_of: Mapping[str, float]) -> Spot:
 
 
 def _ideal(spots: Sequence[Spot], show: str) -> tuple[tuple[float, float], ...]:
-    """From the first point that is known to the last place: as the label grows, or level."""
+    """The ideal line from the first known point to the last x: proportional to x, or level."""
     known = [spot for spot in spots if spot.y is not None]
     if not known:
         return ()
@@ -250,7 +250,7 @@ def _axes(
     }[show]
     is_wide = not names and min(xs) > 0 and max(xs) / min(xs) >= WIDE
     is_level = show == "efficiency"
-    is_wide = is_wide and (is_level or min(ys) > 0)  # so that what is ideal is straight
+    is_wide = is_wide and (is_level or min(ys) > 0)  # so that the ideal line is straight
     x = ChartAxis(asked.over or "", "", min(xs), max(xs), is_wide, names)
     if is_wide and not is_level:
         return x, ChartAxis(title, unit, min(ys) / _AIR, max(ys) * _AIR, is_logarithmic=True)

@@ -1,4 +1,4 @@
-"""The commands, and what becomes of an error."""
+"""The list of commands, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-files.add_to(app)
-ask.add_to(app)
-compare.add_to(app)
-roofline.add_to(app)
-chart.add_to(app)
-summary.add_to(app)
-check.add_to(app)
-joins.add_to(app)
+for _add in (
+    *(files.ingest, files.remove, files.formats, files.devices),
+    *(ask.runs, ask.issues, ask.kernels, ask.queries, ask.query, ask.sql),
+    *(compare.compare, roofline.roofline, chart.chart, summary.summary, check.check),
+    *(joins.join, joins.joins),
+):
+    app.command()(_add)
 
 _INTERRUPTED = 130
 _USAGE = 2

@@ -48,17 +48,6 @@ _CASTS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for command in (runs, issues, kernels, queries, query, sql):
-        app.command()(command)
-
-
-def _opened(store: Path, memory: str | None = None, timeout_s: float | None = None) -> Database:
-    """The store, ready to be asked; the engine takes long to load, so no sooner than now."""
-    return opened(store, memory, timeout_s)
-
-
 def _is_there(store: Path) -> bool:
     """Whether there is a store, readable or not."""
     from tracekit.store import STORE_MARK
@@ -77,14 +66,8 @@ def runs(
     full_names: FullNamesOption = False,
 ) -> int:
     """List the runs in the store."""
-    result = _opened(store).query("runs")
-    emit(
-        replace(result, notes=()),
-        format_name=format_name,
-        output=output,
-        force=force,
-        full_names=full_names,
-    )
+    result = opened(store).query("runs")
+    emit(replace(result, notes=()), format_name, output, force, full_names)
     return 0
 
 
@@ -99,11 +82,11 @@ def issues(
     full_names: FullNamesOption = False,
 ) -> int:
     """List problems found during ingest."""
-    database = _opened(store)
+    database = opened(store)
     run_id = None if run is None else database.run_id(run)
     database.verify(run_id)
     result = replace(database.query("issues", {"run_id": run_id}), notes=())
-    emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
+    emit(result, format_name, output, force, full_names)
     if not len(result):
         say("no issues: no events lost")
     return 0
@@ -141,7 +124,7 @@ def kernels(
     """
     from tracekit.cli.kernels import figures, times
 
-    database = _opened(store)
+    database = opened(store)
     run_id = database.run_id(run)
     asked = {"by": by, "ceiling": ceiling, "level": level, "below_average": below_average or None}
     phase = phase or "all"
@@ -156,7 +139,7 @@ def kernels(
     else:
         _refuse_counters(asked, run_id)
         result = times(database, run_id, top, phase)
-    emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
+    emit(result, format_name, output, force, full_names)
     if not len(result) and not below_average:
         say(_no_kernels(database, run_id, store))
     return 0
@@ -223,7 +206,7 @@ def queries(
     from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
-    database = _opened(store) if _is_there(store) else None
+    database = opened(store) if _is_there(store) else None
     reports = [q for q in catalog().values() if q.kind == "report"]
     table = pa.table(
         {
@@ -239,13 +222,7 @@ def queries(
         ResultColumn("answer", "", "whether this store can answer it, and if not, why"),
         ResultColumn("parameters", "", "--run, --phase, or --param NAME=VALUE"),
     )
-    emit(
-        Result("queries", table, columns),
-        format_name=format_name,
-        output=output,
-        force=force,
-        full_names=True,
-    )
+    emit(Result("queries", table, columns), format_name, output, force, full_names=True)
     return 0
 
 
@@ -286,7 +263,7 @@ def query(
 
     asked = query_named(name)
     given = _parameters(asked, [*(param or []), *_of_phase(asked, phase)])
-    database = _opened(store, memory, timeout)
+    database = opened(store, memory, timeout)
     of_run = next((p for p in asked.parameters if p.name == "run_id"), None)
     if all_runs:
         if of_run is None or of_run.is_required or run is not None or "run_id" in given:
@@ -306,18 +283,14 @@ def query(
         raise QueryError(f"{error}; e.g. {_completed(error, name, param or [], store)}") from error
     if not len(result):
         _explain_no_rows(database, asked, given, store)
+    run_id = given.get("run_id")
     notes = (
-        *_provenance(given.get("run_id"), asked),
+        *(() if run_id is None else (f"run: {run_id}",)),
+        f"{asked.purpose} Source: {asked.source}.",
         *(f"{k} = {v}" for k, v in given.items() if k != "run_id"),
         *result.notes[2:],
     )
-    emit(
-        replace(result, notes=notes),
-        format_name=format_name,
-        output=output,
-        force=force,
-        full_names=full_names,
-    )
+    emit(replace(result, notes=notes), format_name, output, force, full_names)
     return 0
 
 
@@ -365,11 +338,6 @@ def _no_all_runs(of_run: Parameter | None, name: str) -> str:
     return "and a run are both given; omit one of them"
 
 
-def _provenance(run_id: str | None, asked: Query | None) -> tuple[str, ...]:
-    notes = (f"run: {run_id}",) if run_id is not None else ()
-    return notes if asked is None else (*notes, f"{asked.purpose} Source: {asked.source}.")
-
-
 def _parameters(asked: Query, pairs: list[str]) -> dict[str, Any]:
     types = {p.name: p.type for p in asked.parameters}
     given: dict[str, Any] = {}
@@ -402,6 +370,6 @@ def sql(
     full_names: FullNamesOption = False,
 ) -> int:
     """Run your own query, in DuckDB SQL."""
-    result = _opened(store, memory, timeout).sql(text)
-    emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
+    result = opened(store, memory, timeout).sql(text)
+    emit(result, format_name, output, force, full_names)
     return 0

@@ -1,34 +1,31 @@
-"""The command `tracekit chart`: runs beside each other, as picture, in the terminal, as numbers."""
+"""The command `tracekit chart`: compares runs in a picture, in the terminal, or as data."""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracekit.cli.opening import opened
 from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
-from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption, TitleOption
+from tracekit.cli.picture import (
+    Outputs,
+    PictureOption,
+    SizeOption,
+    StyleOption,
+    TitleOption,
+    session_of,
+)
 from tracekit.errors import ChoiceError, QueryError
 
 if TYPE_CHECKING:
     from tracekit.charts.chart import AnyChart
-    from tracekit.charts.request import ChartRequest
-
 
 _CHARTS = (
     "oi_breakdown, fp_width_mix, layers, throughput, memory, ranks; for sweeps: heatmap, box, "
     "sensitivity, speedup"
 )
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command()(chart)
 
 
 def chart(
@@ -191,26 +188,13 @@ def chart(
         {option: value for option, value in own.items() if value is not None},
     )
     outputs = Outputs(output, data, size, style, force)
-    chart = _chart(store, name, runs or [], asked)
-    from tracekit.render.charts import draw, plot
-
-    outputs.put(chart.data, partial(draw, chart), partial(plot, chart))
-    return 0
-
-
-def _chart(store: Path, name: str, runs: list[str], asked: ChartRequest) -> AnyChart:
-    from tracekit.startup import keep_pandas_out
-
-    keep_pandas_out()
-    from tracekit.session import Session
-
     try:
-        chart = Session(opened(store)).undrawn_chart(name, runs, asked)
+        chart = session_of(store).chart_data(name, runs or [], asked)
     except ChoiceError as error:
         added = (f"--{name} {shlex.quote(value)}" for name, value in error.examples().items())
         raise QueryError(f"{error}; e.g. add {' '.join(added)}") from error
-    notes = (_summary(chart), *chart.data.notes)
-    return replace(chart, data=replace(chart.data, notes=notes))
+    outputs.put(chart, _summary(chart))
+    return 0
 
 
 def _summary(chart: AnyChart) -> str:

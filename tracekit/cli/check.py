@@ -19,11 +19,6 @@ from tracekit.errors import DamageError, UsageError
 from tracekit.result import Result, ResultColumn
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command()(check)
-
-
 def check(
     run: Annotated[
         str | None,
@@ -50,7 +45,7 @@ def check(
     """
     import pyarrow as pa
 
-    from tracekit.cli.telling import counted
+    from tracekit.render.numbers import counted
     from tracekit.store import Damage, UnknownIngest, open_store
 
     home = open_store(store)
@@ -74,13 +69,8 @@ def check(
     }
     schema = pa.schema([(name, pa.string()) for name in rows])
     columns = tuple(ResultColumn(name) for name in rows)
-    emit(
-        Result("check", pa.table(rows, schema=schema), columns),
-        format_name=format_name,
-        output=output,
-        force=force,
-        full_names=True,
-    )
+    result = Result("check", pa.table(rows, schema=schema), columns)
+    emit(result, format_name, output, force, full_names=True)
     unknown = {damage.commit for damage in damages if isinstance(damage, UnknownIngest)}
     broken, litter = {*commits} - unknown - {None}, commits.count(None)
     mended = [

@@ -43,11 +43,6 @@ _IN_WORDS = frozenset(
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command()(compare)
-
-
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="The baseline run, by name or ID.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The run to check, by name or ID.")],
@@ -93,13 +88,7 @@ def compare(
     compared = compare(opened(store), a, b, by, phase)
     for_people = is_for_people(format_name)
     shown = _cut(compared.result, top if top is not None else _TOP if for_people else None)
-    emit(
-        _readable(shown) if for_people else shown,
-        format_name=format_name,
-        output=output,
-        force=force,
-        full_names=full_names,
-    )
+    emit(_readable(shown) if for_people else shown, format_name, output, force, full_names)
     if limit is not None:
         _judge(compared.verdict, limit)
     return 0

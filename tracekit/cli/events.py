@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
-from tracekit.cli.output import put_out, say
+from tracekit.cli.output import LINE_WIDTH, filled, put_out, say
 from tracekit.errors import UsageError
 from tracekit.events import Command, Family, command, families_like, family_named, knowledge
 
-_WIDTH = 78
 _TIME = ("duration_time", "task-clock")
 _ACTIVE = ("msr/mperf/", "msr/tsc/")
 _TITLES = {
@@ -37,10 +35,7 @@ def print_command(reads: str | None, name: str) -> None:
         raise UsageError(_unknown(name))
     chosen = command(family)
     for remark in _remarks(name, chosen):
-        wrapped = textwrap.fill(
-            remark, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-        )
-        say(wrapped, newline=True)
+        say(filled(remark, "    "), newline=True)
     put_out(_text(chosen).encode())
     say('next: tracekit ingest perf.csv --device "NAME" (for the names: tracekit devices)')
 
@@ -72,7 +67,7 @@ def _groups(chosen: Command) -> Iterator[Sequence[str]]:
 def _lines(events: Sequence[str]) -> Iterator[str]:
     line = ""
     for event in events:
-        if line and len(f"  {line},{event} \\") > _WIDTH:
+        if line and len(f"  {line},{event} \\") > LINE_WIDTH:
             yield line
             line = ""
         line = f"{line},{event}" if line else f"-e {event}"

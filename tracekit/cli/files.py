@@ -31,14 +31,6 @@ _COLUMNS = {"labels": "label", "metrics": "metric"}
 # ingest loads no query engine.
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command()(ingest)
-    app.command()(remove)
-    app.command()(formats)
-    app.command()(devices)
-
-
 def ingest(
     paths: Annotated[list[str], typer.Argument(metavar="FILE", help="Files or folders.")],
     store: StoreOption = DEFAULT_STORE,
@@ -186,8 +178,8 @@ def remove(
     ] = None,
 ) -> int:
     """Remove a run, or one of its sources, from the store."""
-    from tracekit.cli.telling import counted
     from tracekit.joins import joins_with
+    from tracekit.render.numbers import counted
     from tracekit.store import open_store
 
     home = open_store(store)
@@ -265,13 +257,7 @@ def formats(
         ResultColumn("format_name", "", "name for --format"),
         ResultColumn("reads", "", "what it reads"),
     )
-    emit(
-        Result("formats", table, columns),
-        format_name=format_name,
-        output=output,
-        force=force,
-        full_names=full_names,
-    )
+    emit(Result("formats", table, columns), format_name, output, force, full_names)
     for reason in broken_parsers().values():
         say(f"not usable: {reason}")
     return 0
@@ -296,7 +282,7 @@ def devices(
 
     keep_pandas_out()
     result = all_devices(peaks) if name is None else one_device(name, peaks)
-    emit(result, format_name=format_name, output=output, force=force, full_names=full_names)
+    emit(result, format_name, output, force, full_names)
     return 0
 
 

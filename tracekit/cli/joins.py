@@ -39,12 +39,6 @@ MinMatchOption = Annotated[
 _PARTS = 5
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command()(join)
-    app.command()(joins)
-
-
 def join(
     timeline: Annotated[str, typer.Argument(metavar="TIMELINE", help="Run with the timeline.")],
     counters: Annotated[
@@ -66,13 +60,7 @@ def join(
     """
     database = opened(store)
     run_id = _joined(database, timeline, counters, min_match)
-    emit(
-        database.query("joins", {"run_id": run_id}),
-        format_name=format_name,
-        output=output,
-        force=force,
-        full_names=full_names,
-    )
+    emit(database.query("joins", {"run_id": run_id}), format_name, output, force, full_names)
     say(f"next: tracekit kernels{place(store, run_id)}")
     return 0
 
@@ -152,13 +140,7 @@ def joins(
     if remove is not None:
         _undo(database, run_id, remove)
         return 0
-    emit(
-        database.query("joins", {"run_id": run_id}),
-        format_name=format_name,
-        output=output,
-        force=force,
-        full_names=full_names,
-    )
+    emit(database.query("joins", {"run_id": run_id}), format_name, output, force, full_names)
     return 0
 
 

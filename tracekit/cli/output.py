@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -23,6 +24,8 @@ DEFAULT_STORE = Path("tracekit-store")
 # Those of installed packages are not looked for until one is asked for: that takes time.
 *_OURS, _LAST = (entry.name for entry in BUILT_IN)
 _STORE_VARIABLE = "TRACEKIT_STORE"
+#: Of commands and remarks.
+LINE_WIDTH = 78
 _WIDTH_OF_A_FILE = 160
 _LINES_OF_A_FILE = 40
 _LEGEND_LINES, _LEAST_PLOT_LINES, _MOST_PLOT_LINES = 16, 18, 40
@@ -63,6 +66,18 @@ def say(message: str, *, newline: bool = False) -> None:
         _forget(sys.stderr)
 
 
+def filled(text: str, later: str, first: str = "") -> str:
+    """`text` in lines for a terminal: `first` before the first line, `later` before the others."""
+    return textwrap.fill(
+        text,
+        LINE_WIDTH,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def place(store: Path, run: str | None = None) -> str:
     """The options that name a store and a run, to be pasted behind a command."""
     words = [] if run is None else ["--run", run]
@@ -73,10 +88,9 @@ def place(store: Path, run: str | None = None) -> str:
 
 def emit(
     result: Result,
-    *,
-    format_name: str = "table",
-    output: Path | None = None,
-    force: bool = False,
+    format_name: str,
+    output: Path | None,
+    force: bool,
     full_names: bool = False,
 ) -> None:
     """Render a result to stdout or a file; a file is written wholly or not at all."""

@@ -1,14 +1,14 @@
-"""Where a chart goes: a picture, its numbers, or the terminal."""
+"""Where a chart is written: a picture, a data file, or the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracekit.cli.opening import opened
 from tracekit.cli.output import (
     emit,
     plot_height,
@@ -18,11 +18,12 @@ from tracekit.cli.output import (
     terminal_options,
     write_file,
 )
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, require_choice
 
 if TYPE_CHECKING:
-    from tracekit.render import RenderOptions
-    from tracekit.result import Result
+    from tracekit.charts.chart import AnyChart
+    from tracekit.roofline.chart import Chart
+    from tracekit.session import Session
 
 #: Of tracekit.render.figure, which takes long to load.
 SIZES = ("column", "page", "slide")
@@ -42,7 +43,7 @@ TitleOption = Annotated[str | None, typer.Option("--title", help="Title of the p
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What is asked for; raises UsageError before any work is done where it cannot be had."""
+    """Where to write a chart; raises UsageError before any work is done if that is impossible."""
 
     picture: Path | None
     data: Path | None
@@ -56,8 +57,7 @@ class Outputs:
             refuse_in_the_way(path, force=self.force)
         if self.style is not None and self.picture is None:
             raise UsageError("--style needs a picture: name its file with -o")
-        if self.size not in SIZES:
-            raise UsageError(f"--size: invalid value {self.size!r}; use one of: {', '.join(SIZES)}")
+        require_choice("size", self.size, SIZES)
         if self.picture is not None:
             from tracekit.render.figure import check_suffix
 
@@ -67,28 +67,41 @@ class Outputs:
 
             renderer(_kind_of(self.data))
 
-    def put(
-        self, numbers: Result, draw: Callable[..., Any], plot: Callable[[RenderOptions, int], bytes]
-    ) -> None:
-        """Write what is asked for; on the terminal what `plot` gives if it is nothing else."""
-        image = None if self.picture is None else self._image(self.picture, draw)
+    def put(self, chart: AnyChart | Chart, summary: str) -> None:
+        """Write the chart, with `summary` as its first note; draw it in the terminal by default."""
+        from tracekit.render.charts import plot
+
+        data = replace(chart.data, notes=(summary, *chart.data.notes))
+        chart = replace(chart, data=data)
+        image = None if self.picture is None else self._image(self.picture, chart)
         if self.data is not None:
-            emit(numbers, format_name=_kind_of(self.data), output=self.data, force=self.force)
+            emit(data, _kind_of(self.data), self.data, self.force)
         if self.picture is not None and image is not None:
             write_file(self.picture, image)
-            say(f"{self.picture}: {'; '.join(numbers.notes)}")
+            say(f"{self.picture}: {'; '.join(data.notes)}")
         elif self.data is None:
-            put_out(plot(terminal_options(), plot_height()))
+            put_out(plot(chart, terminal_options(), plot_height()))
 
-    def _image(self, picture: Path, draw: Callable[..., Any]) -> bytes:
+    def _image(self, picture: Path, chart: AnyChart | Chart) -> bytes:
+        from tracekit.render.charts import draw
         from tracekit.render.figure import check_suffix, encoded, size_named
 
-        drawn = draw(size=self.size, style=self.style)
+        drawn = draw(chart, size=self.size, style=self.style)
         return encoded(drawn.figure, check_suffix(picture.suffix), size_named(self.size))
 
 
+def session_of(store: Path) -> Session:
+    """The store, to make charts from."""
+    from tracekit.startup import keep_pandas_out
+
+    keep_pandas_out()
+    from tracekit.session import Session
+
+    return Session(opened(store))
+
+
 def _kind_of(data: Path) -> str:
-    """The output that a file of numbers is called after."""
+    """The output format of a data file, from its suffix."""
     from tracekit.render import of_suffix
 
     return of_suffix(data.suffix.removeprefix(".").lower() or "csv")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import textwrap
 
-from tracekit.cli.output import put_out, say
+from tracekit.cli.output import filled, put_out, say
 from tracekit.errors import UsageError
 from tracekit.parser import CountingParser, Parser, RecordableParser
 from tracekit.peaks import device_key, device_named, models, nearest
 from tracekit.registry import blamed, parser_named, parsers
 
-_WIDTH = 78
 _CAPABILITY = re.compile(r"(?:(?:sm|compute)_(\d{1,2})(\d)[af]?|(\d{1,2})\.(\d))")
 
 
@@ -27,7 +25,7 @@ def print_recipes(reads: str | None) -> None:
     if not isinstance(parser, RecordableParser):
         raise UsageError(f"{reads} has no recording instructions: ask the author of its parser")
     with blamed(parser):
-        texts = [f"{_comment(recipe.title)}\n{recipe.text}" for recipe in parser.record]
+        texts = [f"{filled(recipe.title, '# ', '# ')}\n{recipe.text}" for recipe in parser.record]
     put_out("\n".join(texts).encode())
 
 
@@ -51,7 +49,7 @@ def print_counting(reads: str | None, device: str | None) -> None:
     with blamed(parser):
         found = parser.counting(capability, operations)
     for number, note in enumerate(found.notes):
-        say(_filled(f"  {note}" if number else note, "    "), newline=True)
+        say(filled(f"  {note}" if number else note, "    "), newline=True)
     put_out(found.command.encode())
     say("next: tracekit ingest ncu.csv")
 
@@ -85,21 +83,4 @@ def _capability(device: str) -> str:
     raise UsageError(
         f"--device {device!r}: {'several devices have' if alike else 'no device has'} this name; "
         f"give its compute capability, such as 9.0 or sm_90{hint}"
-    )
-
-
-def _comment(text: str) -> str:
-    return textwrap.fill(
-        text,
-        _WIDTH,
-        initial_indent="# ",
-        subsequent_indent="# ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _filled(text: str, indent: str) -> str:
-    return textwrap.fill(
-        text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

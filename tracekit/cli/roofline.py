@@ -1,27 +1,25 @@
-"""The command `tracekit roofline`: a picture, a plot in the terminal, or the numbers behind it."""
+"""The command `tracekit roofline`: draws a picture or in the terminal, or writes the data."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracekit.cli.opening import opened
 from tracekit.cli.output import DEFAULT_STORE, ForceOption, StoreOption
-from tracekit.cli.picture import Outputs, PictureOption, SizeOption, StyleOption, TitleOption
+from tracekit.cli.picture import (
+    Outputs,
+    PictureOption,
+    SizeOption,
+    StyleOption,
+    TitleOption,
+    session_of,
+)
 
 if TYPE_CHECKING:
-    from tracekit.render import RenderOptions
     from tracekit.roofline.chart import Chart
-    from tracekit.roofline.request import RooflineRequest
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command()(roofline)
 
 
 def roofline(
@@ -125,35 +123,13 @@ def roofline(
         weight=weight,
     )
     outputs = Outputs(output, data, size, style, force)
-    chart = _chart(store, runs or [], asked)
-
-    def draw(**look: Any) -> Any:
-        from tracekit.render.roofline import draw
-
-        return draw(chart, **look)
-
-    def plot(options: RenderOptions, height: int) -> bytes:
-        from tracekit.render.terminal_plot import plot
-
-        return plot(chart, options, height)
-
-    outputs.put(chart.data, draw, plot)
+    chart = session_of(store).roofline_data(runs or [], asked)
+    outputs.put(chart, _summary(chart))
     return 0
 
 
-def _chart(store: Path, runs: list[str], asked: RooflineRequest) -> Chart:
-    from tracekit.startup import keep_pandas_out
-
-    keep_pandas_out()
-    from tracekit.session import Session
-
-    chart = Session(opened(store)).undrawn_roofline(runs, asked)
-    notes = (_summary(chart), *chart.data.notes)
-    return replace(chart, data=replace(chart.data, notes=notes))
-
-
 def _summary(chart: Chart) -> str:
-    """What is in the picture, and what is not: groups, each once for all levels of memory."""
+    """What is in the picture, and what is not: groups, each counted once for all memory levels."""
     drawn = len({group for p in chart.panels for series in p.series for group in series.group})
     left_out: Counter[str] = Counter()
     for margin in (margin for panel in chart.panels for margin in panel.margins):

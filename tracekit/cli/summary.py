@@ -18,11 +18,6 @@ from tracekit.cli.output import (
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command()(summary)
-
-
 def summary(
     run: Annotated[
         str | None, typer.Argument(metavar="[RUN]", help="Run, by name or ID; default: the newest.")
@@ -37,5 +32,5 @@ def summary(
     from tracekit.summary import summarize
 
     result = summarize(opened(store), run, phase or "all")
-    emit(result, format_name=format_name, output=output, force=force)
+    emit(result, format_name, output, force)
     return 0

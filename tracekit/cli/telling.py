@@ -11,12 +11,7 @@ from pathlib import Path
 from tracekit.cli.output import place, say
 from tracekit.intake import Listener, Options, Outcome
 from tracekit.parser import Issue
-
-
-def counted(number: int, what: str) -> str:
-    """A number and its noun."""
-    plural = what.replace("piece ", "pieces ") if " of " in what else f"{what}s"
-    return f"{number:,} {what if number == 1 else plural}"
+from tracekit.render.numbers import counted
 
 
 class Teller(Listener):

@@ -1,4 +1,4 @@
-"""Results as bytes: a table for the terminal, CSV, JSON, Markdown, Parquet; one file an output."""
+"""Results as bytes: a table for the terminal, CSV, JSON, Markdown, Parquet; one file per output."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from importlib.metadata import EntryPoint
 from typing import Any, Protocol, runtime_checkable
 
 from tracekit.errors import UsageError
-from tracekit.plugins import by_name, loaded
-from tracekit.render.text import inert
+from tracekit.plugins import by_name, named
 from tracekit.result import Result
 
 GROUP = "tracekit.renderers"
@@ -26,7 +25,7 @@ BUILT_IN = (
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """How the output is looked at.
+    """How the output is viewed.
 
     Attributes:
         width: columns of the terminal.
@@ -43,37 +42,33 @@ class RenderOptions:
 
 @runtime_checkable
 class Renderer(Protocol):
-    """An output: a result in, bytes out, nothing else read or written.
+    """An output format: a result in, bytes out; reads and writes nothing else.
 
-    ``name`` is what ``--format`` takes. ``is_binary`` outputs have no place on a terminal. Text is
-    UTF-8, ends in a line feed and must be inert whatever the names in the result hold. What else a
-    renderer may say of itself: `is_for_people`, `of_suffix`.
+    ``name`` is the value of ``--format``. ``is_binary`` output does not go to a terminal. Text is
+    UTF-8, ends in a line feed, and must be inert whatever the names in the result contain. Optional
+    attributes: see `is_for_people` and `of_suffix`.
     """
 
     name: str
     is_binary: bool
 
     def render(self, result: Result, options: RenderOptions) -> bytes:
-        """`result` in this output's form."""
+        """`result` in this format."""
         ...
 
 
 def renderer_names() -> list[str]:
-    """The outputs there are: ours, then those of installed packages."""
+    """The names of all output formats: built-in ones, then those of installed packages."""
     return list(by_name(GROUP, BUILT_IN))
 
 
 def renderer(name: str) -> Renderer:
-    """The output called `name`; raises UsageError if there is none or it cannot be loaded."""
-    entry = by_name(GROUP, BUILT_IN).get(name)
-    if entry is None:
-        known = ", ".join(inert(known) for known in renderer_names())
-        raise UsageError(f"unknown output format '{inert(name)}'; formats: {known}")
-    return loaded(entry, "output format", _made)
+    """The renderer called `name`; raises UsageError if there is none or it cannot be loaded."""
+    return named(name, GROUP, BUILT_IN, "output format", _made)
 
 
 def is_for_people(name: str) -> bool:
-    """Whether people read the output called `name`, or programs, which get every row and column.
+    """Whether the output called `name` is for people; output for programs has all rows and columns.
 
     A renderer for people has ``is_for_people = True``.
     """
@@ -81,14 +76,14 @@ def is_for_people(name: str) -> bool:
 
 
 def of_suffix(suffix: str) -> str:
-    """The name of the output for files that end in `suffix`, such as md; `suffix` if there is none.
+    """The output format for files with this suffix, such as md; `suffix` itself if there is none.
 
-    A renderer whose files do not end in its name has ``suffixes``, those that they end in.
+    A renderer whose files have other suffixes than its name lists them in ``suffixes``.
     """
     names = renderer_names()
     if suffix not in names:
         for name in names:
-            with contextlib.suppress(UsageError):  # broken: told to whoever asks for it by name
+            with contextlib.suppress(UsageError):  # broken: reported if requested by name
                 if suffix in getattr(renderer(name), "suffixes", ()):
                     return name
     return suffix

@@ -8,50 +8,42 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel
+from tracekit.render.axes import LETTER, LINE, Drawing, words
 from tracekit.render.cells import cut
-from tracekit.render.drawn import Drawn
-from tracekit.render.figure import Size, drawable, empty_figure, look, size_named
-from tracekit.render.fills import fills
+from tracekit.render.figure import Size, drawable, empty_figure
+from tracekit.render.fills import fill_handles, fills
 from tracekit.render.names import LEAST_WIDTH, display_names
 from tracekit.render.scales import brief, linear_ticks, prefix_of, symbol_of
 
-#: Of a group's room: its bars, and the gap before another series, in groups.
+#: Width of a group's bars and of the gap before another series, in groups.
 _FILLED, _GAP = 0.8, 0.7
-#: Length of axes, in groups, if there are fewer.
+#: Minimum length of the axes, in groups.
 _LEAST_LENGTH = 3.0
-#: Width of a letter, of its height; what axes have of the figure's width, at about.
-_LETTER, _ACROSS = 0.62, 0.68
+#: What axes have of the figure's width, roughly.
+_ACROSS = 0.68
 _WIDEST_NAME, _WIDEST_TITLE = 24, 40
 _TICKS = 6
 
 
-def draw(chart: BarChart, *, size: str = "page", style: str | None = None) -> Drawn:
-    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
-
-    Raises UsageError for a size or style that there is not.
-    """
-    measure = size_named(size)
-    with look(measure, style):
-        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+def figure_of(chart: BarChart, size: Size) -> Figure:
+    """The figure of a chart, in the style that is set."""
+    return _BarDrawing(chart, size).figure()
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One pair of axes: a panel, or as many of its groups as have room."""
+    """One pair of axes: a panel, or as many of its groups as fit."""
 
     title: str
     groups: tuple[BarGroup, ...]
     is_last: bool = True
 
     def places(self) -> list[float]:
-        """Where each group stands: one after another, series apart."""
+        """The place of each group: one after another, with gaps between series."""
         found, x, before = [], 0.0, None
         for group in self.groups:
             x += 0.0 if before is None else 1.0 if before == group.series else 1.0 + _GAP
@@ -60,25 +52,23 @@ class _Row:
         return found
 
     def ends(self) -> tuple[float, float]:
-        """Where its axes begin and end: a lone group is not as wide as they are."""
+        """The limits of its axes; a single group does not fill them."""
         middle = self.places()[-1] / 2
         half = max(middle + 0.5, _LEAST_LENGTH / 2)
         return middle - half, middle + half
 
 
-class _Drawing:
-    """One figure being made."""
+class _BarDrawing(Drawing):
+    """The figure being drawn."""
 
     def __init__(self, chart: BarChart, size: Size) -> None:
-        self.chart, self.size = chart, size
-        self.thin = size.scale**0.5
-        self.ink = str(matplotlib.rcParams["text.color"])
+        super().__init__(size, len(chart.panels))
+        self.chart = chart
         self.keys = chart.used_keys()
         self.looks = fills(self.keys, 4 if size.scale <= 1 else 2)
         self.columns, self.rows = self._rows()
         self.is_upright = self._is_upright()
-        is_beside = self.columns == 1 and "right" in size.legend
-        self.legend_place = size.legend if is_beside else "outside lower center"
+        self.is_legend_beside = self.columns == 1 and "right" in size.legend
         self.top = self._top()
         unit = chart.axis_titles[0][1]
         self.prefix, self.factor = ("", 0.01) if chart.is_of_shares else prefix_of(self.top, unit)
@@ -98,7 +88,7 @@ class _Drawing:
             grid[0].set_ylabel(self._y_title())
         else:
             figure.supylabel(self._y_title(), fontsize=size.font)
-        self._legend(figure)
+        self.legend(figure, self._handles())
         figure.draw_without_rendering()
         for axes, row in drawn:
             self._series_names(axes, row)
@@ -112,16 +102,16 @@ class _Drawing:
     # -- axes -------------------------------------------------------------------------------------
 
     def _rows(self) -> tuple[int, list[_Row]]:
-        """How many axes stand beside each other, and all of them."""
+        """The number of columns, and all pairs of axes."""
         panels = self.chart.panels
-        for columns in range(min(len(panels), 3 if self.size.width > 4 else 1), 1, -1):
+        for columns in range(self.columns, 1, -1):
             most = self._most(columns)
             if all(len(panel.groups) <= most for panel in panels):
                 return columns, [_Row(panel.title, panel.groups) for panel in panels]
         return 1, [row for panel in panels for row in self._split(panel)]
 
     def _split(self, panel: BarPanel) -> Iterator[_Row]:
-        """A panel in rows of about the same length, none too long."""
+        """A panel in rows of about equal length."""
         count = len(panel.groups)
         lines = math.ceil(count / self._most(1))
         length = math.ceil(count / lines)
@@ -130,16 +120,16 @@ class _Drawing:
             yield _Row(panel.title if start == 0 else "", groups, start + length >= count)
 
     def _most(self, columns: int) -> int:
-        """How many groups have room for their names, upright."""
-        return max(1, int(_ACROSS * self.size.width * 72 / columns / (1.35 * self.size.font)))
+        """The number of groups whose upright names fit."""
+        return max(1, int(_ACROSS * self.size.width * 72 / columns / (LINE * self.size.font)))
 
     def _height(self, lines: int) -> float:
-        """Of the figure: with several lines of axes each has room for upright names."""
+        """The height of the figure; each of several lines of axes has room for upright names."""
         if lines == 1:
             return self.size.height
         longest = max(len(name) for row in self.rows for name in self._shown(row))
         letters = longest if self.is_upright else 2
-        return lines * (0.6 * self.size.height + letters * _LETTER * self.size.font / 72)
+        return lines * (0.6 * self.size.height + letters * LETTER * self.size.font / 72)
 
     def _top(self) -> float:
         """The highest bar."""
@@ -164,8 +154,7 @@ class _Drawing:
         axes.tick_params(axis="x", length=0)
         if self.chart.x_title and row.is_last:
             axes.set_xlabel(cut(drawable(self.chart.x_title), _WIDEST_TITLE))
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        self.open_frame(axes, "y" if self.top else "")
 
     def _ticks(self, axes: Axes) -> None:
         if not self.top:
@@ -175,8 +164,6 @@ class _Drawing:
         axes.set_ylim(0, self.top * (1.0 if self.chart.is_of_shares else 1.05))
         values = linear_ticks(0.0, self.top, _TICKS)
         axes.set_yticks(values, [f"{value / self.factor:.6g}" for value in values])
-        axes.grid(axis="y", linewidth=0.4 * self.thin, alpha=0.4)
-        axes.set_axisbelow(True)
 
     def _y_title(self) -> str:
         return ", ".join(
@@ -191,16 +178,7 @@ class _Drawing:
         for place, bar in enumerate(group.bars):
             at = x + (place - (len(group.bars) - 1) / 2) * width
             if bar.reason is not None:
-                axes.plot(
-                    [at],
-                    [0.02],
-                    "x",
-                    transform=axes.get_xaxis_transform(),
-                    color=self.ink,
-                    markersize=4.5 * self.thin,
-                    markeredgewidth=1.0 * self.thin,
-                    clip_on=False,
-                )
+                self.mark_unknown(axes, at, self.ink)
             elif not bar.total:
                 self._note(axes, "0", at, 0.0)
             else:
@@ -239,13 +217,13 @@ class _Drawing:
     # -- words ------------------------------------------------------------------------------------
 
     def _letters(self, row: _Row) -> float:
-        """Letters that have room over a group."""
+        """The number of letters that fit above a group."""
         low, high = row.ends()
         width = _ACROSS * self.size.width * 72 / self.columns
-        return width / (high - low) / (_LETTER * self.size.font)
+        return width / (high - low) / (LETTER * self.size.font)
 
     def _is_upright(self) -> bool:
-        """Whether the names of some axes have no room beside each other."""
+        """Whether the names of some axes do not fit side by side."""
         return any(
             int(self._letters(row) - 0.5)
             < min(LEAST_WIDTH, max(len(drawable(group.name)) for group in row.groups))
@@ -253,12 +231,12 @@ class _Drawing:
         )
 
     def _shown(self, row: _Row) -> list[str]:
-        """The names of groups, as long as there is room for them."""
+        """The names of groups, shortened to fit."""
         names = [drawable(group.name) for group in row.groups]
         return display_names(names, _WIDEST_NAME if self.is_upright else int(self._letters(row)))
 
     def _series_names(self, axes: Axes, row: _Row) -> None:
-        """The series of neighbours, below their names and above the title of the axis."""
+        """Write the series of neighboring groups between their names and the title of the axis."""
         blocks = [
             (name, [x for _, x in own])
             for name, own in groupby(
@@ -287,7 +265,7 @@ class _Drawing:
         axes.xaxis.labelpad += self.size.font * 1.3
 
     def _values(self, axes: Axes, row: _Row) -> None:
-        """What stands above each group, upright where it has no room beside the next."""
+        """Write the value above each group, upright if it is too wide."""
         if not self.chart.value_title:
             return
         texts = ["" if group.value is None else brief(group.value) for group in row.groups]
@@ -295,7 +273,7 @@ class _Drawing:
         is_upright = longest > self._letters(row)
         if self.top and longest:
             height = axes.get_window_extent().height / float(axes.figure.dpi) * 72
-            lines = (_LETTER * longest if is_upright else 1.2) * self.size.font + 4
+            lines = (LETTER * longest if is_upright else 1.2) * self.size.font + 4
             axes.set_ylim(0, max(axes.get_ylim()[1], self.top / (1 - min(lines / height, 0.7))))
         for x, group, text in zip(row.places(), row.groups, texts, strict=True):
             if text:
@@ -304,39 +282,10 @@ class _Drawing:
 
     # -- legend -----------------------------------------------------------------------------------
 
-    def _legend(self, figure: Figure) -> None:
-        legend: Any = figure.legend
-        is_beside = "right" in self.legend_place
-        columns = 1 if is_beside else 2 if self.size.width <= 4 else 4
-        legend(
-            handles=list(self._handles()),
-            loc=self.legend_place,
-            ncols=columns,
-            alignment="left",
-            handlelength=2.2,
-            handleheight=1.1,
-        )
-
     def _handles(self) -> Iterator[Any]:
-        for key in reversed(self.keys) if "right" in self.legend_place else self.keys:
-            color, hatch = self.looks[key.name]
-            yield Patch(
-                facecolor=color,
-                hatch=hatch,
-                edgecolor=self.ink,
-                linewidth=0.4 * self.thin,
-                label=drawable(key.title),
-            )
+        yield from fill_handles(self.keys, self.looks, self)
         groups = [group for panel in self.chart.panels for group in panel.groups]
         if self.chart.value_title and any(group.value is not None for group in groups):
-            yield Line2D([], [], linestyle="none", label=f"above: {self.chart.value_title}")
+            yield words(f"above: {self.chart.value_title}")
         if any(bar.reason is not None for group in groups for bar in group.bars):
-            yield Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="x",
-                color=self.ink,
-                markersize=4.5 * self.thin,
-                label="not known",
-            )
+            yield self.sign("x", self.ink, "not known")

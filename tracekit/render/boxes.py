@@ -14,44 +14,37 @@ from matplotlib.patches import Patch
 from tracekit.charts.chart import BoxChart, BoxMark
 from tracekit.render.axes import (
     LETTER,
+    Drawing,
     Named,
-    ink,
     lay_out,
     names_across,
-    open_frame,
-    put_legend,
     room_of,
     scale_values,
     shown_title,
 )
-from tracekit.render.drawn import Drawn
-from tracekit.render.figure import GREY, Size, drawable, empty_figure, look, seen, size_named
+from tracekit.render.figure import GREY, Size, drawable, empty_figure, seen
 
 _FILL, _WIDTH, _CAP = "#8fb8d8", 0.6, 0.3
-#: Letters of names and counts where larger ones have no room, of the size of others.
+#: Font size of names and counts if the normal size does not fit, relative to it.
 _SMALL = 0.85
-#: Boxes on axes that are as wide as the figure, if there are fewer.
+#: Minimum length of the axes, in boxes.
 _LEAST_LENGTH = 3.0
-#: More dots than this are pixels.
+#: More dots than this are drawn as pixels.
 _MOST_SHAPES = 5000
 
 
-def draw(chart: BoxChart, *, size: str = "page", style: str | None = None) -> Drawn:
-    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
-
-    Raises UsageError for a size or style that there is not.
-    """
-    measure = size_named(size)
-    with look(measure, style):
-        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+def figure_of(chart: BoxChart, size: Size) -> Figure:
+    """The figure of a chart, in the style that is set."""
+    return _BoxDrawing(chart, size).figure()
 
 
-class _Drawing:
-    """One figure being made."""
+class _BoxDrawing(Drawing):
+    """The figure being drawn."""
 
     def __init__(self, chart: BoxChart, size: Size) -> None:
-        self.chart, self.size = chart, size
-        self.thin = size.scale**0.5
+        super().__init__(size)
+        self.is_legend_beside = False
+        self.chart = chart
         self.has_failed = any(box.failed_count for box in chart.boxes)
         last = len(chart.boxes) - 1
         half = max(last / 2 + 0.5, _LEAST_LENGTH / 2)
@@ -67,8 +60,8 @@ class _Drawing:
         axes.set_xlim(*self.ends)
         axes.set_xlabel(shown_title(self.chart.x.title))
         axes.tick_params(axis="x", length=0)
-        open_frame(axes, self.thin)
-        put_legend(figure, list(self._handles()), self.size, is_beside=False)
+        self.open_frame(axes)
+        self.legend(figure, self._handles())
         heads = axes.annotate(
             "",
             (0, 0),
@@ -89,7 +82,7 @@ class _Drawing:
         return figure
 
     def _height(self, width: float) -> float:
-        """Of the figure: upright names below axes of this width have room of their own."""
+        """The height of the figure, with room for upright names below axes of this width."""
         named = names_across(self.chart.x.names, self._room(width), self.size)
         is_upright = named.is_upright and self._table(width) is None
         letters = max(map(len, self._behind(named))) if is_upright else 0
@@ -99,7 +92,7 @@ class _Drawing:
 
     def _boxes(self, axes: Axes) -> None:
         known = [(place, box) for place, box in enumerate(self.chart.boxes) if box.marks]
-        line = {"color": ink(), "linewidth": 0.7 * self.thin}
+        line = {"color": self.ink, "linewidth": 0.7 * self.thin}
         axes.bxp(
             [self._parts(box) for _, box in known],
             positions=[place for place, _ in known],
@@ -107,8 +100,8 @@ class _Drawing:
             capwidths=_CAP,
             patch_artist=True,
             showfliers=False,
-            boxprops={"facecolor": _FILL, "edgecolor": ink(), "linewidth": 0.7 * self.thin},
-            medianprops={"color": ink(), "linewidth": 1.8 * self.thin},
+            boxprops={"facecolor": _FILL, "edgecolor": self.ink, "linewidth": 0.7 * self.thin},
+            medianprops={"color": self.ink, "linewidth": 1.8 * self.thin},
             whiskerprops=line,
             capprops=line,
             manage_ticks=False,
@@ -118,7 +111,7 @@ class _Drawing:
             axes.scatter(
                 [place for place, _ in dots],
                 [value for _, value in dots],
-                color=seen(ink()),
+                color=seen(self.ink),
                 s=5 * self.size.scale,
                 alpha=0.5,
                 linewidth=0,
@@ -127,15 +120,7 @@ class _Drawing:
             )
         for place, box in enumerate(self.chart.boxes):
             if box.marks is None:
-                axes.plot(
-                    [place],
-                    [0.02],
-                    "x",
-                    transform=axes.get_xaxis_transform(),
-                    color=GREY,
-                    markersize=4.5 * self.thin,
-                    clip_on=False,
-                )
+                self.mark_unknown(axes, place, GREY)
 
     def _parts(self, box: BoxMark) -> dict[str, Any]:
         marks = box.marks
@@ -151,7 +136,7 @@ class _Drawing:
     # -- words ------------------------------------------------------------------------------------
 
     def _names(self, axes: Axes, heads: Any, width: float) -> None:
-        """Names of groups, with counts below each where they have room, else behind it."""
+        """Write names of groups, with counts below each if they fit, else after it."""
         if (table := self._table(width)) is not None:
             named, font = table
             texts = [
@@ -171,10 +156,10 @@ class _Drawing:
         axes.set_xticks(named.places, texts, rotation=90 if named.is_upright else 0)
 
     def _table(self, width: float) -> tuple[Named, float] | None:
-        """Level names with room for counts below, and the size of letters; None without room."""
+        """Level names with room for counts below, and the font size; None if they do not fit."""
         names = self.chart.x.names
         widest = [
-            max(name, self._count(box.known_count), key=len)
+            max(name, f"{box.known_count:,}", key=len)
             for name, box in zip(names, self.chart.boxes, strict=True)
         ]
         for font in (self.size.font, _SMALL * self.size.font):
@@ -185,7 +170,7 @@ class _Drawing:
         return None
 
     def _room(self, width: float) -> float:
-        """Points that each box has of the axes' width."""
+        """The width of each box's place, in points."""
         low, high = self.ends
         return width / (high - low)
 
@@ -201,34 +186,14 @@ class _Drawing:
     def _counts(self, place: int) -> list[str]:
         box = self.chart.boxes[place]
         counts = [box.known_count, *([box.failed_count] if self.has_failed else [])]
-        return [self._count(count) for count in counts]
-
-    def _count(self, count: int) -> str:
-        return f"{count:,}"
+        return [f"{count:,}" for count in counts]
 
     def _handles(self) -> Iterator[Any]:
         box, whiskers, outliers = map(drawable, self.chart.legend)
-        yield Patch(facecolor=_FILL, edgecolor=ink(), linewidth=0.7 * self.thin, label=box)
-        yield Line2D([], [], color=ink(), linewidth=1.8 * self.thin, label="median")
-        yield Line2D([], [], color=ink(), linewidth=0.7 * self.thin, label=whiskers)
+        yield Patch(facecolor=_FILL, edgecolor=self.ink, linewidth=0.7 * self.thin, label=box)
+        yield Line2D([], [], color=self.ink, linewidth=1.8 * self.thin, label="median")
+        yield Line2D([], [], color=self.ink, linewidth=0.7 * self.thin, label=whiskers)
         if any(box.outliers for box in self.chart.boxes):
-            yield Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="o",
-                markersize=2.2 * self.thin,
-                color=ink(),
-                alpha=0.5,
-                label=outliers,
-            )
+            yield self.sign("o", self.ink, outliers, 2.2, alpha=0.5)
         if any(box.marks is None for box in self.chart.boxes):
-            yield Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="x",
-                markersize=4.5 * self.thin,
-                color=GREY,
-                label="none known",
-            )
+            yield self.sign("x", GREY, "none known")

@@ -1,4 +1,4 @@
-"""A drawing of characters: lines in Braille, eight dots a character, signs and words on them."""
+"""A drawing of characters: lines in Braille (eight dots per character), signs and words."""
 
 from __future__ import annotations
 
@@ -11,26 +11,33 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.style import Style
 
-from tracekit.render.cells import head
+from tracekit.render.cells import cut, head
+from tracekit.render.text import inert
 from tracekit.roofline.geometry import Array
 
 Cells = npt.NDArray[np.intp]
-#: Where text could stand: row and first column.
+#: Candidate places for text: row and first column.
 Places = Iterable[tuple[int, int]]
 
-#: How long the strokes of a line are and the gaps after them, in dots.
+#: Lengths of the strokes of a line and of the gaps after them, in dots.
 Dash = tuple[int, int]
 SOLID: Dash = (1, 0)
+
+BOLD, DIM = Style(bold=True), Style(dim=True)
+#: Of series, one after another.
+SERIES_STYLES = tuple(
+    Style(color=color) for color in ("cyan", "magenta", "yellow", "green", "blue")
+)
 
 _DOTS_ACROSS, _DOTS_DOWN = 2, 4
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], np.uint8)
 _BRAILLE = 0x2800
-#: Beyond so many widths of the canvas a line is not followed.
+#: A line is not followed farther than this many widths of the canvas.
 _FAR = 50.0
 
 
 class Canvas:
-    """Cells in rows and columns. Coordinates go from 0 to 1, to the right and upwards."""
+    """Cells in rows and columns. Coordinates run from 0 to 1, rightward and upward."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
@@ -39,12 +46,12 @@ class Canvas:
         self._styles: list[list[Style | None]] = [[None] * width for _ in range(height)]
 
     def cells(self, x: Array, y: Array) -> tuple[Cells, Cells]:
-        """Rows and columns of the cells in which points are; all must be on the canvas."""
+        """Rows and columns of the cells that contain points; all points must be on the canvas."""
         down, across = self._place(x, y)
         return down // _DOTS_DOWN, across // _DOTS_ACROSS
 
     def line(self, x: Array, y: Array, dash: Dash = SOLID, style: Style | None = None) -> None:
-        """Lines from point to point; parts beyond the canvas are left out."""
+        """Draw lines from point to point; parts outside the canvas are omitted."""
         down, across = self._stroke(x, y, dash)
         rows, columns = down // _DOTS_DOWN, across // _DOTS_ACROSS
         np.bitwise_or.at(
@@ -54,22 +61,22 @@ class Canvas:
             self._styles[row][column] = style
 
     def path(self, x: Array, y: Array) -> list[tuple[int, int]]:
-        """The cells that lines from point to point cross, in their order."""
+        """The cells that lines from point to point cross, in order."""
         down, across = self._stroke(x, y, SOLID)
         cells = zip((down // _DOTS_DOWN).tolist(), (across // _DOTS_ACROSS).tolist(), strict=True)
         return list(dict.fromkeys(cells))
 
     def put(self, row: int, column: int, sign: str, style: Style | None = None) -> None:
-        """A sign of one column, over whatever is there."""
+        """Put a sign of one column over whatever is there."""
         self._text[row][column] = sign
         self._styles[row][column] = style
 
     def write(
         self, text: str, places: Places, style: Style | None = None, *, is_close: bool = False
     ) -> bool:
-        """Inert text at the first place where it covers nothing; False where there is none.
+        """Write inert text at the first place where it covers nothing; False if there is none.
 
-        Text that `is_close` may cover lines and stand right beside other signs.
+        With `is_close`, the text may cover lines and touch other signs.
         """
         clusters = list(_clusters(text))
         size = sum(map(cell_len, clusters))
@@ -98,7 +105,7 @@ class Canvas:
         return np.rint(down).astype(np.intp), np.rint(across).astype(np.intp)
 
     def _stroke(self, x: Array, y: Array, dash: Dash) -> tuple[Cells, Cells]:
-        """The dots of lines, in their order; points that are nowhere are left out."""
+        """The dots of lines, in order; NaN points are omitted."""
         is_known = np.isfinite(x) & np.isfinite(y)
         down, across = self._place(x[is_known], y[is_known])
         if not len(down):
@@ -123,7 +130,7 @@ class Canvas:
         return is_blank and all(text is None for text in self._text[row][around])
 
     def _write(self, row: int, column: int, clusters: Sequence[str], style: Style | None) -> None:
-        """Text, a wide character over two cells."""
+        """Write text; a wide character takes two cells."""
         for cluster in clusters:
             self.put(row, column, cluster, style)
             for covered in range(column + 1, column + cell_len(cluster)):
@@ -132,21 +139,23 @@ class Canvas:
 
 
 def painted(pieces: Iterable[tuple[str, Style | None]], *, color: bool) -> str:
-    """Pieces of text with their styles; without escape sequences unless in color."""
+    """Pieces of text in their styles; without escape sequences unless in color."""
     parts = []
     for style, group in groupby(pieces, key=lambda piece: piece[1]):
         text = "".join(sign for sign, _ in group)
-        is_plain = style is None or not color
-        parts.append(
-            text
-            if is_plain or style is None
-            else style.render(text, color_system=ColorSystem.STANDARD)
-        )
+        if style is not None and color:
+            text = style.render(text, color_system=ColorSystem.STANDARD)
+        parts.append(text)
     return "".join(parts)
 
 
+def heading(text: str, width: int, *, color: bool) -> str:
+    """A title from a trace, in bold and no wider than `width`."""
+    return painted([(cut(inert(text), width), BOLD)], color=color)
+
+
 def along(cells: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Places for text of `size` columns beside the cells of a line, in the order of the cells."""
+    """Places for text of `size` columns next to the cells of a line, in the order of the cells."""
     for row, column in cells:
         yield row - 1, column - size + 1
         yield row, column - size - 1
@@ -155,7 +164,7 @@ def along(cells: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, in
 
 
 def around(row: int, column: int, size: int) -> Iterator[tuple[int, int]]:
-    """Places for text of `size` columns close to one cell, but not right beside it."""
+    """Places for text of `size` columns near a cell, but not touching it."""
     yield row, column + 2
     yield row, column - size - 1
     for other in (row - 1, row + 1):
@@ -164,7 +173,7 @@ def around(row: int, column: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 def _clusters(text: str) -> Iterator[str]:
-    """`text` in pieces of one character and what is drawn on it."""
+    """`text` in pieces: a character and the marks on it."""
     while text:
         piece = head(text, 1) or head(text, 2) or text[0]
         yield piece

@@ -1,4 +1,4 @@
-"""The names of ceilings as they are written in papers and datasheets."""
+"""The names of ceilings as in papers and datasheets."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _TITLES = {
     "launch": "launch",
     "overhead": "overhead",
 }
-#: fp32, tf32, bf16, int8, l1 and the like: letters of a format or a level, then digits.
+#: fp32, tf32, bf16, int8, l1 and similar: letters of a format or a level, then digits.
 _FORMAT = re.compile(r"(fp|tf|bf|int|l)\d{1,4}")
 
 
 def ceiling_title(names: Iterable[str]) -> str:
-    """The title of a line that stands for these ceilings: ``Tensor FP16, FP32 AVX-512``.
+    """The title of a line for these ceilings: ``Tensor FP16, FP32 AVX-512``.
 
-    A word that is not known stays as it is, made harmless to show.
+    An unknown word stays as it is, made harmless.
     """
     return ", ".join(_title(name) for name in names if name)
 

@@ -1,4 +1,4 @@
-"""Text cut and folded by the columns it takes on a terminal, never inside a character."""
+"""Shortens and folds text by its width on a terminal, never inside a character."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 
 ELLIPSIS = "…"
-#: A space at which no line is broken, and what stands between texts of a list.
+#: A space at which lines do not break; the separator of listed texts.
 _TIED, _BETWEEN = "\xa0", "   "
 
 
 def cut(text: str, limit: int, head_share: float = 0.5) -> str:
-    """`text` in at most `limit` columns (one at least): the middle goes, ``…`` says so."""
+    """`text` in at most `limit` columns (at least one); ``…`` replaces the middle."""
     if cell_len(text) <= limit:
         return text
     room = limit - 1
@@ -29,16 +29,16 @@ def head(text: str, room: int) -> str:
 
 
 def cluster_start(text: str, index: int) -> int:
-    """`index`, or where the character begins whose marks stand at `index`."""
+    """`index`, or the start of the character whose marks are at `index`."""
     while 0 < index < len(text) and _is_mark(text[index]):
         index -= 1
     return index
 
 
 def folded(text: str, width: int) -> list[str]:
-    """`text` in lines of at most `width` columns, broken at spaces where that can be."""
+    """`text` in lines of at most `width` columns, broken at spaces if possible."""
     lines = [""]
-    for word in re.split(" (?!%)", text):  # a number stays with its sign
+    for word in re.split(" (?!%)", text):  # a number stays with its percent sign
         longer = f"{lines[-1]} {word}" if lines[-1] else word
         if cell_len(longer) <= width:
             lines[-1] = longer
@@ -48,7 +48,7 @@ def folded(text: str, width: int) -> list[str]:
 
 
 def listed(texts: Sequence[str], width: int) -> list[str]:
-    """`texts` beside each other, none broken unless it is wider than `width`."""
+    """`texts` side by side, none broken unless it is wider than `width`."""
     tied = (text.replace(" ", _TIED) for text in texts)
     return [line.replace(_TIED, " ").rstrip() for line in folded(_BETWEEN.join(tied), width)]
 
@@ -69,7 +69,7 @@ def _chopped(word: str, width: int) -> list[str]:
 
 
 def _clusters(text: str) -> list[str]:
-    """`text` in pieces that must stay whole: a character and the marks on it."""
+    """`text` in pieces that must stay whole: each a character with its marks."""
     if text.isascii():
         return list(text)
     clusters: list[str] = []
@@ -96,5 +96,5 @@ def _fitting(clusters: Sequence[str], room: int) -> Sequence[str]:
 
 
 def widest(texts: Iterable[str]) -> int:
-    """Columns that the widest of `texts` takes."""
+    """The width of the widest of `texts`, in columns."""
     return max(map(cell_len, texts), default=0)

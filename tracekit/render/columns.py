@@ -12,22 +12,22 @@ from tracekit.render.text import inert
 from tracekit.render.values import columns_of, text_of
 from tracekit.result import Result, ResultColumn, unit_of
 
-#: Ends of column names that a unit in the header stands for. A count has no unit to show.
+#: Units that replace the end of a column name in the header. A count has no unit to show.
 _SHOWN_AS_UNIT = frozenset(
     {"ns", "bytes", "bytes/s", "flop", "flop/s", "flop/byte", "inst", "hz", "ratio"}
 )
 
 
-#: Ends of column names of what is shortened in the middle, where the room is small.
+#: Ends of the names of columns whose values may be shortened in the middle.
 _ENDS_OF_NAMES = ("name", "layer_path", "module_path")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadableColumn:
-    """One column for people: header, cells; `is_name` where the cells name kernels and the like.
+    """One column for people: header and cells; `is_name` if the cells are names, e.g. of kernels.
 
-    Cells of numbers are padded to one width, decimal points aligned. Cells of names are as the
-    profiler wrote them; whoever shows them shortens them or makes them inert.
+    Numbers are padded to one width, decimal points aligned. Names are as the profiler wrote them;
+    renderers shorten them or make them inert.
     """
 
     header: str

@@ -1,4 +1,4 @@
-"""CSV for spreadsheets and other programs: base units, RFC 4180, text made harmless."""
+"""CSV for spreadsheets and other programs: base units, RFC 4180, harmless text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _FORMULA_STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 class CsvRenderer:
-    """One line a row, numbers in base units as the column names say; NULL is an empty cell.
+    """One line per row, numbers in base units according to column names; NULL is an empty cell.
 
-    Text is inert, and where a spreadsheet would run it as a formula an apostrophe stands before
-    it: the exact text is in JSON and Parquet. Nor can an empty text be told from NULL here. Notes
-    are left out, as CSV has no place for them.
+    Text is inert; if a spreadsheet would run it as a formula, it starts with an apostrophe. The
+    exact text is in JSON and Parquet, which also distinguish an empty string from NULL. Notes are
+    omitted, because CSV has no place for them.
     """
 
     name = "csv"
@@ -46,5 +46,5 @@ def _cell(value: Any) -> str:
 
 
 def _harmless(text: str) -> str:
-    """`text` that no terminal and no spreadsheet acts on."""
+    """`text` without effect on terminals and spreadsheets."""
     return "'" + inert(text) if text.startswith(_FORMULA_STARTS) else inert(text)

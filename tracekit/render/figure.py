@@ -1,4 +1,4 @@
-"""Figures of matplotlib: sizes, looks, text from traces, and files that are the same every time."""
+"""Matplotlib figures: sizes, styles, text from traces, and reproducible files."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ft2font import FT2Font
 
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, require_choice
 from tracekit.render.cells import cut
 from tracekit.render.text import inert, visible_escape
 
-#: Paul Tol's high-contrast scheme: apart for the color-blind, and in greyscale by lightness.
+#: Paul Tol's high-contrast scheme: distinct for the color-blind, and in grayscale by lightness.
 BLUE, YELLOW, RED, GREY = "#004488", "#ddaa33", "#bb5566", "#767676"
 BLACK = "#111111"
 
-#: Series have a color (Okabe and Ito 2008), a sign and a dash of their own.
+#: Each series has its own color (Okabe and Ito 2008), marker and dash.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 DASHES = ("-", "--", "-.", ":")
 
-#: Relative luminance below which a ground is dark, and the least contrast of a sign with it.
+#: Relative luminance below which a background is dark; minimum contrast of a marker with it.
 _DARK, _CONTRAST = 0.18, 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a series of points is drawn: color, sign, line, title, if under others."""
+    """How a series of points is drawn: color, marker, line, title, whether under others."""
 
     color: str
     marker: str
@@ -48,14 +48,14 @@ class Look:
 
 
 def series_look(place: int, title: str) -> Look:
-    """That of a series: another sign each time the colors begin again."""
+    """The look of the series at `place`: another marker each time the colors repeat."""
     marker = MARKERS[(place + place // len(COLORS)) % len(MARKERS)]
     dash = DASHES[place // len(COLORS) % len(DASHES)]
     return Look(seen(COLORS[place % len(COLORS)]), marker, dash, title)
 
 
 def seen(color: str) -> str:
-    """The color; lighter on a style's dark ground, to 3:1 (WCAG 2.1, success criterion 1.4.11)."""
+    """The color; lighter on a dark background, to 3:1 (WCAG 2.1, success criterion 1.4.11)."""
     ground = _luminance(to_rgb(matplotlib.rcParams["axes.facecolor"]))
     if ground >= _DARK:
         return color
@@ -68,7 +68,7 @@ def seen(color: str) -> str:
 
 
 def text_on(color: Sequence[float]) -> str:
-    """Black or white, whichever has more contrast with a ground of this color."""
+    """Black or white, whichever has more contrast with a background of this color."""
     light = _luminance(color[:3])
     return BLACK if (light + 0.05) ** 2 > 0.05 * 1.05 else "#ffffff"
 
@@ -81,9 +81,9 @@ def _luminance(color: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A figure's size in inches and points: `font` is the size of text, `scale` that of signs.
+    """A figure's size in inches and points: `font` is the size of text, `scale` that of markers.
 
-    If nobody says how many, `names` points are named, in `name_width` letters.
+    By default, `names` points are labeled, with names of up to `name_width` letters.
     """
 
     width: float
@@ -102,14 +102,14 @@ SIZES = {
     "slide": Size(13.33, 7.5, 15.0, 2.6, "outside right upper", 8, 30),
 }
 
-#: Inches: what is higher has more pixels than matplotlib can draw.
+#: In inches: a taller figure has more pixels than matplotlib can draw.
 _HIGHEST = 200.0
 
 _LARGEST_STYLE_BYTES = 1 << 20
-#: What matplotlib can write without its own program.
+#: File types that matplotlib writes without another program.
 _KINDS = {"eps", "jpeg", "jpg", "pdf", "png", "svg", "tif", "tiff", "webp"}
 
-#: What no style may change: names from traces are no mathematics, files are always the same.
+#: What no style may change: names from traces are not math, and files are reproducible.
 _ESSENTIAL = {
     "text.parse_math": False,
     "text.usetex": False,
@@ -124,16 +124,15 @@ _ESSENTIAL = {
 
 def size_named(name: str) -> Size:
     """One of SIZES; raises UsageError for another name."""
-    if name not in SIZES:
-        raise UsageError(f"--size: invalid value {name!r}; use one of: {', '.join(SIZES)}")
+    require_choice("size", name, tuple(SIZES))
     return SIZES[name]
 
 
 @contextmanager
 def look(size: Size, style_name: str | None = None) -> Iterator[None]:
-    """Our looks, and over them a style of matplotlib's, by name or as a file.
+    """Our settings, then those of a matplotlib style, by name or file.
 
-    Raises UsageError where there is no such style.
+    Raises UsageError if there is no such style.
     """
     ours = {
         "font.size": size.font,
@@ -145,12 +144,12 @@ def look(size: Size, style_name: str | None = None) -> Iterator[None]:
         "xtick.direction": "out",
         "ytick.direction": "out",
         "hatch.linewidth": 0.4,
-        # even to the eye, the same to the color-blind, and lighter all along (Nunez 2018)
+        # perceptually uniform, also for the color-blind, and ever lighter (Nunez 2018)
         "image.cmap": "cividis",
     }
     settings: Any = matplotlib.rcParams
     with matplotlib.rc_context():
-        settings.update(_defaults())  # not the user's own, which --style can name
+        settings.update(_defaults())  # not the user's own; --style can name those
         settings.update(ours)
         if style_name is not None:
             style.use(_style(style_name))
@@ -159,7 +158,7 @@ def look(size: Size, style_name: str | None = None) -> Iterator[None]:
 
 
 class _Unheard(logging.Filter):
-    """Counts what is logged and passes nothing on."""
+    """Counts log records and drops them."""
 
     count = 0
 
@@ -170,10 +169,10 @@ class _Unheard(logging.Filter):
 
 
 def _style(name: str) -> Any:
-    """A style by name, or the settings in a file of one.
+    """A style by name, or the settings in a style file.
 
-    Not as matplotlib looks for one: it fetches URLs, imports packages, and prints the lines of a
-    file that is something else.
+    Not with matplotlib's own search: it fetches URLs, imports packages, and prints the lines of
+    files that are not styles.
     """
     if name == "default" or name in style.library:
         return name
@@ -185,7 +184,7 @@ def _style(name: str) -> Any:
         if not path.is_file() or path.stat().st_size > _LARGEST_STYLE_BYTES:
             raise OSError
         found = matplotlib.rc_params_from_file(path, use_default_template=False)
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: ~ of nobody
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: ~ of an unknown user
         raise UsageError(
             f"--style {name}: matplotlib has no such style, and there is no readable file of "
             "that name "
@@ -202,7 +201,7 @@ def _style(name: str) -> Any:
 
 
 def empty_figure(size: Size, height: float, title: str) -> Figure:
-    """A figure with its title; raises UsageError where it would be too high to draw."""
+    """A figure with its title; raises UsageError if it is too tall to draw."""
     if height > _HIGHEST:
         raise UsageError(
             f"the picture would be {height:.0f} inches high; name fewer runs, omit --panels, "
@@ -215,18 +214,18 @@ def empty_figure(size: Size, height: float, title: str) -> Figure:
 
 
 def suffixes() -> list[str]:
-    """The kinds of files that figures can be written as."""
+    """The file types of pictures."""
     return sorted(_KINDS & FigureCanvasBase.get_supported_filetypes().keys())
 
 
 def _defaults() -> dict[str, Any]:
-    """Matplotlib's own settings, but for the backend: it is of the whole process."""
+    """Matplotlib's own settings except the backend, which belongs to the process."""
     default: Any = matplotlib.rcParamsDefault
     return {name: default[name] for name in default if "backend" not in name}
 
 
 def check_suffix(suffix: str) -> str:
-    """The kind of file, without its dot; raises UsageError where matplotlib knows none such."""
+    """The file type, without its dot; raises UsageError if matplotlib cannot write it."""
     kind = suffix.removeprefix(".").lower()
     if kind not in suffixes():
         what = f"'.{inert(kind)}'" if kind else "no extension"
@@ -238,7 +237,7 @@ def check_suffix(suffix: str) -> str:
 
 
 def encoded(figure: Figure, kind: str, size: Size, dots_per_inch: int = 300) -> bytes:
-    """The figure as a file; as svg, pdf and png the same bytes for the same figure."""
+    """The figure as a file; svg, pdf and png are reproducible byte for byte."""
     out = io.BytesIO()
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with look(size), _quiet():
@@ -248,7 +247,7 @@ def encoded(figure: Figure, kind: str, size: Size, dots_per_inch: int = 300) -> 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what matplotlib logs of a kind of file: EPS has no transparency, which is known."""
+    """Suppress what matplotlib logs about EPS: that it has no transparency."""
     log = logging.getLogger("matplotlib.backends.backend_ps")
     before, log.disabled = log.disabled, True
     try:
@@ -261,7 +260,7 @@ def _quiet() -> Iterator[None]:
 
 
 def drawable(text: str) -> str:
-    """`text` made harmless, with escapes for what the font has no glyph for."""
+    """`text` made harmless, with escapes for characters that the font lacks."""
     plain = inert(text)
     if plain.isascii():
         return plain
@@ -271,6 +270,6 @@ def drawable(text: str) -> str:
 
 @cache
 def _glyphs() -> frozenset[int]:
-    """What the font that comes with matplotlib can draw."""
+    """The characters in the font that comes with matplotlib."""
     path = font_manager.findfont("DejaVu Sans")
     return frozenset(FT2Font(path).get_charmap())

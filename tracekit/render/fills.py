@@ -1,23 +1,26 @@
-"""Colors and hatches of parts that stand upon each other."""
+"""Colors and hatches of the parts of a stack."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.patches import Patch
 
 from tracekit.charts.chart import Key
-from tracekit.render.figure import BLUE, GREY, RED, YELLOW
+from tracekit.render.axes import Drawing
+from tracekit.render.figure import BLUE, GREY, RED, YELLOW, drawable
 
 _COLORS = (BLUE, YELLOW, RED, GREY)
-#: How much of a family's color is white, from its first key to its last.
+#: Share of white in a family's color, from its first key to its last.
 _LIGHT = (0.0, 0.35, 0.6, 0.8, 0.9)
-#: Each key has a hatch too, so that keys are apart in greyscale.
+#: Each key has a hatch, too, so that keys differ in grayscale.
 _HATCHES = ("", "/", ".", "x", "\\", "-", "o", "|", "+", "*")
 
 
 def fills(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
-    """A color, by family, and a hatch for each key; of a higher `density` it is finer."""
+    """A color, by family, and a hatch for each key; a higher `density` is finer."""
     families = list(dict.fromkeys(key.family for key in keys))
     found, places = {}, dict.fromkeys(families, 0)
     for number, key in enumerate(keys):
@@ -28,3 +31,19 @@ def fills(keys: Sequence[Key], density: int) -> dict[str, tuple[str, str]]:
         found[key.name] = (color, density * _HATCHES[number % len(_HATCHES)])
         places[key.family] += 1
     return found
+
+
+def fill_handles(
+    keys: Sequence[Key], looks: Mapping[str, tuple[str, str]], drawing: Drawing
+) -> list[Any]:
+    """A patch in the legend for each key; beside the axes in the order of the stack."""
+    return [
+        Patch(
+            facecolor=looks[key.name][0],
+            hatch=looks[key.name][1],
+            edgecolor=drawing.ink,
+            linewidth=0.4 * drawing.thin,
+            label=drawable(key.title),
+        )
+        for key in (reversed(keys) if drawing.is_legend_beside else keys)
+    ]

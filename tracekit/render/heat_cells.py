@@ -1,4 +1,4 @@
-"""What stands in the cells of a heat map: letters for reasons, values in one unit."""
+"""The text in the cells of a heat map: letters for reasons, values in one unit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from tracekit.charts.chart import HeatChart, HeatmapCell
 from tracekit.render.scales import common_unit
 
-#: So many reasons have a letter each; all others share one.
+#: This many reasons have their own letter; all others share one.
 MOST_REASONS, MORE_LETTER = 6, "*"
 
 
@@ -22,9 +22,9 @@ def lettered(cells: Sequence[HeatmapCell]) -> dict[str, str]:
 
 
 def unit_of_cells(chart: HeatChart) -> tuple[str, float]:
-    """The one unit of all values, and how much of the base unit it is.
+    """The unit of all values, and its factor to the base unit.
 
-    It suits the largest, or the one in the middle where they are orders of magnitude apart.
+    It suits the largest value, or the median if values are orders of magnitude apart.
     """
     sizes = [abs(cell.value) for cell in chart.cells if cell.value is not None]
     typical = median(sizes) if chart.value.is_logarithmic else max(sizes)

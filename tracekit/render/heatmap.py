@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
@@ -18,54 +17,49 @@ from tracekit.charts.chart import HeatChart, HeatmapCell
 from tracekit.render.axes import (
     LETTER,
     LINE,
+    Drawing,
     color_map,
-    ink,
     lay_out,
     names_across,
     names_up,
     norm_of,
-    put_legend,
     room_of,
     shown_title,
+    words,
 )
 from tracekit.render.cells import cut
-from tracekit.render.drawn import Drawn
-from tracekit.render.figure import GREY, Size, drawable, empty_figure, look, size_named, text_on
+from tracekit.render.figure import GREY, Size, drawable, empty_figure, text_on
 from tracekit.render.heat_cells import MORE_LETTER, MOST_REASONS, lettered, unit_of_cells
 from tracekit.render.scales import brief, value_ticks
 
-#: Ground and hatches of what failed, one for each reason; then of what was not measured.
+#: Background and hatches of failures, one per reason; then of what was not measured.
 _GROUND, _HATCHES, _UNMEASURED = "#e4e4e4", ("//", "\\\\", "xx", "++", "--", "||", "OO"), ".."
-#: More cells than this are pixels: one by one they would make files of many megabytes.
+#: More cells than this are drawn as pixels: as shapes they would take many megabytes.
 _MOST_SHAPES = 2500
-#: The smallest text in cells, of the size of other text.
+#: The smallest text in cells, relative to other text.
 _SMALLEST = 0.7
-#: Of a figure's height: what is no cell; of its width: the highest cell.
+#: Share of a figure's height outside the cells; tallest cell, as a share of its width.
 _CHROME, _HIGHEST_CELL = 0.42, 0.1
-#: A cell is at most so many times as wide as high.
+#: Maximum width of a cell, in heights.
 _WIDEST_CELL = 3.0
 _FEW_ROWS, _TICKS = 4, 5
-#: Letters of the title of the scale, an inch of the figure.
+#: Letters in the title of the scale per inch of the figure.
 _TITLE = 13
 
 
-def draw(chart: HeatChart, *, size: str = "page", style: str | None = None) -> Drawn:
-    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
-
-    Raises UsageError for a size or style that there is not.
-    """
-    measure = size_named(size)
-    with look(measure, style):
-        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+def figure_of(chart: HeatChart, size: Size) -> Figure:
+    """The figure of a chart, in the style that is set."""
+    return _HeatDrawing(chart, size).figure()
 
 
-class _Drawing:
-    """One figure being made."""
+class _HeatDrawing(Drawing):
+    """The figure being drawn."""
 
     def __init__(self, chart: HeatChart, size: Size) -> None:
-        self.chart, self.size = chart, size
+        super().__init__(size)
+        self.is_legend_beside = False
+        self.chart = chart
         self.columns, self.rows = len(chart.x.names), len(chart.y.names)
-        self.thin = size.scale**0.5
         self.is_of_pixels = self.columns * self.rows > _MOST_SHAPES
         self.colors = color_map()
         self.norm = norm_of(chart.value)
@@ -82,7 +76,7 @@ class _Drawing:
         self._lacking(axes)
         self._frame(axes)
         self._scale(figure, axes)
-        put_legend(figure, list(self._handles()), size, is_beside=False)
+        self.legend(figure, self._handles())
         self._names(axes, (width, 0.6 * size.height * 72))
         lay_out(figure)
         figure.set_figheight(self._height(room_of(axes)[0]))
@@ -95,7 +89,7 @@ class _Drawing:
         return figure
 
     def _height(self, width: float) -> float:
-        """Of the figure: few rows are not as high as it, upright names below have room.
+        """The height of the figure: less for few rows, more for upright names.
 
         `width` is that of the axes, in points.
         """
@@ -106,7 +100,7 @@ class _Drawing:
         return min(size.height, cells) + letters * LETTER * size.font / 72
 
     def _close_gap(self, figure: Figure, axes: Axes) -> None:
-        """Take away the height that cells, not to be too high, leave empty."""
+        """Remove the empty height below cells that are limited in height."""
         box, lowest = axes.get_tightbbox(), axes.get_position(original=True).y0
         gap = box.y0 / figure.bbox.height - lowest if box else 0.0
         if gap > 0:
@@ -134,7 +128,7 @@ class _Drawing:
         )
 
     def _lacking(self, axes: Axes) -> None:
-        """One hatched shape for all cells of a reason: a shape each would take seconds."""
+        """Draw one hatched shape for all cells with a reason: one per cell would take seconds."""
         places: dict[str, list[tuple[int, int]]] = {}
         for cell in self.chart.cells:
             if cell.value is None:
@@ -161,7 +155,7 @@ class _Drawing:
         return hatch * (1 if self.size.scale > 1 else 2)
 
     def _texts(self, axes: Axes) -> None:
-        """What has room in its cell: values, and the letters of reasons."""
+        """Write what fits in its cell: values, and the letters of reasons."""
         across, up = (
             part / count
             for part, count in zip(room_of(axes), (self.columns, self.rows), strict=True)
@@ -231,26 +225,21 @@ class _Drawing:
         axes.tick_params(length=length)
 
     def _scale(self, figure: Figure, axes: Axes) -> None:
-        """The bar of colors, at the right where there is room for it."""
+        """The color bar, at the right if there is room."""
         size, is_beside = self.size, self.size.width > 4 and self.rows > _FEW_ROWS
         aspect = 30 if is_beside else 35 * max(size.width / 4, 1)
-        bar = figure.colorbar(
-            ScalarMappable(self.norm, self.colors),
-            ax=axes,
-            aspect=aspect,
-            pad=0.02,
-            location="right" if is_beside else "top",
-        )
-        ticks = value_ticks(self.chart.value, _TICKS)
-        bar.set_ticks([v for v, _ in ticks], labels=[brief(v / self.factor) for v, _ in ticks])
-        bar.minorticks_off()
-        bar.outline.set_linewidth(0.4 * self.thin)
-        bar.set_label(cut(shown_title(self._scale_title()), int(_TITLE * size.width)))
-
-    def _scale_title(self) -> str:
+        value = self.chart.value
+        ticks = [(place, brief(place / self.factor)) for place, _ in value_ticks(value, _TICKS)]
         unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.chart.value.title}{unit}" + (
-            ", logarithmic" if self.chart.value.is_logarithmic else ""
+        title = f"{value.title}{unit}{', logarithmic' if value.is_logarithmic else ''}"
+        self.color_bar(
+            figure,
+            axes,
+            ScalarMappable(self.norm, self.colors),
+            ticks,
+            cut(shown_title(title), int(_TITLE * size.width)),
+            aspect=aspect,
+            location="right" if is_beside else "top",
         )
 
     # -- legend -----------------------------------------------------------------------------------
@@ -268,17 +257,9 @@ class _Drawing:
         if unmeasured := sum(cell.value is None and not cell.is_failed for cell in cells):
             yield self._patch(_UNMEASURED, f"not measured ({unmeasured:,})")
         if len(cells) < self.rows * self.columns:
-            yield Line2D([], [], linestyle="none", label="empty: not tried")
+            yield words("empty: not tried")
         if any(cell.is_partial for cell in cells):
-            yield Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="o",
-                markersize=2 * self.thin,
-                color=ink(),
-                label="some of the cell failed",
-            )
+            yield self.sign("o", self.ink, "some of the cell failed", 2)
 
     def _patch(self, hatch: str, title: str) -> Patch:
         return Patch(

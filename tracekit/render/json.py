@@ -1,4 +1,4 @@
-"""JSON for programs: one object a result, base units, the exact text of every name."""
+"""JSON for programs: one object per result, base units, the exact text of every name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tracekit.result import Result
 class JsonRenderer:
     r"""An object with ``name``, ``columns`` (name, unit, doc), ``notes`` and ``rows``.
 
-    Whole numbers stay whole numbers of any size; what is not a finite number is null. Characters
-    that act on a terminal are written ``\uXXXX``, so decoding gives the exact text.
+    Integers keep their exact value; NaN and infinity become null. Characters that act on a
+    terminal are written ``\uXXXX``, so decoding gives the exact text.
     """
 
     name = "json"
@@ -38,7 +38,7 @@ class JsonRenderer:
 
 
 def _lines(items: Iterable[Any]) -> str:
-    """`items` as a JSON array, one a line."""
+    """`items` as a JSON array, one per line."""
     texts = [_written(item) for item in items]
     return "[\n  " + ",\n  ".join(texts) + "\n ]" if texts else "[]"
 

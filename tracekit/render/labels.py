@@ -1,4 +1,4 @@
-"""Where words stand on the axes of a picture: along lines and beside points, on nothing else."""
+"""Places labels on the axes of a picture, along lines and next to points, without overlap."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tracekit.roofline.geometry import Array
 
 Place = tuple[float, float]
 
-#: The width of a letter, and how near something is in the way: in heights of a line of text.
+#: Width of a letter, and the distance at which something overlaps: in heights of text.
 _LETTER, _NEAR = 0.55, 0.75
-#: A point in the way is as bad as so many letters.
+#: A point in the way counts as this many letters.
 _POINT = 5
-#: Distances of a word from the end of its line, as shares of the line.
+#: Distances of a label from the end of its line, as shares of the line.
 _STEPS = tuple(step / 20 for step in range(18))
 
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A place for a word: in pixels, turned, to which side of the place it goes, on or below."""
+    """A place for a label: in pixels, with its angle, alignment, and above or below the line."""
 
     x: float
     y: float
@@ -40,12 +40,12 @@ class _Spot:
 
 
 class PlacedLabels:
-    """Writes on one pair of axes, and knows what is there already; places in pixels inside."""
+    """Writes labels on one pair of axes where nothing else is."""
 
     def __init__(
         self, axes: Axes, size: Size, ink: str, points: Sequence[Place], *, zorder: float
     ) -> None:
-        """`points`, in units of the axes, are kept clear; `zorder` is of words along lines."""
+        """`points`, in units of the axes, stay clear; `zorder` is that of labels along lines."""
         self._axes = axes
         self._ink = ink
         self._zorder = zorder
@@ -61,7 +61,7 @@ class PlacedLabels:
     # -- along lines ------------------------------------------------------------------------------
 
     def on_level(self, text: str, start: Place, end: Place) -> None:
-        """Over a level line, as near to its end as there is room, else under it."""
+        """Write above a level line, as near its end as possible, else below it."""
         path = self._pixels([start, end])
         height = float(path[0][1])
         is_crowded = any(abs(height - other) < 1.3 * self._height for other in self._levels)
@@ -76,7 +76,7 @@ class PlacedLabels:
         )
 
     def on_edge(self, text: str, start: Place, end: Place) -> None:
-        """Over or under a level edge if it is long enough, else right of it."""
+        """Write above or below a level edge if it is long enough, else to the right of it."""
         path = self._pixels([start, end])
         x, y = float(path[1][0]), float(path[1][1])
         beyond = _Spot(x + 0.6 * self._height, y, 0.0, "left", below=True)
@@ -89,7 +89,7 @@ class PlacedLabels:
         self._put(text, [*spots, beyond] if is_long else [beyond, *spots])
 
     def from_left(self, text: str, start: Place, end: Place, *, faint: bool = False) -> None:
-        """Along a line, as near to its start as there is room."""
+        """Write along a line, as near its start as possible."""
         path = self._pixels([start, end])
         angle = _angle(path)
         self._put(text, self._along(path[0], path[1], text, angle, "left"), faint=faint)
@@ -97,7 +97,7 @@ class PlacedLabels:
     def from_right(
         self, text: str, start: Place, end: Place, *, faint: bool = False, shortest: float = 0.0
     ) -> None:
-        """Along a line that rises, as near to its end as there is room; not on a short one."""
+        """Write along a rising line, as near its end as possible, unless the line is short."""
         path = self._pixels([start, end])
         if math.dist(*path) > shortest * self._height:
             spots = [
@@ -118,7 +118,7 @@ class PlacedLabels:
         below: bool = False,
         gap: float = 1.6,
     ) -> Iterator[_Spot]:
-        """Spots from one end of a line to the other, as far as the word is on it."""
+        """Spots from one end of a line to the other, while the label fits on it."""
         length = math.dist(first, last)
         room = length - (gap + _LETTER * len(text)) * self._height
         for step in _STEPS:
@@ -129,7 +129,7 @@ class PlacedLabels:
             yield _Spot(float(x), float(y), angle, side, below)
 
     def _put(self, text: str, spots: Iterable[_Spot], *, faint: bool = False) -> None:
-        """Write at the best of some places: the first with nothing, else with least, in the way."""
+        """Write at the first spot with nothing in the way, else the one with the least."""
         every = list(spots)
         crowds = [self._crowd(text, spot) for spot in every]
         best = min(range(len(every)), key=lambda place: crowds[place])
@@ -138,7 +138,7 @@ class PlacedLabels:
         self._write(text, every[best], faint=faint)
 
     def _crowd(self, text: str, spot: _Spot) -> int:
-        """How much is in the way of a word; what is beyond the axes counts as much of it."""
+        """How much a label at this spot overlaps; parts outside the axes count, too."""
         under = self._under(text, spot)
         box, edge = np.asarray(self._axes.bbox.extents), 0.6 * self._height
         is_inside = ((under > box[:2] + edge) & (under < box[2:] - edge)).all(axis=1)
@@ -149,12 +149,12 @@ class PlacedLabels:
         return written + _POINT * self._near(self._in_the_way, under)
 
     def _near(self, others: Array, under: Array) -> int:
-        """How many places have a letter on them."""
+        """The number of places that a letter covers."""
         apart = np.hypot(*(others[:, None, :] - under[None, :, :]).transpose(2, 0, 1))
         return int((apart < _NEAR * self._height).any(axis=1).sum())
 
     def _under(self, text: str, spot: _Spot) -> Array:
-        """The middles of the letters of a word."""
+        """The centers of the letters of a label."""
         turn = math.radians(spot.angle)
         forth = 1 if spot.side == "left" else -1
         along = np.array([math.cos(turn), math.sin(turn)]) * forth
@@ -193,11 +193,11 @@ class PlacedLabels:
     def beside_points(
         self, named: Sequence[tuple[float, float, str]], lines: Sequence[tuple[Array, Array]]
     ) -> None:
-        """Names, clear of points, of what is written and of `lines`; others they may cross."""
+        """Write names that cover no points, labels or `lines`; other lines they may cross."""
         if not named:
             return
         taken = [*self._points, *self._written]
-        with redirect_stdout(io.StringIO()):  # it prints where it finds no place
+        with redirect_stdout(io.StringIO()):  # it prints if it finds no place
             artists: Any = textalloc.allocate(
                 self._axes,
                 [x for x, *_ in named],

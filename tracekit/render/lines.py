@@ -4,75 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from tracekit.charts.chart import ChartLine, LineChart, LinePanel
+from tracekit.render.axes import LETTER, Drawing, scale_values, shown_title, words
 from tracekit.render.cells import cut
-from tracekit.render.drawn import Drawn
-from tracekit.render.figure import (
-    GREY,
-    Look,
-    Size,
-    drawable,
-    empty_figure,
-    look,
-    series_look,
-    size_named,
-)
+from tracekit.render.figure import GREY, Look, Size, drawable, series_look
 from tracekit.render.names import LEAST_WIDTH, display_names
-from tracekit.render.scales import place_ticks, value_ticks, value_title
+from tracekit.render.scales import place_ticks
 
-#: Series in the legend, and letters of the title of a panel.
+#: Number of series in the legend; letters in the title of a panel.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
-_WIDEST_NAME, _WIDEST_AXIS = 24, 60
-#: Width of a letter, of its height; what axes have of the figure's width, at about.
-_LETTER, _ACROSS = 0.62, 0.68
-_TICKS = 7
-#: Air at both ends of the x axis, of its length.
+_WIDEST_NAME = 24
+#: What axes have of the figure's width, roughly.
+_ACROSS = 0.68
+#: Margin at both ends of the x axis, as a share of its length.
 _AIR = 0.04
 
 
-def draw(chart: LineChart, *, size: str = "page", style: str | None = None) -> Drawn:
-    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
-
-    Raises UsageError for a size or style that there is not.
-    """
-    measure = size_named(size)
-    with look(measure, style):
-        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+def figure_of(chart: LineChart, size: Size) -> Figure:
+    """The figure of a chart, in the style that is set."""
+    return _LineDrawing(chart, size).figure()
 
 
-class _Drawing:
-    """One figure being made."""
+class _LineDrawing(Drawing):
+    """The figure being drawn."""
 
     def __init__(self, chart: LineChart, size: Size) -> None:
-        self.chart, self.size = chart, size
-        self.thin = size.scale**0.5
-        self.ink = str(matplotlib.rcParams["text.color"])
+        super().__init__(size, len(chart.panels))
+        self.chart = chart
         self.looks = _looks(chart, size.name_width)
-        self.columns = min(len(chart.panels), 3 if size.width > 4 else 1)
-        is_beside = self.columns == 1 and "right" in size.legend
-        self.legend_place = size.legend if is_beside else "outside lower center"
 
     def figure(self) -> Figure:
         """All panels and the legend."""
-        count, size = len(self.chart.panels), self.size
-        rows = math.ceil(count / self.columns)
-        height = size.height * (rows if self.columns == 1 else max(1, 0.75 * rows))
-        figure = empty_figure(size, height, self.chart.title)
-        grid = figure.subplots(rows, self.columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for place, (axes, panel) in enumerate(zip(grid, self.chart.panels, strict=False)):
+        figure, grid = self.panels(self.chart.title, 1 if self.columns == 1 else 0.75)
+        for place, (axes, panel) in enumerate(zip(grid, self.chart.panels, strict=True)):
             self._panel(axes, panel, is_first=place % self.columns == 0)
-        for axes in grid[count:]:
-            axes.remove()
-        self._legend(figure)
-        for _ in range(2):  # the first time the legend's height is not yet known
+        self.legend(figure, self._handles(), handlelength=2.6, handleheight=None)
+        for _ in range(2):  # the height of the legend is known after the first
             figure.draw_without_rendering()
         figure.set_layout_engine("none")
         return figure
@@ -81,9 +54,9 @@ class _Drawing:
 
     def _panel(self, axes: Axes, panel: LinePanel, *, is_first: bool) -> None:
         self._axes(axes)
-        if is_first:
-            axes.set_ylabel(cut(drawable(value_title(self.chart.y)), _WIDEST_AXIS))
-        axes.set_xlabel(cut(drawable(self.chart.x.title), _WIDEST_AXIS))
+        if not is_first:
+            axes.set_ylabel("")
+        axes.set_xlabel(shown_title(self.chart.x.title))
         axes.tick_params(labelbottom=True)
         axes.set_title(cut(drawable(panel.title), _WIDEST_TITLE))
         for line in panel.lines:
@@ -92,7 +65,7 @@ class _Drawing:
             self._line(axes, line)
 
     def _axes(self, axes: Axes) -> None:
-        x, y = self.chart.x, self.chart.y
+        x = self.chart.x
         if x.is_logarithmic:
             axes.set_xscale("log")
             air = (x.high / x.low) ** _AIR
@@ -100,23 +73,15 @@ class _Drawing:
         else:
             air = _AIR * (x.high - x.low) or 0.5
             axes.set_xlim(x.low - air, x.high + air)
-        if y.is_logarithmic:
-            axes.set_yscale("log")
-        axes.set_ylim(y.low, y.high if y.high > y.low else y.low + 1)
-        values = value_ticks(y, _TICKS)
-        axes.set_yticks([value for value, _ in values], [text for _, text in values])
+        scale_values(axes, self.chart.y, "y")
         self._x_ticks(axes)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_minor_locator(NullLocator())
-        axes.grid(axis="y", linewidth=0.4 * self.thin, alpha=0.4)
-        axes.set_axisbelow(True)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        axes.xaxis.set_minor_locator(NullLocator())
+        self.open_frame(axes)
 
     def _x_ticks(self, axes: Axes) -> None:
-        """A number at each spot where it has room; all names, upright where they need be."""
+        """Put a number at each point where it fits; or all names, upright if necessary."""
         xs = [spot.x for panel in self.chart.panels for line in panel.lines for spot in line.spots]
-        letters = _ACROSS * self.size.width * 72 / self.columns / (_LETTER * self.size.font)
+        letters = _ACROSS * self.size.width * 72 / self.columns / (LETTER * self.size.font)
         widest = max(len(f"{x:.6g}") for x in xs)
         ticks = place_ticks(self.chart.x, xs, (widest + 1.0) / letters)
         if not self.chart.x.names:
@@ -157,17 +122,7 @@ class _Drawing:
                     zorder=2.8,
                 )
             if spot.y is None:
-                axes.plot(
-                    [spot.x],
-                    [0.02],
-                    "x",
-                    transform=axes.get_xaxis_transform(),
-                    color=drawn.color,
-                    markersize=4.5 * self.thin,
-                    clip_on=False,
-                    zorder=4,
-                    markeredgewidth=1.0 * self.thin,
-                )
+                self.mark_unknown(axes, spot.x, drawn.color)
 
     def _ideal(self, axes: Axes, line: ChartLine) -> None:
         if line.ideal:
@@ -182,64 +137,32 @@ class _Drawing:
 
     # -- legend -----------------------------------------------------------------------------------
 
-    def _legend(self, figure: Figure) -> None:
-        handles = list(self._handles())
-        if not handles:
-            return
-        legend: Any = figure.legend
-        is_beside = "right" in self.legend_place
-        columns = 1 if is_beside else 2 if self.size.width <= 4 else 4
-        legend(
-            handles=handles,
-            loc=self.legend_place,
-            ncols=columns,
-            alignment="left",
-            handlelength=2.6,
-        )
-
     def _handles(self) -> Iterator[Line2D]:
         lines = [line for panel in self.chart.panels for line in panel.lines]
         names = [name for name in self.looks if name]
         for name in names[:_MOST_SERIES]:
             drawn = self.looks[name]
-            make: Any = Line2D
-            yield make(
-                [],
-                [],
-                color=drawn.color,
-                marker=drawn.marker,
+            yield self.sign(
+                drawn.marker,
+                drawn.color,
+                drawn.title,
+                5,
                 linestyle=drawn.dash,
+                linewidth=1.3 * self.thin,
                 markeredgecolor=self.ink,
                 markeredgewidth=0.4 * self.thin,
-                markersize=5 * self.thin,
-                linewidth=1.3 * self.thin,
-                label=drawn.title,
             )
         if more := len(names[_MOST_SERIES:]):
-            yield Line2D([], [], linestyle="none", label=f"and {more:,} more")
+            yield words(f"and {more:,} more")
         if any(line.ideal for line in lines):
-            yield Line2D(
-                [],
-                [],
-                color=GREY,
-                linestyle="--",
-                linewidth=0.7 * self.thin,
-                label="ideal (linear)",
-            )
+            width = 0.7 * self.thin
+            yield self.sign("", GREY, "ideal (linear)", linestyle="--", linewidth=width)
         if any(spot.y is None for line in lines for spot in line.spots):
-            yield Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="x",
-                color=GREY,
-                markersize=4.5 * self.thin,
-                label="not known",
-            )
+            yield self.sign("x", GREY, "not known")
 
 
 def _looks(chart: LineChart, width: int) -> dict[str, Look]:
-    """A look for every series, the same in all panels."""
+    """The look of each series, the same in all panels."""
     names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
     titles = display_names([drawable(name) for name in names], width)
     return {

@@ -1,4 +1,4 @@
-"""A GitHub table for reports and issues: human units, names shortened, nothing in it acts."""
+"""A GitHub table for reports and issues: human units, shortened names, no active markup."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tracekit.render.names import display_names
 from tracekit.render.text import inert
 from tracekit.result import Result
 
-#: How wide a name may be: a page has about this many characters beside the numbers.
+#: Maximum width of a name: a page has about this many characters next to the numbers.
 NAME_WIDTH = 80
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-#: What would be markup, a link, a mention or a formula.
+#: Characters that would start markup, a link, a mention or a formula.
 _ACTIVE = re.compile(r"[\\`*_\[\]|~@$]|(?<=:)/(?=/)|(?<=\bwww)\.", re.IGNORECASE)
 
 
 class MarkdownRenderer:
-    """A table in GitHub's Markdown in the units of the terminal's table, the notes below it."""
+    """A table in GitHub Markdown, in the same units as in the terminal, with notes below."""
 
     name = "markdown"
     is_binary = False
@@ -45,7 +45,7 @@ class MarkdownRenderer:
 
 
 def escaped_markdown(text: str) -> str:
-    """`text` that reads the same in GitHub's Markdown and does nothing there."""
+    """`text` escaped so that GitHub Markdown shows it unchanged."""
     safe = _ACTIVE.sub(lambda match: "\\" + match.group(), inert(text))
     return "".join(_ENTITIES.get(character, character) for character in safe)
 

@@ -1,4 +1,4 @@
-"""The points of a panel as signs in cells: which has a letter, which is seen, which is not."""
+"""The points of a panel as signs in cells: which have a letter, which are visible."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tracekit.render.canvas import Canvas, Cells
 from tracekit.roofline.chart import Panel, RooflineAxis, RooflineSeries, SeriesKind
 from tracekit.roofline.geometry import Array
 
-#: Signs of the series, those after the last share it; then those of their second symbols.
+#: Signs of the series (the last is shared by all others), and of their second symbols.
 SIGNS, OPEN_SIGNS = "•▲■◆*", "○△□◇∘"
-
-_Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class PanelPoints:
     """All points of a panel as columns.
 
-    ``owner`` numbers what gets one letter: a point, a kernel at several levels, a trajectory.
-    ``series`` and ``index`` tell where a point is from.
+    ``owner`` numbers what shares a letter: a point, a kernel at several levels, a trajectory.
+    ``series`` and ``index`` identify the point in the panel.
     """
 
     kind: SeriesKind
@@ -57,7 +54,7 @@ class PanelPoints:
         )
 
     def shares(self) -> Array:
-        """The share of each owner: of a trajectory the sum, as its points are several runs."""
+        """The share of each owner; for a trajectory, the sum over its runs."""
         count = int(self.owner.max()) + 1 if len(self.owner) else 0
         if self.kind == "trajectory":
             sums: Array = np.bincount(self.owner, self.share, count).astype(np.float64)
@@ -67,7 +64,7 @@ class PanelPoints:
         return shares
 
     def ranked(self, most: int) -> list[int]:
-        """The owners with the largest shares, of like ones the highest; as many as fit."""
+        """The owners with the largest shares (ties: the highest), at most one per letter."""
         shares = self.shares()
         heights = np.full(len(shares), -np.inf)
         np.fmax.at(heights, self.owner, self.y)
@@ -83,7 +80,7 @@ class PanelPoints:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A sign in a cell: of which point, and whether it is the point's second symbol."""
+    """A sign in a cell: its point, and whether it is the point's second symbol."""
 
     row: int
     column: int
@@ -95,11 +92,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is seen of the points.
+    """What is visible of the points.
 
-    ``under`` tells of which owners with a letter a first symbol is under which other owner's;
-    ``hidden_count`` is how many first symbols are not seen, those of ``under`` among them;
-    ``beyond_count`` is how many are not on the axes.
+    ``under`` has pairs of owners: one with a letter whose first symbol is hidden, and the owner
+    that hides it. ``hidden_count`` is the number of hidden first symbols, including those in
+    ``under``; ``beyond_count`` is the number outside the axes.
     """
 
     seen: list[Mark]
@@ -111,7 +108,7 @@ class Marks:
 def marks(
     points: PanelPoints, named: Sequence[int], canvas: Canvas, x: RooflineAxis, y: RooflineAxis
 ) -> Marks:
-    """One sign for each cell with points in it: of that with the largest share."""
+    """One sign for each cell with points: that of the point with the largest share."""
     size = len(points.x)
     across = scaled(np.concatenate([points.x, points.open_x]), x)
     up = scaled(np.concatenate([points.y, points.open_y]), y)
@@ -139,7 +136,7 @@ def marks(
 
 
 def scaled(values: Array | Sequence[float], axis: RooflineAxis) -> Array:
-    """Places on a logarithmic axis: 0 at its lower end, 1 at its upper; NaN where it has none."""
+    """Places on a logarithmic axis: 0 at the lower end, 1 at the upper; NaN if not on it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithms = np.log10(np.asarray(values, float))
     low, high = np.log10(axis.low), np.log10(axis.high)
@@ -168,7 +165,7 @@ def _mark(points: PanelPoints, symbol: int, cell: tuple[int, int]) -> Mark:
 def _under(
     points: PanelPoints, named: Sequence[int], hidden: Cells, winners: Cells
 ) -> list[tuple[int, int]]:
-    """Pairs of owners: a letter that is not seen somewhere, and what is seen in its place."""
+    """Pairs of owners: one with a letter that is hidden somewhere, and the one that hides it."""
     own, over = points.owner[hidden], points.owner[winners]
     chosen = np.isin(own, named) & (own != over)
     pairs = zip(own[chosen].tolist(), over[chosen].tolist(), strict=True)

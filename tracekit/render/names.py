@@ -1,20 +1,20 @@
-"""Names of kernels shortened for display; what is stored and exported is always the full name.
+"""Shortens names of kernels for display; stored and exported names are always full.
 
-The rule, for a C++ signature (anything else is only cut):
+The rules, for a C++ signature (other names are only cut):
 
-1. Go: the return type, the parameter list, ``.kd`` and ``[clone …]``, ``[…]`` tags, unnamed
+1. Remove the return type, the parameter list, ``.kd`` and ``[clone …]``, ``[…]`` tags, unnamed
    namespaces, and the namespaces of the function and of the types in its template arguments.
-2. Of the template arguments go numbers, booleans, casts such as ``(int)4`` and array types; an
-   argument that repeats the one before it is said once.
-3. A last part that says nothing alone (a lambda, an operator, a destructor, ``kernel``) keeps the
-   part before it; the lambdas and ``operator()`` between a function and its last lambda go.
-4. What is still too wide is cut in the middle, with ``…``.
-5. Where two names of one column would read the same, more is shown: first all template
-   arguments, then the parameters too, then the full names. A cut moves to the place where they
-   differ. Where that does not help, a number is added: ``…#2``.
+2. From the template arguments, remove numbers, booleans, casts such as ``(int)4``, array types, and
+   arguments that repeat the previous one.
+3. A last part that means nothing alone (a lambda, an operator, a destructor, ``kernel``) keeps the
+   part before it; lambdas and ``operator()`` between a function and its last lambda are removed.
+4. A name that is still too wide is cut in the middle, with ``…``.
+5. If two names in a column would look the same, more is shown: first all template arguments, then
+   also the parameters, then the full names. A cut moves to the place where they differ. If that
+   does not help, a number is added: ``…#2``.
 
 A name counts as a C++ signature only if its brackets match, it ends in template arguments or in
-a list of types, and something in it is C++ beyond doubt (``::``, ``<``, ``*``, a built-in type):
+a list of types, and something in it is clearly C++ (``::``, ``<``, ``*``, a built-in type):
 operators (``aten::add``), Python frames, copies and annotations stay as they are.
 """
 
@@ -28,21 +28,21 @@ from rich.cells import cell_len
 from tracekit.render.cells import ELLIPSIS, cluster_start, cut, head
 from tracekit.render.signatures import Detail, reading
 
-#: Widths below this are treated as it, where names must stay distinct.
+#: Minimum width for names that must stay distinct.
 LEAST_WIDTH = 12
 
 _ROUNDS = 8
 
 
 def short_name(name: str, limit: int) -> str:
-    """`name` for display in at most `limit` columns of the terminal (one at least)."""
+    """`name` for display in at most `limit` columns of the terminal (at least one)."""
     return cut(reading(name, Detail.SHORT), limit)
 
 
 def display_names(names: Sequence[str], limit: int) -> list[str]:
-    """`names` for display, in their order: equal names read the same, distinct ones differ.
+    """`names` for display, in order: equal names look the same, distinct ones differ.
 
-    No wider than `limit` columns, of which there are at least LEAST_WIDTH.
+    They are no wider than `limit` columns, or LEAST_WIDTH if that is more.
     """
     limit = max(limit, LEAST_WIDTH)
     readings = _readings(names)
@@ -54,11 +54,11 @@ def display_names(names: Sequence[str], limit: int) -> list[str]:
     return [shown[name] for name in names]
 
 
-# Telling names apart
+# Distinguishing names
 
 
 def _readings(names: Iterable[str]) -> dict[str, str]:
-    """Each distinct name with the shortest reading that no other has."""
+    """Each distinct name with its shortest unique reading."""
     readings = {name: reading(name, Detail.SHORT) for name in dict.fromkeys(names)}
     for group in _alike(readings):
         readings.update(_told_apart(group))
@@ -66,7 +66,7 @@ def _readings(names: Iterable[str]) -> dict[str, str]:
 
 
 def _alike(texts: Mapping[str, str]) -> list[list[str]]:
-    """The keys that share a text, together; those with a text of their own are left out."""
+    """Groups of keys that share a text; keys with a unique text are omitted."""
     groups: dict[str, list[str]] = {}
     for key, text in texts.items():
         groups.setdefault(text, []).append(key)

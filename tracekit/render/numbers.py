@@ -1,8 +1,8 @@
-"""Numbers in human units, for display only: what is stored and exported stays in base units.
+"""Numbers in human units, for display only: stored and exported values stay in base units.
 
-Prefixes are decimal (1 kB is 1,000 bytes) for bytes too. A number has four significant digits,
-or all the digits before its decimal point where those are more; counts and numbers in base units
-are exact. A column has one unit, so that its numbers compare.
+Prefixes are decimal, also for bytes (1 kB is 1,000 bytes). A number has four significant digits,
+or all digits before its decimal point if there are more; counts and numbers in base units are
+exact. A column has one unit, so that its numbers can be compared.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from decimal import Decimal
 
 Number = int | float
 
-#: What stands for NULL, which is "not known". Zero is a zero.
+#: Stands for NULL, which means unknown. Zero is shown as 0.
 UNKNOWN = "\u2013"  # an en dash
 
 _SIGNIFICANT_DIGITS = 4
@@ -25,14 +25,14 @@ _LEAST_PERCENT = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A human unit: how it is written, and how many base units it is."""
+    """A human unit: its symbol, and its factor to the base unit."""
 
     symbol: str
     factor: float
 
 
 def _prefixed(symbol: str, prefixes: str) -> tuple[Scale, ...]:
-    """`symbol` alone, then with each of `prefixes`, which are thousandfold steps."""
+    """`symbol` alone, then with each of `prefixes`, which are steps of 1,000."""
     steps = enumerate(prefixes, start=1)
     return (Scale(symbol, 1.0), *(Scale(prefix + symbol, 1e3**step) for step, prefix in steps))
 
@@ -51,12 +51,12 @@ _SCALES: dict[str, tuple[Scale, ...]] = {
     "offset": (Scale("", 1.0),),
 }
 
-#: Whole numbers of these are identifiers and the like: no thousands separators.
+#: Integers without a unit are identifiers and similar: no thousands separators.
 _NO_UNIT = ""
 
 
 def number(value: int | float | Decimal) -> Number:
-    """`value` as int or float; a sum in DuckDB is a decimal even where it is a whole number."""
+    """`value` as int or float; a sum in DuckDB is a decimal even if it is an integer."""
     if isinstance(value, Decimal):
         is_whole = value.is_finite() and value == value.to_integral_value()
         return int(value) if is_whole else float(value)
@@ -64,7 +64,7 @@ def number(value: int | float | Decimal) -> Number:
 
 
 def human(value: int | float | Decimal | None, unit: str) -> str:
-    """One value with its own best unit: ``human(1234, "ns")`` is ``1.234 µs``."""
+    """One value in the unit that suits it: ``human(1234, "ns")`` is ``1.234 µs``."""
     if value is None:
         return UNKNOWN
     plain = number(value)
@@ -73,9 +73,10 @@ def human(value: int | float | Decimal | None, unit: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things: ``1 launch``, ``3,000 launches``, ``2 boxes``."""
-    ending = "" if count == 1 else "es" if noun.endswith(("ch", "s", "x")) else "s"
-    return f"{count:,} {noun}{ending}"
+    """A number of things: ``1 launch``, ``3,000 launches``, ``2 boxes``, ``2 pieces of advice``."""
+    thing, of, what = noun.partition(" of ")
+    ending = "" if count == 1 else "es" if thing.endswith(("ch", "s", "x")) else "s"
+    return f"{count:,} {thing}{ending}{of}{what}"
 
 
 def human_column(
@@ -93,7 +94,7 @@ def _scales(unit: str) -> tuple[Scale, ...]:
 
 
 def _best_scale(sizes: Sequence[Number], scales: Sequence[Scale]) -> Scale:
-    """The unit in which most of `sizes` lie from 1 to 1000; of equals, the larger."""
+    """The unit in which most of `sizes` are from 1 to 1000; of ties, the larger."""
 
     def fitting(scale: Scale) -> int:
         return sum(1 <= size / scale.factor < 1000 for size in sizes)
@@ -103,7 +104,7 @@ def _best_scale(sizes: Sequence[Number], scales: Sequence[Scale]) -> Scale:
 
 
 def _largest_fitting(sizes: Iterable[Number], scales: Sequence[Scale]) -> Scale:
-    """The largest unit of which the largest size is at least one, once rounded."""
+    """The largest unit in which the largest size is at least 1 after rounding."""
     largest = max((size for size in sizes if math.isfinite(size)), default=0)
     fitting = [scale for scale in scales if _rounded(largest) >= scale.factor]
     return fitting[-1] if fitting else scales[0]
@@ -122,7 +123,7 @@ def _written(value: Number, scale: Scale, unit: str) -> str:
 
 
 def _percent(value: float) -> str:
-    """One decimal; what is not zero does not read as zero."""
+    """One decimal; a nonzero value is never shown as zero."""
     if value and abs(value) < _LEAST_PERCENT / 2:
         return f"<{_LEAST_PERCENT}" if value > 0 else f">-{_LEAST_PERCENT}"
     return f"{value:,.1f}"
@@ -139,7 +140,7 @@ def _four_digits(value: float) -> str:
 
 
 def _aligned(texts: Sequence[str]) -> list[str]:
-    """`texts` padded to one width, decimal points below each other."""
+    """`texts` padded to one width, decimal points aligned."""
     after = [len(text) - text.find(".") if "." in text else 0 for text in texts]
     longest = max(after, default=0)
     padded = [text + " " * (longest - length) for text, length in zip(texts, after, strict=True)]

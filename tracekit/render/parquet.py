@@ -15,10 +15,10 @@ from tracekit.result import Result, ResultColumn
 
 
 class ParquetRenderer:
-    """The table as it is; ``unit`` and ``doc`` stand at each column, ``notes`` at the schema.
+    """The table unchanged, with ``unit`` and ``doc`` in the metadata of each column.
 
-    The schema's metadata holds ``tracekit.name`` and ``tracekit.notes`` (a JSON array). What
-    Parquet has no type for (intervals, unions) becomes text.
+    The schema's metadata has ``tracekit.name`` and ``tracekit.notes`` (a JSON array). Types that
+    Parquet lacks (intervals, unions) become text.
     """
 
     name = "parquet"

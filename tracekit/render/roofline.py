@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,10 +16,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tracekit import opclasses
-from tracekit.render.axes import step_look
+from tracekit.render.axes import Drawing, step_look, words
 from tracekit.render.ceilings import ceiling_title
 from tracekit.render.cells import cut
-from tracekit.render.drawn import Drawn
 from tracekit.render.figure import (
     BLACK,
     BLUE,
@@ -30,11 +28,8 @@ from tracekit.render.figure import (
     Look,
     Size,
     drawable,
-    empty_figure,
-    look,
     seen,
     series_look,
-    size_named,
 )
 from tracekit.render.names import display_names
 from tracekit.render.ticks import axis_title, seconds
@@ -58,7 +53,7 @@ from tracekit.roofline.chart import (
     RooflineSeries,
 )
 
-#: Signs of what a point is bound by, and of levels of memory: color and shape say the same.
+#: Colors and markers of bounds and of memory levels: either one alone distinguishes them.
 _BOUNDS = {
     "compute": (RED, "o"),
     "bandwidth": (BLUE, "s"),
@@ -74,56 +69,40 @@ _BOUND_WORDS = {
     "overhead": "overhead-bound",
     "": "bound not known",
 }
-#: In the legend: series, those with the most time first, and letters of a device's name.
+#: In the legend: series, those with the most time first; letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40
-#: A line of more points has no arrows.
+#: A line with more points has no arrows.
 _MOST_ARROWS = 64
-#: In square points, of a sign that stands for all of the time.
+#: Area of a marker that stands for all of the time, in square points.
 _WHOLE_AREA = 300.0
 
 
-def draw(chart: Chart, *, size: str = "page", style: str | None = None) -> Drawn:
-    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
-
-    Raises UsageError for a size or style that there is not.
-    """
-    measure = size_named(size)
-    with look(measure, style):
-        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+def figure_of(chart: Chart, size: Size) -> Figure:
+    """The figure of a chart, in the style that is set."""
+    return _RooflineDrawing(chart, size).figure()
 
 
-class _Drawing:
-    """One figure being made."""
+class _RooflineDrawing(Drawing):
+    """The figure being drawn."""
 
     def __init__(self, chart: Chart, size: Size) -> None:
+        super().__init__(size, len(chart.panels))
         self.chart = chart
-        self.size = size
-        self.thin = size.scale**0.5  # how much wider lines are than on a page
-        self.ink = str(matplotlib.rcParams["text.color"])
         self.looks = _looks(chart)
-        self.columns = min(len(chart.panels), 3 if size.width > 4 else 1)
-        is_beside = self.columns == 1 and "right" in size.legend
-        self.legend_place = size.legend if is_beside else "outside lower center"
-        #: How much of the figure's width the axes of a row have.
-        self.room = 0.72 if is_beside else 0.9
+        #: Share of the figure's width that the axes of a row have.
+        self.room = 0.72 if self.is_legend_beside else 0.9
 
     def figure(self) -> Figure:
         """All panels and the legend."""
-        count, columns = len(self.chart.panels), self.columns
-        rows = math.ceil(count / columns)
-        height = self.size.height * (rows if columns == 1 else max(1, 0.75 * rows))
-        figure = empty_figure(self.size, height, self.chart.title)
-        grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for place, (axes, panel) in enumerate(zip(grid, self.chart.panels, strict=False)):
-            is_first = place % columns == 0
-            is_last = place % columns == columns - 1 or place == count - 1
+        figure, grid = self.panels(self.chart.title, 1 if self.columns == 1 else 0.75)
+        panels = list(zip(grid, self.chart.panels, strict=True))
+        for place, (axes, panel) in enumerate(panels, start=1):
+            is_first = (place - 1) % self.columns == 0
+            is_last = place % self.columns == 0 or place == len(panels)
             self._panel(axes, panel, is_first=is_first, is_last=is_last)
-        for axes in grid[count:]:
-            axes.remove()
-        self._legend(figure)
+        self._add_legend(figure)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # words within the axes move nothing
-        panels = list(zip(grid, self.chart.panels, strict=False))
         for axes, panel in panels:
             for other, _ in panels:  # placing names draws what is visible, each time anew
                 other.set_visible(other is axes)
@@ -135,7 +114,7 @@ class _Drawing:
     # -- a panel ----------------------------------------------------------------------------------
 
     def _panel(self, axes: Axes, panel: Panel, *, is_first: bool, is_last: bool) -> None:
-        """A pair of axes; those at the ends of a row have the titles at the left and the right."""
+        """One pair of axes; the first and the last of a row have the titles of the y axes."""
         chart = self.chart
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -161,7 +140,7 @@ class _Drawing:
             self._series(axes, series, count_of(series, panel))
 
     def _remarks(self, panel: Panel) -> Iterator[str]:
-        """What is not on the axes, in lines that are no wider than they are."""
+        """What is not on the axes, in lines no wider than the axes."""
         room = self.size.width * self.room / self.columns
         letters = max(20, int(room * 72 / (0.6 * self.size.font)))
         for margin in panel.margins:
@@ -210,8 +189,8 @@ class _Drawing:
                 (x, y),
                 box.x - x,
                 box.y - y,
-                facecolor=(*_rgb(color), 0.10),
-                edgecolor=(*_rgb(color), 0.9),
+                facecolor=(color, 0.10),
+                edgecolor=(color, 0.9),
                 linewidth=0.7 * self.thin,
                 hatch="....",
                 zorder=1,
@@ -219,7 +198,7 @@ class _Drawing:
         )
 
     def _rug(self, axes: Axes, margin: Margin) -> None:
-        """Marks on the x axis where kernels without operations stand; beyond its ends are none."""
+        """Marks on the x axis for kernels without operations, within its limits."""
         low, high = self.chart.x.low, self.chart.x.high
         places = [x for x in margin.x if low <= x <= high]
         if places:
@@ -268,7 +247,7 @@ class _Drawing:
         )
 
     def _edge(self, series: RooflineSeries, *, is_many: bool) -> float:
-        """Width of a sign's edge: less where it would hide the colors of small ones."""
+        """Width of a marker's edge: thinner if it would hide the color of small markers."""
         if is_many:
             return 0.0
         return 0.15 * self.thin if series.kind in ("label", "step") else 0.5
@@ -276,7 +255,7 @@ class _Drawing:
     def _open_symbols(
         self, axes: Axes, series: RooflineSeries, drawn: Look, order: Any, area: Any
     ) -> None:
-        """Run time beside complexity: the farther apart, the farther from the roof."""
+        """Run time next to complexity: the farther apart, the farther from the roof."""
         assert series.open_x is not None
         assert series.open_y is not None
         if len(order) <= MOST_VECTORS:
@@ -314,7 +293,8 @@ class _Drawing:
         """The direction of a trajectory, in the middle of each part of it."""
         if len(series.x) > _MOST_ARROWS:
             return
-        for (x0, y0), (x1, y1) in _steps(series):
+        places = zip(series.x.tolist(), series.y.tolist(), strict=True)
+        for (x0, y0), (x1, y1) in pairwise(places):
             middle = math.sqrt(x0 * x1), math.sqrt(y0 * y1)
             before = middle[0] * (x0 / x1) ** 0.02, middle[1] * (y0 / y1) ** 0.02
             axes.annotate(
@@ -333,14 +313,14 @@ class _Drawing:
             )
 
     def _area(self, series: RooflineSeries, count: int) -> Any:
-        """Area of each sign, by share of the time if there is one."""
+        """Area of each marker, by share of the time if known."""
         is_alike = np.isnan(series.share_ratio).all() or series.kind in ("trajectory", "run")
         if is_alike and count <= 64:
             return np.full(len(series.x), 30.0 * self.size.scale)
         return _sign_area(series.share_ratio, count, self.size)
 
     def _join_levels(self, axes: Axes, panel: Panel) -> None:
-        """A thin line through one kernel's places at all levels of memory."""
+        """A thin line through the points of one kernel at all memory levels."""
         places: dict[tuple[object, ...], list[tuple[float, float]]] = {}
         for series in panel.series:
             for group, x, y in zip(series.group, series.x, series.y, strict=True):
@@ -358,52 +338,45 @@ class _Drawing:
 
     # -- legend -----------------------------------------------------------------------------------
 
-    def _legend(self, figure: Figure) -> None:
+    def _add_legend(self, figure: Figure) -> None:
         handles = [*self._series_handles(), *self._size_handles(), *self._symbol_handles()]
         devices = dict.fromkeys(
             device for panel in self.chart.panels for device in panel.devices if device
         )
         title = "\n".join(cut(drawable(device), _WIDEST_TITLE) for device in devices) or None
-        columns = 1 if "right" in self.legend_place else 2 if self.columns == 1 else 4
-        legend: Any = figure.legend
-        legend(
-            handles=handles,
-            loc=self.legend_place,
+        self.legend(
+            figure,
+            handles,
             title=title,
-            ncols=columns,
-            alignment="left",
             title_fontsize=self.size.font - 0.5,
             labelspacing=0.7,
+            handlelength=None,
+            handleheight=None,
         )
 
     def _series_handles(self) -> Iterator[Line2D]:
         if self.chart.series_title and self.chart.trajectory_label is None:
             title = cut(drawable(self.chart.series_title), self.size.name_width)
-            yield Line2D([], [], linestyle="none", label=title)
+            yield words(title)
         every = sorted((s for panel in self.chart.panels for s in panel.series), key=weight)
         shown = set(list(dict.fromkeys(s.name for s in every))[:_MOST_SERIES])
         names = [name for name in self.looks if name in shown]
         for name in names:
             drawn = self.looks[name]
-            is_line = self.chart.trajectory_label is not None
-            make: Any = Line2D
-            yield make(
-                [],
-                [],
-                color=drawn.color,
-                marker=drawn.marker,
+            yield self.sign(
+                drawn.marker,
+                drawn.color,
+                drawn.title,
+                5,
                 markeredgecolor=self.ink,
                 markeredgewidth=0.5,
-                linestyle=drawn.dash if is_line else "none",
-                markersize=5 * self.thin,
-                label=drawn.title,
+                linestyle="none" if self.chart.trajectory_label is None else drawn.dash,
             )
-
         if more := len(self.looks) - len(names):
-            yield Line2D([], [], linestyle="none", label=f"and {more:,} more")
+            yield words(f"and {more:,} more")
 
     def _size_handles(self) -> Iterator[Line2D]:
-        """What the area of a sign means."""
+        """What the area of a marker means."""
         kinds = {series.kind for panel in self.chart.panels for series in panel.series}
         shares = [series.share_ratio for panel in self.chart.panels for series in panel.series]
         if not kinds & {"bound", "level", "class", "label", "step"} or not any(
@@ -413,40 +386,27 @@ class _Drawing:
         count = max(count_of(s, panel) for panel in self.chart.panels for s in panel.series)
         for share in _told_shares(float(np.nanmax(np.concatenate(shares))), count):
             area = float(_sign_area(np.array([share]), count, self.size)[0])
-            yield Line2D(
-                [],
-                [],
-                color="none",
-                marker="o",
-                markerfacecolor="none",
+            yield self.sign(
+                "o",
+                "none",
+                f"{share * 100:.3g} % of time",
+                math.sqrt(area) / self.thin,
                 markeredgecolor=self.ink,
                 markeredgewidth=0.5,
-                markersize=math.sqrt(area),
-                linestyle="none",
-                label=f"{share * 100:.3g} % of time",
             )
 
     def _symbol_handles(self) -> Iterator[Line2D]:
         if self.chart.model != "4d":
             return
         for face, label in ((GREY, "closed: complexity"), ("none", "open: run time")):
-            yield Line2D(
-                [],
-                [],
-                color="none",
-                marker="o",
-                markerfacecolor=face,
-                markeredgecolor=GREY,
-                label=label,
-                markersize=5 * self.thin,
-            )
+            yield self.sign("o", face, label, 5, markeredgecolor=GREY)
 
 
 # -- looks ----------------------------------------------------------------------------------------
 
 
 def _looks(chart: Chart) -> dict[str, Look]:
-    """A look for every series, the same in all panels."""
+    """The look of each series, the same in all panels."""
     series = [s for panel in chart.panels for s in panel.series]
     found: dict[str, Look] = {}
     for place, name in enumerate(dict.fromkeys(s.name for s in series)):
@@ -471,7 +431,7 @@ def _looks(chart: Chart) -> dict[str, Look]:
 
 
 def _sign_area(share: Any, count: int, size: Size) -> Any:
-    """Area in square points: proportional to the share, and large enough to be seen."""
+    """Area in square points: proportional to the share, but large enough to be visible."""
     return size.scale * np.maximum(_least_area(count), _WHOLE_AREA * np.nan_to_num(share))
 
 
@@ -480,21 +440,10 @@ def _least_area(count: int) -> float:
 
 
 def _told_shares(largest: float, count: int) -> list[float]:
-    """Round shares up to the largest one, whose signs differ in size."""
+    """Round shares up to the largest one whose markers differ in size."""
     steps = [step * 10.0**power for power in (-1, -2, -3, -4) for step in (5, 2, 1)]
     fitting = [s for s in steps if s <= largest and s * _WHOLE_AREA > _least_area(count)]
     return sorted(fitting[:6:2])
-
-
-def _rgb(color: str) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
-
-    return to_rgb(color)
-
-
-def _steps(series: RooflineSeries) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
-    places = list(zip(series.x.tolist(), series.y.tolist(), strict=True))
-    yield from pairwise(places)
 
 
 def _scaled_by(scale: float) -> tuple[Any, Any]:

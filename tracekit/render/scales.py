@@ -1,4 +1,4 @@
-"""Axes of charts of runs: round ticks, in units whose prefix suits the largest."""
+"""Axes of charts of runs: round ticks, with a unit prefix that suits the largest value."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PERCENT = 100.0
 
 
 def prefix_of(top: float, unit: str = "") -> tuple[str, float]:
-    """The prefix of the thousands of the largest number, and what it stands for: ``("G", 1e9)``.
+    """The unit prefix for the largest number, and its factor: ``("G", 1e9)``.
 
-    Of ns that before the symbol of seconds: ``("m", 1e6)``.
+    For ns, the prefix goes before the symbol of seconds: ``("m", 1e6)``.
     """
     prefixes = ("n", "\u00b5", "m", *_PREFIXES) if unit == "ns" else _PREFIXES
     if not 1e3 <= top < 1e27:
@@ -43,7 +43,7 @@ def symbol_of(unit: str) -> str:
 
 
 def common_unit(size: float, unit: str) -> tuple[str, float]:
-    """One unit for numbers of about this size, and how much of the base unit it is."""
+    """One unit for numbers of about this size, and its factor to the base unit."""
     if unit == "ratio":
         return "%", 1 / _PERCENT
     prefix, factor = prefix_of(size, unit)
@@ -51,7 +51,7 @@ def common_unit(size: float, unit: str) -> tuple[str, float]:
 
 
 def linear_ticks(low: float, high: float, most: int) -> list[float]:
-    """Places at multiples of 1, 2 or 5, at most about `most`; one where nothing lies between."""
+    """About `most` ticks at multiples of 1, 2 or 5; one if the range is empty."""
     if not high > low:
         return [low]
     rough = (high - low) / max(most, 1)
@@ -86,7 +86,7 @@ def tick_text(value: float, axis: ChartAxis) -> str:
     if axis.unit == "ns":
         return seconds(value * 1e-9) if value > 0 else "0 s"
     if axis.is_logarithmic:
-        is_plain = not axis.unit and _PLAIN_FROM <= value < 1  # nobody says 500 milli times
+        is_plain = not axis.unit and _PLAIN_FROM <= value < 1  # 0.5, not 500 milli
         return _plain(value) if is_plain else engineering(value)
     prefix, factor = prefix_of(max(abs(axis.low), abs(axis.high)))
     return f"{_plain(value / factor)} {prefix}".rstrip() if value else "0"
@@ -100,7 +100,7 @@ def value_title(axis: ChartAxis) -> str:
 
 
 def place_ticks(axis: ChartAxis, xs: Iterable[float], least: float) -> list[tuple[float, str]]:
-    """Where lines have spots, with the label there, `least` of the axis' length apart."""
+    """Ticks where lines have points, with labels, at least this share of the axis apart."""
     if axis.names:
         return [(float(place), name) for place, name in enumerate(axis.names)]
     found: list[tuple[float, str]] = []
@@ -111,7 +111,7 @@ def place_ticks(axis: ChartAxis, xs: Iterable[float], least: float) -> list[tupl
 
 
 def share(value: float, axis: ChartAxis) -> float:
-    """How far along an axis a value is: 0 at its low, 1 at its high end."""
+    """Where a value is along an axis: 0 at the low end, 1 at the high end."""
     low, high = axis.low, axis.high
     if axis.is_logarithmic:
         value, low, high = math.log10(value), math.log10(low), math.log10(high)
@@ -119,12 +119,12 @@ def share(value: float, axis: ChartAxis) -> float:
 
 
 def shares(values: Sequence[float | None], axis: ChartAxis) -> list[float]:
-    """How far along an axis values are; NaN of those that are not known."""
+    """Where values are along an axis; NaN if unknown."""
     return [math.nan if value is None else share(value, axis) for value in values]
 
 
 def brief(value: float) -> str:
-    """A number in three digits: ``8.21``, ``0.05``, ``1,230``."""
+    """A number with three significant digits: ``8.21``, ``0.05``, ``1,230``."""
     if value and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.2e}"
     text = f"{float(f'{value:.3g}'):,.6f}"

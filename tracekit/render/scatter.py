@@ -14,82 +14,59 @@ from matplotlib.lines import Line2D
 
 from tracekit.charts.chart import ScatterChart, ScatterPoints
 from tracekit.render.axes import (
+    Drawing,
     color_map,
-    ink,
     lay_out,
     letters_in,
     norm_of,
-    open_frame,
-    put_legend,
     room_of,
     scale_values,
     shown_title,
     step_look,
+    words,
 )
 from tracekit.render.cells import cut, folded
-from tracekit.render.drawn import Drawn
-from tracekit.render.figure import (
-    GREY,
-    Look,
-    Size,
-    drawable,
-    empty_figure,
-    look,
-    seen,
-    series_look,
-    size_named,
-)
+from tracekit.render.figure import GREY, Look, Size, drawable, seen, series_look
 from tracekit.render.names import display_names
 from tracekit.render.scales import value_ticks, value_title
 
-#: More points than this are pixels: one by one they would make files of many megabytes.
+#: More points than this are drawn as pixels: as shapes they would take many megabytes.
 _MOST_SHAPES = 5000
 _MOST_NAMES, _WIDEST_TITLE, _WIDEST_COUNT, _LONGEST_COUNT = 14, 40, 30, 120
-#: Of a figure's width: what panels have of it.
+#: Share of a figure's width that panels take.
 _PANELS = 0.8
 
 
-def draw(chart: ScatterChart, *, size: str = "page", style: str | None = None) -> Drawn:
-    """Draw a chart: `size` is column, page or slide, `style` one of matplotlib's.
-
-    Raises UsageError for a size or style that there is not.
-    """
-    measure = size_named(size)
-    with look(measure, style):
-        return Drawn(_Drawing(chart, measure).figure(), chart.data)
+def figure_of(chart: ScatterChart, size: Size) -> Figure:
+    """The figure of a chart, in the style that is set."""
+    return _ScatterDrawing(chart, size).figure()
 
 
-class _Drawing:
-    """One figure being made."""
+class _ScatterDrawing(Drawing):
+    """The figure being drawn."""
 
     def __init__(self, chart: ScatterChart, size: Size) -> None:
-        self.chart, self.size = chart, size
-        self.thin = size.scale**0.5
+        super().__init__(size, len(chart.panels))
+        self.chart = chart
         self.map = color_map()
         self.looks = self._looks()
         self.count = sum(len(panel.xs) for panel in chart.panels)
-        self.columns = min(len(chart.panels), 3 if size.width > 4 else 1)
-        self.is_beside = self.columns == 1 and "right" in size.legend
 
     def figure(self) -> Figure:
         """All panels, the scale of colors and the legend."""
-        count, size = len(self.chart.panels), self.size
-        rows = math.ceil(count / self.columns)
-        figure = empty_figure(size, size.height * max(1, 0.75 * rows), self.chart.title)
-        grid = figure.subplots(rows, self.columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for axes, panel in zip(grid, self.chart.panels, strict=False):
+        figure, grid = self.panels(self.chart.title, 0.75)
+        for axes, panel in zip(grid, self.chart.panels, strict=True):
             self._panel(axes, panel)
-        for axes in grid[count:]:
-            axes.remove()
-        self._scale(figure, list(grid[:count]))
-        put_legend(figure, list(self._handles()), size, is_beside=self.is_beside)
-        self._y_title(figure, list(grid[:count]), rows)
+        self._scale(figure, grid)
+        self.legend(figure, self._handles())
+        self._y_title(figure, grid)
         figure.set_layout_engine("none")
         return figure
 
-    def _y_title(self, figure: Figure, grid: list[Axes], rows: int) -> None:
-        """In lines that are no longer than the axes are high, once that is known."""
+    def _y_title(self, figure: Figure, grid: list[Axes]) -> None:
+        """Write the y title in lines no longer than the axes are high, once laid out."""
         lay_out(figure)
+        rows = math.ceil(self.panel_count / self.columns)
         room = rows * min(room_of(axes)[1] for axes in grid)
         lines = folded(shown_title(value_title(self.chart.y)), letters_in(room, self.size))
         if rows == 1:
@@ -99,7 +76,7 @@ class _Drawing:
         lay_out(figure)
 
     def _looks(self) -> list[Look]:
-        """A look for each name: colors in their order, or those of series."""
+        """The look of each name: by rank, or as of series."""
         shades = self.chart.shades
         if shades is None or shades.axis is not None:
             return []
@@ -116,8 +93,8 @@ class _Drawing:
         axes.set_ylabel("")
         axes.tick_params(labelbottom=True)
         axes.set_title(cut(drawable(panel.title), self._title_width()))
-        axes.axhline(self.chart.level, color=ink(), linestyle="--", linewidth=0.8 * self.thin)
-        open_frame(axes, self.thin)
+        axes.axhline(self.chart.level, color=self.ink, linestyle="--", linewidth=0.8 * self.thin)
+        self.open_frame(axes)
         xs, ys = np.array(panel.xs), np.array(panel.ys)
         colors = np.array(panel.colors) if panel.colors else np.full(len(xs), np.nan)
         is_known = np.isfinite(colors)
@@ -138,7 +115,7 @@ class _Drawing:
             self._dots(axes, xs[colors == place], ys[colors == place], one.marker, color=one.color)
 
     def _title_width(self) -> int:
-        """Letters that have room above a panel."""
+        """The number of letters that fit above a panel."""
         room = _PANELS * self.size.width * 72 / self.columns
         return min(letters_in(room, self.size), _WIDEST_TITLE)
 
@@ -149,7 +126,7 @@ class _Drawing:
                 ys,
                 s=self._area(),
                 marker=marker,
-                edgecolors=ink(),
+                edgecolors=self.ink,
                 zorder=3,
                 linewidths=0.25 * self.thin,
                 rasterized=self.count > _MOST_SHAPES,
@@ -157,62 +134,43 @@ class _Drawing:
             )
 
     def _area(self) -> float:
-        """Of a point, in square points: less where there are many."""
+        """Area of a marker, in square points: smaller if there are many."""
         return float(np.clip(6000 / max(self.count, 1), 6, 22)) * self.size.scale
 
     # -- what colors say --------------------------------------------------------------------------
 
     def _scale(self, figure: Figure, grid: list[Axes]) -> None:
-        """The bar of colors, if they are of numbers."""
+        """The color bar, if colors stand for numbers."""
         if self.chart.shades is None or self.chart.shades.axis is None:
             return
         axis = self.chart.shades.axis
-        bar = figure.colorbar(
-            ScalarMappable(norm_of(axis), self.map), ax=grid, pad=0.02, aspect=50, location="top"
-        )
+        title = shown_title(value_title(axis) + (", logarithmic" if axis.is_logarithmic else ""))
+        colors = ScalarMappable(norm_of(axis), self.map)
         ticks = value_ticks(axis, 5)
-        bar.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
-        bar.minorticks_off()
-        bar.outline.set_linewidth(0.4 * self.thin)
-        logarithm = ", logarithmic" if axis.is_logarithmic else ""
-        bar.set_label(shown_title(value_title(axis) + logarithm))
+        self.color_bar(figure, grid, colors, ticks, title, aspect=50, location="top")
 
     def _handles(self) -> Iterator[Any]:
         if self.looks and self.chart.shades is not None:
-            yield _words(cut(drawable(self.chart.shades.title), self.size.name_width))
+            yield words(cut(drawable(self.chart.shades.title), self.size.name_width))
         for one in self.looks[:_MOST_NAMES]:
-            yield self._sign(one.color, one.marker, one.title)
+            yield self._dot(one.marker, one.color, one.title)
         if more := len(self.looks[_MOST_NAMES:]):
-            yield _words(f"and {more:,} more")
+            yield words(f"and {more:,} more")
         shades = self.chart.shades
         if shades and any(math.isnan(c) for panel in self.chart.panels for c in panel.colors):
-            yield self._sign(seen(GREY), "o", f"no {cut(drawable(shades.title), 20)}")
+            yield self._dot("o", seen(GREY), f"no {cut(drawable(shades.title), 20)}")
         yield Line2D(
             [],
             [],
-            color=ink(),
+            color=self.ink,
             linestyle="--",
             linewidth=0.8 * self.thin,
             label=cut(drawable(self.chart.level_title), _WIDEST_COUNT),
         )
         for count, what in self.chart.counts:
             text = cut(drawable(f"{count:,} {what}"), _LONGEST_COUNT)
-            yield _words("\n".join(folded(text, _WIDEST_COUNT)))
+            yield words("\n".join(folded(text, _WIDEST_COUNT)))
 
-    def _sign(self, color: str, marker: str, title: str) -> Line2D:
-        return Line2D(
-            [],
-            [],
-            linestyle="none",
-            color=color,
-            marker=marker,
-            label=title,
-            markeredgecolor=ink(),
-            markeredgewidth=0.25 * self.thin,
-            markersize=4.5 * self.thin,
-        )
-
-
-def _words(text: str) -> Line2D:
-    """A line of the legend without a sign."""
-    return Line2D([], [], linestyle="none", label=text)
+    def _dot(self, marker: str, color: str, title: str) -> Line2D:
+        width = 0.25 * self.thin
+        return self.sign(marker, color, title, markeredgecolor=self.ink, markeredgewidth=width)

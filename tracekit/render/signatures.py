@@ -1,7 +1,7 @@
-"""C++ signatures, as demanglers write them, read and written again with less in them.
+"""Shortens C++ signatures as written by demanglers.
 
-What goes is said in `tracekit.render.names`. Nothing here raises: what cannot be read as a
-signature is left as it is.
+`tracekit.render.names` documents the rules. Nothing here raises: a name that is not a signature
+stays as it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tracekit.signatures import (
 
 
 class Detail(enum.Enum):
-    """How much of a signature is shown."""
+    """How much of a signature to show."""
 
     SHORT = enum.auto()
     ARGUMENTS = enum.auto()
@@ -50,7 +50,7 @@ _BETWEEN = {
 
 
 def reading(name: str, detail: Detail) -> str:
-    """`name` as inert text of any width: a C++ signature with no more than `detail` says."""
+    """`name` as inert text of any width; a C++ signature is reduced to `detail`."""
     name = inert(name)
     if detail is Detail.FULL:
         return name
@@ -101,16 +101,16 @@ def _ends_in_types(part: list[Node]) -> bool:
 
 
 def _is_parameter(nodes: Nodes) -> bool:
-    """Whether a type is what stands outside of the brackets in `nodes`."""
+    """Whether the text outside the brackets in `nodes` is a type."""
     outside = "".join(node if isinstance(node, str) else "()" for node in nodes)
     return bool(_PARAMETER.fullmatch(outside.strip()))
 
 
-# Writing it again
+# Writing
 
 
 def _qualified(word: Nodes, detail: Detail, *, with_parentheses: bool = True) -> str:
-    """A name with its namespaces, without them."""
+    """A qualified name without its namespaces."""
     *before, last = split(word, "::") or [[]]
     kept = [_part(last, detail, with_parentheses=with_parentheses)]
     while before and _SAYS_NOTHING.match(kept[0]):

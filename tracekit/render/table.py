@@ -1,4 +1,4 @@
-"""A table for the terminal: human units, names shortened to the room there is."""
+"""A table for the terminal: human units, names shortened to fit."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tracekit.render.numbers import UNKNOWN
 from tracekit.render.text import inert
 from tracekit.result import Result
 
-#: A narrower terminal is treated as one of this width: nothing could be read on it.
+#: A narrower terminal is treated as this wide: nothing could be read on it.
 LEAST_TABLE_WIDTH = 20
 
 _GAP = "  "
 _LEAST_NAME = 24
 _LEAST_TEXT = 16
-_LINES = 5  #: into which the longest text folds, unless that takes more than _WIDEST_LEAST
+_LINES = 5  #: of the longest text, unless that takes more than _WIDEST_LEAST
 _WIDEST_LEAST = 40
 _WIDEST_WORD = 28
 
@@ -34,8 +34,8 @@ _HEADER, _REMARK = Style(bold=True), Style(dim=True)
 class TableRenderer:
     """Aligned columns without lines around them.
 
-    In a narrow terminal names are shortened first, to no less than 24 columns; then columns are
-    left out, those without a value first, then from the right, and a line below says which. The
+    In a narrow terminal, names are shortened first, to at least 24 columns; then columns are
+    omitted, those without a value first, then from the right, and a line below names them. The
     column of names always stays.
     """
 
@@ -64,7 +64,7 @@ class TableRenderer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draft:
-    """A column, the width it would like, and the least it can do with."""
+    """A column with its preferred and its minimum width."""
 
     column: ReadableColumn
     wanted: int
@@ -88,14 +88,14 @@ def _draft(column: ReadableColumn, width: int, options: RenderOptions) -> _Draft
 
 
 def _longest_word(texts: Sequence[str]) -> int:
-    """Columns that the longest word takes, as far as it is worth not breaking it."""
+    """The width of the longest word, up to the width from which words may break."""
     return min(_WIDEST_WORD, widest(word for text in texts for word in text.split()))
 
 
 def _kept(drafts: Sequence[_Draft], width: int) -> list[_Draft]:
-    """The columns that fit: those that say nothing go first, then the rightmost.
+    """The columns that fit: those without a value go first, then the rightmost.
 
-    The one that says what a row is never goes.
+    The key column never goes.
     """
     kept = list(drafts)
     while len(kept) > 1 and sum(draft.least for draft in kept) + _gaps(kept) > width:
@@ -110,7 +110,7 @@ def _says_nothing(column: ReadableColumn) -> bool:
 
 
 def _key(drafts: Sequence[_Draft]) -> _Draft:
-    """The column that says what a row is: the first of names, if it has any, else the first."""
+    """The key column: the first one with names, else the first."""
     names = (draft for draft in drafts if draft.column.is_name)
     return next((draft for draft in names if not _says_nothing(draft.column)), drafts[0])
 
@@ -120,7 +120,7 @@ def _gaps(drafts: Sequence[_Draft]) -> int:
 
 
 def _widths(drafts: Sequence[_Draft], width: int) -> list[int]:
-    """A width for each column: what is over goes to names, then to text, then to headers."""
+    """The width of each column: spare room goes to names, then to text, then to headers."""
     widths = [min(draft.least, width) for draft in drafts]
     spare = width - sum(widths) - _gaps(drafts)
     for turn in range(3):
@@ -133,7 +133,7 @@ def _widths(drafts: Sequence[_Draft], width: int) -> list[int]:
 
 
 def _turn(column: ReadableColumn) -> int:
-    """When `column` gets more than its least width."""
+    """The turn in which `column` gets spare room."""
     return 0 if column.is_name else 2 if column.is_number else 1
 
 
@@ -149,7 +149,7 @@ def _heading(result: Result, width: int, options: RenderOptions) -> list[str]:
 def _header(
     drafts: Sequence[_Draft], widths: Sequence[int], options: RenderOptions
 ) -> Iterator[str]:
-    """The headers, at the bottom of the lines they need; a rule where they cannot be bold."""
+    """The headers, aligned at the bottom; with a rule if they cannot be bold."""
     pairs = zip(drafts, widths, strict=True)
     texts = [folded(draft.column.header, width) for draft, width in pairs]
     height = max(map(len, texts), default=0)
@@ -169,7 +169,7 @@ def _body(drafts: Sequence[_Draft], widths: Sequence[int]) -> Iterator[str]:
 
 
 def _cell_lines(column: ReadableColumn, width: int) -> list[list[str]]:
-    """The lines of each cell: one, but for text that is too long."""
+    """The lines of each cell: one, except for long text."""
     if column.is_number:
         return [[cell] for cell in column.cells]
     if column.is_name:
@@ -186,7 +186,7 @@ def _line(row: Sequence[str], drafts: Sequence[_Draft], widths: Sequence[int]) -
 
 
 def _remarks(result: Result, left_out: Sequence[_Draft]) -> list[str]:
-    """What else there is to say below the table."""
+    """The remarks below the table."""
     remarks = [] if len(result) else ["(no rows)"]
     if left_out:
         names = ", ".join(draft.column.header for draft in left_out)

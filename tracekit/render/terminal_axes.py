@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 from rich.cells import cell_len
@@ -10,41 +10,69 @@ from rich.cells import cell_len
 from tracekit.charts.chart import ChartAxis
 from tracekit.render.canvas import Canvas
 from tracekit.render.cells import cut, padded, widest
-from tracekit.render.scales import shares
+from tracekit.render.scales import share
 from tracekit.render.text import inert
 
 _WIDEST_LABEL = 20
 
-#: Places on an axis with their labels.
+#: Places along an axis, from 0 to 1, with their labels.
 Ticks = Sequence[tuple[float, str]]
 
 
+def ticks_along(axis: ChartAxis, ticks: Iterable[tuple[float, str]]) -> Ticks:
+    """Values on an axis with their labels as places along it."""
+    return [(share(value, axis), text) for value, text in ticks]
+
+
 def framed(
-    canvas: Canvas, x: ChartAxis, x_ticks: Ticks, y: ChartAxis, y_ticks: Ticks, *, color: bool
+    canvas: Canvas,
+    title: str,
+    x_ticks: Ticks,
+    y_ticks: Ticks,
+    *,
+    color: bool,
+    top: Ticks | None = None,
+    right: Ticks | None = None,
+    rug: Collection[int] = (),
 ) -> Iterator[str]:
-    """The canvas between its axes, line by line, what the x axis shows below."""
+    """The lines of the canvas between its axes, with the title of the x axis below.
+
+    `top` and `right` are the ticks of second axes; `rug` has columns to mark on the x axis.
+    """
     left = widest(text for _, text in y_ticks)
-    up = np.array(shares([value for value, _ in y_ticks], y))
-    rows = canvas.cells(np.zeros_like(up), up)[0]
-    labels = {int(row): text for row, (_, text) in zip(rows, y_ticks, strict=True)}
+    beside = 0 if right is None else 1 + widest(text for _, text in right)
+    if top is not None:
+        marked, labels = _x_labels(canvas, top)
+        yield " " * (left + 1) + labels
+        edge = "".join("┴" if i in marked else "─" for i in range(canvas.width))
+        yield " " * left + "┌" + edge + ("" if right is None else "┐")
+    first, second = _y_labels(canvas, y_ticks), _y_labels(canvas, right or ())
+    bare = "" if right is None else "│"
     for row, text in enumerate(canvas.rows(color=color)):
-        before = padded(labels.get(row, ""), left, right=True)
-        yield (before + ("┤" if row in labels else "│") + text).rstrip()
-    marked, below = _x_labels(canvas, x, x_ticks)
-    base = "".join("┬" if i in marked else "─" for i in range(canvas.width))
-    yield " " * left + "└" + base
-    yield (" " * (left + 1) + below).rstrip()
-    width = left + 1 + canvas.width
-    title = cut(inert(x.title), width)
+        before = padded(first.get(row, ""), left, right=True) + ("┤" if row in first else "│")
+        after = f"├{second[row]}" if row in second else bare
+        yield (before + text + after).rstrip()
+    marked, labels = _x_labels(canvas, x_ticks)
+    base = "".join("+" if i in rug else "┬" if i in marked else "─" for i in range(canvas.width))
+    yield " " * left + "└" + base + ("" if right is None else "┘")
+    yield (" " * (left + 1) + labels).rstrip()
+    width = left + 1 + canvas.width + beside
+    title = cut(inert(title), width)
     yield " " * ((width - cell_len(title)) // 2) + title
 
 
-def _x_labels(canvas: Canvas, x: ChartAxis, ticks: Ticks) -> tuple[set[int], str]:
-    """The columns of the ticks of the x axis, and the line of their labels."""
+def _y_labels(canvas: Canvas, ticks: Ticks) -> dict[int, str]:
+    """The labels of a y axis by row."""
+    up = np.array([place for place, _ in ticks])
+    rows = canvas.cells(np.zeros_like(up), up)[0]
+    return {int(row): text for row, (_, text) in zip(rows, ticks, strict=True)}
+
+
+def _x_labels(canvas: Canvas, ticks: Ticks) -> tuple[set[int], str]:
+    """The columns of the ticks of an x axis, and the line of their labels."""
     line, marked = "", set[int]()
-    for value, label in ticks:
-        across = np.array(shares([value], x))
-        column = int(canvas.cells(across, np.zeros_like(across))[1][0])
+    for place, label in ticks:
+        column = int(canvas.cells(np.array([place]), np.zeros(1))[1][0])
         text = cut(inert(label), _WIDEST_LABEL)
         size = cell_len(text)
         start = max(min(column - size // 2, canvas.width - size), 0)

@@ -1,16 +1,15 @@
-"""Stacked bars of runs as text for a terminal: one line per bar, a sign for each part."""
+"""Stacked bars of runs in a terminal: one line per bar, a sign for each part."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from rich.cells import cell_len
 from rich.style import Style
 
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel
-from tracekit.render import RenderOptions
-from tracekit.render.canvas import painted
+from tracekit.render.canvas import BOLD, painted
 from tracekit.render.cells import cut, folded, padded, widest
 from tracekit.render.names import display_names
 from tracekit.render.numbers import human
@@ -18,34 +17,25 @@ from tracekit.render.scales import brief
 from tracekit.render.terminal_signs import sign_legend, signs
 from tracekit.render.text import inert
 
-#: A narrower terminal is treated as one of this width: nothing could be read on it.
-LEAST_WIDTH = 40
-
-_BOLD = Style(bold=True)
 _WIDEST_NAME, _LEAST_NAME = 24, 12
-#: Columns right of a bar, for its value.
+#: Columns to the right of a bar, for its value.
 _VALUE = 14
 _MOST_REASONS, _LONGEST_REASON = 6, 200
 
-#: Text and how it looks.
+#: Text with its style.
 Piece = tuple[str, Style | None]
 
 
-def plot(chart: BarChart, options: RenderOptions, _height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with color."""
-    writer = _Writer(chart, max(options.width, LEAST_WIDTH))
-    blocks = [list(writer.panel(panel)) for panel in chart.panels]
-    if chart.title:
-        blocks.insert(0, [[(cut(inert(chart.title), writer.width), _BOLD)]])
-    blocks.append(list(writer.legend()))
-    texts = (
-        "\n".join(painted(line, color=options.color).rstrip() for line in block) for block in blocks
-    )
-    return ("\n\n".join(texts) + "\n").encode()
+def blocks(chart: BarChart, width: int, _height: int, *, color: bool) -> Iterator[Iterable[str]]:
+    """The lines of each panel, then those of the legend."""
+    writer = _BarWriter(chart, width)
+    for panel in chart.panels:
+        yield [painted(line, color=color).rstrip() for line in writer.panel(panel)]
+    yield writer.legend()
 
 
-class _Writer:
-    """One chart being written."""
+class _BarWriter:
+    """The chart being written."""
 
     def __init__(self, chart: BarChart, width: int) -> None:
         self.chart, self.width = chart, width
@@ -58,14 +48,14 @@ class _Writer:
     def panel(self, panel: BarPanel) -> Iterator[list[Piece]]:
         """The bars of a panel, those of a series under its name."""
         if panel.title:
-            yield [(cut(inert(panel.title), self.width), _BOLD)]
+            yield [(cut(inert(panel.title), self.width), BOLD)]
         names = [inert(group.name) for group in panel.groups]
         shown = display_names(names, max(_LEAST_NAME, min(_WIDEST_NAME, self.width // 4)))
         room = widest(shown)
         before = ""
         for name, group in zip(shown, panel.groups, strict=True):
             if group.series != before:
-                yield [(cut(inert(group.series), self.width), _BOLD)]
+                yield [(cut(inert(group.series), self.width), BOLD)]
                 before = group.series
             yield from self._group(padded(name, room), group)
 
@@ -85,7 +75,7 @@ class _Writer:
             yield [(" " * (cell_len(name) + 1) + text, None)]
 
     def _bar(self, bar: Bar, room: int) -> list[Piece]:
-        """A bar, its parts rounded so that it ends where it should; ``x`` stands for none."""
+        """A bar whose parts are rounded so that its end is right; ``x`` if unknown."""
         if bar.reason is not None:
             return [("x", None)]
         ends = accumulate(value for _, value in bar.parts)
@@ -97,10 +87,9 @@ class _Writer:
             if end > start
         ]
 
-    def legend(self) -> Iterator[list[Piece]]:
-        """What the signs stand for, and why bars are not known."""
-        for line in sign_legend(self.keys, self.width):
-            yield [(line, None)]
+    def legend(self) -> Iterator[str]:
+        """What the signs stand for, and why bars are unknown."""
+        yield from sign_legend(self.keys, self.width)
         reasons = [
             f"x {group.name} {bar.title}".rstrip() + f": {bar.reason}"
             for panel in self.chart.panels
@@ -111,5 +100,4 @@ class _Writer:
         if len(reasons) > _MOST_REASONS:
             reasons[_MOST_REASONS:] = [f"x and {len(reasons) - _MOST_REASONS:,} more"]
         for reason in reasons:
-            for line in folded(cut(inert(reason), _LONGEST_REASON), self.width):
-                yield [(line, None)]
+            yield from folded(cut(inert(reason), _LONGEST_REASON), self.width)

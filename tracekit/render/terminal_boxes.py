@@ -1,36 +1,28 @@
-"""Boxes with whiskers as text for a terminal: a line each, along an axis of values."""
+"""Boxes with whiskers in a terminal: one line per box, along an axis of values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from rich.style import Style
 
 from tracekit.charts.chart import BoxChart, BoxMark, ChartAxis
-from tracekit.render import RenderOptions
 from tracekit.render.canvas import Canvas, painted
 from tracekit.render.cells import cut, listed, widest
 from tracekit.render.names import display_names
 from tracekit.render.scales import share, value_ticks, value_title
-from tracekit.render.terminal_axes import framed
+from tracekit.render.terminal_axes import framed, ticks_along
 from tracekit.render.text import inert
 
-#: A narrower terminal is treated as one of this width: nothing could be read on it.
-LEAST_WIDTH = 40
-
-_BOLD, _BLUE = Style(bold=True), Style(color="cyan")
+_BLUE = Style(color="cyan")
 _WHISKER, _FILLED, _MIDDLE, _DOT, _NONE = "─", "▒", "█", "·", "x"
 _WIDEST_NAME, _TICK_COLUMNS = 16, 12
 
 
-def plot(chart: BoxChart, options: RenderOptions, _height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with color."""
-    width = max(options.width, LEAST_WIDTH)
-    lines = list(_lines(chart, width, color=options.color))
-    if chart.title:
-        lines.insert(0, painted([(cut(inert(chart.title), width), _BOLD)], color=options.color))
-    return ("\n".join(lines) + "\n").encode()
+def blocks(chart: BoxChart, width: int, _height: int, *, color: bool) -> Iterator[Iterable[str]]:
+    """All lines, in one block."""
+    yield _lines(chart, width, color=color)
 
 
 def _lines(chart: BoxChart, width: int, *, color: bool) -> Iterator[str]:
@@ -40,13 +32,11 @@ def _lines(chart: BoxChart, width: int, *, color: bool) -> Iterator[str]:
     canvas = Canvas(width - widest(names) - widest(counts) - 3, len(names))
     for row, box in enumerate(chart.boxes):
         _draw(canvas, row, box, chart.y)
-    ticks = value_ticks(chart.y, max(canvas.width // _TICK_COLUMNS, 2))
-    up = ChartAxis("", "", 0.0, float(last))
-    names_up = [(float(last - place), name) for place, name in enumerate(names)]
-    x = ChartAxis(value_title(chart.y), "", chart.y.low, chart.y.high, chart.y.is_logarithmic)
+    ticks = ticks_along(chart.y, value_ticks(chart.y, max(canvas.width // _TICK_COLUMNS, 2)))
+    rows = [((last - place) / last if last else 0.5, name) for place, name in enumerate(names)]
     yield cut(inert(chart.x.title), width)
     left = widest(names) + 1 + canvas.width
-    for row, line in enumerate(framed(canvas, x, ticks, up, names_up, color=False)):
+    for row, line in enumerate(framed(canvas, value_title(chart.y), ticks, rows, color=False)):
         if row <= last:
             line = f"{line.ljust(left)} {counts[row]}".rstrip()  # noqa: PLW2901
         yield painted([(line, _BLUE if row <= last else None)], color=color)

@@ -1,34 +1,26 @@
-"""Effects as text for a terminal: a bar a line, to the right or to the left of zero."""
+"""Effects in a terminal: one bar per line, to the right or to the left of zero."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.style import Style
 
 from tracekit.charts.chart import Effect, EffectChart
-from tracekit.render import RenderOptions
 from tracekit.render.canvas import painted
 from tracekit.render.cells import cut, folded, padded, widest
 from tracekit.render.names import display_names
 from tracekit.render.scales import share
 from tracekit.render.text import inert
 
-#: A narrower terminal is treated as one of this width: nothing could be read on it.
-LEAST_WIDTH = 40
-
-_BOLD, _UP, _DOWN = Style(bold=True), Style(color="cyan"), Style(color="yellow")
+_UP, _DOWN = Style(color="cyan"), Style(color="yellow")
 _UP_SIGN, _DOWN_SIGN, _ZERO = "█", "▒", "│"
 _WIDEST_NAME, _LONGEST, _MOST_LACKING = 16, 200, 8
 
 
-def plot(chart: EffectChart, options: RenderOptions, _height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with color."""
-    width = max(options.width, LEAST_WIDTH)
-    lines = list(_lines(chart, width, color=options.color))
-    if chart.title:
-        lines.insert(0, painted([(cut(inert(chart.title), width), _BOLD)], color=options.color))
-    return ("\n".join(lines) + "\n").encode()
+def blocks(chart: EffectChart, width: int, _height: int, *, color: bool) -> Iterator[Iterable[str]]:
+    """All lines, in one block."""
+    yield _lines(chart, width, color=color)
 
 
 def _lines(chart: EffectChart, width: int, *, color: bool) -> Iterator[str]:

@@ -1,45 +1,35 @@
-"""Heat maps as text for a terminal: a shade and a number a cell; of many cells shades alone."""
+"""Heat maps in a terminal: a shade and a number per cell; for many cells, only shades."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
 from rich.cells import cell_len
-from rich.style import Style
 
 from tracekit.charts.chart import ChartAxis, HeatChart, HeatmapCell
-from tracekit.render import RenderOptions
-from tracekit.render.canvas import painted
-from tracekit.render.cells import cut, folded, listed, padded, widest
+from tracekit.render.cells import cut, listed, padded, widest
 from tracekit.render.heat_cells import MORE_LETTER, lettered, unit_of_cells
 from tracekit.render.names import display_names
 from tracekit.render.scales import brief, share
 from tracekit.render.text import inert
 
-#: A narrower terminal is treated as one of this width: nothing could be read on it.
-LEAST_WIDTH = 40
-
-_BOLD = Style(bold=True)
 _SHADES, _UNMEASURED = "·░▒▓█", "-"
 _WIDEST_NAME, _WIDEST_COLUMN, _MOST_ROWS = 16, 12, 60
-#: Signs that one cell has at most.
+#: Maximum number of signs per cell.
 _WIDEST_SHADE = 4
 _LONGEST_REASON = 60
 
 
-def plot(chart: HeatChart, options: RenderOptions, _height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with color."""
-    width = max(options.width, LEAST_WIDTH)
-    lines = _Grid(chart, width).lines()
-    title = [painted([(cut(inert(chart.title), width), _BOLD)], color=options.color)]
-    return ("\n".join([*(title if chart.title else []), *lines]) + "\n").encode()
+def blocks(chart: HeatChart, width: int, _height: int, **_color: bool) -> Iterator[Iterable[str]]:
+    """All lines, in one block; shades need no color."""
+    yield _Grid(chart, width).lines()
 
 
 class _Grid:
-    """One heat map being written."""
+    """The heat map being written."""
 
     def __init__(self, chart: HeatChart, width: int) -> None:
         self.chart, self.width = chart, width
@@ -71,11 +61,9 @@ class _Grid:
             yield f"{name} {''.join(map(self._sign, cells))}".rstrip()
         yield f"{' ' * left} {self._below(count)}".rstrip()
         yield from listed(list(self._legend()), self.width)
-        for note in self.chart.data.notes:
-            yield from folded(inert(note), self.width)
 
     def _blocks(self) -> dict[tuple[int, int], list[HeatmapCell]]:
-        """The cells that each sign stands for, by row and column."""
+        """The cells of each sign, by row and column."""
         found: dict[tuple[int, int], list[HeatmapCell]] = {}
         for cell in self.chart.cells:
             found.setdefault((cell.y // self.up, cell.x // self.across), []).append(cell)
@@ -101,7 +89,7 @@ class _Grid:
         return _SHADES[min(int(share(value, self.chart.value) * len(_SHADES)), len(_SHADES) - 1)]
 
     def _below(self, count: int) -> str:
-        """The names across: all of them, or the first and the last."""
+        """The names below the columns: all of them, or the first and the last."""
         if self.has_numbers:
             return "".join(
                 padded(cut(name, self.column - 1), self.column, right=True) for name in self.x_names

@@ -1,4 +1,4 @@
-"""What stands below a roofline in a terminal: the letters, the lines, what is not drawn."""
+"""The legend below a roofline in a terminal: letters, lines, what is not drawn."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _MARGINS = {
     "no_label": "without the label",
 }
 _GAP, _INDENT, _ARROW = "  ", "   ", " → "
-#: What series of a kind are called.
+#: Plural names of series, by kind.
 _PLURALS = {"run": "runs", "level": "levels", "class": "classes"}
 _OF_LABELS = ("label", "step")
 _MOST_SERIES, _MOST_PAIRS = 8, 6
 _WIDEST_RUN, _WIDEST_NAME = 24, 60
 _WIDEST_TAG, _LONGEST_REASON = 24, 200
 _LEAST_NAME, _NARROW, _NARROW_RUN = 12, 100, 12
-#: What the axes are called above a column of places on them, by unit; those of time by their title.
+#: Headers of columns of coordinates, by unit of the axis; for times, the title of the axis.
 _HEADERS = {
     "flop/byte": "intensity",
     "flop/s": "performance",
@@ -60,9 +60,9 @@ def legend(
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the table; those of numbers are flush right.
+    """A column of the table; numbers are flush right.
 
-    Those of the highest `rank` go first where there is no room; 0 stays.
+    If there is no room, columns with the highest `rank` go first; rank 0 stays.
     """
 
     header: str
@@ -77,7 +77,7 @@ class _Column:
 
 @dataclass(frozen=True, slots=True)
 class _Legend:
-    """One legend being written."""
+    """The legend being written."""
 
     chart: Chart
     panel: Panel
@@ -89,7 +89,7 @@ class _Legend:
     # -- the table --------------------------------------------------------------------------------
 
     def table(self) -> Iterator[str]:
-        """A row for each letter, and one for the points without."""
+        """One row per letter, and one for the points without."""
         if not len(self.points.x):
             return
         columns = self._columns()
@@ -109,7 +109,7 @@ class _Legend:
                 )
 
     def _room(self, columns: Sequence[_Column]) -> int:
-        """Columns of the terminal that are left for names."""
+        """Columns of the terminal left for names."""
         return self.width - sum(column.width + len(_GAP) for column in columns)
 
     @property
@@ -119,7 +119,7 @@ class _Legend:
         return inert(self.chart.noun)
 
     def _columns(self) -> list[_Column]:
-        """All columns but that of the names."""
+        """All columns except the names."""
         shares = self.points.shares()
         others = np.ones(len(shares), bool)
         others[list(self.named)] = False
@@ -169,7 +169,7 @@ class _Legend:
         return [*names, f"{rest:,} more"] if rest else names
 
     def _bound(self, owner: int) -> str:
-        """What bounds a point; of several levels or along a trajectory, each change."""
+        """What bounds a point; for several levels or along a trajectory, each change."""
         kinds: list[str] = []
         for point in np.flatnonzero(self.points.owner == owner).tolist():
             series, place = self._series(point), self.points.index[point]
@@ -188,7 +188,7 @@ class _Legend:
         return _value(self.points.x[point], x), _value(self.points.y[point], y)
 
     def _sequences(self) -> list[str]:
-        """The tags of each trajectory that has a letter, in its order."""
+        """The tags of each trajectory with a letter, in order."""
         if self.points.kind != "trajectory":
             return []
         label = _tag(self.chart.trajectory_label or "")
@@ -206,7 +206,7 @@ class _Legend:
     # -- the remarks ------------------------------------------------------------------------------
 
     def remarks(self) -> Iterator[str]:
-        """What else there is to say, a paragraph each."""
+        """Further remarks, one paragraph each."""
         yield from self._signs()
         yield from self._seen()
         devices = dict.fromkeys(line.device_name for line in self.panel.lines)
@@ -216,7 +216,7 @@ class _Legend:
         yield from self._margins()
 
     def _signs(self) -> Iterator[str]:
-        """Which sign is of which series or level, and what second symbols are."""
+        """What the signs and the second symbols stand for."""
         if self.points.kind not in ("bound", "trajectory"):
             last = len(SIGNS) - 1
             known = [self._title(series) for series in self.panel.series]
@@ -238,7 +238,7 @@ class _Legend:
         return cut(inert(series.name), _WIDEST_RUN) or UNKNOWN
 
     def _seen(self) -> Iterator[str]:
-        """Points that are under others or not on the axes."""
+        """Points that are hidden or not on the axes."""
         marks, known = self.marks, letters(self.named)
         if marks.hidden_count:
             pairs = [f"{known[own]} under {known.get(over, SIGNS[0])}" for own, over in marks.under]

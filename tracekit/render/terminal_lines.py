@@ -1,56 +1,41 @@
-"""Lines of a metric over a label as text for a terminal: in Braille, a letter for each series."""
+"""Lines of a metric over a label in a terminal: in Braille, with a letter for each series."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from string import ascii_lowercase
 
 import numpy as np
 from rich.style import Style
 
 from tracekit.charts.chart import ChartLine, LineChart, LinePanel
-from tracekit.render import RenderOptions
-from tracekit.render.canvas import Canvas, painted
+from tracekit.render.canvas import BOLD, DIM, SERIES_STYLES, Canvas, heading
 from tracekit.render.cells import cut, listed, widest
 from tracekit.render.names import display_names
 from tracekit.render.scales import place_ticks, shares, value_ticks, value_title
-from tracekit.render.terminal_axes import framed
+from tracekit.render.terminal_axes import framed, ticks_along
 from tracekit.render.text import inert
 
-#: A narrower terminal is treated as one of this width: nothing could be read on it.
-LEAST_WIDTH = 40
-
 _LEAST_ROWS, _TICK_ROWS = 6, 3
-_BOLD, _DIM = Style(bold=True), Style(dim=True)
-_STYLES = tuple(Style(color=color) for color in ("cyan", "magenta", "yellow", "green", "blue"))
 _IDEAL_DASH = (1, 3)
 _UNKNOWN_SIGN, _MORE_SIGN = "x", "*"
 _LETTERS = ascii_lowercase.replace(_UNKNOWN_SIGN, "")
 _WIDEST_NAME = 40
 
 
-def plot(chart: LineChart, options: RenderOptions, height: int = 24) -> bytes:
-    """`chart` as lines no wider than the terminal; escape sequences only with color.
-
-    `height` is the number of lines of each pair of axes, the legend not among them.
-    """
-    width = max(options.width, LEAST_WIDTH)
+def blocks(chart: LineChart, width: int, height: int, *, color: bool) -> Iterator[Iterable[str]]:
+    """The lines of each panel, then those of the legend."""
     names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
     letters = {
         name: _LETTERS[place] if place < len(_LETTERS) else _MORE_SIGN
         for place, name in enumerate(names)
     }
-    blocks = [
-        list(_Panel(chart, panel, width, height, letters, color=options.color).lines())
-        for panel in chart.panels
-    ]
-    if chart.title:
-        blocks.insert(0, [_bold(cut(inert(chart.title), width), color=options.color)])
-    blocks.append(list(_legend(chart, letters, width)))
-    return ("\n\n".join("\n".join(block) for block in blocks) + "\n").encode()
+    for panel in chart.panels:
+        yield _LinePlot(chart, panel, width, height, letters, color=color).lines()
+    yield _legend(chart, letters, width)
 
 
-class _Panel:
+class _LinePlot:
     """One pair of axes."""
 
     def __init__(
@@ -72,7 +57,7 @@ class _Panel:
     def lines(self) -> Iterator[str]:
         """All lines of text, without line feeds."""
         if self.panel.title:
-            yield _bold(cut(inert(self.panel.title), self.width), color=self.color)
+            yield heading(self.panel.title, self.width, color=self.color)
         yield cut(inert(value_title(self.chart.y)), self.width)
         for line in self.panel.lines:
             self._ideal(line)
@@ -81,25 +66,20 @@ class _Panel:
         for line in self.panel.lines:
             self._signs(line)
         xs = [spot.x for panel in self.chart.panels for line in panel.lines for spot in line.spots]
-        yield from framed(
-            self.canvas,
-            self.chart.x,
-            place_ticks(self.chart.x, xs, 0.0),
-            self.chart.y,
-            self.y_ticks,
-            color=self.color,
-        )
+        across = ticks_along(self.chart.x, place_ticks(self.chart.x, xs, 0.0))
+        up = ticks_along(self.chart.y, self.y_ticks)
+        yield from framed(self.canvas, self.chart.x.title, across, up, color=self.color)
 
     def _style(self, line: ChartLine) -> Style:
-        return _STYLES[list(self.letters).index(line.name) % len(_STYLES)]
+        return SERIES_STYLES[list(self.letters).index(line.name) % len(SERIES_STYLES)]
 
     def _ideal(self, line: ChartLine) -> None:
         xs, ys = [x for x, _ in line.ideal], [y for _, y in line.ideal]
         across, up = shares(xs, self.chart.x), shares(ys, self.chart.y)
-        self.canvas.line(np.array(across), np.array(up), _IDEAL_DASH, _DIM)
+        self.canvas.line(np.array(across), np.array(up), _IDEAL_DASH, DIM)
 
     def _line(self, line: ChartLine) -> None:
-        """From spot to spot, but not past one that is not known."""
+        """Draw from point to point, with gaps at unknown ones."""
         across = shares([spot.x for spot in line.spots], self.chart.x)
         up = shares([spot.y for spot in line.spots], self.chart.y)
         for place in range(len(up) - 1):
@@ -115,7 +95,7 @@ class _Panel:
             up = np.array([0.0] if spot.y is None else shares([spot.y], self.chart.y))
             rows, columns = self.canvas.cells(across, up)
             sign = _UNKNOWN_SIGN if spot.y is None else self.letters[line.name]
-            self.canvas.put(int(rows[0]), int(columns[0]), sign, _BOLD + self._style(line))
+            self.canvas.put(int(rows[0]), int(columns[0]), sign, BOLD + self._style(line))
 
 
 def _legend(chart: LineChart, letters: Mapping[str, str], width: int) -> Iterator[str]:
@@ -135,7 +115,3 @@ def _legend(chart: LineChart, letters: Mapping[str, str], width: int) -> Iterato
     if any(spot.y is None for line in lines for spot in line.spots):
         texts.append(f"{_UNKNOWN_SIGN} not known")
     yield from listed(texts, width)
-
-
-def _bold(text: str, *, color: bool) -> str:
-    return painted([(text, _BOLD)], color=color)

@@ -1,49 +1,34 @@
-"""Points as text for a terminal: a letter for what each color says."""
+"""Points in a terminal: a letter for the meaning of each color."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from string import ascii_lowercase
 
 import numpy as np
 from rich.style import Style
 
 from tracekit.charts.chart import ChartAxis, ScatterChart, ScatterPoints
-from tracekit.render import RenderOptions
-from tracekit.render.canvas import Canvas, painted
-from tracekit.render.cells import cut, folded, listed, widest
+from tracekit.render.canvas import DIM, SERIES_STYLES, Canvas, heading
+from tracekit.render.cells import cut, listed, widest
 from tracekit.render.names import display_names
 from tracekit.render.scales import share, shares, tick_text, value_ticks, value_title
-from tracekit.render.terminal_axes import framed
+from tracekit.render.terminal_axes import framed, ticks_along
 from tracekit.render.text import inert
 
-#: A narrower terminal is treated as one of this width: nothing could be read on it.
-LEAST_WIDTH = 40
-
 _LEAST_ROWS, _TICK_ROWS, _TICK_COLUMNS = 6, 3, 14
-_BOLD, _DIM = Style(bold=True), Style(dim=True)
-_STYLES = tuple(Style(color=color) for color in ("cyan", "magenta", "yellow", "green", "blue"))
 _PLAIN, _MORE, _LEVEL_DASH = "•", "*", (1, 3)
-#: A scale of colors is told in so many steps.
+#: Steps of a scale of colors.
 _STEPS = 5
 _WIDEST_NAME, _LONGEST = 40, 120
 
 
-def plot(chart: ScatterChart, options: RenderOptions, height: int = 24) -> bytes:
-    """`chart` as points no wider than the terminal; escape sequences only with color.
-
-    `height` is the number of lines of each pair of axes, the legend not among them.
-    """
-    width = max(options.width, LEAST_WIDTH)
-    blocks = [
-        list(_panel(chart, panel, width, height, color=options.color)) for panel in chart.panels
-    ]
-    if chart.title:
-        blocks.insert(0, [painted([(cut(inert(chart.title), width), _BOLD)], color=options.color)])
-    notes = [line for note in chart.data.notes for line in folded(inert(note), width)]
-    blocks.append([*_legend(chart, width), *notes])
-    return ("\n\n".join("\n".join(block) for block in blocks) + "\n").encode()
+def blocks(chart: ScatterChart, width: int, height: int, *, color: bool) -> Iterator[Iterable[str]]:
+    """The lines of each panel, then those of the legend."""
+    for panel in chart.panels:
+        yield _panel(chart, panel, width, height, color=color)
+    yield _legend(chart, width)
 
 
 def _panel(
@@ -51,33 +36,31 @@ def _panel(
 ) -> Iterator[str]:
     """One pair of axes."""
     if panel.title:
-        yield painted([(cut(inert(panel.title), width), _BOLD)], color=color)
+        yield heading(panel.title, width, color=color)
     yield cut(inert(value_title(chart.y)), width)
     rows = max(height - 4, _LEAST_ROWS)
     y_ticks = value_ticks(chart.y, rows // _TICK_ROWS)
     canvas = Canvas(width - widest(text for _, text in y_ticks) - 1, rows)
-    canvas.line(np.array([0.0, 1.0]), np.full(2, share(chart.level, chart.y)), _LEVEL_DASH, _DIM)
+    canvas.line(np.array([0.0, 1.0]), np.full(2, share(chart.level, chart.y)), _LEVEL_DASH, DIM)
     across = np.array(shares(panel.xs, chart.x))
     up = np.array(shares(panel.ys, chart.y))
     places = zip(*canvas.cells(across, up), panel.colors or [math.nan] * len(panel.xs), strict=True)
     for row, column, value in places:
         canvas.put(int(row), int(column), *_sign(chart, value))
     x_ticks = value_ticks(chart.x, max(canvas.width // _TICK_COLUMNS, 2))
-    x = ChartAxis(
-        value_title(chart.x), chart.x.unit, chart.x.low, chart.x.high, chart.x.is_logarithmic
-    )
-    yield from framed(canvas, x, x_ticks, chart.y, y_ticks, color=color)
+    x_places, y_places = ticks_along(chart.x, x_ticks), ticks_along(chart.y, y_ticks)
+    yield from framed(canvas, value_title(chart.x), x_places, y_places, color=color)
 
 
 def _sign(chart: ScatterChart, value: float) -> tuple[str, Style | None]:
-    """The sign of a point, and how it looks."""
+    """The sign of a point, and its style."""
     if chart.shades is None or math.isnan(value):
         return _PLAIN, None
     place = int(value)
     if chart.shades.axis is not None:
         place = min(int(share(value, chart.shades.axis) * _STEPS), _STEPS - 1)
     letter = ascii_lowercase[place] if place < len(ascii_lowercase) else _MORE
-    return letter, _STYLES[place % len(_STYLES)]
+    return letter, SERIES_STYLES[place % len(SERIES_STYLES)]
 
 
 def _legend(chart: ScatterChart, width: int) -> Iterator[str]:
@@ -105,7 +88,7 @@ def _names(chart: ScatterChart, width: int) -> Iterator[str]:
 
 
 def _at(axis: ChartAxis, part: float) -> str:
-    """The number at a part of an axis."""
+    """The value at a share of an axis."""
     if axis.is_logarithmic:
         value = axis.low * (axis.high / axis.low) ** part
     else:

@@ -1,4 +1,4 @@
-"""Signs of parts that stand upon each other in a terminal."""
+"""Signs for the parts of a stack in a terminal."""
 
 from __future__ import annotations
 

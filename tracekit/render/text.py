@@ -1,4 +1,4 @@
-"""Text from a trace made harmless to show: a name in a file may hold anything."""
+"""Makes text from traces harmless to show: a name in a file may contain anything."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable
 #: Controls, formats (bidi, zero-width, tags), lone surrogates, private use, line separators.
 _ACTIVE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
-#: Drawn as nothing, though Unicode calls them letters or marks.
+#: Invisible, although Unicode classifies them as letters or marks.
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
-#: On one character. No script needs more; many would cover the lines around.
+#: Marks on one character. No script needs more; many would cover the lines around.
 _MOST_MARKS = 8
 
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

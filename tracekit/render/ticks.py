@@ -6,7 +6,7 @@ import math
 
 from tracekit.roofline.chart import RooflineAxis
 
-#: How units are written at an axis, and how many of them a base unit is.
+#: Units on an axis, and how many of them a base unit is.
 _UNITS = {
     "flop/byte": ("FLOP/B", 1.0),
     "flop/s": ("FLOP/s", 1.0),
@@ -29,20 +29,20 @@ _PREFIXES = {
     21: "Z",
     24: "Y",
 }
-#: Intensities down to this have no prefix: nobody says 100 milli-FLOP per byte.
+#: Intensities down to this have no prefix: 0.1, not 100 milli-FLOP per byte.
 _PLAIN_FROM = 1e-4
 _ROUNDING = 1e-9
 
 
 def axis_title(axis: RooflineAxis) -> str:
-    """What an axis shows, with the unit of its ticks; those of an axis of time have their own."""
+    """What an axis shows, with the unit of its ticks; ticks of time have their own units."""
     return axis.title if axis.unit == "ns" else f"{axis.title} [{_unit(axis)[0]}]"
 
 
 def axis_ticks(axis: RooflineAxis, most: int) -> list[tuple[float, str]]:
-    """Places on an axis, in its base unit, with their labels: decades, at most about `most`.
+    """Places on an axis, in its base unit, with their labels: about `most` decades at most.
 
-    Of many decades every second, third and so on; where there is at most one, 1, 2 and 5.
+    Of many decades, every second, third and so on; with at most one decade, 1, 2 and 5.
     """
     factor = _unit(axis)[1]
     low, high = math.log10(axis.low * factor), math.log10(axis.high * factor)
@@ -61,7 +61,7 @@ def axis_ticks(axis: RooflineAxis, most: int) -> list[tuple[float, str]]:
 
 
 def tick_text(value: float, axis: RooflineAxis) -> str:
-    """The number at a place on an axis, which is in its base unit: ``10 G``, ``10 µs``."""
+    """The label of a value in the axis' base unit: ``10 G``, ``10 µs``."""
     if axis.unit != "ns":
         return engineering(value, axis.unit)
     return seconds(value * _unit(axis)[1])
@@ -78,7 +78,7 @@ def _unit(axis: RooflineAxis) -> tuple[str, float]:
 
 
 def engineering(value: float, unit: str = "") -> str:
-    """A number with the prefix of its thousands: ``10 G``; without any beyond yocto and yotta."""
+    """A number with a metric prefix: ``10 G``; without one if none fits."""
     if unit == "flop/byte" and _PLAIN_FROM <= value < 1:
         return f"{value:g}"
     thousands = 3 * math.floor((math.log10(value) + _ROUNDING) / 3)

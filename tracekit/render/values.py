@@ -1,4 +1,4 @@
-"""Values of results as text and as JSON; ad-hoc SQL can return any type that DuckDB has."""
+"""Values of results as text and as JSON; SQL can return any DuckDB type."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def columns_of(result: Result) -> list[ResultColumn]:
 
 
 def json_value(value: Any) -> Any:
-    """`value` as JSON has it.
+    """`value` as a JSON value.
 
     Dates and times become ISO 8601, bytes hexadecimal text, a map a list of pairs, an interval
-    its months, days and nanoseconds; what is not a finite number becomes null.
+    its months, days and nanoseconds; NaN and infinity become null.
     """
     if value is None or isinstance(value, bool | int | str):
         return value

@@ -35,33 +35,33 @@ _MARGIN_WORDS = {
     "unknown": "not known",
     "no_label": "without the label",
 }
-#: Above this many points they are drawn as an image, also in files of vectors, and below lines.
+#: More points than this are drawn as an image, also in vector files, and below lines.
 MOST_VECTORS = 3_000
-#: Points that names keep clear of: those with the most time.
+#: Number of points, those with the most time, that names must not cover.
 _OBSTACLES = 400
-#: Trajectories that names keep clear of.
+#: Number of trajectories that names must not cover.
 _MOST_PATHS = 40
-#: Below this length in lines of text a line has no word on it.
+#: A line shorter than this, in heights of text, has no label.
 _SHORTEST = 9
 
 
-#: A place on the axes and what stands there.
+#: A place on the axes and its label.
 Named = tuple[float, float, str]
 
 
 def are_many(panel: Panel) -> bool:
-    """Whether points hide what is below them."""
+    """Whether there are so many points that they hide what is below."""
     return any(count_of(series, panel) > MOST_VECTORS for series in panel.series)
 
 
 def count_of(series: RooflineSeries, panel: Panel) -> int:
-    """How many points look alike but for a color: those of all values of a label."""
+    """The number of points that differ only in color: those of all values of a label."""
     alike = panel.series if series.kind in ("label", "step") else (series,)
     return sum(len(one.x) for one in alike)
 
 
 def write(axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str) -> None:
-    """Write on the lines of a panel, and beside its most important points."""
+    """Label the lines of a panel and its most important points."""
     zorder = 3.8 if are_many(panel) else 2.8
     labels = PlacedLabels(axes, size, ink, list(_obstacles(panel)), zorder=zorder)
     for box in panel.boxes:
@@ -74,7 +74,7 @@ def write(axes: Axes, panel: Panel, chart: Chart, size: Size, ink: str) -> None:
 
 
 def _on_line(labels: PlacedLabels, line: RooflineLine) -> None:
-    """What a ceiling, a diagonal or a curve is."""
+    """Label a ceiling, a diagonal or a curve."""
     text = line_text(line)
     first, last = (line.x[0], line.y[0]), (line.x[-1], line.y[-1])
     if line.kind in ("compute", "overhead"):
@@ -91,9 +91,9 @@ def _on_line(labels: PlacedLabels, line: RooflineLine) -> None:
 
 
 def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[Named]:
-    """The points that get a name: ends of trajectories, else those with the most time.
+    """The points to label: ends of trajectories, else those with the most time.
 
-    Where colors are of labels only if somebody says how many.
+    If colors stand for labels, points are labeled only on request.
     """
     is_told = any(series.kind in ("label", "step") for series in panel.series)
     top = (0 if is_told else size.names) if chart.top is None else chart.top
@@ -115,7 +115,7 @@ def _named(panel: Panel, chart: Chart, size: Size) -> Iterator[Named]:
 
 
 def _ranked(panel: Panel) -> Iterator[tuple[RooflineSeries, int]]:
-    """The points of a panel, each by its series and place there: those with the most time first."""
+    """The points of a panel as series and index, those with the most time first."""
     sizes = [len(series.x) for series in panel.series]
     if not sizes:
         return
@@ -131,7 +131,7 @@ def _ranked(panel: Panel) -> Iterator[tuple[RooflineSeries, int]]:
 
 
 def weight(series: RooflineSeries) -> float:
-    """What series are in order by: those with the most time first."""
+    """Sort key of series: those with the most time first."""
     return -float(np.nansum(series.share_ratio))
 
 
@@ -141,7 +141,7 @@ def _tag(chart: Chart, series: RooflineSeries, place: int) -> str:
 
 
 def _obstacles(panel: Panel) -> Iterator[Place]:
-    """Places that words keep clear of: the points with the most time, and their second symbols."""
+    """Places that text must not cover: points with the most time, and their second symbols."""
     for series, place in islice(_ranked(panel), _OBSTACLES):
         yield float(series.x[place]), float(series.y[place])
         if series.open_x is not None and series.open_y is not None:
@@ -152,7 +152,7 @@ def _obstacles(panel: Panel) -> Iterator[Place]:
 
 
 def set_ticks(axis: Any, shown: RooflineAxis) -> None:
-    """A number at every decade; at 1, 2 and 5 where there are few decades."""
+    """Put a number at every decade; at 1, 2 and 5 if there are few decades."""
     decades = math.log10(shown.high / shown.low)
     axis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2 else (1.0, 2.0, 5.0), numticks=12))
     axis.set_minor_formatter(NullFormatter())
@@ -160,12 +160,12 @@ def set_ticks(axis: Any, shown: RooflineAxis) -> None:
 
 
 def short(value: float, unit: str) -> str:
-    """As `human`, without zeros at the end: ``125 TFLOP/s``."""
+    """Like `human`, without trailing zeros: ``125 TFLOP/s``."""
     return re.sub(r"\.?0+(?= )", "", text) if "." in (text := human(value, unit)) else text
 
 
 def margin_text(margin: Margin, noun: str) -> str:
-    """What has no place on the axes: ``zero AI: 3 kernels, 12 launches, 8.1 % of the time``."""
+    """What is not on the axes: ``zero AI: 3 kernels, 12 launches, 8.1 % of the time``."""
     share = "" if margin.share_ratio is None else f", {short(margin.share_ratio, 'ratio')} of time"
     reason = "" if margin.reason is None else f" ({drawable(in_words(margin.reason))})"
     counts = [counted(margin.group_count, noun)] if margin.group_count else []

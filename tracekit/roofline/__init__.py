@@ -1,1 +1,1 @@
-"""Rooflines as numbers: the geometry, and what a chart of each model is made of; no drawing."""
+"""Rooflines as numbers: the geometry, and the chart of each model, without drawing."""

@@ -1,4 +1,4 @@
-"""From the reports `roofline_points`, `roofline_ceilings` and `run_labels` to a chart."""
+"""Builds a chart from the reports `roofline_points`, `roofline_ceilings` and `run_labels`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tracekit.result import Result
 from tracekit.roofline.chart import Chart, Panel, RooflineAxis, RooflineSeries
 from tracekit.roofline.figures import Macros, figures, places
 from tracekit.roofline.geometry import Array
-from tracekit.roofline.lines import axes, boxes, lines
+from tracekit.roofline.lines import Backdrop
 from tracekit.roofline.margins import DRAWN, NO_LABEL, margins, place_kinds, shares
 from tracekit.roofline.platforms import Machines
 from tracekit.roofline.points import LevelPoints, Rows, RunLabels
@@ -66,12 +66,18 @@ def build(
     macros: Macros,
     advice: str = COUNTERS,
 ) -> Chart:
-    """The chart that is asked for.
+    """Build the requested chart.
 
-    `points` and `ceilings` are the answers of the two reports, one a run; for the hierarchical
-    model `points` has all levels of memory. `macros` says what bounds a
-    point. Raises UsageError where nothing can be drawn, and says what is missing and, with
-    `advice`, which command supplies it.
+    Args:
+        request: the request.
+        points: results of the report of points; for the hierarchical model, at all memory levels.
+        ceilings: results of the report of ceilings.
+        labels: labels of the runs.
+        macros: evaluates SQL macros; one decides what bounds a point.
+        advice: how to supply missing data, for the error message.
+
+    Raises:
+        UsageError: nothing can be drawn; the message says what is missing.
     """
     found = LevelPoints.of(points)
     _require_points(found, request, advice)
@@ -79,7 +85,7 @@ def build(
 
 
 class _Builder:
-    """One chart being made; every part is asked for once."""
+    """The chart being built."""
 
     def __init__(
         self,
@@ -97,17 +103,18 @@ class _Builder:
             points.launch_ns[:] = request.launch_ns
         self.device = self._require_peaks()
         self._leave_out_without_peaks()
+        self.backdrop = Backdrop(points, self.machines, request)
         self.found = figures(points, self.machines, request, macros)
         self.at = places(points, self.found, self.machines, self.device, request)
         self.grouping = Grouping(points, self.found, labels, request)
         self.kinds = place_kinds(points)
 
     def chart(self) -> Chart:
-        """The whole of it."""
+        """The chart."""
         request, machines = self.request, self.machines
         parts = [(title, rows, self.grouping.of(rows)) for title, rows in self._panel_rows()]
         self._mark_without_label(parts)
-        x, y = axes(self.points, [rows for _, rows, _ in parts], self.at, machines, request)
+        x, y = self.backdrop.axes([rows for _, rows, _ in parts], self.at)
         panels = tuple(self._panel(title, rows, groups, x, y) for title, rows, groups in parts)
         data = table_of(self.points, self.found, panels, machines, self._labelled(parts), request)
         repeated = self.grouping.repeated([group for _, _, groups in parts for group in groups])
@@ -130,7 +137,7 @@ class _Builder:
         )
 
     def _require_peaks(self) -> str | None:
-        """The device of the first point; UsageError unless each has the ceilings it needs."""
+        """The device of the first point; UsageError unless every device has its ceilings."""
         devices = self.points.devices(np.flatnonzero(self.points.has_place))
         for device in devices:
             self.machines.peak(device)
@@ -146,7 +153,7 @@ class _Builder:
         return devices[0]
 
     def _leave_out_without_peaks(self) -> None:
-        """In the time plane a point stands at its times at peak: without a peak it has no place."""
+        """Exclude points without a peak from the time plane, which needs their times at peak."""
         points, request = self.points, self.request
         if request.model != "time" or request.has_one_peak:
             return
@@ -161,7 +168,7 @@ class _Builder:
             )
 
     def _mark_without_label(self, parts: Sequence[Part]) -> None:
-        """Points that no trajectory goes through."""
+        """Mark points that are on no trajectory."""
         drawn = {row for _, _, groups in parts for group in groups for row in group.rows}
         for row, kind in enumerate(self.kinds):
             if kind == DRAWN and row not in drawn:
@@ -199,13 +206,13 @@ class _Builder:
         points, request = self.points, self.request
         share = shares(points, rows)
         boxed = [(group.name if request.joined_by else None, group.rows) for group in groups]
-        drawn = lines(points, rows, self.machines, x, y, request)
+        drawn = self.backdrop.lines(rows, x, y)
         is_traffic = request.model not in ("classic", "hierarchical")
         return Panel(
             title,
             tuple(self._series(group, share) for group in groups),
             tuple(line for line in drawn if line.x),
-            boxes(points, boxed, self.machines, request),
+            self.backdrop.boxes(boxed),
             tuple(margins(points, rows, self.kinds, self.at.x if is_traffic else None)),
             tuple(dict.fromkeys(points.device[r] for r in rows if self.kinds[r] == DRAWN)),
             tuple(line for line in drawn if line.kind == "overhead" and not line.x),
@@ -228,7 +235,7 @@ class _Builder:
         )
 
     def _labelled(self, parts: Sequence[Part]) -> dict[str, list[Any]]:
-        """What the drawing adds to the points."""
+        """The columns that the chart adds to the points."""
         size = len(self.points)
         columns: dict[str, list[Any]] = {
             name: [None] * size for name in ("panel", "series", "tag", "share_ratio")
@@ -247,7 +254,7 @@ class _Builder:
 
 
 def _require_points(points: LevelPoints, request: RooflineRequest, advice: str) -> None:
-    """Raise UsageError unless some point can be placed, with the commonest reason."""
+    """Raise UsageError, with the most common reasons, unless some point can be drawn."""
     if not len(points):
         whats = {
             "op": "operators",

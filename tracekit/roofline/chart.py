@@ -1,4 +1,4 @@
-"""What a roofline chart is made of, whichever way it is drawn: base units, no colors, no words.
+"""The data of a roofline, independent of drawing: base units, no colors.
 
 All axes are logarithmic, so every line is straight between its points.
 """
@@ -14,9 +14,9 @@ from tracekit.roofline.geometry import Array
 Model = Literal["classic", "hierarchical", "complexity", "time", "4d"]
 MODELS: tuple[Model, ...] = ("classic", "hierarchical", "complexity", "time", "4d")
 
-#: The series of all values of a label that have none of their own.
+#: The series of all values of a label without their own series.
 OTHERS = "other values"
-#: What a point can stand for that has no launches in it to be counted.
+#: Kinds of points that are not groups of launches.
 SINGLE_NOUNS = ("launch", "configuration")
 
 LineKind = Literal["compute", "bandwidth", "overhead", "balance", "intensity", "time"]
@@ -26,7 +26,7 @@ MarginKind = Literal["zero_ai", "no_bytes", "unknown", "no_label"]
 
 @dataclass(frozen=True, slots=True)
 class RooflineAxis:
-    """A logarithmic axis: what it shows, in which base unit, from where to where."""
+    """A logarithmic axis: title, base unit and limits."""
 
     title: str
     unit: str
@@ -38,8 +38,8 @@ class RooflineAxis:
 class RooflineLine:
     """A ceiling, a diagonal of constant intensity, a curve of constant time.
 
-    ``value`` in ``unit`` is what the line stands for; ``is_roof`` marks those that bound the
-    points. ``device_name`` is set where the lines of several devices are in one chart.
+    ``value`` in ``unit`` is the value of the line; ``is_roof`` marks lines that bound the points.
+    ``device_name`` is set if the lines of several devices are in one chart.
     """
 
     kind: LineKind
@@ -66,12 +66,12 @@ class OverheadBox:
 
 @dataclass(frozen=True, slots=True)
 class RooflineSeries:
-    """Points that look the same; a trajectory is drawn as a line through them in their order.
+    """Points that look the same; a trajectory is drawn as a line through them, in order.
 
     ``open_x`` and ``open_y`` are the second symbols of the 4-D model. ``share_ratio`` is each
-    point's share of the time in its panel. ``tags`` are the values along a trajectory. ``group``
-    tells which points are one kernel at several levels of memory. Of the kind ``label`` are points
-    with one value of a label, of ``step`` those with one number, in the order of the numbers.
+    point's share of the time in its panel. ``tags`` are the values along a trajectory. Points with
+    the same ``group`` are one kernel at several memory levels. Series of the kind ``label`` are for
+    a value of a label, ``step`` for a number, in the order of the numbers.
     """
 
     kind: SeriesKind
@@ -89,9 +89,9 @@ class RooflineSeries:
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """What cannot stand on logarithmic axes, counted: groups, launches, share of the time.
+    """Counts of what has no place on logarithmic axes: groups, launches, share of the time.
 
-    Without operations are ``group_count`` whole groups, and launches within others too.
+    ``group_count`` counts whole groups; launches within other groups count, too.
     """
 
     kind: MarginKind
@@ -99,7 +99,7 @@ class Margin:
     launch_count: int
     share_ratio: float | None
     reason: str | None = None
-    x: tuple[float, ...] = ()  # where on the x axis they are, if that is known
+    x: tuple[float, ...] = ()  # places on the x axis, if known
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,12 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A roofline of some model: panels on common axes, and the table of all that is in them.
+    """A roofline: panels on common axes, and the table of all that is in them.
 
     ``seconds_x`` and ``seconds_y`` are the 4-D model's secondary axes: units of the axis that
-    take one second at peak. ``noun`` is what a point stands for, ``series_title`` what series are
-    distinguished by; ``top`` is how many points are named, None if not given. ``steps`` names all
-    series that are in an order.
+    take one second at peak. ``noun`` is what a point stands for, ``series_title`` what separates
+    series; ``top`` is the number of labeled points, None if not given. ``steps`` has the names of
+    series in an order.
     """
 
     model: Model

@@ -1,4 +1,4 @@
-"""What is computed of the points of a chart: times at peak, bounds, places on the axes."""
+"""Values computed for the points of a chart: times at peak, bounds, coordinates."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tracekit.roofline.platforms import Machines
 from tracekit.roofline.points import LevelPoints
 from tracekit.roofline.request import RooflineRequest
 
-#: What a macro of the queries gives for columns of arguments: `tracekit.engine.values_of`.
+#: Evaluates an SQL macro for columns of arguments: `tracekit.engine.values_of`.
 Macros = Callable[[str, Sequence[Sequence[Any]]], pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
 class PointFigures:
-    """Columns beside those of the points, in their order; NaN (None in ``bound``) is not known."""
+    """More columns of the points, in their order; NaN (None in ``bound``) is unknown."""
 
     compute_ns: Array
     bandwidth_ns: Array
@@ -38,17 +38,17 @@ class PointFigures:
 def figures(
     points: LevelPoints, machines: Machines, request: RooflineRequest, macros: Macros
 ) -> PointFigures:
-    """The figures of all points; `macros` has what the reports go by too."""
+    """The values of all points; `macros` are those of the reports."""
     compute_ns, bandwidth_ns = points.compute_ns, points.bandwidth_ns
     if request.has_one_peak:
         compute_ns = geo.time_at_peak_ns(points.flop, 1.0) / _peaks(points, machines)
         bandwidth_ns = geo.time_at_peak_ns(points.moved, 1.0) / _bandwidths(points, machines)
     overhead_ns = np.where(points.is_known, points.known_launches * points.launch_ns, np.nan)
-    with np.errstate(invalid="ignore"):  # NaN is not known
+    with np.errstate(invalid="ignore"):  # NaN is unknown
         times = geo.measured_times_ns(points.time_ns, compute_ns, bandwidth_ns)
         intensity = geo.intensity(points.flop, points.moved)
         rate = geo.rate(points.flop, points.time_ns)
-    # the plane of complexity needs no time: without one, no point is far from its roof
+    # the complexity plane needs no time: without one, no point is far from its roof
     is_bare = np.isnan(points.time_ns) & (request.model == "complexity")
     verdicts = macros(
         "roof_of",
@@ -74,20 +74,20 @@ def figures(
 
 
 def _with_none(numbers: Array) -> list[float | None]:
-    """Numbers for SQL, where NULL is what is not known."""
+    """Numbers for SQL: NaN becomes NULL."""
     found: list[float | None] = pa.array(numbers, from_pandas=True).to_pylist()
     return found
 
 
 def _peaks(points: LevelPoints, machines: Machines) -> Array:
-    """The compute peak each point is held against; NaN on a device without a point to draw."""
+    """The compute peak for each point; NaN on a device without a point to draw."""
     devices = {points.device[row] for row in np.flatnonzero(points.has_place)}
     peaks = {name: machines.peak(name).value for name in devices}
     return np.array([peaks.get(name, np.nan) for name in points.device], np.float64)
 
 
 def _bandwidths(points: LevelPoints, machines: Machines) -> Array:
-    """The bandwidth of each point's level on its device; NaN where it is not known."""
+    """The bandwidth of each point's level on its device; NaN if unknown."""
     keys = list(zip(points.device, points.level, strict=True))
     known = {(device, level): machines.platform(device).level(level) for device, level in set(keys)}
     found = {key: ceiling.value for key, ceiling in known.items() if ceiling is not None}
@@ -96,7 +96,7 @@ def _bandwidths(points: LevelPoints, machines: Machines) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where points stand: in base units of the axes, with the second symbols of the 4-D model."""
+    """Coordinates of points in base units, with the second symbols of the 4-D model."""
 
     x: Array
     y: Array
@@ -111,7 +111,7 @@ def places(
     device: str | None,
     request: RooflineRequest,
 ) -> Places:
-    """The coordinates of every point in a model; the 4-D model's are scaled to one `device`."""
+    """The coordinates of all points in a model; in the 4-D model, scaled to one `device`."""
     if request.model == "time":
         return Places(found.bandwidth_time_ns, found.compute_time_ns)
     if request.model == "complexity":

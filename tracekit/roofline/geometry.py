@@ -1,11 +1,10 @@
 """The geometry of rooflines: ceilings, ridges, times at peak.
 
-What bounds a point is no geometry: the macro `roof_of` says it, of reports and pictures.
+What bounds a point is decided elsewhere, by the macro `roof_of`, for reports and pictures.
 
 Base units throughout: FLOP, bytes, ns, FLOP/s, bytes/s, FLOP/byte. Functions of points take and
-give float64 arrays (or scalars), in which NaN is "not known": it goes in where a figure is not
-known and comes out where nothing can be said. Sources: Wang Y. et al. 2020 (Time-Based Roofline),
-eq. 1 to 3 and sect. II; Williams et al. 2009.
+return float64 arrays (or scalars), in which NaN means unknown. Sources: Wang Y. et al. 2020
+(Time-Based Roofline), eq. 1 to 3 and sect. II; Williams et al. 2009.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _NS = 1e9
 
 @dataclass(frozen=True, slots=True)
 class RooflineCeiling:
-    """The most a device can do of one kind: `value` in FLOP/s (compute) or bytes/s (bandwidth)."""
+    """A limit of a device: `value` in FLOP/s (compute) or bytes/s (bandwidth)."""
 
     name: str
     value: float
@@ -37,10 +36,10 @@ class RooflineCeiling:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """What a device can do at most.
+    """The limits of a device.
 
-    ``compute`` and ``bandwidth`` have the highest first; ``launch_ns`` is the time of one kernel
-    launch, None where it is not known.
+    ``compute`` and ``bandwidth`` have the highest ceiling first; ``launch_ns`` is the time of one
+    kernel launch, None if unknown.
     """
 
     device_name: str | None
@@ -61,7 +60,7 @@ class Platform:
 
 
 def machine_balance(peak_flop_per_s: float, bytes_per_s: float) -> float:
-    """FLOP/byte from which on a kernel computes longer than it moves data: the ridge point."""
+    """The ridge point: FLOP/byte from which a kernel computes longer than it moves data."""
     return peak_flop_per_s / bytes_per_s
 
 
@@ -74,7 +73,7 @@ def roof_flop_per_s(
 
 
 def overhead_ceiling_flop_per_s(flop: Numbers, launch_count: Numbers, launch_ns: float) -> Array:
-    """The rate at which launches alone take all the time: total FLOPs / (N * L)."""
+    """The rate at which launches take all the time: total FLOPs / (N * L)."""
     ceiling: Array = np.asarray(flop) * _NS / (np.asarray(launch_count, float) * launch_ns)
     return ceiling
 
@@ -84,14 +83,14 @@ def overhead_box(
 ) -> tuple[float, float]:
     """The corner of the overhead box: bytes and FLOP that take N * L at peak.
 
-    What is below both is bound by launches. The corner lies on the machine balance.
+    Points inside the box are bound by launches. The corner is on the machine balance.
     """
     seconds = launch_count * launch_ns / _NS
     return bytes_per_s * seconds, peak_flop_per_s * seconds
 
 
 def least_flop(peak_flop_per_s: float, launch_ns: float) -> float:
-    """The work of one launch below which launching it takes longer: peak * L."""
+    """The work that takes as long at peak as one launch: peak * L."""
     return peak_flop_per_s * launch_ns / _NS
 
 
@@ -99,19 +98,19 @@ def least_flop(peak_flop_per_s: float, launch_ns: float) -> float:
 
 
 def intensity(flop: Numbers, moved_bytes: Numbers) -> Array:
-    """FLOP/byte; NaN where no byte was moved."""
+    """FLOP/byte; NaN if no byte was moved."""
     moved = np.asarray(moved_bytes, float)
     return _quotient(flop, moved)
 
 
 def rate(work: Numbers, time_ns: Numbers) -> Array:
-    """Work per second; NaN where there is no time."""
+    """Work per second; NaN without a time."""
     time = np.asarray(time_ns, float)
     return _quotient(np.asarray(work, float) * _NS, time)
 
 
 def time_at_peak_ns(work: Numbers, per_second: float) -> Array:
-    """The least time that operations or bytes take."""
+    """The minimum time of operations or bytes: at peak."""
     least: Array = np.asarray(work, float) * _NS / per_second
     return least
 
@@ -121,9 +120,9 @@ def measured_times_ns(
 ) -> tuple[Array, Array]:
     """Run time split into compute and bandwidth time (Wang Y. 2020, eq. 2 and 3).
 
-    The longer of the two is the run time; the other is shorter in the proportion of the times at
-    peak, which is intensity / machine balance. Without operations compute time is 0, without
-    traffic bandwidth time is; with neither both are NaN.
+    The longer of the two is the run time; the other is shorter by the ratio of the times at peak,
+    which is intensity / machine balance. Without operations, compute time is 0; without traffic,
+    bandwidth time is 0; with neither, both are NaN.
     """
     time = np.asarray(time_ns, float)
     compute, bandwidth = np.asarray(compute_ns, float), np.asarray(bandwidth_ns, float)
@@ -133,7 +132,7 @@ def measured_times_ns(
 
 
 def _quotient(numerator: Numbers, denominator: Array) -> Array:
-    """NaN where there is nothing to divide by."""
+    """The quotient; NaN unless the denominator is above 0."""
     shape = np.broadcast(np.asarray(numerator), denominator).shape
     found: Array = np.divide(
         numerator, denominator, out=np.full(shape, np.nan), where=denominator > 0

@@ -1,9 +1,10 @@
-"""The lines, boxes and axes of each model."""
+"""The axes, lines and boxes of each model."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,14 +17,14 @@ from tracekit.roofline.points import LevelPoints, Rows
 from tracekit.roofline.request import RooflineRequest
 
 _DECADE = 10.0
-#: The axis goes beyond what is on it by this share of its decades, and by at least this factor.
+#: The axis extends beyond its content by this share of its decades, and at least this factor.
 _PADDING, _LEAST_PADDING = 0.06, 1.6
-#: An overhead ceiling this far above the roof is no concern, and off the chart.
+#: An overhead ceiling this far above the roof does not matter, and is not on the chart.
 _FAR_ABOVE = 30.0
 _MOST_DIAGONALS = 6
-#: Where there are fewer decades, run times have curves at 1, 2 and 5.
+#: With fewer decades, run times have curves at 1, 2 and 5.
 _FEW_DECADES = 3
-#: Boxes of so many numbers of launches are drawn; of more, the smallest and the largest.
+#: Up to this many boxes are drawn; of more, the smallest and the largest.
 _MOST_BOXES = 3
 
 _TITLES = {
@@ -35,33 +36,160 @@ _TITLES = {
 }
 
 
-def axes(
-    points: LevelPoints,
-    panels: Sequence[Rows],
-    at: Places,
-    machines: Machines,
-    request: RooflineRequest,
-) -> tuple[RooflineAxis, RooflineAxis]:
-    """Both axes, for all panels, with room for points, corner of the roof and overhead."""
-    rows = points.has_place
-    xs, ys = [at.x[rows]], [at.y[rows]]
-    if at.open_x is not None and at.open_y is not None:
-        xs.append(at.open_x[rows])
-        ys.append(at.open_y[rows])
-    for x, y in _landmarks(points, panels, machines, request):
-        xs.append(np.array([x]))
-        ys.append(np.array([y]))
-    (x_title, x_unit), (y_title, y_unit) = _TITLES[request.model]
-    if "modelled" in points.definition:  # a picture travels without its numbers
-        x_title += ", modelled work"
-    x_low, x_high = _limits(np.concatenate(xs))
-    y_low, y_high = _limits(np.concatenate(ys))
-    if request.model == "time":
-        x_low = y_low = min(x_low, y_low)
-        x_high = y_high = max(x_high, y_high)
-    return RooflineAxis(x_title, x_unit, x_low, x_high), RooflineAxis(
-        y_title, y_unit, y_low, y_high
-    )
+@dataclass(frozen=True, slots=True)
+class Backdrop:
+    """What is drawn behind the points of a chart."""
+
+    points: LevelPoints
+    machines: Machines
+    request: RooflineRequest
+
+    def axes(self, panels: Sequence[Rows], at: Places) -> tuple[RooflineAxis, RooflineAxis]:
+        """Both axes, for all panels, with room for points, corner of the roof and overhead."""
+        rows = self.points.has_place
+        xs, ys = [at.x[rows]], [at.y[rows]]
+        if at.open_x is not None and at.open_y is not None:
+            xs.append(at.open_x[rows])
+            ys.append(at.open_y[rows])
+        for x, y in self._landmarks(panels):
+            xs.append(np.array([x]))
+            ys.append(np.array([y]))
+        (x_title, x_unit), (y_title, y_unit) = _TITLES[self.request.model]
+        if "modelled" in self.points.definition:  # a picture travels without its numbers
+            x_title += ", modelled work"
+        x_low, x_high = _limits(np.concatenate(xs))
+        y_low, y_high = _limits(np.concatenate(ys))
+        if self.request.model == "time":
+            x_low = y_low = min(x_low, y_low)
+            x_high = y_high = max(x_high, y_high)
+        return (
+            RooflineAxis(x_title, x_unit, x_low, x_high),
+            RooflineAxis(y_title, y_unit, y_low, y_high),
+        )
+
+    def _landmarks(self, panels: Sequence[Rows]) -> Iterator[tuple[float, float]]:
+        """Places that belong on the chart besides points: ridges, overhead ceilings, boxes."""
+        for device in self.points.devices(np.flatnonzero(self.points.has_place)):
+            if self._is_of_rates:
+                yield from self._ridges(panels, device)
+                continue
+            launch_ns = self.machines.platform(device).launch_ns
+            if launch_ns is not None:
+                counts = self.points.known_launches[self.points.has_place]
+                for count in (float(counts.min()), float(counts.max())):
+                    yield self._corner(device, count, launch_ns)
+
+    def _ridges(self, panels: Sequence[Rows], device: str | None) -> Iterator[tuple[float, float]]:
+        """Where the ceilings of a device meet, and overhead ceilings that are not far above."""
+        roof = self._top(device)
+        for bandwidth in self._bandwidths(device):
+            ridge = geo.machine_balance(roof, bandwidth.value)
+            for peak in self.machines.drawn(device):
+                yield geo.machine_balance(peak.value, bandwidth.value), peak.value
+            for rows in panels:
+                overhead = _overhead_flop_per_s(self.points, rows)
+                if overhead is not None and overhead < roof * _FAR_ABOVE:
+                    yield ridge, overhead
+
+    def _corner(self, device: str | None, launches: float, launch_ns: float) -> tuple[float, float]:
+        """The corner of the overhead box of a number of launches."""
+        if self.request.model == "time":
+            return launches * launch_ns, launches * launch_ns
+        peak = self.machines.peak(device)
+        bandwidth = self.machines.bandwidth(device, self.request.level)
+        return geo.overhead_box(peak.value, bandwidth.value, launches, launch_ns)
+
+    @property
+    def _is_of_rates(self) -> bool:
+        """Whether the axes are intensity and performance."""
+        return self.request.model in ("classic", "hierarchical")
+
+    def _bandwidths(self, device: str | None) -> list[RooflineCeiling]:
+        """The memory levels to draw: the one requested, or all with a known bandwidth."""
+        found = []
+        if self.request.model == "hierarchical":
+            every = self.machines.platform(device).bandwidth
+            found = [ceiling for ceiling in every if ceiling.name in geo.LEVELS]
+        return found or [self.machines.bandwidth(device, self.request.level)]
+
+    def _top(self, device: str | None) -> float:
+        """The peak that all points are compared with, else the highest peak in use."""
+        if self.request.has_one_peak:
+            return self.machines.peak(device).value
+        return max(ceiling.value for ceiling in self.machines.drawn(device))
+
+    # -- lines ------------------------------------------------------------------------------------
+
+    def lines(self, rows: Rows, x: RooflineAxis, y: RooflineAxis) -> tuple[RooflineLine, ...]:
+        """The lines behind the points in `rows`."""
+        found: list[RooflineLine] = []
+        devices = self.points.devices(rows[self.points.has_place[rows]])
+        for device in devices:
+            shown = device if len(devices) > 1 else None
+            if self._is_of_rates:
+                found += self._roof(device, shown, x, y)
+            elif self.request.model != "time":
+                found += self._balances(device, shown, x, y)
+        if self._is_of_rates:
+            found += _overhead(self.points, rows, x, y)
+        elif self.request.model != "time":
+            found += _intensities(x, y)
+        elif devices:
+            diagonal = [(1e-300, 1e-300), (1e300, 1e300)]
+            found = [_line("balance", ("",), 1.0, "", diagonal, x, y)]
+        if self.request.model == "time":
+            found += _run_times(x, y)
+        return tuple(found)
+
+    def _roof(
+        self, device: str | None, shown: str | None, x: RooflineAxis, y: RooflineAxis
+    ) -> Iterator[RooflineLine]:
+        """Compute ceilings from their ridge on, bandwidth lines up to the highest of them."""
+        peaks, bandwidths = self.machines.drawn(device), self._bandwidths(device)
+        widest = max(bandwidth.value for bandwidth in bandwidths)
+        top = self._top(device)
+        for names, value in _same_value(peaks):
+            start = geo.machine_balance(value, widest)
+            path = [(start, value), (max(x.high, start), value)]
+            yield _line("compute", names, value, "flop/s", path, x, y, value == top, shown)
+        highest = max(peak.value for peak in peaks)
+        for bandwidth in bandwidths:
+            slope = bandwidth.value
+            end = geo.machine_balance(highest, slope)
+            path = [(x.low, x.low * slope), (end, highest)]
+            yield _line("bandwidth", (bandwidth.name,), slope, "bytes/s", path, x, y, True, shown)
+
+    def _balances(
+        self, device: str | None, shown: str | None, x: RooflineAxis, y: RooflineAxis
+    ) -> Iterator[RooflineLine]:
+        """Diagonals of machine balance, one for each compute ceiling."""
+        bandwidth = self.machines.bandwidth(device, self.request.level).value
+        roof = self.machines.peak(device).value
+        for names, value in _same_value(self.machines.drawn(device)):
+            balance = geo.machine_balance(value, bandwidth)
+            yield _diagonal("balance", names, balance, x, y, value == roof, shown)
+
+    # -- boxes ------------------------------------------------------------------------------------
+
+    def boxes(self, groups: Sequence[tuple[str | None, Rows]]) -> tuple[OverheadBox, ...]:
+        """The overhead boxes of the numbers of launches that the points of each group have."""
+        if self._is_of_rates:
+            return ()
+        points = self.points
+        found: dict[tuple[float, float], OverheadBox] = {}
+        for series, every in groups:
+            rows = every[points.has_place[every]]
+            for device in points.devices(rows):
+                launch_ns = self.machines.platform(device).launch_ns
+                if launch_ns is None:
+                    continue
+                of_device = (row for row in rows if points.device[row] == device)
+                for count in sorted({points.known_launches[row] for row in of_device}):
+                    corner = self._corner(device, count, launch_ns)
+                    owner = series if corner not in found else None  # several have it
+                    found[corner] = OverheadBox(*corner, int(count), launch_ns, owner)
+        ordered = sorted(found.values(), key=lambda box: (box.x, box.y))
+        return tuple(ordered if len(ordered) <= _MOST_BOXES else (ordered[0], ordered[-1]))
 
 
 def _limits(values: Array) -> tuple[float, float]:
@@ -71,134 +199,8 @@ def _limits(values: Array) -> tuple[float, float]:
     return _DECADE ** (low - padding), _DECADE ** (high + padding)
 
 
-def _landmarks(
-    points: LevelPoints, panels: Sequence[Rows], machines: Machines, request: RooflineRequest
-) -> Iterator[tuple[float, float]]:
-    """Places that belong on the chart beside the points: ridges, overhead ceilings, boxes."""
-    for device in _devices(points):
-        if request.model in ("classic", "hierarchical"):
-            yield from _ridges(points, panels, machines, device, request)
-            continue
-        launch_ns = machines.platform(device).launch_ns
-        if launch_ns is not None:
-            counts = points.known_launches[points.has_place]
-            for count in (float(counts.min()), float(counts.max())):
-                yield _corner(machines, device, count, launch_ns, request)
-
-
-def _ridges(
-    points: LevelPoints,
-    panels: Sequence[Rows],
-    machines: Machines,
-    device: str | None,
-    request: RooflineRequest,
-) -> Iterator[tuple[float, float]]:
-    """Where the ceilings of a device meet, and overhead ceilings that are not far above."""
-    roof = _top(machines, device, request)
-    for bandwidth in _bandwidths(machines, device, request):
-        ridge = geo.machine_balance(roof, bandwidth.value)
-        for peak in machines.drawn(device):
-            yield geo.machine_balance(peak.value, bandwidth.value), peak.value
-        for rows in panels:
-            overhead = _overhead_flop_per_s(points, rows)
-            if overhead is not None and overhead < roof * _FAR_ABOVE:
-                yield ridge, overhead
-
-
-def _corner(
-    machines: Machines,
-    device: str | None,
-    launches: float,
-    launch_ns: float,
-    request: RooflineRequest,
-) -> tuple[float, float]:
-    if request.model == "time":
-        return launches * launch_ns, launches * launch_ns
-    bandwidth = machines.bandwidth(device, request.level)
-    return geo.overhead_box(machines.peak(device).value, bandwidth.value, launches, launch_ns)
-
-
-def _devices(points: LevelPoints) -> list[str | None]:
-    """The devices that points are of, each once, in order."""
-    return points.devices(np.flatnonzero(points.has_place))
-
-
-def _bandwidths(
-    machines: Machines, device: str | None, request: RooflineRequest
-) -> list[RooflineCeiling]:
-    """The levels to draw: the one asked for, or all whose bandwidth is known."""
-    if request.model != "hierarchical":
-        return [machines.bandwidth(device, request.level)]
-    found = [c for c in machines.platform(device).bandwidth if c.name in geo.LEVELS]
-    return found or [machines.bandwidth(device, request.level)]
-
-
-# -- lines ----------------------------------------------------------------------------------------
-
-
-def lines(
-    points: LevelPoints,
-    rows: Rows,
-    machines: Machines,
-    x: RooflineAxis,
-    y: RooflineAxis,
-    request: RooflineRequest,
-) -> tuple[RooflineLine, ...]:
-    """The lines behind the points in `rows`."""
-    found: list[RooflineLine] = []
-    devices = points.devices(rows[points.has_place[rows]])
-    for device in devices:
-        shown = device if len(devices) > 1 else None
-        if request.model in ("classic", "hierarchical"):
-            found += _roof(machines, device, shown, x, y, request)
-        elif request.model == "time":
-            found.append(_line("balance", ("",), 1.0, "", [(1e-300, 1e-300), (1e300, 1e300)], x, y))
-        else:
-            found += _balances(machines, device, shown, x, y, request)
-    if request.model in ("classic", "hierarchical"):
-        found += _overhead(points, rows, x, y)
-    elif request.model == "time":
-        found = found[:1] + _run_times(x, y)
-    else:
-        found += _intensities(x, y)
-    return tuple(found)
-
-
-def _roof(
-    machines: Machines,
-    device: str | None,
-    shown: str | None,
-    x: RooflineAxis,
-    y: RooflineAxis,
-    request: RooflineRequest,
-) -> Iterator[RooflineLine]:
-    """Compute ceilings from their ridge on, bandwidth lines up to the highest of them."""
-    peaks = machines.drawn(device)
-    bandwidths = _bandwidths(machines, device, request)
-    widest = max(bandwidth.value for bandwidth in bandwidths)
-    top = _top(machines, device, request)
-    for names, value in _same_value(peaks):
-        start = geo.machine_balance(value, widest)
-        path = [(start, value), (max(x.high, start), value)]
-        yield _line("compute", names, value, "flop/s", path, x, y, value == top, shown)
-    for bandwidth in bandwidths:
-        highest = max(peak.value for peak in peaks)
-        end = geo.machine_balance(highest, bandwidth.value)
-        path = [(x.low, x.low * bandwidth.value), (end, highest)]
-        yield _line(
-            "bandwidth", (bandwidth.name,), bandwidth.value, "bytes/s", path, x, y, True, shown
-        )
-
-
-def _top(machines: Machines, device: str | None, request: RooflineRequest) -> float:
-    """The peak that all points are held against, else the highest that work was done under."""
-    if request.has_one_peak:
-        return machines.peak(device).value
-    return max(ceiling.value for ceiling in machines.drawn(device))
-
-
 def _same_value(ceilings: Sequence[RooflineCeiling]) -> list[tuple[tuple[str, ...], float]]:
-    """Ceilings of one height are one line with several names."""
+    """Ceilings of the same value as one line with several names."""
     values = dict.fromkeys(ceiling.value for ceiling in ceilings)
     return [(tuple(c.name for c in ceilings if c.value == value), value) for value in values]
 
@@ -216,7 +218,7 @@ def _overhead(
 
 
 def _overhead_flop_per_s(points: LevelPoints, rows: Rows) -> float | None:
-    """Total FLOPs / (N * L); None where there are none, or a launch overhead is not known."""
+    """Total FLOPs / (N * L); None without FLOPs, or if a launch overhead is unknown."""
     rows = _timed(points, rows)
     overhead = float((points.known_launches[rows] * points.launch_ns[rows]).sum())
     flop = float(points.flop[rows].sum())
@@ -227,29 +229,13 @@ def _overhead_flop_per_s(points: LevelPoints, rows: Rows) -> float | None:
 
 
 def _timed(points: LevelPoints, rows: Rows) -> Rows:
-    """The points whose launch overhead is known, at one level of memory."""
+    """The points at one memory level; none if a launch overhead is unknown."""
     chosen = points.once(rows[points.is_known[rows]])
     return chosen if not np.isnan(points.launch_ns[chosen]).any() else chosen[:0]
 
 
-def _balances(
-    machines: Machines,
-    device: str | None,
-    shown: str | None,
-    x: RooflineAxis,
-    y: RooflineAxis,
-    request: RooflineRequest,
-) -> Iterator[RooflineLine]:
-    """Diagonals of machine balance, one for each compute ceiling."""
-    bandwidth = machines.bandwidth(device, request.level).value
-    roof = machines.peak(device).value
-    for names, value in _same_value(machines.drawn(device)):
-        balance = geo.machine_balance(value, bandwidth)
-        yield _diagonal("balance", names, balance, x, y, value == roof, shown)
-
-
 def _intensities(x: RooflineAxis, y: RooflineAxis) -> list[RooflineLine]:
-    """Diagonals of constant intensity at decades, no more than can be distinguished."""
+    """Diagonals of constant intensity at decades, as many as can be distinguished."""
     values = _decades(y.low / x.high, y.high / x.low)
     step = max(1, math.ceil(len(values) / _MOST_DIAGONALS))
     return [_diagonal("intensity", (), value, x, y) for value in values[::step]]
@@ -300,7 +286,7 @@ def _line(
     device: str | None = None,
     launches: int | None = None,
 ) -> RooflineLine:
-    """A line of points within the axes; none where it is beyond them."""
+    """A line clipped to the axes; without points if it is outside."""
     inside = _clipped(list(path), x, y)
     return RooflineLine(
         kind,  # type: ignore[arg-type]
@@ -318,7 +304,7 @@ def _line(
 def _clipped(
     path: list[tuple[float, float]], x: RooflineAxis, y: RooflineAxis
 ) -> list[tuple[float, float]]:
-    """The part of a path that rises or is level or is an L, within the axes."""
+    """The part of a rising, level or L-shaped path within the axes."""
     if len(path) != 2:
         return path
     (x0, y0), (x1, y1) = path
@@ -328,31 +314,3 @@ def _clipped(
     slope = y1 / x1
     start, end = max(x0, x.low, y.low / slope), min(x1, x.high, y.high / slope)
     return [(start, start * slope), (end, end * slope)] if start < end else []
-
-
-# -- boxes ----------------------------------------------------------------------------------------
-
-
-def boxes(
-    points: LevelPoints,
-    groups: Sequence[tuple[str | None, Rows]],
-    machines: Machines,
-    request: RooflineRequest,
-) -> tuple[OverheadBox, ...]:
-    """The overhead boxes of the numbers of launches that the points of each group have."""
-    if request.model in ("classic", "hierarchical"):
-        return ()
-    found: dict[tuple[float, float], OverheadBox] = {}
-    for series, every in groups:
-        rows = every[points.has_place[every]]
-        for device in dict.fromkeys(points.device[row] for row in rows):
-            launch_ns = machines.platform(device).launch_ns
-            if launch_ns is None:
-                continue
-            counts = {points.known_launches[row] for row in rows if points.device[row] == device}
-            for count in sorted(counts):
-                corner = _corner(machines, device, count, launch_ns, request)
-                owner = series if corner not in found else None  # several have it
-                found[corner] = OverheadBox(*corner, int(count), launch_ns, owner)
-    ordered = sorted(found.values(), key=lambda box: (box.x, box.y))
-    return tuple(ordered if len(ordered) <= _MOST_BOXES else (ordered[0], ordered[-1]))

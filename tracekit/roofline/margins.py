@@ -1,4 +1,4 @@
-"""What has no place on logarithmic axes, counted."""
+"""Counts of what has no place on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tracekit.roofline.chart import Margin, MarginKind
 from tracekit.roofline.geometry import Array
 from tracekit.roofline.points import LevelPoints, Rows
 
-#: Whether a point is drawn, or why not.
+#: Kinds of places: drawn, or why not.
 DRAWN, NO_LABEL, ZERO_AI, NO_BYTES, UNKNOWN = "drawn", "no_label", "zero_ai", "no_bytes", "unknown"
 
 
 def place_kinds(points: LevelPoints) -> list[str]:
-    """Where each point belongs by its figures: drawn, or why it cannot be."""
+    """The kind of place of each point: drawn, or why not."""
     kinds = np.full(len(points), UNKNOWN, dtype=object)
     kinds[points.is_zero_ai] = ZERO_AI
     kinds[points.has_no_bytes] = NO_BYTES
@@ -25,7 +25,7 @@ def place_kinds(points: LevelPoints) -> list[str]:
 
 
 def shares(points: LevelPoints, rows: Rows) -> Array:
-    """Each point's share of the time of all in `rows`; NaN where a time is not known."""
+    """Each point's share of the time of all points in `rows`; NaN if unknown."""
     total = float(np.nansum(points.total_ns[points.once(rows)]))
     share: Array = points.total_ns / total if total else np.full(len(points), np.nan)
     return share
@@ -34,11 +34,10 @@ def shares(points: LevelPoints, rows: Rows) -> Array:
 def margins(
     points: LevelPoints, rows: Rows, kinds: Sequence[str], along: Array | None
 ) -> Iterator[Margin]:
-    """What of a panel is not drawn, each kind once for all levels of memory.
+    """What is not drawn in a panel, one margin per kind for all memory levels.
 
-    `along` are places on an axis of traffic, where kernels without operations can be marked.
-    Launches without operations, or of which something is not known, are counted within drawn
-    points too.
+    `along` are places on an axis of traffic, on which kernels without operations can be marked.
+    Launches without operations, or with unknown values, count within drawn points, too.
     """
     rows = points.once(rows)
     of_row = np.array(kinds, dtype=object)
@@ -78,7 +77,7 @@ def _counted(
     reason: str | None = None,
     along: tuple[float, ...] = (),
 ) -> Iterator[Margin]:
-    """One margin, if there is anything in it; a share only of times that are known."""
+    """One margin, unless it is empty; with a share only if times are known."""
     count = int(launches.sum())
     if not count:
         return
@@ -88,7 +87,7 @@ def _counted(
 
 
 def _reason(points: LevelPoints, rows: Rows) -> str | None:
-    """Why most of the time of some points is not known."""
+    """Why most of the unknown time of some points is unknown."""
     reasons: Counter[str] = Counter()
     for row in rows[points.known_launches[rows] < points.launches[rows]].tolist():
         reasons[points.reason[row] or ""] += 1 + int(np.nan_to_num(points.total_ns[row]))

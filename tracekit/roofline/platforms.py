@@ -1,4 +1,4 @@
-"""The devices of a chart and their ceilings, out of the report `roofline_ceilings`."""
+"""The devices of a chart and their ceilings, from the report `roofline_ceilings`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from tracekit.errors import UsageError
 from tracekit.result import Result
 from tracekit.roofline.geometry import Platform, RooflineCeiling
 
-#: Tensor operations on integers are no floating-point work and have no place in a roofline.
+#: Tensor operations on integers are not floating-point work, so not in a roofline.
 _NOT_FLOP = "tensor_int8"
-#: The share of the operations from which on a peak is much used.
+#: Minimum share of the operations for a peak that counts as much used.
 _MUCH = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """The devices by name, and what is drawn of them.
+    """The devices by name, and what to draw of them.
 
-    ``used`` are the operations done on each under each compute ceiling, ``asked`` is the ceiling
-    that the user wants all points held against.
+    ``used`` has the operations done on each device under each compute ceiling; ``asked`` is the
+    ceiling with which the user wants to compare all points.
     """
 
     by_name: dict[str | None, Platform]
@@ -30,10 +30,10 @@ class Machines:
 
     @classmethod
     def of(cls, results: Sequence[Result], launch_ns: float | None, asked: str | None) -> Self:
-        """Out of the answers for some runs.
+        """The devices in the results for some runs.
 
-        `launch_ns` stands in for a device's own launch overhead. Where runs disagree about a
-        peak of one device, the largest counts.
+        `launch_ns` replaces a device's own launch overhead. If runs disagree about a peak of a
+        device, the largest counts.
         """
         rows = [row for result in results for row in result.rows()]
         names = sorted({row["device_name"] for row in rows}, key=lambda name: name or "")
@@ -44,13 +44,13 @@ class Machines:
         )
 
     def platform(self, device: str | None) -> Platform:
-        """A device; one that is not known can do nothing that is known."""
+        """A device; an unknown one has no ceilings."""
         return self.by_name.get(device) or Platform(device, (), (), None)
 
     def peak(self, device: str | None) -> RooflineCeiling:
-        """The compute peak of a chart: the one asked for, else the highest that is much used.
+        """The compute peak of a chart: the requested one, else the highest that is much used.
 
-        Raises UsageError where the device has none of that name, or none at all.
+        Raises UsageError if the device has no such peak, or none at all.
         """
         platform = self.platform(device)
         if self.asked is not None:
@@ -68,17 +68,17 @@ class Machines:
                 "compare all points with another peak by --ceiling NAME"
             )
         enough = min(_MUCH * sum(work.values()), work[most])
-        return next(  # the platform's ceilings stand highest first
+        return next(  # the platform's ceilings are in order, the highest first
             ceiling for ceiling in platform.compute if work.get(ceiling.name, 0) >= enough
         )
 
     def bandwidth(self, device: str | None, level: str) -> RooflineCeiling:
-        """The bandwidth of a level; raises UsageError where it is not known."""
+        """The bandwidth of a level; raises UsageError if unknown."""
         platform = self.platform(device)
         return _of_name("bandwidth", level, platform.bandwidth, platform)
 
     def drawn(self, device: str | None) -> list[RooflineCeiling]:
-        """The compute ceilings to draw: those in use and the one that points are held against."""
+        """The compute ceilings to draw: those in use, and the peak of the chart."""
         roof = self.peak(device)
         return [
             ceiling
@@ -104,7 +104,7 @@ def _names(ceilings: Iterable[RooflineCeiling]) -> str:
 
 
 def _used(name: str | None, rows: Iterable[dict[str, Any]]) -> dict[str, float]:
-    """The operations done on a device under each compute ceiling, where there were any."""
+    """The operations done on a device under each compute ceiling, if any."""
     used: dict[str, float] = {}
     for row in rows:
         if row["device_name"] == name and row["work_flop"] and row["ceiling_name"] != _NOT_FLOP:

@@ -1,4 +1,4 @@
-"""The points of a chart, out of the reports `roofline_points` and `run_labels`."""
+"""The points of a chart, from the reports `roofline_points` and `run_labels`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class RunLabels:
-    """The labels of runs: as text and, where it is one, as number."""
+    """The labels of runs as text, and as numbers if they are numbers."""
 
     text: Mapping[tuple[str, str], str]
     number: Mapping[tuple[str, str], float]
 
     @classmethod
     def of(cls, result: Result) -> Self:
-        """Out of the report `run_labels`."""
+        """The labels in a result of the report `run_labels`."""
         rows = [row for row in result.rows() if row["label_name"] is not None]
         keyed = [((row["run_id"], row["label_name"]), row) for row in rows]
         return cls(
@@ -36,11 +36,11 @@ class RunLabels:
         )
 
     def value(self, run: str, label: str) -> str | None:
-        """The value of a label of a run; None where the run has no such label."""
+        """The value of a label of a run; None if the run does not have the label."""
         return self.text.get((run, label))
 
     def order(self, run: str, label: str) -> tuple[float, str]:
-        """What runs are sorted by along a label: numbers by size, then other values."""
+        """Sort key of runs along a label: numbers by size, then other values."""
         return self.number.get((run, label), math.inf), self.text.get((run, label), "")
 
     def names(self) -> list[str]:
@@ -53,11 +53,11 @@ _NO_NAME = "(no name)"
 
 @dataclass(slots=True)
 class LevelPoints:
-    """Groups of launches at a level of memory, as columns of one length; NaN is not known.
+    """Groups of launches at a memory level, as columns of one length; NaN is unknown.
 
-    ``launches`` and ``total_ns`` are of all launches of the group; the other figures of those
-    whose operations, bytes and time are known (``known_launches``); in the complexity plane, which
-    needs no time, of those whose operations and bytes are known.
+    ``launches`` and ``total_ns`` cover all launches of the group; the other values cover launches
+    with known operations, bytes and time (``known_launches``), or in the complexity plane, which
+    needs no time, with known operations and bytes.
     """
 
     run: list[str]
@@ -77,18 +77,18 @@ class LevelPoints:
     moved: Array
     compute_ns: Array
     bandwidth_ns: Array
-    memory_ns: Array  # of the level of memory where it is longest
+    memory_ns: Array  # of the memory level with the longest time
     launch_ns: Array
     zero_launches: Array
     zero_ns: Array
     op_class: list[str | None]
-    busy: list[str | None]  # what the report itself says is busy
-    series: list[str | None]  # what the report itself distinguishes series by
+    busy: list[str | None]  # what is busy, according to the report
+    series: list[str | None]  # the series, according to the report
     series_number: Array
 
     @classmethod
     def of(cls, results: Iterable[Result]) -> Self:
-        """Out of the reports `roofline_points` and the like, one answer a run."""
+        """The points in results of `roofline_points` and similar reports."""
         tables = [result.table for result in results]
         table = pa.concat_tables(tables, promote_options="default")
 
@@ -135,21 +135,21 @@ class LevelPoints:
         )
 
     def __len__(self) -> int:
-        """Number of points: one for each group and level."""
+        """Number of points: one per group and level."""
         return len(self.run)
 
     def leave_out(self, chosen: Mask, reason: str) -> None:
-        """Count some points as not known, for a reason that is not in their data."""
+        """Make some points unknown, for a reason that is not in their data."""
         self.known_launches[chosen] = self.zero_launches[chosen] = self.zero_ns[chosen] = 0
         for row in np.flatnonzero(chosen).tolist():
             self.reason[row] = reason
 
     def group(self, row: int) -> tuple[object, ...]:
-        """What a point is of, whichever level of memory it is at."""
+        """What identifies a point at all memory levels."""
         return self.run[row], self.name[row], self.device[row], self.source[row], self.event[row]
 
     def once(self, rows: Rows) -> Rows:
-        """Every group of `rows` once: at the first level it can be drawn at, else that is known."""
+        """Each group of `rows` once: at the first level where it can be drawn, else is known."""
         if not len(rows) or (self.level[rows] == self.level[rows[0]]).all():
             return rows
         rank = 2 * self.has_place[rows] + self.is_known[rows]
@@ -161,29 +161,29 @@ class LevelPoints:
         return np.array([row for row, _ in best.values()], np.intp)
 
     def devices(self, rows: Rows) -> list[str | None]:
-        """The devices of some points, each once, in order."""
+        """The distinct devices of some points, in order."""
         return list(dict.fromkeys([self.device[row] for row in rows.tolist()]))
 
     @property
     def is_known(self) -> Mask:
-        """Those of which operations, bytes and time are known."""
+        """Points with known operations, bytes and time."""
         found: Mask = self.known_launches > 0
         return found
 
     @property
     def is_zero_ai(self) -> Mask:
-        """Those all of whose launches are known to have done no floating-point operation."""
+        """Points whose launches are all known to have no floating-point operation."""
         found: Mask = (self.known_launches == self.launches) & (self.flop == 0)
         return found
 
     @property
     def has_no_bytes(self) -> Mask:
-        """Those that worked and moved nothing at their level."""
+        """Points with operations but no bytes at their level."""
         found: Mask = self.is_known & (self.flop > 0) & (self.moved == 0)
         return found
 
     @property
     def has_place(self) -> Mask:
-        """Those that can stand on logarithmic axes."""
+        """Points that have a place on logarithmic axes."""
         found: Mask = self.is_known & (self.flop > 0) & (self.moved > 0)
         return found

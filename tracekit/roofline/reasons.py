@@ -1,4 +1,4 @@
-"""Why a figure is not known, in words: of ``fp32: not_collected`` that FP32 was not collected."""
+"""Why a value is unknown, in words: ``fp32: not_collected`` means FP32 was not collected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STATES = {
 
 
 def in_words(reason: str) -> str:
-    """`reason` of the report `roofline_points` for people; what is none of ours stays as it is."""
+    """A `reason` of the report `roofline_points` in words; an unknown reason stays as it is."""
     subject, colon, state = reason.partition(": ")
     if not colon or subject not in _SUBJECTS:
         return reason
@@ -31,5 +31,5 @@ def in_words(reason: str) -> str:
 
 
 def is_of_time(reason: str) -> bool:
-    """Whether a time is all that is missing."""
+    """Whether only a time is missing."""
     return reason.startswith("duration")

@@ -1,10 +1,10 @@
-"""What can be asked of a roofline."""
+"""Requests for rooflines."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, require_choice
 from tracekit.roofline.chart import MODELS, Model
 from tracekit.roofline.geometry import LEVELS
 
@@ -20,42 +20,47 @@ GRANULARITIES = (
     "layer",
     "configuration",
 )
-#: What only measurements of processors are distinguished by.
+#: Kinds of points that only CPU measurements have.
 _OF_CPU = ("interval", "scope")
-#: What operators, as their profiler adds them up, are distinguished by; a name is an operator.
+#: Kinds of points of operator totals from a profiler; a name is an operator.
 _OF_OPERATORS = ("op", "name", "class", "run", "layer", "phase")
-#: What the operators of a timeline are distinguished by; what their counters tell only if joined.
+#: Kinds of points of the operators of a timeline; their counters must be joined.
 OF_TIMELINES = ("op", "layer", "phase")
+
+
+def labels_in(text: str) -> tuple[str, ...]:
+    """The labels in a list that is separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 @dataclass(frozen=True, slots=True)
 class RooflineRequest:
-    """What is asked for; raises UsageError where the parts don't go together.
+    """A request for a roofline; raises UsageError if its parts contradict each other.
 
     Attributes:
         model: classic, hierarchical, complexity, time or 4d.
         by: what a point stands for: a kernel's name, a launch, a class of operators, a phase
-            (forward, backward) or a run; of processors what was measured (name), a measurement
-            (launch), an interval (joined in time) or a scope (socket, core …); op: an operator,
-            with the operations and bytes that its profiler reports, or of a torch.profiler trace
-            those of joined counters, else those modelled from shapes; layer: a module of it;
-            configuration: a row of a table of results. None: a run in
-            a trajectory and on processors, an operator where there are no counters, a
-            configuration where there is nothing else, else a name.
-        level: level of memory of a chart that has one: dram, l2 or l1.
-        ceiling: the compute peak to hold all points against, such as tensor_fp16. None: in the
-            4-D model the highest that a tenth of the operations was done under, in the others each
-            point has the peaks of its own precisions.
-        launch_ns: time of one launch, in place of the device's.
+            (forward, backward) or a run; for CPU measurements: what was measured (name), a
+            measurement (launch), an interval (connected in time) or a scope (socket, core …); op:
+            an operator, with the operations and bytes that its profiler reports or, for a
+            torch.profiler trace, those of joined counters, else those modeled from shapes; layer:
+            a module with its operators; configuration: a row of a results table. None: run in a
+            trajectory and for CPU measurements, op without counters, configuration if there is
+            nothing else, otherwise name.
+        level: memory level, if the model has only one: dram, l2 or l1.
+        ceiling: compute peak for all points, such as tensor_fp16. None: in the 4-D model, the
+            highest peak with a tenth of the operations; in others, each point has the peaks of
+            its own precisions.
+        launch_ns: time of one launch, instead of the device's.
         fp16_convention: arithmetic, packed or scalar.
-        trajectory: label along whose values the points of a series are joined.
-        series: labels that distinguish series: trajectories, or the points of configurations.
-        panels: label whose values have a pair of axes each.
-        top: how many points are named in the drawing; None: 8, in a column of a paper 5.
-        title: what stands above it.
-        rate: of configurations, the metric with the rate of operations. None: told by its unit.
-        intensity: of configurations, the metric with the intensity or the traffic. None: likewise.
-        weight: of configurations, the metric with the time of each. None: all weigh the same.
+        trajectory: label along which the points of a series are connected.
+        series: labels that separate series: trajectories, or points of configurations.
+        panels: label with one panel per value.
+        top: number of labeled points; None: 8, or 5 in a column of a paper.
+        title: title of the chart.
+        rate: for configurations, the metric with the rate of operations. None: found by its unit.
+        intensity: for configurations, the metric with the intensity or traffic. None: likewise.
+        weight: for configurations, the metric with the time of each. None: equal weights.
     """
 
     model: Model = "classic"
@@ -74,16 +79,15 @@ class RooflineRequest:
     weight: str | None = None
 
     def __post_init__(self) -> None:
-        """Check what is asked."""
-        if isinstance(self.series, str):  # from Python: one label, or several with commas
-            names = tuple(name.strip() for name in self.series.split(",") if name.strip())
-            object.__setattr__(self, "series", names)
+        """Check the request."""
+        if isinstance(self.series, str):  # from Python: labels separated by commas
+            object.__setattr__(self, "series", labels_in(self.series))
         if self.top is not None and self.top < 0:
             raise UsageError(f"--top {self.top}: must be a number of points, 0 or more")
-        _choose("model", self.model, MODELS)
-        _choose("by", self.granularity, GRANULARITIES)
-        _choose("level", self.level, LEVELS)
-        _choose("fp16-convention", self.fp16_convention, ("arithmetic", "packed", "scalar"))
+        require_choice("model", self.model, MODELS)
+        require_choice("by", self.granularity, GRANULARITIES)
+        require_choice("level", self.level, LEVELS)
+        require_choice("fp16-convention", self.fp16_convention, ("arithmetic", "packed", "scalar"))
         if self.launch_ns is not None and not 0 < self.launch_ns < float("inf"):
             raise UsageError(f"--launch-overhead-ns {self.launch_ns:g}: must be a time above 0")
         if self.by not in (None, "configuration"):
@@ -100,7 +104,7 @@ class RooflineRequest:
             )
 
     def refuse_for_configurations(self) -> None:
-        """Raise UsageError where something is asked that only configurations have."""
+        """Raise UsageError for options that only configurations have."""
         if self.series and self.trajectory is None:
             raise UsageError(
                 "--series separates trajectories: add --trajectory LABEL; or "
@@ -111,7 +115,7 @@ class RooflineRequest:
             raise UsageError(f"{given[0]} is for results tables: add --by configuration")
 
     def require_configurations(self) -> None:
-        """Raise UsageError where what is asked for is not of rows of tables of results."""
+        """Raise UsageError for options that configurations do not have."""
         if self.by not in (None, "configuration"):
             raise UsageError(f"--by {self.by} is not for results tables; use --by configuration")
         if self.trajectory is not None:
@@ -126,7 +130,7 @@ class RooflineRequest:
             )
 
     def require_kernels(self) -> None:
-        """Raise UsageError where what is asked for is of processors only."""
+        """Raise UsageError for options that only CPU measurements have."""
         if self.by in _OF_CPU:
             raise UsageError(
                 f"--by {self.by} is for CPU measurements (perf stat), but a run has "
@@ -134,7 +138,7 @@ class RooflineRequest:
             )
 
     def require_operators(self) -> None:
-        """Raise UsageError where what is asked for is not of operators."""
+        """Raise UsageError for options that operators do not have."""
         if self.granularity not in _OF_OPERATORS:
             raise UsageError(
                 f"--by {self.by} is not for operator totals from a profiler, and a run has no "
@@ -148,30 +152,25 @@ class RooflineRequest:
 
     @property
     def is_in_time(self) -> bool:
-        """Whether points are joined in the order of time."""
+        """Whether points are connected in order of time."""
         return self.by == "interval"
 
     @property
     def joined_by(self) -> str | None:
-        """What the points of a line are told apart by: a label, or the time; None without lines."""
+        """What connects the points of a line: a label, or time; None without lines."""
         return "time" if self.is_in_time else self.trajectory
 
     @property
     def has_one_peak(self) -> bool:
-        """Whether all points are held against one compute peak."""
+        """Whether all points are compared with one compute peak."""
         return self.ceiling is not None or self.model == "4d"
 
     @property
     def needs_time(self) -> bool:
-        """Whether a point needs a run time: the complexity plane is of the algorithm alone."""
+        """Whether a point needs a run time; the complexity plane does not."""
         return self.model != "complexity"
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels of memory in the chart."""
+        """The memory levels in the chart."""
         return LEVELS if self.model == "hierarchical" else (self.level,)
-
-
-def _choose(option: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise UsageError(f"--{option}: invalid value {value!r}; use one of: {', '.join(choices)}")

@@ -1,10 +1,10 @@
-"""Which points of a chart look the same: by what bounds them, level, run, or along trajectories."""
+"""Groups points into series: by bound, level, run, label, or along trajectories."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from tracekit.roofline.points import LevelPoints, Rows, RunLabels
 from tracekit.roofline.request import RooflineRequest
 
 _BOUNDS = ("compute", "bandwidth", "latency", "overhead", "")
-#: Values of a label that have a series each; more numbers are ranges, more words share the last.
+#: Values of a label with their own series; more numbers form ranges, more words share the last.
 _MOST_VALUES, _RANGES, _LONGEST_NUMBER = 12, 8, 9
 
 
@@ -34,7 +34,7 @@ class SeriesGroup:
 
 @dataclass(frozen=True)
 class Grouping:
-    """How the points of a chart are distinguished."""
+    """How the points of a chart form series."""
 
     points: LevelPoints
     found: PointFigures
@@ -43,7 +43,7 @@ class Grouping:
 
     @property
     def kind(self) -> SeriesKind:
-        """By what series are distinguished."""
+        """What distinguishes series."""
         if self.request.trajectory is not None or self.request.is_in_time:
             return "trajectory"
         if self.request.model == "hierarchical":
@@ -55,7 +55,7 @@ class Grouping:
         return "run" if len(set(self.points.run)) > 1 else "bound"
 
     def of(self, rows: Rows) -> list[SeriesGroup]:
-        """The points of a panel that can be drawn, by series."""
+        """The drawable points of a panel, by series."""
         rows = rows[self.points.has_place[rows]]
         if self.request.is_in_time:
             return self._in_time(rows)
@@ -75,7 +75,7 @@ class Grouping:
 
     @cached_property
     def steps(self) -> tuple[str, ...]:
-        """The series that are in an order: of a label all of whose values are numbers."""
+        """The series in their order, if all values of their label are numbers."""
         drawn = self.points.has_place
         if not any(self.points.series) or np.isnan(self.points.series_number[drawn]).any():
             return ()
@@ -83,7 +83,7 @@ class Grouping:
 
     @cached_property
     def _named_by_label(self) -> dict[int, str]:
-        """The series of every point that is drawn, by its row: the first series first."""
+        """The series of each drawn point, by row, in the order of series."""
         rows = np.flatnonzero(self.points.has_place)
         numbers, names = self.points.series_number[rows], self.points.series
         if np.isnan(numbers).any():
@@ -91,10 +91,7 @@ class Grouping:
         return _of_numbers(rows, numbers)
 
     def _run_titles(self) -> dict[str, str]:
-        """What runs are called: their name, with the id where several have it."""
-        names = dict(zip(self.points.run, self.points.run_name, strict=True))
-        count = Counter(names.values())
-        return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in names.items()}
+        return run_titles(dict(zip(self.points.run, self.points.run_name, strict=True)))
 
     def _in_time(self, rows: Rows) -> list[SeriesGroup]:
         """A line through the intervals of each source."""
@@ -105,13 +102,14 @@ class Grouping:
             run = self.points.run[row]
             return titles[run] if count[run] == 1 else f"{titles[run]} ({source[row]})"
 
+        name = self.points.name
         return [
-            SeriesGroup(group.name, group.rows, tuple(self.points.name[row] for row in group.rows))
+            replace(group, tags=tuple(name[row] for row in group.rows))
             for group in _by(rows, key, None)
         ]
 
     def _trajectories(self, rows: Rows) -> list[SeriesGroup]:
-        """Lines through runs in the order of a label, apart by other labels."""
+        """Lines through runs in the order of a label, separated by other labels."""
         label = self.request.trajectory
         assert label is not None
         for option, name in (("trajectory", label), *(("series", n) for n in self.request.series)):
@@ -124,13 +122,11 @@ class Grouping:
 
         groups = _by(np.array(sorted(with_label, key=order), np.intp), self._series_name, None)
         groups.sort(key=lambda group: self._series_order(int(group.rows[0])))
-        return [
-            SeriesGroup(group.name, group.rows, tuple(self._tag(row, label) for row in group.rows))
-            for group in groups
-        ]
+        tag = [self.labels.value(run, label) or "" for run in self.points.run]
+        return [replace(group, tags=tuple(tag[row] for row in group.rows)) for group in groups]
 
     def repeated(self, groups: Sequence[SeriesGroup]) -> str | None:
-        """That a trajectory has several runs at one value of its label; None where none has."""
+        """A note if a trajectory has several runs at one value of its label, else None."""
         run, name, label = self.points.run, self.points.run_name, self.request.trajectory
         for group in groups if label is not None else ():
             first: dict[str, int] = {}
@@ -154,9 +150,6 @@ class Grouping:
         values = self.labels.value
         return next((n for n in self.labels.names() if values(one, n) != values(other, n)), None)
 
-    def _tag(self, row: int, label: str) -> str:
-        return self.labels.value(self.points.run[row], label) or ""
-
     def _series_name(self, row: int) -> str:
         run = self.points.run[row]
         parts = [self.labels.value(run, label) or f"no {label}" for label in self.request.series]
@@ -171,7 +164,7 @@ class Grouping:
 
 
 def _of_numbers(rows: Rows, numbers: Array) -> dict[int, str]:
-    """Rows by a number, or by the range it is in: ranges have about as many numbers each."""
+    """Rows by number, or by its range; ranges have about equally many numbers."""
     every = np.unique(numbers)
     parts = np.array_split(every, len(every) if len(every) <= _MOST_VALUES else _RANGES)
     ends = [(float(part[0]), float(part[-1])) for part in parts if len(part)]
@@ -182,7 +175,7 @@ def _of_numbers(rows: Rows, numbers: Array) -> dict[int, str]:
 
 
 def _of_words(rows: Rows, words: Sequence[str]) -> dict[int, str]:
-    """Rows by a word: the most frequent first, and after so many all others together."""
+    """Rows by word: the most frequent first, all others together at the end."""
     counts = Counter(words)
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
     most = len(ranked) if len(ranked) <= _MOST_VALUES else _MOST_VALUES - 1
@@ -193,21 +186,27 @@ def _of_words(rows: Rows, words: Sequence[str]) -> dict[int, str]:
 
 
 def _text(number: float) -> str:
-    """A number as labels have it: 16384, 0.25; of more digits the first."""
+    """A number as in labels: 16384, 0.25; long ones are rounded."""
     whole = f"{number:.15g}"
     return whole if len(whole) <= _LONGEST_NUMBER else f"{number:.4g}"
 
 
 def _by(rows: Rows, key: Callable[[int], str], order: Sequence[str] | None) -> list[SeriesGroup]:
-    """Rows by a key: in the given order of keys, or as they come."""
+    """Rows by key, in the given order of keys or of first occurrence."""
     found: dict[str, list[int]] = {name: [] for name in order or ()}
     for row in rows:
         found.setdefault(key(row), []).append(row)
     return [SeriesGroup(name, np.array(own, np.intp)) for name, own in found.items() if own]
 
 
+def run_titles(names: Mapping[str, str]) -> dict[str, str]:
+    """A title for each run, from names by ID: its name, with the ID if the name is not unique."""
+    count = Counter(names.values())
+    return {run: name if count[name] == 1 else f"{name} ({run})" for run, name in names.items()}
+
+
 def no_label(option: str, label: str, labels: RunLabels) -> str:
-    """That no run has a label, and how it gets one."""
+    """The message that no run has a label, and how to add one."""
     known = ", ".join(labels.names()) or "none"
     return (
         f"--{option} {label}: none of the runs has the label {label!r}; labels: {known}. "

@@ -1,4 +1,4 @@
-"""The table behind a chart: its points, ceilings and boxes."""
+"""The table of a chart: points, ceilings and boxes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tracekit.result import Result, ResultColumn, unit_of
 from tracekit.roofline import geometry as geo
-from tracekit.roofline.chart import OverheadBox, Panel, RooflineLine
+from tracekit.roofline.chart import Panel
 from tracekit.roofline.figures import PointFigures
 from tracekit.roofline.platforms import Machines
 from tracekit.roofline.points import LevelPoints
@@ -71,9 +71,9 @@ def table_of(
     labelled: Mapping[str, Sequence[Any]],
     request: RooflineRequest,
 ) -> Result:
-    """All that is in a chart, and what could not be placed in it.
+    """The table of all that is in a chart, and of what has no place in it.
 
-    `labeled` has the columns that the drawing adds to the points: panel, series, tag and
+    `labelled` has the columns that the chart adds to the points: panel, series, tag and
     share_ratio.
     """
     columns = _point_columns(points, found) | dict(labelled)
@@ -159,33 +159,26 @@ def _ceiling_rows(
     for panel in panels:
         for line in (*panel.lines, *panel.beyond):
             if line.kind == "overhead":
-                yield _overhead_row(panel, line)
-
-
-def _overhead_row(panel: Panel, line: RooflineLine) -> dict[str, Any]:
-    return {
-        "row_kind": "ceiling",
-        "name": "overhead",
-        "panel": panel.title or None,
-        "achieved_flop_per_s": line.value,
-        "launch_count": line.launch_count,
-    }
+                yield {
+                    "row_kind": "ceiling",
+                    "name": "overhead",
+                    "panel": panel.title or None,
+                    "achieved_flop_per_s": line.value,
+                    "launch_count": line.launch_count,
+                }
 
 
 def _box_rows(panels: Iterable[Panel], request: RooflineRequest) -> Iterable[dict[str, Any]]:
+    is_in_time = request.model == "time"
     for panel in panels:
         for box in panel.boxes:
-            yield _box_row(panel, box, in_time=request.model == "time")
-
-
-def _box_row(panel: Panel, box: OverheadBox, *, in_time: bool) -> dict[str, Any]:
-    return {
-        "row_kind": "box",
-        "panel": panel.title or None,
-        "series": box.series,
-        "name": "overhead",
-        "launch_count": box.launch_count,
-        "overhead_ns": box.launch_count * box.launch_ns,
-        "total_bytes": None if in_time else box.x,
-        "total_flop": None if in_time else box.y,
-    }
+            yield {
+                "row_kind": "box",
+                "panel": panel.title or None,
+                "series": box.series,
+                "name": "overhead",
+                "launch_count": box.launch_count,
+                "overhead_ns": box.launch_count * box.launch_ns,
+                "total_bytes": None if is_in_time else box.x,
+                "total_flop": None if is_in_time else box.y,
+            }

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from tracekit.engine import Database
 from tracekit.intake import Options, ingest
 from tracekit.render import RenderOptions
-from tracekit.render.terminal_plot import LEAST_PLOT_WIDTH, plot
+from tracekit.render.charts import LEAST_WIDTH, plot
 from tracekit.result import Result
 from tracekit.roofline.chart import (
     MODELS,
@@ -373,7 +373,7 @@ def test_ceilings_are_told_by_device() -> None:
 # -- what a file may hold --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [LEAST_PLOT_WIDTH, 80, 160])
+@pytest.mark.parametrize("width", [LEAST_WIDTH, 80, 160])
 @pytest.mark.parametrize("kind", ["bound", "run", "level", "trajectory"])
 def test_names_do_no_harm(kind: str, hostile: str, width: int) -> None:
     series = a_series(
@@ -451,18 +451,18 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_of_a_store(session: Session, model: Model) -> None:
-    text = text_of(session.undrawn_roofline(["red"], RooflineRequest(model=model)))
+    text = text_of(session.roofline_data(["red"], RooflineRequest(model=model)))
     assert re.search(r"^a  \S.* compute +100\.0 %$", text, re.MULTILINE)
     assert "a" in "".join(canvas_of(text)).replace("launch overhead", "")
 
 
 def test_runs_of_a_store(session: Session) -> None:
-    text = text_of(session.undrawn_roofline(["blue", "red"], RooflineRequest(model="time")))
+    text = text_of(session.roofline_data(["blue", "red"], RooflineRequest(model="time")))
     assert "runs: • blue, ▲ red\n" in text
     assert "overhead box: 20 launches × 4.200 µs = 84.00 µs\n" in text  # noqa: RUF001
 
 
 def test_a_trajectory_of_a_store(session: Session) -> None:
-    text = text_of(session.undrawn_roofline([], RooflineRequest(model="time", trajectory="batch")))
+    text = text_of(session.roofline_data([], RooflineRequest(model="time", trajectory="batch")))
     assert "   batch: 16 → 32 → 64\n" in text
     assert "not drawn" not in text
