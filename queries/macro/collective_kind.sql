@@ -5,49 +5,28 @@
 -- combine are all-to-all"
 -- [parameters]
 -- collective_text = {type = "VARCHAR", doc = "any of these names"}
-case
-    regexp_extract(
-        lower(regexp_replace(collective_text, '[-_]', '', 'g')),
-        -- NCCL before 2.19 runs any collective in SendRecv_RING_SIMPLE: that name says nothing
-        -- what DeepEP tells the ranks before it dispatches moves no tokens
-        'sendrecvringsimple|notifydispatch|cachednotify|allreduce|psumscatter|psum'
-        || '|crossdevicereduce|reducescatter|allgather|alltoall|collectivepermute|broadcast'
-        || '|sendrecv|barrier|gather|scatter|reduce|send|recv|dispatch|combine'
-    )
-    when 'allreduce'
-    then 'allreduce'
-    when 'psumscatter'
-    then 'reduce_scatter'
-    when 'psum'
-    then 'allreduce'
-    when 'crossdevicereduce'
-    then 'allreduce'
-    when 'reducescatter'
-    then 'reduce_scatter'
-    when 'allgather'
-    then 'allgather'
-    when 'alltoall'
-    then 'all_to_all'
-    when 'collectivepermute'
-    then 'permute'
-    when 'broadcast'
-    then 'broadcast'
-    when 'sendrecv'
-    then 'sendrecv'
-    when 'barrier'
-    then 'barrier'
-    when 'gather'
-    then 'gather'
-    when 'scatter'
-    then 'scatter'
-    when 'reduce'
-    then 'reduce'
-    when 'send'
-    then 'send'
-    when 'recv'
-    then 'recv'
-    when 'dispatch'
-    then 'all_to_all'
-    when 'combine'
-    then 'all_to_all'
-end
+list_transform(
+    [
+        regexp_extract(
+            lower(regexp_replace(collective_text, '[-_]', '', 'g')),
+            -- NCCL before 2.19 runs any collective in SendRecv_RING_SIMPLE: that name says nothing
+            -- what DeepEP tells the ranks before it dispatches moves no tokens
+            'sendrecvringsimple|notifydispatch|cachednotify|allreduce|psumscatter|psum'
+            || '|crossdevicereduce|reducescatter|allgather|alltoall|collectivepermute|broadcast'
+            || '|sendrecv|barrier|gather|scatter|reduce|send|recv|dispatch|combine'
+        )
+    ],
+    lambda name: case
+        when name in ('', 'sendrecvringsimple', 'notifydispatch', 'cachednotify')
+        then null
+        when name in ('psum', 'crossdevicereduce')
+        then 'allreduce'
+        when name in ('psumscatter', 'reducescatter')
+        then 'reduce_scatter'
+        when name in ('alltoall', 'dispatch', 'combine')
+        then 'all_to_all'
+        when name = 'collectivepermute'
+        then 'permute'
+        else name
+    end
+)[1]
