@@ -4,7 +4,8 @@
 -- 2020 (Time-Based Roofline), sect. III"
 -- needs = ["kernel_counter"]
 -- depends = ["counted_launch", "device_known", "arithmetic", "duration_of", "why_missing",
--- "dense_peak", "fp16_kind", "has_packed_fp32", "tensor_kinds", "missing_metrics"]
+-- "dense_peak", "fp16_kind", "has_packed_fp32", "tensor_kinds", "missing_metrics",
+-- "counted_at_rate", "why_not_worked_out"]
 -- columns = "run_id source_id event_id match_index name launch_count-row launch_index device_id
 -- device_name compute_capability provenance_kind-measured dur_ns-counted dur_reason fp64_flop
 -- fp64_reason fp32_flop fp32_reason fp16_packed_flop fp16_scalar_flop fp16_arithmetic_flop
@@ -123,7 +124,7 @@ with
             -- tensor instructions of 8 x 8 x 4 FMA are known of capability 7.0 alone
             coalesce(
                 tensor_fp16_flop,
-                try_cast(round(tensor_fp16_per_cycle * cycles) as bigint),
+                counted_at_rate(tensor_fp16_per_cycle, cycles),
                 case
                     when generation < 7 or tensor_inst = 0
                     then 0
@@ -132,26 +133,20 @@ with
                 end
             ) as tensor_fp16,
             coalesce(
-                tensor_fp64_flop, try_cast(round(tensor_fp64_per_cycle * cycles) as bigint)
+                tensor_fp64_flop, counted_at_rate(tensor_fp64_per_cycle, cycles)
             ) as tensor_fp64,
             coalesce(
-                tensor_tf32_flop, try_cast(round(tensor_tf32_per_cycle * cycles) as bigint)
+                tensor_tf32_flop, counted_at_rate(tensor_tf32_per_cycle, cycles)
             ) as tensor_tf32,
             coalesce(
-                tensor_bf16_flop, try_cast(round(tensor_bf16_per_cycle * cycles) as bigint)
+                tensor_bf16_flop, counted_at_rate(tensor_bf16_per_cycle, cycles)
             ) as tensor_bf16,
+            coalesce(tensor_fp8_flop, counted_at_rate(tensor_fp8_per_cycle, cycles)) as tensor_fp8,
+            coalesce(tensor_fp4_flop, counted_at_rate(tensor_fp4_per_cycle, cycles)) as tensor_fp4,
             coalesce(
-                tensor_fp8_flop, try_cast(round(tensor_fp8_per_cycle * cycles) as bigint)
-            ) as tensor_fp8,
-            coalesce(
-                tensor_fp4_flop, try_cast(round(tensor_fp4_per_cycle * cycles) as bigint)
-            ) as tensor_fp4,
-            coalesce(
-                tensor_mixed_flop, try_cast(round(tensor_mixed_per_cycle * cycles) as bigint)
+                tensor_mixed_flop, counted_at_rate(tensor_mixed_per_cycle, cycles)
             ) as tensor_mixed,
-            coalesce(
-                tensor_int_flop, try_cast(round(tensor_int_per_cycle * cycles) as bigint)
-            ) as tensor_int
+            coalesce(tensor_int_flop, counted_at_rate(tensor_int_per_cycle, cycles)) as tensor_int
         from timed
     ),
     typed as (
@@ -164,27 +159,7 @@ with
                 when fp16 > 0
                 then 'work'
             end as fp16_kind,
-            case
-                when
-                    coalesce(
-                        tensor_fp16,
-                        tensor_fp64,
-                        tensor_tf32,
-                        tensor_bf16,
-                        tensor_fp8,
-                        tensor_fp4,
-                        tensor_mixed
-                    )
-                    is not null
-                then
-                    coalesce(tensor_fp16, 0)
-                    + coalesce(tensor_fp64, 0)
-                    + coalesce(tensor_tf32, 0)
-                    + coalesce(tensor_bf16, 0)
-                    + coalesce(tensor_fp8, 0)
-                    + coalesce(tensor_fp4, 0)
-                    + coalesce(tensor_mixed, 0)
-            end as counted_tensor,
+            cast(list_sum([*columns('^tensor_([a-z]+[0-9]+|mixed)$')]) as bigint) as counted_tensor,
             list_filter(
                 tensor_kinds(compute_capability, generation),
                 lambda kind: case
@@ -239,13 +214,14 @@ with
                 when dram_bytes_per_s * nullif(dur_ns, 0) is not null
                 then 'rate'
             end as dram_basis,
+            list_count([*columns('^tensor_([a-z]+[0-9]+|mixed)_per_cycle$')]) as tensor_rate_count,
             coalesce(
                 l2_xbar_cycle_count * 32,
-                try_cast(round(l2_xbar_per_s * 32 * nullif(dur_ns, 0) * 1e-9) as bigint)
+                counted_at_rate(l2_xbar_per_s * 32, nullif(dur_ns, 0) * 1e-9)
             ) as l2_vendor,
             coalesce(
                 l1_writeback_cycle_count * 128,
-                try_cast(round(l1_writeback_per_s * 128 * nullif(dur_ns, 0) * 1e-9) as bigint)
+                counted_at_rate(l1_writeback_per_s * 128, nullif(dur_ns, 0) * 1e-9)
             ) as l1_vendor
         from summed
     ),
@@ -253,22 +229,10 @@ with
         select
             *,
             case
-                when fp64 is not null
-                then null
-                when dadd_per_cycle + dmul_per_cycle + dfma_per_cycle is not null
-                then 'cycles not known'
-                else
-                    why_missing(
-                        status_json,
-                        [
-                            '$.dadd_inst',
-                            '$.dmul_inst',
-                            '$.dfma_inst',
-                            '$.dadd_per_cycle',
-                            '$.dmul_per_cycle',
-                            '$.dfma_per_cycle',
-                            '$.fp64_flop'
-                        ]
+                when fp64 is null
+                then
+                    why_not_worked_out(
+                        'd', 'fp64', dadd_per_cycle + dmul_per_cycle + dfma_per_cycle, status_json
                     )
             end as fp64_reason,
             case
@@ -276,39 +240,16 @@ with
                 then null
                 when plain_fp32 is not null
                 then 'packed FP32 instructions (ffma2) not collected'
-                when fadd_per_cycle + fmul_per_cycle + ffma_per_cycle is not null
-                then 'cycles not known'
                 else
-                    why_missing(
-                        status_json,
-                        [
-                            '$.fadd_inst',
-                            '$.fmul_inst',
-                            '$.ffma_inst',
-                            '$.fadd_per_cycle',
-                            '$.fmul_per_cycle',
-                            '$.ffma_per_cycle',
-                            '$.fp32_flop'
-                        ]
+                    why_not_worked_out(
+                        'f', 'fp32', fadd_per_cycle + fmul_per_cycle + ffma_per_cycle, status_json
                     )
             end as fp32_reason,
             case
-                when fp16 is not null
-                then null
-                when hadd_per_cycle + hmul_per_cycle + hfma_per_cycle is not null
-                then 'cycles not known'
-                else
-                    why_missing(
-                        status_json,
-                        [
-                            '$.hadd_inst',
-                            '$.hmul_inst',
-                            '$.hfma_inst',
-                            '$.hadd_per_cycle',
-                            '$.hmul_per_cycle',
-                            '$.hfma_per_cycle',
-                            '$.fp16_flop'
-                        ]
+                when fp16 is null
+                then
+                    why_not_worked_out(
+                        'h', 'fp16', hadd_per_cycle + hmul_per_cycle + hfma_per_cycle, status_json
                     )
             end as fp16_reason,
             case
@@ -318,17 +259,7 @@ with
                 then 'compute capability not known'
                 when tensor_inst > 0 or counted_tensor = 0
                 then 'operations on ' || array_to_string(uncounted_kinds, ', ') || ' not collected'
-                when
-                    coalesce(
-                        tensor_fp16_per_cycle,
-                        tensor_fp64_per_cycle,
-                        tensor_tf32_per_cycle,
-                        tensor_bf16_per_cycle,
-                        tensor_fp8_per_cycle,
-                        tensor_fp4_per_cycle,
-                        tensor_mixed_per_cycle
-                    )
-                    is not null
+                when tensor_rate_count > 0
                 then 'cycles not known'
                 else
                     why_missing(

@@ -34,56 +34,16 @@ with
             mean_count(dur_ns, launch_count) as counted_ns,
             spread_count(known_flop, launch_count) as flop_spread_ratio,
             spread_count(dram_bytes, launch_count) as dram_spread_ratio,
-            mean_count(fp64_flop, launch_count) as fp64_flop,
-            mean_count(fp32_flop, launch_count) as fp32_flop,
-            mean_count(fp16_packed_flop, launch_count) as fp16_packed_flop,
-            mean_count(fp16_scalar_flop, launch_count) as fp16_scalar_flop,
-            mean_count(fp16_arithmetic_flop, launch_count) as fp16_arithmetic_flop,
-            mean_count(tensor_fp64_flop, launch_count) as tensor_fp64_flop,
-            mean_count(tensor_tf32_flop, launch_count) as tensor_tf32_flop,
-            mean_count(tensor_bf16_flop, launch_count) as tensor_bf16_flop,
-            mean_count(tensor_fp16_flop, launch_count) as tensor_fp16_flop,
-            mean_count(tensor_fp8_flop, launch_count) as tensor_fp8_flop,
-            mean_count(tensor_fp4_flop, launch_count) as tensor_fp4_flop,
-            mean_count(tensor_mixed_flop, launch_count) as tensor_mixed_flop,
-            mean_count(tensor_int_flop, launch_count) as tensor_int_flop,
-            mean_count(tensor_flop, launch_count) as tensor_flop,
-            mean_count(dram_bytes, launch_count) as dram_bytes,
-            mean_count(l2_paper_bytes, launch_count) as l2_paper_bytes,
-            mean_count(l2_vendor_bytes, launch_count) as l2_vendor_bytes,
-            mean_count(l1_paper_bytes, launch_count) as l1_paper_bytes,
-            mean_count(l1_vendor_bytes, launch_count) as l1_vendor_bytes,
-            avg(own_fp64_flop_per_s) as own_fp64_flop_per_s,
-            avg(own_fp32_flop_per_s) as own_fp32_flop_per_s,
-            avg(own_fp16_flop_per_s) as own_fp16_flop_per_s,
-            avg(own_tensor_fp64_flop_per_s) as own_tensor_fp64_flop_per_s,
-            avg(own_tensor_tf32_flop_per_s) as own_tensor_tf32_flop_per_s,
-            avg(own_tensor_bf16_flop_per_s) as own_tensor_bf16_flop_per_s,
-            avg(own_tensor_fp16_flop_per_s) as own_tensor_fp16_flop_per_s,
-            avg(own_tensor_fp8_flop_per_s) as own_tensor_fp8_flop_per_s,
-            avg(own_tensor_fp4_flop_per_s) as own_tensor_fp4_flop_per_s,
-            avg(own_tensor_int8_flop_per_s) as own_tensor_int8_flop_per_s,
-            avg(own_dram_bytes_per_s) as own_dram_bytes_per_s,
-            avg(own_l2_paper_bytes_per_s) as own_l2_paper_bytes_per_s,
-            avg(own_l2_vendor_bytes_per_s) as own_l2_vendor_bytes_per_s,
-            avg(own_l1_paper_bytes_per_s) as own_l1_paper_bytes_per_s,
-            avg(own_l1_vendor_bytes_per_s) as own_l1_vendor_bytes_per_s,
-            avg(occupancy_ratio) as occupancy_ratio,
-            avg(compute_throughput_ratio) as compute_throughput_ratio,
-            avg(memory_throughput_ratio) as memory_throughput_ratio,
-            avg(dram_throughput_ratio) as dram_throughput_ratio,
-            any_value(fp16_kind) as fp16_kind,
-            any_value(fp64_reason) as fp64_reason,
-            any_value(fp32_reason) as fp32_reason,
-            any_value(fp16_reason) as fp16_reason,
-            any_value(tensor_reason) as tensor_reason,
+            mean_count(
+                columns('^(fp|tensor).*_flop$|^tensor_flop$|^dram_bytes$|_(paper|vendor)_bytes$'),
+                launch_count
+            ) as "\0",
+            avg(columns('^own_|_ratio$')) as "\0",
+            any_value(
+                columns('^(fp64|fp32|fp16|tensor|dram|l2|l1)_reason$|^fp16_kind$|^dram_basis$')
+            ) as "\0",
             any_value(missing_metrics) as missing_metrics,
-            any_value(dram_basis) as dram_basis,
-            any_value(dram_reason) as dram_reason,
-            any_value(l2_reason) as l2_reason,
-            any_value(l1_reason) as l1_reason,
-            any_value(device_name) as device_name,
-            any_value(compute_capability) as compute_capability
+            any_value(device_name) as device_name
         from counted_work
         where match_index is not null
         group by run_id, source_id, match_index
@@ -151,21 +111,7 @@ with
                 },
                 (fp16_scalar_flop is null, place)
             ) as fp16,
-            arg_min(
-                {
-                    'tensor_fp64_flop':tensor_fp64_flop,
-                    'tensor_tf32_flop':tensor_tf32_flop,
-                    'tensor_bf16_flop':tensor_bf16_flop,
-                    'tensor_fp16_flop':tensor_fp16_flop,
-                    'tensor_fp8_flop':tensor_fp8_flop,
-                    'tensor_fp4_flop':tensor_fp4_flop,
-                    'tensor_mixed_flop':tensor_mixed_flop,
-                    'tensor_int_flop':tensor_int_flop,
-                    'tensor_flop':tensor_flop,
-                    'reason':tensor_reason
-                },
-                (tensor_flop is null, place)
-            ) as tensor,
+            arg_min_null(columns('^tensor_.*(flop|reason)$'), (tensor_flop is null, place)) as "\0",
             arg_min(
                 {'bytes':dram_bytes, 'basis':dram_basis, 'reason':dram_reason},
                 (dram_bytes is null, place)
@@ -200,25 +146,7 @@ with
                 when count(distinct device_name) = 1 and count(device_name) = count(*)
                 then any_value(device_name)
             end as counted_device_name,
-            arg_min(own_fp64_flop_per_s, place) as own_fp64_flop_per_s,
-            arg_min(own_fp32_flop_per_s, place) as own_fp32_flop_per_s,
-            arg_min(own_fp16_flop_per_s, place) as own_fp16_flop_per_s,
-            arg_min(own_tensor_fp64_flop_per_s, place) as own_tensor_fp64_flop_per_s,
-            arg_min(own_tensor_tf32_flop_per_s, place) as own_tensor_tf32_flop_per_s,
-            arg_min(own_tensor_bf16_flop_per_s, place) as own_tensor_bf16_flop_per_s,
-            arg_min(own_tensor_fp16_flop_per_s, place) as own_tensor_fp16_flop_per_s,
-            arg_min(own_tensor_fp8_flop_per_s, place) as own_tensor_fp8_flop_per_s,
-            arg_min(own_tensor_fp4_flop_per_s, place) as own_tensor_fp4_flop_per_s,
-            arg_min(own_tensor_int8_flop_per_s, place) as own_tensor_int8_flop_per_s,
-            arg_min(own_dram_bytes_per_s, place) as own_dram_bytes_per_s,
-            arg_min(own_l2_paper_bytes_per_s, place) as own_l2_paper_bytes_per_s,
-            arg_min(own_l2_vendor_bytes_per_s, place) as own_l2_vendor_bytes_per_s,
-            arg_min(own_l1_paper_bytes_per_s, place) as own_l1_paper_bytes_per_s,
-            arg_min(own_l1_vendor_bytes_per_s, place) as own_l1_vendor_bytes_per_s,
-            arg_min(occupancy_ratio, place) as occupancy_ratio,
-            arg_min(compute_throughput_ratio, place) as compute_throughput_ratio,
-            arg_min(memory_throughput_ratio, place) as memory_throughput_ratio,
-            arg_min(dram_throughput_ratio, place) as dram_throughput_ratio
+            arg_min(columns('^own_|^occupancy_|_throughput_ratio$'), place) as "\0"
         from (select kinds.*, source_id as place from kinds)
         join mean using (run_id, source_id, match_index)
         group by run_id, work_number
@@ -284,30 +212,22 @@ select
     launch_count * fp16.arithmetic as fp16_arithmetic_flop,
     fp16.kind as fp16_kind,
     coalesce(match_reason, fp16.reason) as fp16_reason,
-    launch_count * tensor.tensor_fp64_flop as tensor_fp64_flop,
-    launch_count * tensor.tensor_tf32_flop as tensor_tf32_flop,
-    launch_count * tensor.tensor_bf16_flop as tensor_bf16_flop,
-    launch_count * tensor.tensor_fp16_flop as tensor_fp16_flop,
-    launch_count * tensor.tensor_fp8_flop as tensor_fp8_flop,
-    launch_count * tensor.tensor_fp4_flop as tensor_fp4_flop,
-    launch_count * tensor.tensor_mixed_flop as tensor_mixed_flop,
-    launch_count * tensor.tensor_int_flop as tensor_int_flop,
-    launch_count * tensor.tensor_flop as tensor_flop,
-    coalesce(match_reason, tensor.reason) as tensor_reason,
+    launch_count * columns('^tensor_.*flop$') as "\0",
+    coalesce(match_reason, merged.tensor_reason) as tensor_reason,
     case
-        when coalesce(fp64.flop, fp32.flop, fp16.arithmetic, tensor.tensor_flop) is not null
+        when coalesce(fp64.flop, fp32.flop, fp16.arithmetic, merged.tensor_flop) is not null
         then
             launch_count * (
                 coalesce(fp64.flop, 0)
                 + coalesce(fp32.flop, 0)
                 + coalesce(fp16.arithmetic, 0)
-                + coalesce(tensor.tensor_flop, 0)
+                + coalesce(merged.tensor_flop, 0)
             )
     end as known_flop,
     launch_count
-    * (fp64.flop + fp32.flop + fp16.arithmetic + tensor.tensor_flop) as total_arithmetic_flop,
-    launch_count * (fp64.flop + fp32.flop + fp16.packed + tensor.tensor_flop) as total_packed_flop,
-    launch_count * (fp64.flop + fp32.flop + fp16.scalar + tensor.tensor_flop) as total_scalar_flop,
+    * (fp64.flop + fp32.flop + fp16.arithmetic + merged.tensor_flop) as total_arithmetic_flop,
+    launch_count * (fp64.flop + fp32.flop + fp16.packed + merged.tensor_flop) as total_packed_flop,
+    launch_count * (fp64.flop + fp32.flop + fp16.scalar + merged.tensor_flop) as total_scalar_flop,
     case
         when match_reason is not null
         then match_reason
@@ -317,11 +237,11 @@ select
         then 'fp64: ' || fp64.reason
         when fp16.scalar is null
         then 'fp16: ' || fp16.reason
-        when tensor.tensor_flop is null
-        then 'tensor: ' || tensor.reason
+        when merged.tensor_flop is null
+        then 'tensor: ' || merged.tensor_reason
     end as total_reason,
     case
-        when fp64.flop + fp32.flop + fp16.scalar + tensor.tensor_flop is null then missing_metrics
+        when fp64.flop + fp32.flop + fp16.scalar + merged.tensor_flop is null then missing_metrics
     end as missing_metrics,
     launch_count * dram.bytes as dram_bytes,
     dram.basis as dram_basis,
@@ -333,45 +253,7 @@ select
     launch_count * l1.vendor as l1_vendor_bytes,
     coalesce(match_reason, l1.reason) as l1_reason,
     -- what a launch could do at the clock of another device says nothing
-    case when device_name = counted_device_name then own_fp64_flop_per_s end as own_fp64_flop_per_s,
-    case when device_name = counted_device_name then own_fp32_flop_per_s end as own_fp32_flop_per_s,
-    case when device_name = counted_device_name then own_fp16_flop_per_s end as own_fp16_flop_per_s,
-    case
-        when device_name = counted_device_name then own_tensor_fp64_flop_per_s
-    end as own_tensor_fp64_flop_per_s,
-    case
-        when device_name = counted_device_name then own_tensor_tf32_flop_per_s
-    end as own_tensor_tf32_flop_per_s,
-    case
-        when device_name = counted_device_name then own_tensor_bf16_flop_per_s
-    end as own_tensor_bf16_flop_per_s,
-    case
-        when device_name = counted_device_name then own_tensor_fp16_flop_per_s
-    end as own_tensor_fp16_flop_per_s,
-    case
-        when device_name = counted_device_name then own_tensor_fp8_flop_per_s
-    end as own_tensor_fp8_flop_per_s,
-    case
-        when device_name = counted_device_name then own_tensor_fp4_flop_per_s
-    end as own_tensor_fp4_flop_per_s,
-    case
-        when device_name = counted_device_name then own_tensor_int8_flop_per_s
-    end as own_tensor_int8_flop_per_s,
-    case
-        when device_name = counted_device_name then own_dram_bytes_per_s
-    end as own_dram_bytes_per_s,
-    case
-        when device_name = counted_device_name then own_l2_paper_bytes_per_s
-    end as own_l2_paper_bytes_per_s,
-    case
-        when device_name = counted_device_name then own_l2_vendor_bytes_per_s
-    end as own_l2_vendor_bytes_per_s,
-    case
-        when device_name = counted_device_name then own_l1_paper_bytes_per_s
-    end as own_l1_paper_bytes_per_s,
-    case
-        when device_name = counted_device_name then own_l1_vendor_bytes_per_s
-    end as own_l1_vendor_bytes_per_s,
+    case when device_name = counted_device_name then columns('^own_') end as "\0",
     occupancy_ratio,
     compute_throughput_ratio,
     memory_throughput_ratio,

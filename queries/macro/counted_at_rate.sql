@@ -1,0 +1,6 @@
+-- purpose = "A count from its rate."
+-- source = "docs/metrics.md, section Counters"
+-- parameters = "rate span"
+-- rate = "DOUBLE: events per cycle or second"
+-- span = "DOUBLE: cycles or seconds"
+try_cast(round(rate * span) as bigint)
