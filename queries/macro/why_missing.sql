@@ -2,6 +2,5 @@
 -- value."
 -- source = "table kernel_counter, column status_json"
 -- parameters = "statuses counters"
--- statuses = "VARCHAR: status_json of the launch"
 -- counters = "VARCHAR: columns that it is computed from, each with $. before it"
 coalesce(list_any_value(json_extract_string(statuses, counters)), 'not_collected')

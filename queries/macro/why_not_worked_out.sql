@@ -1,12 +1,10 @@
 -- purpose = "Why the operations of one precision, computed from additions, multiplications and FMA,
 -- are NULL."
--- source = "docs/metrics.md, section Counters"
+-- source = "docs/metrics.md, section Work: operations and bytes"
 -- depends = ["why_missing"]
 -- parameters = "letter precision_name rate statuses"
 -- letter = "VARCHAR: d, f or h, as in the names of its instructions"
--- precision_name = "VARCHAR: fp64, fp32 or fp16"
 -- rate = "DOUBLE: instructions per cycle; NULL if a part of them is unknown"
--- statuses = "VARCHAR: status_json of the launch"
 case
     when rate is not null
     then 'cycles not known'

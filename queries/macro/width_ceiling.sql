@@ -2,7 +2,6 @@
 -- wider known one, else of the precision. NULL if none is known."
 -- source = "Javed 2019, sect. 4.1 and 5.1: Peak FLOPS 256 and 512"
 -- parameters = "precision_name width_name known_names"
--- precision_name = "VARCHAR: fp64, fp32 or fp16"
 -- width_name = "VARCHAR: scalar, 128, 256, 512, or another"
 -- known_names = "VARCHAR: list of the ceilings that are known"
 list_filter(
