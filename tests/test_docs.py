@@ -435,7 +435,7 @@ def test_example_operator_has_its_work(package: Path) -> None:
     work = swiglu.work(call)
     assert work.flops == 2 * 8 * 256 * 64
     assert sum(tensor.size_bytes for tensor in (*work.reads, *work.writes)) == 35840
-    with pytest.raises(Unknown, match="do not fit"):
+    with pytest.raises(Unknown, match="do not match"):
         swiglu.work(OpCall.of("mine::swiglu", "[[8, 64], [256, 63], []]", types, None, None))
 
 

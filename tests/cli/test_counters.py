@@ -307,7 +307,7 @@ def test_a_device_of_the_users_own(tracekit: Tracekit, report: Callable[[str], P
         (["--device", "RTX 9090"], "unknown device; did you mean one of: NVIDIA GeForce"),
         (["--device", "zzz"], "For known devices, run `tracekit devices`"),
         (["--peaks", "nothing.toml"], "nothing.toml: cannot be read"),
-        (["--peaks", "bad.toml"], "bad.toml: is no TOML"),
+        (["--peaks", "bad.toml"], "bad.toml: is not TOML"),
         (["--peaks", "two.toml"], "for several devices (a, b); choose one with --device"),
     ],
 )
