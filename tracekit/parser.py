@@ -208,12 +208,14 @@ class FileSet:
     """The files that one profile was written as: one run, called ``name``.
 
     ``files`` has, for each file that is a source, the files that are read with it and are none
-    themselves (see ``Source.beside``). ``left_out`` has the files not to read, and why.
+    themselves (see ``Source.beside``). ``left_out`` has the files not to read, and why. No run can
+    have two sets with ``is_alone``.
     """
 
     name: str
     files: Mapping[Path, Sequence[Path]]
     left_out: Mapping[Path, str] = field(default_factory=dict)
+    is_alone: bool = False
 
 
 @runtime_checkable

@@ -29,7 +29,7 @@ def sets_of(files: Iterable[Path]) -> list[FileSet]:
 def _set_of(folder: Path, members: list[Path]) -> FileSet:
     derived = {file for file in members if not _is_dump(file) and _is_made_of(file, members)}
     read = {file: () for file in members if file not in derived}
-    return FileSet(folder.name, read, dict.fromkeys(derived, _MADE_OF_IT))
+    return FileSet(folder.name, read, dict.fromkeys(derived, _MADE_OF_IT), is_alone=True)
 
 
 def is_dump_of_run(file: Path) -> bool:

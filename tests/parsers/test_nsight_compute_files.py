@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.parsers.xspaces import Plane, space
 from tracekit.engine import Database
-from tracekit.errors import UsageError
 from tracekit.intake import Options, ingest
 from tracekit.store import open_store
 
@@ -86,11 +86,25 @@ def test_pages_that_are_named_are_runs_of_their_own(store: Path, tmp_path: Path)
     assert len(Database(open_store(store)).query("runs").table) == 2
 
 
-def test_two_reports_are_no_run_together(store: Path, tmp_path: Path) -> None:
+def test_two_reports_are_one_run_if_the_user_says_so(store: Path, tmp_path: Path) -> None:
     folder = tmp_path / "d"
     folder.mkdir()
     for number, name in enumerate(("a", "b")):
         (folder / f"{name}.raw.csv").write_text(raw(number))
         (folder / f"{name}.details.csv").write_text(details(number))
-    with pytest.raises(UsageError, match=r"found 2 profiles, each a separate run: a in .*, b in "):
-        ingest(folder, store, Options(run_name="mine"))
+    ingest(folder, store, Options(run_name="mine"))
+    (run,) = Database(open_store(store)).query("runs").table.to_pylist()
+    assert (run["run_name"], run["source_count"], run["kernel_count"]) == ("mine", 4, 2)
+
+
+def test_pages_in_the_folder_of_another_profiler_are_read(store: Path, tmp_path: Path) -> None:
+    """What lies beside a dump of a host called as they are was made of it, as its name says."""
+    folder = tmp_path / "plugins" / "profile" / "r"
+    folder.mkdir(parents=True)
+    plane = Plane("/device:GPU:0")
+    plane.line("Stream #7", [plane.event("k", 0, 1000, kernel_details="grid:1,1,1 block:1,1,1")])
+    (folder / "gemm.xplane.pb").write_bytes(space(plane, host="gemm"))
+    (folder / "gemm.raw.csv").write_text(raw())
+    (folder / "gemm.details.csv").write_text(details())
+    (outcome,) = ingest(tmp_path / "plugins", store)
+    assert outcome.path.name == "gemm.xplane.pb"

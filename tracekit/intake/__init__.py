@@ -65,17 +65,17 @@ def ingest(
 
 
 def _refuse_mixed(jobs: list[Job], options: Options) -> None:
-    """A run is one profile: two of them are two runs."""
-    found = {id(job.of_set): job for job in jobs if job.file_set is not None}
-    if options.run_name is not None and len(found) > 1:
-        profiles = (
-            f"{job.file_set.name} in {job.source.path.parent}"
-            for job in found.values()
-            if job.file_set is not None
-        )
+    """Raise UsageError for one run of two profiles that are whole runs each."""
+    folders = {
+        id(job.of_set): f"{job.file_set.name} in {job.source.path.parent}"
+        for job in jobs
+        if job.file_set is not None and job.file_set.is_alone
+    }
+    if options.run_name is not None and len(folders) > 1:
         raise UsageError(
-            f"--run {options.run_name}: found {len(found)} profiles, each a separate run: "
-            f"{', '.join(sorted(profiles)[:_FEW])}; name the files of one of them, or omit --run"
+            f"--run {options.run_name}: found {len(folders)} profiles, each a separate run: "
+            f"{', '.join(sorted(folders.values())[:_FEW])}; name the files of one of them, or omit "
+            "--run"
         )
 
 

@@ -60,7 +60,7 @@ def jobs_of(
     jobs = _jobs(found.values(), [*sets, *named], {path for each in sets for path in each.left_out})
     by_path = {job.source.path: job for job in jobs}
     for each in sets:
-        together = [by_path[path] for path in each.files]
+        together = [by_path[path] for path in each.files if path in by_path]
         for job in together:
             job.file_set, job.of_set = each, together
     return jobs
