@@ -96,8 +96,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory, gpu_trace: Path, traces: Pa
 def columns_of(database: Database, query: Query) -> list[tuple[str, str]]:
     """The names and DuckDB types that the SQL really gives."""
     nulls = {parameter.name: parameter.default for parameter in query.parameters}
-    database._define(definitions(), query.sql)
     with database._connection.cursor() as cursor:
+        database._scope(None).define(cursor, query.sql)
         relation = cursor.sql(query.sql, params=nulls or None)
         return list(zip(relation.columns, map(str, relation.types), strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -21,13 +22,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.operators import add_operators
-from tracekit.catalog import catalog
+from tracekit.catalog import Query, catalog, definitions_for
 from tracekit.engine import Database
-from tracekit.errors import QueryError, UsageError
+from tracekit.errors import ChoiceError, QueryError, UsageError
 from tracekit.intake import Options, ingest
 from tracekit.joins import join
 from tracekit.peaks import models
 from tracekit.render import RenderOptions, renderer, renderer_names
+from tracekit.result import Result
 from tracekit.schema import EVENT_TABLES, REFERENCE_TABLES, TABLES
 from tracekit.store import Store, create_store, open_store
 
@@ -1034,6 +1036,56 @@ def test_a_report_of_some_runs_is_that_of_each_and_reads_no_file_of_another(
     assert len(both) == len(alone["a"]) + len(alone["b"])
     one = database.query_of(["a"], "roofline_points", asked)
     assert one.table.equals(alone["a"].table)
+
+
+def rounded(result: Result) -> list[dict[str, Any]]:
+    """Rows without the last digits, which differ by the order of a sum."""
+    return [
+        {name: float(f"{v:.11g}") if isinstance(v, float) else v for name, v in row.items()}
+        for row in result.rows()
+    ]
+
+
+def covering(reports: list[Query]) -> list[str]:
+    """Few reports that name between them all the views that all of them name."""
+    named = {
+        query.name: {d.name for d in definitions_for(query.sql) if d.kind == "view"}
+        for query in reports
+    }
+    left = set[str]().union(*named.values())
+    chosen = []
+    while left:
+        chosen.append(max(named, key=lambda name: len(named[name] & left)))
+        left -= named[chosen[-1]]
+    return chosen
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_a_small_run_answers_as_a_large_one_does(
+    tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    """The views of a small run are made tables, those of a large one are planned."""
+    recorded = traces.parent / "h100" / "lstm"
+    for page in ("trace.json.gz", "raw.csv.gz"):
+        ingest(recorded / page, tmp_path / "S", Options(run_name=page))
+    ingest(traces / "hand-made" / "valid.json", tmp_path / "S", Options(run_name="other"))
+    join(Database(open_store(tmp_path / "S")), "trace.json.gz", "raw.csv.gz")
+    small = Database(open_store(tmp_path / "S"))
+    monkeypatch.setattr("tracekit.engine.scope._MOST_KEPT_BYTES", 0)
+    large = Database(open_store(tmp_path / "S"))
+    asked = [
+        query
+        for query in catalog().values()
+        if query.kind == "report"
+        and "run_id" in {p.name for p in query.parameters}
+        and {p.name for p in query.parameters if p.is_required and not p.chosen_by} <= {"run_id"}
+    ]
+    run = small.run_id("trace.json.gz")
+    for name in covering(asked)[part::2]:
+        with contextlib.suppress(ChoiceError):
+            assert rounded(small.query(name, {"run_id": run})) == rounded(
+                large.query(name, {"run_id": run})
+            ), name
 
 
 def test_refreshed_it_sees_what_came_and_what_went(

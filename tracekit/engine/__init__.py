@@ -1,0 +1,492 @@
+"""DuckDB over a store: the tables as views, our queries, and SQL from users, locked down."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from tracekit.catalog import Parameter, Query, catalog, definitions_for, query_named
+from tracekit.engine.answers import reported, selected, tree
+from tracekit.engine.functions import Functions
+from tracekit.engine.scope import FAILURES, Scope, definition, escaped, quoted
+from tracekit.errors import ChoiceError, QueryError, UsageError
+from tracekit.limits import Limits, size_bytes
+from tracekit.result import Result, ResultColumn, own_names, unit_of
+from tracekit.statements import known_tables, require_reading
+from tracekit.store import Damage, Store
+
+# In the order of the report `runs`.
+_RUNS = (
+    "SELECT run_id, any_value(run_name) AS run_name FROM source_file JOIN run USING (run_id) "
+    "GROUP BY run_id ORDER BY max(ingested_at_ns) DESC, run_id"
+)
+_MOST_KEPT_ANSWERS = 64
+# Parameters of reports that are IDs of runs.
+_RUN_PARAMETERS = ("run_id", "other_run_id")
+_MOST_PARAMETER = 2**63 - 1
+_PARAMETER = re.compile(r"\$(\w+)")
+_MOST_KEPT_BYTES = 1 << 20
+# To parse a MB takes a second or so, in which Python is held.
+_MOST_SQL = 2_000_000
+#: What DuckDB writes before the message of an error('…') in a query.
+_OF_OURS = "Invalid Input Error: "
+_IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
+# Errors in what a user asks; files that are not as they were written can raise any other.
+_OF_QUESTIONS = (
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.ConnectionException,
+    duckdb.ConversionException,
+    duckdb.InvalidTypeException,
+    duckdb.NotImplementedException,
+    duckdb.OutOfMemoryException,
+    duckdb.OutOfRangeException,
+    duckdb.ParserException,
+    duckdb.PermissionException,
+    duckdb.SyntaxException,
+    duckdb.TypeMismatchException,
+)
+_OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of range)")
+
+
+class Database:
+    """Questions to one store, read-only; it sees the sources that were committed when it opened.
+
+    The connection can read nothing but the store's folder and cannot change its own settings.
+    ``store`` is the store.
+    """
+
+    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+        """Connect to `store`, to what is in it now."""
+        self.store = store
+        self._limits = limits or Limits()
+        self._running: set[Future[pa.Table]] = set()
+        self._scopes: dict[frozenset[str] | None, Scope] = {}
+        self._answers: dict[tuple[Any, ...], Result] = {}
+        self._root = str(store.path.resolve())
+        self._busy = threading.RLock()  # the connection refuses two threads at once
+        self._snapshot = store.snapshot()
+        self._connect()
+
+    @property
+    def damages(self) -> tuple[Damage, ...]:
+        """What is wrong with the sources that are left out, as far as it was met."""
+        return self._snapshot.damages
+
+    @property
+    def memory_bytes(self) -> int:
+        """What DuckDB may take for a query, whatever else runs."""
+        with self._cursor() as cursor:
+            answer = cursor.execute("SELECT current_setting('memory_limit')").fetchall()
+        return size_bytes(str(answer[0][0]))
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a query that was given up still runs: it does not notice that."""
+        return any(not answer.done() for answer in tuple(self._running))
+
+    def refresh(self) -> None:
+        """See what is committed now, as if it were opened again."""
+        with self._busy:
+            self._snapshot = self.store.snapshot()
+            self._connection.close()
+            self._connect()
+
+    def _connect(self) -> None:
+        """Open a connection that reads only the store; it defines what is asked, when it is."""
+        self._connection = duckdb.connect()
+        self._functions = Functions(self._connection)
+        self._scopes.clear()
+        self._answers.clear()
+        try:
+            _lock_down(self._connection, self._root, self._limits)
+            self._open()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _open(self) -> None:
+        """Look at the files that list the runs; in another snapshot if the store has changed."""
+        while True:
+            try:
+                with self._cursor() as cursor:
+                    return self._scope(None).define(cursor, _RUNS)
+            except FAILURES as error:
+                self._scopes.clear()
+                if self._has_changed():
+                    self._snapshot = self.store.snapshot()
+                elif not self._leave_out_damaged():
+                    raise QueryError(self._explained(error)) from error
+
+    def verify(self, run_id: str | None = None) -> None:
+        """Read the files of a run, or of all: sources whose files were changed are left out."""
+        self._mended(run_id)
+
+    def _leave_out_damaged(self, run_id: str | None = None) -> bool:
+        """Take the sources that are not as they were written out of sight; whether there were."""
+        found = self.store.damages_in(self._snapshot, run_id)
+        self._snapshot = self._snapshot.without(found)
+        return bool(found)
+
+    def _scope(self, runs: frozenset[str] | None) -> Scope:
+        """What a question about some runs sees, which no file of another run is in; None: all."""
+        with self._busy:
+            if runs not in self._scopes:
+                self._scopes[runs] = self._new_scope(runs)
+            return self._scopes[runs]
+
+    def _new_scope(self, runs: frozenset[str] | None) -> Scope:
+        snapshot = self._snapshot if runs is None else self._snapshot.of_runs(runs)
+        if runs is not None and snapshot.files == self._snapshot.files:
+            return self._scope(None)
+        name = None if runs is None else f"runs_{len(self._scopes)}"
+        scope = Scope(name, snapshot, self._root, self._functions)
+        with self._connection.cursor() as cursor:
+            scope.open(cursor)
+        return scope
+
+    # -- asking -------------------------------------------------------------------------------
+
+    def sql(self, text: str) -> Result:
+        """The answer to one SELECT; raises QueryError for anything else."""
+        table = self._fetch(text, {}, is_of_user=True)
+        names = own_names(table.column_names)
+        units = map(unit_of, table.column_names)
+        columns = tuple(map(ResultColumn, names, units))
+        return Result("sql", table.rename_columns(names), columns)
+
+    def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
+        """The answer of a report; raises QueryError for unknown names or parameters.
+
+        A parameter that was not given takes the only choice the store leaves, and the notes say
+        so; ChoiceError where there is a choice. A small answer is kept: what is in the store does
+        not change for this object, and to draw the same runs by several models asks the same.
+        """
+        return self._asked(name, dict(parameters or {}), None)
+
+    def _asked(self, name: str, given: Mapping[str, Any], runs: frozenset[str] | None) -> Result:
+        """The answer of a report about `runs`; None: about those that its parameters name."""
+        query = query_named(name)
+        if unknown := set(given) - {p.name for p in query.parameters}:
+            raise QueryError(
+                f"the report {name} has no parameter {', '.join(sorted(unknown))}; "
+                f"its parameters: {', '.join(p.name for p in query.parameters) or 'none'}"
+            )
+        missing = [
+            p.name
+            for p in query.parameters
+            if p.is_required and p.chosen_by is None and p.name not in given
+        ]
+        if missing:
+            raise QueryError(f"the report {name} needs the parameter {', '.join(missing)}")
+        runs = runs or _runs_of(query, given)
+        values = self._values(query, given, runs)
+        asked = (name, runs, *values.values())
+        known = self._answers.get(asked)
+        answer = self._answer(query, values, runs) if known is None else known
+        if answer.table.nbytes <= _MOST_KEPT_BYTES and len(self._answers) < _MOST_KEPT_ANSWERS:
+            self._answers[asked] = answer
+        chosen = tuple(
+            f"{p.name} = {values[p.name]} (not given)"
+            for p in query.parameters
+            if p.chosen_by and given.get(p.name) is None and values[p.name] is not None
+        )
+        return replace(answer, notes=(*answer.notes, *chosen)) if chosen else answer
+
+    def _values(
+        self, query: Query, given: Mapping[str, Any], runs: frozenset[str] | None
+    ) -> dict[str, Any]:
+        """The values of all parameters; ChoiceError for those that were not given and many fit."""
+        values = {p.name: given.get(p.name, p.default) for p in query.parameters}
+        for parameter in query.parameters:
+            _require_fit(query, parameter, values[parameter.name])
+        unsaid: dict[str, list[str]] = {}
+        for parameter in query.parameters:
+            if parameter.chosen_by is not None and values[parameter.name] is None:
+                asked = {name: values[name] for name in _PARAMETER.findall(parameter.chosen_by)}
+                rows = self._fetch(f"FROM {parameter.chosen_by}", asked, runs).to_pylist()
+                chosen = [row["choice_name"] for row in rows if row["is_chosen"]]
+                if rows and not chosen:
+                    unsaid[parameter.name] = [row["choice_name"] for row in rows]
+                values[parameter.name] = next(iter(chosen), None)
+        if unsaid:
+            raise ChoiceError(unsaid)
+        return values
+
+    def query_of(
+        self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None
+    ) -> Result:
+        """The answer of a report that can be asked of all runs, for the runs with these ids.
+
+        It is asked once, as to plan a question takes longer than to answer it for many runs, and
+        reads no file of another run.
+        """
+        wanted = frozenset(runs)
+        if len(wanted) == 1:
+            return self.query(name, {"run_id": next(iter(wanted)), **(parameters or {})})
+        return self._asked(name, {"run_id": None, **(parameters or {})}, wanted)
+
+    def broken_checks(self) -> list[Result]:
+        """The checks that don't hold, each with the rows that break it."""
+        checks = [query for query in catalog().values() if query.kind == "check"]
+        results = [self._answer(check, {}) for check in checks]
+        return [result for result in results if len(result)]
+
+    def lacking(self, query: Query) -> list[str]:
+        """The tables a query needs that have no rows here."""
+        return [table for table in query.needs if not self.has_rows(table)]
+
+    def has_counters(self, run_id: str) -> bool:
+        """Whether hardware counters of launches were ingested into a run, or joined to it."""
+        return any(self.has_rows_in(name, run_id) for name in ("kernel_counter", "match_counter"))
+
+    def has_rows_in(self, table: str, run_id: str) -> bool:
+        """Whether a source of a run has rows in `table`."""
+        mark = f"run_id={run_id}"
+        return any(mark in file.parts for file in self._snapshot.files[table])
+
+    def has_rows(self, table: str) -> bool:
+        """Whether any committed source has rows in `table`."""
+        return bool(self._snapshot.files[table])
+
+    def run_names(self) -> dict[str, str]:
+        """The names of all runs by id, the newest first."""
+        rows = self._fetch(_RUNS, {}).to_pylist()
+        return {str(row["run_id"]): str(row["run_name"]) for row in rows}
+
+    def run_id(self, name: str | None) -> str:
+        """The id of a run given by name or id; the newest run for None."""
+        runs = self._fetch(_RUNS, {}).to_pylist()
+        if not runs and not self.damages:
+            raise UsageError(
+                f"{self.store.path}: the store is empty; add files with `tracekit ingest FILE`"
+            )
+        if name is None and runs:
+            return str(runs[0]["run_id"])
+        if name is not None and any(run["run_id"] == name for run in runs):
+            return name
+        found = [str(run["run_id"]) for run in runs if run["run_name"] == name]
+        if not found:
+            known = ", ".join(sorted({run["run_name"] for run in runs})[:20])
+            damaged = sorted({damage.commit.run_id for damage in self.damages})
+            without = f"; excluded because damaged: {', '.join(damaged)}" if damaged else ""
+            raise UsageError(
+                f"there is no run {f'called {name!r} ' if name else ''}in the store; runs: "
+                f"{known or 'none'}{without}"
+            )
+        if len(found) > 1:
+            raise UsageError(
+                f"several runs are named {name!r}; give the ID of one: {', '.join(found)}"
+            )
+        return found[0]
+
+    # -- the engine ---------------------------------------------------------------------------
+
+    def _answer(
+        self,
+        query: Query,
+        parameters: Mapping[str, Any],
+        runs: frozenset[str] | None = None,
+    ) -> Result:
+        try:
+            table = self._fetch(query.sql, parameters, runs)
+        except QueryError as error:
+            if not _OVERFLOW.search(str(error)):
+                raise
+            raise QueryError(
+                f"{query.name}: a value in the {query.kind} is too large for 64 bits, so a start, "
+                f"a duration or a size in the data must be wrong. {str(error).splitlines()[0]}"
+            ) from error
+        columns = tuple(ResultColumn(c.name, unit_of(c.name), c.doc) for c in query.columns)
+        return Result(query.name, table, columns, (query.purpose, f"source: {query.source}"))
+
+    def _fetch(
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        runs: frozenset[str] | None = None,
+        *,
+        is_of_user: bool = False,
+    ) -> pa.Table:
+        """The rows that `text` gives of some runs, None for all."""
+        scope = self._scope(runs)
+        try:
+            try:
+                return self._rows(scope, text, parameters, is_of_user=is_of_user)
+            except duckdb.CatalogException:
+                with self._cursor() as cursor:  # so that the message can say what was meant
+                    scope.enter(cursor)
+                    scope.define_all(cursor)
+                return self._rows(scope, text, parameters, is_of_user=is_of_user)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except FAILURES as error:
+            is_stale = self._scopes.get(runs) is not scope
+            if is_stale or (_is_of_a_file(error) and self._mended()):
+                return self._fetch(text, parameters, runs, is_of_user=is_of_user)
+            raise QueryError(self._explained(error)) from error
+
+    def _mended(self, run_id: str | None = None) -> bool:
+        """Whether there were damaged sources, which are left out from now on."""
+        with self._busy:
+            if self._has_changed() or not self._leave_out_damaged(run_id):
+                return False
+            self._connection.close()
+            self._connect()
+        return True
+
+    def _rows(
+        self, scope: Scope, text: str, parameters: Mapping[str, Any], *, is_of_user: bool
+    ) -> pa.Table:
+        cursor = self._cursor()  # an unread result blocks the connection: one cursor a query
+
+        def ask() -> pa.Table:
+            if is_of_user:  # to check it can take longer than to answer it
+                self._require_select(cursor, text)
+            scope.enter(cursor)
+            scope.define(cursor, text)
+            if is_of_user:
+                return selected(cursor, text, parameters, self.memory_bytes)
+            return reported(cursor, text, parameters)
+
+        try:
+            return self._limits.within(cursor, ask, self._running)
+        except duckdb.InvalidInputException as error:
+            if scope.is_mixed or "schema mismatch" not in str(error):
+                raise
+        with self._cursor() as other:
+            scope.enter(other)
+            scope.mix(other)
+        return self._rows(scope, text, parameters, is_of_user=is_of_user)
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        with self._busy:
+            return self._connection.cursor()
+
+    def _require_select(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
+        """Raise QueryError unless `text` is one SELECT that does nothing but read."""
+        if len(text) > _MOST_SQL:
+            raise QueryError(
+                f"the SQL has {len(text):,} characters; the limit is {_MOST_SQL:,}. For a long "
+                "list "
+                "of values, use your own DuckDB: the store's tables are Parquet files"
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise QueryError("the SQL has a character that is not valid Unicode") from None
+        try:
+            statements = cursor.extract_statements(text)
+            kinds = [statement.type.name for statement in statements]
+        except duckdb.Error as error:
+            raise QueryError(self._explained(error)) from error
+        except ValueError as error:  # a kind of statement that duckdb's Python knows no name for
+            raise QueryError(
+                f"only one SELECT is allowed; this is something else ({error})"
+            ) from error
+        if not kinds:
+            raise QueryError('the SQL has no statement; use a SELECT, e.g. "SELECT * FROM run"')
+        if kinds == ["MULTI"]:
+            raise QueryError(
+                "only one SELECT is allowed; write a PIVOT with its values: ON column IN (…)"
+            )
+        if kinds != ["SELECT"]:
+            raise QueryError(f"only one SELECT is allowed; this is: {', '.join(kinds)}")
+        require_reading(tree(cursor, text))
+
+    def _explained(self, error: Exception) -> str:
+        """What went wrong, and what to do about it."""
+        if isinstance(error, RuntimeError) and "nanobind" not in str(error):
+            raise error  # none of DuckDB's
+        text = str(error).strip().removeprefix(_OF_OURS)
+        if isinstance(error, duckdb.PermissionException):
+            return f"{text}\nSQL can read only the store's own files."
+        if isinstance(error, duckdb.CatalogException):
+            return f"{text}\nTables: {known_tables()}."
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return self._limits.exceeded(text)
+        if isinstance(error, duckdb.IOException | duckdb.InvalidInputException):
+            if self._has_changed():
+                return (
+                    f"{self.store.path}: the store changed during the query: sources were "
+                    "replaced or removed; run the query again"
+                )
+            if self._root in text:
+                text += "\nRun `tracekit check` to see whether the store is damaged."
+        return text
+
+    def _has_changed(self) -> bool:
+        """Whether the store is another one than when it was opened."""
+        return self.store.commits() != list(self._snapshot.commits)
+
+
+def _runs_of(query: Query, given: Mapping[str, Any]) -> frozenset[str] | None:
+    """The runs that a report is about, by its parameters; None for all."""
+    names = [p.name for p in query.parameters if p.name in _RUN_PARAMETERS]
+    if not names or any(given.get(name) is None for name in names):
+        return None
+    return frozenset(str(given[name]) for name in names)
+
+
+def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
+    """Raise QueryError for a value that a parameter cannot have."""
+    if isinstance(value, int | float) and not 0 <= value <= _MOST_PARAMETER:
+        raise QueryError(
+            f"the report {query.name}: {parameter.name}: invalid value {value}; it must be at "
+            "least 0 and "
+            "fit in 64 bits"
+        )
+    if parameter.choices and value not in parameter.choices:
+        raise QueryError(
+            f"the report {query.name}: {parameter.name}: invalid value {value!r}; use one of: "
+            f"{', '.join(parameter.choices)}"
+        )
+
+
+def _is_of_a_file(error: Exception) -> bool:
+    """Whether it may come from a file that is not as it was written: to find out reads them all."""
+    if isinstance(error, duckdb.InvalidInputException):
+        return _IS_UNREADABLE.search(str(error)) is not None
+    return not isinstance(error, _OF_QUESTIONS)
+
+
+def _lock_down(connection: duckdb.DuckDBPyConnection, root: str, limits: Limits) -> None:
+    # A path is looked at twice, as the pattern that it is written as and as the file found by it.
+    folders = {f"{place}{os.sep}" for place in (root, escaped(root))}
+    for statement in (
+        *(f"SET {name} = {quoted(value)}" for name, value in limits.settings().items()),
+        f"SET allowed_directories = [{', '.join(map(quoted, sorted(folders)))}]",
+        "SET autoinstall_known_extensions = false",
+        "SET autoload_known_extensions = false",
+        "SET python_enable_replacements = false",
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    ):
+        connection.execute(statement)
+
+
+def value_of(macro: str, arguments: Sequence[Any]) -> Any:
+    """What a macro of ours gives that asks no table: a rule that Python would else repeat."""
+    return values_of(macro, [[argument] for argument in arguments])[0].as_py()
+
+
+def values_of(macro: str, columns: Sequence[Sequence[Any]]) -> pa.Array:
+    """The same for many rows, whose arguments are columns of one length."""
+    query = catalog()[macro]
+    slots = ", ".join(f"unnest(CAST(? AS {p.type}[])) AS {p.name}" for p in query.parameters)
+    with duckdb.connect() as connection:
+        for needed in definitions_for(macro):
+            connection.execute(definition(needed))
+        # A table of their own: in the question itself, long lists are folded again and again.
+        connection.execute(f"CREATE TABLE given AS SELECT {slots}", list(map(list, columns)))
+        names = ", ".join(parameter.name for parameter in query.parameters)
+        found = connection.sql(f"SELECT {macro}({names}) AS value FROM given")  # noqa: S608
+        return found.to_arrow_table()["value"].combine_chunks()

@@ -1,0 +1,148 @@
+"""Functions of ours that SQL can call: DuckDB has none like them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from duckdb.func import FunctionNullHandling, PythonUDFType
+
+from tracekit.signatures import kernel_function
+
+_OP_MODEL_RESULT = (
+    "STRUCT(family_name VARCHAR, is_heavy BOOLEAN, flop_count BIGINT, read_bytes BIGINT, "
+    "write_bytes BIGINT, accessed_bytes BIGINT, precision_name VARCHAR, comm_bytes BIGINT, "
+    "reason VARCHAR)"
+)
+_LABEL_COLUMNS = "STRUCT(label_name VARCHAR, ids BIGINT[], numbers DOUBLE[])[]"
+_REGRESSION_ROWS = pa.list_(
+    pa.struct(
+        {
+            "term": pa.string(),
+            "weight": pa.float64(),
+            "standard_error": pa.float64(),
+            "reason": pa.string(),
+            "r2_ratio": pa.float64(),
+            "row_count": pa.int64(),
+        }
+    )
+)
+
+
+def _modelled(
+    name: str | None, dims: str | None, types: str | None, strides: str | None, values: str | None
+) -> dict[str, Any]:
+    from tracekit.opmodels import figures
+
+    return figures(name, dims, types, strides, values)._asdict()
+
+
+def _function_of_kernel(name: str | None) -> str | None:
+    return None if name is None else kernel_function(name)
+
+
+def _regression(
+    columns: pa.ChunkedArray,
+    metric_ids: pa.ChunkedArray,
+    metric: pa.ChunkedArray,
+    must_be_whole: pa.ChunkedArray,
+    orders: pa.ChunkedArray,
+    scales: pa.ChunkedArray,
+) -> pa.Array:
+    """A regression for each row: of labels with ids of configurations and their numbers.
+
+    Configurations that have the metric and all of the labels are in it.
+    """
+    from tracekit.regression import fit_by_id
+
+    rows = []
+    for row in range(len(columns)):
+        names, ids, numbers = columns[row].values.flatten()
+        labels = {
+            name: (own.values.to_numpy(), values.values.to_numpy(zero_copy_only=False))
+            for name, own, values in sorted(
+                zip(names.to_pylist(), ids, numbers, strict=True), key=itemgetter(0)
+            )
+        }
+        target = metric_ids[row].values.to_numpy(), metric[row].values.to_numpy()
+        found = fit_by_id(
+            labels,
+            target,
+            must_be_whole=must_be_whole[row].as_py(),
+            has_products=orders[row].as_py() == 2,
+            is_log=scales[row].as_py() == "log",
+        )
+        rows.append(
+            [
+                {
+                    "term": term.name,
+                    "weight": term.weight,
+                    "standard_error": term.standard_error,
+                    "reason": term.reason,
+                    "r2_ratio": found.r2_ratio,
+                    "row_count": found.row_count,
+                }
+                for term in found.terms
+            ]
+        )
+    return pa.array(rows, _REGRESSION_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of ours for SQL: types of its arguments and of what it returns."""
+
+    function: Callable[..., Any]
+    arguments: tuple[str, ...]
+    result: str
+    kind: PythonUDFType = PythonUDFType.NATIVE
+
+
+#: The modelled work of one call of an operator, from columns of `slice`; the function of a kernel;
+#: the weights of labels for a metric.
+FUNCTIONS: dict[str, Function] = {
+    "op_model": Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
+    "kernel_function": Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
+    "regression_weights": Function(
+        _regression,
+        (_LABEL_COLUMNS, "BIGINT[]", "DOUBLE[]", "BOOLEAN", "BIGINT", "VARCHAR"),
+        "STRUCT(term VARCHAR, weight DOUBLE, standard_error DOUBLE, reason VARCHAR, "
+        "r2_ratio DOUBLE, row_count BIGINT)[]",
+        PythonUDFType.ARROW,
+    ),
+}
+
+
+class Functions:
+    """The functions of a connection: one is made when it is first named.
+
+    To load the models of operators takes time.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Make functions of `connection`, for all of its cursors."""
+        self._connection = connection
+        self._made: set[str] = set()
+
+    def define(self, texts: Sequence[str]) -> None:
+        """Make those that `texts` name."""
+        for name, ours in FUNCTIONS.items():
+            if name in self._made or not any(name in text for text in texts):
+                continue
+            self._connection.create_function(
+                name,
+                ours.function,
+                list(ours.arguments),
+                ours.result,
+                type=ours.kind,
+                null_handling=FunctionNullHandling.SPECIAL,
+            )
+            if not self._made:
+                # DuckDB reports a leak if Python ends while a connection with a function is open.
+                weakref.finalize(self, self._connection.close)
+            self._made.add(name)

@@ -1,0 +1,65 @@
+"""The built-in tables: what is known of devices, events and classes, whatever is in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tracekit import events, opclasses
+from tracekit.peaks import models
+from tracekit.schema import (
+    CPU_FAMILY,
+    DEVICE_MODEL,
+    EVENT_MODEL,
+    EVENT_SET,
+    MODEL_CEILING,
+    OP_CLASS,
+    Table,
+)
+
+
+def _model_rows() -> list[dict[str, Any]]:
+    return [
+        {
+            "model_key": key,
+            "model_name": model.name,
+            "vendor_name": model.vendor,
+            "scope_kind": model.scope,
+            "compute_capability": model.compute_capability,
+            "architecture_name": model.architecture,
+            "core_count": model.core_count,
+            "sm_count": model.sm_count,
+            "memory_bytes": model.memory_bytes,
+            "boost_clock_hz": model.boost_clock_hz,
+        }
+        for model in models()
+        for key in model.keys
+    ]
+
+
+def _ceiling_rows() -> list[dict[str, Any]]:
+    return [
+        {
+            "model_name": model.name,
+            "ceiling_kind": ceiling.kind,
+            "ceiling_name": ceiling.name,
+            "value": float(ceiling.value),
+            "unit": ceiling.unit,
+            "origin_kind": ceiling.origin,
+            "source_text": ceiling.source,
+            "date": ceiling.date,
+        }
+        for model in models()
+        for ceiling in model.ceilings
+    ]
+
+
+#: Built-in tables, each with what makes its rows.
+REFERENCES: tuple[tuple[Table, Callable[[], list[dict[str, Any]]]], ...] = (
+    (DEVICE_MODEL, _model_rows),
+    (MODEL_CEILING, _ceiling_rows),
+    (EVENT_MODEL, events.model_rows),
+    (EVENT_SET, events.set_rows),
+    (CPU_FAMILY, events.family_rows),
+    (OP_CLASS, opclasses.rows),
+)

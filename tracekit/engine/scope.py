@@ -1,0 +1,274 @@
+"""What a question sees: the tables of some runs, the built-in ones, and our queries on them."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from tracekit.catalog import Query, definitions, definitions_for
+from tracekit.engine.functions import Functions
+from tracekit.engine.references import REFERENCES
+from tracekit.schema import STORED_TABLE, TABLES, Table
+from tracekit.store import FILE_PATTERN, Snapshot
+
+_SQL_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+}
+# What DuckDB raises; and its Python, where the message of an error has damaged text in it.
+FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
+_GLOB = re.compile(r"([*?\[])")
+# Up to here, the rows of a view are made faster than the views above it are planned without them.
+_MOST_KEPT_BYTES = 2 << 20
+
+
+class Scope:
+    """The tables and views of a snapshot, in a DuckDB catalog of its own.
+
+    What a question names is defined when it is first asked. The views of a small snapshot are made
+    tables: DuckDB plans a view once for each mention, through all the views below it, which takes
+    far longer than to make its few rows once. ``snapshot`` is what it shows, ``is_mixed`` whether
+    its files may lack columns.
+    """
+
+    def __init__(
+        self, name: str | None, snapshot: Snapshot, root: str, functions: Functions
+    ) -> None:
+        """Show `snapshot`, a part of the store at `root`, in the catalog `name`.
+
+        None is for the catalog that every cursor begins in.
+        """
+        self.snapshot = snapshot
+        self._name = name
+        self._root = root
+        self._functions = functions
+        self.is_mixed = False
+        self._is_small = _is_small(snapshot)
+        self._defined: set[str] = set()
+        self._busy = threading.RLock()
+
+    def open(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Make the catalog; raises duckdb.Error."""
+        if self._name is not None:
+            cursor.execute(f"ATTACH ':memory:' AS {self._name}")
+        self.enter(cursor)
+        _make(cursor, STORED_TABLE, self._stored_rows())
+
+    def enter(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Let the names in what `cursor` asks be those of this scope."""
+        if self._name is not None:
+            cursor.execute(f"USE {self._name}")
+
+    def mix(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Read files of an older tracekit, too, which lack columns.
+
+        Not at once: DuckDB then opens every file, and a store can have thousands.
+        """
+        with self._busy:
+            self.is_mixed = True
+            for table in TABLES.values():
+                if table.name in self._defined:
+                    cursor.execute(self._table_view(cursor, table))
+
+    def define(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
+        """Define what `text` names: to define all takes longer than most questions."""
+        self._define(cursor, definitions_for(text), text.lower())
+
+    def define_all(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Define all there is, so that an error can say what was meant."""
+        self._define(cursor, definitions(), "")
+
+    def _define(
+        self, cursor: duckdb.DuckDBPyConnection, queries: Sequence[Query], text: str
+    ) -> None:
+        """Define macros and views, with the tables and functions that `text` and they name."""
+        with self._busy:
+            texts = [text, *(query.sql for query in queries)]
+            is_every = len(queries) == len(definitions())
+            if is_every:
+                texts.extend(TABLES)
+            self._functions.define(texts)
+            self._define_references(cursor, texts)
+            self._define_tables(cursor, texts)
+            new = [query for query in queries if query.name not in self._defined]
+            for statement in stand_ins(new):
+                cursor.execute(statement)
+            for query in new:
+                self._define_one(cursor, query, is_kept=self._is_small and not is_every)
+                self._defined.add(query.name)
+
+    def _define_one(
+        self, cursor: duckdb.DuckDBPyConnection, query: Query, *, is_kept: bool
+    ) -> None:
+        if query.kind == "view" and self._is_empty(query):
+            cursor.execute(f"{_stand_in(query)} WHERE false")
+        elif not (is_kept and query.kind == "view" and _is_kept(cursor, query)):
+            cursor.execute(definition(query))
+
+    def _is_empty(self, view: Query) -> bool:
+        """Whether a view has no rows, as none of the tables that it has them from has any."""
+        files = self.snapshot.files
+        return bool(view.empty_without) and not any(files[table] for table in view.empty_without)
+
+    def _define_references(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
+        """The built-in tables that `texts` name; no source has rows in them."""
+        for table, rows in REFERENCES:
+            if table.name not in self._defined and any(table.name in text for text in texts):
+                _make(cursor, table, rows())
+                self._defined.add(table.name)
+
+    def _define_tables(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
+        """The tables of sources that `texts` name."""
+        for table in TABLES.values():
+            if table.name not in self._defined and any(table.name in text for text in texts):
+                self._define_table(cursor, table)
+                self._defined.add(table.name)
+
+    def _define_table(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> None:
+        try:
+            cursor.execute(self._table_view(cursor, table))
+        except duckdb.BinderException:  # the first file lacks a column
+            if self.is_mixed:
+                raise
+            self.mix(cursor)
+            cursor.execute(self._table_view(cursor, table))
+
+    def _table_view(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> str:
+        """A view with every column of `table`: NULL for those that no file has."""
+        files = [self._path_of(file) for file in self.snapshot.files[table.name]]
+        if not files:
+            return _view_of(table, (), "(SELECT '' AS filename) WHERE false")
+        read = _read(files, is_mixed=self.is_mixed)
+        present = [column.name for column in table.columns]
+        if self.is_mixed:
+            present = cursor.sql(f"FROM {read}").columns
+        return _view_of(table, present, read)
+
+    def _stored_rows(self) -> list[dict[str, Any]]:
+        found = {
+            (name, *(part.partition("=")[2] for part in file.parts[-3:-1]))
+            for name, files in self.snapshot.files.items()
+            for file in files
+        }
+        return [
+            {"table_name": name, "run_id": run_id, "source_id": source_id}
+            for name, run_id, source_id in sorted(found)
+        ]
+
+    def _path_of(self, file: Path) -> str:
+        """The absolute path of a table's file; a store can have ten thousands of them."""
+        return f"{self._root}/{'/'.join(file.parts[-4:])}"
+
+
+def _is_small(snapshot: Snapshot) -> bool:
+    """Whether the files of a snapshot have few bytes; a store can have ten thousands of them."""
+    left = _MOST_KEPT_BYTES
+    for files in snapshot.files.values():
+        for file in files:
+            try:
+                left -= file.stat().st_size
+            except OSError:  # gone: whoever reads it says so
+                return False
+            if left < 0:
+                return False
+    return True
+
+
+def _is_kept(cursor: duckdb.DuckDBPyConnection, view: Query) -> bool:
+    """Make a table of a view; not if it fails, as a question may not need the row that does."""
+    cursor.execute(f"DROP VIEW IF EXISTS {view.name}")
+    try:
+        cursor.execute(f"CREATE TABLE {view.name} AS {view.sql}")
+    except duckdb.InterruptException:
+        raise
+    except FAILURES:
+        return False
+    return True
+
+
+def _make(
+    cursor: duckdb.DuckDBPyConnection, table: Table, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Make a small table; registering one of Arrow's would import pandas."""
+    columns = ", ".join(f"{column.name} {_SQL_TYPES[column.type]}" for column in table.columns)
+    cursor.execute(f"CREATE OR REPLACE TABLE {table.name} ({columns})")
+    if rows:
+        lists = [[row[column.name] for row in rows] for column in table.columns]
+        values = ", ".join("unnest(?)" for _ in lists)
+        cursor.execute(f"INSERT INTO {table.name} SELECT {values}", lists)
+
+
+def _view_of(table: Table, present: Collection[str], rows: str) -> str:
+    """A view of `rows` with every column of `table`: those in `present`, the others NULL."""
+    columns = [
+        f'"{c.name}"' if c.name in present else f'CAST(NULL AS {_SQL_TYPES[c.type]}) AS "{c.name}"'
+        for c in table.columns
+    ]
+    keys = (f"{_key(1)} AS run_id", f"{_key(2)} AS source_id")
+    # Files are looked at now, so that one that lacks a column is known before it is read.
+    binding = "" if present else "WITH (DEFER_BINDING) "
+    select = f"SELECT {', '.join((*keys, *columns))} FROM {rows}"  # noqa: S608 - all of it quoted
+    return f"CREATE OR REPLACE VIEW {table.name} {binding}AS {select}"
+
+
+def _key(group: int) -> str:
+    """A part of the path of a row's file. DuckDB reads only the files that a filter on it leaves.
+
+    Its own reading of Hive paths would take `name=x` in the path of the store for a column.
+    """
+    return f"regexp_extract(filename, {quoted(FILE_PATTERN)}, {group})"
+
+
+def _read(files: Sequence[str], *, is_mixed: bool) -> str:
+    paths = ", ".join(quoted(escaped(file)) for file in files)
+    return (
+        f"read_parquet([{paths}], hive_partitioning = false, filename = true, "
+        f"union_by_name = {str(is_mixed).lower()})"
+    )
+
+
+def escaped(path: str) -> str:
+    """A path as a pattern that only it matches."""
+    return _GLOB.sub(r"[\1]", path)
+
+
+def quoted(text: str) -> str:
+    """A text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def stand_ins(queries: Sequence[Query]) -> Iterator[str]:
+    """Views of NULLs for the views below macros of rows, which DuckDB binds when it makes them.
+
+    With all the views below them, that would take longer than many a report.
+    """
+    below = {
+        name
+        for query in queries
+        if query.kind == "macro" and query.columns
+        for name in query.depends
+    }
+    return (_stand_in(query) for query in queries if query.kind == "view" and query.name in below)
+
+
+def _stand_in(view: Query) -> str:
+    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in view.columns)
+    return f"CREATE OR REPLACE VIEW {view.name} AS SELECT {columns}"
+
+
+def definition(query: Query) -> str:
+    """The statement that makes a macro or a view."""
+    if query.kind == "macro":
+        names = ", ".join(parameter.name for parameter in query.parameters)
+        of_rows = "TABLE " if query.columns else ""
+        return f"CREATE OR REPLACE MACRO {query.name}({names}) AS {of_rows}{query.sql}"
+    # Bound when it is asked, and once: else each view binds all those below it once more.
+    return f"CREATE OR REPLACE VIEW {query.name} WITH (DEFER_BINDING) AS {query.sql}"
