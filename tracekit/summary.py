@@ -148,14 +148,10 @@ def _shares(rows: list[dict[str, Any]], kind: str, time: str) -> str:
     for row in rows:
         total[row[kind]] += row[time] or 0
     return ", ".join(
-        f"{_words(name)} {human(ns / total.total(), 'ratio')}"
+        f"{name.replace('_', ' ')} {human(ns / total.total(), 'ratio')}"
         for name, ns in total.most_common(_TOP)
         if ns
     )
-
-
-def _words(kind: str) -> str:
-    return "not known" if kind == "unknown" else kind.replace("_", " ")
 
 
 def _launches(of: _Asked) -> Iterator[Line]:
@@ -322,17 +318,17 @@ def _work(of: _Asked) -> Iterator[Line]:
         return
     time, near = Counter[str](), Counter[str]()
     for row in rows:
-        kind, ns = row["bound_kind"] or "not known", row["total_ns"] or 0
+        kind, ns = row["bound_kind"] or "unknown", row["total_ns"] or 0
         time[kind] += ns
         near[kind] += ns * (row["roof_ratio"] or 0)
     shares = ", ".join(
         f"{kind} {human(ns / time.total(), 'ratio')}"
-        + ("" if kind == "not known" else f" (at {human(near[kind] / ns, 'ratio')})")
+        + ("" if kind == "unknown" else f" (at {human(near[kind] / ns, 'ratio')})")
         for kind, ns in time.most_common()
         if ns
     )
     bound = f"{shares} of operator time (at: share of the roof)"
-    if set(time) == {"not known"}:
+    if set(time) == {"unknown"}:
         bound = f"unknown: {rows[0]['reason']}"
     flop = sum(row["total_flop"] or 0 for row in rows)
     known = human(flop, "flop") if flop else "no FLOP"
@@ -348,12 +344,12 @@ def _reported_work(of: _Asked) -> Iterator[Line]:
         "bandwidth": "memory_bound",
         "compute": "compute_bound",
         "no FLOP": "zero_flop",
-        "not known": "unknown",
+        "unknown": "unknown",
     }
     shares = {kind: rows[0][f"{name}_ratio"] for kind, name in kinds.items()} if rows else {}
     if not any(shares.values()):
         return
-    if shares["not known"] == 1:
+    if shares["unknown"] == 1:
         yield "bound", f"unknown: {rows[0]['reason']}"
         return
     parts = ", ".join(f"{kind} {human(share, 'ratio')}" for kind, share in shares.items() if share)
@@ -380,7 +376,7 @@ def _memory(of: _Asked) -> Iterator[Line]:
     ]
     kinds.sort(key=lambda row: -row["at_peak_bytes"])
     parts = ", ".join(
-        f"{_words(row['kind'])} {human(row['share_ratio'], 'ratio')}" for row in kinds[:_KINDS]
+        f"{row['kind'].replace('_', ' ')} {human(row['share_ratio'], 'ratio')}" for row in kinds[:_KINDS]
     )
     known = f"at most {human(peak['peak_bytes'], 'bytes')} ({peak['device_kind']})"
     yield "memory", f"{known}: {parts or peak['reason']}"

@@ -110,7 +110,7 @@ def test_operations_and_bytes_in_numbers(tracekit: Tracekit, there: Path) -> Non
         "-o",
         "d.png",
     )
-    assert done.messages == "d.png: oi_breakdown, 11 bars, 1 not known\n"
+    assert done.messages == "d.png: oi_breakdown, 11 bars, 1 unknown\n"
     rows = rows_of(there / "d.csv")
     assert [(row["series"], row["name"]) for row in rows] == [
         ("alexnet", "1"),

@@ -258,7 +258,7 @@ def test_a_table_of_results(tracekit: Tracekit, here: Path) -> None:
     )
     assert done.code == 0
     assert done.messages == (
-        "r.svg: classic roofline, 2 points, 1 not known, "
+        "r.svg: classic roofline, 2 points, 1 unknown, "
         "2 above the roof: check the peaks, or use another --ceiling\n"
     )
     rows = list(csv.DictReader((here / "r.csv").read_text().splitlines()))

@@ -202,5 +202,5 @@ def _summary(chart: AnyChart) -> str:
     from tracekit.render.numbers import counted
 
     noun, known, total = chart.content()
-    unknown = f", {total - known:,} not known" if total > known else ""
+    unknown = f", {total - known:,} unknown" if total > known else ""
     return f"{chart.name}, {counted(known, noun)}{unknown}"

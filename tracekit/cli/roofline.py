@@ -137,7 +137,7 @@ def _summary(chart: Chart) -> str:
     words = {
         "zero_ai": "without operations",
         "no_bytes": "without bytes",
-        "unknown": "not known",
+        "unknown": "unknown",
         "no_label": "without the label",
     }
     parts = [f"{drawn:,} point{'s' * (drawn != 1)}"]
