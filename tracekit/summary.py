@@ -376,7 +376,8 @@ def _memory(of: _Asked) -> Iterator[Line]:
     ]
     kinds.sort(key=lambda row: -row["at_peak_bytes"])
     parts = ", ".join(
-        f"{row['kind'].replace('_', ' ')} {human(row['share_ratio'], 'ratio')}" for row in kinds[:_KINDS]
+        f"{row['kind'].replace('_', ' ')} {human(row['share_ratio'], 'ratio')}"
+        for row in kinds[:_KINDS]
     )
     known = f"at most {human(peak['peak_bytes'], 'bytes')} ({peak['device_kind']})"
     yield "memory", f"{known}: {parts or peak['reason']}"
