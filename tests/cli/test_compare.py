@@ -144,7 +144,7 @@ def test_a_run_beside_itself_differs_in_nothing(tracekit: Tracekit, store: Path,
 def test_steps_can_be_chosen(tracekit: Tracekit, store: Path) -> None:
     chosen = tracekit("compare", "fast", "slow", "--store", store, "--phase", "1..1")
     assert chosen.text.startswith("B is 20.0 % slower a step (4.000 ms → 4.800 ms, noise unknown")
-    assert "fewer than 2 steps: spread not known" in chosen.text
+    assert "fewer than 2 steps: spread unknown" in chosen.text
     every = tracekit("compare", "fast", "slow", "--store", store, "--phase", "all")
     assert "3 steps (host: 0..2)" in every.text
     wrong = tracekit("compare", "fast", "slow", "--store", store, "--phase", "7..9")

@@ -17,7 +17,7 @@ _REASONS = {
     "not_collected": "its counters were not collected",
     "not_available": "its counters do not exist on this device",
     "nan": "the launch failed while it was profiled",
-    "device not known": "the file does not name the device: ingest it with --device NAME",
+    "device unknown": "the file does not name the device: ingest it with --device NAME",
     "no peak for this device": "this peak is unknown for this device: add it with --peaks FILE",
 }
 
