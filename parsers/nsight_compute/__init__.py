@@ -104,7 +104,7 @@ class NsightComputeParser:
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
         """The rows of `source`; see `tracekit.parser.Parser`."""
-        reading = _Reading(report, Assembler(report, _notation(source)))
+        reading = _ReportReader(report, Assembler(report, _notation(source)))
         for block in blocks(source, report):
             reading.take(block)
             yield from reading.sink.full_batches()
@@ -154,7 +154,7 @@ class _Pages:
         return {"summary"} if self.text.summary.launch_count else set()
 
 
-class _Reading:
+class _ReportReader:
     """One source being read."""
 
     def __init__(self, report: Report, sink: Assembler) -> None:

@@ -146,7 +146,7 @@ class TensorflowProfilerParser:
                         "the end of the file is missing; get the whole file",
                     )
                 )
-            yield from _Reading(source.path, plain, content, report, self._asking).batches()
+            yield from _DumpReader(source.path, plain, content, report, self._asking).batches()
 
 
 def _first_plane(head: bytes) -> str | None:
@@ -187,7 +187,7 @@ def _content(plain: Source) -> Iterator[Any]:
         yield mapped
 
 
-class _Reading:
+class _DumpReader:
     """One dump being read."""
 
     def __init__(

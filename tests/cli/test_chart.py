@@ -236,7 +236,7 @@ def test_the_chart_and_its_table_fit_the_terminal(
         (["throughput", "--style", "x"], "--style needs a picture: name its file with -o"),
         (["throughput", "-o", "a.png", "--style", "nosuch"], "matplotlib has no such style"),
         (["throughput", "--baseline", "no-run"], "0 runs with this name have the metric"),
-        (["oi_breakdown", "nosuch*"], "no run fits 'nosuch*'; runs:"),
+        (["oi_breakdown", "nosuch*"], "no run matches 'nosuch*'; runs:"),
         (["oi_breakdown", "--data", "a.xlsx"], "unknown output format 'xlsx'"),
     ],
 )

@@ -149,7 +149,7 @@ def test_the_plot_fits_the_terminal(
         (["--launch-overhead-ns", "0"], "--launch-overhead-ns 0: must be a time above 0"),
         (["--data", "a.xlsx"], "unknown output format 'xlsx'"),
         (["nosuch"], "there is no run called 'nosuch' in the store; runs:"),
-        (["nosuch*"], "no run fits 'nosuch*'; runs:"),
+        (["nosuch*"], "no run matches 'nosuch*'; runs:"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_sentence(

@@ -198,7 +198,7 @@ def chart(
 
 
 def _summary(chart: AnyChart) -> str:
-    """What is in the picture, and what is not."""
+    """Return what the picture shows, and how much is unknown."""
     from tracekit.render.numbers import counted
 
     noun, known, total = chart.content()
