@@ -94,7 +94,7 @@ class PerfStatParser:
         return _OTHER_OUTPUT if _OF_REPORT in head else None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         _refuse_perf_data(source)
         sink = CounterAssembler(report, _notation(source))
         reading = _PerfLines(source, report, sink)
@@ -278,7 +278,7 @@ class _PerfLines:
         return self.text.is_in_block and (start.isdigit() or start == "<")
 
     def finish(self) -> None:
-        """End of input."""
+        """Handle the end of input."""
         self.csv.finish()
         self._measurements.finish()
         if self._is_cut:

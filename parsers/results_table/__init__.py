@@ -1,8 +1,8 @@
-"""Tables of results: of each configuration of a sweep, what was set and what was measured.
+"""Results tables: the parameters and measurements of each configuration of a sweep.
 
-CSV, JSON (a list of rows, or an object of columns), JSON lines or Parquet. A column is a label
-(what was set) or a metric (what was measured): see `roles`. Labels that are packed into one text
-(``layer_8-node_4096``) are unpacked: see `packed`. A configuration that failed has a row without
+CSV, JSON (a list of rows, or an object of columns), JSON lines or Parquet. A column is a label (a
+parameter) or a metric (a measurement): see `roles`. Labels that are packed into one string
+(``layer_8-node_4096``) are unpacked: see `packed`. A failed configuration has a row without
 metrics. Every row of the table gives a row or is counted in an issue.
 """
 
@@ -46,10 +46,10 @@ with open("results.csv", "w", newline="") as file:
 
 
 class ResultsTableParser:
-    """Tables of results; see the module."""
+    """Results tables; see the module."""
 
     name = "results-table"
-    title = "table of results (CSV, JSON, JSON lines or Parquet): one configuration per row"
+    title = "results table (CSV, JSON, JSON lines or Parquet): one configuration per row"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:

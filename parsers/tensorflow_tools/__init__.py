@@ -244,9 +244,7 @@ class TensorflowToolsParser:
     """The tools' dumps; see the module."""
 
     name = "tensorflow-tools"
-    title = (
-        "dumps from the tools of TensorFlow's profiler plugin (kernel_stats.pb, op_profile.json …)"
-    )
+    title = "tool data of TensorFlow's profiler plugin (kernel_stats.pb, op_profile.json …)"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -260,7 +258,7 @@ class TensorflowToolsParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         content = _content(source, report)
         name = str(source.path)
         if tool := _json_tool(content[:_SNIFFED_BYTES]):

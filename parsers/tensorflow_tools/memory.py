@@ -133,7 +133,7 @@ class _Allocators:
             damaged(self._report)
 
     def finish(self) -> None:
-        """Tell what the dump does not hold."""
+        """Report what the dump does not hold."""
         if self._repeated:
             self._report.tell(
                 "repeated_record",
