@@ -411,7 +411,7 @@ class _TraceRows(EventRows):
 def _target(
     line: _Line, name: str, kernel: Any, copy: Any, fill: Any, category: Any, text: Any
 ) -> str:
-    """The table of an event, and how its row is made."""
+    """Return the table of an event, or the kind of its row."""
     if line.role is Role.KERNELS:
         if kernel is not None:
             return "kernel"

@@ -95,7 +95,7 @@ class _Header:
         return first if is_plain and "ID" in self.places else 0
 
     def pick(self, cells: Sequence[str]) -> Sequence[str]:
-        """Pick the arguments of `_launch` from a row with an empty cell after it."""
+        """Return the arguments of `_launch` from a row with an empty cell after it."""
         return [cells[place] for place in self.launch_places]
 
     @property
@@ -222,7 +222,7 @@ class CsvPage:
         return _UNITS.search(line) if is_due else None
 
     def _rest_of_row(self, line: bytes) -> re.Match[bytes] | None:
-        """Take a row of a summary that ncu breaks off in the middle."""
+        """Match the rest of a row of a summary that ncu broke off in the middle."""
         return _REST.match(line) if self._cells else None
 
     def finish(self) -> None:
