@@ -53,8 +53,8 @@ _RUNS = (
     "GROUP BY run_id ORDER BY max(ingested_at_ns) DESC, run_id"
 )
 _GLOB = re.compile(r"([*?\[])")
-# Types whose values come out of DuckDB changed (an offset lost, 2**127 as a negative number), as
-# bytes that only it can read, or not at all.
+# Types whose values DuckDB returns changed (an offset lost, 2**127 as a negative number), as bytes
+# that only it can read, or not at all.
 _INEXACT_TYPES = frozenset(("bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint"))
 _OP_MODEL_RESULT = (
     "STRUCT(family_name VARCHAR, is_heavy BOOLEAN, flop_count BIGINT, read_bytes BIGINT, "
@@ -81,14 +81,14 @@ _MOST_PARAMETER = 2**63 - 1
 _PARAMETER = re.compile(r"\$(\w+)")
 _MOST_KEPT_BYTES = 1 << 20
 _ROWS_OF_A_BATCH = 1 << 17
-# To parse a MB takes a second or so, in which Python is held.
+# Parsing a MB takes about a second and blocks Python.
 _MOST_SQL = 2_000_000
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
-# What DuckDB raises; and its Python, where the message of an error has damaged text in it.
+# What DuckDB raises, also for an error whose message has invalid text.
 _FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
-# Errors in what a user asks; files that are not as they were written can raise any other.
+# Errors in a user's query; damaged files can raise any other.
 _OF_QUESTIONS = (
     duckdb.BinderException,
     duckdb.CatalogException,
@@ -108,16 +108,16 @@ _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 
 
 class Database:
-    """Questions to one store, read-only; it sees the sources that were committed when it opened.
+    """Read-only queries of one store, as of the moment it was opened.
 
-    The connection can read nothing but the store's folder and cannot change its own settings.
-    ``store`` is the store.
+    The connection can only read the store's folder and cannot change its settings. ``store`` is the
+    store.
     """
 
     def __init__(
         self, store: Store, snapshot: Snapshot | None = None, limits: Limits | None = None
     ) -> None:
-        """Connect to `store`, to what is in it now or to what `snapshot` has of it."""
+        """Connect to `store` as it is now, or as of `snapshot`."""
         self.store = store
         self._limits = limits or Limits()
         self._running: set[Future[pa.Table]] = set()
@@ -131,25 +131,25 @@ class Database:
 
     @property
     def damages(self) -> tuple[Damage, ...]:
-        """What is wrong with the sources that are left out, as far as it was met."""
+        """The damage found so far, whose sources are excluded."""
         of_parts = (damage for part in self._parts.values() for damage in part.damages)
         return tuple(dict.fromkeys((*self._snapshot.damages, *of_parts)))
 
     @property
     def memory_bytes(self) -> int:
-        """What DuckDB may take for a query, whatever else runs."""
+        """DuckDB's memory limit for a query."""
         with self._cursor() as cursor:
             answer = cursor.execute("SELECT current_setting('memory_limit')").fetchall()
         return size_bytes(str(answer[0][0]))
 
     @property
     def is_stuck(self) -> bool:
-        """Whether a query that was given up still runs: it does not notice that."""
+        """Whether a canceled query still runs, because it does not notice."""
         parts = any(part.is_stuck for part in self._parts.values())
         return parts or any(not answer.done() for answer in tuple(self._running))
 
     def refresh(self) -> None:
-        """See what is committed now, as if it were opened again."""
+        """See what is committed now, as if opened again."""
         with self._busy:
             self._snapshot = self.store.snapshot()
             self._answers.clear()
@@ -158,7 +158,7 @@ class Database:
             self._open()
 
     def _connect(self) -> None:
-        """Define the views on what was committed; without the sources that cannot be read."""
+        """Define the views on the committed sources, without those that cannot be read."""
         self._answers.clear()
         self._is_mixed = False
         self._defined: set[str] = set()
@@ -190,11 +190,11 @@ class Database:
             self._define_mixed_views()
 
     def verify(self, run_id: str | None = None) -> None:
-        """Read the files of a run, or of all: sources whose files were changed are left out."""
+        """Read the files of a run, or of all, and exclude sources with changed files."""
         self._mended(run_id)
 
     def _leave_out_damaged(self, run_id: str | None = None) -> bool:
-        """Take the sources that are not as they were written out of sight; whether there were."""
+        """Exclude damaged sources; return whether there were any."""
         found = self.store.damages_in(self._snapshot, run_id)
         self._snapshot = self._snapshot.without(found)
         return bool(found)
@@ -213,10 +213,10 @@ class Database:
                 self._defined.add(table.name)
 
     def _define(self, queries: Sequence[Query], text: str = "") -> None:
-        """Define what is not yet defined: to define all takes longer than most questions.
+        """Define what is not defined yet: defining everything takes longer than most queries.
 
-        `queries` are macros and views; the built-in and the empty tables and the function that
-        `text` and they name, too.
+        These are the macros and views in `queries`, and the built-in tables, empty tables and
+        functions that they and `text` name.
         """
         with self._busy:
             texts = [text, *(query.sql for query in queries)]
@@ -233,11 +233,11 @@ class Database:
             self._defined.update(query.name for query in new)
 
     def _is_empty(self, view: Query) -> bool:
-        """Whether a view has no rows, as none of the tables that it has them from has any."""
+        """Return whether a view has no rows because none of its tables has any."""
         return bool(view.empty_without) and not any(map(self.has_rows, view.empty_without))
 
     def _define_functions(self, texts: Sequence[str]) -> None:
-        """Our own functions that `texts` name: to load the models of operators takes time."""
+        """Define our functions that `texts` name: loading the operator models takes time."""
         for name, ours in _FUNCTIONS.items():
             if name in self._functions or not any(name in text for text in texts):
                 continue
@@ -255,14 +255,14 @@ class Database:
             self._functions.add(name)
 
     def _define_references(self, texts: Sequence[str]) -> None:
-        """The built-in tables that `texts` name; no source has rows in them."""
+        """Define the built-in tables that `texts` name."""
         for table, rows in _REFERENCES:
             if table.name not in self._defined and any(table.name in text for text in texts):
                 _make(self._connection, table, rows())
                 self._defined.add(table.name)
 
     def _define_empty(self, texts: Sequence[str]) -> None:
-        """The tables that `texts` name and no source has rows in, which most tables are."""
+        """Define the tables that `texts` name and that have no rows, as most tables."""
         for table in TABLES.values():
             if table.name not in self._defined and any(table.name in text for text in texts):
                 self._connection.execute(_table_view(table, (), (), is_mixed=False))
@@ -280,20 +280,20 @@ class Database:
         ]
 
     def _path_of(self, file: Path) -> str:
-        """The absolute path of a table's file; a store can have ten thousands of them."""
+        """Return the absolute path of a table's file; fast, as a store can have many thousands."""
         return f"{self._root}/{'/'.join(file.parts[-4:])}"
 
     def _define_mixed_views(self) -> None:
-        """Once more, for a store with files of an older tracekit, which lack columns.
+        """Define the views again, for files of an older tracekit, which lack columns.
 
-        Not at once: DuckDB then opens every file, and a store can have thousands.
+        This is not the default: DuckDB then opens every file, and a store can have thousands.
         """
         with self._busy:
             self._is_mixed = True
             self._define_views()
 
     def _columns(self, table: Table, files: Sequence[str]) -> Collection[str]:
-        """The columns of `table` that some file has."""
+        """Return the columns of `table` that some file has."""
         if self._is_mixed:
             return self._connection.sql(f"FROM {_read(files, is_mixed=True)}").columns
         return [column.name for column in table.columns]
@@ -301,7 +301,7 @@ class Database:
     # -- asking -------------------------------------------------------------------------------
 
     def sql(self, text: str) -> Result:
-        """The answer to one SELECT; raises QueryError for anything else."""
+        """Return the rows of one SELECT; raise QueryError for anything else."""
         table = self._fetch(text, {}, self._allowed)
         names = own_names(table.column_names)
         units = map(unit_of, table.column_names)
@@ -309,11 +309,11 @@ class Database:
         return Result("sql", table.rename_columns(names), columns)
 
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
-        """The answer of a report; raises QueryError for unknown names or parameters.
+        """Return the rows of a report; raise QueryError for unknown names or parameters.
 
-        A parameter that was not given takes the only choice the store leaves, and the notes say
-        so; ChoiceError where there is a choice. A small answer is kept: what is in the store does
-        not change for this object, and to draw the same runs by several models asks the same.
+        If the store has only one value for a missing parameter, it is used, and the notes say so;
+        if it has several, ChoiceError is raised. Small results are cached: the store does not
+        change for this object, and drawing several models of a run repeats queries.
         """
         query = query_named(name)
         given = dict(parameters or {})
@@ -342,7 +342,7 @@ class Database:
         return replace(answer, notes=(*answer.notes, *chosen)) if chosen else answer
 
     def _values(self, query: Query, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of all parameters; ChoiceError for those that were not given and many fit."""
+        """Return the values of all parameters; raise ChoiceError for missing ones with choices."""
         values = {p.name: given.get(p.name, p.default) for p in query.parameters}
         for parameter in query.parameters:
             _require_fit(query, parameter, values[parameter.name])
@@ -362,10 +362,10 @@ class Database:
     def query_of(
         self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None
     ) -> Result:
-        """The answer of a report that can be asked of all runs, for the runs with these ids.
+        """Return the rows of a report that supports all runs, for the runs with these IDs.
 
-        It is asked once, as to plan a question takes longer than to answer it for many runs, and
-        reads no file of another run.
+        The report runs once, because planning takes longer than running it for many runs, and reads
+        no files of other runs.
         """
         wanted = frozenset(runs)
         if len(wanted) == 1:
@@ -375,35 +375,35 @@ class Database:
         return self._parts[wanted].query(name, {"run_id": None, **(parameters or {})})
 
     def broken_checks(self) -> list[Result]:
-        """The checks that don't hold, each with the rows that break it."""
+        """Return the checks that fail, each with the rows that violate it."""
         checks = [query for query in catalog().values() if query.kind == "check"]
         results = [self._answer(check, {}) for check in checks]
         return [result for result in results if len(result)]
 
     def lacking(self, query: Query) -> list[str]:
-        """The tables a query needs that have no rows here."""
+        """Return the tables that a query needs and that have no rows."""
         return [table for table in query.needs if not self.has_rows(table)]
 
     def has_counters(self, run_id: str) -> bool:
-        """Whether hardware counters of launches were ingested into a run, or joined to it."""
+        """Return whether a run has hardware counters of launches, its own or joined."""
         return any(self.has_rows_in(name, run_id) for name in ("kernel_counter", "match_counter"))
 
     def has_rows_in(self, table: str, run_id: str) -> bool:
-        """Whether a source of a run has rows in `table`."""
+        """Return whether a source of a run has rows in `table`."""
         mark = f"run_id={run_id}"
         return any(mark in file.parts for file in self._snapshot.files[table])
 
     def has_rows(self, table: str) -> bool:
-        """Whether any committed source has rows in `table`."""
+        """Return whether any committed source has rows in `table`."""
         return bool(self._snapshot.files[table])
 
     def run_names(self) -> dict[str, str]:
-        """The names of all runs by id, the newest first."""
+        """Return the names of all runs by ID, the newest first."""
         rows = self._fetch(_RUNS, {}).to_pylist()
         return {str(row["run_id"]): str(row["run_name"]) for row in rows}
 
     def run_id(self, name: str | None) -> str:
-        """The id of a run given by name or id; the newest run for None."""
+        """Return the ID of a run given by name or ID; of the newest run for None."""
         runs = self._fetch(_RUNS, {}).to_pylist()
         if not runs and not self.damages:
             raise UsageError(
@@ -450,7 +450,7 @@ class Database:
             try:
                 return self._rows(text, parameters, read or _reported)
             except duckdb.CatalogException:
-                self._define(definitions())  # so that the message can say what was meant
+                self._define(definitions())  # so that the message can suggest a name
                 return self._rows(text, parameters, read or _reported)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
@@ -460,7 +460,7 @@ class Database:
             raise QueryError(self._explained(error)) from error
 
     def _mended(self, run_id: str | None = None) -> bool:
-        """Whether there were damaged sources, which are left out from now on."""
+        """Return whether there were damaged sources, which are excluded from now on."""
         with self._busy:
             if self._has_changed() or not self._leave_out_damaged(run_id):
                 return False
@@ -470,7 +470,7 @@ class Database:
 
     def _rows(self, text: str, parameters: Mapping[str, Any], read: Reader) -> pa.Table:
         self._define(definitions_for(text), text.lower())
-        cursor = self._cursor()  # an unread result blocks the connection: one cursor a query
+        cursor = self._cursor()  # an unread result blocks the connection: one cursor per query
         try:
             ask = partial(read, cursor, text, parameters)
             return self._limits.within(cursor, ask, self._running)
@@ -487,17 +487,16 @@ class Database:
     def _allowed(
         self, cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
     ) -> pa.Table:
-        """The rows of what a user asks; to check it can take longer than to answer it."""
+        """Return the rows of a user's query; checking it can take longer than running it."""
         self._require_select(cursor, text)
         return _selected(cursor, text, parameters, self.memory_bytes)
 
     def _require_select(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
-        """Raise QueryError unless `text` is one SELECT that does nothing but read."""
+        """Raise QueryError unless `text` is one SELECT that only reads."""
         if len(text) > _MOST_SQL:
             raise QueryError(
                 f"the SQL has {len(text):,} characters; the limit is {_MOST_SQL:,}. For a long "
-                "list "
-                "of values, use your own DuckDB: the store's tables are Parquet files"
+                "list of values, use your own DuckDB: the store's tables are Parquet files"
             )
         try:
             text.encode()
@@ -508,7 +507,7 @@ class Database:
             kinds = [statement.type.name for statement in statements]
         except duckdb.Error as error:
             raise QueryError(self._explained(error)) from error
-        except ValueError as error:  # a kind of statement that duckdb's Python knows no name for
+        except ValueError as error:  # a kind of statement without a name in DuckDB's Python
             raise QueryError(
                 f"only one SELECT is allowed; this is something else ({error})"
             ) from error
@@ -523,9 +522,9 @@ class Database:
         require_reading(_tree(cursor, text))
 
     def _explained(self, error: Exception) -> str:
-        """What went wrong, and what to do about it."""
+        """Return the message of an error, and what to do about it."""
         if isinstance(error, RuntimeError) and "nanobind" not in str(error):
-            raise error  # none of DuckDB's
+            raise error  # not from DuckDB
         text = str(error).strip().removeprefix(_OF_OURS)
         if isinstance(error, duckdb.PermissionException):
             return f"{text}\nSQL can read only the store's own files."
@@ -544,7 +543,7 @@ class Database:
         return text
 
     def _has_changed(self) -> bool:
-        """Whether the store is another one than when it was opened."""
+        """Return whether the store has changed since it was opened."""
         return self.store.commits() != list(self._snapshot.commits)
 
 
@@ -553,8 +552,7 @@ def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
     if isinstance(value, int | float) and not 0 <= value <= _MOST_PARAMETER:
         raise QueryError(
             f"the report {query.name}: {parameter.name}: invalid value {value}; it must be at "
-            "least 0 and "
-            "fit in 64 bits"
+            "least 0 and fit in 64 bits"
         )
     if parameter.choices and value not in parameter.choices:
         raise QueryError(
@@ -564,7 +562,7 @@ def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
 
 
 def _is_of_a_file(error: Exception) -> bool:
-    """Whether it may come from a file that is not as it was written: to find out reads them all."""
+    """Return whether a damaged file may be the cause: finding out reads all files."""
     if isinstance(error, duckdb.InvalidInputException):
         return _IS_UNREADABLE.search(str(error)) is not None
     return not isinstance(error, _OF_QUESTIONS)
@@ -573,7 +571,7 @@ def _is_of_a_file(error: Exception) -> bool:
 def _reported(
     cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
 ) -> pa.Table:
-    """The rows of a report: planned once, which takes longer than to copy them, as DuckDB warns."""
+    """Return the rows of a report, planned only once, although DuckDB warns about a copy."""
     answer = cursor.execute(text, dict(parameters))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result")
@@ -583,7 +581,7 @@ def _reported(
 
 
 def _tree(cursor: duckdb.DuckDBPyConnection, text: str) -> str:
-    """The syntax tree of a SELECT, as JSON."""
+    """Return the syntax tree of a SELECT, as JSON."""
     parsed = cursor.execute("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])
     ((tree,),) = parsed.fetchall()
     if tree.startswith('{"error":true'):
@@ -594,10 +592,10 @@ def _tree(cursor: duckdb.DuckDBPyConnection, text: str) -> str:
 def _selected(
     cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any], most_bytes: int
 ) -> pa.Table:
-    """The rows of any SELECT: planned twice, but however many they are they are in memory once.
+    """Return the rows of any SELECT: planned twice, but in memory only once.
 
-    Each value is as DuckDB has it; QueryError for those that would come out as others. DuckDB does
-    not count what it has handed out: OutOfMemoryException for more than `most_bytes`.
+    Raises QueryError for values that cannot be converted exactly. DuckDB does not count rows that
+    it has handed out: raises OutOfMemoryException for more than `most_bytes`.
     """
     relation = cursor.sql(text, params=dict(parameters) or None)
     for name, kind in zip(relation.columns, relation.types, strict=True):
@@ -624,7 +622,7 @@ def _selected(
 
 
 def _of_duckdb(message: str) -> Exception:
-    """An error in the middle of the rows, as DuckDB raises it before the first."""
+    """Return an error from the middle of the rows as the type that DuckDB raises before them."""
     kind, has_kind, _ = message.partition(" Error: ")
     name = f"{kind.title().replace(' ', '')}Exception" if has_kind else ""
     found: Exception = getattr(duckdb, name, duckdb.Error)(message)
@@ -632,7 +630,7 @@ def _of_duckdb(message: str) -> Exception:
 
 
 def _inexact_type(kind: Any) -> str | None:
-    """The type, or the type in it, whose values would come out changed."""
+    """Return the type, or a type nested in it, whose values cannot be converted exactly."""
     if kind.id in _NESTED_TYPES:
         children = [child for _, child in kind.children if not isinstance(child, int)]
         return next(filter(None, map(_inexact_type, children)), None)
@@ -640,7 +638,7 @@ def _inexact_type(kind: Any) -> str | None:
 
 
 def _require_calendar(table: pa.Table) -> None:
-    """Raise QueryError for dates and times that Python has no value for."""
+    """Raise QueryError for dates and times that Python cannot represent."""
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
             if _is_temporal(column.type):
@@ -656,12 +654,12 @@ def _is_temporal(kind: pa.DataType) -> bool:
     if pa.types.is_nested(kind):
         return any(_is_temporal(kind.field(index).type) for index in range(kind.num_fields))
     if pa.types.is_timestamp(kind):
-        return bool(kind.unit != "ns")  # in 64 bits those are of the years 1677 to 2262
+        return bool(kind.unit != "ns")  # in 64 bits, they cover the years 1677 to 2262
     return bool(pa.types.is_date(kind))
 
 
 def _lock_down(connection: duckdb.DuckDBPyConnection, root: str, limits: Limits) -> None:
-    # A path is looked at twice, as the pattern that it is written as and as the file found by it.
+    # A path is checked twice: as the pattern in the query, and as the file that it matches.
     folders = {f"{place}{os.sep}" for place in (root, _escaped(root))}
     for statement in (
         *(f"SET {name} = {_quoted(value)}" for name, value in limits.settings().items()),
@@ -707,9 +705,9 @@ def _regression(
     orders: pa.ChunkedArray,
     scales: pa.ChunkedArray,
 ) -> pa.Array:
-    """A regression for each row: of labels with ids of configurations and their numbers.
+    """Return a regression per row, of labels with IDs of configurations and their numbers.
 
-    Configurations that have the metric and all of the labels are in it.
+    It includes the configurations that have the metric and all of the labels.
     """
     from tracekit.regression import fit_by_id
 
@@ -748,7 +746,7 @@ def _regression(
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """A function of ours for SQL: types of its arguments and of what it returns."""
+    """A Python function for SQL, with the types of its arguments and result."""
 
     function: Callable[..., Any]
     arguments: tuple[str, ...]
@@ -756,8 +754,8 @@ class _Function:
     kind: PythonUDFType = PythonUDFType.NATIVE
 
 
-#: The modelled work of one call of an operator, from columns of `slice`; the function of a kernel;
-#: the weights of labels for a metric.
+#: The modeled work of one operator call, from columns of `slice`; the function of a kernel; the
+#: weights of labels for a metric.
 _FUNCTIONS: dict[str, _Function] = {
     "op_model": _Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
     "kernel_function": _Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
@@ -807,7 +805,7 @@ def _ceiling_rows() -> list[dict[str, Any]]:
     ]
 
 
-#: Built-in tables, each with what makes its rows.
+#: Built-in tables, each with the function that returns its rows.
 _REFERENCES: tuple[tuple[Table, Callable[[], list[dict[str, Any]]]], ...] = (
     (DEVICE_MODEL, _model_rows),
     (MODEL_CEILING, _ceiling_rows),
@@ -821,7 +819,7 @@ _REFERENCES: tuple[tuple[Table, Callable[[], list[dict[str, Any]]]], ...] = (
 def _table_view(
     table: Table, files: Sequence[str], present: Collection[str], *, is_mixed: bool
 ) -> str:
-    """A view with every column of `table`: those in `present` from the files, the others NULL."""
+    """Return a view with every column of `table`: those in `present`, and the others as NULL."""
     columns = [
         f'"{c.name}"' if c.name in present else f'CAST(NULL AS {_SQL_TYPES[c.type]}) AS "{c.name}"'
         for c in table.columns
@@ -832,16 +830,16 @@ def _table_view(
         if files
         else "FROM (SELECT '' AS filename) WHERE false"
     )
-    # Files are looked at now: one that is gone, or lacks a column, is known when the store opens.
+    # Files are opened now, so a missing file or column is found when the store is opened.
     binding = "" if files else "WITH (DEFER_BINDING) "
     select = f"SELECT {', '.join((*keys, *columns))} {rows}"
     return f"CREATE OR REPLACE VIEW {table.name} {binding}AS {select}"
 
 
 def _key(group: int) -> str:
-    """A part of the path of a row's file. DuckDB reads only the files that a filter on it leaves.
+    """Return a part of the path of a row's file; DuckDB reads only files that match a filter on it.
 
-    Its own reading of Hive paths would take `name=x` in the path of the store for a column.
+    DuckDB's Hive support would read `name=x` in the path of the store as a column.
     """
     return f"regexp_extract(filename, {_quoted(FILE_PATTERN)}, {group})"
 
@@ -855,15 +853,15 @@ def _read(files: Sequence[str], *, is_mixed: bool) -> str:
 
 
 def _escaped(path: str) -> str:
-    """A path as a pattern that only it matches."""
+    """Return a pattern that matches only this path."""
     return _GLOB.sub(r"[\1]", path)
 
 
 def _definitions(queries: Sequence[Query], emptied: Collection[str]) -> Iterator[str]:
-    """The statements that make macros and views, each of which comes after those it depends on.
+    """Yield the statements that define macros and views, in the order of their dependencies.
 
-    DuckDB binds a macro of rows when it is made, with all views below it, which takes longer than
-    many a report: it is made upon stand-ins that have the columns of these views.
+    DuckDB binds a table macro when it is created, with all views below it, which takes longer than
+    many reports. So it is created on stand-ins with the columns of these views.
     """
     macros = [query for query in queries if query.kind == "macro"]
     below = {name for query in macros if query.columns for name in query.depends}
@@ -880,18 +878,18 @@ def _stand_in(view: Query) -> str:
 
 
 def value_of(macro: str, arguments: Sequence[Any]) -> Any:
-    """What a macro of ours gives that asks no table: a rule that Python would else repeat."""
+    """Return the value of a macro that reads no table, so that Python need not repeat its rule."""
     return values_of(macro, [[argument] for argument in arguments])[0].as_py()
 
 
 def values_of(macro: str, columns: Sequence[Sequence[Any]]) -> pa.Array:
-    """The same for many rows, whose arguments are columns of one length."""
+    """Return the same for many rows; the arguments are columns of equal length."""
     query = catalog()[macro]
     slots = ", ".join(f"unnest(CAST(? AS {p.type}[])) AS {p.name}" for p in query.parameters)
     with duckdb.connect() as connection:
         for statement in _definitions(definitions_for(macro), ()):
             connection.execute(statement)
-        # A table of their own: in the question itself, long lists are folded again and again.
+        # In a separate table: inside the query, long lists are folded again and again.
         connection.execute(f"CREATE TABLE given AS SELECT {slots}", list(map(list, columns)))
         names = ", ".join(parameter.name for parameter in query.parameters)
         found = connection.sql(f"SELECT {macro}({names}) AS value FROM given")  # noqa: S608
@@ -903,7 +901,7 @@ def _definition(query: Query) -> str:
         names = ", ".join(parameter.name for parameter in query.parameters)
         of_rows = "TABLE " if query.columns else ""
         return f"CREATE OR REPLACE MACRO {query.name}({names}) AS {of_rows}{query.sql}"
-    # Bound when it is asked, and once: else each view binds all those below it once more.
+    # Bound once, when queried: otherwise each view binds all those below it again.
     return f"CREATE OR REPLACE VIEW {query.name} WITH (DEFER_BINDING) AS {query.sql}"
 
 
