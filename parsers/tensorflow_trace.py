@@ -606,7 +606,7 @@ def _steps(
 
 _RECORD = (
     Recipe(
-        "JAX writes logs/plugins/profile/*/*.trace.json.gz beside the *.xplane.pb of the same "
+        "JAX writes logs/plugins/profile/*/*.trace.json.gz next to the *.xplane.pb of the same "
         "profile, which has more: ingest the folder, or the one file that you have",
         "python",
         """\

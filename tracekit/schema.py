@@ -875,7 +875,7 @@ CONFIGURATION = Table(
 
 CONFIGURATION_VALUE = Table(
     "configuration_value",
-    "One value of one `configuration` row: a label (what was set) or a metric (what was measured).",
+    "One value of one `configuration` row: a label (a parameter) or a metric (a measurement).",
     (
         Column("event_id", INT, "the configuration: `configuration.event_id`"),
         Column("column_name", TEXT, "name of the label or metric in the file"),

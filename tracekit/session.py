@@ -216,7 +216,7 @@ class Session:
         return not counted and (has_calls or self.database.has_rows_in("op_stat", run))
 
     def _is_of_tables(self, run: str) -> bool:
-        """Return whether a run has only rows of results tables."""
+        """Return whether a run has only rows of tables of results."""
         others = ("kernel", "kernel_counter", "measurement", "op_call", "op_stat")
         has_others = any(self.database.has_rows_in(table, run) for table in others)
         return self.database.has_rows_in("configuration", run) and not has_others

@@ -39,13 +39,12 @@ _NVPROF_SAYS = re.compile(
 )
 _RECORD = (
     Recipe(
-        "the timeline (nvprof came with CUDA up to 12, and counts on compute capability 7.x and "
-        "before)",
+        "the timeline (nvprof is part of CUDA up to 12; it counts up to compute capability 7.x)",
         "sh",
         "nvprof --csv --print-gpu-trace --log-file trace.csv python train.py\n",
     ),
     Recipe(
-        f"the counters: each kernel is run several times, so in a run of its own; on 7.x add "
+        f"the counters, in a separate run, because each kernel runs several times; on 7.x, add "
         f"{', '.join(LEVELS)}",
         "sh",
         "nvprof --csv --log-file metrics.csv --metrics \\\n"

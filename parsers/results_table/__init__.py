@@ -1,4 +1,4 @@
-"""Results tables: the parameters and measurements of each configuration of a sweep.
+"""Tables of results: the parameters and measurements of each configuration of a sweep.
 
 CSV, JSON (a list of rows, or an object of columns), JSON lines or Parquet. A column is a label (a
 parameter) or a metric (a measurement): see `roles`. Labels that are packed into one string
@@ -18,9 +18,8 @@ from tracekit.source import Source
 
 _RECORD = (
     Recipe(
-        "a header line, then one configuration per row: first what was set, then what was "
-        "measured, with "
-        "its unit in the name",
+        "a header line, then one configuration per row: first the parameters, then the "
+        "measurements, with their units in the names",
         "python",
         """\
 import csv
@@ -46,10 +45,10 @@ with open("results.csv", "w", newline="") as file:
 
 
 class ResultsTableParser:
-    """Results tables; see the module."""
+    """Tables of results; see the module."""
 
     name = "results-table"
-    title = "results table (CSV, JSON, JSON lines or Parquet): one configuration per row"
+    title = "table of results (CSV, JSON, JSON lines or Parquet): one configuration per row"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:

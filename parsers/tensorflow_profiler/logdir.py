@@ -13,7 +13,7 @@ from tracekit.parser import FileSet
 
 _DUMP = ".xplane.pb"
 _OF_ALL_HOSTS = ("ALL_HOSTS", "perfetto_trace")
-_MADE_OF_IT = f"was made from the dump beside it (*{_DUMP}), which is read instead"
+_MADE_OF_IT = f"is derived from the dump next to it (*{_DUMP}), which is read instead"
 
 
 def sets_of(files: Iterable[Path]) -> list[FileSet]:
