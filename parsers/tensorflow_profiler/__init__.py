@@ -113,7 +113,7 @@ class TensorflowProfilerParser:
     """XSpace dumps; see the module."""
 
     name = "tensorflow-profiler"
-    title = "XSpace of the TensorFlow, JAX or XLA profiler (*.xplane.pb), for CPU, GPU or TPU"
+    title = "XSpace of the TensorFlow, JAX or XLA profiler (*.xplane.pb), on CPU, GPU or TPU"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
