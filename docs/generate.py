@@ -495,13 +495,13 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> tuple[bool, str, str]
 
 def _exit_codes() -> str:
     app = importlib.import_module("tracekit.cli.app")
-    meanings: dict[int, list[str]] = {0: ["All went well."]}
+    meanings: dict[int, list[str]] = {0: ["Success."]}
     for kind in _error_kinds():
         meanings.setdefault(kind.exit_code, []).append(_first_line(kind))
     meanings[errors.TracekitError.exit_code] = ["Anything else that tracekit refuses or cannot do."]
-    meanings.setdefault(app._USAGE, []).append("A command line that cannot be read.")  # noqa: SLF001
+    meanings.setdefault(app._USAGE, []).append("An invalid command line.")  # noqa: SLF001
     meanings[app._BUG] = ["A bug in tracekit, or in a parser of another package; please report it."]  # noqa: SLF001
-    meanings[app._INTERRUPTED] = ["Ctrl-C. Nothing half-done was kept."]  # noqa: SLF001
+    meanings[app._INTERRUPTED] = ["Ctrl-C. No partial results were kept."]  # noqa: SLF001
     rows = [(str(code), " ".join(meanings[code])) for code in sorted(meanings)]
     return _grid(("code", "meaning"), rows)
 

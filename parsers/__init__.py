@@ -1,13 +1,13 @@
-"""The formats that tracekit reads: a module each, or a package.
+"""The formats that tracekit reads, each a module or a package.
 
-A format of ours has a line here; those of installed packages have an entry point.
+Built-in formats are listed here; those of installed packages have an entry point.
 """
 
 from importlib.metadata import EntryPoint
 
 GROUP = "tracekit.parsers"
 
-#: Ours, in the order in which `tracekit formats` lists them.
+#: Built-in formats, in the order of `tracekit formats`.
 BUILT_IN = tuple(
     EntryPoint(name, f"tracekit.parsers.{where}", GROUP)
     for name, where in (

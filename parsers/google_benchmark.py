@@ -1,8 +1,8 @@
 """Google Benchmark: the JSON that ``--benchmark_out`` and ``--benchmark_format=json`` write.
 
-Layout: src/json_reporter.cc of google/benchmark, 1.4 to 1.9. A benchmark's run is a configuration;
-what its name says (``copy/rows:16/64/threads:2``) are labels. Means and the like over repetitions
-are configurations only where the repetitions themselves are not in the file.
+Layout: src/json_reporter.cc of google/benchmark, 1.4 to 1.9. Each run of a benchmark is a
+configuration; the parts of its name (``copy/rows:16/64/threads:2``) are labels. Aggregates over
+repetitions are configurations only if the file lacks the repetitions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tracekit.reading.words import words
 from tracekit.source import Source
 
 _LIST = "benchmarks"
-#: Members of a run that are not counters of the user's.
+#: Members of a run that are not user counters.
 _PLAIN = frozenset(
     words(
         """
@@ -66,9 +66,7 @@ class GoogleBenchmarkParser:
     """Results of Google Benchmark; see the module."""
 
     name = "google-benchmark"
-    title = (
-        "results of Google Benchmark (--benchmark_out, JSON): one configuration per benchmark run"
-    )
+    title = "Google Benchmark results (--benchmark_out, JSON): one configuration per benchmark run"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -83,7 +81,7 @@ class GoogleBenchmarkParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         top_level: dict[str, Any] = {}
         reading = _BenchmarkRows(report, ConfigurationRows(report))
         for entry in members(source, report, _LIST, top_level):
@@ -103,7 +101,7 @@ class GoogleBenchmarkParser:
 
 
 def _tell_context(context: Mapping[str, Any], report: Report) -> None:
-    """What Google Benchmark warns of on the console."""
+    """Report what Google Benchmark warns about on the console."""
     if context.get("cpu_scaling_enabled") is True:
         report.tell(
             "cpu_scaling",
@@ -126,14 +124,14 @@ def _tell_context(context: Mapping[str, Any], report: Report) -> None:
 
 @dataclass(slots=True)
 class _BenchmarkRows:
-    """One file being read; `measured` are names of runs that have a row."""
+    """Reads one file; `measured` are the names of runs that have a row."""
 
     report: Report
     rows: ConfigurationRows
     measured: set[str] = field(default_factory=set)
 
     def take(self, entry: Any) -> None:
-        """One member of the list of benchmarks."""
+        """Read one member of the list of benchmarks."""
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             self.rows.skip_damaged("benchmarks without a name")
             return
@@ -169,7 +167,7 @@ class _BenchmarkRows:
 
 
 def _run_of(entry: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The name of the run, and which aggregate over its repetitions it is, if any."""
+    """Return the name of the run and, for an aggregate over its repetitions, of the aggregate."""
     name = entry["name"]
     if "run_type" in entry:
         run_name = entry.get("run_name")
@@ -195,7 +193,7 @@ def _failure_of(entry: Mapping[str, Any]) -> str | None:
 
 
 def _metrics_of(entry: Mapping[str, Any], aggregate: str | None) -> dict[str, Measured]:
-    """Times in ns, and every other number: counters are the user's.
+    """Return times in ns, and all other numbers: user counters.
 
     A ratio such as `cv` gets its own name, different from that of its time or counter.
     """
@@ -226,10 +224,10 @@ def _time(value: Number, unit: str | None) -> Measured:
 
 
 def labels_of(run_name: str) -> dict[str, Any]:
-    """What the name of a run says was set.
+    """Return the labels in the name of a run.
 
     Its first part, with words after it (a fixture's method, a captured case), is the benchmark;
-    then come arguments, named or not, and what the program set for the run.
+    then come arguments, named or not, and settings of the program for the run.
     """
     first, *parts = _parts(run_name)
     family, said, clocks = [first], {}, []

@@ -1,4 +1,4 @@
-"""hyperfine: the JSON of ``--export-json``. A command is a configuration.
+"""hyperfine: the JSON of ``--export-json``. Each command is a configuration.
 
 Layout: src/benchmark/benchmark_result.rs of sharkdp/hyperfine, 1.0 to 1.19. Each parameter of a
 scan is a label.
@@ -43,7 +43,7 @@ class HyperfineParser:
     """Results of hyperfine; see the module."""
 
     name = "hyperfine"
-    title = "results of hyperfine (--export-json): one configuration per command"
+    title = "hyperfine results (--export-json): one configuration per command"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -58,7 +58,7 @@ class HyperfineParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         top_level: dict[str, Any] = {}
         rows = ConfigurationRows(report)
         entries = list(members(source, report, _LIST, top_level))
@@ -91,10 +91,10 @@ def _are_told_by_parameters(entries: Sequence[Mapping[str, Any]]) -> bool:
 def _add(
     rows: ConfigurationRows, entry: Mapping[str, Any], report: Report, *, has_command: bool
 ) -> None:
-    """One command.
+    """Add one command as a configuration.
 
-    Its text has the values of its parameters in it: next to them it would keep configurations
-    apart that differ in one of them, so it is a label only where they do not tell it.
+    The text of a command contains its parameters, so as a label it would separate configurations
+    that differ only in those. It is a label only if the parameters do not distinguish the commands.
     """
     command = {"command": entry["command"]} if has_command else {}
     metrics = {name: Measured(entry.get(name), "s") for name in _SECONDS}

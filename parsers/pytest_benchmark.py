@@ -1,7 +1,7 @@
 """pytest-benchmark: the JSON of ``--benchmark-json`` and of files below ``.benchmarks``.
 
-Layout: the storage format of pytest-benchmark 3 to 5. A benchmark is a configuration: its name
-without parameters, its group and its parameters are labels, its statistics are metrics.
+Layout: the storage format of pytest-benchmark 3 to 5. Each benchmark is a configuration: its name
+without parameters, its group and its parameters are labels; its statistics are metrics.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ class PytestBenchmarkParser:
     """Results of pytest-benchmark; see the module."""
 
     name = "pytest-benchmark"
-    title = (
-        "results of pytest-benchmark (--benchmark-json, .benchmarks): one configuration per test"
-    )
+    title = "pytest-benchmark results (--benchmark-json, .benchmarks): one configuration per test"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -60,7 +58,7 @@ class PytestBenchmarkParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         top_level: dict[str, Any] = {}
         rows = ConfigurationRows(report)
         entries = list(members(source, report, _LIST, top_level))
@@ -93,7 +91,7 @@ def _is_benchmark(entry: Any) -> bool:
 
 
 def _roles(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Whether each name of ``extra_info`` was set or measured, by all of its values."""
+    """Decide from all values of each name of ``extra_info`` whether it was set or measured."""
     texts: dict[str, list[str]] = {}
     for entry in entries:
         for name, value in object_in(entry, "extra_info").items():
@@ -136,7 +134,7 @@ def _add(
 
 
 def _named(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The test without its parameters, what it is in, and its group."""
+    """Return the test without its parameters, its module or class, and its group."""
     name, param, fullname = entry["name"], entry.get("param"), entry.get("fullname")
     labels = {"benchmark": name, "group": entry.get("group")}
     if isinstance(param, str):

@@ -1,8 +1,8 @@
-"""Timelines of TensorFlow 1: `tensorflow.python.client.timeline` made a Chrome trace of a run.
+"""Timelines of TensorFlow 1: Chrome traces written by `tensorflow.python.client.timeline`.
 
-A process is a device, or one of a GPU's streams. What a GPU did appears twice: on the track
-of its stream, and again on a track of all streams (kernels) or of copies. Every event gives a
-row or is counted in an issue.
+A process is a device, or one stream of a GPU. GPU events appear twice: on the track of their
+stream, and again on a track of all streams (kernels) or of copies. Every event gives a row or is
+counted in an issue.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ Key = tuple[Hashable, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What a process of the timeline stands for.
+    """What a process of the timeline represents.
 
-    `part` is stream, all (streams) or copies of a GPU, or host: what the executor saw.
+    `part` is stream, all (streams) or copies of a GPU, or host: the executor's view.
     """
 
     part: str = "host"
@@ -71,7 +71,7 @@ class _Place:
 
     @classmethod
     def of(cls, name: str) -> _Place:
-        """The place that a process of this name stands for."""
+        """Return the place that a process of this name represents."""
         found = _PROCESS.fullmatch(name)
         if not found or found["kind"].lower() != "gpu" or found["what"] == "Tensors":
             return cls(name=name)
@@ -94,7 +94,7 @@ class _Seen:
         self._counts = np.zeros(0, np.int32)
 
     def add(self, key: Key) -> None:
-        """See a key; `close` when all are there."""
+        """Add a key; call `close` after the last."""
         self._hashes.append(_hash(key))
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class _Seen:
         self._hashes, self._counts = array("q", found.tobytes()), counts.astype(np.int32)
 
     def left(self) -> Callable[[Key], bool]:
-        """A function that removes one occurrence of a key, and says whether there was one."""
+        """Return a function that removes one occurrence of a key and returns if there was one."""
         counts = self._counts.copy()
 
         def take(key: Key) -> bool:
@@ -127,13 +127,13 @@ class _Seen:
 
 
 def _hash(key: Key) -> int:
-    """64 bits; a tuple's own hash is the same for -1 and -2."""
+    """Return 64 bits; a tuple's built-in hash is the same for -1 and -2."""
     return hash(repr(key))
 
 
 @dataclass(slots=True)
 class _TimelineOutline:
-    """What must be known before rows are made: what processes are, and what appears twice."""
+    """What must be known before the rows: the processes, and which events appear twice."""
 
     places: dict[Hashable, _Place] = field(default_factory=dict)
     on_streams: _Seen = field(default_factory=_Seen)
@@ -142,7 +142,7 @@ class _TimelineOutline:
 
     @classmethod
     def of(cls, source: Source) -> _TimelineOutline:
-        """Read the timeline twice, for this alone: names may be anywhere."""
+        """Read the timeline twice, only for this: names can be anywhere."""
         names, outline = Names(), cls()
         for group in first_look(source, ("name",)):
             if group.phase == "M":
@@ -174,7 +174,7 @@ class _TimelineOutline:
 
 
 def _keys(group: EventGroup, on: Sequence[_Place]) -> list[Key]:
-    """What an event and its repetition have in common; the last is its node in the graph."""
+    """Return what an event and its repetition share; the last is its node in the graph."""
     columns = zip(
         on,
         group.start_ns.to_pylist(),
@@ -188,9 +188,9 @@ def _keys(group: EventGroup, on: Sequence[_Place]) -> list[Key]:
 
 @dataclass(slots=True)
 class _TimelineRows(EventRows):
-    """The timeline being read: groups in, batches out.
+    """Reads the timeline: groups in, batches out.
 
-    `left` says, for each track that repeats others, what of them it has yet to repeat.
+    `left` has, for each track that repeats others, the events that it has not repeated yet.
     """
 
     outline: _TimelineOutline = field(default_factory=_TimelineOutline)
@@ -199,12 +199,12 @@ class _TimelineRows(EventRows):
     slice_kinds: ClassVar = {"Op": "op"}
 
     def __post_init__(self) -> None:
-        """Nothing has been repeated yet."""
+        """Start with nothing repeated."""
         streams, copies = self.outline.on_streams, self.outline.on_copies
         self.left = {"all": [streams.left(), copies.left()], "copies": [streams.left()]}
 
     def interval(self, group: EventGroup) -> Iterator[Batch]:
-        """Kernels and copies once, and what the executor did."""
+        """Yield kernels and copies once, and the work of the executor."""
         on = self.outline.of_events(group)
         keys = _keys(group, on)
         targets = [self._target(place, key) for place, key in zip(on, keys, strict=True)]
@@ -239,7 +239,7 @@ class _TimelineRows(EventRows):
         return cells
 
     def _kernel(self, group: EventGroup, on: Sequence[_Place]) -> Batch:
-        """Kernels, named after the type of their operator: their own names are not in the file."""
+        """Return kernels, named after their operator's type: their names are not in the file."""
         cells = self._placed(group, on, KERNEL)
         cells.put("launch_count", pa.repeat(pa.scalar(1, INT), len(group)))
         cells.put_args({"op_name": arg("name")})
@@ -261,7 +261,7 @@ class _TimelineRows(EventRows):
         return SLICE.name, cells.batch()
 
     def _add(self, group: EventGroup, on: Sequence[_Place], *, is_host: bool) -> None:
-        """Sum operators; what the executor saw of a GPU is the host's time."""
+        """Sum operators; the executor's view of a GPU is host time."""
         said = zip(
             on,
             texts(group.fields["name"]),
@@ -341,7 +341,7 @@ class TensorflowTimelineParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """By the names of processes, or the categories that only a timeline has."""
+        """Claim by names of processes, or by categories that only a timeline has."""
         survey = Survey.of(head)
         if not survey.root:
             return None
@@ -354,7 +354,7 @@ class TensorflowTimelineParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of a timeline."""
+        """Yield the rows of a timeline."""
         outline = _TimelineOutline.of(source)
         with source.open() as stream:
             reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, _LAYOUTS), report)

@@ -1,8 +1,8 @@
-"""trace.json(.gz): what the trace viewer of TensorFlow's and JAX's profiler shows of a profile.
+"""trace.json(.gz): profiles for the trace viewer of TensorFlow's and JAX's profiler.
 
-A process is a plane of the profile (XSpace), a thread a line; arguments are text. The writer is
-`trace_events_to_json.cc` of XLA and its successor in xprof; what lines hold is in
-`tracekit.reading.xla.lines`. Every event gives a row or is counted in an issue.
+A process is a plane of the profile (XSpace), a thread is a line; arguments are text. The writer is
+`trace_events_to_json.cc` of XLA and its successor in xprof; `tracekit.reading.xla.lines` describes
+the lines. Every event gives a row or is counted in an issue.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ from tracekit.schema import (
 )
 from tracekit.source import Source
 
-#: The writer keeps no more events than this, the longest.
+#: The writer keeps at most this many events, the longest.
 MOST_EVENTS = 1_000_000
 
 _CONTEXT = re.compile(r"(?:\$\$)?(\d{1,18})")
 _KERNEL_STREAM = re.compile(r"\(.*\b(?:Kernel|Compute)\b.*\)")
 
 
-# What TensorFlow and JAX call the planes of a profile.
+# Names of the planes of a profile in TensorFlow and JAX.
 _PLANE = re.compile(rb'"name"\s*:\s*"(/(?:host:CPU|device:(?:TPU|GPU):\d+))"')
 
 
@@ -118,7 +118,7 @@ class _Line:
 
 @dataclass(slots=True)
 class _TraceOutline:
-    """What must be known before rows are made: the names of tracks, and when programs ran."""
+    """What must be known before the rows: the names of tracks, and when programs ran."""
 
     names: Names = field(default_factory=Names)
     lines: dict[Track, _Line] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class _TraceOutline:
 
     @classmethod
     def of(cls, source: Source) -> _TraceOutline:
-        """Read the trace once, for this alone."""
+        """Read the trace once, only for this."""
         outline = cls()
         seen: dict[Track, list[tuple[int, int, str]]] = {}
         for group in first_look(source, ("name",)):
@@ -197,23 +197,23 @@ class _Programs:
 
 @dataclass(slots=True)
 class _TraceRows(EventRows):
-    """The trace being read: groups in, batches out."""
+    """Reads the trace: groups in, batches out."""
 
     outline: _TraceOutline = field(default_factory=_TraceOutline)
     op_lines: LinesOfOps = field(default_factory=LinesOfOps)
     has_end_mark: bool = False
 
     def interval(self, group: EventGroup) -> Iterator[Batch]:
-        """The rows of complete events, by the line they stand on."""
+        """Yield the rows of complete events, by their line."""
         yield from self._by_line(group)
 
     def instants(self, group: EventGroup) -> Iterator[Batch]:
-        """Moments: the viewer writes short operators so."""
+        """Yield the rows of instant events: the viewer writes short operators as such."""
         group.fields.pop("s", None)  # how wide a viewer draws the mark
         yield from self._by_line(group)
 
     def skip(self, group: EventGroup) -> None:
-        """The last member of the list is an empty object: it marks the end."""
+        """Accept the empty object at the end of the list: it marks the end."""
         is_empty = group.phase is None and all(
             column.count(None) == len(column) for column in group.fields.values()
         )
@@ -308,7 +308,7 @@ class _TraceRows(EventRows):
         op_names: Sequence[str | None],
         programs: Sequence[str | None],
     ) -> None:
-        """Add up the events that the profiler ties to an operator."""
+        """Sum the events that the profiler links to an operator."""
         hlo = _hlo_ops(group)
         ops = [
             Op("device", line.device_id, None if hlo_name else name, hlo_name, program, op_name)
@@ -319,7 +319,7 @@ class _TraceRows(EventRows):
         self._add(group, [op if op.hlo_name or op.op_name else None for op in ops])
 
     def _tpu_op(self, group: EventGroup, on: Sequence[_Line], table: Table) -> Batch:
-        """Instructions of a TPU: those that do the work, or those that run others."""
+        """Return TPU instructions: those that do the work, or those that run others."""
         exact = self._exact(group)
         cells = self._cells(group, on, table)
         cells.put("dur_ns", exact)
@@ -337,7 +337,7 @@ class _TraceRows(EventRows):
         return KERNEL.name, cells.batch()
 
     def _exact(self, group: EventGroup) -> pa.Array:
-        """Durations by the device's own clock, which is finer than the viewer's, if given."""
+        """Return durations by the device's clock, if given: it is finer than the viewer's."""
         ps = pa.array(_whole(group, "device_duration_ps"), INT)
         is_known = pc.is_valid(ps)
         own = pa.array(to_ns(np.asarray(pc.fill_null(ps, 0), dtype=np.int64)))
@@ -378,7 +378,7 @@ class _TraceRows(EventRows):
     # -- slices -------------------------------------------------------------------------------
 
     def _line_slice(self, group: EventGroup, on: Sequence[_Line]) -> Iterator[Batch]:
-        """Events of host threads, and those of a device that repeat the time of others."""
+        """Yield events of host threads, and device events that repeat the time of others."""
         cells = self._cells(group, on, SLICE)
         kinds = _slice_kinds(group, on)
         cells.put_values("slice_kind", kinds)
@@ -411,7 +411,7 @@ class _TraceRows(EventRows):
 def _target(
     line: _Line, name: str, kernel: Any, copy: Any, fill: Any, category: Any, text: Any
 ) -> str:
-    """The table that an event goes to, and how."""
+    """Return the table of an event, or the kind of its row."""
     if line.role is Role.KERNELS:
         if kernel is not None:
             return "kernel"
@@ -433,13 +433,13 @@ def _text(value: Any) -> str | None:
 
 
 def _column(group: EventGroup, *keys: str) -> list[str | None]:
-    """The argument under the first of `keys` that a trace has, as text; None if it has none."""
+    """Return the argument under the first of `keys` in the trace, as text; None if none."""
     values = next((group.args[key] for key in keys if key in group.args), None)
     return [None] * len(group) if values is None else texts(values)
 
 
 def _whole(group: EventGroup, *keys: str) -> list[int | None]:
-    """The number that is not negative under the first of `keys` that an event has."""
+    """Return the nonnegative number under the first of `keys` that an event has."""
     columns = [group.args[key] for key in keys if key in group.args]
     if not columns:
         return [None] * len(group)
@@ -448,7 +448,7 @@ def _whole(group: EventGroup, *keys: str) -> list[int | None]:
 
 
 def _operations(group: EventGroup, *keys: str) -> list[int | None]:
-    """Operations by the cost model."""
+    """Return the operations by the cost model."""
     said = zip(_whole(group, *keys), group.argument_texts("hlo_category"), strict=True)
     return [costed(n, category) for n, category in said]
 
@@ -482,7 +482,7 @@ def _put_described(
 
 
 def _op_names(group: EventGroup) -> list[str | None]:
-    """The framework's operator: as JAX says it (name), else as TensorFlow does (annotation)."""
+    """Return the framework's operator: from JAX's name, or TensorFlow's annotation."""
     said = zip(*(group.argument_texts(key) for key in ("tf_op", "name", "annotation")), strict=True)
     return [
         (tf_op if tf_op != NO_OP else None) or name or annotated(annotation or "")
@@ -491,7 +491,7 @@ def _op_names(group: EventGroup) -> list[str | None]:
 
 
 def _hlo_ops(group: EventGroup) -> list[str | None]:
-    """The instruction of each event: of one that a graph launched what its own name tells."""
+    """Return the instruction of each event; for those launched by a graph, from their name."""
     said = zip(
         group.argument_texts("hlo_op"),
         group.argument_texts(GRAPH_STATS["graph_node_id"]),
@@ -505,7 +505,7 @@ def _hlo_ops(group: EventGroup) -> list[str | None]:
 
 
 def _program_names(group: EventGroup) -> list[str | None]:
-    """``jit_f(17)``: the compiled program, with its id if it is given."""
+    """Return the compiled program, with its ID if given: ``jit_f(17)``."""
     said = zip(group.argument_texts("hlo_module"), group.argument_texts("program_id"), strict=True)
     return [f"{module}({number})" if module and number else module for module, number in said]
 
@@ -606,7 +606,7 @@ def _steps(
 
 _RECORD = (
     Recipe(
-        "JAX writes logs/plugins/profile/*/*.trace.json.gz beside the *.xplane.pb of the same "
+        "JAX writes logs/plugins/profile/*/*.trace.json.gz next to the *.xplane.pb of the same "
         "profile, which has more: ingest the folder, or the one file that you have",
         "python",
         """\
@@ -631,14 +631,14 @@ with jax.profiler.trace("logs"):
 
 
 class TensorflowTraceParser:
-    """What the trace viewer of TensorFlow and JAX writes."""
+    """Traces of the trace viewer of TensorFlow and JAX."""
 
     name = "tensorflow-trace"
-    title = "trace.json of the TensorFlow and JAX profiler's trace viewer (.json, .json.gz)"
+    title = "TensorFlow and JAX trace viewer: trace.json (.json, .json.gz)"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """By the head that only this writer writes, or by the names of planes.
+        """Claim by a head that only this writer writes, or by names of planes.
 
         JAX's perfetto_trace.json.gz is the same without the head.
         """
@@ -654,7 +654,7 @@ class TensorflowTraceParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of a trace; the file is read twice, because names may be anywhere."""
+        """Yield the rows of a trace; the file is read twice because names can be anywhere."""
         outline = _TraceOutline.of(source)
         with source.open() as stream:
             reader = TraceReader(stream, EventDecoder(_TYPED_KEYS, {}), report)

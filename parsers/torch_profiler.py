@@ -1,7 +1,7 @@
-"""torch.profiler (kineto) Chrome traces, torch 1.8 to today, on any back-end.
+"""torch.profiler (kineto) Chrome traces, torch 1.8 and later, on any backend.
 
-Layouts: kineto's `output_json.cpp` and `ActivityType.h`; docs/formats.md lists what differs by
-age and back-end. Every event gives a row or is counted in an issue.
+Layouts: kineto's `output_json.cpp` and `ActivityType.h`; docs/formats.md lists the differences by
+version and backend. Every event gives a row or is counted in an issue.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ _BIG_ENOUGH_TO_SPLIT = 16 << 20
 
 # -- whether it is one ----------------------------------------------------------------------------
 
-#: Other tools have `async`, and the rest are never without one of those.
+#: Other tools also have `async`; the rest never appear without one of these.
 _CATEGORIES = {
     *_KERNEL,
     *_TRANSFER,
@@ -261,13 +261,13 @@ _LAYOUTS: dict[str, Sequence[str]] = {
 }
 
 
-#: A device, the process that the file files it under, and the rank that an event of it tells.
+#: A device, its process in the file, and the rank given by one of its events.
 _DeviceRank = tuple[int | None, int | None, int | None]
 
 
 @dataclass(slots=True)
 class _TorchRows(EventRows):
-    """One part of a torch trace being read."""
+    """Reads one part of a torch trace."""
 
     device_ids: set[int] = field(default_factory=set)
     device_ranks: set[_DeviceRank] = field(default_factory=set)
@@ -276,7 +276,7 @@ class _TorchRows(EventRows):
     slice_args: ClassVar = _SLICE_ARGS
 
     def interval(self, group: EventGroup) -> Iterator[Batch]:
-        """Kernels, copies and slices, by category."""
+        """Yield kernels, copies and slices, by category."""
         if group.category is None:
             for kind, part, _ in parted(group, _ascend_kinds(group)):
                 if kind in ("memcpy", "memset"):
@@ -338,7 +338,7 @@ class _TorchRows(EventRows):
             yield "step", batch_of_rows(STEP, rows)
 
     def instants(self, group: EventGroup) -> Iterator[Batch]:
-        """Allocations, and other moments as slices."""
+        """Yield allocations, and other instant events as slices."""
         for is_memory, part in split(group, [n == "[memory]" for n in group.fields["name"]]):
             part.fields.pop("s", None)  # how wide a viewer draws the mark
             if is_memory:
@@ -353,7 +353,7 @@ class _TorchRows(EventRows):
 # Ascend's rows have no category. Task types: CANN, `TaskType` of its runtime and profiler, which
 # differ by version in case and spelling.
 _ASCEND_CALL = re.compile(r"(?:AscendCL|Node|Model|Runtime|HCCL|Communication)@")
-_ASCEND_TASK = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # no operator is called so
+_ASCEND_TASK = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # no operator has this name
 _ASCEND_COPIES = frozenset(
     words("MEMCPYASYNC MEMCOPYASYNC MEMCPY SDMA SDMASQE PCIEDMASQE MEMCPYASYNCWITHOUTSDMA")
 )
@@ -365,7 +365,7 @@ _ASCEND_NO_WORK = words(
 
 
 def _ascend_kinds(group: EventGroup) -> list[str]:
-    """What rows without a category are: those of Ascend's device and runtime."""
+    """Return the kind of rows without a category: those of Ascend's device and runtime."""
     tasks = group.args.get("Task Type") or [None] * len(group)
     return [
         _ascend_kind(name or "", raw_text(task))
@@ -374,7 +374,7 @@ def _ascend_kinds(group: EventGroup) -> list[str]:
 
 
 def _ascend_kind(name: str, task: str | None) -> str:
-    """kernel, memcpy or memset, or the kind of the slice."""
+    """Return kernel, memcpy or memset, or the kind of the slice."""
     if task is None:
         if name.startswith("hcom_"):  # a collective, on the track of its group
             return "kernel"
@@ -431,7 +431,7 @@ class TorchProfilerParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """By the categories that only torch's profiler writes, less surely by its keys."""
+        """Claim by categories that only torch.profiler writes; with less certainty by its keys."""
         survey = Survey.of(head)
         if not survey.root:
             return None
@@ -446,17 +446,17 @@ class TorchProfilerParser:
         return None
 
     def describe(self, head: bytes) -> str | None:
-        """Traces of other tools, and other JSON; see `tracekit.parser.DescribingParser`."""
+        """Describe traces of other tools and other JSON; see `tracekit.parser.DescribingParser`."""
         return Survey.of(head).description()
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of a trace; see the module."""
+        """Yield the rows of a trace; see the module."""
         whole = Report(on_read=lambda read: report.read(read - report.read_bytes))
         yield from self.parse_part(source, None, whole)
         yield from self.finish(source, [whole], report)
 
     def split(self, source: Source, count: int) -> Sequence[Any]:
-        """Ranges of blocks of a plain file; shares of the blocks of a compressed one."""
+        """Return ranges of blocks of a plain file, or shares of the blocks of a compressed one."""
         if source.size_bytes < _BIG_ENOUGH_TO_SPLIT // (1 if source.is_seekable else 16):
             return ()
         if source.is_seekable:
@@ -464,7 +464,7 @@ class TorchProfilerParser:
         return [("share", index, count) for index in range(count)]
 
     def parse_part(self, source: Source, part: Any, report: Report) -> Iterator[Batch]:
-        """The rows of one part (None: of the whole trace)."""
+        """Yield the rows of one part (None: of the whole trace)."""
         decoder = EventDecoder(_TYPED_KEYS, _LAYOUTS)
         with source.open() as stream:
             reader = TraceReader(stream, decoder, report)
@@ -485,7 +485,7 @@ class TorchProfilerParser:
         }
 
     def finish(self, source: Source, parts: Sequence[Report], report: Report) -> Iterator[Batch]:
-        """Devices, and what the trace says about itself."""
+        """Yield the devices, and set the facts about the trace."""
         top_level: dict[str, bytes] = {}
         for part in parts:
             report.absorb(part)
@@ -521,10 +521,10 @@ def _tell_profiler_messages(says: dict[str, Any], report: Report) -> None:
 
 
 def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
-    """The rank of each device, in a file that several were merged into.
+    """Return the rank of each device in a merged file.
 
     If events of one device have different ranks, these are ranks in a process group, or several
-    ranks have a device of that number: then the rank is unknown.
+    ranks have a device with that number: then the rank is unknown.
     """
     ranks: dict[int | None, set[int]] = {}
     processes: dict[int | None, set[int | None]] = {}
@@ -546,14 +546,14 @@ def _ranks(found: set[_DeviceRank], report: Report) -> dict[int | None, int]:
 
 
 def _profiler(says: dict[str, Any]) -> str:
-    """torch.profiler with the tracer versions the file names."""
+    """Return torch.profiler with the tracer versions in the file."""
     tools = words("cupti cuda_runtime cuda_driver roctracer hip_runtime hip_driver")
     versions = [f"{tool} {says[key]}" for tool in tools if (key := f"{tool}_version") in says]
     return "torch.profiler" + (f" ({', '.join(versions)})" if versions else "")
 
 
 def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
-    """The Unix time that time stamps count from.
+    """Return the Unix time that timestamps are relative to.
 
     torch 2.3 and 2.4 write a base and absolute times side by side, so the size decides.
     """
@@ -563,10 +563,10 @@ def _base_time(says: dict[str, Any], first_ns: int | None) -> int | None:
 
 
 def _devices(described: Any, seen: set[int]) -> list[dict[str, Any]]:
-    """One row for each device that is described or has work.
+    """Return one row per device that is described or has work.
 
-    On ROCm, kernels carry agent numbers, which are not ids of `deviceProperties`: such a device has
-    no properties rather than those of another.
+    On ROCm, kernels have agent numbers, which are not IDs of `deviceProperties`: such a device gets
+    no properties, to avoid those of another.
     """
     known = (
         [entry for entry in described if isinstance(entry, dict)]
@@ -606,5 +606,5 @@ def _device(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_integer(entry: dict[str, Any], *keys: str) -> int | None:
-    """The number under the first of `keys` that has one: spellings differ by age and vendor."""
+    """Return the number under the first of `keys` that has one; names vary by version, vendor."""
     return next((n for key in keys if (n := integer(entry.get(key))) is not None), None)

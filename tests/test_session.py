@@ -136,7 +136,7 @@ def test_a_run_is_also_known_by_its_id(session: Session) -> None:
 @pytest.mark.parametrize(
     ("patterns", "says"),
     [
-        (["conv3d-*"], r"no run fits 'conv3d-\*'; runs: conv2d-b128, conv2d-b16, "),
+        (["conv3d-*"], r"no run matches 'conv3d-\*'; runs: conv2d-b128, conv2d-b16, "),
         (["plain", "PLAIN"], "there is no run called 'PLAIN' in the store; runs: conv2d-b128"),
     ],
 )

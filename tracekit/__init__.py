@@ -1,4 +1,4 @@
-"""tracekit: profiler traces into Parquet, answers with SQL.
+"""tracekit: stores profiler traces as Parquet and queries them with SQL.
 
 >>> import tracekit
 >>> tracekit.ingest(["trace.json.gz"], "S")          # doctest: +SKIP
@@ -23,10 +23,10 @@ __all__ = ["TracekitError", "__version__", "ingest", "open"]
 def open(  # noqa: A001 - reads well as tracekit.open
     path: str | os.PathLike[str], *, memory: str | None = None, timeout_s: float | None = None
 ) -> Session:
-    """The store at `path`, to be asked with ``sql`` and ``query``, drawn with ``roofline``.
+    """Open the store at `path` for ``sql``, ``query``, ``chart`` and ``roofline``.
 
-    A query may take `memory` such as ``4GB`` (half of the machine's if not given) and `timeout_s`
-    seconds. Raises StoreError if there is no store, UsageError for odd limits.
+    A query can use `memory` such as ``4GB`` (default: half of the machine's) and `timeout_s`
+    seconds. Raises StoreError if there is no store, UsageError for invalid limits.
     """
     from tracekit.engine import Database
     from tracekit.limits import Limits
@@ -39,10 +39,10 @@ def open(  # noqa: A001 - reads well as tracekit.open
 def ingest(
     paths: list[str | os.PathLike[str]], store: str | os.PathLike[str], **options: Any
 ) -> list[Outcome]:
-    """Bring files into the store; `options` are the fields of ``tracekit.intake.Options``.
+    """Ingest files into the store; `options` are the fields of ``tracekit.intake.Options``.
 
-    Give ``workers`` only from a script that is guarded by ``if __name__ == "__main__"``: they are
-    fresh processes. Raises FormatError, StoreError, UsageError.
+    Use ``workers`` only in a script that is guarded by ``if __name__ == "__main__"``: they are new
+    processes. Raises FormatError, StoreError, UsageError.
     """
     from tracekit.intake import Options, ingest
 

@@ -1,4 +1,4 @@
-"""Two runs beside each other: the report `comparison` with what it is about, and its verdict."""
+"""Compares two runs: the report `comparison`, with notes on what was compared and a verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracekit.engine import Database
 from tracekit.render.numbers import counted, human
 from tracekit.result import Result
 
-#: What `by` can be, with the tables it has its times from: the first that both runs have is taken.
+#: Values of `by` with the tables that have the times; the first that both runs have is used.
 _TABLES = (
     ("kernel", "attribution"),
     ("kernel", "kernel"),
@@ -18,7 +18,7 @@ _TABLES = (
     ("op", "op_call"),
     ("layer", "layer_stat"),
 )
-#: What the times are of, by `comparison_runs.basis_kind`; of operators' totals it is in the name.
+#: What the times measure, by `comparison_runs.basis_kind`; operators' totals have it in the name.
 _BASES = {
     "timeline": "device time",
     "kernels": "kernel time",
@@ -31,10 +31,10 @@ _BASES = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether B takes longer than A: by step, else by all the work there is.
+    """Whether B takes longer than A, per step or, without steps, in total.
 
-    ``delta_ratio`` is (B - A) / A; ``is_beyond_noise`` is None where the noise is not known.
-    Nothing is known if ``delta_ratio`` is None.
+    ``delta_ratio`` is (B - A) / A, None if unknown; ``is_beyond_noise`` is None if the noise is
+    unknown.
     """
 
     sentence: str
@@ -42,14 +42,14 @@ class Verdict:
     is_beyond_noise: bool | None = None
 
     def is_slower_than(self, limit_ratio: float) -> bool:
-        """Whether B takes more than `limit_ratio` longer, as far as noise does not explain it."""
+        """Return whether B takes more than `limit_ratio` longer, unless that is within noise."""
         grew = self.delta_ratio is not None and self.delta_ratio > limit_ratio
         return grew and self.is_beyond_noise is not False
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The rows of `comparison`, headed by the verdict; in the notes what was compared."""
+    """The rows of `comparison`, with the verdict as heading; the notes say what was compared."""
 
     result: Result
     verdict: Verdict
@@ -58,11 +58,11 @@ class Comparison:
 def compare(
     database: Database, a: str, b: str, by: str | None = None, phase: str | None = None
 ) -> Comparison:
-    """Compare run `a`, the base, with run `b`, both given by name or id.
+    """Compare run `a`, the baseline, with run `b`, both given by name or ID.
 
-    `by` is kernel, op, layer, phase or category; else kernel, or what both runs have. `phase` is
-    all, stable or N..M; else stable where both runs have a stable phase, all where not. Raises
-    UsageError for an unknown run, QueryError for another `by` or `phase`.
+    `by` is kernel, op, layer, phase or category; by default kernel, or what both runs have. `phase`
+    is all, stable or N..M; by default stable if both runs have a stable phase, otherwise all.
+    Raises UsageError for an unknown run, QueryError for an invalid `by` or `phase`.
     """
     asked = {"run_id": database.run_id(a), "other_run_id": database.run_id(b)}
     asked["by"] = by or _common(database, list(asked.values()))
@@ -94,7 +94,7 @@ def _verdict(result: Result, runs: Sequence[Mapping[str, Any]]) -> Verdict:
     if row is None:
         return Verdict("A and B have nothing in common to compare.")
     what = "" if row["row_kind"] == "step" else f"{_BASES.get(runs[0]['basis_kind'], 'time')} "
-    per = " a step" if row["a_step_count"] is not None else ""
+    per = " per step" if row["a_step_count"] is not None else ""
     times = f"{human(row['a_ns'], 'ns')} → {human(row['b_ns'], 'ns')}"
     if row["delta_ratio"] is None:
         why = f": {row['reason']}" if row["reason"] else ""
@@ -157,7 +157,7 @@ def _steps_of(runs: Sequence[Mapping[str, Any]], phase: str, *, chosen: bool) ->
 
 
 def _beside_stable(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the stable phase leaves out: all steps beside it, and whether it is the lesser part."""
+    """Return what the stable phase omits: the mean of all steps, and its warnings."""
     notes = []
     if any(run["all_step_count"] > run["step_count"] for run in runs):
         means = ", ".join(
@@ -174,7 +174,7 @@ def _beside_stable(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _caveats(result: Result, runs: Sequence[Mapping[str, Any]], by: str) -> list[str]:
-    """What the rows do not say, or do not hold."""
+    """Return what the rows do not show."""
     notes = [_outside(run) for run in runs if run["outside_ns"]]
     bases = [_basis(run, by) for run in runs]
     if any(run["basis_kind"] is None for run in runs) or len(set(bases)) > 1:
@@ -186,7 +186,7 @@ def _caveats(result: Result, runs: Sequence[Mapping[str, Any]], by: str) -> list
 
 
 def _unlike(parts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How many of the parts are called differently in B, or are only in one run."""
+    """Return how many parts have another name in B or are only in one run."""
     counts = {
         "with another name in B": sum(row["other_name"] is not None for row in parts),
         "only in A": sum(row["change_kind"] == "only A" for row in parts),

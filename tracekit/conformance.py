@@ -1,6 +1,6 @@
-"""Checks that a parser keeps the contract of `tracekit.parser`: ours, and those of other packages.
+"""Checks that a parser, built in or from a package, obeys the contract of `tracekit.parser`.
 
-A package that brings a parser needs one test and one small sample of its format::
+A package with a parser needs one test and one small sample of its format::
 
     from pathlib import Path
 
@@ -10,10 +10,10 @@ A package that brings a parser needs one test and one small sample of its format
     def test_conforms() -> None:
         check_parser(MyParser(), Path("tests/sample.txt").read_bytes())
 
-The sample is parsed whole, twice, compressed and (by a PartedParser) in parts; then some hundred
-damaged variants of it are: cut, flipped, re-encoded, doubled, deeply nested. What must hold is in
-`check_parser`. A failure is a ConformanceError that names the variant and carries it as
-``content``, so that it can be written to a file and looked at.
+The sample is parsed whole, twice, compressed and (by a PartedParser) in parts, and so are some
+hundred damaged variants: truncated, flipped, re-encoded, doubled, deeply nested. `check_parser`
+lists the checks. A failure is a ConformanceError that names the variant and has it as ``content``,
+so that it can be written to a file and examined.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from tracekit.parser import (
 from tracekit.schema import SOURCE_FILE, TABLES, WORKED_OUT
 from tracekit.source import HEAD_BYTES, Source, zstd
 
-#: No batch may hold more rows, however large the file.
+#: The maximum number of rows in a batch.
 MOST_ROWS = 1 << 20
-#: Into how many parts a PartedParser is asked to split.
+#: Numbers of parts that a PartedParser is asked for.
 PART_COUNTS = (2, 3, 7)
 
 #: Tables that the store fills itself.
@@ -72,44 +72,44 @@ _FACTS = frozenset(
 _MOST_TEXT = 2000
 _LONG = 1 << 20
 _DEEP = 100_000
-# Every so many damaged variants the dear checks are made too: again, compressed, in parts.
+# One of so many damaged variants gets the expensive checks, too: again, compressed, in parts.
 _DEAR_EVERY = 8
 _SNIFFS_A_PARSE = 5
 
 
 class ConformanceError(AssertionError):
-    """A parser broke its contract; the text says how, and on which variant of the sample.
+    """A parser violated its contract; the text says how, and on which variant of the sample.
 
-    ``content`` is that variant, as it would stand in a file.
+    ``content`` is that variant, as the bytes of a file.
     """
 
     def __init__(self, message: str, content: bytes = b"") -> None:
-        """Say what happened on which content."""
+        """Create an error with its message and the content."""
         super().__init__(message)
         self.content = content
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The sample, or a damaged copy of it: what was done to it, and what came of that."""
+    """The sample, or a damaged copy: a name for the damage, and the content."""
 
     name: str
     content: bytes
 
 
 def check_parser(parser: Parser, sample: bytes, *, seed: int = 0, effort: int = 200) -> None:
-    """Raise ConformanceError where `parser` breaks its contract on `sample` or a variant of it.
+    """Raise ConformanceError if `parser` violates its contract on `sample` or a variant of it.
 
-    `sample` is a sound file of the format, not compressed; 10 to 100 kB with every kind of record
-    serve best. `effort` is about how many random variants are parsed, besides the fixed ones;
-    `seed` picks them. A PartedParser is checked in parts only where ``split`` yields some, so
-    lower its threshold for the test or give a large sample.
+    `sample` is an intact, uncompressed file of the format; best are 10 to 100 kB with every kind of
+    record. `effort` is the approximate number of random variants, in addition to the fixed ones;
+    `seed` selects them. A PartedParser is checked in parts only if ``split`` returns several, so
+    lower its threshold for the test or use a large sample.
 
-    On everything: ``sniff`` returns a Match or None and never raises; ``parse`` raises nothing but
-    FormatError, with a text; it yields tables that a parser may fill, each in its exact schema, in
-    batches of bounded size; the account sums up (distinct ``event_id`` over the event tables, plus
-    ``skipped_event_count``, is ``event_count``); there is no NaN and no infinity, no negative
-    ``dur_ns``, and what is called JSON is JSON; issues and facts are well formed. Parsing again,
+    For every variant, ``sniff`` returns a Match or None and never raises, and ``parse`` raises
+    nothing but FormatError, with a message. It yields tables that a parser may fill, each in its
+    exact schema, in batches of limited size. The counts match: distinct ``event_id`` over the event
+    tables plus ``skipped_event_count`` is ``event_count``. There is no NaN, no infinity and no
+    negative ``dur_ns``; JSON columns hold JSON; issues and facts are well formed. Parsing again,
     from gzip or zstd, or in parts gives the same rows, issues and facts. The sample itself is
     claimed, parsed and gives rows.
     """
@@ -126,14 +126,14 @@ def check_parser(parser: Parser, sample: bytes, *, seed: int = 0, effort: int = 
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What a parser made of a file: its rows by table, and its report."""
+class _ParsedFile:
+    """What a parser returned for a file: its rows by table, and its report."""
 
     report: Report
     rows: dict[str, pa.Table]
 
     def tells(self) -> dict[str, Any]:
-        """The account, for comparison."""
+        """Return the counts, issues and facts, for comparison."""
         return {
             "events": self.report.event_count,
             "issues": self.report.issues,
@@ -148,18 +148,18 @@ class _Suite:
     _variant: Variant = field(default_factory=lambda: Variant("", b""))
 
     def check_sample(self, variant: Variant) -> None:
-        """A sound file has to be claimed and read."""
+        """Check that an intact file is claimed and read."""
         self._variant = variant
         if self._sniffed(variant.content) is None:
             raise self._error("sniff does not claim the sample")
         whole = self.check(variant, is_thorough=True)
         if whole is None:
-            raise self._error("parse refuses the sample")
+            raise self._error("parse rejects the sample")
         if not any(table.num_rows for table in whole.rows.values()):
-            raise self._error("parse finds no row in the sample")
+            raise self._error("parse finds no rows in the sample")
 
-    def check(self, variant: Variant, *, is_thorough: bool) -> _Reading | None:
-        """One file; None where the parser refuses it."""
+    def check(self, variant: Variant, *, is_thorough: bool) -> _ParsedFile | None:
+        """Check one file and return it; None if the parser rejects it."""
         self._variant = variant
         self._sniffed(variant.content)
         whole = self._parsed(variant.content)
@@ -173,7 +173,7 @@ class _Suite:
         return whole
 
     def check_sniff_alone(self, sample: bytes, rng: random.Random, count: int) -> None:
-        """Many more heads than files: sniffing is cheap."""
+        """Check many more heads than files: sniffing is cheap."""
         for variant in (*_prefixes(sample[:HEAD_BYTES], rng, count), *_edits(sample, rng, count)):
             self._variant = variant
             self._sniffed(variant.content)
@@ -194,18 +194,18 @@ class _Suite:
             return None
         found: object = match  # whatever its signature says
         if not isinstance(found, Match) or not 0 <= found.certainty <= 1 or not found.reason:
-            raise self._error(f"sniff returned {match!r}, no Match of 0..1 with a reason")
+            raise self._error(f"sniff returned {match!r}, not a Match of 0..1 with a reason")
         return match
 
-    def _parsed(self, content: bytes) -> _Reading | None:
+    def _parsed(self, content: bytes) -> _ParsedFile | None:
         self.path.write_bytes(content)
         try:
             return self._read(self.parser.parse)
         except PartMismatch as error:
             raise self._error("parse raised PartMismatch, which only parse_part may") from error
 
-    def _read(self, parse: Callable[[Source, Report], Iterable[Batch]]) -> _Reading | None:
-        """What `parse` makes of the file, checked; None where it refuses it."""
+    def _read(self, parse: Callable[[Source, Report], Iterable[Batch]]) -> _ParsedFile | None:
+        """Parse the file and check the result; None if the parser rejects it."""
         report = Report()
         try:
             batches = list(parse(Source.at(self.path), report))
@@ -213,13 +213,13 @@ class _Suite:
             raise
         except FormatError as error:
             if not str(error).strip():
-                raise self._error("parse raised a FormatError without a text") from error
+                raise self._error("parse raised a FormatError without a message") from error
             return None
         except Exception as error:
             raise self._error(f"parse raised {_described(error)}") from error
         return self._checked(batches, report)
 
-    def _checked(self, batches: Sequence[Any], report: Report) -> _Reading:
+    def _checked(self, batches: Sequence[Any], report: Report) -> _ParsedFile:
         found: dict[str, list[pa.RecordBatch]] = {}
         for item in batches:
             if complaint := _batch_complaint(item):
@@ -232,17 +232,17 @@ class _Suite:
         counted = _counted_events(rows)
         if counted + report.skipped_event_count != report.event_count:
             raise self._error(
-                f"the account does not add up: {counted} events have rows, "
+                f"event counts do not match: {counted} events have rows, "
                 f"{report.skipped_event_count} were skipped by issues, {report.event_count} counted"
             )
-        return _Reading(report, rows)
+        return _ParsedFile(report, rows)
 
     def _content_bytes(self) -> int:
-        """The size of the content, decompressed."""
+        """Return the size of the decompressed content."""
         with Source.at(self.path).open() as stream:
             return sum(map(len, stream.pieces()))
 
-    def _same_again(self, how: str, whole: _Reading | None, content: bytes) -> None:
+    def _same_again(self, how: str, whole: _ParsedFile | None, content: bytes) -> None:
         other = self._parsed(content)
         if (whole is None) != (other is None):
             raise self._error(f"{how}: refused only {'so' if other is None else 'otherwise'}")
@@ -259,7 +259,7 @@ class _Suite:
                 )
         self._same_report(how, whole, other)
 
-    def _same_report(self, how: str, whole: _Reading, other: _Reading) -> None:
+    def _same_report(self, how: str, whole: _ParsedFile, other: _ParsedFile) -> None:
         ours, theirs = whole.tells(), other.tells()
         for key, value in ours.items():
             if value != theirs[key]:
@@ -267,16 +267,16 @@ class _Suite:
 
     # -- in parts -----------------------------------------------------------------------------
 
-    def _check_parts(self, whole: _Reading | None) -> None:
+    def _check_parts(self, whole: _ParsedFile | None) -> None:
         if not isinstance(self.parser, PartedParser):
             return
         for count in PART_COUNTS:
             try:
                 self._check_parts_of(self.parser, count, whole)
             except PartMismatch:
-                continue  # the file is read whole then
+                continue  # then the file is read whole
 
-    def _check_parts_of(self, parser: PartedParser, count: int, whole: _Reading | None) -> None:
+    def _check_parts_of(self, parser: PartedParser, count: int, whole: _ParsedFile | None) -> None:
         parts = self._split(parser, count)
         if len(parts) < 2:
             return
@@ -307,7 +307,7 @@ class _Suite:
 def _in_parts(
     parser: PartedParser, parts: Sequence[Any], source: Source, report: Report
 ) -> Iterator[Batch]:
-    """The rows of every part, as separate processes would read them, then the last ones."""
+    """Yield the rows of every part, as separate processes read them, then those of `finish`."""
     reports = []
     for part in parts:
         own = Report()
@@ -320,7 +320,7 @@ def _described(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error)[:500]}"
 
 
-# -- what rows and reports must be ----------------------------------------------------------------
+# -- rules for rows and reports -------------------------------------------------------------------
 
 
 def _batch_complaint(item: Any) -> str | None:
@@ -328,13 +328,13 @@ def _batch_complaint(item: Any) -> str | None:
         return f"parse yielded a {type(item).__name__}, not (table name, record batch)"
     name, batch = item
     if name not in TABLES:
-        return f"parse yielded rows of {name!r}, which is no table of tracekit.schema"
+        return f"parse yielded rows of {name!r}, which is not a table of tracekit.schema"
     if name in _STORE_TABLES:
         return f"parse yielded rows of {name!r}, which the store fills itself"
     if not batch.schema.equals(TABLES[name].schema, check_metadata=True):
         return f"rows of {name!r} have another schema: {_schema_difference(batch, name)}"
     if batch.num_rows > MOST_ROWS:
-        return f"a batch of {name!r} holds {batch.num_rows:,} rows; {MOST_ROWS:,} are the most"
+        return f"a batch of {name!r} has {batch.num_rows:,} rows; the maximum is {MOST_ROWS:,}"
     try:
         batch.validate(full=True)
     except pa.ArrowInvalid as error:
@@ -351,7 +351,7 @@ def _schema_difference(batch: pa.RecordBatch, name: str) -> str:
 
 
 def _value_complaints(rows: dict[str, pa.Table]) -> Iterator[str]:
-    """What is wrong with values, whatever the format."""
+    """Yield what is wrong with values, in any format."""
     for name, table in rows.items():
         has_places = "event_id" in table.column_names and name not in WORKED_OUT
         if has_places and table["event_id"].null_count:
@@ -359,11 +359,11 @@ def _value_complaints(rows: dict[str, pa.Table]) -> Iterator[str]:
         for column in table.column_names:
             values = table[column]
             if pa.types.is_floating(values.type) and pc.all(pc.is_finite(values)).as_py() is False:
-                yield f"{name}.{column} holds NaN or infinity, where NULL belongs"
+                yield f"{name}.{column} has NaN or infinity; use NULL"
             if column == "dur_ns" and (pc.min(values).as_py() or 0) < 0:
                 yield f"{name}.dur_ns is negative"
             if column.endswith("_json") and (text := _no_json(values)) is not None:
-                yield f"{name}.{column} is no JSON: {text[:200]!r}"
+                yield f"{name}.{column} is not JSON: {text[:200]!r}"
 
 
 def _no_json(values: pa.ChunkedArray) -> str | None:
@@ -376,7 +376,7 @@ def _no_json(values: pa.ChunkedArray) -> str | None:
 def _is_json(text: Any) -> bool:
     try:
         msgspec.json.decode(text)
-    except msgspec.ValidationError:  # a number that no float holds is one in JSON (RFC 8259)
+    except msgspec.ValidationError:  # a number too large for a float is valid JSON (RFC 8259)
         return _has_json_constants_only(text)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         return False
@@ -411,27 +411,27 @@ def _report_complaints(report: Report, content_bytes: int) -> Iterator[str]:
 
 def _fact_complaint(key: str, value: Any) -> str | None:
     if key not in _FACTS:
-        return f"the fact {key!r} is none of {sorted(_FACTS)}"
+        return f"the fact {key!r} is not one of {sorted(_FACTS)}"
     kind = SOURCE_FILE.schema.field(key).type
     try:
         pa.scalar(value, kind)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return f"the fact {key!r} is {value!r}, no {kind}"
+        return f"the fact {key!r} is {value!r}, not {kind}"
     if key == "metadata_json" and value is not None and not _is_json(value):
-        return f"the fact {key!r} is no JSON: {value[:200]!r}"
+        return f"the fact {key!r} is not JSON: {value[:200]!r}"
     return None
 
 
 def _issue_complaint(issue: Issue, content_bytes: int) -> str | None:
     if not issue.code or not issue.message:
-        return "has no code or no message"
+        return "has no code or message"
     if issue.severity_kind not in get_args(Severity) or issue.origin_kind not in get_args(Origin):
         return "has an unknown severity or origin"
     counts = (issue.occurrence_count - 1, issue.skipped_event_count, issue.lost_bytes)
     if min(counts) < 0:
-        return "counts less than nothing"
+        return "has a negative count"
     if issue.first_offset_bytes is not None and not 0 <= issue.first_offset_bytes <= content_bytes:
-        return f"lies outside the content of {content_bytes} bytes"
+        return f"is outside the content of {content_bytes} bytes"
     return None
 
 
@@ -443,7 +443,7 @@ def _difference(ours: pa.Table, theirs: pa.Table) -> str:
 
 
 def _as_set(table: pa.Table | None) -> Counter[tuple[Any, ...]]:
-    """The rows, without order but with their number."""
+    """Return the rows without their order, each with its count."""
     if table is None:
         return Counter()
     return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
@@ -507,7 +507,7 @@ _FRAGMENTS = (
 
 
 def variants(sample: bytes, *, seed: int = 0, effort: int = 200) -> Iterator[Variant]:
-    """Damaged copies of `sample`: the fixed ones, then about `effort` random ones."""
+    """Yield damaged copies of `sample`: the fixed ones, then about `effort` random ones."""
     rng = random.Random(seed)
     yield from _without_sample()
     yield from _encoded(sample)
@@ -570,7 +570,7 @@ def _enlarged(sample: bytes, rng: random.Random) -> Iterator[Variant]:
 
 
 def _packed(sample: bytes, rng: random.Random) -> Iterator[Variant]:
-    """Compressed, with the compressed bytes damaged."""
+    """Yield compressed copies with damaged bytes."""
     for name, packed in (
         ("gzip", gzip.compress(sample, 1, mtime=0)),
         ("zstd", zstd.compress(sample, 1)),
@@ -582,7 +582,7 @@ def _packed(sample: bytes, rng: random.Random) -> Iterator[Variant]:
 
 
 def _prefixes(sample: bytes, rng: random.Random, count: int) -> Iterator[Variant]:
-    """Every prefix, or `count` of them spread over the sample."""
+    """Yield every prefix, or `count` of them spread over the sample."""
     if len(sample) <= count:
         lengths: Iterable[int] = range(len(sample))
     else:
@@ -597,7 +597,7 @@ def _prefixes(sample: bytes, rng: random.Random, count: int) -> Iterator[Variant
 
 
 def _edits(sample: bytes, rng: random.Random, count: int) -> Iterator[Variant]:
-    """Small random changes, one kind after the other."""
+    """Yield copies with small random changes, of each kind in turn."""
     kinds = (_flip, _insert, _delete, _overwrite, _token, _copy, _flip_many)
     for number in range(count if sample else 0):
         yield kinds[number % len(kinds)](sample, rng)

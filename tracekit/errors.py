@@ -1,4 +1,4 @@
-"""The errors tracekit raises. Only the command line prints them and exits."""
+"""The errors that tracekit raises. Only the command line prints them and exits."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,62 +6,62 @@ _MOST_NAMES = 20
 
 
 class TracekitError(Exception):
-    """Anything tracekit refuses or cannot do; its text says what, where, why and what to do.
+    """Anything that tracekit refuses or cannot do; the message says what, where, why and a remedy.
 
-    ``exit_code`` is what the command line ends with (docs/cli.md lists them).
+    ``exit_code`` is the exit status of the command line; docs/cli.md lists all.
     """
 
     exit_code = 1
 
 
 class UsageError(TracekitError):
-    """Invalid request: an unknown name, a contradiction, an output in the way."""
+    """An invalid request: an unknown name, conflicting options, an existing output file."""
 
     exit_code = 2
 
 
 def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    """Raise UsageError unless an option of the command line has one of its values."""
+    """Raise UsageError unless a command-line option has one of its values."""
     if value not in choices:
         raise UsageError(f"--{option}: invalid value {value!r}; use one of: {', '.join(choices)}")
 
 
 class FormatError(TracekitError):
-    """A file is none of the known formats, or broken beyond use."""
+    """A file has an unknown format or is damaged beyond use."""
 
     exit_code = 3
 
 
 class StrictError(FormatError):
-    """A file was damaged and ``--strict`` was asked for."""
+    """A file is damaged and ``--strict`` is given."""
 
 
 class StoreError(TracekitError):
-    """The store is missing, too new, locked, full or not writable."""
+    """The store is missing, too new, locked, full or read-only."""
 
     exit_code = 4
 
 
 class QueryError(TracekitError):
-    """A query is unknown, not allowed, or refused by the engine."""
+    """A query is unknown, not allowed, or rejected by DuckDB."""
 
     exit_code = 5
 
 
 class ChoiceError(QueryError):
-    """A parameter was left out that can have several values here.
+    """A parameter is missing that can have several values here.
 
     ``choices`` are the values by parameter.
     """
 
     def __init__(self, choices: Mapping[str, Sequence[str]]) -> None:
-        """Say what there is to choose from."""
+        """Create an error that lists the values."""
         self.choices = choices
         told = [f"{name} (one of {_few(values)})" for name, values in choices.items()]
         super().__init__(f"specify {' and '.join(told)}")
 
     def examples(self) -> dict[str, str]:
-        """A value for each, and another for the next where there is one."""
+        """Return a value for each parameter, all different if possible."""
         found: dict[str, str] = {}
         for name, values in self.choices.items():
             new = (value for value in values if value not in found.values())
@@ -70,25 +70,25 @@ class ChoiceError(QueryError):
 
 
 def _few(values: Sequence[str]) -> str:
-    """In one line: what comes from files can have several."""
+    """Return the first values in one line; values from files can contain line feeds."""
     rest = len(values) - _MOST_NAMES
     named = ", ".join(values[:_MOST_NAMES]).replace("\n", "\\n")
     return named + (f" and {rest:,} more" if rest > 0 else "")
 
 
 class RegressionError(TracekitError):
-    """``compare --fail-on`` found the second run to be slower than allowed."""
+    """``compare --fail-on`` found that the second run is slower than allowed."""
 
     exit_code = 8
 
 
 class DamageError(TracekitError):
-    """``tracekit check`` found files that are not what was written, or that belong to nothing."""
+    """``tracekit check`` found damaged files, or files that belong to no ingest."""
 
     exit_code = 9
 
 
 class MatchError(TracekitError):
-    """``tracekit join --min-match`` found counters for less of the timeline than asked for."""
+    """``tracekit join --min-match`` found counters for less of the timeline than required."""
 
     exit_code = 10

@@ -1,7 +1,7 @@
-"""The manifest of an ingest: its files, each with its rows, its size and its hash.
+"""The manifest of an ingest: its files, each with row count, size and hash.
 
-``_<ingest>.json`` lies beside the commit mark and comes into place just before it. Its second line
-is the hash of its first, so that damage of the manifest is not treated as damage of the files.
+``_<ingest>.json`` is next to the commit mark and is moved into place just before it. Its second
+line is the hash of its first, so that damage to the manifest is not mistaken for damage to files.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# Whoever made the store wrote the manifest, too: no name in it may lead out of a table's folder.
+# A manifest is as untrusted as its store: no name in it may lead out of a table's folder.
 _TableName = Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+\Z")]
 _FileName = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+-[0-9a-z-]+\.parquet\Z")]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One file of an ingest, as it was written."""
+    """One file of an ingest, as written."""
 
     table: _TableName
     file_name: _FileName
@@ -37,14 +37,14 @@ class _Manifest(msgspec.Struct):
 
 
 def file_name_of(ingest_id: str) -> str:
-    """The name of an ingest's manifest; readers of Parquet folders pass over ``_``."""
+    """Return the name of an ingest's manifest; readers of Parquet folders skip ``_``."""
     return f"_{ingest_id}.json"
 
 
 def entries_of(folder: Path, ingest_id: str) -> list[Entry]:
-    """What lies in the table folders of `folder`, under the names it will have in the store.
+    """Return the files in the table folders of `folder`, with their names in the store.
 
-    Raises OSError or pyarrow's errors where a file cannot be read back.
+    Raises OSError or a pyarrow error if a file cannot be read back.
     """
     return [
         Entry(
@@ -59,13 +59,13 @@ def entries_of(folder: Path, ingest_id: str) -> list[Entry]:
 
 
 def encoded(entries: Sequence[Entry]) -> bytes:
-    """A manifest as it lies on disk."""
+    """Return the bytes of a manifest."""
     line = msgspec.json.encode({"files": entries})
     return line + b"\n" + sha256(line).hexdigest().encode() + b"\n"
 
 
 def decoded(content: bytes) -> list[Entry] | None:
-    """The entries of a manifest; None where it is damaged."""
+    """Return the entries of a manifest; None if it is damaged."""
     line, _, rest = content.partition(b"\n")
     if rest != sha256(line).hexdigest().encode() + b"\n":
         return None
@@ -76,9 +76,9 @@ def decoded(content: bytes) -> list[Entry] | None:
 
 
 def differences(path: str, entry: Entry, *, is_deep: bool) -> Iterator[str]:
-    """What a file is not as it was written: nothing if it is all right.
+    """Yield how a file differs from its entry; nothing if it is intact.
 
-    Not deep, only that it is there with its size; else its hash as well.
+    Existence and size are checked and, if `is_deep`, also the hash.
     """
     try:
         found = os.lstat(path)
@@ -95,7 +95,7 @@ def differences(path: str, entry: Entry, *, is_deep: bool) -> Iterator[str]:
 
 
 def unreadable(path: Path, row_count: int | None) -> str | None:
-    """Why the end of a Parquet file, which says what is in it, cannot be read or says otherwise."""
+    """Return why the footer of a Parquet file cannot be read or has another row count."""
     try:
         found = pq.read_metadata(path).num_rows
     except (OSError, pa.ArrowException) as error:

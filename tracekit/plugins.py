@@ -1,4 +1,4 @@
-"""Plug-ins: what installed packages add under an entry-point group, loaded the way our own is."""
+"""Plug-ins: entry points of installed packages, loaded the same way as our own."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _Made = TypeVar("_Made")
 
 
 def entries(group: str, built_in: Sequence[EntryPoint]) -> list[EntryPoint]:
-    """Ours, then those of installed packages by their names."""
+    """Return our entry points, then those of installed packages, sorted by name."""
     others = sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value))
     return [*built_in, *others]
 
 
 def by_name(group: str, built_in: Sequence[EntryPoint]) -> dict[str, EntryPoint]:
-    """The same by name; a name that is taken is not replaced."""
+    """Return the entry points by name; the first with a name wins."""
     found: dict[str, EntryPoint] = {}
     for entry in entries(group, built_in):
         found.setdefault(entry.name, entry)
@@ -32,19 +32,19 @@ def named(
     what: str,
     made: Callable[[object], _Made],
 ) -> _Made:
-    """The plug-in called `name`; raises UsageError if there is none or it cannot be loaded."""
+    """Return the plug-in `name`; raise UsageError if there is none or it cannot be loaded."""
     found = by_name(group, built_in)
     if name not in found:
-        known = ", ".join(repr(one)[1:-1] for one in found)  # a name may hold anything
+        known = ", ".join(repr(one)[1:-1] for one in found)  # a name can contain anything
         raise UsageError(f"unknown {what} {name!r}; {what.split()[-1]}s: {known}")
     return loaded(found[name], what, made)
 
 
 def loaded(entry: EntryPoint, what: str, made: Callable[[object], _Made]) -> _Made:
-    """What `made` makes of the object that an entry point names; `what` it is, in words.
+    """Return `made` of the object that an entry point names; `what` describes it in messages.
 
     Raises:
-        UsageError: the object cannot be imported, or `made` fails: a plug-in may fail in any way.
+        UsageError: the object cannot be imported, or `made` fails: a plug-in can fail in any way.
     """
     try:
         return made(entry.load())
@@ -56,5 +56,5 @@ def loaded(entry: EntryPoint, what: str, made: Callable[[object], _Made]) -> _Ma
 
 
 def in_short(error: BaseException) -> str:
-    """Kind and message of an error, as much as fits into a sentence."""
+    """Return the type and message of an error, truncated to fit in a sentence."""
     return f"{type(error).__name__}: {error}"[:200]

@@ -1,4 +1,4 @@
-"""The answer to a query: an Arrow table with the meaning of its columns and its provenance."""
+"""The result of a query: an Arrow table, with the meaning of its columns and its provenance."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Rows in base units, with what a reader must know of them.
+    """Rows in base units, with what a reader must know about them.
 
-    ``name`` is the query's, ``notes`` are its provenance in words: run, parameters, what was
-    left out and why. ``heading`` is the answer in one sentence, where there is one.
+    ``name`` is the query's; ``notes`` are its provenance as text: run, parameters, what was
+    excluded and why. ``heading``, if not empty, is the answer in one sentence.
     """
 
     name: str
@@ -37,20 +37,20 @@ class Result:
     heading: str = ""
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return int(self.table.num_rows)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Everything there is to say of the rows: the heading, then the notes."""
+        """The heading, if any, then the notes."""
         return (self.heading, *self.notes) if self.heading else self.notes
 
     def arrow(self) -> pa.Table:
-        """The rows as an Arrow table."""
+        """Return the rows as an Arrow table."""
         return self.table
 
     def df(self) -> pd.DataFrame:
-        """The rows as a pandas DataFrame."""
+        """Return the rows as a pandas DataFrame."""
         try:
             frame: pd.DataFrame = self.table.to_pandas()
         except (ValueError, NotImplementedError) as error:
@@ -61,16 +61,16 @@ class Result:
         return frame
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows as dicts of Python values."""
+        """Return the rows as dicts of Python values."""
         return list(self.table.to_pylist())
 
     def tuples(self) -> Iterator[tuple[Any, ...]]:
-        """The rows as tuples, in column order."""
+        """Return the rows as tuples, in column order."""
         values = [column.to_pylist() for column in self.table.columns]
         return zip(*values, strict=True)
 
 
-#: The unit that the end of a column name says, by the naming rule of docs/tables.md.
+#: Units by the end of a column's name, after the naming rule of docs/tables.md.
 _UNIT_SUFFIXES = (
     ("_flop_per_s", "flop/s"),
     ("_bytes_per_s", "bytes/s"),
@@ -87,12 +87,12 @@ _UNIT_SUFFIXES = (
 
 
 def unit_of(column_name: str) -> str:
-    """The unit that a column's name carries; empty if none."""
+    """Return the unit in a column's name; empty if none."""
     return next((unit for suffix, unit in _UNIT_SUFFIXES if column_name.endswith(suffix)), "")
 
 
 def own_names(names: Sequence[str]) -> list[str]:
-    """`names`, a repeated one as ``name_1``: SQL allows two columns of one name."""
+    """Return `names`, repeated ones as ``name_1``: SQL allows two columns of one name."""
     taken, own, counts = set(names), list[str](), dict[str, int]()
     for name in names:
         candidate, count = name, counts.get(name)

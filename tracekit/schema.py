@@ -1,8 +1,8 @@
-"""The tables of the store: one declaration that parsers, store, engine and docs share.
+"""The tables of the store: one declaration for parsers, store, engine and docs.
 
-Columns carry their unit in the name (``_ns``, ``_bytes``, ``_ratio`` in 0..1 …). NULL is
-"not known", 0 is "measured none". ``run_id`` and ``source_id`` are not stored in the files:
-they are the Hive partition keys of the path, and every reader gets them as columns.
+Columns have their unit in the name (``_ns``, ``_bytes``, ``_ratio`` in 0..1 …). NULL is "unknown",
+0 is "measured none". ``run_id`` and ``source_id`` are not stored in the files: they are the Hive
+partition keys in the path, and every reader gets them as columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INT = pa.int64()
 REAL = pa.float64()
 FLAG = pa.bool_()
 
-#: Given by the folder a file lies in, not by its content.
+#: From the folder of a file, not its content.
 PARTITION_KEYS = ("run_id", "source_id")
 
 
@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table: name, meaning, columns in order; ``is_event`` where a row stands for an event."""
+    """One table: name, meaning, columns in order; ``is_event`` if its rows are events."""
 
     name: str
     doc: str
@@ -169,24 +169,28 @@ KERNEL_METRIC = Table(
 
 
 def _inst(kind: str, what: str) -> tuple[Column, ...]:
-    """One kind of arithmetic instruction: count and rate."""
+    """Return the columns of one arithmetic instruction: count and rate."""
     thread = f"{what} instructions, by thread, predicated on"
     return (
         Column(f"{kind}_inst", INT, thread),
-        Column(f"{kind}_per_cycle", REAL, f"{thread}: mean per cycle, where counted so"),
+        Column(f"{kind}_per_cycle", REAL, f"{thread}: mean per cycle, if counted as a rate"),
     )
 
 
 def _tensor(kind: str, what: str) -> tuple[Column, ...]:
-    """Operations of the tensor pipe on one type: count, rate and peak rate."""
+    """Return the columns of tensor operations on one type: count, rate and peak rate."""
     return (
         Column(f"tensor_{kind}_flop", INT, f"tensor operations on {what}"),
         Column(f"tensor_{kind}_per_cycle", REAL, f"tensor operations on {what}: mean per cycle"),
-        Column(f"tensor_{kind}_peak_per_cycle", REAL, f"tensor operations on {what}: most a cycle"),
+        Column(
+            f"tensor_{kind}_peak_per_cycle",
+            REAL,
+            f"tensor operations on {what}: maximum per cycle",
+        ),
     )
 
 
-#: Columns of `kernel` that `kernel_counter` repeats: a question about counters joins nothing.
+#: Columns of `kernel` that `kernel_counter` repeats, so that queries of counters need no join.
 REPEATED = (
     "name",
     "launch_count",
@@ -871,7 +875,7 @@ CONFIGURATION = Table(
 
 CONFIGURATION_VALUE = Table(
     "configuration_value",
-    "One value of one `configuration` row: a label (what was set) or a metric (what was measured).",
+    "One value of one `configuration` row: a label (a parameter) or a metric (a measurement).",
     (
         Column("event_id", INT, "the configuration: `configuration.event_id`"),
         Column("column_name", TEXT, "name of the label or metric in the file"),
@@ -1111,7 +1115,7 @@ MODEL_CEILING = Table(
         Column("model_name", TEXT, "the device"),
         Column("ceiling_kind", TEXT, "compute, bandwidth or launch_overhead"),
         Column("ceiling_name", TEXT, "e.g. fp32, tensor_fp16, dram"),
-        Column("value", REAL, "the figure, in base units"),
+        Column("value", REAL, "the value, in base units"),
         Column("unit", TEXT, "flop/s, bytes/s or ns"),
         Column("origin_kind", TEXT, "datasheet, computed or measured"),
         Column("source_text", TEXT, "source of the value"),
@@ -1182,7 +1186,7 @@ STORED_TABLE = Table(
     ),
 )
 
-#: Tables that SQL sees beside those of the store.
+#: Tables that SQL sees in addition to those of the store.
 REFERENCE_TABLES: dict[str, Table] = {
     table.name: table
     for table in (
@@ -1196,13 +1200,13 @@ REFERENCE_TABLES: dict[str, Table] = {
     )
 }
 
-#: Whose rows can be computed from others of the source, and have no place in it then.
+#: Tables whose rows can be computed from others of the source; then they have no position in it.
 WORKED_OUT = (STEP.name, STEP_PART.name, OP_STAT.name)
 EVENT_TABLES = tuple(name for name, table in TABLES.items() if table.is_event)
 
 
 def batch(table: Table, columns: dict[str, pa.Array], length: int) -> pa.RecordBatch:
-    """A record batch of `table` from some of its columns; the others are NULL."""
+    """Return a record batch of `table` from some of its columns; the others are NULL."""
     arrays = [
         columns[column.name] if column.name in columns else pa.nulls(length, column.type)
         for column in table.columns
@@ -1211,10 +1215,10 @@ def batch(table: Table, columns: dict[str, pa.Array], length: int) -> pa.RecordB
 
 
 def batch_of_rows(table: Table, rows: list[dict[str, object]]) -> pa.RecordBatch:
-    """A record batch of `table` from dicts; keys that are missing are NULL."""
+    """Return a record batch of `table` from dicts; missing keys are NULL."""
     try:
         return pa.RecordBatch.from_pylist(rows, schema=table.schema)
-    except pa.ArrowInvalid:  # an integer for a number of a float, which is none exactly
+    except pa.ArrowInvalid:  # an integer that a float cannot represent exactly
         reals = [column.name for column in table.columns if column.type == REAL]
         rounded = [row | {name: _rounded(row.get(name)) for name in reals} for row in rows]
         return pa.RecordBatch.from_pylist(rounded, schema=table.schema)

@@ -1,4 +1,4 @@
-"""What `tracekit.open` gives: a store to be asked with SQL and reports, and to be drawn from."""
+"""What `tracekit.open` returns: an open store with its SQL, reports and charts."""
 
 from __future__ import annotations
 
@@ -32,39 +32,39 @@ def _refuse(label: str, labels: RunLabels) -> NoReturn:
 
 
 class Session:
-    """An open store: ask it with ``sql`` and ``query``; ``chart`` and ``roofline`` draw.
+    """An open store: ``sql`` and ``query`` return rows; ``chart`` and ``roofline`` draw.
 
-    ``database`` answers the questions.
+    ``database`` runs the queries.
     """
 
     def __init__(self, database: Database) -> None:
-        """A session that asks `database`."""
+        """Create a session that queries `database`."""
         self.database = database
 
     def sql(self, text: str) -> Result:
-        """The rows of one SELECT; raises QueryError for anything else, and if it fails."""
+        """Return the rows of one SELECT; raise QueryError for anything else, and if it fails."""
         return self.database.sql(text)
 
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
-        """The answer of a report; raises QueryError for unknown names or parameters."""
+        """Return the rows of a report; raise QueryError for unknown names or parameters."""
         return self.database.query(name, parameters)
 
     def run_names(self) -> dict[str, str]:
-        """The names of all runs by ID, the newest first."""
+        """Return the names of all runs by ID, the newest first."""
         return self.database.run_names()
 
     def run_id(self, name: str | None = None) -> str:
-        """The ID of a run given by name or ID; the newest run for None; raises UsageError."""
+        """Return the ID of a run, by name or ID; of the newest run for None; raise UsageError."""
         return self.database.run_id(name)
 
     def roofline_data(
         self, runs: Sequence[str] = (), request: RooflineRequest | None = None
     ) -> Chart:
-        """The roofline of some runs, not yet drawn.
+        """Return the roofline of some runs, not yet drawn.
 
-        `runs` are names, ids or patterns such as ``conv2d*``. Without any: all runs that have
-        the label of a trajectory, else the newest run. Raises UsageError where there is nothing
-        to draw, and says what is missing.
+        `runs` are names, IDs or patterns such as ``conv2d*``; by default, all runs that have the
+        label of the trajectory, or the newest run without a trajectory. Raises UsageError, saying
+        what is missing, if there is nothing to draw.
         """
         asked = request or RooflineRequest()
         labels = RunLabels.of(self.query("run_labels"))
@@ -114,7 +114,7 @@ class Session:
         return replace(chart, data=replace(chart.data, notes=(*chart.data.notes, *notes)))
 
     def _of_tables(self, asked: RooflineRequest, runs: Sequence[str], labels: RunLabels) -> Chart:
-        """The roofline of the configurations of some runs."""
+        """Return the roofline of the configurations of some runs."""
         asked.require_configurations()
         asked = replace(asked, by="configuration")
         metrics = {
@@ -128,11 +128,11 @@ class Session:
     def roofline(
         self, *runs: str, size: str = "page", style: str | None = None, **options: Any
     ) -> Any:
-        """Draw the roofline of some runs: gives ``figure``, of matplotlib, and ``data``, a Result.
+        """Draw the roofline of some runs; return its Matplotlib ``figure`` and ``data``, a Result.
 
-        `runs` as for ``roofline_data``, `options` are the fields of
-        ``tracekit.roofline.request.RooflineRequest``, `size` is column, page or slide, `style` is
-        one of matplotlib's.
+        `runs` is as for ``roofline_data``, `options` are the fields of
+        ``tracekit.roofline.request.RooflineRequest``, `size` is column, page or slide, and `style`
+        is a Matplotlib style.
         """
         from tracekit.render.charts import draw
 
@@ -141,16 +141,15 @@ class Session:
     def chart_data(
         self, name: str, runs: Sequence[str] = (), request: charts.ChartRequest | None = None
     ) -> AnyChart:
-        """The chart called `name` of some runs, not yet drawn.
+        """Return the chart `name` of some runs, not yet drawn.
 
-        `runs` as for ``roofline_data``. Without any: all runs that have what the chart shows,
-        in the order of their names. Raises UsageError where there is nothing to draw, and says
-        what is missing.
+        `runs` is as for ``roofline_data``; by default, all runs that have the chart's data, sorted
+        by name. Raises UsageError, saying what is missing, if there is nothing to draw.
         """
         kind = chart_named(name)
         names = self.run_names()
         if not names:
-            self.run_id(None)  # which says that there is none
+            self.run_id(None)  # raises: there is none
         chosen = self._named(runs, names) or [
             run for run in names if self.database.has_rows_in(kind.table, run)
         ]
@@ -171,11 +170,11 @@ class Session:
         title: str = "",
         **options: str,
     ) -> Any:
-        """Draw the chart called `name`: gives ``figure``, of matplotlib, and ``data``, a Result.
+        """Draw the chart `name`; return its Matplotlib ``figure`` and ``data``, a Result.
 
-        `runs` as for ``chart_data``; `over`, `series`, `panels` and `title` are the fields of
-        ``tracekit.charts.request.ChartRequest``, `options` those of the chart alone, `size` is
-        column, page or slide, `style` one of matplotlib's.
+        `runs` is as for ``chart_data``; `over`, `series`, `panels` and `title` are the fields of
+        ``tracekit.charts.request.ChartRequest``, `options` are specific to the chart, `size` is
+        column, page or slide, and `style` is a Matplotlib style.
         """
         from tracekit.render.charts import draw
 
@@ -185,28 +184,28 @@ class Session:
         return draw(self.chart_data(name, runs, asked), size=size, style=style)
 
     def compare(self, a: str, b: str, *, by: str | None = None, phase: str | None = None) -> Result:
-        """What got slower from run `a` to run `b`; ``heading`` says it in one sentence.
+        """Return what got slower from run `a` to run `b`; ``heading`` is the verdict.
 
-        Runs by name or id; `by` and `phase` as for ``tracekit.comparison.compare``.
+        Runs are given by name or ID; `by` and `phase` are as for ``tracekit.comparison.compare``.
         """
         return compare(self.database, a, b, by, phase).result
 
     def join(self, timeline: str, *counters: str, least_ratio: float = 0.0) -> Result:
-        """Give the launches of a timeline the counters of other runs: the report ``joins`` of it.
+        """Join a timeline with the counters of other runs; return the report ``joins`` about it.
 
-        Runs by name or id; raises as ``tracekit.joins.join`` does.
+        Runs are given by name or ID; raises as ``tracekit.joins.join`` does.
         """
         found = [join(self.database, timeline, run, least_ratio=least_ratio) for run in counters]
         return self.query("joins", {"run_id": found[0].run_id if found else self.run_id(timeline)})
 
     def _is_of_cpu(self, run: str) -> bool:
-        """Whether what was counted in a run is a processor's work, and no kernel's."""
+        """Return whether a run has counters of a processor, but not of kernels."""
         return self.database.has_rows_in("measurement", run) and not self.database.has_counters(run)
 
     def _is_of_operators(self, run: str, by: str | None) -> bool:
-        """Whether the points of a run are of its operators: it is asked for, or nothing else is.
+        """Return whether the points of a run are operators: requested, or all that it has.
 
-        The phases of counters are labels of their runs, those of a timeline its operators'.
+        The phases of counters are labels of their runs; those of a timeline are in its operators.
         """
         counted = self.database.has_counters(run) or self.database.has_rows_in("measurement", run)
         if by in ("op", "layer") or (
@@ -217,19 +216,19 @@ class Session:
         return not counted and (has_calls or self.database.has_rows_in("op_stat", run))
 
     def _is_of_tables(self, run: str) -> bool:
-        """Whether all that a run has is rows of tables of results."""
+        """Return whether a run has only rows of tables of results."""
         others = ("kernel", "kernel_counter", "measurement", "op_call", "op_stat")
         has_others = any(self.database.has_rows_in(table, run) for table in others)
         return self.database.has_rows_in("configuration", run) and not has_others
 
     def _is_modelled(self, run: str) -> bool:
-        """Whether the work of a run's operators is nowhere reported, and their calls are known."""
+        """Return whether a run has calls of operators, but no reported work."""
         return self.database.has_rows_in("op_call", run) and not self.database.has_rows_in(
             "op_stat", run
         )
 
     def _of_runs(self, report: str, runs: Sequence[str], given: Mapping[str, Any]) -> list[Result]:
-        """A report of some runs, in the order they were asked for."""
+        """Return a report of some runs, in the order given."""
         if not runs:
             return []
         result = self.database.query_of(runs, report, given)
@@ -243,7 +242,7 @@ class Session:
         labels: RunLabels,
         names: dict[str, str],
     ) -> list[str]:
-        """The ids of the runs that are meant."""
+        """Return the IDs of the requested runs."""
         if patterns:
             return self._named(patterns, names)
         if request.trajectory is not None:
@@ -266,6 +265,6 @@ class Session:
         if not found:
             if any(sign in pattern for sign in "*?["):
                 known = ", ".join(sorted(set(names.values()))[:20])
-                raise UsageError(f"no run fits {pattern!r}; runs: {known}")
-            return [self.run_id(pattern)]  # which says that there is none
+                raise UsageError(f"no run matches {pattern!r}; runs: {known}")
+            return [self.run_id(pattern)]  # raises: there is none
         return found

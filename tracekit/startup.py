@@ -1,4 +1,4 @@
-"""What makes a process start sooner."""
+"""Makes processes start faster."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class _NoPandas(importlib.abc.MetaPathFinder):
 
 
 def keep_pandas_out() -> None:
-    """Let pyarrow find that there is no pandas: it imports it only to recognise its objects.
+    """Make pyarrow believe that pandas is missing: it imports it only to recognize its objects.
 
-    That would cost each process 40 MB and 0.3 s. A parser that needs pandas can import it after.
+    The import costs each process 40 MB and 0.3 s. A parser that needs pandas can import it later.
     """
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
-    pa.array([0])  # the one time that pyarrow tries
+    pa.array([0])  # pyarrow tries only once
     sys.meta_path.remove(finder)

@@ -1,7 +1,7 @@
-"""What of SQL is allowed: to read the store's tables, and nothing else.
+"""Checks that SQL only reads the store's tables.
 
-It is told from the syntax tree that DuckDB gives as JSON: a text in the SQL is escaped there, so
-that it cannot be treated as a part of the tree.
+The check uses DuckDB's syntax tree as JSON: strings of the SQL are escaped there, so they cannot be
+mistaken for a part of the tree.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from tracekit.catalog import catalog
 from tracekit.errors import QueryError
 from tracekit.schema import REFERENCE_TABLES, TABLES
 
-# What a SELECT may be made of. In a WITH there can be a COPY, an INSERT and the like as well.
+# Nodes of a SELECT. A WITH can also hold COPY, INSERT and the like.
 _QUERY_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"))
 _QUERY_NODE = re.compile(r'"type":"(\w+)_NODE"')
-# Functions in FROM that make rows of their arguments or tell about tables. The others read files,
-# run SQL that is in a text, or change settings.
+# Functions in FROM that make rows from their arguments or describe tables. The others read files,
+# run SQL from a string, or change settings.
 _TABLE_FUNCTIONS = frozenset(
     (
         "duckdb_columns",
@@ -51,10 +51,9 @@ _TABLE = re.compile(
     r'.*?"catalog_name":("(?:[^"\\]|\\.)*")',
     re.DOTALL,
 )
-# DuckDB reads a file for a table that it does not know and whose name, with schema and catalog,
-# looks like the path of one.
+# DuckDB reads a file for an unknown table whose name, with schema and catalog, looks like a path.
 _NOT_IN_NAMES = re.compile(r"[./\\:*?\[\]~]")
-# Of the engine's own schemas; other tables of theirs could be files called after schema and table.
+# Tables of DuckDB's own schemas; other names there could be files named after schema and table.
 _ENGINE_TABLES = frozenset(
     (
         "information_schema.columns",
@@ -68,7 +67,7 @@ _ENGINE_TABLES = frozenset(
 
 
 def require_reading(tree: str) -> None:
-    """Raise QueryError for a syntax tree with anything in it that may do more than read tables."""
+    """Raise QueryError if anything in a syntax tree may do more than read tables."""
     for match in _QUERY_NODE.finditer(tree):
         if f"{match[1]}_NODE" not in _QUERY_NODES:
             kind = match[1].removesuffix("_QUERY")
@@ -85,7 +84,7 @@ def require_reading(tree: str) -> None:
 
 
 def _require_table(schema: str, name: str, database: str) -> None:
-    """Raise QueryError for a name in FROM that may be read as the path of a file."""
+    """Raise QueryError for a name in FROM that DuckDB may read as a path."""
     full = ".".join(filter(None, (database, schema, name)))
     if full == name and not _NOT_IN_NAMES.search(name):
         return
@@ -94,17 +93,16 @@ def _require_table(schema: str, name: str, database: str) -> None:
         return
     raise QueryError(
         f"{full!r} in FROM is not a table: SQL cannot read files by path; ingest the file, or "
-        "avoid dots "
-        f"and slashes in your own names.\nTables: {known_tables()}."
+        f"avoid dots and slashes in your own names.\nTables: {known_tables()}."
     )
 
 
 def _is_ours(name: str) -> bool:
-    """Whether `name` is a macro of ours that gives rows."""
+    """Return whether `name` is a table macro of ours."""
     query = catalog().get(name)
     return query is not None and query.kind == "macro" and bool(query.columns)
 
 
 def known_tables() -> str:
-    """The tables that SQL can ask, as a list to be read."""
+    """Return the names of the tables that SQL can query, as text."""
     return ", ".join((*TABLES, *REFERENCE_TABLES))

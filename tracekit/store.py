@@ -1,12 +1,12 @@
 """The store: a folder of Parquet files that any engine can read.
 
 ``STORE/<table>/run_id=<run>/source_id=<source>/<ingest>-<part>.parquet``, Hive style. An ingest
-writes into ``STORE/.staging`` and moves its files into place at the end; the file of the
-``source_file`` table comes last and is the commit mark. Readers see the files of committed
-ingests only, so a killed ingest leaves nothing visible, and replacing a source is one rename.
+writes to ``STORE/.staging`` and moves its files into place at the end; the file of the
+``source_file`` table comes last and is the commit mark. Readers see only the files of committed
+ingests, so a killed ingest leaves nothing visible, and replacing a source is one rename.
 
-Labels are kept with the source that brought them and count for the whole run as long as that
-source is in it.
+Labels are stored with the source that they were given with, and apply to the whole run as long as
+that source is in it.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _MANIFEST_DRAFT = "manifest.json"
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
 _ROW_GROUP_ROWS = 8_192
-# A writer keeps what it has to say of every row group until its file ends.
+# A writer keeps the metadata of every row group until its file ends.
 _FILE_ROWS = 1 << 20
-# So often memory is given back: without it the heap creeps up as a file goes on.
+# Memory is released this often; otherwise the heap grows with the file.
 _TRIM_ROWS = 1 << 18
 _COMPRESSION_LEVEL = 3
-# What is safe as a folder name anywhere, and what no reader of Hive folders takes for a number,
-# a date or NULL.
+# Names that are safe for folders anywhere, and that no reader of Hive folders reads as a number, a
+# date or NULL.
 _SLUG = re.compile(r"[a-z](?:[a-z0-9._-]{0,62}[a-z0-9_-])?")
 _NOT_TEXT = frozenset(("null", "none", "nan", "inf", "infinity", "epoch", "true", "false"))
 # Columns whose values mostly grow from row to row.
@@ -75,17 +75,17 @@ _GROWING = frozenset(
         "flow_id",
     )
 )
-#: How the path of a table's file says which run, source and ingest its rows are of.
+#: Run, source and ingest in the path of a table's file.
 FILE_PATTERN = r"run_id=([^/\\]+)[/\\]source_id=([^/\\]+)[/\\]([0-9a-f]+)-[^/\\]+\.parquet$"
 _FILE = re.compile(FILE_PATTERN)
-#: The id of a source begins so that was made of others of its run, as joins are: it goes with any
-#: of them, as nothing says that its rows still fit.
+#: Prefix of the ID of a source that is derived from others of its run, such as a join: it is
+#: removed with any of them, because its rows may no longer match.
 DERIVED = "join-"
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 def run_id_of(name: str) -> str:
-    """The id of the run called `name`: the name itself where it is safe as a folder name."""
+    """Return the ID of the run `name`: the name itself if it is safe as a folder name."""
     if _SLUG.fullmatch(name) and name not in _NOT_TEXT:
         return name
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
@@ -95,19 +95,19 @@ def run_id_of(name: str) -> str:
 
 
 def new_ingest_id() -> str:
-    """An id that is unique and increases with time."""
+    """Return an ID that is unique and increases with time."""
     return f"{time.time_ns() // 1_000_000:012x}{uuid.uuid4().hex[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the user says of a run: its labels, and figures that no profiler gives."""
+    """What the user says about a run: its labels, and metrics that no profiler gives."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        """Whether there is anything."""
+        """Return whether there is anything."""
         return bool(self.labels or self.metrics)
 
 
@@ -121,7 +121,7 @@ class Commit:
 
     @property
     def is_derived(self) -> bool:
-        """Whether it was made of other sources of its run."""
+        """Whether it is derived from other sources of its run."""
         return self.source_id.startswith(DERIVED)
 
 
@@ -136,12 +136,12 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class UnknownIngest(Damage):
-    """An ingest without a manifest: one of an older tracekit, or what is left of another."""
+    """An ingest without a manifest: from an older tracekit, or the remains of another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Litter:
-    """A file of no committed ingest, or what a killed one left in staging."""
+    """A file of no committed ingest, or a leftover of a killed one in staging."""
 
     path: Path
     what: str
@@ -160,7 +160,7 @@ class Snapshot:
     damages: tuple[Damage, ...] = ()
 
     def of_runs(self, runs: Collection[str]) -> Snapshot:
-        """The same moment, with the files of these runs only."""
+        """Return the same moment, with the files of these runs only."""
         marks = {f"run_id={run}" for run in runs}
         files = {
             table: [file for file in files if not marks.isdisjoint(file.parts)]
@@ -169,7 +169,7 @@ class Snapshot:
         return replace(self, files=files)
 
     def without(self, damages: Sequence[Damage]) -> Snapshot:
-        """The same moment, without the sources that have these damages, too."""
+        """Return the same moment, also without the sources that have these damages."""
         broken = {damage.commit for damage in damages}
         files = {
             table: [file for file in files if _commit_of(file) not in broken]
@@ -181,11 +181,11 @@ class Snapshot:
 class TableWriter:
     """Writes record batches of any table into Parquet files under one folder.
 
-    After an error the files are unfinished and the writer is of no more use.
+    After an error the files are unfinished and the writer is unusable.
     """
 
     def __init__(self, folder: Path, prefix: str) -> None:
-        """Files are called ``<prefix>.parquet``, then ``<prefix>-1.parquet`` and so on."""
+        """Name files ``<prefix>.parquet``, then ``<prefix>-1.parquet`` and so on."""
         self._folder = folder
         self._prefix = prefix
         self._writers: dict[str, pq.ParquetWriter] = {}
@@ -193,7 +193,7 @@ class TableWriter:
         self._rows: Counter[str] = Counter()
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
-        """Add rows; they reach the file in row groups. A batch without any leaves no trace."""
+        """Add rows, which are written in row groups; an empty batch creates no file."""
         if not batch.num_rows:
             return
         waiting = self._waiting.setdefault(table, [])
@@ -202,7 +202,7 @@ class TableWriter:
             self._flush(table)
 
     def close(self) -> None:
-        """Write what is left and finish the files."""
+        """Write the remaining rows and finish the files."""
         for table in list(self._waiting):
             self._flush(table)
         with self._given_up_on_error():
@@ -227,7 +227,7 @@ class TableWriter:
 
     @contextlib.contextmanager
     def _given_up_on_error(self) -> Iterator[None]:
-        """Close every file after an error, so that none fails once more when it is collected."""
+        """Close every file after an error, so that none fails again when it is collected."""
         try:
             yield
         except (OSError, pa.ArrowException):
@@ -239,7 +239,7 @@ class TableWriter:
 
 
 def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """Dictionaries where values repeat, differences where they grow."""
+    """Return a writer with dictionaries for repeated values and deltas for growing ones."""
     growing = [name for name in schema.names if name in _GROWING]
     return pq.ParquetWriter(
         path,
@@ -263,18 +263,18 @@ class Store:
     # -- reading ------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """The committed ingests and their files, all as of one moment."""
+        """Return the committed ingests and their files, all as of one moment."""
         commits = self.commits()
         while True:
             files, damages = self._committed(commits)
-            # A mark goes before the files it stands for: if all are still there, so were those.
+            # A mark is deleted before its files: if all marks are still there, so were the files.
             now = self.commits()
             if now == commits:
                 return Snapshot(tuple(commits), files, tuple(damages))
             commits = now
 
     def _committed(self, commits: list[Commit]) -> tuple[dict[str, list[Path]], list[Damage]]:
-        """The files of whole ingests by table, in their order, and the damages of the others."""
+        """Return the files of intact ingests by table, in order, and the damages of others."""
         found: dict[str, list[tuple[int, Path]]] = {table: [] for table in TABLES}
         damages: list[Damage] = []
         for place, commit in enumerate(commits):
@@ -287,13 +287,13 @@ class Store:
             commits[place].run_id: (place, file)
             for place, file in sorted(found[RUN.name], reverse=True)
         }
-        found[RUN.name] = list(of_runs.values())  # every source brings a row: the oldest counts
+        found[RUN.name] = list(of_runs.values())  # every source has a row: the oldest counts
         return {table: [file for _, file in sorted(found[table])] for table in TABLES}, damages
 
     def _files_of(
         self, commit: Commit, entries: Sequence[manifest.Entry] | None
     ) -> Iterator[tuple[str, Path]]:
-        """The files of an ingest by its manifest; without one, those that there are."""
+        """Yield the files of an ingest from its manifest; without one, the existing files."""
         for entry in entries or ():
             yield entry.table, Path(f"{self._folder_of(entry.table, commit)}/{entry.file_name}")
         for table in TABLES if entries is None else ():
@@ -302,10 +302,10 @@ class Store:
                     yield table, file
 
     def damages_of(self, commit: Commit, *, is_deep: bool = False) -> list[Damage]:
-        """What of the files of a committed ingest is not as it was written.
+        """Return how the files of a committed ingest differ from what was written.
 
-        Not deep, only that they are there, with their sizes. Nothing is known of the files of an
-        ingest without a manifest, as those of older versions are.
+        Existence and sizes are checked and, if `is_deep`, also hashes. Nothing can be checked for
+        an ingest without a manifest, from an older version.
         """
         entries, damages = self._manifest(commit)
         return damages + self._differing(commit, entries, is_deep=is_deep)
@@ -321,7 +321,7 @@ class Store:
         return damages
 
     def _manifest(self, commit: Commit) -> tuple[list[manifest.Entry] | None, list[Damage]]:
-        """What an ingest wrote, None where that is not known; and damage of its manifest."""
+        """Return what an ingest wrote, None if unknown, and damage to its manifest."""
         path = self.manifest_of(commit)
         try:
             with path.open("rb") as file:
@@ -334,7 +334,7 @@ class Store:
         return entries, damages
 
     def damages_in(self, snapshot: Snapshot, run_id: str | None = None) -> list[Damage]:
-        """What is wrong, by content, with the sources of a run or of all that are in sight."""
+        """Return damage, by content, to the visible sources of a run, or of all."""
         known = {damage.commit for damage in snapshot.damages}
         return [
             damage
@@ -346,10 +346,10 @@ class Store:
     def check(
         self, run_id: str | None = None, *, is_deep: bool = False
     ) -> Iterator[Damage | Litter]:
-        """What is wrong with the files of a run, or with the whole store and what lies in it.
+        """Yield damage to the files of a run, or to the whole store.
 
-        Every committed file must be there, with its size and its rows; if it is deep, with its
-        hash as well. Of the whole store, files of no ingest are named, too.
+        Every committed file must exist with its size and row count and, if `is_deep`, its hash. For
+        the whole store, files that belong to no ingest are listed, too.
         """
         for commit in self.commits(run_id):
             yield from self.damages_of(commit, is_deep=is_deep) or self._unreadable(commit)
@@ -360,7 +360,7 @@ class Store:
             yield from self._litter()
 
     def _litter(self) -> Iterator[Damage | Litter]:
-        """What belongs to no ingest, or to one that lost its mark."""
+        """Yield files that belong to no ingest, or to one that lost its mark."""
         dead = list(self._dead())
         yield from (Litter(path, "is a leftover of a killed ingest") for path in dead)
         under_way = {*_names(self.path / _STAGING)} - {path.name for path in dead}
@@ -373,7 +373,7 @@ class Store:
                 yield Litter(path, "belongs to no ingest")
 
     def _unreadable(self, commit: Commit) -> list[Damage]:
-        """Of an ingest's files, which have their sizes, those that are not Parquet of its rows."""
+        """Return files of an ingest that are not Parquet, or have another row count."""
         entries, _ = self._manifest(commit)
         rows = {(entry.table, entry.file_name): entry.row_count for entry in entries or ()}
         found = [
@@ -383,16 +383,16 @@ class Store:
         return [Damage(file, what, commit) for file, what in found if what]
 
     def manifest_of(self, commit: Commit) -> Path:
-        """Where the manifest of an ingest lies."""
+        """Return the path of an ingest's manifest."""
         folder = self.folder_of(SOURCE_FILE.name, commit)
         return folder / manifest.file_name_of(commit.ingest_id)
 
     def commits(self, run_id: str | None = None) -> list[Commit]:
-        """The committed ingests of one run or of all, one a source, oldest first."""
+        """Return the committed ingests of one run or all, one per source, oldest first."""
         return _latest(commit for commit, _ in self._files(SOURCE_FILE.name, run_id))
 
     def derived_from(self, commits: Collection[Commit]) -> list[Commit]:
-        """What was made of some sources, and goes with them; none of them is among it."""
+        """Return the ingests derived from some sources, without those sources themselves."""
         runs = {commit.run_id for commit in commits if not commit.is_derived}
         return [
             commit
@@ -402,14 +402,14 @@ class Store:
         ]
 
     def commit_of(self, source_id: str) -> Commit | None:
-        """The committed ingest of a source, if it is here."""
+        """Return the committed ingest of a source, if there is one."""
         marks = self._files(SOURCE_FILE.name, source_id=source_id)
         return next(iter(_latest(commit for commit, _ in marks)), None)
 
     def refuse_others(self, run_id: str, said: Said, leaving: Collection[str] = ()) -> None:
-        """Raise UsageError where the run has other labels or metrics than `said`.
+        """Raise UsageError if the run has other labels or metrics than `said`.
 
-        Sources in `leaving` are about to be replaced and don't count.
+        Sources in `leaving` are about to be replaced and are ignored.
         """
         alive = {c for c in self.commits(run_id) if c.source_id not in leaving}
         for what, table, column, values in (
@@ -440,7 +440,7 @@ class Store:
         *,
         with_manifests: bool = False,
     ) -> Iterator[tuple[Commit, Path]]:
-        """The files of a table, committed or not, each with its ingest."""
+        """Yield the files of a table, committed or not, each with its ingest."""
         for run in _folders(f"{self.path}/{table}", "run_id=", run_id):
             for source in _folders(run, "source_id=", source_id):
                 for name in _names(source):
@@ -455,9 +455,9 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the store's lock: whatever changes the store happens one at a time.
+        """Hold the store's lock, which serializes all changes.
 
-        Raises StoreError where a link leads out of the store: what changes it deletes files.
+        Raises StoreError if a link leads out of the store, because changes delete files.
         """
         self._refuse_links()
         lock = filelock.FileLock(self.path / _LOCK)
@@ -475,35 +475,35 @@ class Store:
             _refuse_link(self.path / name)
 
     def begin(self, replacing: Collection[str] = ()) -> Ingest:
-        """Start an ingest that replaces some sources; clears what killed ones left behind."""
+        """Start an ingest that replaces some sources; clear leftovers of killed ones."""
         try:
-            with self.locked():  # so that nobody sweeps a staging folder that is not claimed yet
+            with self.locked():  # so that no one sweeps a staging folder before it is claimed
                 self._sweep()
                 return Ingest(self, replacing)
         except OSError as error:
             _refuse_writing(self.path, error)
 
     def _sweep(self) -> None:
-        """Clear what killed ingests and removals left, their staging folders last."""
+        """Clear leftovers of killed ingests and removals, their staging folders last."""
         if dead := list(self._dead()):
             self._clear_orphans({folder.name for folder in dead})
         for folder in dead:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _dead(self) -> Iterator[Path]:
-        """The staging folders whose ingest is alive no more."""
+        """Yield the staging folders whose ingest is no longer alive."""
         for name in filter(_INGEST_ID.fullmatch, _names(self.path / _STAGING)):
             folder = self.path / _STAGING / name
             if folder.is_symlink() or (folder / _LOCK).is_symlink():
                 continue
             lock = filelock.FileLock(folder / _LOCK)
-            with contextlib.suppress(OSError):  # it is held, or this is none of ours
+            with contextlib.suppress(OSError):  # it is held, or the folder is not ours
                 lock.acquire(timeout=0)
                 lock.release()
                 yield folder
 
     def tidy(self) -> None:
-        """Clear what killed ingests and removals left; nothing that was committed."""
+        """Clear leftovers of killed ingests and removals, but nothing committed."""
         try:
             with self.locked():
                 self._sweep()
@@ -512,15 +512,15 @@ class Store:
             _refuse_writing(self.path, error)
 
     def remove(self, commits: list[Commit]) -> list[Commit]:
-        """Take sources out of the store: first out of sight, then off the disk.
+        """Remove sources: first make them invisible, then delete their files.
 
-        Returns what went with them: what was made of them.
+        Returns the derived ingests that were removed with them.
         """
         try:
             with self.locked():
                 under_way = self.path / _STAGING / new_ingest_id()
-                under_way.mkdir(parents=True)  # if it ends too early, the next ingest goes on
-                self._clear_orphans(())  # an older ingest of a source must not come to light
+                under_way.mkdir(parents=True)  # if this is killed, the next ingest finishes it
+                self._clear_orphans(())  # an older ingest of a source must not become visible
                 derived = self.derived_from(commits)
                 for commit in (*derived, *commits):
                     self.discard(commit)
@@ -532,7 +532,7 @@ class Store:
     def discard(self, commit: Commit) -> None:
         """Delete the files of one ingest, its commit mark first; only under the lock.
 
-        The manifest goes before the mark: one without a mark is of an ingest that lost it.
+        The manifest is deleted before the mark: without a mark, it means that the mark was lost.
         """
         _delete(self.manifest_of(commit))
         for table in (SOURCE_FILE.name, *TABLES):
@@ -542,7 +542,7 @@ class Store:
             _prune(self.folder_of(table, commit))
 
     def _clear_orphans(self, dead: Collection[str]) -> None:
-        """Delete the files of no committed ingest, those of the `dead` too; only under the lock."""
+        """Delete files of no committed ingest, including the `dead`; only under the lock."""
         orphans = self._orphans()
         lost = self._without_mark(commit for commit, _ in orphans if commit.ingest_id not in dead)
         for commit, file in orphans:
@@ -551,7 +551,7 @@ class Store:
                 _prune(file.parent)
 
     def _without_mark(self, orphaned: Iterable[Commit]) -> set[Commit]:
-        """The ingests that were whole once: they have a manifest, and their source no other."""
+        """Return ingests that were complete: with a manifest, and the only one of their source."""
         alive = {commit.source_id for commit in self.commits()}
         return {
             commit
@@ -560,7 +560,7 @@ class Store:
         }
 
     def _orphans(self) -> list[tuple[Commit, Path]]:
-        """The files of no committed ingest: of one under way, or what a killed one left."""
+        """Return the files of no committed ingest: of one in progress, or a killed one."""
         alive = set(self.commits())
         return [
             found
@@ -570,7 +570,7 @@ class Store:
         ]
 
     def folder_of(self, table: str, commit: Commit) -> Path:
-        """Where the files of one ingest lie."""
+        """Return the folder of a table's files of one ingest."""
         return Path(self._folder_of(table, commit))
 
     def _folder_of(self, table: str, commit: Commit) -> str:
@@ -578,13 +578,13 @@ class Store:
 
 
 def _commit_of(file: Path) -> Commit | None:
-    """The ingest that a table's file is of, by its path."""
+    """Return the ingest of a table's file, from its path."""
     match = _FILE.search(str(file))
     return Commit(*match.groups()) if match else None
 
 
 def _latest(commits: Iterator[Commit]) -> list[Commit]:
-    """The latest ingest of each source, oldest first."""
+    """Return the latest ingest of each source, oldest first."""
     latest: dict[str, Commit] = {}
     for commit in commits:
         known = latest.get(commit.source_id)
@@ -594,14 +594,14 @@ def _latest(commits: Iterator[Commit]) -> list[Commit]:
 
 
 def _folders(folder: str, key: str, value: str | None) -> list[str]:
-    """The Hive folders ``key…`` in a folder: the one of `value`, or all."""
+    """Return the Hive folders ``key…`` in a folder: the one of `value`, or all."""
     if value is not None:
         return [f"{folder}/{key}{value}"]
     return [f"{folder}/{name}" for name in _names(folder) if name.startswith(key)]
 
 
 def _names(folder: str | Path) -> list[str]:
-    """What is in a folder; nothing if it is not there (any more)."""
+    """Return the names in a folder; none if it does not exist (anymore)."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entry.name for entry in entries)
@@ -614,14 +614,14 @@ def _names(folder: str | Path) -> list[str]:
 
 
 def _delete(file: Path) -> None:
-    """Delete a file of a table; raises StoreError where it lies behind a link."""
+    """Delete a file of a table; raise StoreError if it is behind a link."""
     _refuse_link(file.parent.parent)
     _refuse_link(file.parent)
     file.unlink(missing_ok=True)
 
 
 def _refuse_link(path: Path) -> None:
-    """Raise StoreError for a link: what lies behind it may be anyone's."""
+    """Raise StoreError for a link: its target can belong to anyone."""
     if path.is_symlink():
         raise StoreError(
             f"{path}: is a link to {path.readlink()}, but a store is changed only in its own "
@@ -630,22 +630,22 @@ def _refuse_link(path: Path) -> None:
 
 
 def _prune(folder: Path) -> None:
-    """Remove a source's folder and its run's where they are empty."""
+    """Remove a source's folder and its run's folder if they are empty."""
     with contextlib.suppress(OSError):  # not empty
         folder.rmdir()
         folder.parent.rmdir()
 
 
 class Ingest:
-    """One ingest under way: a staging folder, then a commit or nothing."""
+    """One ingest in progress: a staging folder, then a commit or nothing."""
 
     def __init__(self, store: Store, replacing: Collection[str]) -> None:
         """Claim a staging folder; its lock tells others that we are alive."""
         self.store = store
         self._replacing = set(replacing)
-        #: What was made of sources that this ingest replaced; it went with them.
+        #: Ingests derived from sources that this ingest replaced; they were removed.
         self.undone: list[Commit] = []
-        self._is_left = False  # something of a replaced ingest: the next one clears it
+        self._is_left = False  # leftovers of a replaced ingest: the next one clears them
         self.ingest_id = new_ingest_id()
         self.folder = store.path / _STAGING / self.ingest_id
         self.folder.mkdir(parents=True)
@@ -657,7 +657,7 @@ class Ingest:
             raise
 
     def __enter__(self) -> Ingest:
-        """The ingest itself."""
+        """Return the ingest itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -667,12 +667,12 @@ class Ingest:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def source_folder(self, number: int) -> Path:
-        """Where the rows of the `number`-th source of this ingest are written."""
+        """Return the folder for the rows of the `number`-th source of this ingest."""
         return self.folder / str(number)
 
     @property
     def scratch(self) -> Path:
-        """For temporary files of parsers; removed with the rest, at the latest by the next."""
+        """A folder for temporary files of parsers, removed with the ingest or by the next one."""
         folder = self.folder / "scratch"
         folder.mkdir(exist_ok=True)
         return folder
@@ -686,11 +686,11 @@ class Ingest:
         said: Said,
         replaces: bool,
     ) -> Commit | None:
-        """Make one source visible; returns the commit that was there already, if it stays.
+        """Make one source visible; return the existing commit of the source, if it is kept.
 
-        `rows` are the last ones of the source, those of ``source_file`` among them. Nothing is
-        replaced that this very ingest brought. Raises UsageError where the run has other labels or
-        metrics than `said`.
+        `rows` are the last ones of the source, including those of ``source_file``. Sources of this
+        ingest itself are not replaced. Raises UsageError if the run has other labels or metrics
+        than `said`.
         """
         folder = self.source_folder(number)
         try:
@@ -709,7 +709,7 @@ class Ingest:
                 self.store.refuse_others(commit.run_id, said, self._replacing)
                 self._move(folder, commit)
                 if known:
-                    # The new one is visible: what stays of the old is cleared another time.
+                    # The new one is visible: leftovers of the old are cleared later.
                     self._is_left = True
                     derived = self.store.derived_from([known])
                     with contextlib.suppress(OSError, StoreError):
@@ -741,7 +741,7 @@ class Ingest:
 
 
 def run_rows(run_name: str, said: Said, now_ns: int) -> dict[str, pa.RecordBatch]:
-    """The rows that say which run a source belongs to."""
+    """Return the rows that assign a source to a run."""
     labels = [label_row(*pair) for pair in said.labels.items()]
     metrics = [{"metric_name": name, "value": value} for name, value in said.metrics.items()]
     return {
@@ -752,12 +752,12 @@ def run_rows(run_name: str, said: Said, now_ns: int) -> dict[str, pa.RecordBatch
 
 
 def _plain(value: object) -> str:
-    """A value as it is typed: 8 and not 8.0."""
+    """Return a value as typed by the user: 8, not 8.0."""
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def label_row(name: str, value: str) -> dict[str, Any]:
-    """A row of ``run_label`` with the value's type told by its text."""
+    """Return a row of ``run_label`` with the type of the value, from its text."""
     kind, number = "text", None
     if value.lower() in ("true", "false"):
         kind, number = "boolean", float(value.lower() == "true")
@@ -768,7 +768,7 @@ def label_row(name: str, value: str) -> dict[str, Any]:
 
 
 def open_store(path: str | os.PathLike[str]) -> Store:
-    """The store at `path`; raises StoreError if there is none, or one of a newer schema."""
+    """Return the store at `path`; raise StoreError if there is none, or its schema is newer."""
     folder = Path(path)
     mark = folder / STORE_MARK
     try:
@@ -792,18 +792,17 @@ def _no_store(folder: Path) -> str:
     what = "is not a tracekit store" if folder.exists() else "does not exist"
     return (
         f"{folder}: {what}; create one with `tracekit ingest FILE --store "
-        f"{shlex.quote(str(folder))}`, "
-        "or name another with --store or TRACEKIT_STORE"
+        f"{shlex.quote(str(folder))}`, or name another with --store or TRACEKIT_STORE"
     )
 
 
 def create_store(path: str | os.PathLike[str]) -> Store:
-    """The store at `path`, made if it is not there."""
+    """Return the store at `path`; create it if it does not exist."""
     folder = Path(path)
     mark = folder / STORE_MARK
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Another ingest may be making the store now: its mark comes before all else.
+        # Another ingest may be creating the store: its mark comes before everything else.
         foreign = [name for name in _names(folder) if not name.startswith(STORE_MARK)]
         if not mark.exists():
             if foreign:

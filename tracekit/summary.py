@@ -1,4 +1,4 @@
-"""One screen about a run: a line or a few from each report that has something to say of it."""
+"""One screen about a run: a few lines from each report that applies to it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _TOP = 5
 _KINDS = 3
 _NAME_WIDTH = 36
 
-#: What a line is about, and what there is to say.
+#: The topic of a line, and its text.
 Line = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the summary is of: a run, or some of its steps; no report is asked twice."""
+    """The run, or some of its steps, to summarize; each report runs only once."""
 
     database: Database
     run_id: str
@@ -33,7 +33,7 @@ class _Asked:
     _answers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def rows(self, report: str) -> list[dict[str, Any]]:
-        """The rows of a report, of these steps where it can be restricted to them."""
+        """Return the rows of a report, of these steps if it has a phase."""
         if report not in self._answers:
             given = {"run_id": self.run_id}
             if any(parameter.name == "phase" for parameter in query_named(report).parameters):
@@ -46,14 +46,14 @@ Part = Callable[[_Asked], Iterator[Line]]
 
 
 def summarize(database: Database, run: str | None = None, phase: str = "all") -> Result:
-    """The summary of a run, given by name or id; of the newest one for None.
+    """Summarize a run, given by name or ID, or the newest one for None.
 
-    Columns `about` and `summary`, both text for people; the reports have the figures. `phase` is
-    all, stable or N..M: the steps that the reports of times are of. Raises UsageError for an
-    unknown run, QueryError for a phase that the run has not.
+    Columns `about` and `summary`, both text for people; the reports have the values. `phase` is
+    all, stable or N..M: the steps that reports about times cover. Raises UsageError for an unknown
+    run, QueryError for a phase that the run does not have.
     """
     run_id = database.run_id(run)
-    database.verify(run_id)  # "whole" is to be true now, not when the file came in
+    database.verify(run_id)  # "complete" must be true now, not at ingest
     asked = _Asked(database, database.run_id(run_id), phase)
     lines = [line for part in _parts(asked) for line in part(asked)]
     table = pa.table(
@@ -105,7 +105,7 @@ def _busy(of: _Asked) -> Iterator[Line]:
 
 
 def _tracks(of: _Asked) -> Iterator[Line]:
-    """The rows of an accelerator that are busy in other ways: programs, asynchronous copies."""
+    """Yield the other busy tracks of an accelerator: programs, asynchronous copies."""
     rows = [row for row in of.rows("busy_by_track") if row["meaning"] is not None]
     if not any(row["track_kind"] != "kernels" for row in rows):
         return
@@ -143,19 +143,15 @@ def _gaps(of: _Asked) -> Iterator[Line]:
 
 
 def _shares(rows: list[dict[str, Any]], kind: str, time: str) -> str:
-    """The kinds with some of the time, the largest first."""
+    """Return the kinds with their shares of the time, the largest first."""
     total: Counter[str] = Counter()
     for row in rows:
         total[row[kind]] += row[time] or 0
     return ", ".join(
-        f"{_words(name)} {human(ns / total.total(), 'ratio')}"
+        f"{name.replace('_', ' ')} {human(ns / total.total(), 'ratio')}"
         for name, ns in total.most_common(_TOP)
         if ns
     )
-
-
-def _words(kind: str) -> str:
-    return "not known" if kind == "unknown" else kind.replace("_", " ")
 
 
 def _launches(of: _Asked) -> Iterator[Line]:
@@ -173,7 +169,7 @@ def _launches(of: _Asked) -> Iterator[Line]:
 
 
 def _is_timeline(of: _Asked) -> bool:
-    """Whether there are operators or work of devices as they ran."""
+    """Return whether there is a timeline of operators or device work."""
     return any(of.database.has_rows_in(table, of.run_id) for table in ("attribution", "slice"))
 
 
@@ -204,7 +200,7 @@ def _steps(of: _Asked) -> Iterator[Line]:
 
 
 def _all_steps(stable: dict[str, Any], whole: dict[str, Any]) -> str:
-    """All steps beside the stable ones."""
+    """Return the text about all steps, for comparison with the stable ones."""
     median, mean, longest = (
         human(whole[name], "ns") for name in ("elapsed_ns", "mean_ns", "longest_ns")
     )
@@ -213,7 +209,7 @@ def _all_steps(stable: dict[str, Any], whole: dict[str, Any]) -> str:
 
 
 def _stalls(rows: list[dict[str, Any]], whole: dict[str, Any]) -> Iterator[Line]:
-    """The steps of the source in which devices waited for more than a step."""
+    """Yield the steps of the source in which devices waited for more than a step."""
     found = [
         row
         for row in rows
@@ -227,14 +223,14 @@ def _stalls(rows: list[dict[str, Any]], whole: dict[str, Any]) -> Iterator[Line]
             "stalls",
             (
                 f"{len(found):,} of {counted(whole['step_count'], 'step')} lost "
-                f"{human(whole['stall_ns'], 'ns')} in all; most in step {worst['step_index']}: "
+                f"{human(whole['stall_ns'], 'ns')} in total; most in step {worst['step_index']}: "
                 f"{human(worst['stall_ns'], 'ns')}"
             ),
         )
 
 
 def _processor(of: _Asked) -> Iterator[Line]:
-    """What perf stat counted, of the measurements that took longest."""
+    """Yield the counters of perf stat, for the longest measurements."""
     rows = sorted(of.rows("perf_overview"), key=lambda row: -(row["dur_ns"] or 0))
     for row in rows[:_TOP]:
         figures = [
@@ -281,7 +277,7 @@ def _kernels(of: _Asked) -> Iterator[Line]:
 
 
 def _bound(row: dict[str, Any]) -> str:
-    """What bounds a kernel, and how near to which roof it is."""
+    """Return what bounds a kernel, and its share of the nearest roof."""
     if row["roof_ratio"] is None:
         return f", bound by {row['bound_kind']}"
     near = f"{human(row['roof_ratio'], 'ratio')} of {row['nearest_name']}"
@@ -293,7 +289,7 @@ def _time(row: dict[str, Any]) -> str:
 
 
 def _without_kernels(of: _Asked) -> Iterator[Line]:
-    """The operators of a processor, or the layers of a log, that take the most time."""
+    """Yield the CPU operators, or the layers of a log, that take the most time."""
     ops = [row for row in of.rows("ops") if row["total_ns"] and row["call_count"]][:_TOP]
     names = display_names([row["name"] for row in ops], _NAME_WIDTH)
     for number, (row, name) in enumerate(zip(ops, names, strict=True), start=1):
@@ -303,7 +299,7 @@ def _without_kernels(of: _Asked) -> Iterator[Line]:
     names = display_names([row["layer_path"] for row in layers], _NAME_WIDTH)
     for number, (row, name) in enumerate(zip(layers, names, strict=True), start=1):
         share, time = human(row["share_ratio"], "ratio"), human(row["step_ns"], "ns")
-        yield f"layer {number}", f"{share}, {time} a step: {name}"
+        yield f"layer {number}", f"{share}, {time} per step: {name}"
 
 
 _PROVENANCES = {
@@ -322,17 +318,17 @@ def _work(of: _Asked) -> Iterator[Line]:
         return
     time, near = Counter[str](), Counter[str]()
     for row in rows:
-        kind, ns = row["bound_kind"] or "not known", row["total_ns"] or 0
+        kind, ns = row["bound_kind"] or "unknown", row["total_ns"] or 0
         time[kind] += ns
         near[kind] += ns * (row["roof_ratio"] or 0)
     shares = ", ".join(
         f"{kind} {human(ns / time.total(), 'ratio')}"
-        + ("" if kind == "not known" else f" (at {human(near[kind] / ns, 'ratio')})")
+        + ("" if kind == "unknown" else f" (at {human(near[kind] / ns, 'ratio')})")
         for kind, ns in time.most_common()
         if ns
     )
     bound = f"{shares} of operator time (at: share of the roof)"
-    if set(time) == {"not known"}:
+    if set(time) == {"unknown"}:
         bound = f"unknown: {rows[0]['reason']}"
     flop = sum(row["total_flop"] or 0 for row in rows)
     known = human(flop, "flop") if flop else "no FLOP"
@@ -341,19 +337,19 @@ def _work(of: _Asked) -> Iterator[Line]:
 
 
 def _reported_work(of: _Asked) -> Iterator[Line]:
-    """The roofs nearest to the operators whose work the profiler reports, devices summed."""
+    """Yield the nearest roofs of operators whose work the profiler reports, devices summed."""
     given = {"run_id": of.run_id, "scope": "run"}
     rows = of.database.query("reported_op_breakdown", given).rows()
     kinds = {
         "bandwidth": "memory_bound",
         "compute": "compute_bound",
         "no FLOP": "zero_flop",
-        "not known": "unknown",
+        "unknown": "unknown",
     }
     shares = {kind: rows[0][f"{name}_ratio"] for kind, name in kinds.items()} if rows else {}
     if not any(shares.values()):
         return
-    if shares["not known"] == 1:
+    if shares["unknown"] == 1:
         yield "bound", f"unknown: {rows[0]['reason']}"
         return
     parts = ", ".join(f"{kind} {human(share, 'ratio')}" for kind, share in shares.items() if share)
@@ -380,7 +376,8 @@ def _memory(of: _Asked) -> Iterator[Line]:
     ]
     kinds.sort(key=lambda row: -row["at_peak_bytes"])
     parts = ", ".join(
-        f"{_words(row['kind'])} {human(row['share_ratio'], 'ratio')}" for row in kinds[:_KINDS]
+        f"{row['kind'].replace('_', ' ')} {human(row['share_ratio'], 'ratio')}"
+        for row in kinds[:_KINDS]
     )
     known = f"at most {human(peak['peak_bytes'], 'bytes')} ({peak['device_kind']})"
     yield "memory", f"{known}: {parts or peak['reason']}"
@@ -412,7 +409,7 @@ def _quality(of: _Asked) -> Iterator[Line]:
     yield "data", f"{gone}{first['severity_kind']}: {first['message']}{more}; see tracekit issues"
 
 
-#: In the order of the screen. A part without a line is about something that such a run cannot have.
+#: In the order of the screen. A part yields no line if it does not apply to the run.
 _PARTS: tuple[Part, ...] = (
     _of_run,
     _busy,
@@ -430,7 +427,7 @@ _PARTS_OF_PROCESSORS: tuple[Part, ...] = (_of_run, _processor, _quality)
 
 
 def _parts(of: _Asked) -> tuple[Part, ...]:
-    """What there is to say of a run: of counters of processors alone nothing about devices."""
+    """Return the parts for a run; those for devices are omitted if it has only CPU counters."""
     is_counted = of.database.has_rows_in("measurement", of.run_id)
     has_more = any(of.database.has_rows_in(table, of.run_id) for table in ("kernel", "slice"))
     return _PARTS_OF_PROCESSORS if is_counted and not has_more else _PARTS

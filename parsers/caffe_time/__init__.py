@@ -1,7 +1,7 @@
-"""caffe time: what Caffe's benchmark of a net logs, from 2014 to Caffe 1.0 and its relatives.
+"""caffe time: logs of Caffe's benchmark of a net, from 2014 to Caffe 1.0 and its forks.
 
-Layouts: tools/caffe.cpp of BVLC/caffe, of NVIDIA/caffe and of others; docs/formats.md has what
-differs. Every time of a layer, a pass or an iteration gives a row of `layer_stat`.
+Layouts: tools/caffe.cpp of BVLC/caffe, NVIDIA/caffe and others; docs/formats.md lists the
+differences. Every time of a layer, a pass or an iteration gives a row of `layer_stat`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CaffeTimeParser:
     """Logs of caffe time; see the module."""
 
     name = "caffe-time"
-    title = "logs of Caffe's `caffe time`: forward and backward time per layer"
+    title = "Caffe logs of `caffe time`: forward and backward time per layer"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -71,7 +71,7 @@ class CaffeTimeParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         reading = _CaffeLog(report)
         for block in blocks(source, report):
             reading.take(block)
@@ -89,7 +89,7 @@ class CaffeTimeParser:
 
 
 class _CaffeLog:
-    """One source being read."""
+    """Reads one source."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -108,7 +108,7 @@ class _CaffeLog:
             place += len(line) + 1
 
     def full_batches(self, *, is_last: bool = False) -> Iterator[Batch]:
-        """The rows so far, a batch at a time."""
+        """Yield the rows so far, in batches."""
         while len(self._rows) >= _BATCH_ROWS or (is_last and self._rows):
             yield LAYER_STAT.name, batch_of_rows(LAYER_STAT, self._rows[:_BATCH_ROWS])
             del self._rows[:_BATCH_ROWS]
@@ -135,7 +135,7 @@ class _CaffeLog:
             self._rows.append(row)
 
     def _end_echo(self, place: int) -> bool:
-        """End the echoed net; whether it is incomplete."""
+        """End the echoed net; return whether it is incomplete."""
         echo, self._echo = self._echo, None
         if echo is None or not echo.is_open:
             return False
@@ -150,7 +150,7 @@ class _CaffeLog:
         return True
 
     def _is_told(self, place: int, message: Message) -> bool:
-        """Read a line about the run; whether it is one."""
+        """Read a line about the run; return False if it is something else."""
         text = message.text.rstrip()
         if message.severity == "F":
             self._failed(place, text)
@@ -175,7 +175,7 @@ class _CaffeLog:
         return True
 
     def _marked(self, place: int) -> Net:
-        """The net whose benchmark begins, or whose times of layers do."""
+        """Return the net whose benchmark, or whose layer times, begin."""
         net = self._nets.of(self._writer, place)
         if net.has_layers:
             net = self._nets.begin(self._writer, place)
@@ -183,7 +183,7 @@ class _CaffeLog:
         return net
 
     def _headed(self, place: int, statistic_kind: str) -> None:
-        """Times of layers follow: more of the current net, unless it has such already."""
+        """Expect times of layers: of the current net, unless it already has such times."""
         net = self._nets.of(self._writer, place)
         if net.has_layers_of(statistic_kind):
             net = self._nets.begin(self._writer, place)
@@ -191,7 +191,7 @@ class _CaffeLog:
         net.head(statistic_kind)
 
     def _other(self, place: int, line: bytes, message: Message) -> None:
-        """A line without a time, or with one that is not read."""
+        """Take a line without a time, or with one that cannot be read."""
         text = message.text
         if is_like_a_time(text):
             self._skip(place, line, text)
@@ -209,7 +209,7 @@ class _CaffeLog:
             )
 
     def _other_message(self, place: int, line: bytes, message: Message) -> None:
-        """A message without a time; there are hundreds about the net."""
+        """Take a message without a time; there are hundreds about the net."""
         text = message.text.strip()
         if is_joined(text):
             self._report.tell(
@@ -233,7 +233,7 @@ class _CaffeLog:
             )
 
     def _skip(self, place: int, line: bytes, text: str) -> None:
-        """A line with a time that gives no row."""
+        """Take a line with a time that gives no row."""
         shown = f"skipped; the first is {text.strip()[:_SHOWN]!r}"
         if not is_of_other_words(text):
             what = "a line looks like a caffe time but cannot be read"
@@ -309,7 +309,7 @@ class _CaffeLog:
             )
 
     def finish(self) -> None:
-        """End of input."""
+        """Handle the end of input."""
         self._nets.finish()
 
     def facts(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Single lines of a log of caffe: prefixes of glog, times, and the net that is echoed.
+"""Single lines of a Caffe log: glog prefixes, times, and the echoed net.
 
-Wordings: tools/caffe.cpp, `time`, and src/caffe/net.cpp of BVLC/caffe; of the layout before
-October 2014 also tools/net_speed_benchmark.cpp.
+Messages: tools/caffe.cpp, `time`, and src/caffe/net.cpp of BVLC/caffe; before October 2014 also
+tools/net_speed_benchmark.cpp.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PREFIX = re.compile(
     r"\b([\w-]{1,60})\.(?:cpp|cc|cu|hpp|h):\d{1,6}\] "
 )
 _VALUE = r": +(\S+) (ms|milli ?seconds)\.?"
-#: What a value of several iterations is, by the word that caffe prints before it.
+#: Statistic of a value over several iterations, by the word before it.
 _STATISTICS = {
     "average": "mean",
     "mean": "mean",
@@ -46,12 +46,12 @@ _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 _BLOCK = re.compile(r"\s*(\w+) \{\s*")
 _FIELD = re.compile(r'\s*(\w+): (?:"((?:[^"\\]|\\.)*)"|([^\s"]\S*))\s*')
-#: Programs whose messages are of a benchmark, and those of them that tell no time and no more.
+#: Source files with messages of a benchmark, and those of them without times.
 _PROGRAMS = ("caffe", "net_speed_benchmark")
 _SILENT = re.compile(r"Performing (?:Forward|Backward)|Initial loss: .*")
-#: A layer that caffe puts in if several layers read one blob (util/insert_splits.cpp).
+#: A layer that Caffe inserts if several layers read one blob (util/insert_splits.cpp).
 _SPLIT = re.compile(r".*_\d+_split")
-#: More layers than any net has: what follows is treated as another net.
+#: More layers than any net has: further layers are treated as another net.
 MOST_LAYERS = 1 << 16
 
 
@@ -69,17 +69,17 @@ class Message:
 
     @property
     def has_prefix(self) -> bool:
-        """Whether it is a message of caffe."""
+        """Whether it is a message of Caffe."""
         return self.file_name is not None
 
     @property
     def is_of_a_benchmark(self) -> bool:
-        """Whether the program that runs benchmarks wrote it, to tell something."""
+        """Whether it is an informational message of the program that runs benchmarks."""
         return self.file_name in _PROGRAMS and not _SILENT.fullmatch(self.text.strip())
 
 
 def message_of(line: str) -> Message:
-    """Take the prefix from a line, wherever another program's own prefix put it."""
+    """Remove the prefix of a line, also after a prefix of another program."""
     prefix = _PREFIX.search(line)
     if prefix is None:
         return Message(line)
@@ -88,7 +88,7 @@ def message_of(line: str) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """A time as caffe prints it: of a layer or of all of them, and of an iteration or of all."""
+    """A time as Caffe prints it: of one layer or all, and of one iteration or all."""
 
     dur_ns: int
     statistic_kind: str
@@ -98,7 +98,7 @@ class Time:
 
 
 def time_of(text: str) -> Time | None:
-    """The time that a message tells; None if it tells none, or one that cannot be read."""
+    """Return the time in a message; None if there is none, or it cannot be read."""
     if not is_like_a_time(text) or is_joined(text):  # or two messages in one line
         return None
     text = text.strip()
@@ -119,7 +119,7 @@ def time_of(text: str) -> Time | None:
 
 
 def heading_of(text: str) -> str | None:
-    """What the times of layers after this message are; "" for what is unknown, None of others.
+    """Return the statistic of the layer times after this message; "" if unknown, None if none.
 
     Caffe logs means; a build that logs the minimum says so only here.
     """
@@ -128,7 +128,7 @@ def heading_of(text: str) -> str | None:
 
 
 def _statistic(unit: str, word: str | None = None) -> str:
-    """By the word; without one, `ms` means a mean, and older units a sum."""
+    """Return the statistic for a word; without one, `ms` is a mean, and older units are a sum."""
     return _STATISTICS[word.lower()] if word else "mean" if unit == "ms" else "sum"
 
 
@@ -145,7 +145,7 @@ def _time(
 
 
 def nanoseconds(text: str) -> int | None:
-    """Milliseconds in decimal digits as whole nanoseconds, rounded once; None if it is no time."""
+    """Convert decimal milliseconds to whole nanoseconds, rounded once; None if not a time."""
     if not _NUMBER.fullmatch(text):
         return None
     return whole(text, 6)
@@ -169,7 +169,7 @@ def is_of_other_words(text: str) -> bool:
 
 @dataclass(slots=True)
 class Echo:
-    """The net as caffe prints it at the start (a prototxt), read line by line."""
+    """The net as Caffe prints it at the start (a prototxt), read line by line."""
 
     net_name: str | None = None
     _types: dict[str, str] = field(default_factory=dict)
@@ -177,7 +177,7 @@ class Echo:
     _layer: dict[str, str] = field(default_factory=dict)
 
     def feed(self, line: str) -> bool:
-        """Read a line; False if it is none of a prototxt."""
+        """Read a line; return False if it is not part of a prototxt."""
         if block := _BLOCK.fullmatch(line):
             self._blocks.append(block[1])
             if len(self._blocks) == 1:
@@ -208,7 +208,7 @@ class Echo:
         return bool(self._types) and not self.is_open and self.type_of(layer) is None
 
     def type_of(self, layer: str) -> str | None:
-        """The type of a layer, as the net has it; None if the net was not echoed."""
+        """Return the type of a layer in the net; None if the net was not echoed."""
         if self._types and layer not in self._types and _SPLIT.fullmatch(layer):
             return "Split"
         return self._types.get(layer)

@@ -1,4 +1,4 @@
-"""Which net a time belongs to: a log can hold several, in sequence or interleaved."""
+"""Finds the net that a time belongs to: a log can have several, in sequence or interleaved."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MOST_WRITERS = 4096
 
 @dataclass(slots=True)
 class Net:
-    """A run of `caffe time` on one net, as far as the log tells.
+    """A run of `caffe time` on one net, as far as the log shows.
 
-    ``is_marked`` says that lines tell its begin, so that a layer that comes again is another one of
-    the same name; without, a layer that comes again is of the next run.
+    ``is_marked`` means that lines mark its start, so a repeated layer is another one of the same
+    name; otherwise a repeated layer belongs to the next run.
     """
 
     begin_bytes: int
@@ -43,11 +43,11 @@ class Net:
         return statistic_kind in self._layers
 
     def head(self, statistic_kind: str) -> None:
-        """Times of layers follow, and this is what they are; "" is unknown."""
+        """Expect times of layers, which are this statistic; "" if unknown."""
         self._heading = statistic_kind
 
     def told(self, time: Time) -> Time | None:
-        """The time, as the heading of its layers has it; None if that has unknown words."""
+        """Return the time with the statistic of its heading; None if that has unknown words."""
         if time.layer_name is None or time.statistic_kind != "mean":
             return time
         return (
@@ -55,7 +55,7 @@ class Net:
         )
 
     def has(self, time: Time) -> bool:
-        """Whether this time was read already, so that it is of another run."""
+        """Return whether this time was already read, so that it belongs to another run."""
         if time.iteration_index is not None:
             last = self._last_iterations.get(time.phase_kind, -1)
             return time.iteration_index <= last or self.has_layers
@@ -66,7 +66,7 @@ class Net:
         return not self.is_marked and _key(time) in self._seen
 
     def place(self, time: Time) -> int | None:
-        """Take a time; the place of its layer, which only forward times and their backward tell.
+        """Take a time and return the position of its layer, known for forward and backward times.
 
         Layers run forward in the order of the net; before October 2014 backward times were printed
         in the order in which layers run backward.
@@ -92,7 +92,7 @@ class _Layers:
     _count: int = 0
 
     def place(self, name: str, *, is_forward: bool) -> int | None:
-        """The place of a forward time, which the next backward time of that name has too."""
+        """Return the position of a forward time; the next backward time of that name shares it."""
         if not is_forward:
             waiting = self._waiting.get(name)
             return waiting.pop() if waiting else None
@@ -114,7 +114,7 @@ class Nets:
         self._count = 0
 
     def begin(self, writer: str | None, place: int, echo: Echo | None = None) -> Net:
-        """A net begins here; the one before it ends, if it has times."""
+        """Begin a net; the one before it ends, if it has times."""
         self.end(writer)
         if len(self._open) >= _MOST_WRITERS:
             self.finish()
@@ -122,7 +122,7 @@ class Nets:
         return net
 
     def of(self, writer: str | None, place: int) -> Net:
-        """The net that is open, or a new one."""
+        """Return the open net, or a new one."""
         return self._open.get(writer) or self.begin(writer, place)
 
     def is_inside(self, writer: str | None) -> bool:
@@ -131,7 +131,7 @@ class Nets:
         return net is not None and (net.is_marked or net.index is not None)
 
     def row(self, writer: str | None, place: int, time: Time) -> dict[str, Any] | None:
-        """The row of `layer_stat` for a time; None if nothing says what value it is."""
+        """Return the row of `layer_stat` for a time; None if its statistic is unknown."""
         net = self.of(writer, place)
         told = net.told(time)
         if told is None:
@@ -158,12 +158,12 @@ class Nets:
         }
 
     def end(self, writer: str | None, is_told: bool = False) -> None:
-        """The open net of `writer` ends; `is_told` if the log says so."""
+        """End the open net of `writer`; `is_told` means that the log says so."""
         net = self._open.pop(writer, None)
         if net is not None and (net.index is not None or net.is_marked):
             self._on_end(net, is_told)
 
     def finish(self) -> None:
-        """End of input."""
+        """Handle the end of input."""
         for writer in list(self._open):
             self.end(writer)

@@ -1,8 +1,8 @@
-"""MLPerf: logs of training runs, and what LoadGen writes of inference tests.
+"""MLPerf: logs of training runs, and LoadGen's logs of inference tests.
 
 Training: lines ``:::MLLOG {…}`` of mlperf-logging, from version 0.7 of the benchmark on (see
 `training`). Inference: ``mlperf_log_summary.txt`` and ``mlperf_log_detail.txt`` of LoadGen (see
-`inference`). A run, or a test, is a configuration; a file may hold several.
+`inference`). Each run or test is a configuration; a file can have several.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class MlperfParser:
     """Logs of MLPerf; see the module."""
 
     name = "mlperf"
-    title = "MLPerf logs: training (:::MLLOG), inference (LoadGen's summary and detail log)"
+    title = "MLPerf logs: training (:::MLLOG), inference (LoadGen summary and detail logs)"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
@@ -92,7 +92,7 @@ class MlperfParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         reading = _MlperfLines(report)
         for block in blocks(source, report):
             place = block.offset_bytes
@@ -112,7 +112,7 @@ class MlperfParser:
 
 
 class _MlperfLines:
-    """One file being read: each line goes to the log that it is of."""
+    """Reads one file: each line goes to the log that it belongs to."""
 
     def __init__(self, report: Report) -> None:
         self.rows = ConfigurationRows(report)
@@ -150,7 +150,7 @@ class _MlperfLines:
 
 
 def _event_of(text: str) -> dict[str, Any] | None:
-    """The event that follows the mark; None if it is none."""
+    """Return the event after the mark; None if it is not an event."""
     try:
         event = value_of(text)
     except ValueError:

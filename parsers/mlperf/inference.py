@@ -1,7 +1,7 @@
-"""Inference: what LoadGen writes of a test, in its summary and in its detail log.
+"""Inference: LoadGen's summary and detail log of a test.
 
 Layouts: loadgen/results.cc and loadgen/test_settings_internal.cc of mlcommons/inference. Labels
-and metrics are called what the file calls them.
+and metrics have the names that they have in the file.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class DetailLog:
     """Events of ``mlperf_log_detail.txt``, test by test; ``said`` describes LoadGen."""
 
     def __init__(self, rows: ConfigurationRows, report: Report) -> None:
-        """Begin; tests that end go to `rows`."""
+        """Start empty; completed tests go to `rows`."""
         self.said: dict[str, Any] = {}
         self._rows = rows
         self._report = report
         self._test: _Test | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """One event."""
+        """Read one event."""
         key, value = event["key"], event.get("value")
         if key == "loadgen_version":
             self.end()
@@ -81,7 +81,7 @@ class DetailLog:
         _settle(self._test, key, value)
 
     def end(self) -> None:
-        """The test is over, or the file is."""
+        """End the test."""
         test, self._test = self._test, None
         if test is not None:
             test.add_to(self._rows, "sut_name", "effective_test_mode")
@@ -100,7 +100,7 @@ class DetailLog:
 
 
 def _settle(test: _Test, key: str, value: Any) -> None:
-    """What one event of the detail log says about the test."""
+    """Add what one event of the detail log says about the test."""
     if key == "result_validity":
         test.validity = str(value)
     elif key == "result_invalid_reason" and isinstance(value, str) and value.strip():
@@ -119,7 +119,7 @@ class Summary:
     """Lines of ``mlperf_log_summary.txt``, test by test."""
 
     def __init__(self, rows: ConfigurationRows) -> None:
-        """Begin; tests that end go to `rows`."""
+        """Start empty; completed tests go to `rows`."""
         self._rows = rows
         self._test: _Test | None = None
         self._part = ""
@@ -130,7 +130,7 @@ class Summary:
         return line.strip() == _TITLE
 
     def take(self, line: str) -> None:
-        """One line, of a summary or of something else."""
+        """Read one line, of a summary or of anything else."""
         if self.is_title(line):
             self.end()
             self._test, self._part = _Test(), ""
@@ -146,7 +146,7 @@ class Summary:
                 self._pair(self._test, found[1], found[2].strip())
 
     def _pair(self, test: _Test, name: str, value: str) -> None:
-        """A name and a value; words are labels before the parameters, as those are."""
+        """Take a name and a value; words before the parameters are labels, as are parameters."""
         if name == _RESULT:
             test.validity = value
         elif name.endswith("satisfied"):
@@ -158,7 +158,7 @@ class Summary:
             test.labels[name] = value
 
     def end(self) -> None:
-        """The test is over, or the file is."""
+        """End the test."""
         test, self._test = self._test, None
         if test is not None:
             test.add_to(self._rows, "SUT name", "Mode")

@@ -1,7 +1,7 @@
-"""Training: what a run sets, its duration and its progress.
+"""Training: the settings of a run, its duration and its progress.
 
-Keys: mlperf_logging/mllog/constants.py of mlcommons/logging and its compliance rules. What is
-logged before the run starts is set; numbers logged after are measured, and the last counts.
+Keys: mlperf_logging/mllog/constants.py of mlcommons/logging and its compliance rules. Values logged
+before the run starts are settings; numbers logged later are measurements, of which the last counts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tracekit.reading.text.json_values import Number, object_in
 
 _START, _STOP = "run_start", "run_stop"
 _BEFORE_A_RUN = ("cache_clear", "init_start")
-#: Set, wherever in the run they are logged; so is what begins with these words.
+#: Settings, even if logged during the run; so are names that begin with these words.
 _SET = frozenset(
     ("seed", "global_batch_size", "gradient_accumulation_steps", "train_samples", "eval_samples")
 )
@@ -43,12 +43,12 @@ class TrainingLog:
     """Events of a log, run by run."""
 
     def __init__(self, rows: ConfigurationRows) -> None:
-        """Begin; runs that end go to `rows`."""
+        """Start empty; completed runs go to `rows`."""
         self._rows = rows
         self._run: _Run | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """One event."""
+        """Read one event."""
         key = event["key"]
         if self._run is None or _begins(self._run, key):
             self.end()
@@ -65,7 +65,7 @@ class TrainingLog:
         run.last_key = key
 
     def end(self) -> None:
-        """The run is over, or the file is."""
+        """End the run."""
         run, self._run = self._run, None
         if run is None:
             return
@@ -98,7 +98,7 @@ def _progress(run: _Run, event: Mapping[str, Any]) -> None:
 
 
 def _point(run: _Run, key: str, event: Mapping[str, Any]) -> None:
-    """One value: a label where it was set, else a metric."""
+    """Keep one value: a label if it is a setting, otherwise a metric."""
     value = event.get("value")
     if isinstance(value, dict):  # tracked_stats
         numbers = {name: one for name, one in value.items() if isinstance(one, Number)}
@@ -112,7 +112,7 @@ def _point(run: _Run, key: str, event: Mapping[str, Any]) -> None:
 
 
 def _outcome(run: _Run) -> tuple[Number | None, str | None]:
-    """The time to train if the run reached its target, else why there is none."""
+    """Return the time to train if the run reached its target, otherwise why there is none."""
     if not run.is_started:
         return None, "not started: no run_start"
     if not run.is_stopped:

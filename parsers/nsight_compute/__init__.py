@@ -1,8 +1,8 @@
 """Nsight Compute (ncu): details page and raw page as CSV, and the text page, of any version.
 
 Layouts: NVIDIA's Nsight Compute CLI documentation (options --csv, --page, --print-units) and the
-section files that come with the tool; docs/formats.md lists what differs by version. Every launch
-and every piece of advice gives a row, or is counted in an issue.
+section files that come with the tool; docs/formats.md lists the differences by version. Every
+launch and every piece of advice gives a row, or is counted in an issue.
 """
 
 from __future__ import annotations
@@ -76,15 +76,15 @@ class NsightComputeParser:
     """Exports of Nsight Compute; see the module."""
 
     name = "nsight-compute"
-    title = "Nsight Compute: `ncu --csv`, details or raw page, and ncu's text page"
+    title = "Nsight Compute: CSV (`ncu --csv`, details or raw page) and text pages"
     record = _RECORD
 
     def counting(self, capability: str, operations: Sequence[str]) -> Counting:
-        """The ncu command that counts what is needed; see `tracekit.parser.CountingParser`."""
+        """Return the ncu command for all needed counters; see `tracekit.parser.CountingParser`."""
         return counting(capability, operations)
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim what has a header of a CSV page, a section of a text page, or ncu's messages."""
+        """Claim files with a header of a CSV page, a section of a text page, or ncu's messages."""
         text = as_utf8(head)
         if HEADER.search(text):
             page = "details" if b"Metric Name" in text else "raw"
@@ -99,12 +99,12 @@ class NsightComputeParser:
         return None
 
     def sets(self, claims: Sequence[Claim]) -> Sequence[FileSet]:
-        """Pages of one report: `x.raw.csv` and `x.details.csv` of one process, in one folder."""
+        """Group pages of a report: `x.raw.csv` and `x.details.csv` of one process in one folder."""
         return pages_of_reports([claim for claim in claims if claim.format_name == self.name])
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
-        reading = _Reading(report, Assembler(report, _notation(source)))
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
+        reading = _ReportReader(report, Assembler(report, _notation(source)))
         for block in blocks(source, report):
             reading.take(block)
             yield from reading.sink.full_batches()
@@ -120,7 +120,7 @@ class NsightComputeParser:
 
 
 class _Pages:
-    """Sorts the lines of a report by the page they are of; the rest are messages."""
+    """Sorts the lines of a report by their page; the rest are messages."""
 
     def __init__(self, sink: Sink, report: Report, messages: _Messages) -> None:
         self.csv = CsvPage(sink, report, messages.feed)
@@ -141,12 +141,12 @@ class _Pages:
             place += length
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """Handle the end of input."""
         self.csv.finish()
         self.text.finish()
 
     def kinds(self) -> list[str]:
-        """The pages that were met: details, raw, text."""
+        """Return the kinds of pages found: details, raw, text, summary."""
         text = {"text"} if self.text.launch_count else set()
         return sorted(self.csv.pages | text | self._summaries())
 
@@ -154,8 +154,8 @@ class _Pages:
         return {"summary"} if self.text.summary.launch_count else set()
 
 
-class _Reading:
-    """One source being read."""
+class _ReportReader:
+    """Reads one source."""
 
     def __init__(self, report: Report, sink: Assembler) -> None:
         self.report = report
@@ -168,7 +168,7 @@ class _Reading:
         self._pages.take(block)
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """Handle the end of input."""
         self._pages.finish()
         if self._pages.text.is_orphan:
             self.report.issue(
@@ -195,7 +195,7 @@ class _Reading:
             )
 
     def refuse_both(self, source: Source) -> None:
-        """Raise FormatError where a summary stands beside launches, which may be the same."""
+        """Raise FormatError for a summary next to launches: it may include them."""
         kinds = self._pages.kinds()
         if "summary" in kinds and len(kinds) > 1:
             raise FormatError(
@@ -204,11 +204,11 @@ class _Reading:
             )
 
     def nothing(self, source: Source) -> str:
-        """Why there is nothing to ingest."""
+        """Return why there is nothing to ingest."""
         return self.messages.nothing(source)
 
     def facts(self) -> dict[str, Any]:
-        """What the report says of itself."""
+        """Return the facts about the report."""
         says = self.messages.says() | {
             "notation": f"decimal {self.sink.notation}",
             "pages": self._pages.kinds(),  # which launches are the same: queries/macro/copy_of.sql
@@ -222,7 +222,7 @@ class _Reading:
 
 
 class _Messages:
-    """What ncu tells between the rows; the profiled program's own output is skipped."""
+    """Reads ncu's messages between the rows; the profiled program's output is skipped."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -236,7 +236,7 @@ class _Messages:
         self._exported = ""  # the report that ncu wrote its results to
 
     def feed(self, place: int, line: bytes) -> None:
-        """Take a line that is of no page."""
+        """Take a line that belongs to no page."""
         if not line.strip():
             return
         text = line.decode("utf-8", "replace") if b"==" in line or b"100% - " in line else ""
@@ -247,11 +247,11 @@ class _Messages:
             elif not self._note(match[2].strip()):
                 self._tell_other(place)
         is_more = text[: found[0].start()].strip() if found else not self._note(text)
-        if is_more:  # a note without a mark is the end of a line that something was printed into
+        if is_more:  # a note without a mark is the end of an interrupted line
             self._tell_other(place)
 
     def _note(self, text: str) -> bool:
-        """Take a message that tells something; False where it is none of ncu's."""
+        """Take an informative message; return False if it is not ncu's."""
         if process := _CONNECTED.match(text):
             if len(self._processes) < _MOST_PROCESSES:
                 self._processes.append({"process_id": int(process[1]), "path": process[2]})
@@ -290,7 +290,7 @@ class _Messages:
         self._report.issue(issue)
 
     def says(self) -> dict[str, Any]:
-        """Processes and passes, for `metadata_json`."""
+        """Return processes and passes, for `metadata_json`."""
         says: dict[str, Any] = {"processes": self._processes} if self._processes else {}
         if self._replay:
             says["replay"] = self._replay
@@ -303,7 +303,7 @@ class _Messages:
         return says
 
     def nothing(self, source: Source) -> str:
-        """Why there is nothing to ingest."""
+        """Return why there is nothing to ingest."""
         if self._is_denied:
             return (
                 f"{source.path}: no kernels found: ncu had no permission to read the counters "
@@ -329,7 +329,7 @@ class _Messages:
 
 
 def _issue_of(kind: str, text: str, place: int) -> Issue:
-    """A warning or error of ncu's."""
+    """Return a warning or error of ncu as an issue."""
     if "ERR_NVGPUCTRPERM" in text:
         advice = "profile as root, or allow users to read the counters"
         return _said("no_permission", "error", text, advice, place)
@@ -358,7 +358,7 @@ def _said(code: str, severity: Severity, text: str, advice: str, place: int) -> 
 
 
 def _notation(source: Source) -> Notation:
-    """The notation of the numbers; FormatError where no cell tells and it matters."""
+    """Return the notation of the numbers; raise FormatError if it matters and is unknown."""
     unheard = Report()
     sink = EvidenceSink()
     pages = _Pages(sink, unheard, _Messages(unheard))

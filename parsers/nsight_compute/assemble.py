@@ -1,4 +1,4 @@
-"""From launches, metric cells and advice to batches of the store's tables."""
+"""Turns launches, metric cells and advice into batches of the store's tables."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MOST_LAUNCHES = 1 << 14
 _MOST_KEYS = 1 << 16
 _MOST_IN_A_LAUNCH = 1 << 19
 _MOST_DEVICE_UNITS = 1 << 20
-#: Reasons with their own issue.
+#: Reasons that have a separate issue.
 _TOLD = frozenset(("contradictory", "other_unit", "impossible", "unreadable"))
 
 
@@ -56,7 +56,7 @@ class Launch:
     event_id: int
     name: str | None
     launch_index: int | None = None
-    launch_count: int = 1  # of a summary: launches that the values are means of
+    launch_count: int = 1  # for a summary: launches averaged in the values
     process_id: int | None = None
     context_id: int | None = None
     stream_id: int | None = None
@@ -68,7 +68,7 @@ class Launch:
 
     @property
     def key(self) -> int | None:
-        """The same for this launch in every export of its report."""
+        """A key that is the same for this launch in every export of its report."""
         if self.process_id is None or self.launch_index is None or self.name is None:
             return None
         text = f"{self.process_id}\0{self.launch_index}\0{self.name}".encode()
@@ -90,7 +90,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The minimum and maximum of the values that a mean is of, as they are written."""
+    """The minimum and maximum of the values behind a mean, as written."""
 
     least: str
     most: str
@@ -107,14 +107,14 @@ class EvidenceSink:
         self._cells: list[str] = []
 
     def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
-        """Whether the metric counts whole things."""
+        """Return whether the metric counts whole things."""
         read = unit_of(unit)
         return int(
             is_whole(metric_name(section, label, read.base, item), read.base) and not read.power
         )
 
     def begin(self, launch: Launch) -> None:
-        """Launches do not matter here."""
+        """Ignore launches."""
 
     def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
         """Keep them until `look`."""
@@ -131,15 +131,15 @@ class EvidenceSink:
         self._cells.clear()
 
     def rule(self, rule: Rule) -> None:
-        """Advice does not matter here."""
+        """Ignore advice."""
 
     def name_device(self, device_id: int, name: str) -> None:
-        """Names do not matter here."""
+        """Ignore names."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Metric:
-    """A metric as some page names it."""
+    """A metric as named on a page."""
 
     name: str
     section: str | None
@@ -155,7 +155,7 @@ class _Metric:
 class Assembler:
     """Collects launches until a batch is full.
 
-    The numbers that `key` gives are good as long as `generation` stays the same.
+    The numbers from `key` are valid as long as `generation` stays the same.
     """
 
     report: Report
@@ -179,7 +179,7 @@ class Assembler:
     # -- what the pages call ------------------------------------------------------------------
 
     def key(self, section: str | None, label: str, unit: str, item: str = "") -> int:
-        """The number of a metric: what `add` takes; `item` is the part of the section."""
+        """Return the number of a metric, for `add`; `item` is the part of the section."""
         known = self._known.get((section, label, unit, item))
         if known is None:
             known = self._known[section, label, unit, item] = len(self._metrics)
@@ -187,7 +187,7 @@ class Assembler:
         return known
 
     def begin(self, launch: Launch) -> None:
-        """What follows is of `launch`."""
+        """Begin `launch`: what follows belongs to it."""
         self._launches.append(launch)
         self._of_launch.append((len(self._cells), len(self._rules)))
         self.launch_count += 1
@@ -200,40 +200,40 @@ class Assembler:
             self._tell_other_device(launch, known)
 
     def add(self, keys: Sequence[int], cells: Sequence[str], spread: Spread | None = None) -> None:
-        """Values of metrics of the last launch, as written; with `spread` one that is a mean."""
+        """Add metric values of the last launch, as written; `spread` if one is a mean."""
         if spread is not None:
             self._spreads.append((len(self._cells), spread))
         self._keys.extend(keys)
         self._cells.extend(cells)
 
     def rule(self, rule: Rule) -> None:
-        """Advice on the last launch."""
+        """Add advice about the last launch."""
         self._rules.append((self._launches[-1].event_id, rule))
         self.report.event_count += 1
 
     def name_device(self, device_id: int, name: str) -> None:
-        """What a device that launches ran on is called."""
+        """Note the name of a device that launches ran on."""
         if device_id in self.devices:
             self.devices[device_id].setdefault("name", name)
 
     # -- batches ------------------------------------------------------------------------------
 
     def full_batches(self) -> Iterator[Batch]:
-        """The rows of all launches but the last, which may go on, if they are enough."""
+        """Yield the rows of all launches but the last, which may continue, if there are enough."""
         if len(self._cells) > _MOST_CELLS or len(self._launches) > _MOST_LAUNCHES:
             yield from self._batches(len(self._launches) - 1)
         if len(self._cells) > _MOST_IN_A_LAUNCH or len(self._metrics) > _MOST_KEYS:
-            last = self._launches[-1]  # no report has this many of one launch: it goes on
+            last = self._launches[-1]  # no report has this many of one launch
             yield from self._batches(len(self._launches))
             self._launches, self._of_launch, self._is_continued = [last], [(0, 0)], True
 
     def last_batches(self) -> Iterator[Batch]:
-        """The rows of what is left."""
+        """Yield the remaining rows."""
         yield from self._batches(len(self._launches))
         self._tell_missing()
 
     def _batches(self, count: int) -> Iterator[Batch]:
-        """The rows of the first `count` launches, which are forgotten then."""
+        """Yield the rows of the first `count` launches and forget them."""
         if not count:
             return
         is_all = count == len(self._launches)
@@ -299,7 +299,7 @@ class Assembler:
         return cells
 
     def _extremes(self, cut: int, metric: Ints) -> tuple[Floats, Floats]:
-        """Minimum and maximum of the values that each cell is the mean of; NaN if it is none."""
+        """Return the minimum and maximum behind each cell that is a mean; otherwise NaN."""
         both = np.full(cut, np.nan), np.full(cut, np.nan)
         spreads = [(at, spread) for at, spread in self._spreads if at < cut]
         if not spreads:
@@ -318,7 +318,7 @@ class Assembler:
     def _read_others(
         self, raw: pa.Array, others: Ints, powers: Ints, numbers: Floats, status: Any
     ) -> None:
-        """The cells that are not plain numbers."""
+        """Read the cells that are not plain numbers."""
         texts = raw.take(pa.array(others)).to_pylist()
         for place, text, power in zip(others, texts, powers[others], strict=True):
             kind, number = _other(text, self.notation, int(power))
@@ -333,7 +333,7 @@ class Assembler:
                 )
 
     def _tell_failed(self, launches: Sequence[Launch], failed: Flags) -> None:
-        """Tell of launches that failed: every counter is nan."""
+        """Report of launches that failed: every counter is nan."""
         self._failed += (count := int(np.count_nonzero(failed)))
         if count:
             self.report.tell(
@@ -374,7 +374,7 @@ class Assembler:
     # -- counters that have a column ----------------------------------------------------------
 
     def _columns(self, launches: Sequence[Launch], cells: PageCells) -> dict[str, dict[str, Any]]:
-        """Values by table and column, with why they are missing under ``status_json``."""
+        """Return values by table and column; ``status_json`` says why some are missing."""
         columns: dict[str, dict[str, Any]] = {"kernel": {}, "kernel_counter": {}}
         reasons: list[dict[str, str]] = [{} for _ in launches]
         for (table, name), fillers in self._by_column(cells).items():
@@ -395,7 +395,7 @@ class Assembler:
         return columns
 
     def _by_column(self, cells: PageCells) -> dict[tuple[str, str], list[Filler]]:
-        """The metrics that fill each column, with the places of their cells."""
+        """Return the metrics that fill each column, with the positions of their cells."""
         found: dict[tuple[str, str], list[Filler]] = {}
         order = np.argsort(cells.metric, kind="stable")
         used, starts = np.unique(cells.metric[order], return_index=True)
@@ -413,7 +413,7 @@ class Assembler:
     def _note_device(
         self, launches: Sequence[Launch], cells: PageCells, column: str, fillers: Sequence[Filler]
     ) -> None:
-        """What a report says about a device is the same in each of its launches."""
+        """Keep what a report says about a device: it is the same in each of its launches."""
         for filler in sorted(fillers, key=lambda filler: filler.target.rank):
             for place in filler.places:
                 known = self.devices[launches[cells.launch[place]].device_id]
@@ -459,7 +459,7 @@ class Assembler:
         )
 
     def _tell_column(self, column: PageColumn) -> None:
-        """Tell why a column has no value although its counters have."""
+        """Report why a column has no value although its counters have."""
         if column.disagreeing:
             self.report.tell(
                 "contradictory_metric",
@@ -480,7 +480,7 @@ class Assembler:
             )
 
     def _tell_missing(self) -> None:
-        """Tell of counters that some launches have, or should have, and others have not."""
+        """Report of counters that some launches have, or should have, and others have not."""
         for column, why in sorted(self._why.items()):
             missing = self.launch_count - self._failed - self._known_in[column]
             if missing <= 0:
@@ -498,7 +498,7 @@ class Assembler:
             )
 
 
-#: Where the pages of a report put what they read.
+#: Where the pages of a report put their data.
 Sink = EvidenceSink | Assembler
 
 
@@ -518,7 +518,7 @@ def _metric(section: str | None, label: str, unit: str, item: str) -> _Metric:
 
 
 def _of_device(column: str, cells: PageCells, place: int) -> str | int | None:
-    """The value of a cell that describes a device."""
+    """Return the value of a cell that describes a device."""
     if column == "name":
         return cells.raw[place].as_py() if cells.status[place] == "text" else None
     number = cells.value[place]
@@ -541,7 +541,7 @@ _WITH_INSTANCES = re.compile(r"([^()]+) \(.*\)", re.DOTALL)
 
 @lru_cache(maxsize=4096)
 def _other(text: str, notation: Notation, power: int) -> tuple[str, float | None]:
-    """Status and value of a cell that is not a plain number."""
+    """Return the status and value of a cell that is not a plain number."""
     plain = text.strip()
     if known := _MISSING.get(plain.lower()):
         return known, None

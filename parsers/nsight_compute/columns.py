@@ -1,4 +1,4 @@
-"""Columns of launches that are filled from counters: which counter counts, and why one does not."""
+"""Columns of launches that counters fill: which counter is used, and why values are missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-_AGREES = 0.01  # two counters of one thing, collected in two passes, are not quite equal
+_AGREES = 0.01  # two counters of the same events, from two passes, can differ slightly
 _INT_FROM = 2.0**63
 _NO_RANK = 99
 #: Columns that are never 0.
@@ -43,7 +43,7 @@ _PARTS = {"shared_memory_bytes": 2}
 
 @dataclass(slots=True)
 class PageCells:
-    """The metric cells of a batch: which launch, which metric, what was written."""
+    """The metric cells of a batch: launch, metric, and what was written."""
 
     launch: Ints
     metric: Ints
@@ -51,20 +51,20 @@ class PageCells:
     value: Floats  # in base units; NaN if there is none
     status: npt.NDArray[np.object_]
     failed: Flags  # by launch: whether every counter of it is nan
-    times: Ints  # by launch: how many the values are means of
+    times: Ints  # by launch: how many launches are averaged
     least: Floats  # of those values; NaN if the cell is no mean
     most: Floats
 
     @property
     def varies(self) -> Flags:
-        """Whether the values that a cell is the mean of differ."""
+        """Whether the values behind the mean of each cell differ."""
         with np.errstate(invalid="ignore"):
             return (self.most > self.least) & (self.times[self.launch] > 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Filler:
-    """A metric that fills a column: the places of its cells, and its unit's power of ten."""
+    """A metric that fills a column: the positions of its cells, and its unit's power of ten."""
 
     target: Target
     power: int
@@ -74,7 +74,7 @@ class Filler:
 
 @dataclass(frozen=True, slots=True)
 class _KnownCells:
-    """The cells of a filler that have a value; of each launch one."""
+    """The cells of a filler that have a value; one per launch."""
 
     launch: Ints
     number: Floats
@@ -82,7 +82,7 @@ class _KnownCells:
 
 
 class PageColumn:
-    """One column being filled; ``reasons`` says about a launch why it has no value."""
+    """Fills one column; ``reasons`` says why a launch has no value."""
 
     def __init__(self, name: str, length: int) -> None:
         """Start empty."""
@@ -91,10 +91,10 @@ class PageColumn:
         self.reasons: dict[int, str] = {}
         self.disagreeing = 0
         self._rank = np.full(length, _NO_RANK)
-        self.texts: dict[int, tuple[str, int]] = {}  # and power: beyond what a float holds
+        self.texts: dict[int, tuple[str, int]] = {}  # and power: beyond the range of a float
 
     def fill(self, cells: PageCells, fillers: Sequence[Filler]) -> None:
-        """Take the cells of these metrics over."""
+        """Copy the cells of these metrics."""
         if fillers[0].target.path:
             self._add(cells, fillers)
         else:
@@ -112,7 +112,7 @@ class PageColumn:
             self.texts.pop(int(launch), None)
 
     def integers(self, notation: Notation) -> pa.Array:
-        """The column as int64, rounded once."""
+        """Return the column as int64, rounded once."""
         self._refuse(np.abs(np.nan_to_num(self.value)) >= _INT_FROM)
         exact = np.rint(np.nan_to_num(self.value)).astype(np.int64)
         for launch, (text, power) in self.texts.items():
@@ -122,7 +122,7 @@ class PageColumn:
         return pa.array(exact, INT, mask=np.isnan(self.value))
 
     def reals(self) -> pa.Array:
-        """The column as float64."""
+        """Return the column as float64."""
         return finite(self.value)
 
     # -- counters of one thing ------------------------------------------------------------------
@@ -133,7 +133,7 @@ class PageColumn:
             self._take(cells, filler)
 
     def _take(self, cells: PageCells, filler: Filler) -> None:
-        """Take one metric over; at equal rank keep the present value, unless they disagree."""
+        """Copy one metric; at equal rank keep the present value, unless they disagree."""
         known = self._known(cells, filler)
         is_same = self._rank[known.launch] == filler.target.rank
         before = self.value[known.launch]
@@ -166,7 +166,7 @@ class PageColumn:
         return self._without_repeats(known, filler.target.rank)
 
     def _without_repeats(self, known: _KnownCells, rank: int) -> _KnownCells:
-        """Each launch once; those with different values of one metric are omitted."""
+        """Keep one value per launch; launches with different values of one metric are omitted."""
         _, first, which = np.unique(known.launch, return_index=True, return_inverse=True)
         is_other = ~np.isclose(known.number, known.number[first][which], rtol=1e-12, atol=0)
         bad = np.unique(known.launch[is_other])
@@ -177,7 +177,7 @@ class PageColumn:
     # -- counters that are parts of one thing ---------------------------------------------------
 
     def _add(self, cells: PageCells, fillers: Sequence[Filler]) -> None:
-        """Sum the parts, except those that are in the total of another counter."""
+        """Sum the parts, except those included in the total of another counter."""
         parts = self._parts(cells, fillers)
         combine = np.fmax if self.name.endswith("_peak_per_cycle") else np.add
         counts = np.zeros(len(self.value), np.int64)
@@ -198,7 +198,7 @@ class PageColumn:
     def _parts(
         self, cells: PageCells, fillers: Sequence[Filler]
     ) -> dict[tuple[str, ...], PageColumn]:
-        """A column for each counter, totals before their parts."""
+        """Return one column per counter, totals before their parts."""
         parts: dict[tuple[str, ...], PageColumn] = {}
         for path in sorted({filler.target.path for filler in fillers}, key=lambda p: (len(p), p)):
             part = parts[path] = PageColumn(self.name, len(self.value))
@@ -233,9 +233,9 @@ class PageColumn:
 def of_one_event(
     cells: PageCells, columns: Mapping[tuple[str, str], Sequence[Filler]]
 ) -> dict[tuple[str, str], list[Filler]]:
-    """The fillers of each column, without those of counters other than its event's.
+    """Return the fillers of each column, without counters other than its event's.
 
-    For each launch, the event's counter is that of the lowest rank with a count or a rate.
+    For each launch, the event's counter is the one of lowest rank with a count or a rate.
     """
     best: dict[str, Ints] = {}
     for fillers in columns.values():
@@ -263,5 +263,5 @@ def _are_exact(numbers: Floats) -> bool:
 
 
 def _begins(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether a counter is the total that the other one is a part of."""
+    """Return whether a counter is a total that includes the other one."""
     return len(path) < len(other) and other[: len(path)] == path

@@ -1,4 +1,4 @@
-"""The ncu command that collects what the views of counters are computed from."""
+"""The ncu command that collects all counters that the views need."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tracekit.parsers.nsight_compute.metrics import counter_of, target_of
 from tracekit.reading.words import words
 
 _WIDTH = 78
-_FIRST = (7, 0)  # nvprof counts on what is older
+_FIRST = (7, 0)  # older devices need nvprof
 _CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
 
-#: Columns of `kernel` and `kernel_counter`, besides operations, in the order of the command.
+#: Columns of `kernel` and `kernel_counter`, other than operations, in the order of the command.
 _TIME = ("dur_ns", "elapsed_cycles", "sm_clock_hz")
 _DRAM = ("dram_bytes", "dram_peak_bytes_per_cycle", "dram_clock_hz")
 _CACHES = words(
@@ -53,7 +53,7 @@ _NOTES = (
 
 
 def counting(capability: str, operations: Sequence[str]) -> Counting:
-    """The command for a compute capability; see `tracekit.parser.CountingParser`."""
+    """Return the command for a compute capability; see `tracekit.parser.CountingParser`."""
     device = _device(capability)
     names = list(_names(device, operations))
     what = f"for compute capability {capability}: {len(names)} metrics"
@@ -89,7 +89,7 @@ def _is_tensor_peak(name: str) -> bool:
 
 
 def _text(names: Sequence[str]) -> str:
-    """The command, in lines that a shell joins; spaces would split the list of metrics."""
+    """Return the command, continued over lines; spaces would split the list of metrics."""
     options = (
         "ncu --csv --page raw --print-units base --log-file ncu.csv",
         "--clock-control none --nvtx --target-processes all",

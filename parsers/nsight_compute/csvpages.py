@@ -31,12 +31,12 @@ _LAUNCH_CELLS = (
     "CC",
     "Invocations",
 )
-#: Columns that say which launch a row is of; the NVTX ones are identified by their ends.
+#: Columns that identify the launch of a row; the NVTX ones are recognized by their ends.
 _LAUNCH_COLUMNS = (*_LAUNCH_CELLS, *OTHER_ARGS)
 
-#: The header of a page; another program that wrote it again may have put other marks between.
+#: The header of a page; another program may have rewritten it with other separators.
 HEADER = re.compile(rb'"?ID"?([,;\t])"?Process ID"?\1"?Process Name"?\1')
-#: That of a summary, a row of which is the mean over the launches of a kernel.
+#: That of a summary, in which a row is the mean over the launches of a kernel.
 SUMMARY = re.compile(rb'"Process ID"(,)(?:"[^"]*",){1,20}"Invocations",')
 _CELLS_BEFORE = re.compile(rb' *(?:(?:"[^"]*")?[,;\t])+')
 _ROW = re.compile(rb'"\d{1,12}","\d{1,12}",')
@@ -58,7 +58,7 @@ csv.field_size_limit(1 << 26)
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The columns of a page by name, and whether its cells are quoted."""
+    """The columns of a page by name, and whether cells are quoted."""
 
     places: dict[str, int]
     nvtx: tuple[str, ...]
@@ -70,7 +70,7 @@ class _Header:
 
     @property
     def arg_names(self) -> tuple[str, ...]:
-        """Columns of the launch that are kept as its arguments."""
+        """The columns of the launch that are kept as its arguments."""
         return (*OTHER_ARGS, *self.nvtx)
 
     @property
@@ -83,19 +83,19 @@ class _Header:
 
     @property
     def row(self) -> re.Pattern[bytes]:
-        """How a row begins, where cells are quoted."""
+        """How a row begins if cells are quoted."""
         return _SUMMARY_ROW if self.is_summary else _ROW
 
     @property
     def first_metric(self) -> int:
-        """Where the metrics of a raw page begin if it ends with them, as ncu writes it; else 0."""
+        """Where the metrics of a raw page begin if they come last, as ncu writes it, or 0."""
         places = [place for _, place in self.metrics]
         first = self.width - len(places)
         is_plain = self.is_quoted and places == list(range(first, self.width))
         return first if is_plain and "ID" in self.places else 0
 
     def pick(self, cells: Sequence[str]) -> Sequence[str]:
-        """What `_launch` takes, out of a row with an empty cell after it."""
+        """Return the arguments of `_launch` from a row with an empty cell after it."""
         return [cells[place] for place in self.launch_places]
 
     @property
@@ -122,11 +122,11 @@ class CsvPage:
     on_text: Callable[[int, bytes], None]
     header: _Header | None = None
     is_last_line: bool = False  # the current line, which has no line feed
-    pages: set[str] = field(default_factory=set)  # details, raw: those whose header was met
+    pages: set[str] = field(default_factory=set)  # details, raw: those whose header was found
     units: Sequence[str] | None = None
     _open: list[bytes] = field(default_factory=list)
     _open_at: int = 0
-    _cells: list[str] = field(default_factory=list)  # of a row that goes on in the next line
+    _cells: list[str] = field(default_factory=list)  # of a row that continues in the next line
     _cells_at: tuple[int, int] = (0, 0)  # where they begin, and how many bytes they have
     _current: tuple[str, ...] | None = None
     _seen: set[int] = field(default_factory=set)  # hashes of launches
@@ -175,13 +175,13 @@ class CsvPage:
         if len(cells) != header.width or not cells[header.places["ID"]].isdigit():
             return False
         metrics = cells[self._first_metric :]
-        cells.append("")  # what a column is that is not there
+        cells.append("")  # the value of a missing column
         self.sink.begin(_launch(place, header.pick(cells), header.arg_names))
         self.sink.add(self._row_keys, metrics)
         return True
 
     def feed(self, place: int, line: bytes) -> bool:
-        """Take a line that is CSV, or goes on with a row; False if it is something else."""
+        """Take a line that is CSV or continues a row; return False if it is something else."""
         if self._open:
             return self._feed_open(place, line)
         if self._feed_header(place, line):
@@ -200,7 +200,7 @@ class CsvPage:
         return True
 
     def _feed_devices(self, line: bytes) -> bool:
-        """Take a line of the table of devices, which has their names."""
+        """Take a line of the table of devices, for their names."""
         assert self.header is not None
         is_due = self._has_gpus and not self.header.row.match(line)
         device = _GPU.match(line) if is_due else None
@@ -210,7 +210,7 @@ class CsvPage:
         return self._has_gpus or line.strip() == _NO_LINKS
 
     def _is_cut_row(self, place: int, line: bytes) -> bool:
-        """Whether the file ends after the first few bytes of a row."""
+        """Return whether the file ends after the first few bytes of a row."""
         if not (self.is_last_line and line.startswith(b'"')):
             return False
         self._skip_damaged(place, len(line), "is truncated")
@@ -222,11 +222,11 @@ class CsvPage:
         return _UNITS.search(line) if is_due else None
 
     def _rest_of_row(self, line: bytes) -> re.Match[bytes] | None:
-        """What ncu breaks off in the middle of a row of a summary."""
+        """Match the rest of a row of a summary that ncu broke off in the middle."""
         return _REST.match(line) if self._cells else None
 
     def finish(self) -> None:
-        """End of input: a row that is open was truncated."""
+        """Handle the end of input: an open row was truncated."""
         self._give_up()
         self._give_up_cells()
 
@@ -245,7 +245,7 @@ class CsvPage:
         return True
 
     def _give_up(self) -> None:
-        """The row that is open was truncated; what was treated as its other lines are lines."""
+        """Treat the open row as truncated, and read its continuation lines on their own."""
         if not self._open:
             return
         place, lines, self._open = self._open_at, self._open, []
@@ -265,7 +265,7 @@ class CsvPage:
             self._feed_whole(place, line)
 
     def _feed_plain(self, place: int, line: bytes) -> bool:
-        """A line of a page whose cells are not quoted: another program wrote it again."""
+        """Take a line of a page without quotes: another program rewrote it."""
         if not _PLAIN_ROW.match(line):
             return False
         if self.is_last_line:  # it is unclear whether its last cell is whole
@@ -294,7 +294,7 @@ class CsvPage:
     # -- summaries: ncu ends lines of some sections after the fifth cell of a row ----------------
 
     def _summary_cells(self, place: int, cells: list[str], row: bytes) -> None:
-        """Take rows of as many cells as there are columns, wherever the lines end."""
+        """Take rows of as many cells as there are columns, even across line ends."""
         assert self.header is not None
         if self._cells and self.header.row.match(row):
             self._give_up_cells()
@@ -398,7 +398,7 @@ class CsvPage:
         return get
 
     def _begin_long(self, place: int, cells: Sequence[str], row: bytes) -> bool:
-        """Whether the row is the first of a launch."""
+        """Return whether the row is the first of a launch."""
         assert self.header is not None
         names = [*_LAUNCH_COLUMNS, *self.header.nvtx]
         get = self._getter(cells)
@@ -414,7 +414,7 @@ class CsvPage:
         return True
 
     def _look_for_repeat(self, place: int, launch: int) -> None:
-        """Report rows of a launch that are not adjacent, as ncu writes them."""
+        """Report rows of a launch that are not adjacent; ncu writes them adjacent."""
         if launch in self._seen:
             self.report.tell(
                 "split_launch",
@@ -495,7 +495,7 @@ class CsvPage:
 
 
 def _split(text: bytes, delimiter: str) -> list[str]:
-    """The cells of a row; none where it is not CSV."""
+    """Return the cells of a row; none if it is not CSV."""
     try:
         return next(csv.reader([text.decode("utf-8", "replace")], delimiter=delimiter), [])
     except csv.Error:
@@ -503,9 +503,9 @@ def _split(text: bytes, delimiter: str) -> list[str]:
 
 
 def _has_cells_before(line: bytes, start: int) -> bool:
-    """Whether what stands before the column ID are columns too, such as the row numbers of pandas.
+    """Return whether the text before the column ID is columns, such as row numbers of pandas.
 
-    A program's own output may be there as well, but not in a file written without quotes.
+    It can also be the program's output, but not in a file written without quotes.
     """
     before = line[:start]
     if line[start : start + 1] == b'"':
@@ -514,7 +514,7 @@ def _has_cells_before(line: bytes, start: int) -> bool:
 
 
 def _header(line: bytes, delimiter: str) -> _Header | None:
-    """The columns of a page; None if the line is not a header of one."""
+    """Return the columns of a page; None if the line is not a header."""
     is_quoted = line.startswith(b'"') and delimiter == ","
     if is_quoted and (match := _QUOTED_ROW.match(line)):
         line = line[: match.end()]
@@ -544,7 +544,7 @@ def _header(line: bytes, delimiter: str) -> _Header | None:
 
 
 def _prefix(row: bytes, column: int) -> bytes:
-    """The start of a row up to its `column`-th cell, the quote included; of quoted cells."""
+    """Return a quoted row up to its `column`-th cell, including the quote."""
     place = 0
     for _ in range(column):
         place += 1
@@ -558,7 +558,7 @@ def _prefix(row: bytes, column: int) -> bytes:
 
 
 def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Launch:
-    """A launch from the cells of _LAUNCH_CELLS, then those of `arg_names`."""
+    """Return a launch from the cells of _LAUNCH_CELLS, then those of `arg_names`."""
     name, index, process, context, stream, device, grid, block, capability, count = cells[:10]
     return Launch(
         place,
@@ -578,21 +578,21 @@ def _launch(place: int, cells: Sequence[str], arg_names: tuple[str, ...]) -> Lau
 
 @lru_cache(maxsize=256)
 def args_json(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
-    """Arguments of a launch that have a text, as JSON."""
+    """Return the nonempty arguments of a launch as JSON."""
     known = {name: text for name, text in zip(names, texts, strict=True) if text}
     return json.dumps(known, ensure_ascii=False) if known else None
 
 
 @lru_cache(maxsize=4096)
 def number(text: str) -> int | None:
-    """A whole number of at most 18 digits; None for anything else, such as n/a."""
-    plain = text.strip().removesuffix(".0")  # which pandas puts there
+    """Return an integer of at most 18 digits; None for anything else, such as n/a."""
+    plain = text.strip().removesuffix(".0")  # which pandas adds
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else None
 
 
 @lru_cache(maxsize=4096)
 def sizes(text: str) -> tuple[int, ...] | None:
-    """``(256, 1, 1)`` as numbers; None if it is none, or the launch failed (all zero)."""
+    """Return ``(256, 1, 1)`` as numbers; None if invalid, or the launch failed (all zero)."""
     numbers = [number(part) for part in text.strip().strip("()").split(",")]
     if len(numbers) != 3 or None in numbers or not all(numbers):
         return None
@@ -613,6 +613,6 @@ def _rule(place: int, get: Callable[[str], str]) -> Rule:
 
 
 def percent(text: str) -> float | None:
-    """A percentage as a ratio; decimals follow a comma in some locales."""
+    """Return a percentage as a ratio; some locales have a decimal comma."""
     match = re.fullmatch(r"(\d{1,9})(?:[.,](\d{1,9}))?%?", text.strip())
     return float(f"{match[1]}.{match[2] or 0}e-2") if match else None

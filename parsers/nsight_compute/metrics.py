@@ -1,4 +1,4 @@
-"""Nsight Compute's counters: which name a label stands for, and which column a counter fills.
+"""Nsight Compute's counters: the name for a label, and the column that a counter fills.
 
 Labels: the vendor's section files (`*.section`, installed with the tool). A label whose meaning
 changed between versions ("SM Busy", "Issue Slots Busy") is not resolved: it stays a label.
@@ -194,14 +194,14 @@ _NO_SECTION = "Command line profiler metrics"
 
 
 def section_name(name: str) -> str | None:
-    """The display name of a section given by that or by its identifier; None for none."""
+    """Return the display name of a section, given by that or its identifier; None for None."""
     return _SECTIONS.get(name, name) if name and name != _NO_SECTION else None
 
 
 def metric_name(section: str | None, label: str, unit: str | None = None, item: str = "") -> str:
-    """The tool's internal name of what a page calls `label`; the label itself if unknown.
+    """Return the tool's internal name of the metric `label`; the label itself if unknown.
 
-    `unit` is the base unit of the value, `item` the part of the section that the row is of.
+    `unit` is the base unit of the value, `item` the row's part of the section.
     """
     if section is None or "__" in label:
         return label
@@ -214,7 +214,7 @@ def metric_name(section: str | None, label: str, unit: str | None = None, item: 
 
 
 def _roofline_name(label: str, unit: str | None, item: str) -> str | None:
-    """What a label of a roofline chart stands for; None if that is unknown."""
+    """Return the counter for a label of a roofline chart; None if unknown."""
     if label == "SM Frequency":
         return f"{'smsp' if 'Achieved' in item else 'sm'}__cycles_elapsed.avg.per_second"
     if match := _RATE.fullmatch(label) or _PEAK.fullmatch(label):
@@ -230,9 +230,9 @@ def _roofline_name(label: str, unit: str | None, item: str) -> str | None:
 
 
 def _arithmetic_name(kind: str, what: str, unit: str | None, *, is_peak: bool) -> str | None:
-    """The counter of instructions in a cycle, or of the operations in them, which the unit tells.
+    """Return the counter of instructions or operations per cycle, depending on the unit.
 
-    The chart of FP16 has both under the label of the first.
+    The FP16 chart has both under the label of the first.
     """
     name = f"{'sm' if is_peak else 'smsp'}__sass_thread_inst_executed_op_{kind}_pred_on"
     if unit == "inst/cycle" and what != "Operations":
@@ -267,7 +267,7 @@ def _counter(column: str, unit: str | None, factor: float = 1.0, rank: int = 0) 
 
 
 def operations_in(kind: str) -> int:
-    """Operations in an arithmetic instruction of a thread, as `derived__` counters have them."""
+    """Return the operations per thread-level instruction, as in `derived__` counters."""
     return (2 if kind.startswith("h") else 1) * (2 if "fma" in kind else 1)
 
 
@@ -295,12 +295,12 @@ def _arithmetic() -> dict[str, Target]:
     return found
 
 
-#: What L1's write-backs are called, from which compute capability on.
+#: Names of L1 write-backs, by the first compute capability that has them.
 _WRITEBACKS = (((9, 0), "_mem_lgds"), ((7, 5), "_mem_lg"), ((7, 0), ""))
 
 
 def _traffic() -> dict[str, Target]:
-    """Bytes by level, as the papers and as the vendor's newer sections count them."""
+    """Return bytes by level, as in the papers and in the vendor's newer sections."""
     found = {
         "dram__bytes.sum": _counter("dram_bytes", "byte"),
         "dram__bytes.sum.per_second": _counter("dram_bytes_per_s", "byte/s"),
@@ -336,7 +336,7 @@ def _traffic() -> dict[str, Target]:
 
 
 def _l1_labels() -> dict[str, Target]:
-    """What roofline charts say about L1, by label: which counter it is depends on the device."""
+    """Return L1 values of roofline charts by label: the counter depends on the device."""
     columns = {
         "L1 Cache Bandwidth (Global/Local)": "l1_writeback_per_s",
         "L1/TEX Cache Bandwidth": "l1_writeback_per_s",
@@ -346,7 +346,7 @@ def _l1_labels() -> dict[str, Target]:
 
 
 def _rates(name: str, column: str, factor: float, rank: int) -> dict[str, Target]:
-    """Count, rate and peak rate of one event, `factor` being events per what is counted."""
+    """Return count, rate and peak rate of one event; `factor` is events per unit counted."""
     ways = (
         ("sum", "cycle_count"),
         ("sum.per_second", "per_s"),
@@ -420,7 +420,7 @@ _TENSOR_COLUMNS = {
 
 @lru_cache(maxsize=65536)
 def target_of(name: str) -> Target | None:
-    """The column that a counter fills; None for one that is kept in `kernel_metric` alone."""
+    """Return the column that a counter fills; None if it is only kept in `kernel_metric`."""
     if known := _TARGETS.get(name):
         return known
     match = _TENSOR.fullmatch(name)
@@ -435,7 +435,7 @@ def target_of(name: str) -> Target | None:
 
 
 def counter_of(column: str, capability: tuple[int, int]) -> str:
-    """The counter that fills a column on a device: of several the one that counts first."""
+    """Return the counter that fills a column on a device: the first of several."""
     own = next(suffix for since, suffix in _WRITEBACKS if capability >= since)
     other = {f"l1tex__lsu_writeback_active{suffix}" for _, suffix in _WRITEBACKS if suffix != own}
     found = {
@@ -446,10 +446,10 @@ def counter_of(column: str, capability: tuple[int, int]) -> str:
     return min(found, key=found.__getitem__)
 
 
-#: Counters of whole things: their numbers have no decimals, in whatever notation.
+#: Counters of whole things: their numbers have no decimals in any notation.
 _WHOLE_UNITS = frozenset((None, "byte", "inst", "sector", "ns", "cycle", "thread", "block"))
 
 
 def is_whole(name: str, unit: str | None) -> bool:
-    """Whether a counter counts whole things, so that ``1.234`` can only be 1,234."""
+    """Return whether a counter counts whole things, so that ``1.234`` can only be 1,234."""
     return unit in _WHOLE_UNITS and name.endswith((".sum", ".max", ".min", "_size", "_count"))

@@ -18,16 +18,16 @@ _FIRST_LAUNCH = re.compile(
 
 
 def recording_of(text: bytes) -> str:
-    """Process, program and host of the first launch in the head of a CSV page; else empty."""
+    """Return process, program and host of the first launch in a CSV page's head, or empty."""
     found = _FIRST_LAUNCH.search(text)
     return b" ".join(found.groups()[1:]).decode("utf-8", "replace") if found else ""
 
 
 def pages_of_reports(claims: Iterable[Claim]) -> list[FileSet]:
-    """The raw and details pages that lie together and are of one process.
+    """Return the raw and details pages that are in one folder and from one process.
 
-    A process number alone says little: each container has a number 1. So the names must agree,
-    too, but for the word for the page.
+    A process number is not enough: each container has a number 1. So the names must also match,
+    except for the word for the page.
     """
     reports: dict[tuple[Path, str, str], dict[str, Path]] = {}
     for claim in claims:
@@ -43,7 +43,7 @@ def pages_of_reports(claims: Iterable[Claim]) -> list[FileSet]:
 
 
 def _name_and_page(file: Path) -> tuple[str, str]:
-    """The report that a file is named after, and the page; an empty page if none is named."""
+    """Return the report and the page in a file's name; an empty page if the name has none."""
     parts = _PART.split(file.name)
     while parts[1:] and parts[-1] in _SUFFIXES:
         parts.pop()

@@ -1,4 +1,4 @@
-"""The text pages: what ncu prints without --csv."""
+"""The text pages, which ncu prints without --csv."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _KNOWN_RULE = re.compile(r" {4}(?:INF|OPT|WRN|ERR)   \S")
 _GAP = re.compile(r"\s{2,}")
 _NO_ROW = re.compile(r" {4}(?:Metric .*|[- ]*)")
 _TITLE = "Metric Name"
-_MOST_LINE = 4096  # but for the line of a launch, which has the kernel's name
+_MOST_LINE = 4096  # except for the line of a launch, which has the kernel's name
 _MOST_RULE_LINES = 1000
 _MOST_WARNING = 300
 _MOST_NAME_LINES, _MOST_NAME_LINE = 200, 1 << 15
 
 
 def looks_like_it(text: str) -> bool:
-    """Whether a text has a section with a table of metrics in it, or the line of a launch."""
+    """Return whether a text has a section with a table of metrics, or the line of a launch."""
     section = r"^ {4}Section: \S.*\r?\n {4}-+ -+ -+\s*$"
     launch = r"^  \S.*, Context \S+, Stream \S+(?:, Device \S+, CC \d+\.\d+)?\s*?\n {4}(?:Sec|---)"
     return bool(re.search(f"{section}|{launch}|{LAUNCH.pattern}", text, re.MULTILINE))
@@ -56,7 +56,7 @@ def looks_like_it(text: str) -> bool:
 
 @dataclass(slots=True)
 class TextPage:
-    """Reads the lines of text pages; launches are counted as ncu numbers them.
+    """Reads the lines of text pages; launches are numbered as by ncu.
 
     A page continues after any other lines in it.
     """
@@ -85,7 +85,7 @@ class TextPage:
         self.summary = TextSummary(self.sink)
 
     def feed(self, place: int, line: bytes) -> bool:
-        """Take a line; False if it is of no text page."""
+        """Take a line; return False if it is not part of a text page."""
         if not line.startswith((b"  ", b"[", b"\t")) and b", Context " not in line:
             self._keep_for_name(place, line)
             return False
@@ -112,7 +112,7 @@ class TextPage:
         return is_ours
 
     def finish(self) -> None:
-        """End of input."""
+        """Handle the end of input."""
         is_open = self._spans or (self.summary.has_table and self.summary.has_end)
         if is_open or (self._rule_kind and self.is_last_line):
             self.report.tell(
@@ -142,7 +142,7 @@ class TextPage:
         return False
 
     def _summarized(self, place: int, text: str) -> bool:
-        """A line of a summary."""
+        """Take a line of a summary."""
         is_ours = self.summary.feed(place, text, self._process)
         if is_ours:
             self._leave()
@@ -150,7 +150,7 @@ class TextPage:
         return is_ours
 
     def _launch(self, place: int, text: str) -> bool:
-        """The line of a launch, or the last one where the kernel's name has several."""
+        """Take the line of a launch, or the last line of a name that spans several."""
         launch = _LAUNCH.fullmatch(text) if ", Context " in text else None
         name = launch["name"] if launch else ""
         is_whole = text.startswith("  ") and (text[2:3] != " " or not name.strip())
@@ -166,7 +166,7 @@ class TextPage:
         return True
 
     def _keep_for_name(self, place: int, line: bytes) -> None:
-        """A line that begins like that of a launch: the name may go on in the next lines."""
+        """Take a line that begins like that of a launch: the name can continue below."""
         if line.startswith(b"  ") and line[2:3] not in (b"", b" "):
             self._name, self._name_at = [], place
         elif not self._name:
@@ -202,7 +202,7 @@ class TextPage:
         self.summary.close()
 
     def _ranges(self, text: str) -> bool:
-        """A line that says which NVTX ranges the launch is in: kept as its argument."""
+        """Take a line with the NVTX ranges of the launch, kept as its argument."""
         if not self._has_launch or self._current is None:
             return False
         if title := _RANGES.fullmatch(text):
@@ -218,7 +218,7 @@ class TextPage:
         return True
 
     def _warning(self, place: int, text: str) -> bool:
-        """What ncu says about the launch as a whole."""
+        """Take a message of ncu about the whole launch."""
         warning = _WARNING.fullmatch(text) if self._has_launch and not self._spans else None
         if warning:
             self.report.tell(
@@ -255,12 +255,12 @@ class TextPage:
         return cells is not None
 
     def _is_cut(self, text: str) -> bool:
-        """Whether the file ends before the last column, which is set to the right, does."""
+        """Return whether the file ends within the last column, which is right-aligned."""
         is_short = self.is_last_line and len(text) < self._spans[-1][1]
         return is_short and not _NO_ROW.fullmatch(text) and text[4:5].strip() != ""
 
     def _is_joined(self, text: str) -> bool:
-        """Whether another row goes on in one: values have no gaps in them."""
+        """Return whether another row continues in this one: values have no gaps."""
         value = text[self._spans[-1][0] :].strip()
         return bool(_GAP.search(value)) and not _NO_ROW.fullmatch(text)
 
@@ -279,7 +279,7 @@ class TextPage:
         return bool(rule or _RULE_DASHES.fullmatch(text))
 
     def _goes_on(self, text: str) -> bool:
-        """A further line of advice."""
+        """Take a further line of advice."""
         goes_on = _GOES_ON.fullmatch(text) if self._rule_kind else None
         if goes_on and len(self._rule) < _MOST_RULE_LINES:
             self._rule.append(goes_on[1])
@@ -306,12 +306,12 @@ class TextPage:
 
 
 def _spans(dashes: str) -> list[tuple[int, int]]:
-    """Where the columns are, by the runs of dashes after an indent of four."""
+    """Return the positions of the columns, from the runs of dashes after an indent of four."""
     return [(match.start() + 4, match.end() + 4) for match in re.finditer("-+", dashes)]
 
 
 def _cells(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, str, str] | None:
-    """Name, unit and value of a row; None if the line is not a row of the table."""
+    """Return name, unit and value of a row; None if the line is not a row of the table."""
     if not text.startswith("    ") or text[4:5] in ("", " ", "\t"):
         return None
     (_, name_end), (unit_start, unit_end), (value_start, _) = spans
@@ -323,7 +323,7 @@ def _cells(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, str, str] 
 
 
 def _loose_cells(text: str) -> tuple[str, str, str] | None:
-    """The cells of a row with a name wider than its column: gaps distinguish them."""
+    """Return the cells of a row whose name is wider than its column, separated by gaps."""
     name, *others = _GAP.split(text)
     last = " ".join(others)
     if not others:

@@ -48,7 +48,7 @@ class TextSummary:
     _row_count: int = 0
 
     def feed(self, place: int, text: str, process: Process) -> bool:
-        """Take a line without blanks at its end; False if it is of no summary."""
+        """Take a line without trailing blanks; return False if it is not part of a summary."""
         if launch := _NEW.fullmatch(text) or _OLD.fullmatch(text):
             self._begin(place, launch.groupdict(), process)
             return True
@@ -58,14 +58,14 @@ class TextSummary:
         return self.is_open and self._line(text)
 
     def close(self) -> None:
-        """A page of launches follows, or another process."""
+        """End the summary: a page of launches or another process follows."""
         self.is_open, self.has_table, self._device = False, False, ("", "")
 
     def _begin(self, place: int, says: dict[str, str | None], process: Process) -> None:
         get = {name: value or "" for name, value in says.items()}.get
         process_id, command, host = process
         args = {"Process Name": command, "Host Name": host}
-        if (grid := get("grid", "")).isdigit():  # blocks and threads, in whatever shape
+        if (grid := get("grid", "")).isdigit():  # blocks and threads, of any shape
             args |= {"Grid Size": grid, "Block Size": get("block", "")}
         self.sink.begin(
             Launch(
@@ -104,7 +104,7 @@ class TextSummary:
         return True
 
     def _cells(self, text: str) -> list[str] | None:
-        """Name, unit, minimum, maximum and mean of a row; None if the line is none."""
+        """Return name, unit, minimum, maximum and mean of a row; None if it is not a row."""
         spans = self._spans
         if not text.startswith("    ") or text[spans[0][0] : spans[0][0] + 1].strip() == "":
             return None

@@ -1,16 +1,17 @@
 """Output of nvprof, the profiler of CUDA before Nsight: text and CSV, summaries, traces, counters.
 
 Layouts: NVIDIA's "Profiler User's Guide" (docs.nvidia.com/cuda/profiler-users-guide), chapter
-nvprof, "Profiling Modes" and "Output"; what a metric counts: "Metrics Reference" there. The guide
-shows examples and specifies nothing, so real files of many ages decided: columns are found by name.
+nvprof, "Profiling Modes" and "Output"; definitions of metrics: "Metrics Reference" there. The guide
+only shows examples, so the layouts are those of real files of many versions: columns are found by
+name.
 
 KB, MB and GB: a copy has size, duration and throughput, and only one scale makes them agree. 4 B
-in 3.1360 us at 1.2164 MB/s is 1,024 (files since 2015 or so), 409.60 KB in 135.78 us at 3.0167 GB/s
-is 1,000 (the guide's own example, of CUDA 5). Where no copy decides it is 1,024: so it is in the
-metrics of a V100, whose l2_read_throughput in GB/s and sysmem_write_throughput in MB/s give one
-time per transaction only if they are 1,024 apart.
+in 3.1360 us at 1.2164 MB/s is 1,024 (files since about 2015), 409.60 KB in 135.78 us at 3.0167 GB/s
+is 1,000 (the guide's example, from CUDA 5). Without a copy, 1,024 is used, as in the metrics of a
+V100: its l2_read_throughput in GB/s and sysmem_write_throughput in MB/s give the same time per
+transaction only if they are 1,024 apart.
 
-Text has five digits: a start of 3.45318s stands for 10 us, a size of 9.1875MB for about 100 bytes.
+Text has five digits: a start of 3.45318s is known to 10 us, a size of 9.1875MB to about 100 bytes.
 """
 
 from __future__ import annotations
@@ -38,13 +39,12 @@ _NVPROF_SAYS = re.compile(
 )
 _RECORD = (
     Recipe(
-        "the timeline (nvprof came with CUDA up to 12, and counts on compute capability 7.x and "
-        "before)",
+        "the timeline (nvprof is part of CUDA up to 12; it counts up to compute capability 7.x)",
         "sh",
         "nvprof --csv --print-gpu-trace --log-file trace.csv python train.py\n",
     ),
     Recipe(
-        f"the counters: each kernel is run several times, so in a run of its own; on 7.x add "
+        f"the counters, in a separate run, because each kernel runs several times; on 7.x, add "
         f"{', '.join(LEVELS)}",
         "sh",
         "nvprof --csv --log-file metrics.csv --metrics \\\n"
@@ -55,14 +55,14 @@ _RECORD = (
 
 
 class NvprofParser:
-    """What nvprof prints, or writes with --log-file."""
+    """Output of nvprof, printed or written with --log-file."""
 
     name = "nvprof"
-    title = "nvprof text and CSV: summary, GPU and API trace, metrics, events"
+    title = "nvprof text and CSV: summaries, GPU and API traces, metrics, events"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """By nvprof's own messages, or by the header of one of its tables."""
+        """Claim by nvprof's messages, or by the header of one of its tables."""
         text = without_escapes(as_utf8(head).decode("utf-8", "backslashreplace"))
         if match := _NVPROF_SAYS.search(text):
             return Match(0.9, f"it says {match[0]!r}")
@@ -78,7 +78,7 @@ class NvprofParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of a file; see the module."""
+        """Yield the rows of a file; see the module."""
         found = PendingRows(report)
         reading = Reading(found)
         last: TextLine | None = None
@@ -116,13 +116,13 @@ def _metadata(reading: Reading) -> Row:
     says = {key: value for key, value in says.items() if value}
     if (
         reading.found.is_timed is not None
-    ):  # which of its kernels count: queries/view/launch_source.sql
+    ):  # queries/view/launch_source.sql decides which kernels count
         says["has_times"] = reading.found.is_timed
     return says
 
 
 def _refuse_nothing(source: Source, reading: Reading) -> None:
-    """Raise FormatError if a file has nothing to ingest; its text says what it has instead."""
+    """Raise FormatError if a file has nothing to ingest; the message says what it has instead."""
     where = reading.found.where
     has_rows = bool(reading.found.row_count or reading.found.kernels)
     if has_rows or (reading.found.totals and not any(map(_NO_KERNELS.match, reading.nothing))):

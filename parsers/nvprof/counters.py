@@ -48,7 +48,7 @@ _COUNTED = frozenset((*COUNTERS, *L2_SECTORS, *(p for parts in _PARTS.values() f
 
 @dataclass(slots=True)
 class Kernel:
-    """A kernel row that counters belong to: sums of counters over its launches, or a status."""
+    """The counters of a kernel row: sums over its launches, or a status."""
 
     row: Row
     counted: dict[str, Decimal | str] = field(default_factory=dict)
@@ -60,13 +60,13 @@ class Kernel:
             self.counted[metric] = status if total is None else total
 
     def add_level(self, metric: str, highest: str) -> None:
-        """Note the maximum use of a unit: no use is a count of 0, more says nothing."""
+        """Note the maximum use of a unit: no use is a count of 0, other levels are unknown."""
         level = LEVEL.fullmatch(highest) if metric in LEVELS else None
         if level and not int(level[1]):
             self.counted[metric] = Decimal()
 
     def counter_row(self) -> Row | None:
-        """The row of kernel_counter; None if nothing of it was counted."""
+        """Return the row of kernel_counter; None if none of its columns was counted."""
         if not self.counted:
             return None
         plain = (*COUNTERS.items(), *LEVELS.items())
@@ -89,5 +89,5 @@ class Kernel:
 
 
 def as_json(values: Mapping[str, Any]) -> str | None:
-    """A column of JSON; NULL of nothing."""
+    """Return JSON for a column; NULL if empty."""
     return msgspec.json.encode(values).decode() if values else None

@@ -1,4 +1,4 @@
-"""What was found in a file so far, and the current place in it."""
+"""What was found in a file so far, and the current position."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_KEPT = 1000  # totals, processes: what goes to metadata_json
 MOST_MESSAGES = 100
 _DEVICE_NAME = re.compile(r"(?P<name>.*\S) \((?P<id>\d{1,6})\)")
 
-#: Process, device and name of a kernel that a summary or metrics are of.
+#: Process, device and name of a kernel in a summary or in metrics.
 KernelKey = tuple[int | None, str, str | None]
 
 
@@ -53,17 +53,17 @@ class Where:
     has_summary: bool = False
 
     def value(self, cells: Cells, key: str) -> Value:
-        """What a cell says, in its own unit or that of its column."""
+        """Return the quantity in a cell, in its own unit or that of its column."""
         return value(cells.get(key, ""), self.units.get(key, ""))
 
     def device_text(self, cells: Cells) -> str:
-        """The device that a row is of."""
+        """Return the device of a row."""
         return cells.get("device", self.device)
 
 
 @dataclass(slots=True)
 class PendingRows:
-    """Rows that wait for a batch, kernels that may go on, and what outlives a line."""
+    """Rows waiting for a batch, open kernels, and everything else that outlives a line."""
 
     report: Report
     where: Where = field(default_factory=Where)
@@ -80,13 +80,13 @@ class PendingRows:
     coarsest_ns: Decimal = Decimal(0)
 
     def tell(self, issue: Issue, line: TextLine | None = None, **more: Any) -> None:
-        """Tell an issue at a line, with the numbers in `more`."""
+        """Report an issue at a line, with the numbers in `more`."""
         if line is not None:
             more["first_offset_bytes"] = line.offset_bytes
         self.report.issue(replace(issue, **more))
 
     def tell_damaged(self, line: TextLine) -> None:
-        """Tell a row that cannot be read."""
+        """Report a row that cannot be read."""
         self.report.event_count += 1
         self.tell(DAMAGED, line, lost_bytes=line.size_bytes)
 
@@ -97,7 +97,7 @@ class PendingRows:
         self.row_count += table in EVENT_TABLES
 
     def time(self, cells: Cells, key: str) -> int | None:
-        """A time in ns, exactly; None if there is none; raises DamagedRow."""
+        """Return a time in exact ns; None if there is none; raise DamagedRow if unreadable."""
         text = cells.get(key, "")
         if text in NONE:
             return None
@@ -117,14 +117,14 @@ class PendingRows:
         return rounded
 
     def _note_coarseness(self, number: Decimal | None, unit: str) -> None:
-        """See to how many ns a time is rounded; zero is not."""
+        """Note to how many ns a time is rounded; zero is exact."""
         exponent = number.as_tuple().exponent if number else None
         if isinstance(exponent, int):
             step = Decimal(1).scaleb(unit_of(unit).power + exponent)
             self.coarsest_ns = max(self.coarsest_ns, step)
 
     def device(self, text: str, offset: int) -> int | None:
-        """The number of the device that a cell names; its name is noted."""
+        """Return the number of the device in a cell, and note its name."""
         if text in NONE:
             return None
         match = _DEVICE_NAME.fullmatch(text if text.endswith(")") else text + ")")
@@ -140,13 +140,13 @@ class PendingRows:
         return None
 
     def sizes(self, cells: Cells, column: str) -> tuple[Value, ...]:
-        """The cells that a byte count is the sum of; `_settle` sums them."""
+        """Return the cells that a byte count sums; `_settle` adds them."""
         cells_of = ((cells.get(key, ""), self.where.units.get(key, "")) for key in SIZES[column])
         values = (value(text, unit) for text, unit in cells_of if text not in NONE)
         return tuple(value for value in values if value.power is not None)
 
     def note_scale(self, row: Row) -> None:
-        """See which scale makes size, duration and throughput of a copy agree."""
+        """Find which scale makes size, duration and throughput of a copy agree."""
         sizes, rates, dur_ns = row["size_bytes"], row["reported_bytes_per_s"], row["dur_ns"]
         if not sizes or not rates or not dur_ns or sizes[0].power == rates[0].power:
             return
@@ -161,7 +161,7 @@ class PendingRows:
             self.tell(odd_scale(self.kilo), first_offset_bytes=row["event_id"])
 
     def _settle(self, row: Row) -> Row:
-        """A row with its byte counts as numbers: only now the scale of the file is known."""
+        """Return a row with byte counts as numbers: only now is the scale of the file known."""
         self.kilo = self.kilo or DEFAULT_KILO
         for column in SIZES:
             if column in row:
@@ -175,7 +175,7 @@ class PendingRows:
         return row
 
     def kernel_of(self, line: TextLine, key: KernelKey, mark: tuple[str, str]) -> Kernel:
-        """The kernel of `key`; a new one where it has been told of `mark` already."""
+        """Return the kernel of `key`; a new one if `mark` was already seen for it."""
         kernel = self.kernels.get(key)
         if kernel is None or mark in kernel.seen:
             if kernel is not None:
@@ -196,7 +196,7 @@ class PendingRows:
         return kernel
 
     def close(self, kernel: Kernel) -> None:
-        """Put the rows of a kernel, which nothing more follows of."""
+        """Put the rows of a complete kernel."""
         self.put("kernel", kernel.row)
         self.is_timed = bool(self.is_timed) or kernel.row.get("dur_ns") is not None
         if counters := kernel.counter_row():
@@ -209,14 +209,14 @@ class PendingRows:
         self.kernels.clear()
 
     def batches(self) -> Iterator[Batch]:
-        """The rows collected so far."""
+        """Yield the rows collected so far."""
         for table, rows in self.rows.items():
             if rows:
                 yield table, batch_of_rows(TABLES[table], list(map(self._settle, rows)))
         self.rows, self.pending = {}, 0
 
     def last_batches(self) -> Iterator[Batch]:
-        """The rows of kernels still open, and the devices."""
+        """Yield the rows of kernels still open, and the devices."""
         self.close_all()
         for device_id, names in sorted(self.device_names.items()):
             self.put(

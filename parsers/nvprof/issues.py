@@ -1,4 +1,4 @@
-"""What is reported about a file that nvprof wrote: damage, loss, oddities."""
+"""Issues of a file from nvprof: damage, loss, oddities."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def unread(title: str, skipped: int) -> Issue:
 
 
 def odd_scale(kilo: int | None) -> Issue:
-    """A copy whose size and throughput are of another KB than the file's."""
+    """A copy whose size and throughput need another KB than the rest of the file."""
     return Issue(
         "odd_scale",
         "warning",
@@ -71,7 +71,7 @@ def odd_scale(kilo: int | None) -> Issue:
 
 
 def said(kind: str, text: str) -> Issue:
-    """A message of nvprof's about its own trouble."""
+    """A warning or error of nvprof."""
     if kind == "Warning" or "returned non-zero code" in text:
         return Issue("profiler_warning", "warning", "recording", f"nvprof warns: {text}")
     advice = "what it could not record is missing"

@@ -20,7 +20,7 @@ from tracekit.reading.text.lines import TextLine
 
 
 def metric_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
-    """A metric or an event of a kernel: its mean over this many launches."""
+    """Add a metric or an event of a kernel: its mean over this many launches."""
     metric, times = cells["metric"], count(cells["invocations"])
     if not metric or not times:
         raise DamagedRow
@@ -38,9 +38,9 @@ def metric_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
 
 
 def _kernel_with(found: PendingRows, line: TextLine, cells: Cells, metric: str) -> Kernel:
-    """The kernel that a metric line is of.
+    """Return the kernel of a metric line.
 
-    A metric that the kernel has already is another kernel's, whose own line is lost.
+    A repeated metric belongs to another kernel, whose line is lost.
     """
     is_first, found.where.is_first_of_kernel = found.where.is_first_of_kernel, False
     key = (found.where.pid, found.where.device_text(cells), found.where.kernel)
@@ -91,7 +91,7 @@ def metric_cell(
 
 
 def _exact_mean(found: PendingRows, mean: Decimal, cells: Cells) -> Decimal:
-    """Total / Invocations, of which nvprof writes the whole part as Avg."""
+    """Return Total / Invocations, whose integer part nvprof writes as Avg."""
     total = found.where.value(cells, "total").number
     exact = mean if total is None else total / int(cells["invocations"])
     if abs(exact - mean) <= 1:

@@ -1,4 +1,4 @@
-"""Cells of nvprof's tables as numbers: what they say, and in which unit."""
+"""Cells of nvprof's tables as numbers with units."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import lru_cache
 from tracekit.reading.decimals import rounded
 from tracekit.reading.text.units import unit_of
 
-#: Bytes of a KB, if nothing in the file decides it.
+#: Bytes per KB, if nothing in the file decides it.
 DEFAULT_KILO = 1024
 _NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,2})?"
 _QUANTITY = re.compile(rf"({_NUMBER}) ?([A-Za-z%][A-Za-z/%]*)?")
 LEVEL = re.compile(r"[A-Z][a-z]+ \((\d{1,3})\)")
-# Behind the last value of a line somebody may have written something: ``12.50% -->``.
+# The last value of a line may have an annotation: ``12.50% -->``.
 NOTED = re.compile(rf"({_QUANTITY.pattern}|{LEVEL.pattern})(?P<note> +\S.*)")
 _NAN = frozenset(("nan", "-nan", "nan(ind)", "-nan(ind)"))
 _MISSING = frozenset(("n/a", "-", "na"))
@@ -38,7 +38,7 @@ class Value:
     power: int | None = None
 
     def in_base(self, kilo: int) -> tuple[Decimal | None, str | None]:
-        """The number in its base unit, and that unit."""
+        """Return the number in its base unit, and that unit."""
         if self.number is None:
             return None, None
         if self.power is not None:
@@ -50,7 +50,7 @@ class Value:
 
 @lru_cache(maxsize=4096)
 def value(text: str, unit: str = "") -> Value:
-    """What a cell says; `unit` is that of its column, if the cell has none of its own."""
+    """Return the quantity in a cell; `unit` is that of its column, if the cell has none."""
     if match := _QUANTITY.fullmatch(text):
         unit = match[2] or unit
         return Value("ok", Decimal(match[1]), unit, _POWERS.get(unit.removesuffix("/s")))
@@ -67,24 +67,24 @@ def value(text: str, unit: str = "") -> Value:
 
 
 def extreme(text: str, unit: str, kilo: int) -> float | None:
-    """The number of a Min or Max cell, in base units; of a level such as ``Low (2)`` its step."""
+    """Return the number of a Min or Max cell in base units; for ``Low (2)``, its level."""
     if level := LEVEL.fullmatch(text):
         return float(level[1])
     return real(value(text, unit).in_base(kilo)[0])
 
 
 def real(number: Decimal | None) -> float | None:
-    """The number as float64."""
+    """Return the number as float64."""
     return None if number is None else float(number)
 
 
 def whole(number: Decimal | None) -> int | None:
-    """The nearest integer; None if int64 cannot hold it."""
+    """Return the nearest integer; None if it does not fit in int64."""
     return None if number is None else rounded(number)
 
 
 def count(text: str) -> int:
-    """A count in a cell; raises DamagedRow if it is not a whole number."""
+    """Return the count in a cell; raise DamagedRow if it is not an integer."""
     if not re.fullmatch(r"\d{1,18}", text):
         raise DamagedRow
     return int(text)
@@ -92,7 +92,7 @@ def count(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def integer(text: str) -> int | None:
-    """The whole number that a cell is; None if it is none."""
+    """Return the integer in a cell; None if it is not one."""
     return int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
 
 

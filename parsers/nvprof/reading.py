@@ -1,4 +1,4 @@
-"""Lines of a file in, rows out: messages of nvprof, headers of tables, and rows under them."""
+"""Turns lines of a file into rows: nvprof's messages, headers of tables, and their rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tracekit.parsers.nvprof.traces import trace_row
 from tracekit.reading.text.lines import TextLine
 
 _MOST_TEXT = 500
-# A last line that ends so is not cut, whether a line feed follows or not.
+# A last line that ends this way is complete, with or without a line feed.
 _WHOLE_ENDS = ('"', "]", "%", "B/s")
 _MARK = re.compile(r"(?<!=)==(?P<pid>\d{1,18})== |(?<!=)={8} ")
 _COMMAND = re.compile(
@@ -44,7 +44,7 @@ _UNREAD = ("NVTX result", "CPU profiling result", "Dependency Analysis", "System
 
 @dataclass(slots=True)
 class Reading:
-    """One file being read, and what nvprof says in it."""
+    """Reads one file, with nvprof's messages in it."""
 
     found: PendingRows
     processes: dict[int | None, str | None] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Reading:
         return self.found.where
 
     def read(self, line: TextLine) -> None:
-        """Take one line; nvprof's own messages may stand after what the program wrote."""
+        """Take one line; nvprof's messages can follow the program's output on it."""
         text = line.text
         mark = _MARK.search(text) if "==" in text else None
         if mark is None:
@@ -99,7 +99,7 @@ class Reading:
         self.awaits_footnote |= "Regs*" in layout.names
 
     def _place(self, line: TextLine, text: str) -> bool:
-        """Note a line that says which device or kernel the next rows are of."""
+        """Note a line with the device or kernel of the next rows."""
         if match := _DEVICE_LINE.fullmatch(text):
             self.where.device = match["device"]
             self.found.device(self.where.device, 0)
@@ -115,7 +115,7 @@ class Reading:
         return True
 
     def _is_about(self, line: TextLine, text: str, table: TableLayout) -> bool:
-        """Take a line that belongs to a table and is not a row of it: units, footnotes, places."""
+        """Take a line of a table that is not a row: units, footnotes, devices."""
         awaited, self.where.awaits_units = self.where.awaits_units, False
         if awaited:
             cells = [cell.strip() for cell in text.split(",")]
@@ -148,7 +148,7 @@ class Reading:
             self.found.tell(OTHER, line)
 
     def _note_command(self, line: TextLine, pid: str | None, match: re.Match[str]) -> None:
-        """Note what a process ran, which nvprof says twice."""
+        """Note the command of a process, which nvprof prints twice."""
         known, command = self.processes.get(self.where.pid), match["command"]
         if known not in (None, command) or match["pid"] not in (None, pid):
             self.found.tell(TWO_COMMANDS, line)
@@ -159,7 +159,7 @@ class Reading:
         self.where.title = title
         self.where.table, self.where.has_summary = None, False
         self.where.is_read = not title.startswith(_UNREAD)
-        if title == "Profiling result":  # a run's own: its kernels are no other's
+        if title == "Profiling result":  # its kernels belong to no other run
             self.found.close_all()
             self.where.device, self.where.kernel = "", None
         if not self.where.is_read:

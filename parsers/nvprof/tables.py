@@ -1,4 +1,4 @@
-"""Tables of nvprof: which columns a header names, and the cells of a row under it."""
+"""Tables of nvprof: the columns of a header, and the cells of its rows."""
 
 from __future__ import annotations
 
@@ -78,16 +78,16 @@ _FIRST_CELLS = {
 }
 _ANYTHING = re.compile(r".*")
 ROW_IN_NAME = re.compile(r"\S {2,}\S.* {2,}\S.* {2,}\S")  # its line feed was lost
-NOTE = "\0note"  # the key of what is no cell
+NOTE = "\0note"  # the key of text outside the cells
 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
     """The columns of a table, from its header.
 
-    `keys` are the names in one spelling; `free` is the place of the column that may contain
-    separators itself. `arguments` and `metrics` are columns of a trace that have none in the
-    store: names by key.
+    `keys` are the names in one spelling; `free` is the position of the column that can contain
+    separators. `arguments` and `metrics` are columns of a trace without a column in the store:
+    names by key.
     """
 
     kind: str
@@ -99,7 +99,7 @@ class TableLayout:
     metrics: dict[str, str]
 
     def cells(self, text: str) -> Cells | None:
-        """The cells of a line; None if it is not a row; raises DamagedRow for half a row."""
+        """Return the cells of a line; None if not a row; raise DamagedRow for a partial row."""
         others: list[str] = []
         read = self._csv_pieces if self.is_csv else self._text_pieces
         pieces = read(text, others)
@@ -111,7 +111,7 @@ class TableLayout:
         return cells | ({NOTE: " ".join(others)} if any(map(str.strip, others)) else {})
 
     def _take_note(self, pieces: list[str], others: list[str]) -> None:
-        """Put what follows the last value of `pieces` to `others`."""
+        """Move what follows the last value of `pieces` to `others`."""
         while not self.is_csv and len(pieces) > len(self.keys) and _is_no_value(pieces[-1]):
             others.append(pieces.pop())
         if match := NOTED.fullmatch(pieces[-1].strip()):
@@ -154,7 +154,7 @@ class TableLayout:
         return None
 
     def _fitted(self, pieces: list[str]) -> list[str]:
-        """One piece per column: surplus pieces belong to the free column."""
+        """Return one piece per column: surplus pieces belong to the free column."""
         if len(pieces) == len(self.keys):
             return pieces
         extra = len(pieces) - len(self.keys)
@@ -174,7 +174,7 @@ def _refuse_half(*, is_half: bool) -> None:
 
 
 def _csv_cells(text: str) -> list[str]:
-    """The cells of a line of CSV; raises DamagedRow if it is none."""
+    """Return the cells of a line of CSV; raise DamagedRow if it is not CSV."""
     if '"' not in text:
         return text.split(",")
     try:
@@ -185,7 +185,7 @@ def _csv_cells(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a table in a line: what stands before it, and whether a row is glued to it."""
+    """The header of a table in a line, the text before it, and whether a row follows it."""
 
     layout: TableLayout
     before: str
@@ -193,7 +193,7 @@ class Header:
 
 
 def header_of(text: str) -> Header | None:
-    """The header of a table that a line has, or None; the program may have written before it."""
+    """Return the header of a table in a line, or None; program output can precede it."""
     if not any(word in text for word in _HEADER_WORDS):  # far quicker than the pattern
         return None
     for found in islice(_HEADER.finditer(text), _HEADER_TRIES):

@@ -14,7 +14,7 @@ _TOTALS = ("API calls", "OpenACC", "OpenMP", "Range", "NVTX")
 
 
 def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
-    """A kernel, summed; other rows of a summary are totals."""
+    """Add a summed kernel; other rows of a summary are totals."""
     if cells.get("type"):
         found.where.type_name = cells["type"].rstrip(":")
     kind, name = found.where.type_name, cells["name"]
@@ -47,14 +47,14 @@ def summary_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
 
 
 def unified_row(found: PendingRows, line: TextLine, cells: Cells) -> None:
-    """Migrations of unified memory, summed."""
+    """Add the summed migrations of unified memory."""
     count(cells["count"])
     found.kinds.add("summary")
     _total(found, line, "Unified Memory", {"device": found.where.device, **cells})
 
 
 def _total(found: PendingRows, line: TextLine, kind: str, what: Row) -> None:
-    """A row of totals that no table takes: it goes to the file's metadata."""
+    """Add a row of totals without a table: it goes to the file's metadata."""
     is_kept = len(found.totals) < MOST_KEPT
     if is_kept:
         found.totals.append({"type": kind, "process_id": found.where.pid, **what})

@@ -26,7 +26,7 @@ _DRIVER_CALL = re.compile(r"cu[A-Z]\w*")
 
 
 def trace_row(found: PendingRows, line: TextLine, cells: Cells, table: TableLayout) -> None:
-    """One event of a trace."""
+    """Add one event of a trace."""
     row: Row = {
         "event_id": line.offset_bytes,
         "start_ns": found.time(cells, "start"),
@@ -44,7 +44,7 @@ def trace_row(found: PendingRows, line: TextLine, cells: Cells, table: TableLayo
 
 
 def _call_row(found: PendingRows, row: Row, cells: Cells, table: TableLayout) -> None:
-    """A call of the runtime or the driver; in text with the kernel it launched."""
+    """Add a call of the runtime or driver; text also has the kernel that it launched."""
     name, row["correlation_id"] = _correlation(cells)
     args = _arguments(cells, table.arguments | table.metrics)
     if match := _LAUNCHED.fullmatch(cells["name"]):
@@ -95,7 +95,7 @@ def _transfer_row(found: PendingRows, row: Row, cells: Cells, args: Row, kind: s
 
 
 def _launch_row(found: PendingRows, row: Row, cells: Cells, args: Row, table: TableLayout) -> None:
-    """A launch; columns that no trace has by itself are its metrics."""
+    """Add a launch; columns that are not part of a trace are its metrics."""
     found.kinds.add("counters" if table.metrics else "timeline")
     row |= _triple(cells, "grid") | _triple(cells, "block")
     row |= {
@@ -115,7 +115,7 @@ def _launch_row(found: PendingRows, row: Row, cells: Cells, args: Row, table: Ta
 
 
 def _triple(cells: Cells, what: str) -> Row:
-    """Grid or block: one cell in text, three in CSV."""
+    """Return a grid or block: one cell in text, three in CSV."""
     if numbers := _numbers(cells.get(f"{what} size", "")):
         return dict(zip(_AXES[what], numbers, strict=True))
     return {f"{what}_{axis}": integer(cells.get(f"{what} {axis}", "")) for axis in "xyz"}
@@ -128,7 +128,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _correlation(cells: Cells) -> tuple[str, int | None]:
-    """The name without the number that text has after it, and that number."""
+    """Return the name without the number after it in text, and that number."""
     name, number = cells["name"], integer(cells.get("correlation", ""))
     if not name.endswith("]"):
         return name, number
@@ -139,16 +139,16 @@ def _correlation(cells: Cells) -> tuple[str, int | None]:
 
 
 def _of_table(row: Row, table: str, args: Row) -> Row:
-    """The part of a row that its table has columns for."""
+    """Return the part of a row that its table has columns for."""
     return {k: row[k] for k in _COLUMNS[table] & row.keys()} | {"args_json": as_json(args)}
 
 
 def _arguments(cells: Cells, names: Mapping[str, str]) -> Row:
-    """The cells that have no column, by the name that the file has for them."""
+    """Return the cells that have no column, by their names in the file."""
     return {name: cells[key] for key, name in names.items() if cells[key] not in NONE}
 
 
 def _is_call(cells: Cells) -> bool:
-    """Whether a row of a trace is a call on the host: it has no place on a device."""
+    """Return whether a row of a trace is a call on the host: it has no device."""
     keys = ("device", "context", "stream", "grid size", "grid x")
     return all(cells.get(key, "") in NONE for key in keys)

@@ -1,8 +1,8 @@
 """perf stat (Linux): its text, ``-x`` and ``-j``, of any version, with intervals and repeats.
 
-Layouts: tools/perf/util/stat-display.c and man perf-stat; docs/formats.md lists what differs by
+Layouts: tools/perf/util/stat-display.c and man perf-stat; docs/formats.md lists the differences by
 version. Every event, metric and time that perf prints gives a row of `counter`, every measurement
-one of `measurement`; other lines are counted in an issue.
+a row of `measurement`; other lines are counted in an issue.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PerfStatParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim what has a title of a block, or lines as ``-x``, ``-j`` or ``-I`` write them."""
+        """Claim files with a title of a block, or lines as ``-x``, ``-j`` or ``-I`` write them."""
         if head.startswith(_PERF_DATA):
             return Match(
                 0.9, "the magic of perf.data, the file of perf record and perf stat record"
@@ -90,11 +90,11 @@ class PerfStatParser:
         return _rows_of_csv([line for line in plain if line.strip()][:_SNIFFED_LINES])
 
     def describe(self, head: bytes) -> str | None:
-        """What perf's other commands print; see `tracekit.parser.DescribingParser`."""
+        """Describe output of other perf commands; see `tracekit.parser.DescribingParser`."""
         return _OTHER_OUTPUT if _OF_REPORT in head else None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         _refuse_perf_data(source)
         sink = CounterAssembler(report, _notation(source))
         reading = _PerfLines(source, report, sink)
@@ -116,7 +116,7 @@ class PerfStatParser:
 def _rows_of_csv(lines: list[str]) -> Match | None:
     """Claim lines of ``-x``: with times and shares, or no others around them."""
     values = [line for line in lines if not line.startswith("#")]
-    if sum(map(has_two_commas, values)) * 2 > len(values):  # one line can look so by chance
+    if sum(map(has_two_commas, values)) * 2 > len(values):  # one line can match by chance
         return Match(0.8, "lines as perf stat -x, writes them in a locale with a decimal comma")
     rows = [sep for line in lines if not line.startswith("#") and (sep := separator_of(line))]
     if not rows:
@@ -148,7 +148,7 @@ _Reader = CsvReader | JsonReader | TextReader
 
 
 class _PerfLines:
-    """One source being read: each line goes to the reader for its layout."""
+    """Reads one source: each line goes to the reader for its layout."""
 
     def __init__(self, source: Source, report: Report, sink: CounterSink) -> None:
         self._source = source
@@ -164,7 +164,7 @@ class _PerfLines:
 
     @property
     def row_count(self) -> int:
-        """Rows that were read."""
+        """Number of rows read so far."""
         return self.csv.row_count + self.json.row_count + self.text.row_count
 
     def take(self, block: TextBlock) -> None:
@@ -178,7 +178,7 @@ class _PerfLines:
             start += len(lines)
 
     def _take(self, place: int, lines: list[bytes], is_open: bool) -> int:
-        """Read lines from `place` on, known ones at once; returns where they end."""
+        """Read lines from `place` on, known ones together; return where they end."""
         reader = self._reader_of_known()
         found = reader.known.find(lines) if reader is not None and not is_open else None
         self._lines_at_once = _FEW_LINES if found is None else _MANY_LINES
@@ -196,7 +196,7 @@ class _PerfLines:
         return place
 
     def _reader_of_known(self) -> _Reader | None:
-        """The reader whose known lines no other reader would read first."""
+        """Return the reader whose known lines no other reader would read first."""
         if self._is_csv:
             return self.csv
         return None if self._latest is self.text and not self.text.is_plain else self._latest
@@ -220,13 +220,13 @@ class _PerfLines:
         return self.csv.separator is not None and not self.text.is_in_block
 
     def _readers(self) -> tuple[_Reader, ...]:
-        """The readers for a line, the most likely first."""
+        """Return the readers for a line, the most likely first."""
         if self._is_csv:
             return self.csv, self.text, self.json
         return self.json, self.text, self.csv
 
     def _other(self, place: int, line: bytes, text: str) -> None:
-        """A line that perf did not write, or a damaged one."""
+        """Take a line that is damaged or not from perf."""
         if has_two_commas(text):
             raise FormatError(
                 f"{self._source.path}: the comma is both decimal mark and field separator, so "
@@ -278,7 +278,7 @@ class _PerfLines:
         return self.text.is_in_block and (start.isdigit() or start == "<")
 
     def finish(self) -> None:
-        """End of input."""
+        """Handle the end of input."""
         self.csv.finish()
         self._measurements.finish()
         if self._is_cut:
@@ -291,7 +291,7 @@ class _PerfLines:
             )
 
     def facts(self) -> dict[str, Any]:
-        """Facts about the file."""
+        """Return the facts about the file."""
         return {
             "profiler_name": "perf stat",
             "recording_kind": "counters",
@@ -302,13 +302,13 @@ class _PerfLines:
 
 
 def _plain(line: str) -> str:
-    """A line without colors; of one that was written over (progress), what was written last."""
+    """Return a line without colors, and without text that was overwritten (progress)."""
     text = without_escapes(line.rstrip("\r"))
     return text.rsplit("\r", 1)[-1] if "\r" in text else text
 
 
 def _notation(source: Source) -> Notation:
-    """The notation of the numbers; FormatError if no cell tells and it matters."""
+    """Return the notation of the numbers; raise FormatError if it matters and is unknown."""
     unheard = Report()
     sink = CounterEvidenceSink()
     reading = _PerfLines(source, unheard, sink)

@@ -1,4 +1,4 @@
-"""Puts what the lines of `perf stat` say into rows of `counter`, a batch at a time."""
+"""Turns the lines of `perf stat` into rows of `counter`, in batches."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tracekit.schema import COUNTER, INT, MEASUREMENT, REAL, TEXT, batch, batch_
 from tracekit.spelling import Spelling
 
 BATCH_ROWS = 8192
-#: Past this many different series they are forgotten between blocks: a file may be hostile.
+#: With more series than this, they are forgotten between blocks: a file can be hostile.
 _MOST_SERIES = 1 << 18
 _MOST_METRICS = 64  # of one event
-#: What text omits: the share of an event that ran whenever it was enabled, and no spread.
+#: What text omits: the share of an event that always ran, and a missing spread.
 ALWAYS, NEVER = "100", "0"
 _STATUS = {
     "<not counted>": "not_counted",
@@ -44,7 +44,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class CounterSeries:
-    """All that rows of one counter, metric or time have in common."""
+    """The common values of all rows of one counter, metric or time."""
 
     record_kind: str
     name: str
@@ -56,17 +56,17 @@ class CounterSeries:
     scope_cpu_count: int | None = None
     cgroup_name: str | None = None
     args_json: str | None = None
-    is_cut: bool = False  # values that are whole have lost their decimals
+    is_cut: bool = False  # perf omits the decimals of its values
 
     @property
     def key(self) -> str:
-        """The key of its event; blank if it is none."""
+        """The key of its event; blank if it is not an event."""
         return "" if self.spelling is None else self.spelling.key
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What rows belong to: a measurement, and an interval of it (or all of it)."""
+    """What rows belong to: a measurement, and one of its intervals, or all of it."""
 
     measurement_index: int = 0
     interval_index: int | None = None
@@ -74,7 +74,7 @@ class Moment:
     dur_ns: int | None = None
 
 
-#: Rows as they are read: the number of a series, and cells as they are written.
+#: Rows as they are read: the number of a series, and cells as written.
 ROWS = pa.schema(
     [("series", INT), ("value", TEXT), ("percent", TEXT), ("running", TEXT), ("noise", TEXT)]
 )
@@ -82,7 +82,7 @@ Row = tuple[int, str, str | None, str | None, str | None]
 
 
 class CounterSink:
-    """Takes rows as they are read. Row 0 is the first that is still kept."""
+    """Collects rows as they are read. Row 0 is the first that is still kept."""
 
     def __init__(self) -> None:
         self.series: list[CounterSeries] = []
@@ -97,7 +97,7 @@ class CounterSink:
         self.caches: list[dict[Any, Any]] = []
 
     def begin_block(self, offset_bytes: int) -> None:
-        """Rows to come are of a block that begins there."""
+        """Begin a block there: the next rows are in it."""
         row = self._row_count
         if self._places[-1][0] == row:
             self._places.pop()
@@ -112,7 +112,7 @@ class CounterSink:
         return self._table_rows + len(self._rows)
 
     def begin(self, moment: Moment, ahead: int = 0) -> None:
-        """Rows to come belong to `moment`, but for the first `ahead` of them."""
+        """Assign the next rows to `moment`, except for the first `ahead`."""
         row = self._row_count + ahead
         if self._moments[-1][0] == row:
             self._moments.pop()
@@ -121,12 +121,12 @@ class CounterSink:
 
     @property
     def place(self) -> int:
-        """The place of the next row."""
+        """The position of the next row."""
         row, offset = self._places[-1]
         return offset + self._row_count - row
 
     def number_of(self, series: CounterSeries) -> int:
-        """The number that rows of `series` are added with."""
+        """Return the number for adding rows of `series`."""
         if (number := self._ids.get(series)) is None:
             number = self._ids[series] = len(self.series)
             self.series.append(series)
@@ -140,13 +140,13 @@ class CounterSink:
         running: str | None = None,
         noise: str | None = None,
     ) -> None:
-        """One row; `percent` is the time it ran, `noise` the error relative to the value."""
+        """Add one row; `percent` is the time it ran, `noise` the error relative to the value."""
         self._rows.append((series, value, percent, running, noise))
 
     def amend(self, percent: str | None, noise: str | None, *, is_told: bool = False) -> bool:
-        """Add what a later line says to the last event; False if it contradicts the event.
+        """Add the values of a later line to the last event; return False if they contradict it.
 
-        `is_told`: the line has metrics too, and may say again what is known.
+        `is_told`: the line also has metrics, and can repeat what is known.
         """
         at = self._last_event()
         if at is None:
@@ -160,7 +160,7 @@ class CounterSink:
         return True
 
     def _last_event(self) -> int | None:
-        """Where among the rows that are in no table the last event stands."""
+        """Return the position of the last event among the rows that are not in a table yet."""
         for at in reversed(range(len(self._rows))):
             if self.series[self._rows[at][0]].record_kind == "event":
                 return at
@@ -175,7 +175,7 @@ class CounterSink:
         return self._last_event()
 
     def add_rows(self, rows: pa.Table) -> None:
-        """Many rows, in the columns of `ROWS`."""
+        """Add many rows, in the columns of `ROWS`."""
         self._settle()
         self._tables.append(rows)
         self._table_rows += len(rows)
@@ -193,14 +193,14 @@ class CounterSink:
         return pa.concat_tables([ROWS.empty_table(), *self._tables]).combine_chunks()
 
     def _forget(self, kept: list[Row] | None = None) -> None:
-        """Drop the rows so far, but for the last."""
+        """Drop the rows so far, except for the last."""
         kept = kept or []
         self._places = [(0, self.place - len(kept))]
         self._moments = [(0, self.moment)]
         self._tables, self._table_rows, self._rows = [], 0, kept
 
     def _unfinished(self) -> list[Row]:
-        """The last event and its metrics: what is after it may still come."""
+        """Return the last event and its metrics: the rest of its line can follow."""
         at = self._last_event()
         start = None if at is None else self._table_rows + at
         if start is None or start < max(self._moments[-1][0], self._places[-1][0]):
@@ -209,14 +209,14 @@ class CounterSink:
 
 
 class CounterEvidenceSink(CounterSink):
-    """Only finds out which notation the numbers have."""
+    """Only determines the notation of the numbers."""
 
     def __init__(self) -> None:
         super().__init__()
         self.evidence = Evidence()
 
     def look(self) -> None:
-        """Look at the rows since the last time, and forget them."""
+        """Examine the rows since the last time, and drop them."""
         rows = self._all_rows()
         # A count without a unit is printed without decimals (stat-display.c, abs_printout).
         is_count = [s.record_kind == "event" and s.scale.unit is None for s in self.series]
@@ -243,11 +243,11 @@ class CounterAssembler(CounterSink):
         self.caches.append(self._columns)
 
     def add_measurement(self, row: dict[str, Any]) -> None:
-        """A row of `measurement`."""
+        """Add a row of `measurement`."""
         self._measurements.append(row)
 
     def full_batches(self, *, is_last: bool = False) -> Iterator[Batch]:
-        """The rows there are, if they are many or the last."""
+        """Yield the rows so far, if there are many or they are the last."""
         if self._row_count >= BATCH_ROWS or is_last:
             kept = [] if is_last else self._unfinished()
             count = self._row_count - len(kept)
@@ -287,7 +287,7 @@ class CounterAssembler(CounterSink):
         return batch(COUNTER, columns, len(rows))
 
     def _known_series(self) -> _SeriesColumns:
-        """The series so far; computed for those that are new."""
+        """Return the series so far, with the values of new ones."""
         known = self._columns.get(0)
         if known is None or len(known.powers) < len(self.series):
             new = _columns_of(self.series[0 if known is None else len(known.powers) :])
@@ -295,14 +295,14 @@ class CounterAssembler(CounterSink):
         return known
 
     def _see_others(self, raw: pa.Array, places: Ints, values: Floats, status: Ints) -> None:
-        """Status, and the value if there is one, of cells that are not numbers like the rest."""
+        """Read status and value of cells that are not plain numbers."""
         odd = np.flatnonzero(~np.isfinite(values))
         for row, cell in zip(odd.tolist(), raw.take(pa.array(odd)).to_pylist(), strict=True):
             kind, values[row] = self._other(cell, self.series[places[row]].scale)
             status[row] = status[row] if kind is None else _KINDS.index(kind)
 
     def _see_cut(self, raw: pa.Array, rows: Ints, values: Floats, status: Ints) -> None:
-        """Values that are whole have lost their decimals."""
+        """Mark integers as unreadable: perf dropped their decimals."""
         for row, cell in zip(rows.tolist(), raw.take(pa.array(rows)).to_pylist(), strict=True):
             if cell.isdecimal():
                 status[row], values[row] = _KINDS.index("unreadable"), np.nan
@@ -313,7 +313,7 @@ class CounterAssembler(CounterSink):
                 )
 
     def _numbers(self, cells: pa.Array, powers: Ints | None = None) -> Floats:
-        """The values of `cells` times powers of ten; most are digits, which are quick."""
+        """Return the values of `cells` times powers of ten; fast for digits, as most are."""
         is_simple = np.asarray(pc.fill_null(pc.ascii_is_decimal(cells), False))
         if powers is not None:
             is_simple &= powers == 0
@@ -327,7 +327,7 @@ class CounterAssembler(CounterSink):
         return values
 
     def _ratios(self, percents: pa.Array) -> Floats:
-        """Percentages as ratios; most cells of a file are the same few."""
+        """Return percentages as ratios; most files have only a few different ones."""
         if percents.null_count == len(percents):
             return np.full(len(percents), np.nan)
         coded = percents.dictionary_encode()
@@ -336,7 +336,7 @@ class CounterAssembler(CounterSink):
         return np.append(ratios, np.nan)[places]
 
     def _other(self, cell: str, scale: UnitScale) -> tuple[str | None, float]:
-        """Status and value of a cell that is not a number as the file writes them."""
+        """Return status and value of a cell that is not a number in the file's notation."""
         text = cell.strip()
         if text in _STATUS:
             return _STATUS[text], np.nan
@@ -371,7 +371,7 @@ class CounterAssembler(CounterSink):
     def _spread(
         marks: list[tuple[int, int]], start: int, end: int, *, counts_up: bool = False
     ) -> Ints:
-        """For each row the value of the last mark at or before it."""
+        """Return for each row the value of the last mark at or before it."""
         rows = np.arange(start, end)
         at = np.array([row for row, _ in marks])
         which = np.searchsorted(at, rows, side="right") - 1
@@ -381,7 +381,7 @@ class CounterAssembler(CounterSink):
 
 @dataclass(frozen=True, slots=True)
 class _SeriesColumns:
-    """Of every series the values of its columns, and how its numbers are scaled."""
+    """For every series, the values of its columns and the scale of its numbers."""
 
     columns: dict[str, pa.Array]
     powers: Ints
@@ -389,7 +389,7 @@ class _SeriesColumns:
     are_cut: npt.NDArray[np.bool_]
 
     def and_(self, other: _SeriesColumns) -> _SeriesColumns:
-        """These, and others after them."""
+        """Return these series, followed by others."""
         return _SeriesColumns(
             {n: pa.concat_arrays([c, other.columns[n]]) for n, c in self.columns.items()},
             np.append(self.powers, other.powers),

@@ -1,4 +1,4 @@
-"""Single numbers of perf's, some of which are written differently than the rest of their file."""
+"""Single numbers of perf, some in another notation than the rest of their file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pyarrow as pa
 from tracekit.reading.text.numbers import Evidence, Notation, values_of, whole
 from tracekit.schema import TEXT
 
-#: Whole numbers from here on are beyond a column.
+#: Integers from here on do not fit in a column.
 MOST_INT = 1 << 63
 
 
 @lru_cache(maxsize=4096)
 def notation_of(cell: str, usual: Notation) -> Notation | None:
-    """The notation that a cell is a number in: that of the file, or another if only that can be.
+    """Return the notation of a number: the file's, or another if it cannot be the file's.
 
     None if it is not a number.
     """
@@ -28,20 +28,20 @@ def notation_of(cell: str, usual: Notation) -> Notation | None:
 
 
 def number_of(cell: str, usual: Notation) -> float | None:
-    """The number in a cell; None if there is none."""
+    """Return the number in a cell; None if there is none."""
     notation = notation_of(cell.strip(), usual)
     return None if notation is None else _value(cell.strip(), notation)
 
 
 def whole_of(cell: str, usual: Notation, power: int) -> int | None:
-    """The number in a cell times ``10**power``, from 0 up; None if it is another."""
+    """Return the nonnegative number in a cell times ``10**power``; None for anything else."""
     notation = notation_of(cell.strip(), usual)
     number = None if notation is None else whole(cell.strip(), notation, power)
     return number if number is not None and 0 <= number < MOST_INT else None
 
 
 def small(text: str | None) -> int | None:
-    """The number that some digits are; None if they are too many, or none."""
+    """Return the number in some digits; None if there are too many, or none."""
     return int(text) if text and len(text) < 18 else None
 
 

@@ -1,12 +1,12 @@
 """The lines of ``perf stat -x``, in the columns of every version.
 
-The columns have no header: what there is, and in which order, follows from options and version
+The columns have no header: which there are, and their order, depend on options and version
 (tools/perf/util/stat-display.c; tools/perf/builtin-stat.c before Linux 4.18; man perf-stat,
 CSV FORMAT)::
 
     [time] [scope [cpus]] value [unit] event [cgroup] [error%] [run share] [metric name]…
 
-A line with more metrics of an event leaves all before them blank. Fields are not quoted.
+In a line with more metrics of an event, all fields before them are blank. Fields are not quoted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SHARE = re.compile(r"\d{1,3}[.,]\d\d")
 _METRIC_VALUE = re.compile(rf"{_NUMBER}|-?nan|-?inf|")
 _EVENT = re.compile(r"[A-Za-z_][^\x00-\x1f\"<]*")
 _FIRST = re.compile(r" *(?:summary|<not \w+>|[\w.\-]+)([^\w.<>%\"'\s/+-]+|[ \t])")
-#: A line that goes on without a metric has the separators of those that it lacks.
+#: A continuation line without a metric has the separators of the missing fields.
 _LEAST_FIELDS = 4
 #: A share of the time with a decimal comma, where a comma separates the fields too.
 _TWO_COMMAS = re.compile(r"[ \w.<>,-]*,[A-Za-z_][^,]*(?:,\d+,\d\d%)?,\d+,\d{1,3},\d\d(?:,.*)?")
@@ -62,7 +62,7 @@ _USUAL_SEPARATORS = (",", ";", "|", "\t", ":", "@", "!", "#", "^", "~", "&", "$"
 
 @dataclass(frozen=True, slots=True)
 class CsvPlaces:
-    """Places of the fields of a line; None if it does not have the field."""
+    """Positions of the fields of a line; None if it does not have the field."""
 
     time: int | None
     scope: int | None
@@ -78,7 +78,7 @@ class CsvPlaces:
 
 
 def separators_in(line: str) -> list[str]:
-    """What the fields of `line` may be separated by, the most likely first."""
+    """Return the possible separators of `line`, the most likely first."""
     found = [sep for sep in _USUAL_SEPARATORS if sep in line]
     first = _FIRST.match(line)
     # two usual ones are one, and a blank field
@@ -86,7 +86,7 @@ def separators_in(line: str) -> list[str]:
 
 
 def separator_of(line: str) -> str | None:
-    """The separator by which `line` is one of ``perf stat -x``, or None."""
+    """Return the separator that makes `line` one of ``perf stat -x``, or None."""
     fitting = [
         (len(fields), sep)
         for sep in separators_in(line)
@@ -97,12 +97,12 @@ def separator_of(line: str) -> str | None:
 
 
 def has_two_commas(line: str) -> bool:
-    """Whether commas are before decimals and between fields: where a field ends is lost."""
+    """Return whether commas separate both decimals and fields, so that fields are ambiguous."""
     return bool(_TWO_COMMAS.fullmatch(line))
 
 
 def line_of(fields: list[str], sep: str) -> CsvPlaces | None:
-    """The places in a line with a value; None if it is not such a line."""
+    """Return the positions in a line with a value; None if it is not such a line."""
     at = 0
     time = scope = cpus = None
     count = len(fields)
@@ -155,7 +155,7 @@ def _with_value(fields: list[str], sep: str, head: Head, value: int) -> CsvPlace
 
 
 def _has_unit(fields: list[str], at: int) -> bool:
-    """Since Linux 3.14 there is a unit, often an empty one, before the event."""
+    """Return whether a field is a unit: since Linux 3.14 one, often empty, precedes the event."""
     text = fields[at]
     if text == "" or text in KNOWN_UNITS:
         return True
@@ -168,7 +168,7 @@ def _has_unit(fields: list[str], at: int) -> bool:
 
 
 def _end_of_event(fields: list[str], first: int) -> int | None:
-    """An event may hold the separator: ``cpu/event=0xc7,umask=0x1/``."""
+    """Find the end of an event: it can contain the separator, ``cpu/event=0xc7,umask=0x1/``."""
     if first >= len(fields):
         return None
     slashes = 0
@@ -183,9 +183,9 @@ Rest = tuple[int | None, int | None, int | None, tuple[int, ...]]
 
 
 def _rest(fields: list[str], at: int) -> Rest | None:
-    """Error, running time and metrics from field `at` on; None if something else stands there.
+    """Return error, running time and metrics from field `at` on; None if there is anything else.
 
-    The sign tells the error, not its place: manuals have it after the share, perf before.
+    The percent sign identifies the error: manuals show it after the share, perf prints it before.
     """
     error = run = share = None
     count = len(fields)
@@ -200,7 +200,7 @@ def _rest(fields: list[str], at: int) -> Rest | None:
 
 
 def _pairs(fields: list[str], at: int) -> tuple[int, ...] | None:
-    """Where values of metrics stand, each with its name after it; both may be blank."""
+    """Return the positions of metric values, each followed by its name; both can be blank."""
     for place in range(at, len(fields) - 1, 2):
         value, name = fields[place], fields[place + 1]
         if not _METRIC_VALUE.fullmatch(value) or _REAL.fullmatch(name) or (value and not name):
@@ -211,7 +211,7 @@ def _pairs(fields: list[str], at: int) -> tuple[int, ...] | None:
 
 
 def _only_metrics(fields: list[str], head: Head, at: int) -> CsvPlaces | None:
-    """A line that goes on with the metrics of the event before, or begins a group of them."""
+    """Return the positions in a line with more metrics of the last event, or a group of them."""
     end = len(fields)
     while at < end and fields[at] == "":
         at += 1
@@ -231,7 +231,7 @@ def _only_metrics(fields: list[str], head: Head, at: int) -> CsvPlaces | None:
 
 @dataclass(frozen=True, slots=True)
 class _More:
-    """Lines of metrics only, of one shape: by what is not a number in them their series."""
+    """Lines of metrics only, of one shape: the text between the numbers determines the series."""
 
     line: CsvPlaces
     others: Callable[[list[str]], object]
@@ -241,7 +241,7 @@ class _More:
 
 
 class CsvReader(LineReader):
-    """Reads lines of one separator; what it does not know is left to others."""
+    """Reads lines with one separator; unknown lines are left to other readers."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
         super().__init__(sink, measurements, report, self._cut)
@@ -254,12 +254,12 @@ class CsvReader(LineReader):
         return pc.split_pattern(lines, self.separator)
 
     def passed(self, series: CounterSeries) -> None:
-        """Known lines have been read; the last is of this event. A group of metrics goes on."""
+        """Note that known lines were read, the last for this event; a group continues."""
         self.row_count += 1
         self._last = series
 
     def feed(self, text: str) -> bool:
-        """Read any line; False if it is none of ``-x``."""
+        """Read any line; return False if it is not from ``-x``."""
         sep = self.separator or separator_of(text)
         if sep is None or sep not in text:
             return self._table(text)
@@ -312,7 +312,7 @@ class CsvReader(LineReader):
             sink.add(metric, fields[at])
 
     def finish(self) -> None:
-        """End of input: report rows that are shorter than others."""
+        """Handle the end of input: report rows that are shorter than others."""
         most = tuple(map(any, zip(*self._shapes, strict=True)))
         count = sum(count for shape, count in self._shapes.items() if shape != most)
         if count:
@@ -326,7 +326,7 @@ class CsvReader(LineReader):
             )
 
     def _at(self, text: str) -> bool:
-        """Rows to come are of this interval, or of the summary."""
+        """Assign the next rows to this interval, or to the summary."""
         if text.strip() == "summary":
             self._measurements.whole()
         elif _TIME.fullmatch(text):
@@ -357,7 +357,7 @@ class CsvReader(LineReader):
     # -- lines of metrics only ----------------------------------------------------------------
 
     def _more(self, fields: list[str], line: CsvPlaces) -> bool:
-        """More metrics of the event before, or those of a group."""
+        """Read more metrics of the last event, or those of a group."""
         scope = None if line.scope is None else fields[line.scope].strip()
         if self.separator is None or (line.time is not None and not self._at(fields[line.time])):
             return False
@@ -389,7 +389,7 @@ class CsvReader(LineReader):
         return True
 
     def _more_again(self, fields: list[str]) -> bool:
-        """More metrics, in a line that differs from one before only in its numbers."""
+        """Read more metrics, in a line that differs from an earlier one only in its numbers."""
         if (known := self._mores.get(len(fields))) is None:
             return False
         line = known.line
@@ -413,7 +413,7 @@ class CsvReader(LineReader):
         self.row_count += len(numbers)
 
     def _table(self, text: str) -> bool:
-        """A line of a table of metrics (--metric-only): their names, or values in that order."""
+        """Read a line of a table of metrics (--metric-only): names, or values in that order."""
         for sep in [self.separator] if self.separator else separators_in(text):
             fields = text.split(sep)
             if fields[-1] != "" or len(fields) < 2:
@@ -450,7 +450,7 @@ class CsvReader(LineReader):
 
 
 def _layout(line: CsvPlaces) -> FieldLayout:
-    """Where a line like this one has its cells, and how they are written as a rule."""
+    """Return the positions of the cells in a line like this one, and their usual notation."""
 
     def cell(at: int | None, pattern: str) -> FieldCell | None:
         return None if at is None else FieldCell(at, pattern)

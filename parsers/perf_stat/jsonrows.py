@@ -50,7 +50,7 @@ Pairs = list[tuple[str, str]]
 
 
 def looks_like_it(line: str) -> bool:
-    """Whether a line begins as one of ``perf stat -j``."""
+    """Return whether a line begins like one of ``perf stat -j``."""
     return bool(_START.match(line))
 
 
@@ -63,12 +63,12 @@ class JsonReader(LineReader):
         sink.caches.append(self._known)
 
     def feed(self, text: str) -> bool:
-        """Read a line; False if nothing in it can be used."""
+        """Read a line; return False if nothing in it can be used."""
         line = text.strip()
         if not looks_like_it(line):
             return False
         parts = _OBJECTS.split(line)
-        if len(parts) > 1:  # lines that have lost the line feed between them
+        if len(parts) > 1:  # lines without the line feed between them
             are_read = [self.feed(part) for part in parts]
             return all(are_read)
         matches = list(_PAIR.finditer(line))
@@ -96,7 +96,7 @@ class JsonReader(LineReader):
         return series is not None
 
     def _take(self, pairs: Pairs) -> tuple[int, ...] | None:
-        """The series of the event and metrics of a line that others may be like; () if none may.
+        """Return the series of a line's event and metrics, for similar lines; () if none can be.
 
         None if nothing in it can be used.
         """
@@ -157,7 +157,7 @@ class JsonReader(LineReader):
     # -- metrics ------------------------------------------------------------------------------
 
     def _is_metrics(self, pairs: Pairs, says: dict[str, str]) -> bool:
-        """Whether a line without an event is one of metrics, or names those of lines to come."""
+        """Return whether a line without an event has metrics, or the names of metrics below."""
         if all(key == "unit" for key, _ in pairs):
             self._names = [value for _, value in pairs if value != "sec"]
             return True
@@ -170,7 +170,7 @@ class JsonReader(LineReader):
         return bool(named) and all(_VALUE.fullmatch(value) for _, value in named)
 
     def _metrics(self, pairs: Pairs, says: dict[str, str]) -> list[int]:
-        """Give the metrics of a line to the sink; their series, as far as the line says them."""
+        """Give the metrics of a line to the sink; return their series, as far as known."""
         scope, cpus = _scope(says)
         event = self._last
         if event is not None and event.scope_name != scope:
@@ -214,7 +214,7 @@ class JsonReader(LineReader):
         return numbers
 
     def _tell_cut(self, text: str) -> None:
-        """A line ends early, or a metric has lost its name or its value."""
+        """Report a line that ends early, or a metric without its name or value."""
         self._report.tell(
             "cut_line",
             "warning",
@@ -230,7 +230,7 @@ def _fields(lines: pa.Array) -> pa.Array:
 
 
 def _layout(line: str, fields: list[str], matches: list[re.Match[str]]) -> FieldLayout:
-    """Where lines like this one have their cells; marks around a number must be the same."""
+    """Return the positions of cells in similar lines; the marks around a number must match."""
 
     def cell(found: re.Match[str] | None, pattern: str) -> FieldCell | None:
         if found is None:
@@ -274,7 +274,7 @@ def _is_valid(line: str) -> bool:
 
 
 def _scope(says: dict[str, str]) -> tuple[str | None, int | None]:
-    """What a row is of, as the text format names it."""
+    """Return the scope of a row, named as in the text format."""
     name = next((says[key].strip() for key in _SCOPES if key in says), None)
     if "cpu" in says and name is not None and name.isdecimal():
         name = f"CPU{name}"

@@ -1,6 +1,6 @@
 """Lines that differ from earlier ones only in their numbers, read many at a time.
 
-A line is cut into fields. Some are cells: the time, the value, how long it ran, metrics. Lines
+A line is split into fields. Some are cells: the time, the value, how long it ran, metrics. Lines
 whose other fields are equal belong to one series. The reader of a format determines the series
 once and stores it here. Unknown lines, and cells that are not plain numbers, are left to it.
 """
@@ -39,19 +39,19 @@ _MOST_ROWS = 1 << 20  # of one line
 _NOWHERE = 1 << 62
 _MANY = 64  # lines; fewer are quicker one at a time
 _TIME = re.compile(r" *\d{1,9}[.,]\d{1,9}", re.ASCII)
-#: Past this many different lines they are forgotten: a file may be hostile.
+#: With more different lines than this, they are forgotten: a file can be hostile.
 _MOST_LINES, _MOST_LAYOUTS = 1 << 18, 32
 
 
 @dataclass(frozen=True, slots=True)
 class FieldCell:
-    """The field `at`; `pattern` is of all of it, with a group where more than the cell is in it."""
+    """The field `at`; `pattern` matches all of it, with a group for the cell if it is a part."""
 
     at: int
     pattern: str
 
     def of(self, fields: pa.Array) -> tuple[pa.Array, Flags]:
-        """The cells among `fields`, and which of them are plain."""
+        """Return the cells among `fields`, and which of them are plain."""
         whole = f"^(?:{self.pattern})$"
         is_plain = pc.match_substring_regex(fields, whole)
         has_group = "(" in self.pattern.replace("(?:", "").replace(r"\(", "")
@@ -59,7 +59,7 @@ class FieldCell:
         return cells, np.asarray(is_plain)
 
     def of_few(self, fields: pa.Array) -> tuple[pa.Array, Flags]:
-        """The same, quick if few are different."""
+        """Return the same, faster if few are different."""
         coded = fields.dictionary_encode()
         cells, is_plain = self.of(coded.dictionary)
         return cells.take(coded.indices), is_plain[np.asarray(coded.indices)]
@@ -77,7 +77,7 @@ class FieldLayout:
     metrics: tuple[FieldCell, ...] = ()
 
     def fixed(self, count: int) -> list[int]:
-        """The fields that are no cells, of `count`."""
+        """Return the fields, of `count`, that are not cells."""
         cells = (self.value, self.time, self.share, self.run, self.error, *self.metrics)
         taken = {cell.at for cell in cells if cell is not None}
         return [at for at in range(count) if at not in taken]
@@ -85,7 +85,7 @@ class FieldLayout:
 
 @dataclass(frozen=True, slots=True)
 class _Alike:
-    """Lines of one layout: by their fixed fields the series of the event and of each metric."""
+    """Lines of one layout: their fixed fields determine the series of event and metrics."""
 
     layout: FieldLayout
     fixed: list[int]
@@ -94,7 +94,7 @@ class _Alike:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Rows of some lines, one a line; `places` are where in a file's order they stand."""
+    """Rows of some lines, one per line; `places` are their positions in the order of the file."""
 
     places: Ints
     rows: pa.Table
@@ -107,11 +107,11 @@ class LearnedRows:
     rows: pa.Table
     starts: Ints
     times: Ints  # _NO_TIME if there is none
-    ends: list[int]  # for each line the first from there on that is unknown
+    ends: list[int]  # for each line, the first unknown line from there on
 
     @cached_property
     def by_line(self) -> list[tuple[int, list[Row]]]:
-        """The time and the rows of each line."""
+        """Return the time and the rows of each line."""
         rows = list(zip(*(column.to_pylist() for column in self.rows.columns), strict=True))
         starts = self.starts.tolist()
         ends = zip(self.times.tolist(), starts, starts[1:], strict=False)
@@ -119,7 +119,7 @@ class LearnedRows:
 
 
 class LearnedLines:
-    """Lines of one format that were learned; `cut` makes fields of lines."""
+    """Learned lines of one format; `cut` splits lines into fields."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class LearnedLines:
         sink.caches.append(self._alike)
 
     def learn(self, fields: list[str], layout: FieldLayout, series: tuple[int, ...]) -> None:
-        """A line of these fields is of these series: that of the event, those of the metrics."""
+        """Learn that a line of these fields has these series, of its event and its metrics."""
         alike = self._alike.get((len(fields), layout))
         if alike is None or len(alike.series) >= _MOST_LINES:
             if len(self._alike) >= _MOST_LAYOUTS:
@@ -149,7 +149,7 @@ class LearnedLines:
     # -- finding ------------------------------------------------------------------------------
 
     def find(self, lines: list[bytes]) -> LearnedRows | None:
-        """What is known about `lines`; None if it is nothing."""
+        """Return what is known about `lines`; None if nothing."""
         if not self._alike:
             return None
         try:
@@ -179,7 +179,7 @@ class LearnedLines:
         starts: Ints,
         times: Ints,
     ) -> Iterator[_Part]:
-        """The rows of `lines`, which are like learned ones; fills in `times`.
+        """Yield the rows of `lines`, which are similar to learned ones; fill in `times`.
 
         Fields of line i begin in `values` at ``starts[i]``.
         """
@@ -209,7 +209,7 @@ class LearnedLines:
             yield _part(lines, number, series, is_known & (series[:, number] >= 0), cells)
 
     def _series(self, alike: _Alike, values: pa.Array, starts: Ints) -> Ints:
-        """For each line the series of its event and metrics; UNKNOWN if it was not learned."""
+        """Return for each line the series of its event and metrics; UNKNOWN if not learned."""
         fixed = [values.take(pa.array(starts + at)) for at in alike.fixed]
         coded = pc.binary_join_element_wise(*fixed, _JOINT).dictionary_encode()
         unknown = (UNKNOWN,) * (1 + len(alike.layout.metrics))
@@ -221,7 +221,7 @@ class LearnedLines:
     # -- taking -------------------------------------------------------------------------------
 
     def take(self, found: LearnedRows, start: int, end: int) -> int:
-        """Give the rows of lines from `start` to `end` to the sink; the last event's series."""
+        """Give the rows of lines `start` to `end` to the sink; return the last event's series."""
         times = found.times[start:end]
         is_calm = len(times) >= _MANY and self._measurements.is_within(times[0])
         if not is_calm or np.any(times[1:] < times[:-1]):
@@ -229,7 +229,7 @@ class LearnedLines:
         return self._take_calm(found, start, end)
 
     def _take_calm(self, found: LearnedRows, start: int, end: int) -> int:
-        """Rows of the current measurement, whose intervals follow each other."""
+        """Give rows of the current measurement, with intervals in sequence, to the sink."""
         first, last = found.starts[start], found.starts[end]
         rows, starts = found.rows.slice(first, last - first), found.starts[start:end] - first
         times = found.times[start:end]
@@ -247,7 +247,7 @@ class LearnedLines:
         return int(series[-1])
 
     def _take_each(self, lines: list[tuple[int, list[Row]]]) -> int:
-        """Rows that a measurement may begin or end with, or that are few."""
+        """Give rows to the sink that can begin or end a measurement, or that are few."""
         for time, rows in lines:
             if time == _NO_TIME:
                 self._measurements.whole()
@@ -261,7 +261,7 @@ class LearnedLines:
 
 
 class LineReader:
-    """What the readers of perf's layouts share: the current state, and the lines they learned."""
+    """Shared by the readers of perf's layouts: the current state, and the learned lines."""
 
     def __init__(
         self,
@@ -282,7 +282,7 @@ class LineReader:
         self.known = LearnedLines(sink, measurements, cut, is_text=is_text)
 
     def passed(self, series: CounterSeries) -> None:
-        """A line, or many known ones, have been read; the last is of this event."""
+        """Note that lines were read, the last of them for this event."""
         self.row_count += 1
         self._last, self._group = series, None
 
@@ -294,7 +294,7 @@ class LineReader:
         return number
 
     def _add_columns(self, values: list[str], scope: str | None, cpus: int | None) -> None:
-        """A line of a table of metrics only."""
+        """Read a line of a table of metrics only."""
         for name, value in zip(self._names, values, strict=True):
             series = metric_series(
                 name.removeprefix("%"),
@@ -309,13 +309,13 @@ class LineReader:
 
 @lru_cache(maxsize=64)
 def ns_of(text: str) -> int:
-    """A time in seconds, with up to nine decimals after a point or comma, in ns."""
+    """Return a time in seconds, with up to nine decimals after a point or comma, in ns."""
     seconds, _, decimals = text.strip().replace(",", ".").partition(".")
     return int(seconds) * 10**9 + int(decimals.ljust(9, "0"))
 
 
 def _part(lines: Ints, number: int, series: Ints, is_row: Flags, *cells: pa.Array) -> _Part:
-    """Rows, the `number`-th of their lines, of what ``is_row``."""
+    """Return rows, the `number`-th of their lines, for lines with ``is_row``."""
     blank = pa.nulls(len(lines), TEXT)
     columns = [pa.array(series[:, number]), *cells, *[blank] * (len(ROWS) - 1 - len(cells))]
     rows = pa.Table.from_arrays(columns, schema=ROWS)
@@ -323,7 +323,7 @@ def _part(lines: Ints, number: int, series: Ints, is_row: Flags, *cells: pa.Arra
 
 
 def _found(parts: list[_Part], times: Ints) -> LearnedRows | None:
-    """The rows in their order in the file; None if there are none."""
+    """Return the rows in the order of the file; None if there are none."""
     places = np.concatenate([part.places for part in parts])
     rows = pa.concat_tables([part.rows for part in parts])
     if np.any(places[1:] <= places[:-1]) or places[-1] == _NOWHERE:

@@ -44,17 +44,17 @@ class _Open:
     interval_count: int = 0
     line_count: int = 0  # of events in the current interval
     most_lines: int = 0  # of an interval before
-    uneven_count: int = 0  # intervals with fewer
+    uneven_count: int = 0  # intervals with fewer events
     has_repeats: bool = False
     scope_cpus: dict[str, int] = field(default_factory=dict)
     scope_kinds: set[str] = field(default_factory=set)
-    #: Of all of it, by event, scope and control group: what clocks say, and CPUs used as perf says.
+    #: For the whole, by event, scope and control group: times of clocks, and perf's CPUs used.
     clocks: dict[_Of, int] = field(default_factory=dict)
     cpus_used: dict[_Of, float] = field(default_factory=dict)
 
 
 class Measurements:
-    """The measurements of one source, in their order."""
+    """The measurements of one source, in order."""
 
     def __init__(self, sink: CounterSink, report: Report) -> None:
         self._sink = sink
@@ -69,13 +69,13 @@ class Measurements:
 
     @property
     def notation(self) -> Notation | None:
-        """How numbers are written; None while that is being found out."""
+        """The notation of numbers; None while it is being determined."""
         return self._sink.notation if isinstance(self._sink, CounterAssembler) else None
 
     # -- where one begins ------------------------------------------------------------------
 
     def started(self, at: str) -> None:
-        """A line ``# started on``: the next row is of another measurement."""
+        """Read ``# started on``: the next row belongs to another measurement."""
         self.finish()
         if self._started_at is not None:
             self._report.tell(
@@ -88,7 +88,7 @@ class Measurements:
         self._started_at = at
 
     def titled(self, says: dict[str, Any]) -> None:
-        """The title of a block of text: another measurement, or the summary of intervals."""
+        """Read the title of a block: another measurement, or the summary of intervals."""
         at = self._open
         if at is None or not at.interval_count or at.has_title or self._started_at is not None:
             self.finish()
@@ -102,13 +102,13 @@ class Measurements:
         self._sink.begin(Moment(self._count - 1))
 
     def is_within(self, time_ns: int) -> bool:
-        """Whether an interval that ends then is of the current measurement, as rows are now."""
+        """Return whether an interval that ends then belongs to the current measurement."""
         at = self._open
         is_now = self._sink.moment.interval_index is not None
         return at is not None and is_now and time_ns >= (at.interval_ns or 0)
 
     def interval(self, time_ns: int, *, is_text: bool = False, ahead: int = 0) -> None:
-        """Rows to come, but for the first `ahead`, are of the interval that ends then."""
+        """Assign the next rows, except for the first `ahead`, to the interval that ends then."""
         at = self._open
         if at is not None and (
             (at.interval_ns is None and (at.first is not None or at.has_title))
@@ -128,7 +128,7 @@ class Measurements:
 
     @staticmethod
     def _end_interval(at: _Open) -> None:
-        """Count an interval that has fewer events than others."""
+        """Count an interval with fewer events than others."""
         if at.line_count < at.most_lines:
             at.uneven_count += 1
         elif at.most_lines and at.line_count > at.most_lines:
@@ -136,7 +136,7 @@ class Measurements:
         at.most_lines, at.line_count = max(at.most_lines, at.line_count), 0
 
     def whole(self) -> None:
-        """Rows to come are of all of the measurement."""
+        """Assign the next rows to the whole measurement."""
         self._opened()
         if self._sink.moment.interval_index is not None:
             self._sink.begin(Moment(self._count - 1))
@@ -154,12 +154,12 @@ class Measurements:
     # -- what it says -------------------------------------------------------------------------
 
     def met(self, count: int) -> None:
-        """The current interval has this many more lines of events."""
+        """Count this many more lines of events in the current interval."""
         if self._open is not None:
             self._open.line_count += count
 
     def counted(self, number: int, value: str, noise: str | None, *, is_met: bool = False) -> None:
-        """An event is about to become a row: see whose it is, and what it says about the time.
+        """Note, before an event becomes a row, its measurement and what it says about the time.
 
         `is_met`: its line is in `met`.
         """
@@ -195,7 +195,7 @@ class Measurements:
             at.clocks[series.name, series.scope_name, series.cgroup_name] = ns or 0
 
     def worked_out(self, series: CounterSeries, value: str) -> None:
-        """A metric is about to become a row: see whether it is the CPUs used."""
+        """Note, before a metric becomes a row, whether it is the CPUs used."""
         at = self._open
         if series.name not in _CPUS_USED or at is None or self.notation is None:
             return
@@ -204,19 +204,19 @@ class Measurements:
             at.cpus_used[of] = number_of(value, self.notation) or 0
 
     def told(self, scope: str | None, cpus: int | None) -> None:
-        """A row without an event is of this scope."""
+        """Note the scope of a row without an event."""
         if scope is not None:
             self._note_scope(self._opened(), scope, cpus)
 
     def _or_another(self, at: _Open, series: CounterSeries, value: str) -> _Open:
-        """The measurement that an event is of, which is of no interval."""
+        """Return the measurement of an event outside intervals."""
         if at.title is not None:
             title, at.title = at.title, None
             if at.interval_count and at.first is not None and at.first.name != series.name:
                 for name in title:
                     at.says.pop(name)
                 at.has_title = False
-                self.finish()  # the block is no summary of these intervals
+                self.finish()  # the block is not a summary of these intervals
                 self._begin_block(title)
                 return self._opened()
         elif not at.has_title and at.first is not None and self._is_another(at, series, value):
@@ -226,7 +226,7 @@ class Measurements:
 
     @staticmethod
     def _is_another(at: _Open, series: CounterSeries, value: str) -> bool:
-        """Whether the first event stands there again because another measurement begins."""
+        """Return whether the first event is repeated because another measurement begins."""
         if at.interval_count and not at.summary_count:
             is_other = at.first is not None and at.first.name != series.name
             at.summary_count = 1
@@ -260,7 +260,7 @@ class Measurements:
             at.says["dur_stddev_ns"] = _error_ns(None, noise, ns, self.notation)
 
     def footer(self, kind: str, seconds: str, error: str | None, noise: str | None) -> bool:
-        """A time below a block: a row, and a column of the measurement. False if none is open.
+        """Add a time below a block: a row, and a column of the measurement; False if none is open.
 
         `error` is the standard error in seconds, `noise` the same in percent of the time.
         """
@@ -286,7 +286,7 @@ class Measurements:
     # -- where it ends ------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """The current measurement is over."""
+        """End the current measurement."""
         at, self._open = self._open, None
         self.noted.clear()
         if at is None:
@@ -343,7 +343,7 @@ class Measurements:
 
 
 def _contradicts(at: _Open, row: dict[str, Any]) -> bool:
-    """Whether a clock contradicts the elapsed time, perf's own value or the number of CPUs."""
+    """Return whether a clock contradicts the elapsed time, perf's value or the number of CPUs."""
     if not row["dur_ns"]:
         return any(at.clocks.values())
     cpus = {of: ns / row["dur_ns"] for of, ns in at.clocks.items()}
@@ -374,7 +374,7 @@ def _cpu_count(at: _Open) -> int | None:
 
 
 def _error_ns(error: str | None, noise: str | None, ns: int, notation: Notation) -> int | None:
-    """The error of a time of `ns`, which is written in seconds, in percent, or both."""
+    """Return the error of a time of `ns`, written in seconds, in percent, or both."""
     if error is not None and (error_ns := whole_of(error, notation, _NS_PER_S)) is not None:
         return error_ns
     share = None if noise is None else number_of(noise, notation)

@@ -1,4 +1,4 @@
-"""Rows of what perf computes itself: insn per cycle, of all branches, tma_retiring."""
+"""Rows of the metrics that perf computes: insn per cycle, of all branches, tma_retiring."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PMU_OF_GROUP = re.compile(r".* \((\w+)\)")
 
 
 def is_metric_name(text: str) -> bool:
-    """Whether `text` is what perf calls its own metric, in the header of a table."""
+    """Return whether `text` is the name of one of perf's metrics in the header of a table."""
     name = text.strip()
     return bool(_NAMES.fullmatch(name)) or is_percent(name.lower())
 
@@ -34,7 +34,7 @@ def metric_series(
     group: str | None = None,
     is_cut: bool = False,
 ) -> CounterSeries:
-    """The series of a metric that is in the line of `event`, or alone.
+    """Return the series of a metric in the line of `event`, or alone.
 
     `group` is the group of metrics it is printed under: ``TopdownL1 (cpu_core)``; `is_cut`: perf
     omits the decimals of its value.

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from tracekit.events import knowledge
 from tracekit.reading.words import words
 
-#: Events that perf names itself (perf-list(1)) and that `events.toml` has no meaning for.
+#: Events named by perf itself (perf-list(1)) without a meaning in `events.toml`.
 _OTHERS = (
     "msec task-clock",
     *words(
@@ -32,7 +32,7 @@ def _names() -> list[str]:
 
 
 def is_known(key: str) -> bool:
-    """Whether an event with this key is one that perf, or a vendor, names so."""
+    """Return whether perf or a vendor has an event with this key."""
     names = _names()
     at = bisect_right(names, key)
     return at > 0 and names[at - 1] == key
@@ -40,7 +40,7 @@ def is_known(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def whole_of_cut(key: str) -> str | None:
-    """The event that a name may be the beginning of; None if it is whole, or unknown."""
+    """Return the event that a truncated name begins; None if it is complete or unknown."""
     names = _names()
     if not key or is_known(key):
         return None

@@ -21,11 +21,11 @@ _KINDS = (
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
 #: Every scope but threads, as a pattern.
 UNIT = "|".join(pattern for _, pattern in _KINDS)
-#: A thread: its name (15 bytes at most in Linux), which may hold blanks, and its number.
+#: A thread: its name (at most 15 bytes in Linux), which can contain blanks, and its number.
 THREAD = r"\S(?:.{0,30}\S)?-\d{1,10}"
 
 
 @lru_cache(maxsize=4096)
 def kind_of(scope: str) -> str:
-    """The `measurement.aggregation_kind` that a scope's name shows."""
+    """Return the `measurement.aggregation_kind` that a scope's name implies."""
     return next((kind for kind, pattern in _PATTERNS if pattern.fullmatch(scope)), "thread")

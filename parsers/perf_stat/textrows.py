@@ -1,8 +1,8 @@
 """The text that `perf stat` prints: blocks with a title and a footer, and lines of intervals.
 
 Layout: tools/perf/util/stat-display.c (builtin-stat.c before Linux 4.18). A line of a block is
-``value [unit] event [cgroup]  # metric  ( +- error% )  (share%)``, before which there may be a
-time and a scope.
+``value [unit] event [cgroup]  # metric  ( +- error% )  (share%)``, optionally preceded by a time
+and a scope.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tracekit.spelling import spelling_of
 
 _SPACES = "\u00a0\u202f\u2009\ufffd"
 _DIGITS = rf"\d(?:[\d.,'\u2019{_SPACES}]*\d)?(?:[eE][+-]?\d+)?"
-_GROUPS = r"\d{1,3}(?: \d{3})+(?:[.,]\d+)?"  # thousands apart by blanks
+_GROUPS = r"\d{1,3}(?: \d{3})+(?:[.,]\d+)?"  # thousands separated by blanks
 _SIGNED = rf"[+-]?{_DIGITS}"
 
 TITLE = re.compile(r"\s*Performance counter stats for (?=(?:process id |thread id )?')")
@@ -39,7 +39,7 @@ _WHOLE_TITLE = re.compile(
 )
 _MOST_TITLE = 1 << 16
 _MOST_NAME = 100
-_JSON = '"{}[]'  # no name begins so, and lines of JSON are many
+_JSON = '"{}[]'  # no name begins this way, and lines of JSON are many
 _MOST_LINE = 2048
 INTERVALS = re.compile(r"#\s+time\s.*\bcounts\b.*\bevents\s*$")
 _TABLE = re.compile(r"#\s+time\s+(.*)")
@@ -68,13 +68,13 @@ _VALUES = re.compile(
     rf"(?P<values>(?:[+-]?[\d.,]+%?|-?nan%?)(?:[ \t]+(?:[+-]?[\d.,]+%?|-?nan%?))*)?\s*"
 )
 _METRIC = re.compile(rf"\s*({_SIGNED}|-?nan|-?inf)(%)?(?:\s+(%)?\s*(\S.*?)\s*|\s*)")
-#: What is left of a metric that is truncated: nothing, or a number up to its decimals.
+#: The rest of a truncated metric: nothing, or a number up to its decimals.
 _STUMP = re.compile(rf"\s*(?:{_SIGNED}[.,])?\s*")
 #: Lines without a word, or with a count, are not names of columns.
 _NO_HEADER = re.compile(r"\d{3}|[#<]|^\s*\d|^(?!.*[A-Za-z]{2})")
 _EVENT = re.compile(r"[A-Za-z_%][^\x00-\x1f\s]*")
 _WORDS = re.compile(r"raw 0x[0-9a-f]+(?::\w+)?|unknown tracepoint|unknown attr type: \d+")
-#: Two blanks, and after them what begins with a digit: no metric is called so.
+#: Two blanks, and after them a digit: no metric has such a name.
 _JOINED = re.compile(r"\s{2,}(?:\S+\s+)*?(?:[\d<]|CPU\d|S\d)")
 _SHOWN = 80
 _NO_UNIT = 6  # blanks between a value and an event if there is no unit
@@ -86,7 +86,7 @@ _HINTS = re.compile(
     r"The events in group usually have to be from.*|the same PMU\. Try reorganizing the group\."
 )
 _KINDS = {"process id ": "process", "thread id ": "thread"}
-#: Where a number that stands apart is cut out of a line, without the blanks before it.
+#: Where a separate number is removed from a line, without the blanks before it.
 _PLAIN = r"\d(?:[\d.,]{0,30}\d)?"
 _CUT = rf"(^|[ (]) *({_PLAIN}|<not counted>|<not supported>)(%|[ )]|$)"
 _MARK = "\x1f"
@@ -96,7 +96,7 @@ _ASCII_CUT = re.compile(_CUT, re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """What follows the event of a line."""
+    """The rest of a line after its event."""
 
     notes: tuple[str, ...]
     error: str | None
@@ -104,7 +104,7 @@ class _Tail:
 
 
 def is_header(line: str) -> bool:
-    """Whether `line` names the columns of a table of metrics, in text or CSV."""
+    """Return whether `line` names the columns of a table of metrics, in text or CSV."""
     table = _TABLE.fullmatch(line)
     names = re.split(r" {2,}", table[1]) if table else line.split(",")
     firsts = [name.strip()[:1] for name in names]
@@ -116,7 +116,7 @@ def is_header(line: str) -> bool:
 
 
 class TextReader(LineReader):
-    """Reads the lines of blocks and intervals; what it does not know is left to others."""
+    """Reads the lines of blocks and intervals; unknown lines are left to other readers."""
 
     def __init__(self, sink: CounterSink, measurements: Measurements, report: Report) -> None:
         super().__init__(sink, measurements, report, _fields, is_text=True)
@@ -127,16 +127,16 @@ class TextReader(LineReader):
 
     @property
     def is_plain(self) -> bool:
-        """Whether a line says the same wherever it is."""
+        """Whether a line has the same meaning anywhere."""
         return self._title is None and not self._has_repeats
 
     @property
     def is_in_title(self) -> bool:
-        """Whether a title has begun whose command goes on in the next line."""
+        """Whether a title is open whose command continues in the next line."""
         return self._title is not None
 
     def feed(self, text: str) -> bool:
-        """Read a line; False if it is none of perf's."""
+        """Read a line; return False if it is not perf's."""
         if self._title is not None or ("Performance" in text and TITLE.match(text)):
             return self._in_title(text)
         if len(text) > _MOST_LINE:
@@ -148,7 +148,7 @@ class TextReader(LineReader):
         return self._row(text) or self._more(text) or self._known(text) or self._table(text)
 
     def _heading(self, text: str) -> bool:
-        """The header of intervals, or that of a table of metrics in intervals."""
+        """Read the header of intervals, or of a table of metrics in intervals."""
         if INTERVALS.match(text):
             self._names = []
             return True
@@ -156,7 +156,7 @@ class TextReader(LineReader):
         return table is not None and self._header(_TABLE_SCOPES.sub("", table[1]))
 
     def _known(self, text: str) -> bool:
-        """What perf says besides its rows."""
+        """Return whether a line is a remark of perf; report times that are not read."""
         if _REPEAT.fullmatch(text):
             self._report.tell(
                 "unread_section",
@@ -198,7 +198,7 @@ class TextReader(LineReader):
 
     @staticmethod
     def _is_behind_title(text: str) -> bool:
-        """Whether a line is a row of perf's; a command may have lines of its own."""
+        """Return whether a line is perf's row, not output of the command."""
         found = _ROW.fullmatch(_parts(text[:_MOST_LINE])[0])
         parts = found and _event(found["rest"], len(found["gap"]), found["gap"])
         return bool(found and parts and _is_of_perf(found, *parts))
@@ -252,7 +252,7 @@ class TextReader(LineReader):
         return True
 
     def _learn(self, text: str, found: re.Match[str], tail: _Tail, series: tuple[int, ...]) -> None:
-        """Learn lines that differ only in their numbers, if it is clear which number is which."""
+        """Learn lines that differ only in their numbers, if the numbers are unambiguous."""
         fields = _ASCII_CUT.sub(_MARKED, text).split(_MARK)
         numbers = [note[1] for note in map(_METRIC.fullmatch, tail.notes) if note]
         said = (found["time"], found["cpus"], found["value"], *numbers, tail.share)
@@ -299,7 +299,7 @@ class TextReader(LineReader):
         share: str | None = None,
         **place: Any,
     ) -> list[int]:
-        """The metrics among what follows hash signs; the rest are remarks of an author."""
+        """Return the metrics after hash signs; other text there is someone's remark."""
         numbers = []
         for note in notes:
             found = _METRIC.fullmatch(note)
@@ -320,7 +320,7 @@ class TextReader(LineReader):
         return numbers
 
     def _more(self, text: str) -> bool:
-        """More metrics of the event before, or those of a group of metrics.
+        """Read more metrics of the last event, or those of a group of metrics.
 
         perf puts how long the event ran, and its spread, after the last of its metrics.
         """
@@ -332,7 +332,7 @@ class TextReader(LineReader):
         if not all((note := _METRIC.fullmatch(n)) and note[4] for n in tail.notes):
             return False
         if found["group"] and (not tail.notes or is_known(spelling_of(found["group"]).key)):
-            return False  # an event that has lost its value
+            return False  # an event without its value
         if found["time"]:
             self._measurements.interval(int(found["time"].replace(".", "")), is_text=True)
         if found["group"]:
@@ -359,7 +359,7 @@ class TextReader(LineReader):
     # -- tables of metrics (--metric-only) ----------------------------------------------------
 
     def _header(self, text: str) -> bool:
-        """The names of the columns, which are at least two blanks apart but for long ones."""
+        """Return the names of the columns, separated by two blanks, or by one after long names."""
         names = re.split(r" {2,}", re.sub(r"% +(?=\w)", "%", text.strip()))
         self._names = [name for name in names if name]
         return bool(self._names)
@@ -387,18 +387,18 @@ class TextReader(LineReader):
 
 
 def _fields(lines: pa.Array) -> pa.Array:
-    """The lines around their numbers; each second field is a number."""
+    """Split lines at their numbers; each second field is a number."""
     others = pc.if_else(pc.match_substring(lines, _MARK), "", lines)
     return pc.split_pattern(pc.replace_substring_regex(others, _CUT, _MARKED), _MARK)
 
 
 def _is_metric(note: str) -> bool:
-    """Whether a note without a number is the name of one of perf's metrics."""
+    """Return whether a note without a number is the name of one of perf's metrics."""
     return is_metric_name(note) or metric_of(note).name in ("/sec", "Hz") or "  " in note.strip()
 
 
 def _split(names: str) -> list[str]:
-    """Names of metrics that stand one blank apart."""
+    """Split names of metrics that are one blank apart."""
     words = names.split(" ")
     for count in range(1, len(words)):
         first, rest = " ".join(words[:count]), " ".join(words[count:])
@@ -408,7 +408,7 @@ def _split(names: str) -> list[str]:
 
 
 def _says(found: re.Match[str]) -> dict[str, Any]:
-    """What a title says about its measurement."""
+    """Return the target of the measurement and its repeats from a title."""
     name = found[2]
     kind = _KINDS.get(found[1] or "", "command")
     if found[1] is None and name == "system wide":
@@ -421,7 +421,7 @@ def _says(found: re.Match[str]) -> dict[str, Any]:
 
 
 def _parts(text: str) -> tuple[str, _Tail]:
-    """A line up to its first hash sign, and what follows."""
+    """Split a line at its first hash sign."""
     share = error = None
     text = text.rstrip()
     for _ in range(2 if text.endswith((")", "]")) else 0):
@@ -434,16 +434,16 @@ def _parts(text: str) -> tuple[str, _Tail]:
 
 
 def _is_of_perf(found: re.Match[str], unit: str | None, name: str, cgroup: str | None) -> bool:
-    """Whether a line is a row of perf's wherever it is: its columns fit, its event is known."""
+    """Return whether a line is perf's row anywhere: its columns match, its event is known."""
     is_set = found[0].startswith("   ") and (unit in KNOWN_UNITS or len(found["gap"]) == _NO_UNIT)
     return is_set and cgroup is None and is_known(spelling_of(name).key)
 
 
 @lru_cache(maxsize=4096)
 def _event(rest: str, width: int, gap: str) -> tuple[str | None, str, str | None] | None:
-    """Unit, event and cgroup; None if it is something else.
+    """Return unit, event and cgroup; None if it is something else.
 
-    perf leaves one blank before a unit, and more if there is none.
+    perf prints one blank before a unit, and more if there is none.
     """
     tokens = rest.split()
     if len(tokens) >= 2 and re.fullmatch(r"\(\S+\)", tokens[1]):  # task-clock (msec)
@@ -464,7 +464,7 @@ def _event(rest: str, width: int, gap: str) -> tuple[str | None, str, str | None
 
 
 def _name_of(tokens: list[str]) -> str:
-    """Take the name of an event: most are one word, some of evsel__name() are more."""
+    """Split off the name of an event: most are one word, some of evsel__name() are more."""
     words = next((n for n in (2, 4) if _WORDS.fullmatch(" ".join(tokens[:n]))), 1)
     name = " ".join(tokens[:words])
     del tokens[:words]

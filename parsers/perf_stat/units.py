@@ -12,7 +12,7 @@ from functools import lru_cache
 
 @dataclass(frozen=True, slots=True)
 class UnitScale:
-    """A base unit (None: a plain number); one of the given is ``10**power * factor`` of it."""
+    """A base unit (None: a plain number); one of the given unit is ``10**power * factor`` of it."""
 
     unit: str | None = None
     power: int = 0
@@ -95,26 +95,25 @@ _MSEC = re.compile(r".*\d[.,]\d{6}\s*")
 
 
 def event_scale(key: str, unit: str | None, value: str) -> UnitScale:
-    """What the unit of the event with this key stands for; an unknown one is kept.
+    """Return the base unit of the event with this key; an unknown unit is kept.
 
-    Where there is none, `value` tells how it is written: a clock in msec has six decimals, and
-    one in ns has none.
+    Without a unit, `value` decides: a clock in msec has six decimals, and one in ns has none.
     """
     if unit:
         return _UNITS.get(unit, UnitScale(unit))
     if key in CLOCKS:
         return _UNITS["msec" if _MSEC.fullmatch(value) or value.startswith("<") else "ns"]
-    return _UNITS["ns"] if key in TOOL_EVENTS else _NONE  # Linux 7 leaves the unit out
+    return _UNITS["ns"] if key in TOOL_EVENTS else _NONE  # Linux 7 omits the unit
 
 
 def says_its_unit(key: str, unit: str | None) -> bool:
-    """Whether the unit of an event is the same however its value is written."""
+    """Return whether the unit of an event does not depend on its value's notation."""
     return bool(unit) or key not in CLOCKS
 
 
 @lru_cache(maxsize=4096)
 def metric_of(label: str, has_sign: bool = False) -> Metric:
-    """The metric that perf labels so; `has_sign`: there is a percent sign after its value.
+    """Return the metric with this label; `has_sign`: there is a percent sign after its value.
 
     ``G/sec`` is ``/sec`` in 1/s, ``GHz`` is ``Hz``; ``MB/s  name`` has its unit before it.
     """
@@ -138,12 +137,12 @@ def metric_of(label: str, has_sign: bool = False) -> Metric:
 
 
 def is_percent(name: str) -> bool:
-    """Whether perf prints the metric `name` (in lower case) with a percent sign, where it can."""
+    """Return whether perf can print a percent sign for the metric `name` (in lowercase)."""
     return name in _PERCENTS or bool(_OF_ALL.fullmatch(name))
 
 
 def _scale_before(unit: str) -> UnitScale:
-    """The unit of a metric that is written before its name: GB/s, ns or GHz."""
+    """Return the unit that is printed before a metric's name: GB/s, ns or GHz."""
     if unit in _UNITS:
         return _UNITS[unit]
     if (rate := _RATE.fullmatch(unit)) and not rate[2].startswith("/"):

@@ -1,8 +1,8 @@
-"""Tables of results: of each configuration of a sweep, what was set and what was measured.
+"""Tables of results: the parameters and measurements of each configuration of a sweep.
 
-CSV, JSON (a list of rows, or an object of columns), JSON lines or Parquet. A column is a label
-(what was set) or a metric (what was measured): see `roles`. Labels that are packed into one text
-(``layer_8-node_4096``) are unpacked: see `packed`. A configuration that failed has a row without
+CSV, JSON (a list of rows, or an object of columns), JSON lines or Parquet. A column is a label (a
+parameter) or a metric (a measurement): see `roles`. Labels that are packed into one string
+(``layer_8-node_4096``) are unpacked: see `packed`. A failed configuration has a row without
 metrics. Every row of the table gives a row or is counted in an issue.
 """
 
@@ -18,9 +18,8 @@ from tracekit.source import Source
 
 _RECORD = (
     Recipe(
-        "a header line, then one configuration per row: first what was set, then what was "
-        "measured, with "
-        "its unit in the name",
+        "a header line, then one configuration per row: first the parameters, then the "
+        "measurements, with their units in the names",
         "python",
         """\
 import csv

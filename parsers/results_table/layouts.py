@@ -1,4 +1,4 @@
-"""How a table lies in a file: each layout gives its columns as text, in batches of rows."""
+"""Layouts of a table in a file: each yields its columns as text, in batches of rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tracekit.reading.text.lines import as_utf8, blocks, tell_places
 from tracekit.source import Source, laid_out
 
 ROWS_AT_ONCE = 1 << 16
-#: Some rows of a table: its columns, each as text as it is in the file.
+#: Some rows of a table: its columns, each as the text in the file.
 Columns = Mapping[str, pa.Array]
 _DELIMITERS = (",", "\t", ";", "|")
 _PARQUET = b"PAR1"
@@ -40,7 +40,7 @@ _COLUMNS = re.compile(r'\{\s*("(?:[^"\\]|\\.)*")\s*:\s*\[\s*(?:[-\d"tfn\[\]])')
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout: its name in `formats --explain`, what reads it, and why it cannot."""
+    """A layout: its name in `formats --explain`, its reader, and why a file cannot be read."""
 
     title: str
     read: Callable[[Source, Report], Iterator[Iterator[Columns]]]
@@ -48,7 +48,7 @@ class Layout:
 
 
 def layout_of(head: bytes) -> Layout | None:
-    """The layout of a file that begins so; None if it is not a table."""
+    """Return the layout of a file with this head; None if it is not a table."""
     if head.startswith(_PARQUET):
         return Layout("Parquet", _parquet)
     text = as_utf8(head).decode("utf-8", "replace").lstrip()
@@ -77,7 +77,7 @@ def _first_value(text: str) -> Any:
 
 
 def _is_row(value: Any) -> bool:
-    """Whether a JSON value is a row: an object with some plain values, and of no profiler."""
+    """Return whether a JSON value is a row: an object with plain values, not a profiler's."""
     return (
         isinstance(value, dict)
         and not _FOREIGN & value.keys()
@@ -111,7 +111,7 @@ def _of_text(text: str) -> Layout | None:
 
 
 def _first_lines(text: str) -> list[str]:
-    """Some lines, without those that are empty or a comment; the last of a head may be cut."""
+    """Return some lines without blanks and comments; the last of a head may be truncated."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     told = [line for line in lines[:_LINES_LOOKED_AT] if line.strip() and not line.startswith("#")]
     return told[:-1] if len(lines) <= _LINES_LOOKED_AT and len(told) > 2 else told
@@ -143,13 +143,13 @@ def _what_names_lack(names: Sequence[str]) -> str | None:
 
 
 def first_line(head: bytes) -> int:
-    """The number of the line that should name the columns of a CSV."""
+    """Return the number of the line that must name the columns of a CSV."""
     lines = as_utf8(head).decode("utf-8", "replace").split("\n")
     return next(n for n, line in enumerate(lines, 1) if line.strip() and not line.startswith("#"))
 
 
 def is_of_a_profiler(head: bytes) -> bool:
-    """Whether a CSV has a profiler's names of columns: its rows are not configurations."""
+    """Return whether a CSV has a profiler's columns: then its rows are not configurations."""
     lines = _first_lines(as_utf8(head).decode("utf-8", "replace"))
     delimiter = _delimiter(lines)
     if delimiter is None:
@@ -234,7 +234,7 @@ def _json_lines(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
 
 
 def _as_text(row: dict[str, Any], prefix: str = "") -> dict[str, str | None]:
-    """A row of JSON as text; objects in it are parts of it, with names that have a dot."""
+    """Return a row of JSON as text; members of nested objects have names with a dot."""
     told: dict[str, str | None] = {}
     for name, value in row.items():
         if isinstance(value, dict) and not prefix:
@@ -267,7 +267,7 @@ def _json_rows(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
 
 
 def _json_columns(source: Source, report: Report) -> Iterator[Iterator[Columns]]:
-    """Columns of one length are one table; those of another are another."""
+    """Group columns into tables by their length."""
     text = JsonText(source, report)
     found: dict[int, dict[str, pa.Array]] = {}
     text.skip("{")
@@ -344,7 +344,7 @@ def _one_line(error: Exception) -> str:
 
 
 def _column_text(column: pa.Array) -> pa.Array:
-    """A column as text; of lists and the like as JSON."""
+    """Return a column as text; lists and the like as JSON."""
     try:
         return column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

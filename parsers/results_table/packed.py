@@ -1,4 +1,4 @@
-"""Labels that are packed into one text: ``layer_8-node_4096``, ``batch=64,model=resnet50``."""
+"""Labels that are packed into one string: ``layer_8-node_4096``, ``batch=64,model=resnet50``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _FEWEST, _LONGEST = 2, 1000
 
 
 def unpacked(text: str) -> tuple[dict[str, str], str] | None:
-    """The labels in a text, and what follows them (an operator, say); None if there are none.
+    """Return the labels in a string, and what follows them, e.g. an operator; None if none.
 
-    Labels come first; from the first part on that is none, the text is a name.
+    Labels come first; from the first part that is not a label, the string is a name.
     """
     if len(text) > _LONGEST:
         return None
@@ -31,7 +31,7 @@ def unpacked(text: str) -> tuple[dict[str, str], str] | None:
 
 
 def is_packed(texts: Iterable[str]) -> bool:
-    """Whether all of these texts hold labels, and the same ones."""
+    """Return whether all of these strings have the same labels."""
     found = None
     for text in texts:
         parts = unpacked(text)

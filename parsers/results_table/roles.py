@@ -1,8 +1,8 @@
-"""What a column is: a label (what was set), a metric (what was measured), or a status.
+"""The role of a column: label (a parameter), metric (a measurement) or status.
 
-Its name decides, then its values: words and whole numbers are set, numbers with a fraction are
-measured. If labels are packed into one column, every other column of numbers is a metric. What the
-user says (``--columns``) takes precedence.
+Its name decides, then its values: words and integers are parameters, numbers with a fraction are
+measurements. If labels are packed into one column, every other column of numbers is a metric.
+``--columns`` takes precedence.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tracekit.reading.configurations import NUMBER, role_of_values
 from tracekit.reading.words import words
 
 _STATUS = frozenset(("status", "state", "states", "error", "err", "result", "outcome", "failure"))
-#: Words of a status that mean that all is well.
+#: Words of a status that mean success.
 FINE = frozenset(
     (
         "",
@@ -28,7 +28,7 @@ FINE = frozenset(
 
 
 def role_of(name: str, texts: Sequence[str], *, has_packed: bool) -> str:
-    """label, metric, packed, status or nested: what a column is, by its name and some values."""
+    """Return the role of a column by its name and values: label, metric, packed, status, nested."""
     if texts and all(text.startswith(("[", "{")) for text in texts):
         return "nested"
     key = name.strip().lower()

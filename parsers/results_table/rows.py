@@ -22,10 +22,10 @@ _LOOKED_AT = 1000
 
 @dataclass(slots=True)
 class TableRows:
-    """One table being read; its first row is the `next_row`-th of the file.
+    """Reads one table; its first row is the `next_row`-th of the file.
 
-    ``given`` is what the user says about columns, ``said`` the part about columns of this table;
-    ``roles`` is what each column is treated as, ``known`` the same with unpacked labels.
+    ``given`` is the user's ``--columns``, ``said`` the part about columns of this table; ``roles``
+    is the role of each column, ``known`` the same with unpacked labels.
     """
 
     report: Report
@@ -42,7 +42,7 @@ class TableRows:
             yield from self._rows(columns)
 
     def _know(self, columns: Columns) -> None:
-        """Decide what each column is, by the first block that has it."""
+        """Decide the role of each column, from the first block that has it."""
         looked = {
             name: [t for t in column.slice(0, _LOOKED_AT).to_pylist() if t]
             for name, column in columns.items()
@@ -59,11 +59,11 @@ class TableRows:
         self.known |= self.roles
 
     def _role(self, name: str, seen: str, texts: Sequence[str], kinds: set[str]) -> str:
-        """What a column is: as the user says.
+        """Return the role of a column according to the user.
 
         If the user names only labels, other numbers are metrics; if only metrics, other columns
-        are labels; if both, other columns are skipped. A metric named with its unit says nothing
-        about other columns.
+        are labels; if both, other columns are skipped. A metric named with its unit does not affect
+        other columns.
         """
         if name in self.said:
             return self.said[name].role
@@ -122,7 +122,7 @@ class TableRows:
     def _values(
         self, ids: pa.Array, name: str, role: str, column: pa.Array
     ) -> tuple[pa.RecordBatch, np.ndarray]:
-        """One column as rows, without its empty cells; and which rows have a number."""
+        """Return the nonempty cells of one column as rows, and which rows have a number."""
         numbers = numbers_of(column)
         is_finite = pc.is_valid(numbers)
         if role == "metric":

@@ -1,4 +1,4 @@
-"""What the user says about columns (``--columns``): label or metric, and of a metric its unit."""
+"""What the user says about columns (``--columns``): label or metric, and a metric's unit."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class ColumnsSaid:
 
     @classmethod
     def of_columns(cls, given: Mapping[str, str], names: Collection[str]) -> dict[str, Self]:
-        """What the user says about these columns, by name.
+        """Return what the user says about these columns, by name.
 
-        A column whose own name has a colon goes before one with a unit. Of two texts about one
-        column the second says nothing.
+        A column whose name has a colon takes precedence over a name with a unit. If two strings are
+        about one column, the first counts.
         """
         found: dict[str, Self] = {}
         for text, role in given.items():

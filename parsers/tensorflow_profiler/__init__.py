@@ -1,8 +1,8 @@
 """XSpace, the dump of the TensorFlow, JAX and XLA profilers: ``<host>.xplane.pb``.
 
 Layout: tsl/profiler/protobuf/xplane.proto (OpenXLA); names of planes, lines and stats:
-xplane_schema.cc. docs/formats.md lists what differs by age and back-end. Every event of every line
-gives a row or is counted in an issue.
+xplane_schema.cc. docs/formats.md lists the differences by version and backend. Every event of every
+line gives a row or is counted in an issue.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from tracekit.reading.xla.ops import Nesting, nesting, runs_others
 from tracekit.schema import DEVICE_TABLE, OP_STAT, STEP, STEP_PART, batch_of_rows
 from tracekit.source import Source, laid_out
 
-#: Asks xprof about a dump, and gives a function that waits for the answer.
+#: Asks xprof about a dump, and returns a function that waits for the answer.
 Asking = Callable[[Source], AbstractContextManager[Callable[[], Answer | Refusal]]]
 
 _TASK, _METADATA, _HOST = "Task Environment", "/host:metadata", "/host:CPU"
@@ -53,7 +53,7 @@ _MANY_REPLACED = 8
 _SNIFFED = 1 << 12
 _PLANE_NAME = 2
 _MOST_MESSAGES = 20
-# A time stamp from here on is Unix time (1973) and counts from nothing else.
+# A timestamp from here on (1973) is Unix time.
 _ABSOLUTE_FROM_NS = 10**17
 _INT64_MAX = 2**63 - 1
 
@@ -117,24 +117,24 @@ class TensorflowProfilerParser:
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim what begins with a plane that has a name that planes have."""
+        """Claim files that begin with a plane with a known name."""
         name = _first_plane(head)
         return Match(0.95, f"a protobuf whose first plane is {name!r}") if name else None
 
     def __init__(self, asking: Asking = asking) -> None:
-        """`asking` asks xprof about a dump: tests read without it."""
+        """Create a parser; `asking` asks xprof about a dump: tests do without it."""
         self._asking = asking
 
     def expects(self, file: Path) -> bool:
-        """A dump in the folder of a run."""
+        """Return whether a file is a dump in the folder of a run."""
         return is_dump_of_run(file)
 
     def sets(self, claims: Sequence[Claim]) -> Sequence[FileSet]:
-        """The dumps of all hosts of a run."""
+        """Return the dumps of all hosts of a run."""
         return sets_of(claim.path for claim in claims)
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of a dump; see the module."""
+        """Yield the rows of a dump; see the module."""
         with laid_out(source) as (plain, damage), _content(plain) as content:
             if damage:
                 report.issue(
@@ -146,11 +146,11 @@ class TensorflowProfilerParser:
                         "the end of the file is missing; get the whole file",
                     )
                 )
-            yield from _Reading(source.path, plain, content, report, self._asking).batches()
+            yield from _DumpReader(source.path, plain, content, report, self._asking).batches()
 
 
 def _first_plane(head: bytes) -> str | None:
-    """The name of the first plane, where the head is that of an XSpace."""
+    """Return the name of the first plane, if the head is that of an XSpace."""
     whole = _first_field(head, 0, len(head))
     if whole is None or whole.number != 1 or whole.wire_type != LENGTH:
         return None
@@ -167,7 +167,7 @@ def _first_plane(head: bytes) -> str | None:
 
 
 def _first_field(content: bytes, start: int, end: int) -> WireField | None:
-    """The field at a place; of one that is cut what there is."""
+    """Return the field at a position; if it is truncated, its beginning."""
     try:
         return next(fields(content, start, end), None)
     except WireError as error:
@@ -176,7 +176,7 @@ def _first_field(content: bytes, start: int, end: int) -> WireField | None:
 
 @contextlib.contextmanager
 def _content(plain: Source) -> Iterator[Any]:
-    """The whole content, mapped, not read; of an empty file nothing can be."""
+    """Map the whole content into memory; an empty file cannot be mapped."""
     if not plain.size_bytes:
         yield b""
         return
@@ -187,13 +187,13 @@ def _content(plain: Source) -> Iterator[Any]:
         yield mapped
 
 
-class _Reading:
-    """One dump being read."""
+class _DumpReader:
+    """Reads one dump."""
 
     def __init__(
         self, path: Path, plain: Source, content: Any, report: Report, asking: Asking
     ) -> None:
-        """A dump that the user knows at `path`, and that lies in `plain` uncompressed."""
+        """Read the dump in `plain`, uncompressed; the user knows it as `path`."""
         self._path = path
         self._plain = plain
         self._asking = asking
@@ -206,7 +206,7 @@ class _Reading:
         self._damages: list[PlaneDamage] = []
 
     def batches(self) -> Iterator[Batch]:
-        """The rows of the whole dump."""
+        """Yield the rows of the whole dump."""
         space = read_space(self._content, self._damages.append)
         self._refuse_nothing(space)
         for plane in space.planes:
@@ -231,7 +231,7 @@ class _Reading:
         self._report.facts |= _facts(space, is_complete=self._report.is_whole())
 
     def _known(self, advice: Advice) -> Known:
-        """Finds an instruction: as xprof knows it, else as its program has it."""
+        """Return a function that finds an instruction: from xprof, or from its program."""
         return lambda program_id, name: (
             advice.instruction(program_id, name) or self._compiled(program_id, name)
         )
@@ -243,7 +243,7 @@ class _Reading:
         return Instruction(found.category, found.op_name, source=found.source, opcode=found.opcode)
 
     def _refuse_nothing(self, space: Space) -> None:
-        """Raise FormatError for what gives no event, or events that cannot be trusted."""
+        """Raise FormatError for a dump without events, or with events that cannot be trusted."""
         has_events = any(line.starts for plane in space.planes for line in plane.lines)
         if not self._damages and space.planes:
             return
@@ -254,7 +254,7 @@ class _Reading:
         raise FormatError(f"{self._path}: has no readable profile events{found}. {self._advice()}")
 
     def _is_text(self) -> bool:
-        """Whether the dump went through a program that takes it for text."""
+        """Return whether a program converted the dump as text."""
         return bytes(self._content[: 1 << 16]).count(_REPLACED) >= _MANY_REPLACED
 
     def _advice(self) -> str:
@@ -299,7 +299,7 @@ class _Reading:
             )
 
     def _sound(self, events: PlaneEvents) -> PlaneEvents:
-        """The events that can be read; the others, and stats that are none, are told."""
+        """Return the events that can be read; report the others, and broken stats."""
         if events.broken_stats:
             self._report.issue(_damaged_stats(events.broken_stats, int(events.ids[0])))
         if not events.broken.any():
@@ -322,9 +322,9 @@ class _Reading:
     def _add_instructions(
         self, events: PlaneEvents, nested: Nesting, here: slice
     ) -> NDArray[np.bool_]:
-        """Add a TPU's instructions up; which of them are work and do not only run others.
+        """Sum a TPU's instructions; return which of them work themselves, not only run others.
 
-        An instruction without metadata, in a dump that is cut, is told by what ran inside it.
+        In a truncated dump, an instruction without metadata is identified by what ran inside it.
         """
         self._ops.add_instructions(events, nested.self_ps[here])
         kinds, places = events.kinds
@@ -372,7 +372,7 @@ class _Reading:
             )
 
     def _tell_repeated(self, space: Space) -> None:
-        """Two planes of one device: its work counts twice, or is another's."""
+        """Report two planes of one device: its work counts twice, or belongs to another."""
         devices = [device_of(plane.name) for plane in space.planes if plane.lines]
         numbers = [
             (device[1], plane.name)
@@ -458,7 +458,7 @@ def _profiler(says: dict[str, Value], space: Space) -> str:
 
 
 def _base_time(says: dict[str, Value], space: Space) -> int | None:
-    """The Unix time that time stamps count from."""
+    """Return the Unix time that timestamps are relative to."""
     starts = [line.start_ns for plane in space.planes for line in plane.lines if line.starts]
     if starts and min(starts) >= _ABSOLUTE_FROM_NS:
         return 0
@@ -467,7 +467,7 @@ def _base_time(says: dict[str, Value], space: Space) -> int | None:
 
 
 def _plain(value: Value) -> object:
-    """A value as JSON can have it."""
+    """Return a value that JSON can represent."""
     if isinstance(value, bytes):
         return f"{len(value)} bytes"
     return value if not isinstance(value, float) or np.isfinite(value) else None
@@ -483,7 +483,7 @@ def _devices(space: Space) -> list[dict[str, Any]]:
 
 
 def _device(plane: Plane, kind: str, number: int, host_name: str | None) -> dict[str, Any]:
-    """A device as its plane describes it."""
+    """Return a device as described by its plane."""
     says = plane.stats
     major, minor = (_whole(says, f"compute_cap_{part}") for part in ("major", "minor"))
     names = (says.get(stat) for stat in ("device_type_string", "gpu_device_name"))
@@ -509,7 +509,7 @@ def _whole(says: dict[str, Value], name: str) -> int | None:
 
 
 def _scaled(says: dict[str, Value], name: str, factor: float) -> float | None:
-    """A peak in base units; the profiler writes 0 for one that it does not know."""
+    """Return a peak in base units; the profiler writes 0 for an unknown one."""
     value = says.get(name)
     if not isinstance(value, int | float) or not 0 < value < float("inf"):
         return None

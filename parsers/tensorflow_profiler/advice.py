@@ -26,9 +26,9 @@ def _has_infeed(step: Step) -> bool:
 
 
 def _with_infeed(step: Step, is_seen: bool) -> Iterable[StepPart]:
-    """The parts of a step, each moment in one of them.
+    """Return the parts of a step, with each moment in one of them.
 
-    Where xprof sees the input of other steps at all, what is missing took no time.
+    If xprof sees input in any step, missing parts took no time.
     """
     if _has_infeed(step) or not is_seen or step.device_ordinal is not None:
         return step.parts
@@ -36,7 +36,7 @@ def _with_infeed(step: Step, is_seen: bool) -> Iterable[StepPart]:
 
 
 def wants(space: Space) -> bool:
-    """Whether xprof can add to a dump: it has steps, or kernels of compiled programs."""
+    """Return whether xprof can add to a dump: it has steps, or kernels of compiled programs."""
     has_programs = any(p.name == _HLO_PLANE and p.metadata for p in space.planes)
     for plane in space.planes:
         is_on_gpu = (device_of(plane.name) or ("",))[0] == "gpu"
@@ -50,14 +50,14 @@ def wants(space: Space) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """xprof's answer in the terms of tables; empty if there is none."""
+    """xprof's answer as values of tables; empty if there is none."""
 
     answer: Answer | None = None
     costs: dict[tuple[int, str], OpCost] = field(default_factory=dict)
 
     @classmethod
     def of(cls, said: Answer | Refusal | None, report: Report) -> Advice:
-        """The advice in an answer. A refusal and what xprof remarks become issues."""
+        """Return the advice in an answer; a refusal and xprof's remarks become issues."""
         if said is None:
             return cls()
         if isinstance(said, Refusal):
@@ -77,7 +77,7 @@ class Advice:
         return cls(said, {(op.program_id, op.name): op for op in said.op_costs})
 
     def instruction(self, program_id: int | None, name: str) -> Instruction | None:
-        """What xprof knows about an instruction."""
+        """Return what xprof knows about an instruction."""
         op = self.costs.get((program_id, name)) if program_id is not None else None
         if op is None or self.answer is None:
             return None
@@ -98,7 +98,7 @@ class Advice:
 
     @property
     def _steps(self) -> list[Step]:
-        """The steps of which xprof knows more than that they were idle."""
+        """The steps about which xprof knows more than that they were idle."""
         return [
             step
             for step in (self.answer.steps if self.answer else ())
@@ -106,7 +106,7 @@ class Advice:
         ]
 
     def step_rows(self) -> list[dict[str, Any]]:
-        """Rows of `step`."""
+        """Return rows of `step`."""
         return [
             {
                 "step_index": step.step_index,
@@ -118,7 +118,7 @@ class Advice:
         ]
 
     def part_rows(self) -> list[dict[str, Any]]:
-        """Rows of `step_part`."""
+        """Return rows of `step_part`."""
         is_seen = any(map(_has_infeed, self._steps))
         return [
             {
@@ -133,7 +133,7 @@ class Advice:
         ]
 
     def device(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A row of `device`, with the peak that xprof knows if the dump has none."""
+        """Return a row of `device`, with xprof's peak if the dump has none."""
         said = self.answer.environment if self.answer else None
         if said is None or said.device_kind != row["device_kind"]:
             return row

@@ -35,7 +35,7 @@ _KINDS = {
     _BYTES: LENGTH,
     _REF: VARINT,
 }
-_CODES = 8  # kinds of values, in front of which a stat's key stands
+_CODES = 8  # kinds of values that a stat's key precedes
 _MOST_KEYS = np.uint64(1 << 60)
 _FEW_KINDS = 1 << 18
 _MANY_STATS = 64
@@ -49,8 +49,8 @@ _TEXT_TYPE = pa.string()
 class Stat:
     """One stat of some events, all with values of one kind (the field of XStat).
 
-    ``rows`` are the events that have it, ``values`` its numbers (of texts the sizes), ``places``
-    where texts are in ``content``.
+    ``rows`` are the events that have it, ``values`` its numbers (the sizes of strings), ``places``
+    the positions of strings in ``content``.
     """
 
     kind: int
@@ -61,14 +61,14 @@ class Stat:
     names: Mapping[int, str]
 
     def _spread(self, values: pa.Array, length: int) -> pa.Array:
-        """The values as a column over all events; of two in one event the last."""
+        """Return the values as a column over all events; the last of two in one event."""
         where = self._where(length)
         if where is None:
             return values
         return values.take(pa.array(where, mask=where < 0))
 
     def _where(self, length: int) -> Places | None:
-        """Which value each event has (-1: none); None if they are in order, one for each."""
+        """Return the value index of each event (-1: none); None if each has one, in order."""
         if len(self.rows) == length and (np.diff(self.rows) == 1).all():
             return None
         where = np.full(length, -1, np.int64)
@@ -76,14 +76,14 @@ class Stat:
         return where
 
     def integers(self, length: int) -> pa.Array:
-        """The values as int64; NULL if they are not integers or do not fit."""
+        """Return the values as int64; NULL if they are not integers or do not fit."""
         if self.kind not in (_UINT, _INT):
             return pa.nulls(length, pa.int64())
         mask = self.values >= np.uint64(1 << 63) if self.kind == _UINT else None
         return self._spread(pa.array(self.values.view(np.int64), mask=mask), length)
 
     def texts(self, length: int) -> pa.Array:
-        """The values as text, references resolved; NULL if they are none."""
+        """Return the values as text, with references resolved; NULL if they are not text."""
         return self._spread(self._texts(), length)
 
     def _texts(self) -> pa.Array:
@@ -96,14 +96,14 @@ class Stat:
         return readable([content[start : start + size] for start, size in pairs])
 
     def json(self, prefix: str, length: int) -> pa.Array:
-        """The values as JSON after a prefix; NULL for those that JSON has no word for."""
+        """Return the values as JSON after a prefix; NULL if JSON cannot represent them."""
         if self.kind in (_TEXT, _REF):
             return self._spread(_prefixed_texts(prefix, self._texts()), length)
         spelled = self._spread(self._json(), length)
         return pc.binary_join_element_wise(prefix, spelled, "") if prefix else spelled
 
     def alone(self) -> pa.Array:
-        """The values as JSON, of the events that have one alone."""
+        """Return the values as JSON, only for the events that have one."""
         if self.kind in (_TEXT, _REF):
             return _prefixed_texts("", self._texts())
         return self._json()
@@ -120,19 +120,19 @@ class Stat:
 
 
 def _prefixed_texts(prefix: str, texts: pa.Array) -> pa.Array:
-    """Texts as JSON after a prefix; each different one is spelled once."""
+    """Return strings as JSON after a prefix; each distinct one is encoded once."""
     once = texts.dictionary_encode()
     words = [None if word is None else prefix + quote(word) for word in once.dictionary.to_pylist()]
     return pa.array(words, _TEXT_TYPE).take(once.indices)
 
 
 def quote(text: str) -> str:
-    """A text as JSON."""
+    """Return a string as JSON."""
     return msgspec.json.encode(text).decode()
 
 
 def readable(pieces: list[bytes]) -> pa.Array:
-    """Bytes as text; what is not UTF-8 is replaced."""
+    """Decode bytes as text; invalid UTF-8 is replaced."""
     try:
         return pa.array(pieces, pa.binary()).cast(_TEXT_TYPE)
     except pa.ArrowInvalid:
@@ -140,14 +140,14 @@ def readable(pieces: list[bytes]) -> pa.Array:
 
 
 def _looked_up(ids: Words, names: Mapping[int, str]) -> pa.Array:
-    """The names of some ids; NULL if there is none."""
+    """Return the names of some IDs; NULL if there is none."""
     unique, places = np.unique(ids, return_inverse=True)
     found = pa.array([names.get(i) for i in unique.tolist()], _TEXT_TYPE)
     return found.take(pa.array(places))
 
 
 def distinct(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The numbers there are, and which of them stands at each place."""
+    """Return the distinct numbers, and the index of the one at each position."""
     if len(numbers) and numbers.min() >= 0 and numbers.max() < _FEW_KINDS:  # no need to sort
         found = np.flatnonzero(np.bincount(numbers))
         lookup = np.zeros(int(numbers.max()) + 1, np.int64)
@@ -161,9 +161,9 @@ def distinct(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 class PlaneEvents:
     """Some events of a line.
 
-    Times in ps after the line's start, on the clock of the host; ``dur_ps`` and ``own_ps``, a start
-    that only goes with it, are by the device's own clock if the event has that.
-    ``ids`` are the places of the events in the content; ``stats`` are by name.
+    Times are in ps after the line's start, on the host's clock; ``dur_ps`` and ``own_ps``, a start
+    to use only with it, are by the device's clock if the event has it. ``ids`` are the positions of
+    the events in the content; ``stats`` are by name.
     """
 
     plane: Plane
@@ -180,31 +180,31 @@ class PlaneEvents:
     broken_stats: int = 0
 
     def __len__(self) -> int:
-        """How many events."""
+        """Return the number of events."""
         return len(self.ids)
 
     @cached_property
     def kinds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The metadata ids there are, and which of them each event has."""
+        """The distinct metadata IDs, and the index of each event's."""
         return distinct(self.metadata_ids)
 
     @property
     def known(self) -> list[Metadata | None]:
-        """What is known about each of ``kinds``."""
+        """The metadata of each of ``kinds``."""
         return [self.plane.metadata.get(key) for key in self.kinds[0].tolist()]
 
     def of_kind(self, values: list[Any], kind: pa.DataType) -> pa.Array:
-        """A column from a value for each of ``kinds``."""
+        """Return a column from a value for each of ``kinds``."""
         return pa.array(values, kind).take(pa.array(self.kinds[1]))
 
     def integers(self, *names: str) -> pa.Array:
-        """A stat as int64, by the first of its names that an event has it by."""
+        """Return a stat as int64, under the first of its names that an event has."""
         return self._joined(
             [s.integers(len(self)) for n in names for s in self.stats.get(n, ())], pa.int64()
         )
 
     def texts(self, *names: str) -> pa.Array:
-        """A stat as text, by the first of its names that an event has it by."""
+        """Return a stat as text, under the first of its names that an event has."""
         return self._joined(
             [s.texts(len(self)) for n in names for s in self.stats.get(n, ())], _TEXT_TYPE
         )
@@ -215,7 +215,7 @@ class PlaneEvents:
         return pc.coalesce(*parts) if len(parts) > 1 else parts[0]
 
     def json(self, without: frozenset[str]) -> pa.Array:
-        """All other stats of each event as a JSON object; NULL if there is none."""
+        """Return all other stats of each event as a JSON object; NULL if there is none."""
         left = [
             (name, stat)
             for name, found in self.stats.items()
@@ -226,7 +226,7 @@ class PlaneEvents:
             return pa.nulls(len(self), _TEXT_TYPE)
         if len(left) > _MANY_STATS:
             return self._json_by_rows(left)
-        # One that every event has opens the object: so no comma needs removing.
+        # One that every event has opens the object, so that no comma needs removing.
         left.sort(key=lambda item: -len(item[1].rows))
         name, opening = left[0]
         opened = opening.json(f"{{{quote(name)}:", len(self))
@@ -238,14 +238,14 @@ class PlaneEvents:
         return pc.binary_join_element_wise(opened, *rest, "}", "")
 
     def _json_with_gaps(self, left: list[tuple[str, Stat]]) -> pa.Array:
-        """The same if no stat is in every event."""
+        """Return the same if no stat is in every event."""
         parts = [pc.fill_null(stat.json(f",{quote(name)}:", len(self)), "") for name, stat in left]
         inner = pc.binary_join_element_wise(*parts, "")
         whole = pc.binary_join_element_wise("{", pc.utf8_slice_codeunits(inner, 1), "}", "")
         return pc.if_else(pc.equal(pc.binary_length(inner), 0), pa.scalar(None, _TEXT_TYPE), whole)
 
     def _json_by_rows(self, left: list[tuple[str, Stat]]) -> pa.Array:
-        """The same where a column for each of them would be mostly empty."""
+        """Return the same if a column for each stat would be mostly empty."""
         rows: list[dict[str, str]] = [{} for _ in range(len(self))]
         for name, stat in left:
             values = stat.alone().to_pylist()
@@ -257,11 +257,11 @@ class PlaneEvents:
         )
 
     def sound(self) -> PlaneEvents:
-        """The events that are protobuf messages."""
+        """Return the events that are protobuf messages."""
         return self.take(np.flatnonzero(~self.broken)) if self.broken.any() else self
 
     def take(self, rows: Places) -> PlaneEvents:
-        """Some of the events."""
+        """Return some of the events."""
         where = np.full(len(self), -1, np.int64)
         where[rows] = np.arange(len(rows))
         stats = {name: [_some(s, where) for s in found] for name, found in self.stats.items()}
@@ -289,7 +289,7 @@ def _some(stat: Stat, where: Places) -> Stat:
 def read_times(
     content: Any, plane: Plane, line: PlaneLine
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Start and duration of every event of a line, by the device's own clock if it is given."""
+    """Return start and duration of every event of a line, by the device's clock if given."""
     sound = (events.sound() for events in read_events(content, plane, line))
     read = [(events.own_ps, events.dur_ps) for events in sound]
     if not read:
@@ -299,7 +299,7 @@ def read_times(
 
 
 def read_events(content: Any, plane: Plane, line: PlaneLine) -> Iterator[PlaneEvents]:
-    """The events of a line, in batches."""
+    """Yield the events of a line, in batches."""
     for starts, ends in _edges(line):
         piece, buffer, found, broken = _fields(content, starts, ends)
         numbers = _numbers(found, len(starts))
@@ -328,10 +328,10 @@ def read_events(content: Any, plane: Plane, line: PlaneLine) -> Iterator[PlaneEv
 def _by_own_clock(
     offset_ps: NDArray[np.int64], dur_ps: NDArray[np.int64], stats: dict[str, list[Stat]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Start and duration of events, by the device's own clock if it gives both.
+    """Return start and duration of events, by the device's clock if it gives both.
 
-    A TPU's cycles are stretched to fit the host's clock in the event itself, by up to a tenth of
-    an event in a real dump. xprof's tables count the device's own time, too.
+    In the event itself, a TPU's cycles are stretched to fit the host's clock, by up to a tenth of
+    an event in a real dump. xprof's tables also count the device's own time.
     """
     own = [_one_number(stats.get(name), len(dur_ps)) for name in _OWN_CLOCK]
     if own[0] is None or own[1] is None:
@@ -341,7 +341,7 @@ def _by_own_clock(
 
 
 def _one_number(found: list[Stat] | None, length: int) -> NDArray[np.int64] | None:
-    """A stat of whole numbers; -1 if an event has none."""
+    """Return a stat of integers; -1 if an event has none."""
     if not found or len(found) > 1 or found[0].kind not in (_UINT, _INT):
         return None
     numbers = np.full(length, -1, np.int64)
@@ -350,7 +350,7 @@ def _one_number(found: list[Stat] | None, length: int) -> NDArray[np.int64] | No
 
 
 def _edges(line: PlaneLine) -> Iterator[tuple[Places, Places]]:
-    """Starts and ends of the contents of events, in batches."""
+    """Yield starts and ends of the contents of events, in batches."""
     starts, ends = (np.frombuffer(places, np.int64) for places in (line.starts, line.ends))
     for first in range(0, len(starts), EVENTS_AT_ONCE):
         yield starts[first : first + EVENTS_AT_ONCE], ends[first : first + EVENTS_AT_ONCE]
@@ -366,7 +366,7 @@ def _fields(
 
 
 def _numbers(found: list[WireColumn], count: int) -> dict[int, Words]:
-    """Metadata id, start, duration and occurrences; what is not written is 0."""
+    """Return metadata ID, start, duration and occurrences; missing values are 0."""
     numbers = {number: np.zeros(count, np.uint64) for number in _EVENT_FIELDS}
     for column in found:
         if column.wire_type == VARINT and column.number in numbers:
@@ -377,7 +377,7 @@ def _numbers(found: list[WireColumn], count: int) -> dict[int, Words]:
 def _stats(
     buffer: Buffer, piece: bytes, found: list[WireColumn], plane: Plane
 ) -> tuple[dict[str, list[Stat]], frozenset[int], int]:
-    """The stats of all events by name and kind, fields that are unknown, and broken stats."""
+    """Return the stats of all events by name and kind, unknown fields, and broken stats."""
     if not found:
         return {}, frozenset(), 0
     starts = np.concatenate([column.places for column in found])
@@ -406,7 +406,7 @@ def _stats(
 def _key_and_value(
     fields: list[WireColumn], count: int
 ) -> tuple[NDArray[np.uint64], Words, Places]:
-    """Of each stat: its metadata id and the field that holds its value, the value, its place."""
+    """Return for each stat its metadata ID, the field of its value, the value and its position."""
     keys, kinds, values = (np.zeros(count, np.uint64) for _ in range(3))
     places = np.zeros(count, np.int64)
     for column in fields:

@@ -1,8 +1,8 @@
 """The compiled programs in a dump, for kernels that name only the graph that launched them.
 
-XLA captures stretches of a program as a command buffer (a CUDA or HIP graph), whose name its
-kernels then have for an instruction. What they are of is identified by their own name: XLA names a
-kernel after the instruction it compiled, with ``_`` for other letters (``GetSanitizedUniqueName``,
+XLA captures parts of a program as a command buffer (a CUDA or HIP graph), whose name its kernels
+then have as their instruction. Their real instruction is in the kernel's name: XLA names a kernel
+after the instruction it compiled, with ``_`` for other characters (``GetSanitizedUniqueName``,
 xla/service/gpu). Equal fusions share the kernel of the first. Field numbers: xla/service/hlo.proto
 (OpenXLA).
 """
@@ -50,7 +50,7 @@ _CATEGORIES = {"copy": "data formatting"}
 
 @dataclass(frozen=True, slots=True)
 class HloInstruction:
-    """An instruction as its program has it; `category` in the words of xprof."""
+    """An instruction in its program; `category` has xprof's name."""
 
     name: str
     opcode: str | None
@@ -61,22 +61,22 @@ class HloInstruction:
 
 @dataclass(slots=True)
 class Programs:
-    """The compiled programs of a dump, by id; each is read when it is first asked for."""
+    """The compiled programs of a dump, by ID; each is read at its first use."""
 
     _contents: dict[int, bytes] = field(default_factory=dict)
     _instructions: dict[int, dict[str, HloInstruction | None]] = field(default_factory=dict)
 
     def add(self, plane: Plane) -> None:
-        """Take the programs that a plane has."""
+        """Add the programs of a plane."""
         for known in plane.metadata.values():
             named, content = _PROGRAM.fullmatch(known.name), _proto(known)
             if named and content:
                 self._contents[int(named[1])] = content
 
     def instruction_of(self, program_id: int | None, kernel_name: str) -> HloInstruction | None:
-        """The instruction that a kernel is named after.
+        """Return the instruction that a kernel is named after.
 
-        None if the program has none (a kernel of a library) or several of that name.
+        None if the program has none (a kernel of a library) or several with that name.
         """
         if program_id is None:
             return None
@@ -96,7 +96,7 @@ def _key(name: str) -> str:
 
 
 def _by_key(content: bytes) -> dict[str, HloInstruction | None]:
-    """The instructions that can have kernels, by the names of those; None for several."""
+    """Return the instructions that can have kernels, by kernel name; None for several."""
     computations = Decoder(content).read(_PROTO).part("module").parts("computations")
     inner = {
         called

@@ -1,4 +1,4 @@
-"""Operators that ran on a host's thread: TensorFlow's, and instructions of XLA on a CPU."""
+"""Operators on host threads: TensorFlow's, and instructions of XLA on a CPU."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Integers = NDArray[np.int64]
 
 @dataclass(slots=True)
 class HostedOps:
-    """The operators of one line of a host; only all of them together say what ran inside what."""
+    """The operators of one host line; their nesting is known only when all are read."""
 
     _plane: Plane
     _parts: list[tuple[Integers, Integers, Integers, Integers]] = field(default_factory=list)
     _instructions: list[PlaneEvents] = field(default_factory=list)
 
     def see(self, events: PlaneEvents, role: Role) -> None:
-        """Some events of the line."""
+        """Add some events of the line."""
         if role is not Role.HOST:
             return
         kinds, places = events.kinds
@@ -48,7 +48,7 @@ class HostedOps:
             self._see_instructions(events)
 
     def _see_instructions(self, events: PlaneEvents) -> None:
-        """Instructions of XLA: calls of a GPU's library say what they launch, and are none."""
+        """Add XLA instructions; calls of a GPU library name what they launch and are excluded."""
         ran = pc.and_(
             pc.is_valid(events.texts("hlo_op")), pc.is_null(events.integers("correlation_id"))
         )

@@ -1,7 +1,7 @@
 """Folders that TensorFlow's and JAX's profilers write: ``plugins/profile/<run>/<host>.…``.
 
 Layout: the profiler plugin's documentation, docs/profile_plugin of OpenXLA's xprof. A run has one
-dump (`*.xplane.pb`) for each host; what else there is of that host was made of it.
+dump (`*.xplane.pb`) per host; the host's other files are derived from it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from tracekit.parser import FileSet
 
 _DUMP = ".xplane.pb"
 _OF_ALL_HOSTS = ("ALL_HOSTS", "perfetto_trace")
-_MADE_OF_IT = f"was made from the dump beside it (*{_DUMP}), which is read instead"
+_MADE_OF_IT = f"is derived from the dump next to it (*{_DUMP}), which is read instead"
 
 
 def sets_of(files: Iterable[Path]) -> list[FileSet]:
-    """The runs among some files, without what was made of their dumps."""
+    """Return the runs among some files, without files derived from their dumps."""
     runs: dict[Path, list[Path]] = {}
     for file in files:
         folder = file.resolve().parent
@@ -33,12 +33,12 @@ def _set_of(folder: Path, members: list[Path]) -> FileSet:
 
 
 def is_dump_of_run(file: Path) -> bool:
-    """Whether a file is a host's dump, by its name and where it lies."""
+    """Return whether a file is a host's dump, by its name and folder."""
     return _is_dump(file) and _is_run(file.resolve().parent)
 
 
 def _is_made_of(file: Path, members: list[Path]) -> bool:
-    """Whether a file was made of a dump beside it: of its host's, or of all of them."""
+    """Return whether a file is derived from dumps next to it: its host's, or all of them."""
     dumps = [member.name.partition(_DUMP)[0] for member in members if _is_dump(member)]
     return bool(dumps) and (
         file.name.startswith(_OF_ALL_HOSTS) or any(file.name.startswith(f"{h}.") for h in dumps)

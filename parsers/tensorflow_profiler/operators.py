@@ -27,7 +27,7 @@ _PROGRAM_ID = re.compile(r".*\((\d{1,20})\)")
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What one run of an instruction costs, by the profiler's cost model; None: unknown."""
+    """The cost of one run of an instruction, from the profiler's cost model; None: unknown."""
 
     flop: int | None = None
     normalized_flop: int | None = None
@@ -36,7 +36,7 @@ class Costs:
     origin: str | None = None
 
     def of_runs(self, runs: int) -> dict[str, int | str | None]:
-        """Columns of `op_stat` for this many runs."""
+        """Return columns of `op_stat` for this many runs."""
         found = {
             "flop_count": self.flop,
             "normalized_flop_count": self.normalized_flop,
@@ -61,7 +61,7 @@ class Instruction:
     opcode: str | None = None
 
     def on(self, device_id: int | None, program: str | None, name: str) -> Op:
-        """The operator that it is on a device, or on the host."""
+        """Return it as an operator of a device, or of the host."""
         return Op(
             _side(device_id),
             device_id,
@@ -77,16 +77,16 @@ class Instruction:
         )
 
 
-#: Finds an instruction by the program's id and its own name.
+#: Finds an instruction by the program's ID and the instruction's name.
 Known = Callable[[int | None, str], Instruction | None]
 
 
 @dataclass(slots=True)
 class OpsOfDump:
-    """The operators of a dump, as its lines are read.
+    """Collects the operators of a dump as its lines are read.
 
-    Instructions of a TPU's programs are described by their metadata; those of a GPU's are known by
-    what kernels say, and described when all is read.
+    Instructions of TPU programs are described by their metadata; those of GPU programs are known
+    from their kernels, and described when all is read.
     """
 
     programs: Programs = field(default_factory=Programs)
@@ -95,7 +95,7 @@ class OpsOfDump:
     _kernels: dict[Op, Total] = field(default_factory=dict)
 
     def add_instructions(self, events: PlaneEvents, self_ps: NDArray[np.int64]) -> None:
-        """Events of a TPU's line of instructions."""
+        """Add events of a TPU's line of instructions."""
         kinds, places = events.kinds
         for key, total in zip(kinds.tolist(), _totals(events, places, self_ps), strict=True):
             op, costs = self._instruction(events.plane, key)
@@ -113,7 +113,7 @@ class OpsOfDump:
         return self._on_tpu[place]
 
     def add_kernels(self, events: PlaneEvents) -> None:
-        """Kernels of a GPU's stream, or instructions that ran on a thread of the host."""
+        """Add kernels of a GPU stream, or instructions on a host thread."""
         device = device_of(events.plane.name)
         device_id = device[1] if device else None
         columns = (program_names(events), *ops_of(events, self.programs))
@@ -131,7 +131,7 @@ class OpsOfDump:
             self._kernels.setdefault(op, Total()).add(total)
 
     def rows(self, known: Known) -> Iterator[dict[str, Any]]:
-        """The rows of `op_stat`, when all is read. `known` says what the dump itself does not."""
+        """Yield the rows of `op_stat`, when all is read; `known` adds to the dump."""
         launched: dict[tuple[int | None, str | None, str], list[tuple[Op, Total]]] = {}
         for op, total in self._kernels.items():
             if op.hlo_name is not None:
@@ -155,7 +155,7 @@ def _side(device_id: int | None) -> str:
 
 
 def _runs(kernels: list[tuple[Op, Total]]) -> int:
-    """How often the instruction that launched these kernels ran.
+    """Return how often the instruction that launched these kernels ran.
 
     It may launch several per run, so it ran at most as often as the rarest of them. On a host,
     each event is a run.
@@ -167,7 +167,7 @@ def _runs(kernels: list[tuple[Op, Total]]) -> int:
 
 
 def _named_by(kernels: list[tuple[Op, Total]]) -> Instruction:
-    """An instruction from its kernels: the framework operator of the longest one."""
+    """Return an instruction from its kernels, with the framework operator of the longest one."""
     named = [(total.dur_ps, op.op_name) for op, total in kernels if op.op_name is not None]
     return Instruction(op_name=max(named)[1] if named else None)
 
@@ -175,13 +175,13 @@ def _named_by(kernels: list[tuple[Op, Total]]) -> Instruction:
 def _totals(
     events: PlaneEvents, places: NDArray[np.int64], self_ps: NDArray[np.int64]
 ) -> Iterator[Total]:
-    """Occurrences, total and self time of each group of events."""
+    """Return occurrences, total and self time of each group of events."""
     sums = sums_by(places, np.maximum(events.occurrences, 1), events.dur_ps, self_ps)
     return (Total(*found) for found in sums)
 
 
 def _described(known: Metadata) -> Instruction:
-    """An instruction as its metadata has it."""
+    """Return an instruction from its metadata."""
     stats = known.stats
     category, accessed = stats.get("hlo_category"), _whole(stats.get("bytes_accessed"))
     normalized, model = (
@@ -207,10 +207,10 @@ def _whole(value: Value | None) -> int | None:
 
 
 def _dram_bytes(breakdown: Value | None, accessed_bytes: int) -> int | None:
-    """The bytes to and from HBM in a MemoryAccessBreakdown (op_metrics.proto).
+    """Return the bytes to and from HBM in a MemoryAccessBreakdown (op_metrics.proto).
 
-    One without all of the bytes, such as the empty one of copies, says nothing: results that are
-    tuples are omitted.
+    None if the breakdown does not cover all bytes, e.g. the empty one of copies: it omits results
+    that are tuples.
     """
     if not isinstance(breakdown, bytes):
         return None

@@ -14,7 +14,7 @@ from typing import Any
 
 from tracekit.reading.protowire import FIXED64, LENGTH, VARINT, WireError, WireField, fields
 
-#: What a stat holds: a number, text, or how many bytes of something else.
+#: The value of a stat: a number, text, or the size of something else.
 Value = int | float | str | bytes
 
 _PLANE_NAME, _PLANE_LINES, _PLANE_METADATA, _PLANE_STAT_NAMES, _PLANE_STATS = 2, 3, 4, 5, 6
@@ -22,14 +22,14 @@ _XSPACE_PLANES, _XSPACE_ERRORS, _XSPACE_WARNINGS, _XSPACE_HOSTS = 1, 2, 3, 4
 _PROGRAM = re.compile(r"[^()%]{1,500}\((\d{1,20})\)")
 _LINE_EVENTS = 4
 _EVENT_TAG = _LINE_EVENTS << 3 | LENGTH
-_MORE = 0x80  # the size goes on in the next byte
+_MORE = 0x80  # the size continues in the next byte
 _LONG_EVENT = 1 << 14  # in two bytes of seven bits; a third byte makes it longer
 _DOUBLE, _UINT, _INT, _TEXT, _BYTES, _REF = 2, 3, 4, 5, 6, 7
 
 
 @dataclass(frozen=True, slots=True)
 class PlaneDamage:
-    """Where a message is none, and where that message ends."""
+    """The position of damage, and the end of the damaged message."""
 
     offset_bytes: int
     end_bytes: int
@@ -41,9 +41,9 @@ OnDamage = Callable[[PlaneDamage], None]
 
 @dataclass(slots=True)
 class PlaneLine:
-    """One line (thread, stream, or what was derived from others) of a plane.
+    """One line (thread, stream, or derived line) of a plane.
 
-    ``starts`` and ``ends`` are the places of its events' contents.
+    ``starts`` and ``ends`` are the positions of its events' contents.
     """
 
     line_id: int = 0
@@ -59,7 +59,7 @@ class PlaneLine:
 
 @dataclass(slots=True)
 class Metadata:
-    """What events of one kind have in common."""
+    """The common metadata of events of one kind."""
 
     name: str = ""
     display_name: str = ""
@@ -68,10 +68,10 @@ class Metadata:
 
 @dataclass(slots=True)
 class Plane:
-    """One plane: a device, a host, or what is known about the recording.
+    """One plane: a device, a host, or facts about the recording.
 
-    ``stat_names`` are by id, ``metadata`` by the events' metadata id, ``programs`` (HLO modules) by
-    their id.
+    ``stat_names`` are by ID, ``metadata`` by the events' metadata ID, ``programs`` (HLO modules) by
+    ID.
     """
 
     name: str = ""
@@ -83,7 +83,7 @@ class Plane:
     programs: dict[int, str] = field(default_factory=dict)
 
     def program(self, program_id: Value | None) -> str | None:
-        """``jit_f(17)``: the compiled program of an id, which the plane's modules name."""
+        """Return the compiled program with an ID, ``jit_f(17)``, named by the plane's modules."""
         if not isinstance(program_id, int):
             return None
         return self.programs.get(program_id % (1 << 64), f"({program_id % (1 << 64)})")
@@ -101,7 +101,7 @@ class Space:
 
 
 def read_space(content: Any, on_damage: OnDamage) -> Space:
-    """The planes of a dump, as far as they can be read; damage is reported."""
+    """Return the planes of a dump, as far as they can be read; damage is reported."""
     space = Space()
     texts = {
         _XSPACE_ERRORS: space.errors,
@@ -119,7 +119,7 @@ def read_space(content: Any, on_damage: OnDamage) -> Space:
 
 
 def _sound(content: Any, start: int, end: int, on_damage: OnDamage) -> Iterator[WireField]:
-    """The fields up to the first damage, which is told; of a long one that is cut what there is."""
+    """Yield the fields up to the first damage, which is reported; a truncated one in part."""
     try:
         yield from fields(content, start, end)
     except WireError as error:
@@ -157,7 +157,7 @@ def _put_in_plane(plane: Plane, part: WireField, content: Any, on_damage: OnDama
 
 
 def _name(content: Any, described: WireField | None, on_damage: OnDamage) -> str:
-    """The name in a stat's metadata."""
+    """Return the name in a stat's metadata."""
     if described is None:
         return ""
     inner = _sound(content, described.start, described.end, on_damage)
@@ -165,7 +165,7 @@ def _name(content: Any, described: WireField | None, on_damage: OnDamage) -> str
 
 
 def _entry(content: Any, entry: WireField, on_damage: OnDamage) -> tuple[int, WireField | None]:
-    """Key and value of a map's entry."""
+    """Return key and value of a map entry."""
     key, value = 0, None
     for part in _sound(content, entry.start, entry.end, on_damage):
         if part.number == 1 and part.wire_type == VARINT:
@@ -190,7 +190,7 @@ def _metadata(content: Any, whole: WireField, plane: Plane, on_damage: OnDamage)
 
 
 def _stat(content: Any, whole: WireField, plane: Plane, on_damage: OnDamage) -> dict[str, Value]:
-    """One stat by its name; empty if it has none or holds nothing."""
+    """Return one stat by its name; empty if it has no name or value."""
     name, value = "", None
     for part in _sound(content, whole.start, whole.end, on_damage):
         if part.number == 1:
@@ -217,18 +217,18 @@ def _value(content: Any, part: WireField, plane: Plane) -> Value | None:
 
 
 def signed(value: int) -> int:
-    """A 64-bit number as protobuf's int64."""
+    """Return a 64-bit number as protobuf's int64."""
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def _line(content: Any, whole: WireField, on_damage: OnDamage) -> PlaneLine:
-    """A line with the places of its events, which are not looked into."""
+    """Return a line with the positions of its events, which are not parsed."""
     line = PlaneLine(start=whole.start, end=whole.end)
     raw, shift = bytes(content[whole.start : whole.end]), whole.start
     starts, ends = line.starts.append, line.ends.append
     place, end = 0, len(raw)
     while place < end:
-        # Events by hand: this runs once for each.
+        # Events are parsed by hand: this runs once for each.
         if raw[place] == _EVENT_TAG and place + 2 < end:
             size, body = raw[place + 1], place + 2
             if size >= _MORE:

@@ -56,23 +56,23 @@ _TRANSFER_STATS = frozenset((*chain(*TRANSFER_DETAILS.values()), "correlation_id
 _SLICE_STATS = frozenset(("correlation_id",))
 _MEMORY_STATS = frozenset(("allocation_bytes", "addr", "bytes_allocated"))
 _MOST_PROCESSES = 1 << 32
-_NUMBER = re.compile(r"(?:\$\$)?(\d{1,18})")  # context ids stand as $$5
+_NUMBER = re.compile(r"(?:\$\$)?(\d{1,18})")  # context IDs are written as $$5
 
 
 class PlaneRows:
-    """Turns events into batches; trouble with them goes to the report."""
+    """Turns events into batches; problems with them go to the report."""
 
     def __init__(self, report: Report, programs: Programs) -> None:
-        """Start without having seen anything; `programs` are those of the dump."""
+        """Start empty; `programs` are those of the dump."""
         self._report = report
         self._compiled = programs
 
     def batches(
         self, events: PlaneEvents, role: Role, is_work: NDArray[np.bool_] | None
     ) -> Iterator[Batch]:
-        """The rows of some events of a line.
+        """Yield the rows of some events of a line.
 
-        `is_work` says which of a TPU's instructions do something and not only run others.
+        `is_work` says which of a TPU's instructions work themselves and do not only run others.
         """
         if role is Role.KERNELS:
             yield from self._stream(events)
@@ -115,7 +115,7 @@ class PlaneRows:
         start = np.int64(events.line.start_ns)
         with np.errstate(over="ignore"):
             times = after + start
-        # both of one sign, and the sum of the other: it went over the edge
+        # both have one sign, and the sum has the other: overflow
         is_odd = ((after ^ times) & (start ^ times)) < 0
         is_odd |= events.occurrences > 0
         if is_odd.any():
@@ -145,7 +145,7 @@ class PlaneRows:
         yield from self._some(events, rest, self._undescribed)
 
     def _undescribed(self, events: PlaneEvents) -> Batch:
-        """Events of a stream without details: not certainly kernels, so not kernels."""
+        """Return events of a stream without details: they may not be kernels, so slices."""
         cells = self._common(events)
         return self._slice(events, cells, "device", events.line.name)
 
@@ -253,7 +253,7 @@ class PlaneRows:
     # -- steps ----------------------------------------------------------------------------------
 
     def _step_numbers(self, events: PlaneEvents) -> list[int | None]:
-        """The number in the name of a step, else that of its group."""
+        """Return the number in the name of a step, or that of its group."""
         named = events.of_kind([step_number(name) for name in _names(events)], INT).to_pylist()
         groups = events.integers("group_id").to_pylist()
         return [group if name is None else name for name, group in zip(named, groups, strict=True)]
@@ -273,17 +273,17 @@ class PlaneRows:
 
 
 def _names(events: PlaneEvents) -> list[str | None]:
-    """What each kind of event is called."""
+    """Return the name of each kind of event."""
     return [(m.name or m.display_name or None) if m else None for m in events.known]
 
 
 def short_name(known: Metadata) -> str | None:
-    """The short name, if there is one: that of an instruction, not its text."""
+    """Return the short name, if any: that of an instruction, not its text."""
     return known.display_name or known.name or None
 
 
 def short_names(events: PlaneEvents) -> list[str | None]:
-    """What each kind of event is called, in short."""
+    """Return the short name of each kind of event."""
     return [short_name(m) if m else None for m in events.known]
 
 
@@ -298,7 +298,7 @@ def _process(events: PlaneEvents) -> int | None:
 
 
 def _has(events: PlaneEvents, name: str) -> NDArray[np.bool_]:
-    """Which events have a stat."""
+    """Return which events have a stat."""
     found = np.zeros(len(events), bool)
     for stat in events.stats.get(name, ()):
         found[stat.rows] = True
@@ -306,7 +306,7 @@ def _has(events: PlaneEvents, name: str) -> NDArray[np.bool_]:
 
 
 def host_kind(plane: Plane, key: int) -> str:
-    """`slice.slice_kind` of a kind of events on a host."""
+    """Return the `slice.slice_kind` of a kind of host events."""
     known = plane.metadata.get(key)
     return "annotation" if known is None else host_slice_kind(known.name)
 
@@ -314,7 +314,7 @@ def host_kind(plane: Plane, key: int) -> str:
 def _described(
     texts: pa.Array, read: Callable[[str], Mapping[str, Any]], kinds: Mapping[str, pa.DataType]
 ) -> dict[str, pa.Array]:
-    """Columns read from a text, each different text once."""
+    """Return columns parsed from a string, each distinct string once."""
     encoded = texts.dictionary_encode()
     read_once = [read(word) for word in encoded.dictionary.to_pylist()]
     return {
@@ -333,7 +333,7 @@ def _allocator(name: str) -> dict[str, Any]:
 
 
 def _small(sizes: pa.Array) -> pa.Array:
-    """Sizes that can be negated."""
+    """Return sizes that can be negated."""
     return pc.if_else(pc.less(sizes, pa.scalar(0, INT)), pa.scalar(None, INT), sizes)
 
 
@@ -353,10 +353,10 @@ def _number(text: str) -> dict[str, Any]:
 
 
 def ops_of(events: PlaneEvents, programs: Programs) -> tuple[pa.Array, pa.Array]:
-    """The HLO instruction and the framework operator of each kernel.
+    """Return the HLO instruction and the framework operator of each kernel.
 
-    Those of a graph are of the instructions that they are named after. A kernel of a library is
-    named after none, and is left to the graph.
+    Kernels of a graph belong to the instructions that they are named after. A kernel of a library
+    is named after none and is assigned to the graph.
     """
     hlo_ops, ops = events.texts("hlo_op"), _op_names(events)
     nodes = events.integers(GRAPH_STATS["graph_node_id"])
@@ -377,7 +377,7 @@ def ops_of(events: PlaneEvents, programs: Programs) -> tuple[pa.Array, pa.Array]
 
 
 def _op_names(events: PlaneEvents) -> pa.Array:
-    """The framework operator: as JAX says it (name), else as TensorFlow does."""
+    """Return the framework operator: from JAX's name, or from TensorFlow's."""
     said = events.texts("tf_op")
     known = pc.if_else(pc.equal(said, NO_OP), pa.scalar(None, TEXT), said)
     innermost = _described(
@@ -387,7 +387,7 @@ def _op_names(events: PlaneEvents) -> pa.Array:
 
 
 def program_names(events: PlaneEvents) -> pa.Array:
-    """``jit_f(17)``: the compiled program with its id."""
+    """Return the compiled program with its ID: ``jit_f(17)``."""
     ids = (
         pc.coalesce(*(stat.json("", len(events)) for stat in events.stats["program_id"]))
         if "program_id" in events.stats
@@ -398,6 +398,6 @@ def program_names(events: PlaneEvents) -> pa.Array:
 
 
 def _of_metadata(events: PlaneEvents, name: str) -> pa.Array:
-    """A text that all events of a kind share."""
+    """Return a string that all events of a kind share."""
     said = [m.stats.get(name) if m else None for m in events.known]
     return events.of_kind([None if v is None else str(v) for v in said], TEXT)

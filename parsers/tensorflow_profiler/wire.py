@@ -1,7 +1,8 @@
 """Protobuf's wire format, many messages at once.
 
-No message is parsed into an object: fields become numpy columns over all messages of a kind, and
-what a cut file still holds stays readable. Encoding: protobuf.dev/programming-guides/encoding.
+No message is parsed into an object: fields become NumPy columns over all messages of a kind, and
+the intact part of a truncated file stays readable. Encoding:
+protobuf.dev/programming-guides/encoding.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from tracekit.reading.protowire import FIXED32, FIXED64, LENGTH, VARINT
 
-#: Zeros that a buffer has after its content, so that a load of 16 bytes stays inside.
+#: Zeros after the content of a buffer, so that a load of 16 bytes stays inside.
 PADDING = bytes(16)
 
 Places = NDArray[np.int64]
@@ -22,30 +23,30 @@ Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 
 _FEW_TAGS = 16
-_MOST_FIELDS = 1 << 12  # no message of a profiler comes near it
+_MOST_FIELDS = 1 << 12  # no message of a profiler is nearly that large
 _U = np.uint64
 _STOPS = _U(0x8080808080808080)
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Bytes with padding after them, as bytes and as a word from every place on."""
+    """Padded bytes, as bytes and as a word from every position on."""
 
     octets: Bytes
     words: Words
 
     @classmethod
     def of(cls, content: bytes) -> Buffer:
-        """The content, padded."""
+        """Pad the content."""
         padded = np.frombuffer(content + PADDING, np.uint8)
         words = np.ndarray((len(padded) - 7,), "<u8", padded.data, strides=(1,))
         return cls(padded, words)
 
 
 def varints(buffer: Buffer, places: Places) -> tuple[Words, Places]:
-    """The numbers at `places`, and where each ends; 0 for one that does not end.
+    """Return the numbers at `places`, and where each ends; 0 for one that does not end.
 
-    Seven bits a byte are closed up pairwise within a word of eight bytes.
+    The seven bits per byte are compacted pairwise within a word of eight bytes.
     """
     first = buffer.octets[places]
     if not (first >= 0x80).any():  # tags, and most of the ids
@@ -69,7 +70,7 @@ def varints(buffer: Buffer, places: Places) -> tuple[Words, Places]:
 def _add_last_bytes(
     buffer: Buffer, places: Places, is_long: NDArray[np.bool_], word: Words, sizes: Places
 ) -> None:
-    """The ninth and tenth byte of long numbers; in place."""
+    """Add the ninth and tenth byte of long numbers, in place."""
     at = places[is_long]
     ninth, tenth = (buffer.octets[at + i].astype(np.uint64) for i in (8, 9))
     is_tenth = ninth >= 0x80
@@ -82,10 +83,10 @@ def _add_last_bytes(
 
 @dataclass(frozen=True, slots=True)
 class WireColumn:
-    """One field over many messages: which messages have it, and what it holds in each.
+    """One field over many messages: which messages have it, and its value in each.
 
-    ``values`` are the numbers, of a long field the sizes of its contents, which are at ``places``;
-    ``order`` says how many fields come before it in its message.
+    ``values`` are the numbers or, for a long field, the sizes of its contents, which are at
+    ``places``; ``order`` is the number of fields before it in its message.
     """
 
     number: int
@@ -96,7 +97,7 @@ class WireColumn:
     order: int
 
     def some(self, rows: NDArray[np.bool_]) -> WireColumn:
-        """The column of some of its messages."""
+        """Return the column for some of its messages."""
         messages, values, places = self.messages[rows], self.values[rows], self.places[rows]
         return replace(self, messages=messages, values=values, places=places)
 
@@ -104,9 +105,9 @@ class WireColumn:
 def columns(
     buffer: Buffer, starts: Places, ends: Places
 ) -> tuple[list[WireColumn], NDArray[np.bool_]]:
-    """The fields of many messages, in order.
+    """Return the fields of many messages in order, and which messages are damaged.
 
-    The second says which messages are damaged: their fields up to the damage are there.
+    Damaged messages have their fields up to the damage.
     """
     found: list[WireColumn] = []
     broken = np.zeros(len(starts), bool)
@@ -138,7 +139,7 @@ def columns(
 
 
 def alike(tags: Words) -> Iterator[tuple[int, slice | Places]]:
-    """Each tag, and the messages that have it at this place: mostly all of them."""
+    """Yield each tag, and the messages that have it at this position: mostly all of them."""
     if not len(tags):
         return
     first = tags[0]
@@ -160,7 +161,7 @@ def alike(tags: Words) -> Iterator[tuple[int, slice | Places]]:
 def _contents(
     buffer: Buffer, kind: int, body: Places, ends: Places
 ) -> tuple[Words, Places, Places]:
-    """Values (of long fields sizes), places of the content, and where it ends (-1: nowhere)."""
+    """Return values (sizes of long fields), positions of the content, and its ends (-1: none)."""
     body = np.minimum(body, len(buffer.octets) - len(PADDING))
     if kind in (FIXED64, FIXED32):
         values, places, after = buffer.words[body], body, body + (8 if kind == FIXED64 else 4)

@@ -1,8 +1,8 @@
 """Dumps of the tools of TensorFlow's profiler plugin (2019 to 2022, and those saved from xprof).
 
-One file a host and tool, next to what is now the only file, xplane.pb. Messages are those of
-github.com/openxla/xprof; docs/formats.md says what becomes of each. None of these files says what
-it is: they are recognized by their first fields or keys, and by texts and types of fields that fit.
+One file per host and tool, next to xplane.pb, which is now the only file. Messages are those of
+github.com/openxla/xprof; docs/formats.md describes the rows of each. None of these files names its
+type: they are recognized by their first fields or keys, and by matching texts and types of fields.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _JsonTool:
 
 
 def _fits_kernels(root: Decoded) -> bool:
-    """Reports with a name, a count and a time; most of them sound."""
+    """Return whether reports have a name, a count and a time, most of them valid."""
     reports = root.parts("reports")
     sound = [
         one
@@ -184,7 +184,7 @@ _JSON_TOOLS = (
 )
 
 _FIRST_KEY = re.compile(rb'\s*\{\s*"([A-Za-z]{3,40})"\s*:')
-#: What stays of a record or of an Any where every byte above 127 was replaced.
+#: The rest of a record or an Any after every byte above 127 was replaced.
 _MANGLED = re.compile(
     rb"\x12(?:\x06Device|\x04Host)\x1a|"
     rb"type\.googleapis\.com/tensorflow\.profiler\.Per(?:Generic|Tpu)StepDetails"
@@ -201,7 +201,7 @@ def _json_tool(head: bytes) -> _JsonTool | None:
 
 
 def _proto_tool(head: bytes) -> _ProtoTool | None:
-    """The tool whose message the first fields are."""
+    """Return the tool whose message the first fields are."""
     start = head[:_SNIFFED_BYTES]
     if not start or start[0] & 7 != 2:  # each begins with a message
         return None
@@ -244,13 +244,11 @@ class TensorflowToolsParser:
     """The tools' dumps; see the module."""
 
     name = "tensorflow-tools"
-    title = (
-        "dumps from the tools of TensorFlow's profiler plugin (kernel_stats.pb, op_profile.json …)"
-    )
+    title = "tool data of TensorFlow's profiler plugin (kernel_stats.pb, op_profile.json …)"
     record = _RECORD
 
     def sniff(self, head: bytes) -> Match | None:
-        """Claim what has the shape and the words of one of the dumps."""
+        """Claim files with the shape and the words of one of the dumps."""
         if tool := _json_tool(head):
             return Match(0.95, f"JSON with the keys of {tool.name}")
         if found := _proto_tool(head):
@@ -260,7 +258,7 @@ class TensorflowToolsParser:
         return None
 
     def parse(self, source: Source, report: Report) -> Iterator[Batch]:
-        """The rows of `source`; see `tracekit.parser.Parser`."""
+        """Yield the rows of `source`; see `tracekit.parser.Parser`."""
         content = _content(source, report)
         name = str(source.path)
         if tool := _json_tool(content[:_SNIFFED_BYTES]):
@@ -304,7 +302,7 @@ def _content(source: Source, report: Report) -> bytes:
 
 
 def _batches(name: str, rows: Rows, report: Report) -> Iterator[Batch]:
-    """The rows by table; counts the events. FormatError if there is not one row."""
+    """Yield the rows by table, and count the events; raise FormatError if there are no rows."""
     held: dict[str, list[dict[str, Any]]] = {}
     latest, is_empty = None, True
     for table, row in rows:

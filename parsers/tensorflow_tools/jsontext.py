@@ -1,4 +1,4 @@
-"""A JSON document read as far as possible: a truncated one is closed after its last whole part."""
+"""Reads a JSON document as far as possible: a truncated one ends after its last whole part."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LONGEST_WORD = 6
 
 
 def document(content: bytes, report: Report, name: str) -> dict[str, Any]:
-    """The object that `content` is; raises FormatError if there is none.
+    """Return the object in `content`; raise FormatError if there is none.
 
-    What is after the first error is omitted, and reported in `report`.
+    Everything after the first error is omitted, and reported in `report`.
     """
     size = len(content)
     content = _as_utf8(content.removeprefix(_MARK), report)
@@ -68,7 +68,7 @@ def _object(root: Any, name: str) -> dict[str, Any]:
 
 
 def _tell(problem: str, place: int, size: int, report: Report) -> None:
-    """Say what is after the first error: nothing, something else, or what cannot be read."""
+    """Report what is after the first error: nothing, other text, or something unreadable."""
     code, what = "damaged_content", f"not JSON from there on ({problem})"
     if _TRAILING in problem:
         code, what = "trailing_content", "extra content after the JSON document"
@@ -86,12 +86,12 @@ def _tell(problem: str, place: int, size: int, report: Report) -> None:
 
 
 def _closed(content: bytes) -> bytes:
-    """The document up to its last whole object or list, with what is open closed."""
+    """Return the document up to its last whole object or list, with open brackets closed."""
     opened: list[bytes] = []
     end, depth = 0, 0
     for found in _TOKEN.finditer(content):
         token = found[0]
-        if token == b'"':  # a text that does not end
+        if token == b'"':  # an unterminated string
             break
         if token in _CLOSERS:
             opened.append(_CLOSERS[token])

@@ -22,14 +22,14 @@ _SIGNS = {"ALLOCATION": 1, "DEALLOCATION": -1, 1: 1, 2: -1}
 _NUMBERED = re.compile(r"(?:gpu|tpu)[_:]?(\d{1,4})(?!\d)", re.IGNORECASE)
 _MOST_SPECIAL = 1000
 _FEW_DIGITS = 10
-#: Of more snapshots than these the profiler keeps the largest of each of this many stretches
+#: With more snapshots than this, the profiler keeps the largest of each of this many sections
 #: (XProf, xplane_to_memory_profile: SampleMemoryProfileTimeline).
 _SAMPLED_COUNT = 1000
 _FEW, _NAME_WIDTH = 4, 40
 
 
 def memory_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
-    """A row of `memory_event` for each snapshot, and the peak of each allocator."""
+    """Yield a row of `memory_event` per snapshot, and the peak of each allocator."""
     walk = _Allocators(report)
     for name, profile in object_in(root, "memoryProfilePerAllocator").items():
         if isinstance(profile, dict):
@@ -38,7 +38,7 @@ def memory_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
 
 
 def memory_facts(root: dict[str, Any]) -> dict[str, Any]:
-    """What the dump says besides its snapshots."""
+    """Return the other values of the dump."""
     special = {
         name: profile["specialAllocations"][:_MOST_SPECIAL]
         for name, profile in object_in(root, "memoryProfilePerAllocator").items()
@@ -49,7 +49,7 @@ def memory_facts(root: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Allocators:
-    """Goes through the allocators; places are the numbers of the records."""
+    """Goes through the allocators; positions are record numbers."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -63,7 +63,7 @@ class _Allocators:
         return place
 
     def allocator(self, name: str, profile: dict[str, Any]) -> Iterator[TableRow]:
-        """The snapshots of one allocator; one that is in both lists is one event."""
+        """Yield the snapshots of one allocator; one that is in both lists is one event."""
         seen = set()
         for key in _SNAPSHOTS:
             snapshots = profile.get(key)
@@ -110,7 +110,7 @@ class _Allocators:
         }
 
     def _summary(self, name: str, summary: Any) -> Iterator[TableRow]:
-        """The peaks and the capacity of an allocator: one event."""
+        """Yield the peaks and the capacity of an allocator: one event."""
         if not isinstance(summary, dict):
             return
         when = self._numbers.ns(summary.get("peakStatsTimePs"), "ps")
@@ -133,7 +133,7 @@ class _Allocators:
             damaged(self._report)
 
     def finish(self) -> None:
-        """Tell what the dump does not hold."""
+        """Report what the dump does not have."""
         if self._repeated:
             self._report.tell(
                 "repeated_record",
@@ -158,7 +158,7 @@ _ACTIVITY_COLUMNS = ("allocationBytes", "address")
 
 
 def _device_of(name: str) -> dict[str, Any]:
-    """Where an allocator has its memory: GPU_0_bfc, 0 (a TPU), gpu_host_bfc (the host's)."""
+    """Return the device of an allocator: GPU_0_bfc, 0 (a TPU), gpu_host_bfc (the host's)."""
     if name.isdecimal() and len(name) < _FEW_DIGITS:
         return {"device_id": int(name)}
     if "host" in name.lower():

@@ -380,6 +380,6 @@ _IN_ANY = words(
 
 
 def kind_in_any(type_url: str) -> WireMessage | None:
-    """The message that an Any with this type_url holds; None if it is another one."""
+    """Return the message type of an Any with this type_url; None if it is another one."""
     package, _, name = type_url.rpartition("/")[2].rpartition(".")
     return MESSAGES[name] if package == "tensorflow.profiler" and name in _IN_ANY else None

@@ -27,7 +27,7 @@ _AXES = "xyz"
 
 
 def kernel_stats(root: Decoded, report: Report) -> Iterator[TableRow]:
-    """A row of `kernel` for each report: all launches of one kernel for one operator."""
+    """Yield a row of `kernel` per report: all launches of one kernel for one operator."""
     numbers = Numbers(report)
     for one in root.parts("reports"):
         if one.is_broken or not one.get("name"):
@@ -38,7 +38,7 @@ def kernel_stats(root: Decoded, report: Report) -> Iterator[TableRow]:
 
 
 def _extremes(one: Decoded, numbers: Numbers) -> Iterator[TableRow]:
-    """The mean, minimum and maximum duration of a launch, as a counter of the kernel."""
+    """Yield mean, minimum and maximum duration of a launch, as a counter of the kernel."""
     least, most = one.get("min_duration_ns"), one.get("max_duration_ns")
     count, total = one.get("occurrences", 0), one.get("total_duration_ns", 0)
     if count and (least or most):
@@ -101,10 +101,10 @@ _STATS_COLUMNS = frozenset(
 
 
 def tensorflow_stats(root: Decoded, report: Report) -> Iterator[TableRow]:
-    """A row of `op_stat` for each operator, and of `counter` for each time without one.
+    """Yield a row of `op_stat` per operator, and of `counter` per time without one.
 
     The dump has every record twice, in a table with the idle time and in one without: a record of
-    the second that the first has too is not an event.
+    the second that is also in the first is not an event.
     """
     if device_type := root.get("device_type"):
         yield device_row(device_type)
@@ -124,7 +124,7 @@ def _key(one: Decoded) -> tuple[Any, ...]:
 
 
 def _whole(table: Decoded, report: Report) -> Iterator[Decoded]:
-    """The records of `table` that could be read."""
+    """Yield the records of `table` that can be read."""
     for one in table.parts("tf_stats_record"):
         if one.is_broken or not one.get("op_name"):
             damaged(report, one.offset_bytes)
@@ -155,9 +155,9 @@ def _not_repeated(root: Decoded, report: Report) -> Iterator[Decoded]:
 
 
 def _bandwidth_scale(records: Iterable[Decoded]) -> Decimal:
-    """Bytes per second in a unit of bandwidth: 10⁹, or 2³⁰ since 2021.
+    """Return the bytes per second in a unit of bandwidth: 10⁹, or 2³⁰ since 2021.
 
-    The intensity in the same record, FLOPs by bytes, tells which; 10⁹ if none has it.
+    The intensity in the same record, FLOP per byte, decides; 10⁹ if no record has it.
     """
     for one in records:
         rate, width, intensity = (
@@ -207,10 +207,10 @@ _TREES = ("byProgram", "byCategory", "byProgramExcludeIdle", "byCategoryExcludeI
 
 
 def op_profile(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
-    """A row of `op_stat` for each operator: each lowest node of the tree that has a time.
+    """Yield a row of `op_stat` per operator: each leaf of the tree that has a time.
 
-    The trees by program and by category hold the same operators; that by program is taken where it
-    is there, as it says to which program each belongs.
+    The trees by program and by category have the same operators; the one by program is used if
+    present, because it names the program of each.
     """
     if isinstance(device_type := root.get("deviceType"), str) and device_type:
         yield device_row(device_type)
@@ -229,7 +229,7 @@ def _has_time(node: dict[str, Any]) -> bool:
 
 
 class _OpWalk:
-    """Finds the operators of a tree, in its order; their places are their numbers."""
+    """Finds the operators of a tree, in order; their positions are their numbers."""
 
     def __init__(self, report: Report, *, is_by_program: bool) -> None:
         self._report = report
@@ -238,7 +238,7 @@ class _OpWalk:
         self._count = 0
 
     def below(self, top: dict[str, Any], program: str | None) -> Iterator[TableRow]:
-        """The operators at and under `top`, which is a program or a category."""
+        """Yield the operators at and under `top`, which is a program or a category."""
         nodes = [top]
         while nodes:
             node = nodes.pop()
@@ -309,7 +309,7 @@ _OP_FACTS = ("layout", "computationPrimitiveSize", "fingerprint", "programId")
 
 
 def _others(metrics: dict[str, Any], xla: dict[str, Any]) -> dict[str, Any]:
-    """What has no column: shares of the peaks, layout, ids."""
+    """Return values without a column: shares of the peaks, layout, IDs."""
     found = {key: metrics[key] for key in _OP_METRICS if key in metrics}
     found |= {key: xla[key] for key in _OP_FACTS if xla.get(key) not in (None, 0, "0")}
     stack = _text(object_in(xla, "sourceInfo").get("stackFrame"))

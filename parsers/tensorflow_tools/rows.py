@@ -40,12 +40,12 @@ _UNITS = {
 
 
 def as_json(value: Any) -> str | None:
-    """`value` as JSON; None if it is empty."""
+    """Return `value` as JSON; None if it is empty."""
     return msgspec.json.encode(value).decode() if value else None
 
 
 def _number(value: Any) -> Decimal | None:
-    """A number, or the text of one, as protobuf's JSON has those of 64 bits."""
+    """Return a number, or one in a string, as protobuf's JSON writes 64-bit numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     text = repr(value) if isinstance(value, float) else str(value)
@@ -56,25 +56,25 @@ def _number(value: Any) -> Decimal | None:
 
 @dataclass(slots=True)
 class Numbers:
-    """Reads numbers; what cannot be one of its column is NULL and reported in `report`."""
+    """Reads numbers; those that do not fit in their column are NULL and reported in `report`."""
 
     report: Report
 
     def whole(self, value: Any) -> int | None:
-        """A count or a size, rounded half up: 0 to 2⁶³ - 1."""
+        """Return a count or a size, rounded half up: 0 to 2⁶³ - 1."""
         return self._integer(value, _number(value), 0)
 
     def signed(self, value: Any) -> int | None:
-        """An integer that may be negative."""
+        """Return an integer that can be negative."""
         return self._integer(value, _number(value), -_LARGEST)
 
     def ns(self, value: Any, unit: str) -> int | None:
-        """A time in `unit` (ps, ns, us, ms) as ns, rounded half up."""
+        """Return a time in `unit` (ps, ns, us, ms) as ns, rounded half up."""
         number = _number(value)
         return self._integer(value, None if number is None else number * _NS_IN[unit], 0)
 
     def real(self, value: Any, factor: Decimal = _ONE) -> float | None:
-        """A finite number, times `factor`."""
+        """Return a finite number, times `factor`."""
         number = _number(value)
         result = math.nan if number is None else float(number * factor)
         if math.isfinite(result):
@@ -83,7 +83,7 @@ class Numbers:
         return None
 
     def rate(self, value: Any, factor: Decimal) -> float | None:
-        """A finite number that is not negative, times `factor`."""
+        """Return a finite nonnegative number, times `factor`."""
         result = self.real(value, factor)
         if result is None or result >= 0:
             return result
@@ -110,7 +110,7 @@ class Numbers:
 def figures(
     values: Mapping[str, Any], numbers: Numbers, event_id: int, **more: Any
 ) -> Iterator[TableRow]:
-    """The numbers among `values` as rows of `counter`, in base units; one event."""
+    """Yield the numbers among `values` as rows of `counter`, in base units; one event."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
@@ -132,7 +132,7 @@ def figures(
 
 
 def idle_time(event_id: int, side: str, dur_ns: int | None) -> TableRow:
-    """The time in which no operator ran: no row of `op_stat`, where it would count as work."""
+    """Return the time in which no operator ran; in `op_stat` it would count as work."""
     return "counter", {
         "event_id": event_id,
         "event_name": "IDLE",
@@ -158,13 +158,13 @@ def damaged(report: Report, place: int | None = None) -> None:
 
 
 def device_kind(name: str | None) -> str | None:
-    """gpu, tpu or cpu, where the name of a device says so."""
+    """Return gpu, tpu or cpu, if the name of a device shows it."""
     words = (name or "").replace("_", " ").upper().split()
     return next((kind.lower() for kind in ("GPU", "TPU", "CPU") if kind in words), None)
 
 
 def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRow:
-    """A device; its kind alone (GPU) is not a name."""
+    """Return a device; its kind alone (GPU) is not a name."""
     kind = device_kind(name)
     is_name = name and name.upper() not in ("GPU", "TPU", "CPU", "CPU_ONLY")
     return "device", {
@@ -178,7 +178,7 @@ def device_row(name: str | None, properties: Any = None, **more: Any) -> TableRo
 
 
 def diagnostics(report: Report, found: Mapping[str, Any]) -> None:
-    """Problems that the profiler itself reports."""
+    """Report problems that the profiler found."""
     _tell_all(report, "profiler_warning", found.get("warnings"))
     _tell_all(report, "profiler_error", found.get("errors"))
 

@@ -1,4 +1,4 @@
-"""input_pipeline.pb, overview_page.pb and pod_viewer.json: steps and what their time went to."""
+"""input_pipeline.pb, overview_page.pb and pod_viewer.json: steps and their parts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tracekit.parsers.tensorflow_tools.rows import (
 from tracekit.reading.protowire import Decoded, Decoder
 from tracekit.reading.text.json_values import object_in, objects_in
 
-#: Parts of a step on any hardware, which add up to it. Those that an old version lacks are rows
-#: only where they are there.
+#: Parts of a step on any hardware; their sum is the step. Parts that old versions lack are rows
+#: only if present.
 _GENERIC_PARTS = {
     "unknown_time_ms": "other",
     "infeed_ms": "infeed",
@@ -37,8 +37,8 @@ _GENERIC_PARTS = {
 _NOT_IN_EVERY_VERSION = frozenset(
     ("infeed_ms", "host_wait_input_ms", "host_to_device_ms", "device_collectives_ms")
 )
-#: Parts of a step on a TPU; their sum is what the profiler calls the time of the step
-#: (StepTimeMs of tpu_step_details_utils.h).
+#: Parts of a step on a TPU; their sum is the profiler's time of the step (StepTimeMs of
+#: tpu_step_details_utils.h).
 _TPU_PARTS = {
     "tc_compute_time_ms": "compute",
     "scv0_compute_time_ms": "compute",
@@ -59,7 +59,7 @@ _BULK = frozenset(
 
 
 def input_pipeline(root: Decoded, decoder: Decoder, report: Report) -> Iterator[TableRow]:
-    """Steps with their parts, input operators, and the page's values; the device it ran on."""
+    """Yield steps with their parts, input operators, the page's values, and the device."""
     if name := root.get("hardware_type"):
         yield device_row(name)
     yield from _input_rows(root, decoder, report)
@@ -88,7 +88,7 @@ def _figures_of(found: Decoded, numbers: Numbers, **more: Any) -> Iterator[Table
 
 
 def _summary(found: Decoded, name: str, unit: str, numbers: Numbers) -> Iterator[TableRow]:
-    """Average, standard deviation, minimum and maximum of something, as series of one counter."""
+    """Yield average, standard deviation, minimum and maximum as series of one counter."""
     for series, value in found.values.items():
         more = {"event_name": name, "series_name": series}
         place = found.figures_offset_bytes
@@ -112,7 +112,7 @@ def _input_op(one: Decoded, numbers: Numbers) -> dict[str, Any]:
 
 
 def _step(one: Decoded, decoder: Decoder, numbers: Numbers) -> Iterator[TableRow]:
-    """One step: a google.protobuf.Any, which holds one of two messages."""
+    """Yield one step: a google.protobuf.Any with one of two messages."""
     kind = kind_in_any(one.get("type_url", ""))
     if one.is_broken or "value" not in one.values:
         damaged(numbers.report, one.offset_bytes)
@@ -206,7 +206,7 @@ def _plain_name(name: str) -> str:
 
 
 def overview_page(root: Decoded, decoder: Decoder, report: Report) -> Iterator[TableRow]:
-    """What the page shows: the input analysis with its steps, values, largest operators."""
+    """Yield the page's content: the input analysis with steps, values, largest operators."""
     numbers = Numbers(report)
     environment = root.part("run_environment")
     hosts = [one.get("key") for one in environment.parts("hostnames")]
@@ -230,7 +230,7 @@ def overview_page(root: Decoded, decoder: Decoder, report: Report) -> Iterator[T
 
 
 def _share(one: Decoded, numbers: Numbers) -> dict[str, Any]:
-    """The share of device time of one of the largest operators."""
+    """Return the share of device time of one of the largest operators."""
     value = one.get("self_time_fraction", 0.0)
     others = {k: v for k, v in one.values.items() if k not in ("name", "self_time_fraction")}
     return {
@@ -247,7 +247,7 @@ def _share(one: Decoded, numbers: Numbers) -> dict[str, Any]:
 
 
 def _latencies(found: Decoded, numbers: Numbers) -> Iterator[TableRow]:
-    """Latencies of inference: the extremes, and each percentile's parts."""
+    """Yield latencies of inference: the extremes, and each percentile's parts."""
     yield from _figures_of(found, numbers)
     percentiles = found.get("percentile_numbers", [])
     for one, percentile in zip(found.parts("latency_breakdowns"), percentiles, strict=False):
@@ -258,7 +258,7 @@ def _latencies(found: Decoded, numbers: Numbers) -> Iterator[TableRow]:
 
 
 def page_facts(found: Decoded, decoder: Decoder) -> dict[str, Any]:
-    """Everything but the records, as plain values; what an Any holds is read."""
+    """Return everything but the records as plain values; an Any is decoded."""
     return {
         name: _fact(value, decoder) for name, value in found.values.items() if name not in _BULK
     }
@@ -280,8 +280,7 @@ def _fact(value: Any, decoder: Decoder) -> Any:
 
 # -- pod_viewer.json ------------------------------------------------------------------------------
 
-#: What a core's step consists of, by the names of the keys (2019 to 2021) and of the parts
-#: (stepBreakdownEvents, later).
+#: The parts of a core's step, by key (2019 to 2021) and by part name (stepBreakdownEvents, later).
 _POD_PARTS = {
     "highFlopsCompute": "compute",
     "hostInfeedDuration": "infeed",
@@ -320,12 +319,12 @@ _POD_BULK = frozenset(("podStatsSequence", "hloInfoMap", "stepBreakdownEvents"))
 
 
 def pod_facts(root: dict[str, Any]) -> dict[str, Any]:
-    """What the dump says besides its records."""
+    """Return the dump's values other than its records."""
     return {key: value for key, value in root.items() if key not in _POD_BULK}
 
 
 def pod_viewer(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
-    """For each step its time on each core and the parts of that, collectives and channels."""
+    """Yield for each step its time and parts on each core, collectives and channels."""
     pod = _Pod(root, report)
     for stats in pod.maps():
         yield from pod.cores(stats)
@@ -335,7 +334,7 @@ def pod_viewer(root: dict[str, Any], report: Report) -> Iterator[TableRow]:
 
 
 class _Pod:
-    """Rows of one dump; places are the numbers of the records."""
+    """Collects the rows of one dump; positions are record numbers."""
 
     def __init__(self, root: dict[str, Any], report: Report) -> None:
         self._root = root
@@ -347,7 +346,7 @@ class _Pod:
         self._names = {str(one.get("id")): str(one.get("name")) for one in parts}
 
     def maps(self) -> list[dict[str, Any]]:
-        """The record of each step."""
+        """Return the record of each step."""
         return objects_in(object_in(self._root, "podStatsSequence"), "podStatsMap")
 
     def _place(self) -> int:
@@ -355,7 +354,7 @@ class _Pod:
         return place
 
     def cores(self, stats: dict[str, Any]) -> Iterator[TableRow]:
-        """The step on each core."""
+        """Yield the step on each core."""
         for key, record in object_in(stats, "podStatsPerCore").items():
             core = int(key) if key.isdecimal() and len(key) < 10 else None
             parts = list(self._parts(record)) if isinstance(record, dict) else []
@@ -386,7 +385,7 @@ class _Pod:
             yield name, _POD_PARTS.get(name, "other"), self._numbers.ns(value, "us")
 
     def operators(self, stats: dict[str, Any]) -> Iterator[TableRow]:
-        """Collective operators and channels; a duration is the mean over the occurrences."""
+        """Yield collective operators and channels; a duration is the mean over the occurrences."""
         for key, category in (("allReduceOpDb", "all-reduce"), ("channelDb", "channel")):
             for record in objects_in(stats, key):
                 numbers = self._numbers
@@ -419,7 +418,7 @@ class _Pod:
                 )
 
     def devices(self) -> Iterator[TableRow]:
-        """The cores that have steps."""
+        """Yield the cores that have steps."""
         environment = object_in(self._root, "runEnvironment")
         name = self._root.get("deviceType") or environment.get("tpuType")
         if not self._cores and isinstance(name, str):

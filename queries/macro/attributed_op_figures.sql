@@ -136,7 +136,7 @@ select
             peak_reason,
             case
                 when compute_ns + bandwidth_ns is not null and roof_ratio is null
-                then 'duration not known'
+                then 'duration unknown'
             end,
             case
                 when utilization_ratio > 1

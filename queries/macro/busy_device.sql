@@ -86,14 +86,14 @@ with
                     || worked.unknown_count
                     || ' of '
                     || busy.kernel_count
-                    || ' kernels not known'
+                    || ' kernels unknown'
                 when worked.unknown_count > 0
                 then
                     'operations of '
                     || worked.unknown_count
                     || ' of '
                     || busy.kernel_count
-                    || ' kernels not known'
+                    || ' kernels unknown'
                 when device_peak.fp32_flop_per_s is null
                 then 'no peak for this device'
             end as fp32_reason

@@ -315,7 +315,7 @@ select
     nullif(
         concat_ws(
             '; ',
-            case when kind is null then 'nothing says which collective it is' end,
+            case when kind is null then 'kind of collective unknown' end,
             case
                 when
                     is_said
@@ -325,7 +325,7 @@ select
                 when coalesce(said."In msg nelems", said."Out msg nelems") is null
                 then 'sizes not recorded'
                 when size_bytes is null
-                then 'bytes of the element type ' || coalesce(said.dtype, '(none)') || ' not known'
+                then 'bytes of the element type ' || coalesce(said.dtype, '(none)') || ' unknown'
                 else 'sizes are no numbers'
             end,
             case

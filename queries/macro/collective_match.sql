@@ -134,13 +134,13 @@ with
                 when sequence_basis = 'order' and not is_alike
                 then 'no Seq, and ranks differ in number or kind of the calls'
                 when rank_count is null
-                then 'nothing says how many ranks there are'
+                then 'number of ranks unknown'
                 when is_of_others
                 then 'sizes are of a group that is not all ranks, and none is recorded'
                 when call_count < rank_count
                 then call_count || ' of ' || rank_count || ' ranks are in the run'
                 when call_count > rank_count
-                then 'more ranks than the group has: groups of one name are not told apart'
+                then 'more ranks than the group has: several groups share the name'
                 when not is_timed
                 then 'a rank has no time'
             end as unmatched_reason

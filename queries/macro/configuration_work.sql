@@ -101,7 +101,7 @@ with
                 when least(rate_value, moved_value, weight_value) < 0
                 then 'less than zero'
                 when flop_per_s is null
-                then 'a percentage, and the compute peak is not known'
+                then 'a percentage, and the compute peak is unknown'
                 when seconds is null
                 then weight_name || ': not measured'
                 when seconds = 0
@@ -115,7 +115,7 @@ with
                 when moved_kind = 'flop/byte' and moved_value = 0
                 then 'operations, and an intensity of zero'
                 when moved_kind = '%' and moved_scale is null
-                then 'a percentage, and the bandwidth is not known'
+                then 'a percentage, and the bandwidth is unknown'
                 when
                     not coalesce(
                         isfinite(flop_per_s * seconds) and isfinite(bytes_per_s * seconds), false

@@ -132,7 +132,7 @@ with
             *,
             (every.value is not null and (fp64.value is null or fp32.value is null)) as is_together,
             case
-                when is_together then 'precisions are not told apart' else no_flop_reason
+                when is_together then 'precisions not distinguished' else no_flop_reason
             end as else_reason,
             case
                 when is_together

@@ -57,7 +57,7 @@ with
                     and regexp_full_match(event_value.modifier_name, '[^kh]*u[^kh]*')
                 then 'they are of the kernel, which :u leaves out'
                 when meaning.amount is null
-                then 'the vector length is not known'
+                then 'the vector length is unknown'
             end as trouble,
             case
                 when trouble is null

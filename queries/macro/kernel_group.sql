@@ -41,7 +41,7 @@ with
                 when dur_ns = 0
                 then 'duration of zero'
                 when peak is null and device_name is null
-                then 'device not known'
+                then 'device unknown'
                 when peak is null
                 then 'no peak for this device'
             end as reason
@@ -254,7 +254,7 @@ select
         then null
         when compute_ns is null or dram_ns is null
         then coalesce(bound_reason, 'no peak for this device')
-        else coalesce(bound_reason, 'duration not known')
+        else coalesce(bound_reason, 'duration unknown')
     end as bound_reason,
     missing_metrics,
     occupancy_ratio,

@@ -134,6 +134,6 @@ select
         when event_id is null
         then 'its allocation is not in the file'
         when rule_kind is null
-        then 'nothing says forward or backward in the source'
+        then 'the source does not distinguish forward and backward'
     end as kind_reason
 from settled

@@ -46,9 +46,9 @@ with
                 when op_class = 'idle'
                 then 'no operator'
                 when reported_flop_per_s is not null
-                then 'duration not known'
+                then 'duration unknown'
                 when is_partly_known
-                then 'not known of every instruction'
+                then 'unknown for some instructions'
                 else 'not_collected'
             end as flop_reason,
             -- what begins and what ends a copy are both said to move its bytes
@@ -93,9 +93,9 @@ with
                 when op_class = 'idle'
                 then 'no operator'
                 when reported_bytes_per_s is not null
-                then 'duration not known'
+                then 'duration unknown'
                 when is_partly_known
-                then 'not known of every instruction'
+                then 'unknown for some instructions'
                 else 'not_collected'
             end as bytes_reason
         from reported_op_classed(wanted_run) as ops
@@ -129,7 +129,7 @@ with
                 when side_kind <> 'device'
                 then 'no device'
                 when (peak is null or bandwidth is null) and device_name is null
-                then 'device not known'
+                then 'device unknown'
                 when peak is null and wanted_ceiling is not null
                 then 'no peak ' || wanted_ceiling || ' for this device'
                 when peak is null
@@ -137,7 +137,7 @@ with
                 when bandwidth is null
                 then 'no bandwidth for this device'
                 when dur_ns is null
-                then 'duration not known'
+                then 'duration unknown'
                 when dur_ns = 0
                 then 'duration of zero'
             end as bound_reason

@@ -7,7 +7,7 @@
 -- rate = "DOUBLE: instructions per cycle; NULL if a part of them is unknown"
 case
     when rate is not null
-    then 'cycles not known'
+    then 'cycles unknown'
     else
         why_missing(
             statuses,

@@ -95,7 +95,7 @@ select
         when ceiling_name is null
         then total_reason
         when ceiling_name = 'tensor_mixed'
-        then 'tensor: types not told apart'
+        then 'tensor: types not distinguished'
         else
             coalesce(
                 case

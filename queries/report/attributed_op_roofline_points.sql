@@ -36,14 +36,14 @@ with
             end as op_class,
             case
                 when $level not in ('all', 'dram')
-                then 'bytes of ' || upper($level) || ' are not known by operator'
+                then 'bytes of ' || upper($level) || ' are unknown by operator'
                 when not is_known
                 then reason
                 -- whole numbers are no floating-point work
                 when total_flop > 0 and ceiling_name is null
                 then peak_reason
                 when $timed and coalesce(work_ns, 0) = 0
-                then case when work_ns = 0 then 'duration of zero' else 'duration: not known' end
+                then case when work_ns = 0 then 'duration of zero' else 'duration: unknown' end
             end as lacking,
             lacking is null as is_in
         from attributed_op_work($run_id, 'all', $provenance)

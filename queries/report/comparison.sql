@@ -10,7 +10,7 @@
 -- change_kind = "VARCHAR: slower, faster, same (within noise), only A or only B; NULL if a time
 -- is unknown"
 -- name = "full name; parentheses mark rows that are not parts: (step), (elapsed), (device busy),
--- (device idle), (all); (not known): parts without a name"
+-- (device idle), (all); (unknown): parts without a name"
 -- a_ns = "DOUBLE: time in A: mean per step, or of the recording; mean over sources (ranks)"
 -- b_ns = "DOUBLE: the same for B"
 -- delta_ns = "DOUBLE: b_ns - a_ns"
@@ -146,19 +146,19 @@ with
             *,
             case
                 when a_ns is null and b_ns is null
-                then 'time not known in A and B'
+                then 'time unknown in A and B'
                 when a_ns is null
-                then 'time not known in A'
+                then 'time unknown in A'
                 when b_ns is null
-                then 'time not known in B'
+                then 'time unknown in B'
                 when row_kind = 'idle' and least(a_ns, b_ns) < 0
                 then 'device work runs on past the end of its step'
                 when unknown_count > 0
-                then 'time of ' || unknown_count || ' launches not known'
+                then 'time of ' || unknown_count || ' launches unknown'
                 when a_step_count is null
-                then 'not by steps: spread not known'
+                then 'not by steps: spread unknown'
                 when noise_ns is null
-                then 'fewer than 2 steps: spread not known'
+                then 'fewer than 2 steps: spread unknown'
             end as reason,
             reason is null or reason like '%spread%' as is_known,
             case
@@ -186,7 +186,7 @@ select
     case
         row_kind
         when 'part'
-        then coalesce(name, '(not known)')
+        then coalesce(name, '(unknown)')
         when 'total'
         then '(all)'
         when 'step'

@@ -28,7 +28,7 @@ with
                 case
                     when cpus is null
                     then
-                        'nobody says how many CPUs there are: give --device at ingest, or '
+                        'number of CPUs unknown: use --device at ingest, or '
                         || 'the parameter cpu_count'
                     when is_beyond
                     then

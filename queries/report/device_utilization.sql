@@ -249,7 +249,7 @@ select
         when total_bytes is null
         then 'bytes: not_collected'
         when peak_flop_per_s is null and device_name is null
-        then 'device not known'
+        then 'device unknown'
         when peak_flop_per_s is null
         then 'no peak for this device'
         when peak_bytes_per_s is null

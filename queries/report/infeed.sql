@@ -56,7 +56,7 @@ with
                 when infeed_ns is null
                 then 'no part of the step is its input'
                 when steps.dur_ns is null
-                then 'duration of the step not known'
+                then 'duration of the step unknown'
             end as reason
         from part_sums
         left join
@@ -138,7 +138,7 @@ with
             end as infeed_ns,
             case
                 when dur_ns is null or device_steps.start_ns is null
-                then 'duration of the step not known'
+                then 'duration of the step unknown'
                 when infeed_ns is null and seen.source_id is null
                 then 'no operations of the device were recorded'
                 when infeed_ns is null
@@ -202,7 +202,7 @@ with
                 then status_text
                 when share is null
                 then
-                    'not told whether a percentage or a share: its unit can be said at '
+                    'unknown whether percentage or share: name its unit at '
                     || 'ingest (--columns metrics='
                     || $metric
                     || ':%)'

@@ -276,9 +276,9 @@ select
         when measured.launch_count = 0
         then 'launches not in the file'
         when measured.per_launch_ns is null
-        then 'launch overhead of this device not known; give launch_overhead_ns'
+        then 'launch overhead of this device unknown; give launch_overhead_ns'
         when measured.total_flop is null
-        then 'operations of the kernels not known'
+        then 'operations of the kernels unknown'
     end as overhead_reason,
     measured.place_source as source_id
 from measured

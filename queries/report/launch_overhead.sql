@@ -81,8 +81,8 @@ select
         when compute_ns is null or bandwidth_ns is null
         then coalesce(bound_reason, 'no peak for this device')
         when overhead_ns is null
-        then 'launch overhead of this device not known; give launch_overhead_ns'
-        else coalesce(bound_reason, 'duration not known')
+        then 'launch overhead of this device unknown; give launch_overhead_ns'
+        else coalesce(bound_reason, 'duration unknown')
     end as reason,
     nearest_name,
     roof_ratio,

@@ -140,11 +140,11 @@ select
         when is_total and not pools.is_counted
         then 'the file has no totals: without what was allocated before the recording'
         when is_total and not pools.has_blocks
-        then 'the file has no addresses: kinds are not known'
+        then 'the file has no addresses: kinds are unknown'
         when pools.known_at_peak_bytes > pools.peak_bytes and kind <> 'unseen' and not is_total
         then 'more blocks are known than the total has: releases were lost'
         when kind = 'unknown'
-        then 'nothing says forward or backward in the source'
+        then 'the source does not distinguish forward and backward'
         when kind = 'unseen' and everything.peak_bytes is null
         then 'more blocks are known than the total has: releases were lost'
         when kind = 'unseen'

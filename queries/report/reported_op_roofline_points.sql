@@ -23,11 +23,11 @@ with
             *,
             case
                 when $level not in ('all', 'dram')
-                then 'bytes of ' || upper($level) || ' are not told of operators'
+                then 'bytes of ' || upper($level) || ' are not recorded for operators'
                 when known_flop is null
                 then reason
                 when $timed and coalesce(known_ns, 0) = 0
-                then case when known_ns = 0 then 'duration of zero' else 'duration: not known' end
+                then case when known_ns = 0 then 'duration of zero' else 'duration: unknown' end
             end as lacking
         from
             reported_op_figures(

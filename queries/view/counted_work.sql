@@ -256,11 +256,11 @@ with
                 when tensor is not null
                 then null
                 when tensor_inst > 0 and counted_tensor is null and compute_capability is null
-                then 'compute capability not known'
+                then 'compute capability unknown'
                 when tensor_inst > 0 or counted_tensor = 0
                 then 'operations on ' || array_to_string(uncounted_kinds, ', ') || ' not collected'
                 when tensor_rate_count > 0
-                then 'cycles not known'
+                then 'cycles unknown'
                 else
                     why_missing(
                         status_json,
@@ -355,7 +355,7 @@ select
         when dram_basis is not null
         then null
         when dram_bytes_per_s is not null
-        then 'duration not known'
+        then 'duration unknown'
         else
             why_missing(
                 status_json,
@@ -375,7 +375,7 @@ select
         when coalesce(l2_t_bytes, l2_vendor) is not null
         then null
         when l2_xbar_per_s is not null
-        then 'duration not known'
+        then 'duration unknown'
         else why_missing(status_json, ['$.l2_t_bytes', '$.l2_xbar_cycle_count', '$.l2_xbar_per_s'])
     end as l2_reason,
     l1_t_bytes as l1_paper_bytes,
@@ -384,7 +384,7 @@ select
         when coalesce(l1_t_bytes, l1_vendor) is not null
         then null
         when l1_writeback_per_s is not null
-        then 'duration not known'
+        then 'duration unknown'
         else
             why_missing(
                 status_json, ['$.l1_t_bytes', '$.l1_writeback_cycle_count', '$.l1_writeback_per_s']

@@ -133,13 +133,13 @@ select
         when total_reason is not null
         then total_reason
         when compute_ns is null and device_name is null
-        then 'device not known'
+        then 'device unknown'
         when compute_ns is null
         then 'no peak for this device'
         when dram_reason is not null
         then 'dram: ' || dram_reason
         when dram_ns is null and device_name is null
-        then 'device not known'
+        then 'device unknown'
         when dram_ns is null
         then 'no bandwidth for this device'
         when dur_ns is null

@@ -102,7 +102,7 @@ select
         when kinds.dur_ns = 0
         then 'duration of zero'
         when device_ceiling.value is null and device_known.device_name is null
-        then 'device not known'
+        then 'device unknown'
         when device_ceiling.value is null
         then 'no peak for this device'
     end as reason

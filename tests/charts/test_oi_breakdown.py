@@ -153,7 +153,7 @@ def test_zero_is_a_bar_and_no_intensity_of_nothing(hand_made: Any) -> None:
 def test_no_bar_ends_below_zero_or_nowhere(hand_made: Any, value: float) -> None:
     store = hand_made("cpu_work", {"r": [work("r", value, 1e9)]})
     (group,) = groups(built(store, {"r": "r"}))
-    assert group.bars[0] == Bar("NUM_FLOP", "flop", reason="not known")
+    assert group.bars[0] == Bar("NUM_FLOP", "flop", reason="unknown")
     with pytest.raises(ValueError, match="0 or more"):
         Bar("x", "flop", (("total_flop", value),))
     with pytest.raises(ValueError, match="parts or a reason"):

@@ -47,7 +47,7 @@ def test_the_strongest_is_first_whichever_its_sign() -> None:
     )
     assert chart.lacking == (("optimizer", "its values are words"),)
     assert (chart.x.low, chart.x.high) == (-0.75, 0.6)
-    assert chart.subtitle == "R² = 0.873, 1,724 configurations, 220 left out"
+    assert chart.subtitle == "R² = 0.873, 1,724 configurations, 220 omitted"
     assert [row["term"] for row in chart.data.rows()] == [
         "bs",
         "node",

@@ -110,7 +110,7 @@ def test_operations_and_bytes_in_numbers(tracekit: Tracekit, there: Path) -> Non
         "-o",
         "d.png",
     )
-    assert done.messages == "d.png: oi_breakdown, 11 bars, 1 not known\n"
+    assert done.messages == "d.png: oi_breakdown, 11 bars, 1 unknown\n"
     rows = rows_of(there / "d.csv")
     assert [(row["series"], row["name"]) for row in rows] == [
         ("alexnet", "1"),
@@ -236,7 +236,7 @@ def test_the_chart_and_its_table_fit_the_terminal(
         (["throughput", "--style", "x"], "--style needs a picture: name its file with -o"),
         (["throughput", "-o", "a.png", "--style", "nosuch"], "matplotlib has no such style"),
         (["throughput", "--baseline", "no-run"], "0 runs with this name have the metric"),
-        (["oi_breakdown", "nosuch*"], "no run fits 'nosuch*'; runs:"),
+        (["oi_breakdown", "nosuch*"], "no run matches 'nosuch*'; runs:"),
         (["oi_breakdown", "--data", "a.xlsx"], "unknown output format 'xlsx'"),
     ],
 )

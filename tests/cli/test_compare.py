@@ -80,7 +80,7 @@ def test_what_got_slower(tracekit: Tracekit, store: Path) -> None:
     answer = tracekit("compare", "fast", "slow", "--store", store)
     assert (answer.code, answer.messages) == (0, "")
     lines = answer.text.splitlines()
-    assert lines[0] == "B is 20.0 % slower a step (4.000 ms → 4.800 ms, beyond noise of ±0 ns)."
+    assert lines[0] == "B is 20.0 % slower per step (4.000 ms → 4.800 ms, beyond noise of ±0 ns)."
     assert "A: fast, NVIDIA H100 80GB HBM3, 1 source, 2 steps (host: 0..1)" in lines
     assert "steps of the stable phase" in lines
     assert "the devices differ" not in lines
@@ -115,7 +115,7 @@ def test_the_other_way_round_it_is_faster(tracekit: Tracekit, store: Path) -> No
     answer = tracekit("compare", "slow", "fast", "--store", store, "--fail-on", "0%")
     assert (answer.code, answer.messages) == (0, "")
     # 0.8 of 4.8
-    assert answer.text.startswith("B is 16.7 % faster a step (4.800 ms → 4.000 ms")
+    assert answer.text.startswith("B is 16.7 % faster per step (4.800 ms → 4.000 ms")
 
 
 @pytest.mark.parametrize("by", ["kernel", "op", "layer", "phase", "category"])
@@ -143,8 +143,8 @@ def test_a_run_beside_itself_differs_in_nothing(tracekit: Tracekit, store: Path,
 
 def test_steps_can_be_chosen(tracekit: Tracekit, store: Path) -> None:
     chosen = tracekit("compare", "fast", "slow", "--store", store, "--phase", "1..1")
-    assert chosen.text.startswith("B is 20.0 % slower a step (4.000 ms → 4.800 ms, noise unknown")
-    assert "fewer than 2 steps: spread not known" in chosen.text
+    assert chosen.text.startswith("B is 20.0 % slower per step (4.000 ms → 4.800 ms, noise unknown")
+    assert "fewer than 2 steps: spread unknown" in chosen.text
     every = tracekit("compare", "fast", "slow", "--store", store, "--phase", "all")
     assert "3 steps (host: 0..2)" in every.text
     wrong = tracekit("compare", "fast", "slow", "--store", store, "--phase", "7..9")
@@ -154,7 +154,7 @@ def test_steps_can_be_chosen(tracekit: Tracekit, store: Path) -> None:
 
 def test_the_largest_differences(tracekit: Tracekit, store: Path) -> None:
     answer = tracekit("compare", "fast", "slow", "--store", store, "--top", "2", "--by", "category")
-    assert "2 of 4 rows; the other rows add up to" in answer.text
+    assert "2 of 4 rows; the other rows total" in answer.text
     assert "memset" not in answer.text
     every = tracekit("compare", "fast", "slow", "--store", store, "--by", "category")
     assert "memset" in every.text
@@ -163,7 +163,7 @@ def test_the_largest_differences(tracekit: Tracekit, store: Path) -> None:
 def test_other_outputs(tracekit: Tracekit, store: Path, tmp_path: Path) -> None:
     call = ("compare", "fast", "slow", "--store", store, "--by", "category")
     told = json.loads(tracekit(*call, "--format", "json").text)
-    assert told["notes"][0].startswith("B is 20.0 % slower a step")
+    assert told["notes"][0].startswith("B is 20.0 % slower per step")
     assert told["rows"][0]["b_ns"] == SLOWER_NS
     file = tmp_path / "out.parquet"
     assert tracekit(*call, "--format", "parquet", "-o", file).code == 0
@@ -178,7 +178,7 @@ def test_a_table_for_a_pull_request(tracekit: Tracekit, store: Path) -> None:
         "compare", "fast", "slow", "--store", store, "--format", "markdown", "--top", "1"
     )
     first, empty, header, *rest = answer.text.splitlines()
-    assert first == "B is 20.0 % slower a step (4.000 ms → 4.800 ms, beyond noise of ±0 ns)."
+    assert first == "B is 20.0 % slower per step (4.000 ms → 4.800 ms, beyond noise of ±0 ns)."
     assert empty == ""
     assert header.startswith("| change kind | name | a \\[µs\\] | b \\[µs\\] | delta \\[µs\\] |")
     assert rest[5].startswith("| slower | ncclDevKernel\\_AllReduce")
@@ -212,10 +212,10 @@ def test_names_that_mean_harm(tracekit: Tracekit, store: Path, form: str) -> Non
 def test_a_limit_decides(tracekit: Tracekit, store: Path, limit: str, code: int) -> None:
     answer = tracekit("compare", "fast", "slow", "--store", store, "--fail-on", limit)
     assert answer.code == code
-    assert answer.text.startswith("B is 20.0 % slower a step")
+    assert answer.text.startswith("B is 20.0 % slower per step")
     if code:
         assert answer.error == (
-            "B is 20.0 % slower a step (4.000 ms → 4.800 ms, beyond noise of ±0 ns). "
+            "B is 20.0 % slower per step (4.000 ms → 4.800 ms, beyond noise of ±0 ns). "
             f"--fail-on allows {limit.removesuffix('%').strip()} %"
         )
 
@@ -239,7 +239,9 @@ def test_what_is_within_noise_does_not_fail(
         "compare", "a", "b", "--store", tmp_path / "S", "--phase", "all", "--fail-on", "0.5%"
     )
     assert (answer.code, answer.messages) == (0, "")
-    assert answer.text.startswith("B takes about as long a step as A (3.917 ms → 3.956 ms, within")
+    assert answer.text.startswith(
+        "B takes about as long per step as A (3.917 ms → 3.956 ms, within"
+    )
 
 
 def test_what_cannot_be_compared_does_not_pass(tracekit: Tracekit, store: Path) -> None:
@@ -285,7 +287,7 @@ def test_what_cannot_be_meant(
 def test_in_python(store: Path) -> None:
     session = tracekit.open(store)
     result = session.compare("fast", "slow", by="category")
-    assert result.heading.startswith("B is 20.0 % slower a step")
+    assert result.heading.startswith("B is 20.0 % slower per step")
     assert result.df()["name"].tolist()[4:] == ["compute", "communication", "memcpy", "memset"]
     with pytest.raises(UsageError):
         session.compare("fast", "nothing")

@@ -352,7 +352,7 @@ def test_a_trace_has_no_utilization(tracekit: Tracekit, filled: Path) -> None:
     [
         (["kernel_time", "--all-runs"], "kernel_time covers one run; omit it"),
         (["runs", "--all-runs"], "runs always covers the whole store"),
-        (["precision_mix", "--all-runs", "--run", "gpu"], "and a run are both given"),
+        (["precision_mix", "--all-runs", "--run", "gpu"], "a run is given, too"),
         (["precision_mix", "--param", "by=label"], "by=label needs label=NAME"),
         (["precision_mix", "--param", "by=colour"], "by: invalid value 'colour'; use one of: name"),
     ],

@@ -102,13 +102,13 @@ def test_few_events_need_no_turns(tracekit: Tracekit) -> None:
         (
             ("--events", "skylake"),
             (
-                "--events does not go without a format; use tracekit formats perf-stat "
+                "--events does not work without a format; use tracekit formats perf-stat "
                 "--events skylake"
             ),
         ),
         (
             ("nvprof", "--events", "skylake"),
-            "--events does not go with 'nvprof'; use tracekit formats perf-stat --events skylake",
+            "--events does not work with 'nvprof'; use tracekit formats perf-stat --events skylake",
         ),
         (
             ("perf-stat",),

@@ -149,7 +149,7 @@ def test_the_plot_fits_the_terminal(
         (["--launch-overhead-ns", "0"], "--launch-overhead-ns 0: must be a time above 0"),
         (["--data", "a.xlsx"], "unknown output format 'xlsx'"),
         (["nosuch"], "there is no run called 'nosuch' in the store; runs:"),
-        (["nosuch*"], "no run fits 'nosuch*'; runs:"),
+        (["nosuch*"], "no run matches 'nosuch*'; runs:"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_sentence(
@@ -258,7 +258,7 @@ def test_a_table_of_results(tracekit: Tracekit, here: Path) -> None:
     )
     assert done.code == 0
     assert done.messages == (
-        "r.svg: classic roofline, 2 points, 1 not known, "
+        "r.svg: classic roofline, 2 points, 1 unknown, "
         "2 above the roof: check the peaks, or use another --ceiling\n"
     )
     rows = list(csv.DictReader((here / "r.csv").read_text().splitlines()))

@@ -98,7 +98,7 @@ def test_jax_on_a_gpu_with_command_buffers(
         "bandwidth": "memory_bound",
         "compute": "compute_bound",
         "no FLOP": "zero_flop",
-        "not known": "unknown",
+        "unknown": "unknown",
     }
     shares = {kind: float(row[f"{name}_ratio"]) for kind, name in names.items()}
     assert sum(shares.values()) == pytest.approx(1)
@@ -147,7 +147,7 @@ def test_a_bound_says_how_near(tracekit: Tracekit, tmp_path: Path, corpus: Path)
     trace = corpus / "h100" / "conv2d_fp16_b16.trace.json.gz"
     assert tracekit("ingest", trace, "--run", "conv", "--store", store).code == 0
     lines = lines_of(tracekit("summary", "conv", "--store", store, "--format", "csv"))
-    assert lines["bound"].startswith("latency 97.1 % (at 15.6 %), not known 2.9 %")
+    assert lines["bound"].startswith("latency 97.1 % (at 15.6 %), unknown 2.9 %")
     told = tracekit("query", "ops", "--run", "conv", "--store", store, "--format", "csv")
     rows = {row["name"]: row for row in csv.DictReader(io.StringIO(told.text))}
     back = rows["aten::convolution_backward"]

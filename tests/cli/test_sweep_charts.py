@@ -82,7 +82,7 @@ def test_a_heat_map_and_its_numbers(tracekit: Tracekit, there: Path) -> None:
         *HEAT, "--value", "flops", "--where", "layer=4", "-o", "a.svg", "--data", "d.csv"
     )
     assert done.code == 0, done.messages
-    assert done.messages == "a.svg: heatmap, 6 cells, 1 not known; where layer=4\n"
+    assert done.messages == "a.svg: heatmap, 6 cells, 1 unknown; where layer=4\n"
     assert (there / "a.svg").read_bytes().startswith(b"<?xml")
     found = {(int(r["x_value"]), int(r["y_value"])): r for r in rows_of(there / "d.csv")}
     # the run that is a configuration of its own counts too

@@ -154,7 +154,7 @@ def test_ranks_that_were_merged_into_one_file(corpus: Path, tmp_path: Path) -> N
             {"allreduce", "allgather"},
             "1 of 8 ranks are in the run",
         ),
-        ("hta-large-integer-2events", {"allreduce"}, "nothing says how many ranks there are"),
+        ("hta-large-integer-2events", {"allreduce"}, "number of ranks unknown"),
     ],
 )
 def test_one_rank_alone_matches_nothing(

@@ -120,7 +120,7 @@ def test_parts_stand_on_each_other_and_runs_beside_each_other() -> None:
         "NUM_FLOP: FP32",
         "NUM_FLOP: FP64",
         "above: OI [FLOP/B]",
-        "not known",
+        "unknown",
     ]
 
 
@@ -132,7 +132,7 @@ def test_what_is_not_known_has_a_mark_and_zero_has_none() -> None:
     known = replace(SMALL, panels=(BarPanel("", SMALL.panels[0].groups[2:]),))
     figure = draw(known).figure
     assert not axes_of(figure).lines
-    assert "not known" not in legend_of(figure)
+    assert "unknown" not in legend_of(figure)
 
 
 def test_shares_go_up_to_a_hundred() -> None:

@@ -83,7 +83,7 @@ def test_lines_and_their_ideals() -> None:
     assert [own.get_color() for own in ideals] == [vgg16.get_color(), alexnet.get_color()]
     (mark,) = (own for own in axes.lines if own.get_marker() == "x")
     assert list(np.asarray(mark.get_xdata())) == [2]
-    assert legend_of(figure) == ["vgg16", "alexnet", "ideal (linear)", "not known"]
+    assert legend_of(figure) == ["vgg16", "alexnet", "ideal (linear)", "unknown"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("nodes", "images_per_s")
     assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2", "4", "8"]
 
@@ -231,7 +231,7 @@ def test_colour_only_where_it_is_wanted() -> None:
 def test_more_series_than_letters() -> None:
     chart = chart_of(*(line(f"s{n}", 10.0 + n, 20.0) for n in range(30)))
     text = plot(chart, RenderOptions(width=80, color=False)).decode()
-    assert "* 5 more" in text  # 25 letters: x stands for what is not known
+    assert "* 5 more" in text  # 25 letters: x means unknown
     assert "z s24" in text
 
 

@@ -160,10 +160,10 @@ def test_the_environment_has_no_say(
 
 
 def test_a_heading_stands_above_and_is_folded(make_result: MakeResult) -> None:
-    result = make_result({"name": ["f"]}, notes=["n"], heading="B is 20 % \x1bslower a step")
+    result = make_result({"name": ["f"]}, notes=["n"], heading="B is 20 % \x1bslower per step")
     assert lines(result, 20) == [
         "B is 20 % \\x1bslower",
-        "a step",
+        "per step",
         "",
         "name",
         "----",

@@ -201,7 +201,7 @@ def test_the_classic_roofline() -> None:
     assert "launch overhead: 20.00 GFLOP/s (4,000 launches)\n" in text
     assert "not drawn, zero AI (no operations): 3 kernels, 12 launches, 8.1 % of the" in text
     assert "not drawn, no bytes moved: 1 kernel, 1 launch\n" in text
-    assert "not drawn, not known: 2 kernels, 5 launches, 10.0 % of the time; no" in text
+    assert "not drawn, unknown: 2 kernels, 5 launches, 10.0 % of the time; no" in text
 
 
 def test_points_and_lines_are_where_their_values_are() -> None:

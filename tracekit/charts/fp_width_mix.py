@@ -113,4 +113,4 @@ def _bar(rows: Sequence[Mapping[str, Any]], of: str) -> Bar:
     if all(row[counts] == 0 for row in rows):
         return Bar("", "ratio", reason=f"no floating-point {what}: nothing has a share")
     reasons = dict.fromkeys(row["reason"] for row in rows if row["reason"] is not None)
-    return Bar("", "ratio", reason="; ".join(reasons) or "not known")
+    return Bar("", "ratio", reason="; ".join(reasons) or "unknown")

@@ -21,7 +21,7 @@ _KEYS = (
     Key("temporary", "temporary", "scratch"),
     Key("input", "input", "other"),
     Key("other", "other", "other"),
-    Key("unknown", "kind not known", "other"),
+    Key("unknown", "kind unknown", "other"),
     Key("unseen", "unseen", "other"),
 )
 #: Constant memory is below memory that changes.

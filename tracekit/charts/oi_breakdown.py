@@ -118,7 +118,7 @@ def _bar(
     *kinds, whole = keys
     total = row.get(whole.name)
     if total is None or not 0 <= total < math.inf:
-        return Bar(title, unit, reason=reason or "not known")
+        return Bar(title, unit, reason=reason or "unknown")
     parts = tuple((key.name, row[key.name]) for key in kinds if row.get(key.name) is not None)
     is_whole = math.isclose(sum(value for _, value in parts), total, rel_tol=_ROUNDING)
     if not parts or not is_whole or any(value < 0 for _, value in parts):

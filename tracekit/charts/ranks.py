@@ -98,5 +98,5 @@ def _named(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, An
 
 def _bar(row: Mapping[str, Any]) -> Bar:
     if row["elapsed_ns"] is None:
-        return Bar("", "ns", reason=row["reason"] or "not known")
+        return Bar("", "ns", reason=row["reason"] or "unknown")
     return Bar("", "ns", tuple((key.name, row[key.name]) for key in _KEYS))

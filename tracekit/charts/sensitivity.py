@@ -49,7 +49,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: ChartRequest) -> EffectChart
     fitted = [row for row in rows if row["weight"] is not None]
     lacking = [row for row in rows if row["weight"] is None]
     if not fitted:
-        reasons = [f"{row['term']}: {row['reason'] or 'not known'}" for row in lacking]
+        reasons = [f"{row['term']}: {row['reason'] or 'unknown'}" for row in lacking]
         told = "; ".join(reasons[:_MOST_REASONS]) or "no configuration with the metric has one"
         raise UsageError(f"nothing to draw: no label was fitted ({told})")
     fitted.sort(key=lambda row: (-abs(row["weight"]), row["term"]))
@@ -61,7 +61,7 @@ def build(rows: Sequence[Mapping[str, Any]], asked: ChartRequest) -> EffectChart
         asked.title,
         ChartAxis(_axis_title(fitted[0]), "", min(0.0, *ends), max(0.0, *ends)),
         effects,
-        tuple((row["term"], row["reason"] or "not known") for row in lacking),
+        tuple((row["term"], row["reason"] or "unknown") for row in lacking),
         _subtitle(fitted[0]),
         table_of(Sensitivity.name, _COLUMNS, table, [*where_note(asked), _subtitle(fitted[0])]),
     )
@@ -77,5 +77,5 @@ def _subtitle(row: Mapping[str, Any]) -> str:
     said = [] if row["r2_ratio"] is None else [f"R² = {row['r2_ratio']:.3f}"]
     said.append(f"{row['row_count']:,} configurations")
     if row["left_out_count"]:
-        said.append(f"{row['left_out_count']:,} left out")
+        said.append(f"{row['left_out_count']:,} omitted")
     return ", ".join(said)

@@ -15,7 +15,7 @@ _MOMENT_SECONDS = 0.1
 
 def main() -> None:
     """Run the command line and exit with its code (docs/cli.md)."""
-    code = 130  # where Ctrl-C comes while the modules load
+    code = 130  # if Ctrl-C comes while the modules load
     must_break_off: Callable[[], bool] = bool
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _once_a_moment())
@@ -26,18 +26,19 @@ def main() -> None:
         must_break_off = is_stuck
         own_process()
         code = run(sys.argv[1:])
-    if must_break_off():  # else Python would wait for a query that was to stop and does not
+    if must_break_off():  # otherwise Python waits for a query that ignores the interrupt
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, AttributeError):  # closed, or never there
+            with contextlib.suppress(OSError, AttributeError):  # closed or missing
                 stream.flush()
         os._exit(code)
     sys.exit(code)
 
 
 def _once_a_moment() -> Callable[[int, Any], None]:
-    """Ctrl-C that is told once where it comes twice: by the terminal and by a program around us.
+    """Return a SIGINT handler that ignores a second signal right after the first.
 
-    Python's own locks do not stand a second one in the middle of the first.
+    The terminal and a wrapper program may both send one, and Python's locks cannot handle a second
+    interrupt in the middle of the first.
     """
     last_s = -_MOMENT_SECONDS
 

@@ -38,7 +38,7 @@ _BUG = 70
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; the exit code."""
+    """Run one command line and return its exit code."""
     try:
         return _run(arguments)
     finally:
@@ -49,9 +49,9 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         code = _command()(list(arguments), prog_name="tracekit", standalone_mode=False)
     except TracekitError as error:
-        say(f"tracekit: {error}", newline=isinstance(error, QueryError))  # the engine's have lines
+        say(f"tracekit: {error}", newline=isinstance(error, QueryError))  # DuckDB's have lines
         return _with_place(error.exit_code) if error.exit_code == _BUG else error.exit_code
-    except TyperException as error:  # a command line that cannot be read
+    except TyperException as error:  # an invalid command line
         _explain_usage(error)
         return _USAGE
     except (KeyboardInterrupt, typer.Abort):
@@ -62,20 +62,20 @@ def _run(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the outermost edge
         say(f"tracekit: this is a bug in tracekit, please report it: {error!r}")
         return _with_place(_BUG)
-    if code == _INTERRUPTED:  # typer makes Ctrl-C a code
+    if code == _INTERRUPTED:  # Typer turns Ctrl-C into a code
         say("tracekit: interrupted; no partial results were kept")
     return int(code or 0)
 
 
 @cache
 def _command() -> Any:
-    """What `app` would build anew for each command line."""
+    """Build the command once; `app` builds it for each command line."""
     return typer.main.get_command(app)
 
 
 def _explain_usage(error: TyperException) -> None:
     message = error.format_message()
-    if not message:  # no command was given: the help is out already
+    if not message:  # no command: Typer has printed the help
         return
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "tracekit"
@@ -84,7 +84,7 @@ def _explain_usage(error: TyperException) -> None:
 
 
 def _with_place(code: int) -> int:
-    """Say where the error at hand comes from, or how to find out."""
+    """Print the traceback of the current error, or how to get it."""
     if os.environ.get("TRACEKIT_TRACEBACK"):
         say(traceback.format_exc(), newline=True)
     else:

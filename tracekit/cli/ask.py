@@ -1,4 +1,4 @@
-"""Commands that ask the store: runs, issues, kernels, queries, query, sql."""
+"""Commands that query the store: runs, issues, kernels, queries, query, sql."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ _CASTS: dict[str, Callable[[str], Any]] = {
 
 
 def _is_there(store: Path) -> bool:
-    """Whether there is a store, readable or not."""
+    """Return whether there is a store, readable or not."""
     from tracekit.store import STORE_MARK
 
     try:
         return (store / STORE_MARK).exists()
-    except OSError:  # opening it will say why
+    except OSError:  # opening it reports why
         return True
 
 
@@ -146,7 +146,7 @@ def kernels(
 
 
 def _refuse_steps(asked: dict[str, Any]) -> None:
-    """Counters are of launches that were replayed, each by itself: they are of no step."""
+    """Raise UsageError for options about counters: replayed launches belong to no step."""
     wanted = _of_counters(asked)
     if wanted:
         raise UsageError(f"--phase applies to times and {wanted} to counters; omit one of them")
@@ -164,13 +164,12 @@ def _refuse_counters(asked: dict[str, Any], run_id: str) -> None:
     if wanted := _of_counters(asked):
         raise UsageError(
             f"run {run_id} has no hardware counters, which {wanted} needs; ingest the output of "
-            "`ncu "
-            "--csv` into the same run"
+            "`ncu --csv` into the same run"
         )
 
 
 def _of_counters(asked: dict[str, Any]) -> str:
-    """The options given that only counters can answer."""
+    """Return the given options that need counters."""
     wanted = [name for name, value in asked.items() if value not in (None, "name")]
     return ", ".join(f"--{name.replace('_', '-')}" for name in wanted)
 
@@ -295,14 +294,14 @@ def query(
 
 
 def _completed(error: ChoiceError, name: str, pairs: list[str], store: Path) -> str:
-    """The command with a choice made."""
+    """Return the command with a value for each open parameter."""
     added = [f"{parameter}={value}" for parameter, value in error.examples().items()]
     asked = "".join(f" --param {shlex.quote(pair)}" for pair in (*pairs, *added))
     return f"tracekit query {name}{asked}{place(store)}"
 
 
 def _of_phase(asked: Query, phase: str | None) -> list[str]:
-    """The parameter that --phase is short for."""
+    """Return the parameter that --phase sets."""
     if phase is None:
         return []
     if all(parameter.name != "phase" for parameter in asked.parameters):
@@ -335,7 +334,7 @@ def _no_all_runs(of_run: Parameter | None, name: str) -> str:
         return f"the report {name} always covers the whole store; omit it"
     if of_run.is_required:
         return f"the report {name} covers one run; omit it"
-    return "and a run are both given; omit one of them"
+    return "a run is given, too; omit one of them"
 
 
 def _parameters(asked: Query, pairs: list[str]) -> dict[str, Any]:

@@ -198,9 +198,9 @@ def chart(
 
 
 def _summary(chart: AnyChart) -> str:
-    """What is in the picture, and what is not."""
+    """Return what the picture shows, and how much is unknown."""
     from tracekit.render.numbers import counted
 
     noun, known, total = chart.content()
-    unknown = f", {total - known:,} not known" if total > known else ""
+    unknown = f", {total - known:,} unknown" if total > known else ""
     return f"{chart.name}, {counted(known, noun)}{unknown}"

@@ -1,4 +1,4 @@
-"""The command that looks whether a store is as it was written."""
+"""The command `tracekit check`: verifies the files of a store."""
 
 from __future__ import annotations
 
@@ -75,13 +75,11 @@ def check(
     broken, litter = {*commits} - unknown - {None}, commits.count(None)
     mended = [
         f"{counted(len(broken), 'source')} of {len(sources):,} damaged: use `tracekit ingest "
-        "--replace"
-        " FILE` to read the file again"
+        "--replace FILE` to read the file again"
         if broken
         else "",
         f"{counted(len(unknown), 'source')} of {len(sources):,} without a manifest, written by "
-        "an older "
-        "tracekit: cannot tell whether they are complete"
+        "an older tracekit: cannot tell whether they are complete"
         if unknown
         else "",
         f"{counted(litter, 'file')} from no ingest: use `tracekit check --repair` to delete them"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _TOP = 20
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?%")
-#: Said in words above and below the table.
+#: Shown as text above and below the table.
 _IN_WORDS = frozenset(
     (
         "is_beyond_noise",
@@ -115,7 +115,7 @@ def _judge(verdict: Verdict, limit: float) -> None:
 
 
 def _cut(result: Result, top: int | None) -> Result:
-    """The rows of the whole, and the `top` parts with the largest differences."""
+    """Keep the rows of the whole run and the `top` parts with the largest differences."""
     kinds = result.table.column("row_kind").to_pylist()
     first = next((i for i, kind in enumerate(kinds) if kind == "part"), len(kinds))
     parts = len(kinds) - first
@@ -126,15 +126,14 @@ def _cut(result: Result, top: int | None) -> Result:
 
     rest = sum(delta for delta in left_out if delta is not None)
     note = (
-        f"{top} of {parts} rows; the other rows add up to {human(rest, 'ns')}; "
-        f"--top {parts} shows all"
+        f"{top} of {parts} rows; the other rows total {human(rest, 'ns')}; --top {parts} shows all"
     )
     shown = result.table.slice(0, first + top)
     return replace(result, table=shown, notes=(*result.notes, note))
 
 
 def _readable(result: Result) -> Result:
-    """The columns that have a value and are not said in words; the other name last."""
+    """Keep columns that have a value and are not shown as text; `other_name` goes last."""
     import pyarrow.compute as pc
 
     table, described = result.table, {column.name: column for column in result.columns}

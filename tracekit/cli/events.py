@@ -1,4 +1,4 @@
-"""The command that measures what tracekit computes with, for a processor of the user's."""
+"""The perf command that counts what tracekit needs on a given processor."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _TITLES = {
 
 
 def print_command(reads: str | None, name: str) -> None:
-    """`tracekit formats perf-stat --events NAME`: the command on stdout, what to know on stderr.
+    """`tracekit formats perf-stat --events NAME`: print the command on stdout, notes on stderr.
 
     Raises:
-        UsageError: it is of no format that has events, or the processor is unknown.
+        UsageError: the format has no events, or the processor is unknown.
     """
     if reads != "perf-stat":
         found = "without a format" if reads is None else f"with {reads!r}"
         raise UsageError(
-            f"--events does not go {found}; use tracekit formats perf-stat --events {name}"
+            f"--events does not work {found}; use tracekit formats perf-stat --events {name}"
         )
     family = family_named(name)
     if family is None:
@@ -50,7 +50,7 @@ def _unknown(name: str) -> str:
 
 
 def _text(chosen: Command) -> str:
-    """The command, in lines that a shell takes as one."""
+    """Return the command, continued over several lines."""
     options = ["-a"] if _is_of_machine(chosen) else []
     lines = [" ".join(["perf stat", *options, r"-x\;", "-o perf.csv"])]
     for events in _groups(chosen):
@@ -108,10 +108,9 @@ def _cautions(family: Family, chosen: Command) -> Iterator[str]:
     count = sum(len(found.events) for figure, found in chosen.sets.items() if figure != "dram")
     if family.counters is not None and count > family.counters:
         yield (
-            f"  a core counts {family.counters} of these {count} events at a time, so perf takes "
-            "turns and estimates: longer runs are more accurate; tracekit query counter_quality "
-            "shows "
-            "the error"
+            f"  a core counts {family.counters} of these {count} events at a time, so perf "
+            "multiplexes them and estimates: longer runs are more accurate; tracekit query "
+            "counter_quality shows the error"
         )
     if _is_of_machine(chosen):
         yield (

@@ -1,4 +1,4 @@
-"""Commands about files and what is known beforehand: ingest, remove, formats, devices."""
+"""Commands for files, formats and devices: ingest, remove, formats, devices."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from tracekit.result import Result, ResultColumn
 
 _COLUMNS = {"labels": "label", "metrics": "metric"}
 
-# What takes long to load is imported where it is used: `tracekit --help` answers at once, and an
-# ingest loads no query engine.
+# Slow modules are imported where they are used: `tracekit --help` answers at once, and an ingest
+# does not load the query engine.
 
 
 def ingest(
@@ -115,7 +115,7 @@ def ingest(
     try:
         with progress_bar(teller):
             bring_in(paths, store, options, teller)
-    finally:  # what came in before an error is in
+    finally:  # files before an error stay in the store
         tell(teller.outcomes, store, options)
     if joins:
         join_ingested(store, [outcome.run_id for outcome in teller.outcomes], min_match)
@@ -136,7 +136,7 @@ def _pairs(option: str, example: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def _columns(paths: list[str], given: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The files, and by name what a column is; ``labels=…`` and ``metrics=…`` are two words."""
+    """Return the files, and the role of each column; ``labels=…`` can be among the files."""
     if not given:
         return paths, {}
     more = [path for path in paths if path.startswith(tuple(f"{kind}=" for kind in _COLUMNS))]
@@ -184,7 +184,7 @@ def remove(
 
     home = open_store(store)
     commits = home.commits(run)
-    if not commits:  # it is no id; to know names, tables are opened
+    if not commits:  # not an ID; names are in the tables
         commits = home.commits(opened(store).run_id(run))
     chosen = [commit for commit in commits if source in (None, commit.source_id)]
     if not chosen:
@@ -289,7 +289,7 @@ def devices(
 def _refuse_formats(
     given: Sequence[str], reads: str | None, device: str | None, *, is_table: bool
 ) -> None:
-    """Raise UsageError for options of `formats` that do not go together."""
+    """Raise UsageError for options of `formats` that conflict."""
     if not is_table and given:
         answers = "prints one line" if given[0] == "--explain" else "prints a command"
         raise UsageError(f"{given[0]} {answers}; omit --output and --format")
@@ -302,15 +302,14 @@ def _refuse_formats(
     if not given:
         raise UsageError(
             f"{reads!r} needs an option: add --record to see how to record it (nsight-compute "
-            "also has "
-            "--metrics, perf-stat --events); for all formats, run `tracekit formats`"
+            "also has --metrics, perf-stat --events); for all formats, run `tracekit formats`"
         )
 
 
 def _print_how(
     reads: str | None, device: str | None, events: str | None, *, is_record: bool
 ) -> int:
-    """The program or command that records or measures."""
+    """Print the program or command that records or measures."""
     from tracekit.cli.events import print_command
     from tracekit.cli.recording import print_counting, print_recipes
 
@@ -324,7 +323,7 @@ def _print_how(
 
 
 def _explain(path: Path) -> int:
-    """Which parsers claim the file, and why; the error if none."""
+    """Print which parsers claim the file, and why; raise FormatError if none does."""
     from tracekit.intake import source_at
     from tracekit.registry import claims, detect, head_of
 

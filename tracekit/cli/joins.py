@@ -1,4 +1,4 @@
-"""The commands about counters of a timeline: join, joins."""
+"""Commands that join counters to a timeline: join, joins."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def join_ingested(store: Path, runs: Sequence[str], min_match: float) -> None:
 
 
 def _joined(database: Database, timeline: str, counters: Sequence[str], min_match: float) -> str:
-    """Join a timeline with counter runs, one after another; the store is read anew."""
+    """Join a timeline with counter runs, one after another, and return the timeline's run ID."""
     from tracekit.joins import join
 
     found = [join(database, timeline, one, least_ratio=min_match) for one in counters]
@@ -97,7 +97,7 @@ def _joined(database: Database, timeline: str, counters: Sequence[str], min_matc
 
 
 def _tell(found: Join) -> None:
-    """What a join could not do, and what to do about it."""
+    """Print what a join could not match, and what to do about it."""
     for warning in found.warnings:
         say(f"warning: {warning}")
     for part in found.parts[:_PARTS]:

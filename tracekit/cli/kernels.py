@@ -1,4 +1,4 @@
-"""What `tracekit kernels` shows: times alone, or with counters what they mean."""
+"""The table of `tracekit kernels`: times, and with counters also utilization."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _REASONS = {
     "not_collected": "its counters were not collected",
     "not_available": "its counters do not exist on this device",
     "nan": "the launch failed while it was profiled",
-    "device not known": "the file does not name the device: ingest it with --device NAME",
+    "device unknown": "the file does not name the device: ingest it with --device NAME",
     "no peak for this device": "this peak is unknown for this device: add it with --peaks FILE",
 }
 
 
 def times(database: Database, run_id: str, top: int, phase: str) -> Result:
-    """Kernels by time, without counters; of some steps, unless `phase` is all."""
+    """Return kernels by time, without counters, in the steps of `phase`."""
     result = database.query("kernel_time", {"run_id": run_id, "phase": phase})
     restricted = () if phase == "all" else (f"steps: {_steps(database, run_id, phase)}",)
     return _cut(result, top, (f"run: {run_id}", *restricted))
 
 
 def _steps(database: Database, run_id: str, phase: str) -> str:
-    """The steps of a phase, which a report has understood."""
+    """Return the range of steps that a valid phase selects."""
     if phase != "stable":
         return phase
     rows = database.sql(f"FROM step_window('{run_id}', 'stable')").rows()
@@ -40,10 +40,10 @@ def _steps(database: Database, run_id: str, phase: str) -> str:
 def figures(
     database: Database, run_id: str, asked: dict[str, Any], top: int, *, for_people: bool
 ) -> Result:
-    """Kernels by time with utilization, intensity and bound; every column unless `for_people`."""
+    """Return kernels by time with utilization, intensity and bound; all columns in files."""
     result = database.query("kernel_figures", {"run_id": run_id, **asked})
     told = result
-    if not len(result):  # none is below the average, or nobody knows the average: say which
+    if not len(result):  # none is below the average, or the average is unknown: tell which
         told = database.query("kernel_figures", {"run_id": run_id, **asked, "below_average": False})
     notes = [
         f"run: {run_id}",
@@ -58,7 +58,7 @@ def figures(
 
 
 def _times_apart(database: Database, run_id: str) -> list[str]:
-    """What to do where a run has a timeline and counters, and nothing ties them."""
+    """Return what to do if a run has a timeline and counters that are not joined."""
     is_apart = database.has_rows_in("attribution", run_id) and not database.has_rows_in(
         "kernel_match", run_id
     )
@@ -67,14 +67,13 @@ def _times_apart(database: Database, run_id: str) -> list[str]:
 
 
 def _joined(database: Database, run_id: str) -> list[str]:
-    """Where the counters of a timeline come from, and what to be careful about."""
+    """Return where the counters of a timeline come from, with the warnings of the join."""
     if not database.has_rows_in("kernel_match", run_id):
         return []
     rows = database.query("joins", {"run_id": run_id}).rows()
     return [
         f"counters from {row['counter_run_name']}: for {human(row['matched_ratio'], 'ratio')} of "
-        "the "
-        f"launches{f'; {why}' if (why := row['reason']) else ''}"
+        f"the launches{f'; {why}' if (why := row['reason']) else ''}"
         for row in rows
     ]
 
@@ -87,7 +86,7 @@ def _cut(result: Result, top: int, notes: tuple[str, ...]) -> Result:
 
 
 def _average(result: Result) -> list[str]:
-    """What utilization is against."""
+    """Return the peaks that utilization is relative to, and its average."""
     rows = [row for row in result.rows() if row["peak_source"] is not None]
     if not rows or rows[0]["average_ratio"] is None:
         return []
@@ -104,7 +103,7 @@ def _average(result: Result) -> list[str]:
 
 
 def _convention(result: Result) -> list[str]:
-    """What the other convention of FP16 would give, where it is not the same."""
+    """Return what the other FP16 convention gives, if it differs."""
     rows = [row for row in result.rows() if row["other_flop"] != row["total_flop"]]
     if not rows:
         return []
@@ -115,14 +114,13 @@ def _convention(result: Result) -> list[str]:
     name = "packed" if convention == "arithmetic" else "arithmetic"
     told = (
         f"FP16 operations: {convention}, {human(own, 'flop')} in total; {name} gives "
-        f"{human(other, 'flop')}, in {len(rows)} of {len(result)} rows another value (moves and "
-        "conversions)"
+        f"{human(other, 'flop')}; {len(rows)} of {len(result)} rows differ (moves and conversions)"
     )
     return [told]
 
 
 def _unknown(result: Result) -> list[str]:
-    """Why figures are missing, the commonest reasons first."""
+    """Return why values are missing, the most common reasons first."""
     notes = []
     for column, what in (("reason", "utilization"), ("bound_reason", "bound")):
         found = Counter(filter(None, result.table.column(column).to_pylist()))
@@ -137,12 +135,12 @@ def _unknown(result: Result) -> list[str]:
 
 
 def _command(metrics: str) -> str:
-    """Where the command stands of which `metrics` are a part; nvprof's names have no unit."""
+    """Return where to get the command that collects `metrics`; nvprof's names have no unit."""
     asked = "nsight-compute --metrics --device NAME" if "__" in metrics else "nvprof --record"
     return f"for the whole command: tracekit formats {asked}"
 
 
-#: Said below the table, once.
+#: Shown once, below the table.
 _IN_NOTES = frozenset(
     (
         "reason",
@@ -160,7 +158,7 @@ _IN_NOTES = frozenset(
 
 
 def _readable(result: Result) -> Result:
-    """The columns that have a value and are not in the notes."""
+    """Keep columns that have a value and are not in the notes."""
     kept = [
         column.name
         for column in result.columns

@@ -1,4 +1,4 @@
-"""The stores that a command opens, within limits, and what had to be left out of them."""
+"""Opens stores for a command, within limits, and reports the damaged sources of each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tracekit.engine import Database
 
 _OPENED: list[Database] = []
-_OWN_LIMITS: list[tuple[int, int]] = []  # on memory, before ours; only of a process of our own
+_OWN_LIMITS: list[tuple[int, int]] = []  # of memory, before ours; only if the process is ours
 _MOST_TOLD = 3
 _OWN_BYTES, _BYTES_OF_A_THREAD = 1 << 30, 16 << 20
 _MEMORY, _TIMEOUT = "TRACEKIT_MEMORY", "TRACEKIT_TIMEOUT"
@@ -43,9 +43,9 @@ TimeoutOption = Annotated[
 
 
 def opened(store: Path, memory: str | None = None, timeout_s: float | None = None) -> Database:
-    """The store, ready to be asked; `tell_damages` will speak of it.
+    """Open the store for queries; `tell_damages` reports on it.
 
-    The variables TRACEKIT_MEMORY and TRACEKIT_TIMEOUT say what is not given.
+    The variables TRACEKIT_MEMORY and TRACEKIT_TIMEOUT are the defaults of the limits.
     """
     from tracekit.engine import Database
     from tracekit.limits import Limits
@@ -62,27 +62,27 @@ def opened(store: Path, memory: str | None = None, timeout_s: float | None = Non
 
 
 def own_process() -> None:
-    """From now on this process has only so much memory as a command needs: it runs one."""
+    """Limit the memory of this process to what one command needs."""
     if resource is not None and hasattr(resource, "RLIMIT_DATA"):
         _OWN_LIMITS[:] = [resource.getrlimit(resource.RLIMIT_DATA)]
 
 
 def _hold_process(memory_bytes: int, soft: int, hard: int) -> None:
-    """Let this process have so much memory beside what it has, and some for ourselves.
+    """Let this process allocate `memory_bytes` more, and some for Python.
 
-    DuckDB's limit does not hold for constants: it computes ``range(1000000000)`` beforehand.
+    DuckDB's own limit does not apply to constants: it computes ``range(1000000000)`` in advance.
     """
-    if resource is None or not memory_bytes:  # the engine's limit is not known
+    if resource is None or not memory_bytes:  # DuckDB's limit is unknown
         return
     own = _OWN_BYTES + _BYTES_OF_A_THREAD * (os.cpu_count() or 1)
     wanted = memory_bytes + own + _data_bytes()
     given = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
-    with contextlib.suppress(OSError, ValueError):  # not everywhere may a limit be set
+    with contextlib.suppress(OSError, ValueError):  # some systems refuse a limit
         resource.setrlimit(resource.RLIMIT_DATA, (min((wanted, *given)), hard))
 
 
 def _data_bytes() -> int:
-    """The memory that this process has asked for so far."""
+    """Return the memory that this process has allocated so far."""
     try:
         status = Path("/proc/self/status").read_text("ascii", "replace")
     except OSError:
@@ -100,9 +100,9 @@ def _timeout_s() -> float | None:
 
 
 def tell_damages() -> None:
-    """Name the sources that were left out, as what they hold is not what was written.
+    """Report the sources that were excluded because their files are damaged.
 
-    Only stores with a query that does not stop are remembered then.
+    After that, only stores with a query that does not stop are remembered.
     """
     found = {damage.commit: damage for one in _OPENED for damage in reversed(one.damages)}
     for commit, damage in [*found.items()][:_MOST_TOLD]:
@@ -121,5 +121,5 @@ def tell_damages() -> None:
 
 
 def is_stuck() -> bool:
-    """Whether a query still runs that was to stop and does not notice."""
+    """Return whether a query that was canceled still runs."""
     return any(database.is_stuck for database in _OPENED)

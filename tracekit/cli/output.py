@@ -21,10 +21,10 @@ from tracekit.render.text import inert
 from tracekit.result import Result
 
 DEFAULT_STORE = Path("tracekit-store")
-# Those of installed packages are not looked for until one is asked for: that takes time.
+# Formats of installed packages are looked up only if one is used: that takes time.
 *_OURS, _LAST = (entry.name for entry in BUILT_IN)
 _STORE_VARIABLE = "TRACEKIT_STORE"
-#: Of commands and remarks.
+#: For commands and notes.
 LINE_WIDTH = 78
 _WIDTH_OF_A_FILE = 160
 _LINES_OF_A_FILE = 40
@@ -53,21 +53,21 @@ RunOption = Annotated[
 
 
 def say(message: str, *, newline: bool = False) -> None:
-    """A message to the user, on stderr, with whatever came out of a trace made harmless.
+    """Print a message on stderr, with control characters escaped, as names come from traces.
 
-    A line feed is shown as an escape too, so that no name can look like a message of ours,
-    unless `newline` says that the message has lines.
+    Line feeds are escaped, too, so that no name can look like a message of ours, unless `newline`
+    is true.
     """
-    if sys.stderr is None:  # it was closed before we began
+    if sys.stderr is None:  # closed before the start
         return
     try:
         print(inert(message, newline=newline), file=sys.stderr, flush=True)
-    except OSError:  # nobody reads it: no reason to fail
+    except OSError:  # nobody reads it
         _forget(sys.stderr)
 
 
 def filled(text: str, later: str, first: str = "") -> str:
-    """`text` in lines for a terminal: `first` before the first line, `later` before the others."""
+    """Wrap `text` for a terminal: `first` before the first line, `later` before the others."""
     return textwrap.fill(
         text,
         LINE_WIDTH,
@@ -79,7 +79,7 @@ def filled(text: str, later: str, first: str = "") -> str:
 
 
 def place(store: Path, run: str | None = None) -> str:
-    """The options that name a store and a run, to be pasted behind a command."""
+    """Return the options that name a store and a run, to append to a command."""
     words = [] if run is None else ["--run", run]
     if store != Path(os.environ.get(_STORE_VARIABLE) or DEFAULT_STORE):
         words += ["--store", str(store)]
@@ -93,7 +93,7 @@ def emit(
     force: bool,
     full_names: bool = False,
 ) -> None:
-    """Render a result to stdout or a file; a file is written wholly or not at all."""
+    """Render a result to stdout or a file; a file is written completely or not at all."""
     chosen = renderer(format_name)
     if output is None and chosen.is_binary and _is_terminal():
         raise UsageError(f"{format_name} is binary: name an output file with -o")
@@ -108,10 +108,10 @@ def emit(
 
 
 def refuse_in_the_way(output: Path, *, force: bool) -> None:
-    """Before a file is written: nothing is overwritten unasked."""
+    """Raise UsageError if a file is in the way and `force` is not set."""
     if str(output) == "-":
         raise UsageError("-: output goes to stdout by default; omit the option")
-    with contextlib.suppress(OSError):  # what cannot be looked at cannot be written either
+    with contextlib.suppress(OSError):  # writing it will fail, too
         if output.is_dir():
             raise UsageError(f"{output}: is a folder; name a file with -o")
         if output.is_file() and not force:
@@ -125,7 +125,7 @@ def put_out(content: bytes) -> None:
     try:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
-    except BrokenPipeError:  # who reads it has had enough
+    except BrokenPipeError:  # the reader has closed it
         _forget(sys.stdout)
         raise typer.Exit from None
     except OSError as error:
@@ -137,7 +137,7 @@ def put_out(content: bytes) -> None:
 
 
 def _forget(stream: TextIO) -> None:
-    """Point a stream at nothing, so that closing it does not fail again."""
+    """Redirect a stream to the null device, so that closing it does not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -146,7 +146,7 @@ def _is_terminal() -> bool:
 
 
 def terminal_options() -> RenderOptions:
-    """How stdout is looked at."""
+    """Return the width and colors of stdout."""
     is_terminal = _is_terminal()
     width = shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns
     color = is_terminal and not os.environ.get("NO_COLOR")
@@ -154,13 +154,13 @@ def terminal_options() -> RenderOptions:
 
 
 def plot_height() -> int:
-    """Lines for a plot, so that its legend fits below it into most terminals."""
+    """Return the number of lines for a plot, so that its legend fits below it."""
     lines = shutil.get_terminal_size((_WIDTH_OF_A_FILE, _LINES_OF_A_FILE)).lines
     return min(max(lines - _LEGEND_LINES, _LEAST_PLOT_LINES), _MOST_PLOT_LINES)
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file wholly or not at all; raises TracekitError where that cannot be done."""
+    """Write a file completely or not at all; raise TracekitError if that fails."""
     try:
         target = path.resolve()  # a link stays one
         if target.exists() and not target.is_file():  # a device or a pipe
@@ -178,7 +178,7 @@ def _replace_file(path: Path, content: bytes) -> None:
         draft = Path(file.name)
         try:
             file.write(content)
-            file.close()  # what is open cannot be moved everywhere
+            file.close()  # Windows cannot move an open file
             draft.chmod(0o666 & ~_umask())
             draft.replace(path)
         except BaseException:

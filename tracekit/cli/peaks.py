@@ -1,4 +1,4 @@
-"""What is known of devices, as results to show."""
+"""Known devices and their peaks, as results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DOCS = {
 
 
 def all_devices(peaks: Path | None) -> Result:
-    """One row per device, with the ceilings that are asked for most."""
+    """Return one row per device, with its most used ceilings."""
     rows = [
         {
             "device_name": model.name,
@@ -51,7 +51,7 @@ def all_devices(peaks: Path | None) -> Result:
 
 
 def one_device(name: str, peaks: Path | None) -> Result:
-    """One row per ceiling of a device ("2x NAME": two); raises UsageError if it is unknown."""
+    """Return one row per ceiling of a device ("2x NAME": two); raise UsageError if unknown."""
     model = device_named(name, _known(peaks) if peaks else ())
     if model is None:
         close = ", ".join(nearest(name)) or "none; for all devices, run `tracekit devices`"
@@ -74,7 +74,7 @@ def one_device(name: str, peaks: Path | None) -> Result:
 
 
 def _what_of(model: DeviceModel) -> str:
-    """What the figures stand for; of a processor also its cores and whose events it has."""
+    """Return what the values apply to; for a processor, also its cores and architecture."""
     if model.core_count is None:
         return f"values for one {model.scope}"
     family = f", {model.architecture}" if model.architecture else ""
@@ -92,7 +92,7 @@ def _known(peaks: Path | None) -> Sequence[DeviceModel]:
 
 def _value(model: DeviceModel, name: str) -> float | None:
     ceiling = model.ceiling(name)
-    if name == "tensor":  # of 16 bits, whichever they are
+    if name == "tensor":  # either 16-bit type
         ceiling = model.ceiling("tensor_fp16") or model.ceiling("tensor_bf16")
     return None if ceiling is None else ceiling.value
 

@@ -1,4 +1,4 @@
-"""Where a chart is written: a picture, a data file, or the terminal."""
+"""Where a chart goes: a picture file, a data file, or the terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tracekit.roofline.chart import Chart
     from tracekit.session import Session
 
-#: Of tracekit.render.figure, which takes long to load.
+#: Those of tracekit.render.figure, which is slow to import.
 SIZES = ("column", "page", "slide")
 
 PictureOption = Annotated[
@@ -43,7 +43,7 @@ TitleOption = Annotated[str | None, typer.Option("--title", help="Title of the p
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Where to write a chart; raises UsageError before any work is done if that is impossible."""
+    """Where to write a chart; raises UsageError before any work if that is impossible."""
 
     picture: Path | None
     data: Path | None
@@ -91,7 +91,7 @@ class Outputs:
 
 
 def session_of(store: Path) -> Session:
-    """The store, to make charts from."""
+    """Open the store for charts."""
     from tracekit.startup import keep_pandas_out
 
     keep_pandas_out()
@@ -101,7 +101,7 @@ def session_of(store: Path) -> Session:
 
 
 def _kind_of(data: Path) -> str:
-    """The output format of a data file, from its suffix."""
+    """Return the output format of a data file, from its suffix."""
     from tracekit.render import of_suffix
 
     return of_suffix(data.suffix.removeprefix(".").lower() or "csv")

@@ -1,4 +1,4 @@
-"""How to record a file of a format, and which counters to ask a profiler for."""
+"""How to record a file of a format, and which counters a profiler should collect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CAPABILITY = re.compile(r"(?:(?:sm|compute)_(\d{1,2})(\d)[af]?|(\d{1,2})\.(\d))
 
 
 def print_recipes(reads: str | None) -> None:
-    """`tracekit formats FORMAT --record`: programs and commands on stdout.
+    """`tracekit formats FORMAT --record`: print programs and commands on stdout.
 
     Raises:
         UsageError: there is no such format, or it has no recording instructions.
@@ -30,10 +30,10 @@ def print_recipes(reads: str | None) -> None:
 
 
 def print_counting(reads: str | None, device: str | None) -> None:
-    """`tracekit formats FORMAT --metrics --device NAME`: command on stdout, the rest on stderr.
+    """`tracekit formats FORMAT --metrics --device NAME`: print the command, notes on stderr.
 
     Raises:
-        UsageError: the format is of no profiler that counts, or the device is unknown.
+        UsageError: the format has no selectable counters, or the device is unknown.
     """
     parser = _counting_parser(reads)
     if device is None:
@@ -60,11 +60,11 @@ def _counting_parser(reads: str | None) -> CountingParser:
         return parser
     others = ", ".join(name for name, p in parsers().items() if isinstance(p, CountingParser))
     found = "without a format" if reads is None else f"with {reads!r}"
-    raise UsageError(f"--metrics does not go {found}; formats with selectable counters: {others}")
+    raise UsageError(f"--metrics does not work {found}; formats with selectable counters: {others}")
 
 
 def _capability(device: str) -> str:
-    """The compute capability that a user means by sm_90, 9.0 or the name of a device."""
+    """Return the compute capability for sm_90, 9.0 or the name of a device."""
     if match := _CAPABILITY.fullmatch(device.strip().lower()):
         return ".".join(filter(None, match.groups()))
     model = device_named(device)

@@ -1,4 +1,4 @@
-"""The command `tracekit roofline`: draws a picture or in the terminal, or writes the data."""
+"""The command `tracekit roofline`: a picture, a plot in the terminal, or data."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def roofline(
 
 
 def _summary(chart: Chart) -> str:
-    """What is in the picture, and what is not: groups, each counted once for all memory levels."""
+    """Return how many groups are drawn and omitted, each counted once for all memory levels."""
     drawn = len({group for p in chart.panels for series in p.series for group in series.group})
     left_out: Counter[str] = Counter()
     for margin in (margin for panel in chart.panels for margin in panel.margins):
@@ -137,7 +137,7 @@ def _summary(chart: Chart) -> str:
     words = {
         "zero_ai": "without operations",
         "no_bytes": "without bytes",
-        "unknown": "not known",
+        "unknown": "unknown",
         "no_label": "without the label",
     }
     parts = [f"{drawn:,} point{'s' * (drawn != 1)}"]

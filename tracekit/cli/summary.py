@@ -1,4 +1,4 @@
-"""The command `tracekit summary`: a run on one screen."""
+"""The command `tracekit summary`: one screen about a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ingest says while it runs and when it is done."""
+"""Messages of an ingest, while it runs and at the end."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from tracekit.render.numbers import counted
 
 
 class Teller(Listener):
-    """Keeps what came in, and passes on how far the reading is."""
+    """Keeps the outcomes and reports progress."""
 
     def __init__(self) -> None:
-        """Nothing has come in yet."""
+        """Start without outcomes."""
         self.outcomes: list[Outcome] = []
 
     def passed_over(self, folder: Path, count: int) -> None:
-        """Say it at once."""
+        """Print it at once."""
         say(f"skipped: {counted(count, 'file')} in {folder} with an unknown format")
 
     def left_out(self, file: Path, reason: str) -> None:
-        """Say it at once."""
+        """Print it at once."""
         say(f"skipped: {file}: {reason}")
 
     def finished(self, outcome: Outcome) -> None:
-        """Keep it for the end."""
+        """Keep it for the summary at the end."""
         self.outcomes.append(outcome)
 
 
 @contextmanager
 def progress_bar(teller: Teller) -> Iterator[None]:
-    """Show how far the reading is, where somebody looks on."""
+    """Show the progress of reading if stderr is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
@@ -61,7 +61,7 @@ def progress_bar(teller: Teller) -> Iterator[None]:
 
 
 def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
-    """What came in, what was lost, what to type next."""
+    """Print what was ingested, what was lost, and what to run next."""
     said = " and ".join(
         what for what, given in (("labels", options.labels), ("metrics", options.metrics)) if given
     )
@@ -81,8 +81,7 @@ def tell(outcomes: Sequence[Outcome], store: Path, options: Options) -> None:
     if undone := sum(outcome.undone_count for outcome in new):
         say(
             f"removed: {counted(undone, 'join')} of sources that were ingested again; use "
-            "`tracekit join` to join "
-            "again"
+            "`tracekit join` to join again"
         )
     say(_next(new, store))
 

@@ -29,17 +29,17 @@ _RUNS = (
     "GROUP BY run_id ORDER BY max(ingested_at_ns) DESC, run_id"
 )
 _MOST_KEPT_ANSWERS = 64
-# Parameters of reports that are IDs of runs.
+# Report parameters that are run IDs.
 _RUN_PARAMETERS = ("run_id", "other_run_id")
 _MOST_PARAMETER = 2**63 - 1
 _PARAMETER = re.compile(r"\$(\w+)")
 _MOST_KEPT_BYTES = 1 << 20
-# To parse a MB takes a second or so, in which Python is held.
+# Parsing a MB takes about a second and blocks Python.
 _MOST_SQL = 2_000_000
 #: What DuckDB writes before the message of an error('…') in a query.
 _OF_OURS = "Invalid Input Error: "
 _IS_UNREADABLE = re.compile("parquet|thrift|tprotocol|decompress|zstd|corrupt|page", re.IGNORECASE)
-# Errors in what a user asks; files that are not as they were written can raise any other.
+# Errors in a user's query; damaged files can raise any other.
 _OF_QUESTIONS = (
     duckdb.BinderException,
     duckdb.CatalogException,
@@ -58,14 +58,14 @@ _OVERFLOW = re.compile(r"^(Out of Range|Conversion) Error: .*(Overflow|out of ra
 
 
 class Database:
-    """Questions to one store, read-only; it sees the sources that were committed when it opened.
+    """Read-only queries of one store, as of the moment it was opened.
 
-    The connection can read nothing but the store's folder and cannot change its own settings.
-    ``store`` is the store.
+    The connection can only read the store's folder and cannot change its settings. ``store`` is the
+    store.
     """
 
     def __init__(self, store: Store, limits: Limits | None = None) -> None:
-        """Connect to `store`, to what is in it now."""
+        """Connect to `store` as it is now."""
         self.store = store
         self._limits = limits or Limits()
         self._running: set[Future[pa.Table]] = set()
@@ -78,30 +78,30 @@ class Database:
 
     @property
     def damages(self) -> tuple[Damage, ...]:
-        """What is wrong with the sources that are left out, as far as it was met."""
+        """The damage found so far, whose sources are excluded."""
         return self._snapshot.damages
 
     @property
     def memory_bytes(self) -> int:
-        """What DuckDB may take for a query, whatever else runs."""
+        """DuckDB's memory limit for a query."""
         with self._cursor() as cursor:
             answer = cursor.execute("SELECT current_setting('memory_limit')").fetchall()
         return size_bytes(str(answer[0][0]))
 
     @property
     def is_stuck(self) -> bool:
-        """Whether a query that was given up still runs: it does not notice that."""
+        """Whether a canceled query still runs, because it does not notice."""
         return any(not answer.done() for answer in tuple(self._running))
 
     def refresh(self) -> None:
-        """See what is committed now, as if it were opened again."""
+        """See what is committed now, as if opened again."""
         with self._busy:
             self._snapshot = self.store.snapshot()
             self._connection.close()
             self._connect()
 
     def _connect(self) -> None:
-        """Open a connection that reads only the store; it defines what is asked, when it is."""
+        """Open a connection that can only read the store."""
         self._connection = duckdb.connect()
         self._functions = Functions(self._connection)
         self._scopes.clear()
@@ -114,7 +114,7 @@ class Database:
             raise
 
     def _open(self) -> None:
-        """Look at the files that list the runs; in another snapshot if the store has changed."""
+        """Open the files that list the runs; take a new snapshot if the store has changed."""
         while True:
             try:
                 with self._cursor() as cursor:
@@ -127,17 +127,17 @@ class Database:
                     raise QueryError(self._explained(error)) from error
 
     def verify(self, run_id: str | None = None) -> None:
-        """Read the files of a run, or of all: sources whose files were changed are left out."""
+        """Read the files of a run, or of all, and exclude sources with changed files."""
         self._mended(run_id)
 
     def _leave_out_damaged(self, run_id: str | None = None) -> bool:
-        """Take the sources that are not as they were written out of sight; whether there were."""
+        """Exclude damaged sources; return whether there were any."""
         found = self.store.damages_in(self._snapshot, run_id)
         self._snapshot = self._snapshot.without(found)
         return bool(found)
 
     def _scope(self, runs: frozenset[str] | None) -> Scope:
-        """What a question about some runs sees, which no file of another run is in; None: all."""
+        """Return what a query of some runs sees, without files of other runs; None for all runs."""
         with self._busy:
             if runs not in self._scopes:
                 self._scopes[runs] = self._new_scope(runs)
@@ -156,7 +156,7 @@ class Database:
     # -- asking -------------------------------------------------------------------------------
 
     def sql(self, text: str) -> Result:
-        """The answer to one SELECT; raises QueryError for anything else."""
+        """Return the rows of one SELECT; raise QueryError for anything else."""
         table = self._fetch(text, {}, is_of_user=True)
         names = own_names(table.column_names)
         units = map(unit_of, table.column_names)
@@ -164,16 +164,16 @@ class Database:
         return Result("sql", table.rename_columns(names), columns)
 
     def query(self, name: str, parameters: Mapping[str, Any] | None = None) -> Result:
-        """The answer of a report; raises QueryError for unknown names or parameters.
+        """Return the rows of a report; raise QueryError for unknown names or parameters.
 
-        A parameter that was not given takes the only choice the store leaves, and the notes say
-        so; ChoiceError where there is a choice. A small answer is kept: what is in the store does
-        not change for this object, and to draw the same runs by several models asks the same.
+        If the store has only one value for a missing parameter, it is used, and the notes say so;
+        if it has several, ChoiceError is raised. Small results are cached: the store does not
+        change for this object, and drawing several models of a run repeats queries.
         """
         return self._asked(name, dict(parameters or {}), None)
 
     def _asked(self, name: str, given: Mapping[str, Any], runs: frozenset[str] | None) -> Result:
-        """The answer of a report about `runs`; None: about those that its parameters name."""
+        """Return the rows of a report of `runs`; None for the runs that its parameters name."""
         query = query_named(name)
         if unknown := set(given) - {p.name for p in query.parameters}:
             raise QueryError(
@@ -204,7 +204,7 @@ class Database:
     def _values(
         self, query: Query, given: Mapping[str, Any], runs: frozenset[str] | None
     ) -> dict[str, Any]:
-        """The values of all parameters; ChoiceError for those that were not given and many fit."""
+        """Return the values of all parameters; raise ChoiceError for missing ones with choices."""
         values = {p.name: given.get(p.name, p.default) for p in query.parameters}
         for parameter in query.parameters:
             _require_fit(query, parameter, values[parameter.name])
@@ -224,10 +224,10 @@ class Database:
     def query_of(
         self, runs: Collection[str], name: str, parameters: Mapping[str, Any] | None = None
     ) -> Result:
-        """The answer of a report that can be asked of all runs, for the runs with these ids.
+        """Return the rows of a report that supports all runs, for the runs with these IDs.
 
-        It is asked once, as to plan a question takes longer than to answer it for many runs, and
-        reads no file of another run.
+        The report runs once, because planning takes longer than running it for many runs, and reads
+        no files of other runs.
         """
         wanted = frozenset(runs)
         if len(wanted) == 1:
@@ -235,35 +235,35 @@ class Database:
         return self._asked(name, {"run_id": None, **(parameters or {})}, wanted)
 
     def broken_checks(self) -> list[Result]:
-        """The checks that don't hold, each with the rows that break it."""
+        """Return the checks that fail, each with the rows that violate it."""
         checks = [query for query in catalog().values() if query.kind == "check"]
         results = [self._answer(check, {}) for check in checks]
         return [result for result in results if len(result)]
 
     def lacking(self, query: Query) -> list[str]:
-        """The tables a query needs that have no rows here."""
+        """Return the tables that a query needs and that have no rows."""
         return [table for table in query.needs if not self.has_rows(table)]
 
     def has_counters(self, run_id: str) -> bool:
-        """Whether hardware counters of launches were ingested into a run, or joined to it."""
+        """Return whether a run has hardware counters of launches, its own or joined."""
         return any(self.has_rows_in(name, run_id) for name in ("kernel_counter", "match_counter"))
 
     def has_rows_in(self, table: str, run_id: str) -> bool:
-        """Whether a source of a run has rows in `table`."""
+        """Return whether a source of a run has rows in `table`."""
         mark = f"run_id={run_id}"
         return any(mark in file.parts for file in self._snapshot.files[table])
 
     def has_rows(self, table: str) -> bool:
-        """Whether any committed source has rows in `table`."""
+        """Return whether any committed source has rows in `table`."""
         return bool(self._snapshot.files[table])
 
     def run_names(self) -> dict[str, str]:
-        """The names of all runs by id, the newest first."""
+        """Return the names of all runs by ID, the newest first."""
         rows = self._fetch(_RUNS, {}).to_pylist()
         return {str(row["run_id"]): str(row["run_name"]) for row in rows}
 
     def run_id(self, name: str | None) -> str:
-        """The id of a run given by name or id; the newest run for None."""
+        """Return the ID of a run given by name or ID; of the newest run for None."""
         runs = self._fetch(_RUNS, {}).to_pylist()
         if not runs and not self.damages:
             raise UsageError(
@@ -316,13 +316,13 @@ class Database:
         *,
         is_of_user: bool = False,
     ) -> pa.Table:
-        """The rows that `text` gives of some runs, None for all."""
+        """Return the rows of `text` for some runs; None for all runs."""
         scope = self._scope(runs)
         try:
             try:
                 return self._rows(scope, text, parameters, is_of_user=is_of_user)
             except duckdb.CatalogException:
-                with self._cursor() as cursor:  # so that the message can say what was meant
+                with self._cursor() as cursor:  # so that the message can suggest a name
                     scope.enter(cursor)
                     scope.define_all(cursor)
                 return self._rows(scope, text, parameters, is_of_user=is_of_user)
@@ -335,7 +335,7 @@ class Database:
             raise QueryError(self._explained(error)) from error
 
     def _mended(self, run_id: str | None = None) -> bool:
-        """Whether there were damaged sources, which are left out from now on."""
+        """Return whether there were damaged sources, which are excluded from now on."""
         with self._busy:
             if self._has_changed() or not self._leave_out_damaged(run_id):
                 return False
@@ -346,10 +346,10 @@ class Database:
     def _rows(
         self, scope: Scope, text: str, parameters: Mapping[str, Any], *, is_of_user: bool
     ) -> pa.Table:
-        cursor = self._cursor()  # an unread result blocks the connection: one cursor a query
+        cursor = self._cursor()  # an unread result blocks the connection: one cursor per query
 
         def ask() -> pa.Table:
-            if is_of_user:  # to check it can take longer than to answer it
+            if is_of_user:  # checking it can take longer than running it
                 self._require_select(cursor, text)
             scope.enter(cursor)
             scope.define(cursor, text)
@@ -372,12 +372,11 @@ class Database:
             return self._connection.cursor()
 
     def _require_select(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
-        """Raise QueryError unless `text` is one SELECT that does nothing but read."""
+        """Raise QueryError unless `text` is one SELECT that only reads."""
         if len(text) > _MOST_SQL:
             raise QueryError(
                 f"the SQL has {len(text):,} characters; the limit is {_MOST_SQL:,}. For a long "
-                "list "
-                "of values, use your own DuckDB: the store's tables are Parquet files"
+                "list of values, use your own DuckDB: the store's tables are Parquet files"
             )
         try:
             text.encode()
@@ -388,7 +387,7 @@ class Database:
             kinds = [statement.type.name for statement in statements]
         except duckdb.Error as error:
             raise QueryError(self._explained(error)) from error
-        except ValueError as error:  # a kind of statement that duckdb's Python knows no name for
+        except ValueError as error:  # a kind of statement without a name in DuckDB's Python
             raise QueryError(
                 f"only one SELECT is allowed; this is something else ({error})"
             ) from error
@@ -403,9 +402,9 @@ class Database:
         require_reading(tree(cursor, text))
 
     def _explained(self, error: Exception) -> str:
-        """What went wrong, and what to do about it."""
+        """Return the message of an error, and what to do about it."""
         if isinstance(error, RuntimeError) and "nanobind" not in str(error):
-            raise error  # none of DuckDB's
+            raise error  # not from DuckDB
         text = str(error).strip().removeprefix(_OF_OURS)
         if isinstance(error, duckdb.PermissionException):
             return f"{text}\nSQL can read only the store's own files."
@@ -424,12 +423,12 @@ class Database:
         return text
 
     def _has_changed(self) -> bool:
-        """Whether the store is another one than when it was opened."""
+        """Return whether the store has changed since it was opened."""
         return self.store.commits() != list(self._snapshot.commits)
 
 
 def _runs_of(query: Query, given: Mapping[str, Any]) -> frozenset[str] | None:
-    """The runs that a report is about, by its parameters; None for all."""
+    """Return the runs that the parameters of a report name; None for all runs."""
     names = [p.name for p in query.parameters if p.name in _RUN_PARAMETERS]
     if not names or any(given.get(name) is None for name in names):
         return None
@@ -441,8 +440,7 @@ def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
     if isinstance(value, int | float) and not 0 <= value <= _MOST_PARAMETER:
         raise QueryError(
             f"the report {query.name}: {parameter.name}: invalid value {value}; it must be at "
-            "least 0 and "
-            "fit in 64 bits"
+            "least 0 and fit in 64 bits"
         )
     if parameter.choices and value not in parameter.choices:
         raise QueryError(
@@ -452,14 +450,14 @@ def _require_fit(query: Query, parameter: Parameter, value: Any) -> None:
 
 
 def _is_of_a_file(error: Exception) -> bool:
-    """Whether it may come from a file that is not as it was written: to find out reads them all."""
+    """Return whether a damaged file may be the cause: finding out reads all files."""
     if isinstance(error, duckdb.InvalidInputException):
         return _IS_UNREADABLE.search(str(error)) is not None
     return not isinstance(error, _OF_QUESTIONS)
 
 
 def _lock_down(connection: duckdb.DuckDBPyConnection, root: str, limits: Limits) -> None:
-    # A path is looked at twice, as the pattern that it is written as and as the file found by it.
+    # A path is checked twice: as the pattern in the query, and as the file that it matches.
     folders = {f"{place}{os.sep}" for place in (root, escaped(root))}
     for statement in (
         *(f"SET {name} = {quoted(value)}" for name, value in limits.settings().items()),
@@ -474,18 +472,18 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, root: str, limits: Limits)
 
 
 def value_of(macro: str, arguments: Sequence[Any]) -> Any:
-    """What a macro of ours gives that asks no table: a rule that Python would else repeat."""
+    """Return the value of a macro that reads no table, so that Python need not repeat its rule."""
     return values_of(macro, [[argument] for argument in arguments])[0].as_py()
 
 
 def values_of(macro: str, columns: Sequence[Sequence[Any]]) -> pa.Array:
-    """The same for many rows, whose arguments are columns of one length."""
+    """Return the same for many rows; the arguments are columns of equal length."""
     query = catalog()[macro]
     slots = ", ".join(f"unnest(CAST(? AS {p.type}[])) AS {p.name}" for p in query.parameters)
     with duckdb.connect() as connection:
         for needed in definitions_for(macro):
             connection.execute(definition(needed))
-        # A table of their own: in the question itself, long lists are folded again and again.
+        # In a separate table: inside the query, long lists are folded again and again.
         connection.execute(f"CREATE TABLE given AS SELECT {slots}", list(map(list, columns)))
         names = ", ".join(parameter.name for parameter in query.parameters)
         found = connection.sql(f"SELECT {macro}({names}) AS value FROM given")  # noqa: S608

@@ -1,4 +1,4 @@
-"""How rows come out of DuckDB: each value as it is there, or an error."""
+"""Reading rows from DuckDB: each value exactly, or an error."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from tracekit.errors import QueryError
 
-# Types whose values come out of DuckDB changed (an offset lost, 2**127 as a negative number), as
-# bytes that only it can read, or not at all.
+# Types whose values DuckDB returns changed (an offset lost, 2**127 as a negative number), as bytes
+# that only it can read, or not at all.
 _INEXACT_TYPES = frozenset(("bignum", "bit", "time with time zone", "time_ns", "type", "uhugeint"))
 _ROWS_OF_A_BATCH = 1 << 17
 _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
@@ -22,7 +22,7 @@ _NESTED_TYPES = frozenset(("array", "list", "map", "struct", "union"))
 def reported(
     cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any]
 ) -> pa.Table:
-    """The rows of a report: planned once, which takes longer than to copy them, as DuckDB warns."""
+    """Return the rows of a report, planned only once, although DuckDB warns about a copy."""
     answer = cursor.execute(text, dict(parameters))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result")
@@ -32,7 +32,7 @@ def reported(
 
 
 def tree(cursor: duckdb.DuckDBPyConnection, text: str) -> str:
-    """The syntax tree of a SELECT, as JSON."""
+    """Return the syntax tree of a SELECT, as JSON."""
     parsed = cursor.execute("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])
     ((tree,),) = parsed.fetchall()
     if tree.startswith('{"error":true'):
@@ -43,10 +43,10 @@ def tree(cursor: duckdb.DuckDBPyConnection, text: str) -> str:
 def selected(
     cursor: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any], most_bytes: int
 ) -> pa.Table:
-    """The rows of any SELECT: planned twice, but however many they are they are in memory once.
+    """Return the rows of any SELECT: planned twice, but in memory only once.
 
-    Each value is as DuckDB has it; QueryError for those that would come out as others. DuckDB does
-    not count what it has handed out: OutOfMemoryException for more than `most_bytes`.
+    Raises QueryError for values that cannot be converted exactly. DuckDB does not count rows that
+    it has handed out: raises OutOfMemoryException for more than `most_bytes`.
     """
     relation = cursor.sql(text, params=dict(parameters) or None)
     for name, kind in zip(relation.columns, relation.types, strict=True):
@@ -73,7 +73,7 @@ def selected(
 
 
 def _of_duckdb(message: str) -> Exception:
-    """An error in the middle of the rows, as DuckDB raises it before the first."""
+    """Return an error from the middle of the rows as the type that DuckDB raises before them."""
     kind, has_kind, _ = message.partition(" Error: ")
     name = f"{kind.title().replace(' ', '')}Exception" if has_kind else ""
     found: Exception = getattr(duckdb, name, duckdb.Error)(message)
@@ -81,7 +81,7 @@ def _of_duckdb(message: str) -> Exception:
 
 
 def _inexact_type(kind: Any) -> str | None:
-    """The type, or the type in it, whose values would come out changed."""
+    """Return the type, or a type nested in it, whose values cannot be converted exactly."""
     if kind.id in _NESTED_TYPES:
         children = [child for _, child in kind.children if not isinstance(child, int)]
         return next(filter(None, map(_inexact_type, children)), None)
@@ -89,7 +89,7 @@ def _inexact_type(kind: Any) -> str | None:
 
 
 def _require_calendar(table: pa.Table) -> None:
-    """Raise QueryError for dates and times that Python has no value for."""
+    """Raise QueryError for dates and times that Python cannot represent."""
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
             if _is_temporal(column.type):
@@ -105,5 +105,5 @@ def _is_temporal(kind: pa.DataType) -> bool:
     if pa.types.is_nested(kind):
         return any(_is_temporal(kind.field(index).type) for index in range(kind.num_fields))
     if pa.types.is_timestamp(kind):
-        return bool(kind.unit != "ns")  # in 64 bits those are of the years 1677 to 2262
+        return bool(kind.unit != "ns")  # in 64 bits, they cover the years 1677 to 2262
     return bool(pa.types.is_date(kind))

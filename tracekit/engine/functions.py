@@ -1,4 +1,4 @@
-"""Functions of ours that SQL can call: DuckDB has none like them."""
+"""Our functions that SQL can call."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def _regression(
     orders: pa.ChunkedArray,
     scales: pa.ChunkedArray,
 ) -> pa.Array:
-    """A regression for each row: of labels with ids of configurations and their numbers.
+    """Return a regression per row, of labels with IDs of configurations and their numbers.
 
-    Configurations that have the metric and all of the labels are in it.
+    It includes the configurations that have the metric and all of the labels.
     """
     from tracekit.regression import fit_by_id
 
@@ -95,7 +95,7 @@ def _regression(
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of ours for SQL: types of its arguments and of what it returns."""
+    """A Python function for SQL, with the types of its arguments and result."""
 
     function: Callable[..., Any]
     arguments: tuple[str, ...]
@@ -103,8 +103,8 @@ class Function:
     kind: PythonUDFType = PythonUDFType.NATIVE
 
 
-#: The modelled work of one call of an operator, from columns of `slice`; the function of a kernel;
-#: the weights of labels for a metric.
+#: The modeled work of one operator call, from columns of `slice`; the function of a kernel; the
+#: weights of labels for a metric.
 FUNCTIONS: dict[str, Function] = {
     "op_model": Function(_modelled, ("VARCHAR",) * 5, _OP_MODEL_RESULT),
     "kernel_function": Function(_function_of_kernel, ("VARCHAR",), "VARCHAR"),
@@ -119,18 +119,18 @@ FUNCTIONS: dict[str, Function] = {
 
 
 class Functions:
-    """The functions of a connection: one is made when it is first named.
+    """The functions of a connection, each defined when first named.
 
-    To load the models of operators takes time.
+    Loading the operator models takes time.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Make functions of `connection`, for all of its cursors."""
+        """Define functions in `connection`, for all of its cursors."""
         self._connection = connection
         self._made: set[str] = set()
 
     def define(self, texts: Sequence[str]) -> None:
-        """Make those that `texts` name."""
+        """Define those that `texts` name."""
         for name, ours in FUNCTIONS.items():
             if name in self._made or not any(name in text for text in texts):
                 continue

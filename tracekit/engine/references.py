@@ -1,4 +1,4 @@
-"""The built-in tables: what is known of devices, events and classes, whatever is in the store."""
+"""The built-in tables: devices, processor events, and operator classes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _ceiling_rows() -> list[dict[str, Any]]:
     ]
 
 
-#: Built-in tables, each with what makes its rows.
+#: Built-in tables, each with the function that returns its rows.
 REFERENCES: tuple[tuple[Table, Callable[[], list[dict[str, Any]]]], ...] = (
     (DEVICE_MODEL, _model_rows),
     (MODEL_CEILING, _ceiling_rows),

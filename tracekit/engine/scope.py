@@ -1,4 +1,4 @@
-"""What a question sees: the tables of some runs, the built-in ones, and our queries on them."""
+"""What a query sees: the tables of some runs, the built-in tables, and our views and macros."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _SQL_TYPES = {
     pa.float64(): "DOUBLE",
     pa.bool_(): "BOOLEAN",
 }
-# What DuckDB raises; and its Python, where the message of an error has damaged text in it.
+# What DuckDB raises, also for an error whose message has invalid text.
 FAILURES = (duckdb.Error, UnicodeDecodeError, RuntimeError)
 _GLOB = re.compile(r"([*?\[])")
-# Up to here, the rows of a view are made faster than the views above it are planned without them.
+# Up to this size, computing the rows of a view is faster than planning it at each mention.
 _MOST_KEPT_BYTES = 2 << 20
 
 
 class Scope:
     """The tables and views of a snapshot, in a DuckDB catalog of its own.
 
-    What a question names is defined when it is first asked. The views of a small snapshot are made
-    tables: DuckDB plans a view once for each mention, through all the views below it, which takes
-    far longer than to make its few rows once. ``snapshot`` is what it shows, ``is_mixed`` whether
+    Views and macros are defined when a query first names them. The views of a small snapshot
+    become tables: DuckDB plans a view at each mention, with all the views below it, which takes far
+    longer than computing its few rows once. ``snapshot`` is what it shows; ``is_mixed`` is whether
     its files may lack columns.
     """
 
@@ -44,7 +44,7 @@ class Scope:
     ) -> None:
         """Show `snapshot`, a part of the store at `root`, in the catalog `name`.
 
-        None is for the catalog that every cursor begins in.
+        None is for the default catalog of a cursor.
         """
         self.snapshot = snapshot
         self._name = name
@@ -56,21 +56,21 @@ class Scope:
         self._busy = threading.RLock()
 
     def open(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Make the catalog; raises duckdb.Error."""
+        """Create the catalog; raise duckdb.Error if that fails."""
         if self._name is not None:
             cursor.execute(f"ATTACH ':memory:' AS {self._name}")
         self.enter(cursor)
         _make(cursor, STORED_TABLE, self._stored_rows())
 
     def enter(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Let the names in what `cursor` asks be those of this scope."""
+        """Make this the catalog of `cursor`."""
         if self._name is not None:
             cursor.execute(f"USE {self._name}")
 
     def mix(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Read files of an older tracekit, too, which lack columns.
 
-        Not at once: DuckDB then opens every file, and a store can have thousands.
+        This is not the default: DuckDB then opens every file, and a store can have thousands.
         """
         with self._busy:
             self.is_mixed = True
@@ -79,17 +79,17 @@ class Scope:
                     cursor.execute(self._table_view(cursor, table))
 
     def define(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
-        """Define what `text` names: to define all takes longer than most questions."""
+        """Define what `text` names: defining everything takes longer than most queries."""
         self._define(cursor, definitions_for(text), text.lower())
 
     def define_all(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Define all there is, so that an error can say what was meant."""
+        """Define everything, so that an error can suggest a name."""
         self._define(cursor, definitions(), "")
 
     def _define(
         self, cursor: duckdb.DuckDBPyConnection, queries: Sequence[Query], text: str
     ) -> None:
-        """Define macros and views, with the tables and functions that `text` and they name."""
+        """Define macros and views, and the tables and functions that they and `text` name."""
         with self._busy:
             texts = [text, *(query.sql for query in queries)]
             is_every = len(queries) == len(definitions())
@@ -114,19 +114,19 @@ class Scope:
             cursor.execute(definition(query))
 
     def _is_empty(self, view: Query) -> bool:
-        """Whether a view has no rows, as none of the tables that it has them from has any."""
+        """Return whether a view has no rows because none of its tables has any."""
         files = self.snapshot.files
         return bool(view.empty_without) and not any(files[table] for table in view.empty_without)
 
     def _define_references(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
-        """The built-in tables that `texts` name; no source has rows in them."""
+        """Define the built-in tables that `texts` name."""
         for table, rows in REFERENCES:
             if table.name not in self._defined and any(table.name in text for text in texts):
                 _make(cursor, table, rows())
                 self._defined.add(table.name)
 
     def _define_tables(self, cursor: duckdb.DuckDBPyConnection, texts: Sequence[str]) -> None:
-        """The tables of sources that `texts` name."""
+        """Define the tables of sources that `texts` name."""
         for table in TABLES.values():
             if table.name not in self._defined and any(table.name in text for text in texts):
                 self._define_table(cursor, table)
@@ -135,14 +135,14 @@ class Scope:
     def _define_table(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> None:
         try:
             cursor.execute(self._table_view(cursor, table))
-        except duckdb.BinderException:  # the first file lacks a column
+        except duckdb.BinderException:  # a file lacks a column
             if self.is_mixed:
                 raise
             self.mix(cursor)
             cursor.execute(self._table_view(cursor, table))
 
     def _table_view(self, cursor: duckdb.DuckDBPyConnection, table: Table) -> str:
-        """A view with every column of `table`: NULL for those that no file has."""
+        """Return a view with every column of `table`: NULL for those that no file has."""
         files = [self._path_of(file) for file in self.snapshot.files[table.name]]
         if not files:
             return _view_of(table, (), "(SELECT '' AS filename) WHERE false")
@@ -164,18 +164,18 @@ class Scope:
         ]
 
     def _path_of(self, file: Path) -> str:
-        """The absolute path of a table's file; a store can have ten thousands of them."""
+        """Return the absolute path of a table's file; fast, as a store can have many thousands."""
         return f"{self._root}/{'/'.join(file.parts[-4:])}"
 
 
 def _is_small(snapshot: Snapshot) -> bool:
-    """Whether the files of a snapshot have few bytes; a store can have ten thousands of them."""
+    """Return whether the files of a snapshot are small; stops early, as there can be thousands."""
     left = _MOST_KEPT_BYTES
     for files in snapshot.files.values():
         for file in files:
             try:
                 left -= file.stat().st_size
-            except OSError:  # gone: whoever reads it says so
+            except OSError:  # the query that reads it reports it
                 return False
             if left < 0:
                 return False
@@ -183,7 +183,7 @@ def _is_small(snapshot: Snapshot) -> bool:
 
 
 def _is_kept(cursor: duckdb.DuckDBPyConnection, view: Query) -> bool:
-    """Make a table of a view; not if it fails, as a question may not need the row that does."""
+    """Create a table from a view, unless that fails: a query may not need the row that does."""
     cursor.execute(f"DROP VIEW IF EXISTS {view.name}")
     try:
         cursor.execute(f"CREATE TABLE {view.name} AS {view.sql}")
@@ -207,22 +207,22 @@ def _make(
 
 
 def _view_of(table: Table, present: Collection[str], rows: str) -> str:
-    """A view of `rows` with every column of `table`: those in `present`, the others NULL."""
+    """Return a view with every column of `table`: those in `present`, and the others as NULL."""
     columns = [
         f'"{c.name}"' if c.name in present else f'CAST(NULL AS {_SQL_TYPES[c.type]}) AS "{c.name}"'
         for c in table.columns
     ]
     keys = (f"{_key(1)} AS run_id", f"{_key(2)} AS source_id")
-    # Files are looked at now, so that one that lacks a column is known before it is read.
+    # Files are opened now, so a missing column is found before the query runs.
     binding = "" if present else "WITH (DEFER_BINDING) "
     select = f"SELECT {', '.join((*keys, *columns))} FROM {rows}"  # noqa: S608 - all of it quoted
     return f"CREATE OR REPLACE VIEW {table.name} {binding}AS {select}"
 
 
 def _key(group: int) -> str:
-    """A part of the path of a row's file. DuckDB reads only the files that a filter on it leaves.
+    """Return a part of the path of a row's file; DuckDB reads only files that match a filter on it.
 
-    Its own reading of Hive paths would take `name=x` in the path of the store for a column.
+    DuckDB's Hive support would read `name=x` in the path of the store as a column.
     """
     return f"regexp_extract(filename, {quoted(FILE_PATTERN)}, {group})"
 
@@ -236,19 +236,20 @@ def _read(files: Sequence[str], *, is_mixed: bool) -> str:
 
 
 def escaped(path: str) -> str:
-    """A path as a pattern that only it matches."""
+    """Return a pattern that matches only this path."""
     return _GLOB.sub(r"[\1]", path)
 
 
 def quoted(text: str) -> str:
-    """A text as SQL has it."""
+    """Return `text` as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def stand_ins(queries: Sequence[Query]) -> Iterator[str]:
-    """Views of NULLs for the views below macros of rows, which DuckDB binds when it makes them.
+    """Return stand-ins with the columns of the views below table macros.
 
-    With all the views below them, that would take longer than many a report.
+    DuckDB binds a table macro when it is created, with all views below it, which takes longer than
+    many reports.
     """
     below = {
         name
@@ -265,10 +266,10 @@ def _stand_in(view: Query) -> str:
 
 
 def definition(query: Query) -> str:
-    """The statement that makes a macro or a view."""
+    """Return the statement that defines a macro or a view."""
     if query.kind == "macro":
         names = ", ".join(parameter.name for parameter in query.parameters)
         of_rows = "TABLE " if query.columns else ""
         return f"CREATE OR REPLACE MACRO {query.name}({names}) AS {of_rows}{query.sql}"
-    # Bound when it is asked, and once: else each view binds all those below it once more.
+    # Bound once, when queried: otherwise each view binds all those below it again.
     return f"CREATE OR REPLACE VIEW {query.name} WITH (DEFER_BINDING) AS {query.sql}"

@@ -26,8 +26,8 @@ def not_understood(what: str) -> Unknown:
     return Unknown(f"shape not understood: {what}")
 
 
-def quoted(text: object) -> str:
-    """Text of a trace for a reason: in quotes, shortened if it is long."""
+def _excerpt(text: object) -> str:
+    """Return text of a trace for a reason: quoted, truncated if it is long."""
     shown = str(text)
     return repr(shown if len(shown) <= 60 else shown[:59] + "…")
 
@@ -249,14 +249,14 @@ class OpCall:
         """True or False at a place."""
         text = self.text(place, None if default is None else str(default))
         if text not in ("True", "False"):
-            raise not_understood(f"argument {place} is {quoted(text)}, not True or False")
+            raise not_understood(f"argument {place} is {_excerpt(text)}, not True or False")
         return text == "True"
 
     def flags(self, place: int) -> list[bool]:
         """A list of True and False, such as `output_mask`."""
         words = self.text(place).strip("[]").split(", ")
         if not {*words} <= {"True", "False"}:
-            raise not_understood(f"argument {place} is {quoted(words)}, not a list of flags")
+            raise not_understood(f"argument {place} is {_excerpt(words)}, not a list of flags")
         return [word == "True" for word in words]
 
     def number(self, place: int, default: float | None = None) -> float:
@@ -265,7 +265,7 @@ class OpCall:
         try:
             return float(text)
         except ValueError:
-            raise not_understood(f"argument {place} is {quoted(text)}, not a number") from None
+            raise not_understood(f"argument {place} is {_excerpt(text)}, not a number") from None
 
     def integer(self, place: int, default: int | None = None) -> int:
         """A whole number at a place."""
@@ -281,7 +281,7 @@ class OpCall:
         text = self.text(place, "-1")
         found = _BY_NUMBER.get(int(text)) if text.isdecimal() else None
         if found is None and text != "-1":
-            raise not_understood(f"argument {place} is {quoted(text)}, not an element type")
+            raise not_understood(f"argument {place} is {_excerpt(text)}, not an element type")
         return found
 
     # -- parsing of the texts ------------------------------------------------------------------
@@ -326,16 +326,16 @@ def _is_of_lists(found: Any) -> bool:
 
 def _type_of(spelling: str | None) -> ElementType | None:
     if spelling is not None and spelling not in _BY_SPELLING:
-        raise not_understood(f"elements of type {quoted(spelling)}")
+        raise not_understood(f"elements of type {_excerpt(spelling)}")
     return None if spelling is None else _BY_SPELLING[spelling]
 
 
 def _sizes(dims: Any, place: int) -> tuple[int, ...]:
     if not isinstance(dims, list) or len(dims) > _MOST_DIMS:
-        raise not_understood(f"argument {place} is {quoted(dims)}")
+        raise not_understood(f"argument {place} is {_excerpt(dims)}")
     for dim in dims:
         if type(dim) is not int or not 0 <= dim <= _LARGEST:
-            raise not_understood(f"argument {place} has the dimension {quoted(dim)}")
+            raise not_understood(f"argument {place} has the dimension {_excerpt(dim)}")
     return tuple(dims)
 
 
@@ -351,7 +351,7 @@ def _integers(text: str, place: int) -> list[int]:
     try:
         found = [int(word) for word in words]
     except ValueError:
-        raise not_understood(f"argument {place} is {quoted(text)}, not whole numbers") from None
+        raise not_understood(f"argument {place} is {_excerpt(text)}, not whole numbers") from None
     if any(abs(number) > _LARGEST for number in found):
-        raise not_understood(f"argument {place} is {quoted(text)}, too large")
+        raise not_understood(f"argument {place} is {_excerpt(text)}, too large")
     return found

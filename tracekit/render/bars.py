@@ -288,4 +288,4 @@ class _BarDrawing(Drawing):
         if self.chart.value_title and any(group.value is not None for group in groups):
             yield words(f"above: {self.chart.value_title}")
         if any(bar.reason is not None for group in groups for bar in group.bars):
-            yield self.sign("x", self.ink, "not known")
+            yield self.sign("x", self.ink, "unknown")

@@ -158,7 +158,7 @@ class _LineDrawing(Drawing):
             width = 0.7 * self.thin
             yield self.sign("", GREY, "ideal (linear)", linestyle="--", linewidth=width)
         if any(spot.y is None for line in lines for spot in line.spots):
-            yield self.sign("x", GREY, "not known")
+            yield self.sign("x", GREY, "unknown")
 
 
 def _looks(chart: LineChart, width: int) -> dict[str, Look]:

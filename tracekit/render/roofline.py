@@ -67,7 +67,7 @@ _BOUND_WORDS = {
     "bandwidth": "bandwidth-bound",
     "latency": "latency-bound",
     "overhead": "overhead-bound",
-    "": "bound not known",
+    "": "bound unknown",
 }
 #: In the legend: series, those with the most time first; letters of a device's name.
 _MOST_SERIES, _WIDEST_TITLE = 14, 40

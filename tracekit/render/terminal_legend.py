@@ -26,7 +26,7 @@ from tracekit.roofline.reasons import in_words
 _MARGINS = {
     "zero_ai": "zero AI (no operations)",
     "no_bytes": "no bytes moved",
-    "unknown": "not known",
+    "unknown": "unknown",
     "no_label": "without the label",
 }
 _GAP, _INDENT, _ARROW = "  ", "   ", " → "

@@ -113,5 +113,5 @@ def _legend(chart: LineChart, letters: Mapping[str, str], width: int) -> Iterato
     if any(line.ideal for line in lines):
         texts.append("dotted: ideal (linear)")
     if any(spot.y is None for line in lines for spot in line.spots):
-        texts.append(f"{_UNKNOWN_SIGN} not known")
+        texts.append(f"{_UNKNOWN_SIGN} unknown")
     yield from listed(texts, width)

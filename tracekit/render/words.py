@@ -32,7 +32,7 @@ from tracekit.roofline.reasons import in_words
 _MARGIN_WORDS = {
     "zero_ai": "zero AI",
     "no_bytes": "no bytes",
-    "unknown": "not known",
+    "unknown": "unknown",
     "no_label": "without the label",
 }
 #: More points than this are drawn as an image, also in vector files, and below lines.

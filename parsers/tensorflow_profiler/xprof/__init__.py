@@ -1,1 +1,1 @@
-"""What the installed xprof (tensorboard-plugin-profile) knows of an XSpace, asked from outside."""
+"""What the installed xprof (tensorboard-plugin-profile) knows about an XSpace."""

@@ -1,4 +1,4 @@
-"""What xprof answers, in tracekit's units."""
+"""xprof's answer, in tracekit's units."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class OpCost:
     (HBM; None if the dump does not say which memory). All three come from XLA's cost model:
     None if it has neither operations nor bytes, as for custom calls.
 
-    Of a TPU they are the sums over the events of the dump. **Of a GPU each kernel counts for a
-    whole run of the instruction**: ``occurrence_count`` is kernels, and an instruction that
-    launches two has twice its operations. What one run costs is `of_one_run`.
+    For a TPU they are sums over the events of the dump. For a GPU, each kernel counts as a whole
+    run of the instruction: ``occurrence_count`` is kernels, and an instruction that launches two
+    has twice its operations. `of_one_run` is the cost of one run.
 
     ``program_id`` is unsigned, as in jit_f(12190760917235803885). ``op_name`` is the framework's
     operator; ``bound_name`` what bounds it by xprof's own roofline; ``source_text`` file:line.
@@ -37,7 +37,7 @@ class OpCost:
     dram_bytes: int | None
 
     def of_one_run(self, total: int | None) -> int | None:
-        """One run's share of ``flop_count``, ``accessed_bytes`` …: every run costs the same."""
+        """Return one run's share of ``flop_count`` etc.: every run costs the same."""
         if total is None or not self.occurrence_count:
             return None
         share, rest = divmod(total, self.occurrence_count)
@@ -46,7 +46,7 @@ class OpCost:
 
 @dataclass(frozen=True, slots=True)
 class StepPart:
-    """One part of a step; ``part_kind`` is one of those that table ``step_part`` names."""
+    """One part of a step; ``part_kind`` is as in the table ``step_part``."""
 
     part_name: str
     part_kind: str
@@ -57,10 +57,10 @@ class StepPart:
 class Step:
     """One step of one TPU core, or (``device_ordinal`` None) of all devices together.
 
-    Of a GPU or CPU the parts add up to ``dur_ns``: each moment belongs to the event of the highest
-    rank. Of a TPU an instruction across the border of a step counts in full, so that they can be
-    more. Parts without time are omitted but for idle time. ``step_index`` counts from 0 in xprof
-    2.24 and is the dump's own number in 2.20. ``device_ordinal`` is the n of /device:TPU:n.
+    For a GPU or CPU, the sum of the parts is ``dur_ns``: each moment belongs to the event of the
+    highest rank. For a TPU, an instruction across the border of a step counts in full, so the sum
+    can be more. Parts without time are omitted, except idle time. ``step_index`` counts from 0 in
+    xprof 2.24 and is the dump's number in 2.20. ``device_ordinal`` is the n of /device:TPU:n.
     """
 
     step_index: int
@@ -91,7 +91,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All that xprof says. Every list may be empty; ``steps`` where it found no step marker."""
+    """All of xprof's answer. Every list can be empty; ``steps`` is without step markers."""
 
     version: str
     environment: Environment

@@ -1,9 +1,9 @@
-"""Asking xprof about a dump: in its own process, with a time limit, leaving nothing behind.
+"""Asks xprof about a dump, in a separate process with a time limit, without leaving files.
 
-xprof is a native library that writes files next to the dump, floods standard error, and aborts
-the process if a dump is not as it expects. None of that reaches us or the user's
-folder: it works on a link to the dump (a copy, where it is compressed) in a folder that is removed
-always. It is not imported here.
+xprof is a native library that writes files next to the dump, floods standard error, and aborts the
+process if a dump is not as expected. None of that affects us or the user's folder: it works on a
+link to the dump (a copy, if it is compressed) in a temporary folder that is always removed. It is
+not imported here.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _LOGGED = re.compile(r"(?:[-\d]+ [:.\d]+: )?([FEWI])(?:\d{4})? [^]]*\] (.*)")
 
 @contextmanager
 def asking(source: Source, limit_s: int | None = None) -> Iterator[Callable[[], Answer | Refusal]]:
-    """Ask what xprof knows about the dump in `source`: gives a function that waits for the answer.
+    """Ask xprof about the dump in `source`; the block gets a function that waits for the answer.
 
-    Takes at most `limit_s` (by default a minute, and a second more for each MB). Whatever ends the
-    block ends xprof, too. Nothing is written outside the folder for temporary files, nothing is
-    read from the network.
+    Takes at most `limit_s` (by default a minute, plus a second per MB). The end of the block ends
+    xprof, too. Nothing is written outside the folder for temporary files, and nothing is read from
+    the network.
     """
     if find_spec("xprof") is None:
         yield lambda: Refusal("tensorboard-plugin-profile is not installed")
@@ -66,11 +66,11 @@ def asking(source: Source, limit_s: int | None = None) -> Iterator[Callable[[], 
 
 
 def _laid_out(source: Source, folder: Path) -> Path:
-    """The dump where xprof looks for one: a link, or else the content."""
+    """Put the dump where xprof looks for it: a link if possible, otherwise a copy."""
     place = folder / _DUMP
     place.parent.mkdir(parents=True)
     if source.is_seekable:
-        with suppress(OSError):  # Windows lets not everybody make links
+        with suppress(OSError):  # Windows restricts links
             place.symlink_to(source.path.resolve())
             return place
     with source.open() as content, place.open("wb") as copy:
@@ -79,7 +79,7 @@ def _laid_out(source: Source, folder: Path) -> Path:
 
 
 def _started(dump: Path, folder: Path, limit_s: int) -> subprocess.Popen[bytes]:
-    # -I keeps the working folder and the user's variables out; where packages are, we say.
+    # -I ignores the working folder and the user's variables; we pass the path of packages.
     command = [sys.executable, "-I", str(_CHILD), str(dump), str(folder / _ANSWER), str(limit_s)]
     packages = folder / "packages.json"
     packages.write_text(json.dumps(sys.path), "utf-8")
@@ -112,7 +112,7 @@ def _answer(process: subprocess.Popen[bytes], folder: Path, limit_s: int) -> Ans
 
 
 def _refused(reason: str, folder: Path) -> Refusal:
-    """The same message each time, wherever our folder is."""
+    """Return a refusal whose message does not name our temporary folder."""
     return Refusal(reason.replace(str(folder / _DUMP), "it").replace(str(folder), ""))
 
 
@@ -121,7 +121,7 @@ def _too_long(limit_s: int) -> Refusal:
 
 
 def _environment() -> dict[str, str]:
-    """The user's variables, with the library's log turned down."""
+    """Return the user's variables, with a lower log level for the library."""
     return {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
@@ -130,7 +130,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() == 0:
         return
     if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError, PermissionError):  # macOS says so of an ended one
+        with suppress(ProcessLookupError, PermissionError):  # macOS: the process has ended
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.wait()
@@ -149,7 +149,7 @@ def _failure(status: int, log: Path) -> str:
 
 
 def _last_line(log: Path) -> str:
-    """Why it failed: the last fatal line of the library's log, else of Python, else an error's."""
+    """Return why it failed: the last fatal line of the library's log, of Python, or an error."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _LAST_BYTES))
         lines = file.read().decode("utf-8", "replace").splitlines()

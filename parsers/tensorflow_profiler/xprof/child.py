@@ -1,14 +1,14 @@
-"""Asks xprof, in its own process: ``child.py DUMP ANSWER LIMIT_S`` (see ask.py).
+"""Asks xprof, in a separate process: ``child.py DUMP ANSWER LIMIT_S`` (see ask.py).
 
 Standard input has the search path for packages, as JSON.
 
-xprof converts a dump once into its OpStats, which it keeps next to the dump as a file
+xprof converts a dump once into OpStats, which it keeps next to the dump as a file
 ``ALL_HOSTS.op_stats*.pb``; its tools are views of that. So the exact values are read from the
-file, in picoseconds, operations and bytes, and not from the tools' rates, whose units are labeled
-in part wrongly ("GBytes/Sec" are GiB/s) and not the same in every version. Fields:
-plugin/xprof/protobuf/op_stats.proto and what it imports (github.com/openxla/xprof).
+file, in picoseconds, operations and bytes, and not from the tools' rates, some of whose units are
+mislabeled ("GBytes/Sec" are GiB/s) and differ by version. Fields:
+plugin/xprof/protobuf/op_stats.proto and its imports (github.com/openxla/xprof).
 
-Runs on its own: nothing but the standard library and xprof is imported here.
+Standalone: only the standard library and xprof are imported here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-#: Exit statuses that say that xprof is not there, and that it converts nothing of the dump.
+#: Exit statuses if xprof is not installed, and if it cannot convert the dump.
 NOT_INSTALLED, NOTHING = 77, 78
 
 _GRACE_S = 5
@@ -87,7 +87,7 @@ def main(dump: str, answer: str, limit_s: str) -> None:
         text, _ = raw_to_tool_data.xspace_to_tool_data([dump], tool, {"use_saved_result": True})
         return _rows(text, columns)
 
-    # The first call converts; the others take what it has kept.
+    # The first call converts; the others use the kept result.
     bounds = table("hlo_stats", {"program_id", "hlo_op_name", "bound_by"})
     kept = [p for p in Path(dump).parent.glob("*.op_stats*.pb") if ".flat_" not in p.name]
     if not kept:
@@ -113,7 +113,7 @@ def _version() -> str:
 
 
 def _rows(text: bytes | str | None, columns: set[str]) -> list[dict[str, Any]]:
-    """Rows of the last table with these columns, of what a tool answers for its charts."""
+    """Return the rows of the last table with these columns in a tool's answer for its charts."""
     found: list[dict[str, Any]] = []
     said = json.loads(text) if text else []
     for each in said if isinstance(said, list) else [said]:
@@ -125,17 +125,17 @@ def _rows(text: bytes | str | None, columns: set[str]) -> list[dict[str, Any]]:
 
 
 def _sorted(rows: Iterator[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
-    """In a stable order: xprof's order differs each time."""
+    """Sort in a stable order: xprof's order differs each time."""
     return sorted(rows, key=lambda row: ([row[n] or "" for n in names], json.dumps(row)))
 
 
 def _ns(ps: int | float) -> int:
-    """Picoseconds, rounded half up."""
+    """Return nanoseconds for picoseconds, rounded half up."""
     return min(int(ps + 500) // 1000, _MOST)
 
 
 def _count(number: int | float) -> int:
-    """A count that fits a column."""
+    """Return a count that fits in a column."""
     return min(int(number), _MOST)
 
 
@@ -171,7 +171,7 @@ def _op_costs(stats: Any, bounds: list[dict[str, Any]]) -> Iterator[dict[str, An
 
 
 def _costs(op: Any) -> dict[str, int | None]:
-    """Operations and bytes; none where the cost model has neither."""
+    """Return operations and bytes; none if the cost model has neither."""
     names = ("flop_count", "normalized_flop_count", "accessed_bytes", "dram_bytes")
     flop_count = op.flops or getattr(op, "flops_v2", 0)
     if not flop_count and not op.bytes_accessed:
@@ -205,7 +205,7 @@ def _steps(stats: Any) -> Iterator[dict[str, Any]]:
 
 
 def _parts(breakdown: Any) -> Iterator[tuple[str, str, int]]:
-    """Name, kind and picoseconds of the parts of a step, those without any omitted."""
+    """Yield name, kind and picoseconds of the parts of a step; parts without time are omitted."""
     from xprof.protobuf import steps_db_pb2
 
     generic, sparse = steps_db_pb2.GenericStepBreakdown(), steps_db_pb2.SparseCoreStepBreakdown()

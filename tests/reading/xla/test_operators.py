@@ -129,7 +129,7 @@ def test_reports_say_why_it_has_none(tmp_path: Path, file: str) -> None:
     why = (
         "operations: not_collected"
         if file == "timeline.json"
-        else "operations: not known of every instruction"
+        else "operations: unknown for some instructions"
     )
     session = tracekit.open(tmp_path / "S")
     asked = {"run_id": done.run_id, "op_kind": "framework"}
