@@ -1,6 +1,7 @@
 -- purpose = "The traffic of a launch at each level of memory: a list with dram, l2 and l1, or with
 -- the one that is wanted."
 -- source = "docs/metrics.md, section Bytes of L2 and L1"
+-- depends = ["cache_traffic"]
 -- [parameters]
 -- wanted_level = {type = "VARCHAR", doc = "all, dram, l2 or l1"}
 -- byte_definition = {type = "VARCHAR", doc = "bytes of L2 and L1: paper, vendor or any, the first
@@ -25,48 +26,8 @@ list_filter(
             'traffic_reason':dram_reason,
             'definition':null
         },
-        {
-            'level_name':'l2',
-            'traffic_bytes': case
-                byte_definition
-                when 'paper'
-                then l2_paper_bytes
-                when 'vendor'
-                then l2_vendor_bytes
-                else coalesce(l2_paper_bytes, l2_vendor_bytes)
-            end,
-            'traffic_ns':l2_ns,
-            'traffic_reason':l2_reason,
-            'definition': case
-                when byte_definition <> 'any'
-                then byte_definition
-                when l2_paper_bytes is not null
-                then 'paper'
-                when l2_vendor_bytes is not null
-                then 'vendor'
-            end
-        },
-        {
-            'level_name':'l1',
-            'traffic_bytes': case
-                byte_definition
-                when 'paper'
-                then l1_paper_bytes
-                when 'vendor'
-                then l1_vendor_bytes
-                else coalesce(l1_paper_bytes, l1_vendor_bytes)
-            end,
-            'traffic_ns':l1_ns,
-            'traffic_reason':l1_reason,
-            'definition': case
-                when byte_definition <> 'any'
-                then byte_definition
-                when l1_paper_bytes is not null
-                then 'paper'
-                when l1_vendor_bytes is not null
-                then 'vendor'
-            end
-        }
+        cache_traffic('l2', byte_definition, l2_paper_bytes, l2_vendor_bytes, l2_ns, l2_reason),
+        cache_traffic('l1', byte_definition, l1_paper_bytes, l1_vendor_bytes, l1_ns, l1_reason)
     ],
     lambda place:wanted_level in ('all', place.level_name)
 )

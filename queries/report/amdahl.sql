@@ -3,7 +3,7 @@
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 4.3 and Fig. 4; G. M. Amdahl, AFIPS 1967;
 -- docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_speedup", "sweep_units", "sweep_unknown"]
+-- depends = ["sweep_speedup", "sweep_missing"]
 -- [parameters]
 -- over = {type = "VARCHAR", doc = "label with the number of chips, cores or nodes, e.g. cores;
 -- default: the only numeric label that differs between runs, else between configurations",
@@ -37,13 +37,7 @@
 -- over_name = {type = "VARCHAR", doc = "the label"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
 with
-    known as (
-        from sweep_unknown('label', $over)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-    ),
+    known as (from sweep_missing($over, $metric, $runs, $run_ids)),
     pairs as (
         select
             configuration,

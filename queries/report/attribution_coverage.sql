@@ -2,7 +2,7 @@
 -- module, phase and step, and why the rest is unknown."
 -- source = "docs/metrics.md, section Attribution"
 -- needs = ["attribution"]
--- depends = ["step_window"]
+-- depends = ["step_window", "sum_where"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps to include: all, stable or N..M (step numbers,
@@ -101,7 +101,7 @@ with
             link_kind,
             count(*) filter (where is_known) as known_count,
             count(*) as kernel_count,
-            cast(coalesce(sum(dur_ns) filter (where is_known), 0) as bigint) as known_ns,
+            sum_where(dur_ns, is_known) as known_ns,
             cast(sum(dur_ns) as bigint) as total_ns
         from linked
         group by source_id, place, link_kind

@@ -3,7 +3,7 @@
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share",
--- "device_known"]
+-- "device_known", "sum_where"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run A, the base"}
 -- other_run_id = {type = "VARCHAR", doc = "run B"}
@@ -65,11 +65,7 @@ with
         select
             run_id,
             cast(sum(dur_ns) as bigint) as work_ns,
-            cast(
-                coalesce(
-                    sum(dur_ns) filter (where shared.step_index is null and exists (from shared)), 0
-                ) as bigint
-            ) as outside_ns
+            sum_where(dur_ns, shared.step_index is null and exists (from shared)) as outside_ns
         from (from attribution where run_id in ($run_id, $other_run_id))
         left join shared using (source_id, step_index)
         group by run_id

@@ -4,7 +4,7 @@
 -- docs/metrics.md, section launch_bounds"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_gap", "work_by_name", "device_peak",
--- "device_rank", "whole_sum"]
+-- "device_rank", "whole_sum", "shared_by_all"]
 -- [parameters]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- phase = {type = "VARCHAR", doc = "steps: all, stable or N..M", default = "all"}
@@ -174,13 +174,7 @@ with
             any_value(elapsed_ns) as elapsed_ns,
             whole_sum(total_flop) as total_flop,
             coalesce(
-                cast($launch_overhead_ns as double),
-                case
-                    when
-                        count(launch_overhead_ns) = count(*)
-                        and min(launch_overhead_ns) = max(launch_overhead_ns)
-                    then min(launch_overhead_ns)
-                end
+                cast($launch_overhead_ns as double), shared_by_all(launch_overhead_ns)
             ) as per_launch_ns
         from launched
         group by place_index

@@ -3,8 +3,8 @@
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: bars at the 2nd and 98th percentiles;
 -- docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["configuration_label", "sweep_kept", "sweep_label", "sweep_metric", "sweep_units",
--- "sweep_unknown"]
+-- depends = ["configuration_label", "sweep_kept", "sweep_label", "sweep_metric",
+-- "sweep_missing"]
 -- [parameters]
 -- metric = {type = "VARCHAR", doc = "metric, e.g. infeed; default: the only one", optional =
 -- true, chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
@@ -30,13 +30,7 @@
 -- configuration"}
 -- event_id = {type = "BIGINT", doc = "row of the table; 0 for a run"}
 with
-    known as (
-        from sweep_unknown('label', $by)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-    ),
+    known as (from sweep_missing($by, $metric, $runs, $run_ids)),
     measured as (
         select
             here.configuration_id,

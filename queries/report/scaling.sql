@@ -4,7 +4,7 @@
 -- metric(n0))"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_configuration", "sweep_kept", "sweep_label",
--- "sweep_metric", "sweep_units", "sweep_unknown"]
+-- "sweep_metric", "sweep_missing"]
 -- [parameters]
 -- over = {type = "VARCHAR", doc = "label to scale over, e.g. nodes; default: the only numeric
 -- label that differs between runs, else between configurations", optional = true, chosen_by =
@@ -33,13 +33,7 @@
 -- over_number = {type = "DOUBLE", doc = "label value as a number; NULL if it is not a number"}
 -- metric_name = {type = "VARCHAR", doc = "the metric"}
 with
-    known as (
-        from sweep_unknown('label', $over)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-    ),
+    known as (from sweep_missing($over, $metric, $runs, $run_ids)),
     chosen as (
         select
             kept.configuration_id,

@@ -4,7 +4,7 @@
 -- section Sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_kept", "sweep_metric",
--- "sweep_speedup", "sweep_units", "sweep_unknown"]
+-- "sweep_speedup", "sweep_missing"]
 -- [parameters]
 -- metric = {type = "VARCHAR", doc = "metric, e.g. flops; default: the only one", optional = true,
 -- chosen_by = "sweep_choice('metric', $runs, $run_ids)"}
@@ -42,11 +42,7 @@
 -- scale_kind = {type = "VARCHAR", doc = "linear or log"}
 with
     known as (
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-        union all
-        from sweep_unknown('label', $over)
+        from sweep_missing($over, $metric, $runs, $run_ids)
         union all
         select
             case

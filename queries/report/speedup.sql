@@ -3,7 +3,7 @@
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9: speedup = metric(platform) /
 -- metric(baseline) of the same model; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
+-- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_unknown", "sweep_missing"]
 -- [parameters]
 -- over = {type = "VARCHAR", doc = "label with the platforms, e.g. platform; default: the only one
 -- that differs between runs, else between configurations", optional = true, chosen_by =
@@ -43,11 +43,7 @@
 -- baseline_name = {type = "VARCHAR", doc = "the baseline"}
 with
     known as (
-        from sweep_unknown('label', $over)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
+        from sweep_missing($over, $metric, $runs, $run_ids)
         union all
         from sweep_unknown('label', $color)
         union all

@@ -3,7 +3,8 @@
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
 -- empty_without = ["kernel_match"]
--- depends = ["counted_work", "kernel_launch", "device_known", "mean_count", "spread_count"]
+-- depends = ["counted_work", "kernel_launch", "device_known", "mean_count", "spread_count",
+-- "shared_by_all"]
 -- [columns]
 -- run_id = {type = "VARCHAR", doc = "run"}
 -- source_id = {type = "VARCHAR", doc = "source"}
@@ -215,10 +216,7 @@ with
                 ),
                 arg_min(missing_metrics, place)
             ) as missing_metrics,
-            case
-                when count(distinct device_name) = 1 and count(device_name) = count(*)
-                then any_value(device_name)
-            end as counted_device_name,
+            shared_by_all(device_name) as counted_device_name,
             arg_min(columns('^own_|^occupancy_|_throughput_ratio$'), place) as "\0"
         from (select kinds.*, source_id as place from kinds)
         join mean using (run_id, source_id, match_index)
