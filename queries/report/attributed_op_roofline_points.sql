@@ -28,7 +28,7 @@ with
         join
             op_class
             on key_kind = 'type'
-            and lower(regexp_replace(work.name, '^\w+::', '')) glob pattern
+            and lower(regexp_replace(work.name, '^.*[:/]', '')) glob pattern
         group by work.name
     ),
     pieces as (
