@@ -26,19 +26,16 @@ with
         join sweep_label($by) as grouped using (configuration_id)
         join sweep_metric($metric) as found using (configuration_id)
     ),
-    limits as (
-        select group_number, group_word, quantile_cont(metric_value, [0.02, 0.98]) as marks
-        from measured
-        group by group_number, group_word
-    ),
     beyond as (
-        select measured.*, marks[1] as p02_value, marks[2] as p98_value
+        select
+            *,
+            quantile_cont(metric_value, [0.02, 0.98]) over (
+                partition by group_number, group_word
+            ) as marks,
+            marks[1] as p02_value,
+            marks[2] as p98_value
         from measured
-        join
-            limits
-            on limits.group_number is not distinct from measured.group_number
-            and limits.group_word is not distinct from measured.group_word
-        where metric_value < marks[1] or metric_value > marks[2]
+        qualify metric_value < p02_value or metric_value > p98_value
     ),
     told as (
         select
