@@ -3,7 +3,7 @@
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
 -- depends = ["step_window", "work_by_context", "device_ceiling", "device_known", "peak_of_work",
--- "time_at_peak", "joined_bound"]
+-- "time_at_peak", "joined_bound", "shared_by_all"]
 -- parameters = "wanted_run wanted_phase wanted_provenance"
 -- wanted_provenance = "VARCHAR: measured, modelled or best: measured if all kernels have
 -- counters, else modeled"
@@ -121,27 +121,20 @@ with
             ran.source_id,
             coalesce(contexts.unit_context_id, ran.context_id) as context_id,
             ran.device_id,
-            sum(device_ns) as device_ns,
-            sum(kernel_ns) as kernel_ns,
-            sum(kernel_count) as kernel_count,
-            sum(copy_count) as copy_count,
+            sum(
+                columns(
+                    '^(device|kernel|counted|compute|bandwidth)_ns$|^(all|counted)_(flop|bytes)$'
+                )
+            ) as "\0",
+            sum(
+                columns(
+                    '^(kernel|copy|counted|unheld|with_flop|with_bytes)_count$|^fp32_(flop|roof)$'
+                )
+            ) as "\0",
+            max(fp32_flop_per_s) as fp32_flop_per_s,
             arg_max(op_reason, coalesce(device_ns, 0)) as op_reason,
             bool_or(is_replayed) as is_replayed,
-            sum(with_flop_count) as with_flop_count,
-            sum(with_bytes_count) as with_bytes_count,
-            sum(counted_count) as counted_count,
-            sum(counted_ns) as counted_ns,
-            sum(all_flop) as all_flop,
-            sum(all_bytes) as all_bytes,
-            sum(counted_flop) as counted_flop,
-            sum(counted_bytes) as counted_bytes,
-            sum(unheld_count) as unheld_count,
-            sum(ran.compute_ns) as compute_ns,
-            sum(ran.bandwidth_ns) as bandwidth_ns,
-            arg_max(ran.ceiling_name, all_flop) as counted_ceiling_name,
-            max(fp32_flop_per_s) as fp32_flop_per_s,
-            sum(fp32_flop) as fp32_flop,
-            sum(fp32_roof) as fp32_roof
+            arg_max(ran.ceiling_name, all_flop) as counted_ceiling_name
         from ran
         join steps on steps.run_id = ran.run_id and steps.source_id = ran.source_id
         left join
@@ -184,45 +177,27 @@ with
             parts.run_id,
             parts.source_id,
             parts.context_id,
-            sum(device_ns) as device_ns,
-            sum(kernel_ns) as kernel_ns,
-            sum(kernel_count) as kernel_count,
-            sum(copy_count) as copy_count,
+            sum(
+                columns(
+                    '^(device|kernel|counted|compute|bandwidth)_ns$|^(all|counted)_(flop|bytes)$'
+                )
+            ) as "\0",
+            sum(
+                columns(
+                    '^(kernel|copy|counted|unheld|with_flop|with_bytes)_count$|^fp32_(flop|roof)$'
+                )
+            ) as "\0",
+            max(fp32_flop_per_s) as fp32_flop_per_s,
             arg_max(op_reason, coalesce(device_ns, 0)) as op_reason,
             bool_or(is_replayed) as is_replayed,
-            sum(with_flop_count) as with_flop_count,
-            sum(with_bytes_count) as with_bytes_count,
-            sum(counted_count) as counted_count,
-            sum(counted_ns) as counted_ns,
-            sum(all_flop) as all_flop,
-            sum(all_bytes) as all_bytes,
-            sum(counted_flop) as counted_flop,
-            sum(counted_bytes) as counted_bytes,
-            sum(unheld_count) as unheld_count,
-            sum(parts.compute_ns) as compute_ns,
-            sum(parts.bandwidth_ns) as bandwidth_ns,
             arg_max(counted_ceiling_name, all_flop) as counted_ceiling_name,
-            max(fp32_flop_per_s) as fp32_flop_per_s,
-            sum(fp32_flop) as fp32_flop,
-            sum(fp32_roof) as fp32_roof,
-            case
-                when
-                    count(known.device_name) = count(*)
-                    and min(known.device_name) = max(known.device_name)
-                then min(known.device_name)
-            end as device_name,
+            shared_by_all(known.device_name) as device_name,
             -- calls are not told by device
             case
                 when count(*) > 1 then 'one for all of its devices' else 'for this device'
             end as device_words,
-            case
-                when count(compute.value) = count(*) and min(compute.value) = max(compute.value)
-                then min(compute.value)
-            end as peak_flop_per_s,
-            case
-                when count(memory.value) = count(*) and min(memory.value) = max(memory.value)
-                then min(memory.value)
-            end as peak_bytes_per_s
+            shared_by_all(compute.value) as peak_flop_per_s,
+            shared_by_all(memory.value) as peak_bytes_per_s
         from on_devices as parts
         left join
             contexts
@@ -264,34 +239,25 @@ with
             context_id,
             coalesce(any_value(has_kernels), false) as has_kernels,
             max(case when has_kernels then device_ns else host_ns end) as total_ns,
-            max(kernel_ns) as kernel_ns,
-            max(kernel_count) as kernel_count,
-            max(copy_count) as copy_count,
-            max(op_reason) as op_reason,
             coalesce(bool_or(is_replayed), false) as is_replayed,
-            max(peak_flop_per_s) as peak_flop_per_s,
-            max(peak_bytes_per_s) as peak_bytes_per_s,
-            max(device_words) as device_words,
-            max(device_name) as device_name,
             nullif(
                 max(case when has_kernels then launching_count else call_count end), 0
             ) as call_count,
-            max(host_ns) as host_ns,
-            max(with_flop_count) as known_flop_count,
-            max(with_bytes_count) as known_bytes_count,
             coalesce(max(counted_count), 0) as counted_count,
-            max(counted_ns) as counted_ns,
-            max(all_flop) as all_flop,
-            max(all_bytes) as all_bytes,
-            max(counted_flop) as counted_flop,
-            max(counted_bytes) as counted_bytes,
-            max(unheld_count) as unheld_count,
-            max(compute_ns) as compute_ns,
-            max(bandwidth_ns) as bandwidth_ns,
-            max(counted_ceiling_name) as counted_ceiling_name,
-            max(fp32_flop_per_s) as fp32_flop_per_s,
-            max(fp32_flop) as fp32_flop,
-            max(fp32_roof) as fp32_roof
+            max(
+                columns(
+                    * exclude (
+                        run_id,
+                        source_id,
+                        context_id,
+                        has_kernels,
+                        is_replayed,
+                        call_count,
+                        launching_count,
+                        counted_count
+                    )
+                )
+            ) as "\0"
         from parts
         left join kernel_sources using (run_id, source_id)
         group by run_id, source_id, context_id
@@ -299,22 +265,15 @@ with
     ),
     worked as (
         select
-            units.run_id,
-            units.source_id,
-            units.context_id,
+            units.* exclude (compute_ns, bandwidth_ns),
             case when is_op then name end as name,
             family_name,
             input_dims,
             input_types,
             module_path,
             phase_kind,
-            has_kernels,
-            total_ns,
-            kernel_ns,
-            kernel_count,
-            copy_count,
-            units.call_count,
-            host_ns,
+            precision_name,
+            ceiling_name,
             cast(contexts.flop_count as double) * units.call_count as modelled_flop,
             cast(accessed_bytes as double) * units.call_count as modelled_bytes,
             modelled_flop is not null and modelled_bytes is not null as is_modelled,
@@ -331,8 +290,8 @@ with
                         not is_modelled
                         and (
                             counted_count > 0
-                            or known_flop_count = kernel_count
-                            or known_bytes_count = kernel_count
+                            or with_flop_count = kernel_count
+                            or with_bytes_count = kernel_count
                         )
                         and kernel_count > 0
                     )
@@ -360,30 +319,24 @@ with
                     || ' of '
                     || kernel_count
                     || ' kernels: operations and bytes are theirs'
-                when known_flop_count > 0
+                when with_flop_count > 0
                 then 'bytes were not counted'
-                when known_bytes_count > 0
+                when with_bytes_count > 0
                 then 'operations were not counted'
                 else 'no counters'
             end as counter_reason,
-            precision_name,
-            ceiling_name,
-            peak_flop_per_s,
-            peak_bytes_per_s,
-            device_words,
-            device_name,
             kernel_count > 0
             and case when is_by_counters then is_measured else is_modelled end as is_whole,
             case
                 when counted_count > 0
                 then counted_flop
-                when known_flop_count = kernel_count
+                when with_flop_count = kernel_count
                 then all_flop
             end as measured_flop,
             case
                 when counted_count > 0
                 then counted_bytes
-                when known_bytes_count = kernel_count
+                when with_bytes_count = kernel_count
                 then all_bytes
             end as measured_bytes,
             case when counted_count > 0 then counted_ns else kernel_ns end as measured_ns,
@@ -392,11 +345,7 @@ with
             end as measured_compute_ns,
             case
                 when unheld_count = 0 and counted_count > 0 then bandwidth_ns
-            end as measured_bandwidth_ns,
-            counted_ceiling_name,
-            fp32_flop_per_s,
-            fp32_flop,
-            fp32_roof
+            end as measured_bandwidth_ns
         from units
         left join
             contexts

@@ -25,10 +25,10 @@ with
             cast(
                 sum(sum_ns) filter (where work_class in ('compute', 'communication')) as bigint
             ) as sum_ns,
+            cast(sum(overlapping_count) as bigint) as overlapping_count,
             cast(
                 sum(work_count) filter (where work_class in ('compute', 'communication')) as bigint
-            ) as kernel_count,
-            cast(sum(overlapping_count) as bigint) as overlapping_count
+            ) as kernel_count
         from device_time(wanted_run, wanted_phase)
         group by run_id, source_id, device_id
     ),
@@ -69,34 +69,29 @@ with
             case
                 when worked.unknown_count = 0 or worked.is_joined then worked.known_flop
             end as fp32_flop,
-            case
-                when worked.known_flop is not null then ratio(worked.known_ns, worked.all_ns)
-            end as fp32_known_ratio,
             device_peak.fp32_flop_per_s,
-            worked.peak_ns,
             case
                 when worked.known_flop is null
                 then 'operations: not_collected'
-                when
-                    worked.unknown_count > 0
-                    and worked.is_joined
-                    and device_peak.fp32_flop_per_s is not null
-                then
-                    'at least: operations of '
-                    || worked.unknown_count
-                    || ' of '
-                    || busy.kernel_count
-                    || ' kernels unknown'
                 when worked.unknown_count > 0
                 then
-                    'operations of '
+                    case
+                        when worked.is_joined and device_peak.fp32_flop_per_s is not null
+                        then 'at least: '
+                        else ''
+                    end
+                    || 'operations of '
                     || worked.unknown_count
                     || ' of '
                     || busy.kernel_count
                     || ' kernels unknown'
                 when device_peak.fp32_flop_per_s is null
                 then 'no peak for this device'
-            end as fp32_reason
+            end as fp32_reason,
+            case
+                when worked.known_flop is not null then ratio(worked.known_ns, worked.all_ns)
+            end as fp32_known_ratio,
+            worked.peak_ns
         from busy
         left join
             worked
@@ -109,22 +104,6 @@ with
             and device_peak.source_id = busy.source_id
             and device_peak.device_id is not distinct from busy.device_id
     )
-select
-    run_id,
-    source_id,
-    device_id,
-    elapsed_ns,
-    busy_ns,
-    busy_with_transfers_ns,
-    compute_ns,
-    sum_ns,
-    overlapping_count,
-    kernel_count,
-    fp32_flop,
-    fp32_flop_per_s,
-    fp32_reason,
-    fp32_known_ratio,
-    peak_ns
 from held
 -- without kernels their time is not known, not 0
 where kernel_count > 0

@@ -3,7 +3,7 @@
 -- source = "Javed 2019, sect. 3 (eq. 1) and 4; docs/metrics.md, section Processor counters"
 -- needs = ["measurement"]
 -- depends = ["counter_figures", "event_quantity", "device_ceiling", "cpu_known", "run_title",
--- "label_value", "whole_sum", "first_reason", "width_ceiling"]
+-- "label_value", "whole_sum", "first_reason", "width_ceiling", "only_one", "shared_by_all"]
 -- parameters = "wanted_run grouping_kind wanted_ceiling"
 -- grouping_kind = "run, source, measurement, interval, scope or cgroup"
 -- wanted_ceiling = "compute peak of the utilization: fp32, fp64, or of a width (fp32_avx2 …)"
@@ -103,24 +103,12 @@ with
     parts as (
         select
             figures.*,
-            case
+            map{'fp64':fp64_flop, 'fp32':fp32_flop, 'fp16':fp16_flop}[
                 split_part(wanted_ceiling, '_', 1)
-                when 'fp64'
-                then fp64_flop
-                when 'fp32'
-                then fp32_flop
-                when 'fp16'
-                then fp16_flop
-            end as ceiling_flop,
-            case
+            ] as ceiling_flop,
+            map{'fp64':fp64_reason, 'fp32':fp32_reason, 'fp16':fp16_reason}[
                 split_part(wanted_ceiling, '_', 1)
-                when 'fp64'
-                then fp64_reason
-                when 'fp32'
-                then fp32_reason
-                when 'fp16'
-                then fp16_reason
-            end as ceiling_reason,
+            ] as ceiling_reason,
             flop_of['fp64_scalar'] as fp64_scalar_flop,
             flop_of['fp64_128'] as fp64_128_flop,
             flop_of['fp64_256'] as fp64_256_flop,
@@ -191,13 +179,8 @@ with
             part_index,
             slot_index,
             slot_name,
-            case
-                when min(device_name) = max(device_name) and count(device_name) = count(*)
-                then min(device_name)
-            end as device_name,
-            case
-                when min(ceiling_name) = max(ceiling_name) then min(ceiling_name)
-            end as ceiling_name,
+            shared_by_all(device_name) as device_name,
+            only_one(ceiling_name) as ceiling_name,
             count(*) as source_count,
             cast(max(end_ns) as bigint) as end_ns,
             cast(case when count(dur_ns) = count(*) then max(dur_ns) end as bigint) as dur_ns,
@@ -206,12 +189,7 @@ with
         from placed
         group by all
     ),
-    file as (
-        select run_id, source_id, any_value(file_name) as file_name
-        from source_file
-        where wanted_run is null or run_id = wanted_run
-        group by run_id, source_id
-    )
+    file as (from source_file where wanted_run is null or run_id = wanted_run)
 select
     grouped.run_id,
     owner_id,
@@ -236,14 +214,7 @@ select
     fp64_flop,
     fp32_flop,
     fp16_flop,
-    fp64_scalar_flop,
-    fp64_128_flop,
-    fp64_256_flop,
-    fp64_512_flop,
-    fp32_scalar_flop,
-    fp32_128_flop,
-    fp32_256_flop,
-    fp32_512_flop,
+    columns('^fp(64|32)_(scalar|128|256|512)_flop$'),
     ceiling_flop,
     dram_bytes,
     dram_low_bytes,

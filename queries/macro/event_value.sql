@@ -41,22 +41,10 @@ with
         where record_kind = 'event' and (wanted_run is null or run_id = wanted_run)
     )
 select
-    run_id,
-    source_id,
-    measurement_index,
-    event_id,
-    event_key,
-    event_name,
-    pmu_name,
-    modifier_name,
-    interval_index,
-    scope_name,
-    cgroup_name,
-    case when is_idle then 0 else value end as value,
-    unit,
-    case when is_idle then 'ok' else status_kind end as status_kind,
-    running_ratio,
-    stddev
+    * exclude (is_idle) replace (
+        case when is_idle then 0 else value end as value,
+        case when is_idle then 'ok' else status_kind end as status_kind
+    )
 from
     (
         select

@@ -2,7 +2,7 @@
 -- source = "table op_class; Wang Y. E. 2020 (ParaDnn), Fig. 3: operations by class;
 -- docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["is_communication", "is_async_copy"]
+-- depends = ["is_communication", "is_async_copy", "pattern_rank"]
 -- parameters = "wanted_run"
 -- columns = "run_id source_id event_id-record op_kind side_kind device_id-summed name-operator
 -- type_name category_name op_name program_name occurrence_count dur_ns self_ns flop_count
@@ -88,9 +88,7 @@ with
                     'place':op_class.class_rank,
                     'is_refined':op_class.is_refined
                 },
-                case
-                    when contains(op_class.pattern, '*') then 1000 - length(op_class.pattern) else 0
-                end
+                pattern_rank(op_class.pattern)
             ) as found
         from keys
         join op_class on op_class.key_kind = keys.key_kind and keys.key glob op_class.pattern

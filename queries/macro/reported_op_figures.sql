@@ -4,7 +4,7 @@
 -- section Operators"
 -- needs = ["op_stat"]
 -- depends = ["reported_op_work_under", "roof_of", "first_reason", "whole_sum_where",
--- "one_or_mixed"]
+-- "one_or_mixed", "only_one", "sum_where"]
 -- parameters = "wanted_run wanted_kind wanted_side grouping_kind scope_kind wanted_ceiling"
 -- wanted_kind = "VARCHAR: hlo or framework, never both; NULL: hlo if the run has it on that side"
 -- wanted_side = "VARCHAR: device or host; NULL: device if the run has device operators"
@@ -78,9 +78,7 @@ with
             scope_device,
             group_name,
             program_name,
-            case
-                when count(distinct device_name) = 1 then any_value(device_name)
-            end as device_name,
+            only_one(device_name) as device_name,
             any_value(op_kind) as op_kind,
             arg_max(op_class, coalesce(self_ns, 0)) as op_class,
             arg_max(class_rank, coalesce(self_ns, 0)) as class_rank,
@@ -89,22 +87,14 @@ with
             cast(sum(coalesce(occurrence_count, 1)) as bigint) as occurrence_count,
             cast(sum(dur_ns) as bigint) as total_ns,
             cast(sum(self_ns) as bigint) as self_ns,
-            cast(
-                coalesce(sum(coalesce(occurrence_count, 1)) filter (where is_known), 0) as bigint
-            ) as known_count,
+            sum_where(coalesce(occurrence_count, 1), is_known) as known_count,
             cast(sum(dur_ns) filter (where is_known) as bigint) as known_ns,
             sum(total_flop) filter (where is_known) as known_flop,
             sum(total_bytes) filter (where is_known) as known_bytes,
             whole_sum_where(compute_ns, is_known) as compute_ns,
             whole_sum_where(bandwidth_ns, is_known) as bandwidth_ns,
-            cast(
-                coalesce(
-                    sum(coalesce(occurrence_count, 1)) filter (where is_known and total_flop = 0), 0
-                ) as bigint
-            ) as zero_count,
-            cast(
-                coalesce(sum(dur_ns) filter (where is_known and total_flop = 0), 0) as bigint
-            ) as zero_ns,
+            sum_where(coalesce(occurrence_count, 1), is_known and total_flop = 0) as zero_count,
+            sum_where(dur_ns, is_known and total_flop = 0) as zero_ns,
             sum(total_flop) as total_flop,
             sum(total_bytes) as total_bytes,
             one_or_mixed(bytes_basis) as bytes_basis,

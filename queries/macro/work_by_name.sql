@@ -2,7 +2,7 @@
 -- launches did the same."
 -- source = "docs/metrics.md, section gpu_utilization"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work"]
+-- depends = ["kernel_work", "shared_by_all"]
 -- parameters = "wanted_run"
 -- columns = "run_id name fp32_flop total_flop"
 -- fp32_flop = "DOUBLE: FP32 operations, excluding those of tensor cores"
@@ -17,14 +17,6 @@ with
         from kernel_work
         where wanted_run is null or run_id = wanted_run
     )
-select
-    run_id,
-    name,
-    case
-        when count(fp32_flop) = count(*) and min(fp32_flop) = max(fp32_flop) then min(fp32_flop)
-    end as fp32_flop,
-    case
-        when count(total_flop) = count(*) and min(total_flop) = max(total_flop) then min(total_flop)
-    end as total_flop
+select run_id, name, shared_by_all(fp32_flop) as fp32_flop, shared_by_all(total_flop) as total_flop
 from launches
 group by run_id, name

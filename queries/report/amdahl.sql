@@ -3,7 +3,7 @@
 -- source = "ParaDnn (Wang Y. E. 2020), sect. 4.3 and Fig. 4; G. M. Amdahl, AFIPS 1967;
 -- docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_speedup", "sweep_units", "sweep_unknown"]
+-- depends = ["sweep_speedup", "sweep_missing"]
 -- parameters = "over metric kind baseline fixed rule runs run_ids"
 -- kind = {type = "VARCHAR", doc = "kind of the metric: rate (of all chips together), utilization
 -- (of each chip) or time", default = "rate", choices = ["rate", "utilization", "time"]}
@@ -23,13 +23,7 @@
 -- baseline_number = "DOUBLE: N0: chips of the baseline"
 -- over_name = "VARCHAR: the label"
 with
-    known as (
-        from sweep_unknown('label', $over)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-    ),
+    known as (from sweep_missing($over, $metric, $runs, $run_ids)),
     pairs as (
         select
             configuration,

@@ -3,7 +3,7 @@
 -- source = "Williams 2009 (Roofline), by operator; function op_model; docs/metrics.md, section
 -- Operators of a timeline"
 -- needs = ["op_call"]
--- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where"]
+-- depends = ["attributed_op_work", "run_title", "one_or_mixed", "whole_sum_where", "pattern_rank"]
 -- parameters = "run_id-all level by provenance timed"
 -- by = {doc = "what a point is: an op, a layer (module) or a phase (forward, backward)", default
 -- = "op", choices = ["op", "layer", "phase"]}
@@ -18,9 +18,22 @@
 -- mixed"
 -- op_class = "operator class, shared with other profilers"
 with
+    work as materialized(
+        from attributed_op_work($run_id, 'all', $provenance)
+        where basis = 'kernels' and (name is not null or $by <> 'op')
+    ),
+    named as (
+        select work.name, arg_min(class_name, pattern_rank(pattern)) as class_name
+        from (select distinct name from work where family_name is null) as work
+        join
+            op_class
+            on key_kind = 'type'
+            and lower(regexp_replace(work.name, '^.*[:/]', '')) glob pattern
+        group by work.name
+    ),
     pieces as (
         select
-            * replace (
+            work.* replace (
                 coalesce(call_count, 1) as call_count,
                 case
                     $by
@@ -28,11 +41,13 @@ with
                     then coalesce(module_path, '(no module)')
                     when 'phase'
                     then coalesce(phase_kind, '(no phase)')
-                    else name
+                    else work.name
                 end as name
             ),
             case
-                when family_name in (select class_name from op_class) then family_name else 'other'
+                when family_name in (select class_name from op_class)
+                then family_name
+                else coalesce(class_name, 'other')
             end as op_class,
             case
                 when $level not in ('all', 'dram')
@@ -46,8 +61,8 @@ with
                 then case when work_ns = 0 then 'duration of zero' else 'duration: unknown' end
             end as lacking,
             lacking is null as is_in
-        from attributed_op_work($run_id, 'all', $provenance)
-        where basis = 'kernels' and (name is not null or $by <> 'op')
+        from work
+        left join named on named.name = work.name
     ),
     points as (
         select

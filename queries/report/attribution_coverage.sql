@@ -2,7 +2,7 @@
 -- module, phase and step, and why the rest is unknown."
 -- source = "docs/metrics.md, section Attribution"
 -- needs = ["attribution"]
--- depends = ["step_window"]
+-- depends = ["step_window", "sum_where"]
 -- parameters = "run_id phase"
 -- columns = "rank_index link_kind known_ratio known_time_ratio reason reason_ns kernel_count
 -- known_count total_ns known_ns reason_count source_id-rank"
@@ -95,7 +95,7 @@ with
             link_kind,
             count(*) filter (where is_known) as known_count,
             count(*) as kernel_count,
-            cast(coalesce(sum(dur_ns) filter (where is_known), 0) as bigint) as known_ns,
+            sum_where(dur_ns, is_known) as known_ns,
             cast(sum(dur_ns) as bigint) as total_ns
         from linked
         group by source_id, place, link_kind

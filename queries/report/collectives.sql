@@ -3,7 +3,7 @@
 -- source = "NVIDIA nccl-tests, doc/PERFORMANCE.md: algbw = S / t, busbw = algbw x factor;
 -- docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- depends = ["collective_match", "bus_factor", "whole_sum"]
+-- depends = ["collective_match", "bus_factor", "whole_sum", "only_one"]
 -- parameters = "run_id by phase"
 -- by = {doc = "what a row is: size (kind and size), kind, or call (one collective)", default =
 -- "size", choices = ["size", "kind", "call"]}
@@ -77,13 +77,8 @@ with
                 when count(match_basis) > 0
                 then 'several'
             end as match_basis,
-            case
-                when count(distinct process_group_name) = 1 then min(process_group_name)
-            end as process_group,
-            case
-                when count(distinct process_group_description) = 1
-                then min(process_group_description)
-            end as process_group_description,
+            only_one(process_group_name) as process_group,
+            only_one(process_group_description) as process_group_description,
             min(reason) as reason,
             min(sequence_index) as sequence_index,
             min(match_step_index) as step_index

@@ -3,7 +3,7 @@
 -- source = "docs/metrics.md, section Comparing runs"
 -- needs = ["source_file"]
 -- depends = ["compared_source", "compared_step", "run_title", "stable_phase", "stable_share",
--- "device_known"]
+-- "device_known", "sum_where"]
 -- parameters = "run_id-a other_run_id by-compared phase"
 -- columns = "side_kind run_name device_names source_count basis_kind step_kind step_count
 -- first_step_index last_step_index work_ns outside_ns unstable_reason all_step_count all_mean_ns
@@ -56,11 +56,7 @@ with
         select
             run_id,
             cast(sum(dur_ns) as bigint) as work_ns,
-            cast(
-                coalesce(
-                    sum(dur_ns) filter (where shared.step_index is null and exists (from shared)), 0
-                ) as bigint
-            ) as outside_ns
+            sum_where(dur_ns, shared.step_index is null and exists (from shared)) as outside_ns
         from (from attribution where run_id in ($run_id, $other_run_id))
         left join shared using (source_id, step_index)
         group by run_id

@@ -49,36 +49,14 @@ with
         group by column_name, role_kind
     ),
     told as (
-        select
-            1 as place,
-            null as column_name,
-            'configuration' as role_kind,
-            null as unit,
-            status_text,
-            status_kind,
-            configuration_count,
-            null as missing_count,
-            null as distinct_count,
-            null as min_value,
-            null as median_value,
-            null as max_value,
-            null as example_text
+        select *, 1 as place, 'configuration' as role_kind
         from all_of_it
         union all by name
         select
+            * exclude (present_count, known_count, whole_count),
             case role_kind when 'label' then 2 else 3 end as place,
-            column_name,
-            role_kind,
-            unit,
-            null as status_text,
-            null as status_kind,
             present_count as configuration_count,
-            cast(whole_count - known_count as bigint) as missing_count,
-            distinct_count,
-            min_value,
-            median_value,
-            max_value,
-            example_text
+            cast(whole_count - known_count as bigint) as missing_count
         from columns_of_it, total
     )
 select

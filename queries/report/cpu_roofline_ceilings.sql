@@ -3,7 +3,8 @@
 -- source = "Javed 2019, sect. 4.1 and 5.1 (Peak FLOPS 256, Peak FLOPS 512, STREAM); the figures
 -- by their own sources"
 -- needs = ["measurement"]
--- depends = ["cpu_known", "device_ceiling", "counter_figures", "event_quantity", "width_ceiling"]
+-- depends = ["cpu_known", "device_ceiling", "counter_figures", "event_quantity", "width_ceiling",
+-- "ceiling_figures"]
 -- parameters = "run_id-all"
 -- columns = "run_id device_name-cpu ceiling_kind ceiling_name-roof peak_flop_per_s
 -- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind-known source_text
@@ -79,14 +80,7 @@ select
     cpu_known.device_name,
     ceiling_kind,
     ceiling_name,
-    case ceiling_kind when 'compute' then max(value) end as peak_flop_per_s,
-    case ceiling_kind when 'bandwidth' then max(value) end as peak_bytes_per_s,
-    cast(null as double) as overhead_ns,
-    case ceiling_kind when 'compute' then sum(work) end as work_flop,
-    case ceiling_kind when 'bandwidth' then sum(work) end as work_bytes,
-    arg_max(origin_kind, value) as origin_kind,
-    arg_max(source_text, value) as source_text,
-    cast(sum(times.total_ns) as bigint) as total_ns
+    unnest(ceiling_figures(ceiling_kind, value, work, origin_kind, source_text, times.total_ns))
 from every
 join
     (from cpu_known where $run_id is null or run_id = $run_id) as cpu_known using (

@@ -2,7 +2,7 @@
 -- of both at peak."
 -- source = "Javed 2019, sect. 2.2 and 4 (Fig. 5, 6, 8)"
 -- needs = ["measurement"]
--- depends = ["cpu_group", "first_reason", "whole_sum_where"]
+-- depends = ["cpu_group", "first_reason", "whole_sum_where", "sum_where"]
 -- parameters = "run_id-all by level timed"
 -- by = {doc = "what a point is: run, name (measured program), launch (measurement), interval or
 -- scope; class and phase: the run", default = "run", choices = ["run", "name", "launch", "class",
@@ -83,9 +83,7 @@ select
     case when $by in ('launch', 'interval', 'scope') then owner_id end as source_id,
     place as event_id,
     count(*) filter (where reason is null and total_flop = 0) as zero_launch_count,
-    cast(
-        coalesce(sum(node_ns) filter (where reason is null and total_flop = 0), 0) as bigint
-    ) as zero_ns
+    sum_where(node_ns, reason is null and total_flop = 0) as zero_ns
 from parts
 group by run_id, part_name, device_name, source_id, place
 order by run_id, source_id, place, total_ns desc nulls last, name, device_name

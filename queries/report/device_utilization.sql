@@ -3,7 +3,7 @@
 -- source = "Wang Y. E. 2020 (ParaDnn), sect. 4.1: average FLOPS / peak FLOPS, of a core and of a
 -- board (sect. 3); Zhu 2018 (TBD), eq. 1; docs/metrics.md, section Operators"
 -- needs = ["op_stat"]
--- depends = ["reported_op_work_under", "device_roof", "device_interval", "whole_sum"]
+-- depends = ["reported_op_work_under", "device_roof", "device_interval", "whole_sum", "only_one"]
 -- parameters = "run_id by ceiling"
 -- by = {doc = "what a row is: device (a core of a TPU v2 or v3) or host (all devices of a source:
 -- four TPU chips form a board)", default = "device", choices = ["device", "host"]}
@@ -166,9 +166,7 @@ with
         select
             source_id,
             case when $by = 'device' then device_id end as place,
-            case
-                when count(distinct device_name) = 1 then any_value(device_name)
-            end as device_name,
+            only_one(device_name) as device_name,
             case when bool_and(device_id is not null) then count(*) end as device_count,
             sum(busy_ns) as busy_ns,
             whole_sum(window_ns) as window_ns,
@@ -177,12 +175,10 @@ with
             sum(total_bytes) as total_bytes,
             sum(known_ns) as known_ns,
             sum(op_ns) as op_ns,
-            case
-                when count(distinct ceiling_name) = 1 then any_value(ceiling_name)
-            end as ceiling_name,
+            only_one(ceiling_name) as ceiling_name,
             whole_sum(peak_flop_per_s) as peak_flop_per_s,
             whole_sum(peak_bytes_per_s) as peak_bytes_per_s,
-            case when count(distinct peak_basis) = 1 then any_value(peak_basis) end as peak_basis,
+            only_one(peak_basis) as peak_basis,
             case
                 when count(distinct coalesce(scope_kind, 'reported')) = 1
                 then
@@ -191,7 +187,7 @@ with
                         case when any_value(peak_basis) = 'reported' then 'reported' end
                     )
             end as scope_kind,
-            case when count(distinct model_name) = 1 then any_value(model_name) end as model_name
+            only_one(model_name) as model_name
         from timed
         group by source_id, place
     ),

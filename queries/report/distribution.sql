@@ -3,7 +3,7 @@
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: box from the 9th to the 91st percentile, whiskers
 -- at the 2nd and the 98th; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_units", "sweep_unknown"]
+-- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_missing"]
 -- parameters = "metric by-group fixed runs run_ids"
 -- columns = "group_value median_value p09_value p91_value p02_value p98_value known_count
 -- configuration_count failed_count outlier_count min_value max_value mean_value group_number
@@ -14,13 +14,7 @@
 -- outlier_count = "BIGINT: numbers below the 2nd or above the 98th percentile"
 -- mean_value = "DOUBLE: the mean"
 with
-    known as (
-        from sweep_unknown('label', $by)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-    ),
+    known as (from sweep_missing($by, $metric, $runs, $run_ids)),
     measured as (
         select
             grouped.label_number as group_number,
@@ -39,6 +33,7 @@ with
             group_word,
             any_value(label_value) as group_value,
             quantile_cont(metric_value, [0.02, 0.09, 0.5, 0.91, 0.98]) as marks,
+            list(metric_value) as metric_values,
             count(metric_value) as known_count,
             count(*) as configuration_count,
             count(*) filter (where status_kind = 'failed') as failed_count,
@@ -50,28 +45,25 @@ with
         group by group_number, group_word
     )
 select
-    any_value(boxes.group_value) as group_value,
-    any_value(marks[3]) as median_value,
-    any_value(marks[2]) as p09_value,
-    any_value(marks[4]) as p91_value,
-    any_value(marks[1]) as p02_value,
-    any_value(marks[5]) as p98_value,
-    any_value(known_count) as known_count,
-    any_value(configuration_count) as configuration_count,
-    any_value(failed_count) as failed_count,
-    count(*) filter (where metric_value < marks[1] or metric_value > marks[5]) as outlier_count,
-    any_value(min_value) as min_value,
-    any_value(max_value) as max_value,
-    any_value(mean_value) as mean_value,
-    boxes.group_number,
+    group_value,
+    marks[3] as median_value,
+    marks[2] as p09_value,
+    marks[4] as p91_value,
+    marks[1] as p02_value,
+    marks[5] as p98_value,
+    known_count,
+    configuration_count,
+    failed_count,
+    len(
+        list_filter(metric_values, lambda value:value < marks[1] or value > marks[5])
+    ) as outlier_count,
+    min_value,
+    max_value,
+    mean_value,
+    group_number,
     cast($by as varchar) as group_name,
     cast($metric as varchar) as metric_name,
-    any_value(boxes.unit) as unit
+    unit
 from boxes
-join
-    measured
-    on measured.group_number is not distinct from boxes.group_number
-    and measured.group_word is not distinct from boxes.group_word
-group by boxes.group_number, boxes.group_word
-having not exists (from known)
-order by boxes.group_number nulls last, group_value
+where not exists (from known)
+order by group_number nulls last, group_value

@@ -93,12 +93,7 @@ with
         from grouped
         window part as (partition by run_id, owner_id, part_index)
     ),
-    file as (
-        select run_id, source_id, any_value(file_name) as file_name
-        from source_file
-        where $run_id is null or run_id = $run_id
-        group by run_id, source_id
-    )
+    file as (from source_file where $run_id is null or run_id = $run_id)
 select
     case
         $by

@@ -2,8 +2,8 @@
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 2 a to c, Fig. 7 (failures); docs/metrics.md, section
 -- Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_table", "sweep_units",
--- "sweep_unknown"]
+-- depends = ["sweep_kept", "sweep_label", "sweep_metric", "sweep_table", "sweep_unknown",
+-- "sweep_missing"]
 -- parameters = "x y metric fixed rule runs run_ids"
 -- x = {type = "VARCHAR", doc = "label across, e.g. node", chosen_by = "sweep_choice('label',
 -- $runs, $run_ids)"}
@@ -23,11 +23,7 @@ with
     known as (
         from sweep_unknown('label', $x)
         union all
-        from sweep_unknown('label', $y)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
+        from sweep_missing($y, $metric, $runs, $run_ids)
         union all
         select error('x and y are both ' || $x || '; name another label for one of them')
         where $x = $y and exists (from sweep_table)

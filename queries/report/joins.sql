@@ -1,7 +1,7 @@
 -- purpose = "Joins of timelines with counter runs: how much of each is matched, and by which rule."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
--- depends = ["kernel_launch"]
+-- depends = ["kernel_launch", "sum_where", "run_title"]
 -- parameters = "run_id-timeline"
 -- run_id-timeline = {type = "VARCHAR", doc = "timeline run by id; default: all", optional = true}
 -- columns = "run_name counter_run_name matched_ratio matched_time_ratio ordered_time_ratio
@@ -40,15 +40,9 @@ with
             run_id,
             source_id,
             cast(sum(launch_count) as bigint) as launch_count,
-            cast(
-                coalesce(sum(launch_count) filter (where match_kind = 'sequence'), 0) as bigint
-            ) as sequence_count,
-            cast(
-                coalesce(sum(launch_count) filter (where match_kind = 'shape'), 0) as bigint
-            ) as shape_count,
-            cast(
-                coalesce(sum(launch_count) filter (where match_kind = 'name'), 0) as bigint
-            ) as name_count,
+            sum_where(launch_count, match_kind = 'sequence') as sequence_count,
+            sum_where(launch_count, match_kind = 'shape') as shape_count,
+            sum_where(launch_count, match_kind = 'name') as name_count,
             ratio(
                 coalesce(sum(dur_ns) filter (where match_kind is not null), 0), sum(dur_ns)
             ) as matched_time_ratio,
@@ -59,17 +53,12 @@ with
         from parts
         group by run_id, source_id
     ),
-    names as (
-        select run_id, any_value(run_name) as run_name
-        from run
-        where $run_id is null or run_id = $run_id
-        group by run_id
-    ),
+    names as (from run_title where $run_id is null or run_id = $run_id),
     told as (
         from source_file where recording_kind = 'join' and ($run_id is null or run_id = $run_id)
     )
 select
-    ours.run_name,
+    ours.title as run_name,
     coalesce(metadata_json ->> '$.counter_run_name', told.file_name) as counter_run_name,
     ratio(sequence_count + shape_count + name_count, launch_count) as matched_ratio,
     matched_time_ratio,
@@ -92,4 +81,4 @@ select
 from matched
 join told on told.run_id = matched.run_id and told.source_id = matched.source_id
 left join names as ours on ours.run_id = matched.run_id
-order by ours.run_name, counter_run_name, matched.run_id
+order by run_name, counter_run_name, matched.run_id

@@ -2,7 +2,7 @@
 -- and why others have none."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
--- depends = ["joined_kernel"]
+-- depends = ["joined_kernel", "sum_where"]
 -- parameters = "run_id"
 -- columns = "name share_ratio-kernels matched_ratio total_ns launch_count sequence_count
 -- shape_count name_count fit_count flop_spread_ratio dram_spread_ratio reason"
@@ -18,13 +18,9 @@ select
     ) as matched_ratio,
     cast(sum(dur_ns) as bigint) as total_ns,
     cast(sum(launch_count) as bigint) as launch_count,
-    cast(
-        coalesce(sum(launch_count) filter (where match_kind = 'sequence'), 0) as bigint
-    ) as sequence_count,
-    cast(
-        coalesce(sum(launch_count) filter (where match_kind = 'shape'), 0) as bigint
-    ) as shape_count,
-    cast(coalesce(sum(launch_count) filter (where match_kind = 'name'), 0) as bigint) as name_count,
+    sum_where(launch_count, match_kind = 'sequence') as sequence_count,
+    sum_where(launch_count, match_kind = 'shape') as shape_count,
+    sum_where(launch_count, match_kind = 'name') as name_count,
     max(fit_count) as fit_count,
     max(flop_spread_ratio) as flop_spread_ratio,
     max(dram_spread_ratio) as dram_spread_ratio,

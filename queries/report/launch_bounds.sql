@@ -4,7 +4,7 @@
 -- docs/metrics.md, section launch_bounds"
 -- needs = ["attribution"]
 -- depends = ["device_work", "step_window", "device_gap", "work_by_name", "device_peak",
--- "device_rank", "whole_sum"]
+-- "device_rank", "whole_sum", "shared_by_all"]
 -- parameters = "run_id phase by launch_overhead_ns"
 -- by = {doc = "what a row is: device (per source) or name (a kernel, over all devices and
 -- sources)", default = "device", choices = ["device", "name"]}
@@ -159,13 +159,7 @@ with
             any_value(elapsed_ns) as elapsed_ns,
             whole_sum(total_flop) as total_flop,
             coalesce(
-                cast($launch_overhead_ns as double),
-                case
-                    when
-                        count(launch_overhead_ns) = count(*)
-                        and min(launch_overhead_ns) = max(launch_overhead_ns)
-                    then min(launch_overhead_ns)
-                end
+                cast($launch_overhead_ns as double), shared_by_all(launch_overhead_ns)
             ) as per_launch_ns
         from launched
         group by place_index

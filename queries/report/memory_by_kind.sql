@@ -3,7 +3,7 @@
 -- source = "Zhu 2018 (TBD), sect. III and Fig. 8: the maximal amount ever allocated for each
 -- type; docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "memory_event"]
--- depends = ["memory_level", "memory_kind_rank", "sampled_memory"]
+-- depends = ["memory_level", "memory_kind_rank", "sampled_memory", "sum_where"]
 -- parameters = "run_id phase"
 -- columns = "rank_index device_kind device_id-memory kind peak_bytes at_peak_bytes share_ratio
 -- allocation_count allocated_bytes allocated_step_bytes reserved_peak_bytes
@@ -29,22 +29,12 @@ with
             greatest(max(kind_bytes) filter (where is_level_of_kind), 0) as peak_bytes,
             case
                 when any_value(peak_place) is not null
-                then
-                    coalesce(
-                        cast(sum(change_bytes) filter (where place <= peak_place) as bigint), 0
-                    )
+                then sum_where(change_bytes, place <= peak_place)
             end as at_peak_bytes,
             count(*) filter (where is_wanted and change_bytes > 0) as allocation_count,
-            coalesce(
-                cast(sum(change_bytes) filter (where is_wanted and change_bytes > 0) as bigint), 0
-            ) as allocated_bytes,
-            coalesce(
-                cast(
-                    sum(change_bytes) filter (
-                        where is_wanted and change_bytes > 0 and step_index is not null
-                    ) as bigint
-                ),
-                0
+            sum_where(change_bytes, is_wanted and change_bytes > 0) as allocated_bytes,
+            sum_where(
+                change_bytes, is_wanted and change_bytes > 0 and step_index is not null
             ) as in_steps_bytes
         from levels
         where kind is not null
@@ -64,47 +54,34 @@ with
             min(all_bytes - known_bytes) filter (where is_level) as unseen_least_bytes,
             max(reserved_bytes) filter (where is_level) as reserved_peak_bytes,
             max(reserved_bytes) filter (where place = peak_place) as reserved_at_peak_bytes,
-            any_value(source_id) as source_id,
-            any_value(process_id) as process_id,
-            any_value(device_kind) as device_kind,
-            any_value(device_id) as device_id
+            any_value(columns('^(source_id|process_id|device_kind|device_id)$')) as "\0"
         from levels
         group by pool_index
     ),
     everything as (
-        select
-            pool_index,
-            kind,
-            is_total,
-            peak_bytes,
-            at_peak_bytes,
-            allocation_count,
-            allocated_bytes,
-            in_steps_bytes
         from kinds
-        union all
+        union all by name
         select
             pool_index,
-            'unseen',
-            false,
-            case when unseen_least_bytes >= 0 then unseen_peak_bytes end,
-            case when unseen_least_bytes >= 0 then peak_bytes - known_at_peak_bytes end,
-            null,
-            null,
-            null
+            'unseen' as kind,
+            false as is_total,
+            case when unseen_least_bytes >= 0 then unseen_peak_bytes end as peak_bytes,
+            case
+                when unseen_least_bytes >= 0 then peak_bytes - known_at_peak_bytes
+            end as at_peak_bytes
         from pools
         anti join (from sampled_memory where run_id = $run_id) as sampled using (source_id)
         where unseen_peak_bytes <> 0 or unseen_least_bytes <> 0
-        union all
+        union all by name
         select
             pools.pool_index,
-            '(all)',
-            true,
+            '(all)' as kind,
+            true as is_total,
             pools.peak_bytes,
-            pools.peak_bytes,
-            cast(sum(kinds.allocation_count) as bigint),
-            cast(sum(kinds.allocated_bytes) as bigint),
-            cast(sum(kinds.in_steps_bytes) as bigint)
+            pools.peak_bytes as at_peak_bytes,
+            cast(sum(kinds.allocation_count) as bigint) as allocation_count,
+            cast(sum(kinds.allocated_bytes) as bigint) as allocated_bytes,
+            cast(sum(kinds.in_steps_bytes) as bigint) as in_steps_bytes
         from pools
         left join kinds using (pool_index)
         group by pools.pool_index, pools.peak_bytes

@@ -1,7 +1,7 @@
 -- purpose = "Modules that hold the memory of one kind, by the operators called directly in each."
 -- source = "Zhu 2018 (TBD), sect. IV-D (feature maps); docs/metrics.md, section Memory by kind"
 -- needs = ["allocation", "attribution", "calling_context", "memory_event"]
--- depends = ["memory_level"]
+-- depends = ["memory_level", "sum_where"]
 -- parameters = "run_id phase kind"
 -- kind = {type = "VARCHAR", doc = "memory kind to show", default = "feature_maps", choices =
 -- ["feature_maps", "weights", "weight_gradients", "optimizer_state", "workspace", "temporary",
@@ -27,27 +27,15 @@ with
         select
             levels.pool_index,
             contexts.module_path,
-            coalesce(
-                cast(
-                    sum(levels.change_bytes) filter (
-                        where levels.place <= peaks.most_place
-                    ) as bigint
-                ),
-                0
-            ) as at_peak_bytes,
+            sum_where(levels.change_bytes, levels.place <= peaks.most_place) as at_peak_bytes,
             max(levels.change_bytes) filter (
                 where levels.is_wanted and levels.change_bytes > 0
             ) as largest_bytes,
             count(*) filter (
                 where levels.is_wanted and levels.change_bytes > 0
             ) as allocation_count,
-            coalesce(
-                cast(
-                    sum(levels.change_bytes) filter (
-                        where levels.is_wanted and levels.change_bytes > 0
-                    ) as bigint
-                ),
-                0
+            sum_where(
+                levels.change_bytes, levels.is_wanted and levels.change_bytes > 0
             ) as allocated_bytes,
             any_value(levels.source_id) as source_id,
             any_value(levels.process_id) as process_id,

@@ -63,11 +63,7 @@ with
     ),
     pools as (
         select
-            pool_index,
-            any_value(source_id) as source_id,
-            any_value(process_id) as process_id,
-            any_value(device_kind) as device_kind,
-            any_value(device_id) as device_id
+            pool_index, any_value(columns('^(source_id|process_id|device_kind|device_id)$')) as "\0"
         from levels
         group by pool_index
     )

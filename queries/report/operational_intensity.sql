@@ -2,7 +2,7 @@
 -- roofline."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III; Javed 2019, sect. 3"
 -- needs = ["kernel_counter"]
--- depends = ["grouped_launch", "level_traffic", "one_or_mixed"]
+-- depends = ["grouped_launch", "level_traffic", "one_or_mixed", "sum_where"]
 -- parameters = "run_id-all by label level precision fp16_convention byte_definition-wanted"
 -- level = {doc = "memory level; all: levels with traffic, and dram", default = "all"}
 -- precision = {type = "VARCHAR", doc = "operations of one precision", default = "all", choices =
@@ -22,18 +22,13 @@ with
     chosen as (
         select
             *,
-            case
-                $precision
-                when 'fp64'
-                then fp64_flop
-                when 'fp32'
-                then fp32_flop
-                when 'fp16'
-                then fp16_flop
-                when 'tensor'
-                then tensor_flop
-                else all_flop
-            end as part_flop,
+            map{
+                'fp64':fp64_flop,
+                'fp32':fp32_flop,
+                'fp16':fp16_flop,
+                'tensor':tensor_flop,
+                'all':all_flop
+            }[$precision] as part_flop,
             case
                 $precision
                 when 'all'
@@ -42,18 +37,13 @@ with
                 then other_fp16_flop
                 else part_flop
             end as other_part_flop,
-            case
-                $precision
-                when 'fp64'
-                then fp64_reason
-                when 'fp32'
-                then fp32_reason
-                when 'fp16'
-                then fp16_reason
-                when 'tensor'
-                then tensor_reason
-                else total_reason
-            end as part_reason
+            map{
+                'fp64':fp64_reason,
+                'fp32':fp32_reason,
+                'fp16':fp16_reason,
+                'tensor':tensor_reason,
+                'all':total_reason
+            }[$precision] as part_reason
         from grouped_launch($run_id, $by, $label, 'fp32', $fp16_convention)
     ),
     levels as (
@@ -99,9 +89,7 @@ with
             launch_event,
             level_name,
             cast(sum(launch_count) as bigint) as launch_count,
-            cast(
-                coalesce(sum(launch_count) filter (where reason is null), 0) as bigint
-            ) as known_launch_count,
+            sum_where(launch_count, reason is null) as known_launch_count,
             cast(sum(dur_ns) as bigint) as total_ns,
             cast(sum(part_flop) as double) as total_flop,
             cast(sum(other_part_flop) as double) as other_flop,

@@ -3,20 +3,13 @@
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 11: bars at the 2nd and 98th percentiles;
 -- docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["configuration_label", "sweep_kept", "sweep_label", "sweep_metric", "sweep_units",
--- "sweep_unknown"]
+-- depends = ["configuration_label", "sweep_kept", "sweep_label", "sweep_metric", "sweep_missing"]
 -- parameters = "metric by-group fixed runs run_ids"
 -- columns = "group_value metric_value configuration run_name p02_value p98_value group_number
 -- group_name metric_name unit run_id source_id-sweep event_id-row"
 -- configuration = "labels: layer=4, node=32"
 with
-    known as (
-        from sweep_unknown('label', $by)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-    ),
+    known as (from sweep_missing($by, $metric, $runs, $run_ids)),
     measured as (
         select
             here.configuration_id,
@@ -33,19 +26,16 @@ with
         join sweep_label($by) as grouped using (configuration_id)
         join sweep_metric($metric) as found using (configuration_id)
     ),
-    limits as (
-        select group_number, group_word, quantile_cont(metric_value, [0.02, 0.98]) as marks
-        from measured
-        group by group_number, group_word
-    ),
     beyond as (
-        select measured.*, marks[1] as p02_value, marks[2] as p98_value
+        select
+            *,
+            quantile_cont(metric_value, [0.02, 0.98]) over (
+                partition by group_number, group_word
+            ) as marks,
+            marks[1] as p02_value,
+            marks[2] as p98_value
         from measured
-        join
-            limits
-            on limits.group_number is not distinct from measured.group_number
-            and limits.group_word is not distinct from measured.group_word
-        where metric_value < marks[1] or metric_value > marks[2]
+        qualify metric_value < p02_value or metric_value > p98_value
     ),
     told as (
         select

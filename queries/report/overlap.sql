@@ -18,30 +18,15 @@
 with
     times as materialized(select * from device_time($run_id, $phase)),
     rows_of as (
-        select
-            source_id,
-            device_id,
-            class_rank,
-            work_class,
-            elapsed_ns,
-            exposed_ns,
-            union_ns,
-            alone_ns,
-            sum_ns,
-            work_count
         from times
-        union all
+        union all by name
         select
             source_id,
             device_id,
-            max(class_rank) + 1,
-            'idle',
-            any_value(elapsed_ns),
-            cast(any_value(elapsed_ns) - sum(exposed_ns) as bigint),
-            null,
-            null,
-            null,
-            null
+            max(class_rank) + 1 as class_rank,
+            'idle' as work_class,
+            any_value(elapsed_ns) as elapsed_ns,
+            cast(any_value(elapsed_ns) - sum(exposed_ns) as bigint) as exposed_ns
         from times
         group by source_id, device_id
     )

@@ -128,12 +128,7 @@ with
         from active
         left join figures using (run_id, source_id, measurement_index, slot_key)
     ),
-    file as (
-        select run_id, source_id, any_value(file_name) as file_name
-        from source_file
-        where $run_id is null or run_id = $run_id
-        group by run_id, source_id
-    )
+    file as (from source_file where $run_id is null or run_id = $run_id)
 select
     coalesce(used.target_name, file.file_name) as name,
     coalesce(used.core_name, used.slot_name) as part_name,

@@ -2,7 +2,7 @@
 -- mostly use it."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. IV: use of tensor cores; Javed 2019, sect. 5"
 -- needs = ["kernel_counter"]
--- depends = ["grouped_launch", "whole_sum"]
+-- depends = ["grouped_launch", "whole_sum", "sum_where"]
 -- parameters = "run_id-all by label fp16_convention"
 -- by = {default = "run"}
 -- columns = "name-group precision_name total_flop-row flop_share_ratio launch_count
@@ -66,11 +66,7 @@ with
             sum(part_flop) as total_flop,
             sum(other_part_flop) as other_flop,
             whole_sum(all_flop) as all_flop,
-            cast(
-                coalesce(
-                    sum(launch_count) filter (where precision_name = main_precision), 0
-                ) as bigint
-            ) as launch_count,
+            sum_where(launch_count, precision_name = main_precision) as launch_count,
             cast(
                 case
                     when bool_or(precision_name = main_precision)

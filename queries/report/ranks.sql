@@ -3,7 +3,8 @@
 -- source = "HTA's temporal breakdown and overlap of communication and computation;
 -- docs/metrics.md, section Many ranks"
 -- needs = ["source_file"]
--- depends = ["device_time", "step_span", "step_window", "collective_match", "device_rank"]
+-- depends = ["device_time", "step_span", "step_window", "collective_match", "device_rank",
+-- "only_one"]
 -- parameters = "run_id phase"
 -- columns = "rank_index device_id elapsed_ns compute_ns-busy exposed_communication_ns
 -- exposed_copy_ns idle_ns busy_ratio communication_ns hidden_ratio kernel_count step_count
@@ -60,12 +61,7 @@ with
         group by source_id
     ),
     clocks as (
-        select
-            source_id,
-            rank_index,
-            case
-                when min(clock_offset_ns) = max(clock_offset_ns) then min(clock_offset_ns)
-            end as clock_offset_ns
+        select source_id, rank_index, only_one(clock_offset_ns) as clock_offset_ns
         from collective_match($run_id, 'all')
         group by source_id, rank_index
     )

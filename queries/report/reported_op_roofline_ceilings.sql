@@ -2,7 +2,7 @@
 -- each peak."
 -- source = "Wang Y. E. 2020 (ParaDnn), Table 3 and Fig. 3; the figures by their own sources"
 -- needs = ["op_stat"]
--- depends = ["reported_op_figures", "device_roof", "device_ceiling"]
+-- depends = ["reported_op_figures", "ceiling_figures", "offered_ceiling"]
 -- parameters = "run_id-all ceiling"
 -- columns = "run_id device_name ceiling_kind ceiling_name-roof peak_flop_per_s-ceiling
 -- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text
@@ -22,33 +22,12 @@ with
     ),
     offered as (
         select
-            worked.run_id,
-            known.device_name,
-            known.ceiling_kind,
-            known.ceiling_name,
-            known.value,
-            known.origin_kind,
-            known.source_text,
+            known.*,
             worked.total_ns,
-            case
-                when known.ceiling_name = machine.ceiling_name
-                then worked.work_flop
-                when known.ceiling_name = 'dram'
-                then worked.work_bytes
-            end as work
+            case when is_of_flop then work_flop when is_of_bytes then work_bytes end as work
         from worked
         join
-            device_roof($run_id, $ceiling) as machine
-            on machine.run_id = worked.run_id
-            and machine.source_id = worked.source_id
-            and machine.device_id is not distinct from worked.device_id
-        join
-            (
-                from device_ceiling
-                where
-                    ceiling_kind in ('compute', 'bandwidth')
-                    and ($run_id is null or run_id = $run_id)
-            ) as known
+            offered_ceiling($run_id, $ceiling) as known
             on known.run_id = worked.run_id
             and known.source_id = worked.source_id
             and known.device_id is not distinct from worked.device_id
@@ -58,14 +37,7 @@ select
     device_name,
     ceiling_kind,
     ceiling_name,
-    case ceiling_kind when 'compute' then max(value) end as peak_flop_per_s,
-    case ceiling_kind when 'bandwidth' then max(value) end as peak_bytes_per_s,
-    cast(null as double) as overhead_ns,
-    case ceiling_kind when 'compute' then sum(work) end as work_flop,
-    case ceiling_kind when 'bandwidth' then sum(work) end as work_bytes,
-    arg_max(origin_kind, value) as origin_kind,
-    arg_max(source_text, value) as source_text,
-    cast(sum(total_ns) as bigint) as total_ns
+    unnest(ceiling_figures(ceiling_kind, value, work, origin_kind, source_text, total_ns))
 from offered
 group by run_id, device_name, ceiling_kind, ceiling_name
 order by run_id, device_name, ceiling_kind desc, max(value) desc, ceiling_name

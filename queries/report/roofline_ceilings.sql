@@ -2,7 +2,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II and III.B; the figures by their own
 -- sources"
 -- needs = ["kernel_counter"]
--- depends = ["work_under", "device_ceiling"]
+-- depends = ["work_under", "device_ceiling", "ceiling_figures"]
 -- parameters = "run_id-all fp16_convention"
 -- columns = "run_id device_name ceiling_kind-launches ceiling_name-roof peak_flop_per_s
 -- peak_bytes_per_s-ceiling overhead_ns work_flop work_bytes origin_kind source_text total_ns"
@@ -167,19 +167,17 @@ select
     device_name,
     ceiling_kind,
     ceiling_name,
-    case
-        when ceiling_kind = 'compute'
-        then
-            max(value)
-            * case when ceiling_name = 'fp16' and $fp16_convention = 'scalar' then 0.5 else 1 end
-    end as peak_flop_per_s,
-    case ceiling_kind when 'bandwidth' then max(value) end as peak_bytes_per_s,
-    case ceiling_kind when 'launch_overhead' then max(value) end as overhead_ns,
-    case ceiling_kind when 'compute' then sum(work) end as work_flop,
-    case ceiling_kind when 'bandwidth' then sum(work) end as work_bytes,
-    arg_max(origin_kind, value) as origin_kind,
-    arg_max(source_text, value) as source_text,
-    cast(sum(total_ns) as bigint) as total_ns
+    unnest(
+        ceiling_figures(
+            ceiling_kind,
+            value
+            * case when ceiling_name = 'fp16' and $fp16_convention = 'scalar' then 0.5 else 1 end,
+            work,
+            origin_kind,
+            source_text,
+            total_ns
+        )
+    )
 from offered
 group by run_id, device_name, ceiling_kind, ceiling_name
 order by

@@ -32,24 +32,7 @@ with
     ),
     levels as (
         select
-            run_id,
-            source_id,
-            device_id,
-            device_name,
-            name,
-            launch_event,
-            launch_count,
-            dur_ns,
-            all_flop,
-            total_reason,
-            dur_reason,
-            compute_ns,
-            overhead_ns,
-            dram_ns,
-            l2_ns,
-            l1_ns,
-            compute_throughput_ratio,
-            memory_throughput_ratio,
+            *,
             unnest(
                 level_traffic(
                     $level,
@@ -102,12 +85,9 @@ with
             cast(sum(traffic_bytes) filter (where reason is null) as double) as known_bytes,
             sum(launch_count) filter (where reason is null and all_flop = 0) as zero_launch_count,
             sum(dur_ns) filter (where reason is null and all_flop = 0) as zero_ns,
-            whole_sum_where(compute_ns, reason is null) as compute_ns,
-            whole_sum_where(traffic_ns, reason is null) as traffic_ns,
-            whole_sum_where(dram_ns, reason is null) as dram_ns,
-            whole_sum_where(l2_ns, reason is null) as l2_ns,
-            whole_sum_where(l1_ns, reason is null) as l1_ns,
-            whole_sum_where(overhead_ns, reason is null) as overhead_ns,
+            whole_sum_where(
+                columns('^(compute|traffic|dram|l2|l1|overhead)_ns$'), reason is null
+            ) as "\0",
             sum(compute_throughput_ratio * dur_ns) filter (
                 where reason is null
             ) as compute_throughput_sum,

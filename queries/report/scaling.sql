@@ -4,7 +4,7 @@
 -- metric(n0))"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_configuration", "sweep_kept", "sweep_label",
--- "sweep_metric", "sweep_units", "sweep_unknown"]
+-- "sweep_metric", "sweep_missing"]
 -- parameters = "over metric series-labels baseline runs run_ids"
 -- series-labels = {type = "VARCHAR", doc = "labels that separate series, comma-separated;
 -- default: all others that differ between configurations", optional = true}
@@ -22,13 +22,7 @@
 -- run_count = "BIGINT: configurations (runs or table rows) with these labels"
 -- over_number = "DOUBLE: label value as a number; NULL if it is not a number"
 with
-    known as (
-        from sweep_unknown('label', $over)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-    ),
+    known as (from sweep_missing($over, $metric, $runs, $run_ids)),
     chosen as (
         select
             kept.configuration_id,

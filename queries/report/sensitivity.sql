@@ -4,7 +4,7 @@
 -- section Sweeps"
 -- needs = ["run"]
 -- depends = ["configuration_label", "sweep_column", "sweep_kept", "sweep_metric",
--- "sweep_speedup", "sweep_units", "sweep_unknown"]
+-- "sweep_speedup", "sweep_missing"]
 -- parameters = "metric labels order scale over baseline less_is_better rule fixed runs run_ids"
 -- labels = {type = "VARCHAR", doc = "labels, comma-separated; default: all that every
 -- configuration with the metric has", optional = true}
@@ -33,11 +33,7 @@
 -- scale_kind = "VARCHAR: linear or log"
 with
     known as (
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
-        union all
-        from sweep_unknown('label', $over)
+        from sweep_missing($over, $metric, $runs, $run_ids)
         union all
         select
             case

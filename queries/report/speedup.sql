@@ -3,7 +3,7 @@
 -- source = "ParaDnn (Wang Y. E. 2020), Fig. 8 and 9: speedup = metric(platform) /
 -- metric(baseline) of the same model; docs/metrics.md, section Sweeps"
 -- needs = ["run"]
--- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_units", "sweep_unknown"]
+-- depends = ["sweep_label", "sweep_metric", "sweep_speedup", "sweep_unknown", "sweep_missing"]
 -- parameters = "over baseline metric less_is_better fixed rule x color runs run_ids"
 -- over = {doc = "label with the platforms, e.g. platform; default: the only one that differs
 -- between runs, else between configurations", chosen_by = "sweep_choice('platform', $runs,
@@ -26,11 +26,7 @@
 -- color_name = "VARCHAR: what color_value is"
 with
     known as (
-        from sweep_unknown('label', $over)
-        union all
-        from sweep_unknown('metric', $metric)
-        union all
-        from sweep_units($metric, $runs, $run_ids)
+        from sweep_missing($over, $metric, $runs, $run_ids)
         union all
         from sweep_unknown('label', $color)
         union all

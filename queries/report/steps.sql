@@ -238,61 +238,15 @@ with
     ),
     rows_of_all as (
         select
+            *,
             case when is_all then '(all)' else '(stable)' end as step_name,
-            elapsed_ns,
-            not is_all as is_stable,
-            busy_ratio,
-            kernel_count,
-            kernel_ns,
-            steps_per_s,
-            spread_ratio,
-            step_count,
-            mean_ns,
-            longest_ns,
-            stall_ns,
-            reason,
-            step_kind,
-            mark_ns,
-            busy_ns,
-            work_count,
-            start_ns,
-            source_id,
-            null as step_index,
-            total_flop,
-            total_bytes,
-            fp32_flop,
-            fp32_roof,
-            counted_ns,
-            joined_ns
+            not is_all as is_stable
         from added
-        union all
+        union all by name
         select
-            cast(step_index as varchar),
-            elapsed_ns,
-            is_stable,
-            ratio(busy_ns, elapsed_ns * device_count),
-            kernel_count,
-            kernel_ns,
-            null,
-            null,
-            null,
-            null,
-            null,
-            stall_ns,
-            reason,
-            step_kind,
-            mark_ns,
-            busy_ns,
-            work_count,
-            start_ns,
-            source_id,
-            step_index,
-            total_flop,
-            total_bytes,
-            fp32_flop,
-            fp32_roof,
-            counted_ns,
-            joined_ns
+            *,
+            cast(step_index as varchar) as step_name,
+            ratio(busy_ns, elapsed_ns * device_count) as busy_ratio
         from told
     )
 select

@@ -158,23 +158,14 @@ with
             source_id,
             step,
             max(more_ns) filter (where part_kind = 'all') as more_work_ns,
-            arg_max(part_name, more_ns) filter (
-                where part_kind = 'kernel' and more_ns > 0
-            ) as more_kernel_name,
-            max(more_ns) filter (where part_kind = 'kernel' and more_ns > 0) as more_kernel_ns,
-            arg_max(part_name, more_ns) filter (
-                where part_kind = 'op' and more_ns > 0 and part_name is not null
-            ) as more_op_name,
-            max(more_ns) filter (
-                where part_kind = 'op' and more_ns > 0 and part_name is not null
-            ) as more_op_ns,
-            arg_max(part_name, more_ns) filter (
-                where part_kind = 'phase' and more_ns > 0 and part_name is not null
-            ) as more_phase_kind,
-            max(more_ns) filter (
-                where part_kind = 'phase' and more_ns > 0 and part_name is not null
-            ) as more_phase_ns
+            arg_max(part_name, more_ns) filter (where part_kind = 'kernel') as more_kernel_name,
+            max(more_ns) filter (where part_kind = 'kernel') as more_kernel_ns,
+            arg_max(part_name, more_ns) filter (where part_kind = 'op') as more_op_name,
+            max(more_ns) filter (where part_kind = 'op') as more_op_ns,
+            arg_max(part_name, more_ns) filter (where part_kind = 'phase') as more_phase_kind,
+            max(more_ns) filter (where part_kind = 'phase') as more_phase_ns
         from excess
+        where part_kind = 'all' or (more_ns > 0 and (part_kind = 'kernel' or part_name is not null))
         group by source_id, step
     ),
     judged as (

@@ -1,7 +1,7 @@
 -- purpose = "Utilization of each stream of a device, and its time without other streams."
 -- source = "Zhu 2018 (TBD), eq. 1, stream by stream; docs/metrics.md, section stream_utilization"
 -- needs = ["attribution"]
--- depends = ["work_in_window", "device_rank"]
+-- depends = ["work_in_window", "device_rank", "sum_where"]
 -- parameters = "run_id phase"
 -- columns = "rank_index device_id stream_id work_class busy_ratio busy_ns alone_ns
 -- overlapped_ratio sum_ns kernel_count transfer_count elapsed_ns source_id-rank"
@@ -95,16 +95,8 @@ with
             any_value(elapsed_ns) as elapsed_ns,
             arg_max(work_class, (sum_ns, work_class)) as work_class,
             cast(sum(sum_ns) as bigint) as sum_ns,
-            cast(
-                coalesce(
-                    sum(work_count) filter (where work_class in ('compute', 'communication')), 0
-                ) as bigint
-            ) as kernel_count,
-            cast(
-                coalesce(
-                    sum(work_count) filter (where work_class in ('memcpy', 'memset')), 0
-                ) as bigint
-            ) as transfer_count
+            sum_where(work_count, work_class in ('compute', 'communication')) as kernel_count,
+            sum_where(work_count, work_class in ('memcpy', 'memset')) as transfer_count
         from classes
         group by source_id, device_id, stream_id, stream_rank
     )

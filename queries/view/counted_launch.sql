@@ -106,34 +106,36 @@
 with
     -- not materialized: who asks for one run is to read the files of that run alone
     joined as not materialized(
-        select
-            kernel_counter.* replace (
-                coalesce(kernel_counter.dur_ns, launch_time.other_ns) as dur_ns
-            ),
-            counter_source.is_shared,
-            counter_source.page_kind
+        select kernel_counter.*, counter_source.is_shared, counter_source.page_kind
         from kernel_counter
         join counter_source using (run_id, source_id)
-        left join launch_time using (run_id, source_id, event_id)
     ),
     shared as not materialized(
         select *, copy_of(run_id, launch_key, page_kind, elapsed_cycles, dur_ns) as copy_index
         from joined
         where is_shared and launch_key is not null
+    ),
+    launches as not materialized(
+        select * exclude (launch_key, is_shared, page_kind)
+        from joined
+        where not is_shared or launch_key is null
+        union all by name
+        select
+            run_id,
+            min(source_id) as source_id,
+            arg_min(event_id, source_id) as event_id,
+            arg_min(
+                columns(
+                    * exclude (
+                        run_id, source_id, event_id, launch_key, is_shared, page_kind, copy_index
+                    )
+                ),
+                source_id
+            ) as '\0'
+        from shared
+        group by run_id, launch_key, copy_index
     )
-select * exclude (launch_key, is_shared, page_kind)
-from joined
-where not is_shared or launch_key is null
-union all by name
-select
-    run_id,
-    min(source_id) as source_id,
-    arg_min(event_id, source_id) as event_id,
-    arg_min(
-        columns(
-            * exclude (run_id, source_id, event_id, launch_key, is_shared, page_kind, copy_index)
-        ),
-        source_id
-    ) as '\0'
-from shared
-group by run_id, launch_key, copy_index
+-- after the union: launch_time takes long to plan
+select launches.* replace (coalesce(launches.dur_ns, launch_time.other_ns) as dur_ns)
+from launches
+left join launch_time using (run_id, source_id, event_id)

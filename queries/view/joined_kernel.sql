@@ -2,7 +2,8 @@
 -- bytes by the counters, and the rule of the match."
 -- source = "docs/metrics.md, section Counters joined to a timeline"
 -- needs = ["kernel_match"]
--- depends = ["counted_work", "kernel_launch", "device_known", "mean_count", "spread_count"]
+-- depends = ["counted_work", "kernel_launch", "device_known", "mean_count", "spread_count",
+-- "shared_by_all"]
 -- empty_without = ["kernel_match"]
 -- columns = "run_id source_id event_id name launch_count-row launch_index device_id device_name
 -- compute_capability provenance_kind-measured match_kind fit_count counted_ns flop_spread_ratio
@@ -142,10 +143,7 @@ with
                 ),
                 arg_min(missing_metrics, place)
             ) as missing_metrics,
-            case
-                when count(distinct device_name) = 1 and count(device_name) = count(*)
-                then any_value(device_name)
-            end as counted_device_name,
+            shared_by_all(device_name) as counted_device_name,
             arg_min(columns('^own_|^occupancy_|_throughput_ratio$'), place) as "\0"
         from (select kinds.*, source_id as place from kinds)
         join mean using (run_id, source_id, match_index)

@@ -1,7 +1,7 @@
 -- purpose = "Operational intensity of each launch with counters, at each memory level."
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II: arithmetic intensity by level"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work"]
+-- depends = ["kernel_work", "level_traffic"]
 -- columns = "run_id source_id event_id name level_name byte_definition total_arithmetic_flop
 -- total_packed_flop total_scalar_flop traffic_bytes arithmetic_flop_per_byte packed_flop_per_byte
 -- scalar_flop_per_byte reason"
@@ -15,47 +15,25 @@ with
         select
             *,
             unnest(
-                [
-                    {
-                        'level_name':'dram',
-                        'byte_definition':'paper',
-                        'traffic_bytes':dram_bytes,
-                        'why':dram_reason
-                    },
-                    {
-                        'level_name':'dram',
-                        'byte_definition':'vendor',
-                        'traffic_bytes':dram_bytes,
-                        'why':dram_reason
-                    },
-                    {
-                        'level_name':'l2',
-                        'byte_definition':'paper',
-                        'traffic_bytes':l2_paper_bytes,
-                        'why':l2_reason
-                    },
-                    {
-                        'level_name':'l2',
-                        'byte_definition':'vendor',
-                        'traffic_bytes':l2_vendor_bytes,
-                        'why':l2_reason
-                    },
-                    {
-                        'level_name':'l1',
-                        'byte_definition':'paper',
-                        'traffic_bytes':l1_paper_bytes,
-                        'why':l1_reason
-                    },
-                    {
-                        'level_name':'l1',
-                        'byte_definition':'vendor',
-                        'traffic_bytes':l1_vendor_bytes,
-                        'why':l1_reason
-                    }
-                ],
+                level_traffic(
+                    'all',
+                    byte_definition,
+                    dram_bytes,
+                    null,
+                    dram_reason,
+                    l2_paper_bytes,
+                    l2_vendor_bytes,
+                    null,
+                    l2_reason,
+                    l1_paper_bytes,
+                    l1_vendor_bytes,
+                    null,
+                    l1_reason
+                ),
                 recursive := true
             )
         from kernel_work
+        cross join (values ('paper'), ('vendor')) as definitions(byte_definition)
     )
 select
     run_id,
@@ -75,7 +53,7 @@ select
         when total_packed_flop is null
         then total_reason
         when traffic_bytes is null
-        then level_name || ': ' || coalesce(why, 'not_collected')
+        then level_name || ': ' || coalesce(traffic_reason, 'not_collected')
         when traffic_bytes = 0
         then level_name || ': no bytes'
     end as reason

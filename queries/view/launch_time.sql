@@ -2,7 +2,7 @@
 -- times in the run."
 -- source = "docs/metrics.md, section Which kernels count"
 -- needs = ["kernel_counter"]
--- depends = ["counter_source", "kernel_launch"]
+-- depends = ["counter_source", "kernel_launch", "device_if_several"]
 -- columns = "run_id source_id event_id-kernel other_ns"
 -- other_ns = "duration in the other recording, of all launches in the row"
 with
@@ -25,34 +25,11 @@ with
         from kernel_launch
         join (select distinct run_id from counted) using (run_id)
     ),
-    -- of a run with one device, or none that is named, the device says nothing
     counted_of_device as (
-        select
-            * replace (
-                case
-                    when
-                        min(coalesce(device_id, -1)) over run
-                        = max(coalesce(device_id, -1)) over run
-                    then -1
-                    else device_id
-                end as device_id
-            )
-        from counted
-        window run as (partition by run_id)
+        select * replace (device_if_several(run_id, device_id) as device_id) from counted
     ),
     timed_of_device as (
-        select
-            * replace (
-                case
-                    when
-                        min(coalesce(device_id, -1)) over run
-                        = max(coalesce(device_id, -1)) over run
-                    then -1
-                    else device_id
-                end as device_id
-            )
-        from timed
-        window run as (partition by run_id)
+        select * replace (device_if_several(run_id, device_id) as device_id) from timed
     ),
     -- launches in order: each row stands for those from `first_launch` to `last_launch`
     counted_in_order as (
