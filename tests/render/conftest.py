@@ -71,3 +71,26 @@ def hostile(request: pytest.FixtureRequest) -> str:
     """One such name after the other."""
     name: str = request.param
     return name
+
+
+#: Those that a picture could take for its own: its marks, its math, its lines, its room.
+IN_PICTURES = (
+    "ansi",
+    "html",
+    "new line",
+    "long",
+    "wide",
+    "marks",
+    "bidi",
+    "line separator",
+    "nul",
+    "markdown",
+    "empty",
+)
+
+
+@pytest.fixture(params=[HOSTILE[kind] for kind in IN_PICTURES], ids=IN_PICTURES)
+def hostile_in_pictures(request: pytest.FixtureRequest) -> str:
+    """One name after the other that could harm a picture; to draw one takes a second."""
+    name: str = request.param
+    return name

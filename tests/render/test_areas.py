@@ -107,7 +107,8 @@ def test_it_is_never_wider_than_the_terminal(width: int, hostile: str) -> None:
         assert line.isprintable()
 
 
-def test_any_name_can_be_drawn(hostile: str) -> None:
+def test_any_name_can_be_drawn(hostile_in_pictures: str) -> None:
+    hostile = hostile_in_pictures
     panel = replace(PANEL, title=hostile)
     drawn = draw(replace(CHART, panels=(panel, PANEL), title=hostile))
     assert len(drawn.figure.axes) == 2

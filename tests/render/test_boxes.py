@@ -97,7 +97,8 @@ def test_thousands_of_dots_are_pixels() -> None:
     ]
 
 
-def test_any_name_can_be_drawn(hostile: str) -> None:
+def test_any_name_can_be_drawn(hostile_in_pictures: str) -> None:
+    hostile = hostile_in_pictures
     chart = replace(
         SMALL,
         x=ChartAxis(hostile, "", 0.0, 2.0, names=(hostile, "b", "c")),

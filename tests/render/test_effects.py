@@ -85,7 +85,8 @@ def test_effects_of_nothing() -> None:
     assert any("+0 ± 0" in line for line in text_of(chart))
 
 
-def test_any_name_can_be_drawn(hostile: str) -> None:
+def test_any_name_can_be_drawn(hostile_in_pictures: str) -> None:
+    hostile = hostile_in_pictures
     chart = replace(
         SMALL,
         effects=(Effect(hostile, 1.0),),

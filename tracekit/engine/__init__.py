@@ -16,7 +16,7 @@ import pyarrow as pa
 from tracekit.catalog import Parameter, Query, catalog, definitions_for, query_named
 from tracekit.engine.answers import reported, selected, tree
 from tracekit.engine.functions import Functions
-from tracekit.engine.scope import FAILURES, Scope, definition, escaped, quoted
+from tracekit.engine.scope import FAILURES, QueryScope, definition, escaped, is_small, quoted
 from tracekit.errors import ChoiceError, QueryError, UsageError
 from tracekit.limits import Limits, size_bytes
 from tracekit.result import Result, ResultColumn, own_names, unit_of
@@ -69,7 +69,7 @@ class Database:
         self.store = store
         self._limits = limits or Limits()
         self._running: set[Future[pa.Table]] = set()
-        self._scopes: dict[frozenset[str] | None, Scope] = {}
+        self._scopes: dict[frozenset[str] | None, QueryScope] = {}
         self._answers: dict[tuple[Any, ...], Result] = {}
         self._root = str(store.path.resolve())
         self._busy = threading.RLock()  # the connection refuses two threads at once
@@ -107,11 +107,17 @@ class Database:
         self._scopes.clear()
         self._answers.clear()
         try:
-            _lock_down(self._connection, self._root, self._limits)
+            _lock_down(self._connection, self._root, self._settings())
             self._open()
         except BaseException:
             self._connection.close()
             raise
+
+    def _settings(self) -> dict[str, str]:
+        """Return DuckDB's settings for this store."""
+        found = self._limits.settings()
+        # Handing a few rows from thread to thread takes longer than computing them.
+        return found | {"threads": "1"} if is_small(self._snapshot) else found
 
     def _open(self) -> None:
         """Open the files that list the runs; take a new snapshot if the store has changed."""
@@ -136,19 +142,19 @@ class Database:
         self._snapshot = self._snapshot.without(found)
         return bool(found)
 
-    def _scope(self, runs: frozenset[str] | None) -> Scope:
+    def _scope(self, runs: frozenset[str] | None) -> QueryScope:
         """Return what a query of some runs sees, without files of other runs; None for all runs."""
         with self._busy:
             if runs not in self._scopes:
                 self._scopes[runs] = self._new_scope(runs)
             return self._scopes[runs]
 
-    def _new_scope(self, runs: frozenset[str] | None) -> Scope:
+    def _new_scope(self, runs: frozenset[str] | None) -> QueryScope:
         snapshot = self._snapshot if runs is None else self._snapshot.of_runs(runs)
         if runs is not None and snapshot.files == self._snapshot.files:
             return self._scope(None)
         name = None if runs is None else f"runs_{len(self._scopes)}"
-        scope = Scope(name, snapshot, self._root, self._functions)
+        scope = QueryScope(name, snapshot, self._root, self._functions)
         with self._connection.cursor() as cursor:
             scope.open(cursor)
         return scope
@@ -344,7 +350,7 @@ class Database:
         return True
 
     def _rows(
-        self, scope: Scope, text: str, parameters: Mapping[str, Any], *, is_of_user: bool
+        self, scope: QueryScope, text: str, parameters: Mapping[str, Any], *, is_of_user: bool
     ) -> pa.Table:
         cursor = self._cursor()  # an unread result blocks the connection: one cursor per query
 
@@ -456,11 +462,13 @@ def _is_of_a_file(error: Exception) -> bool:
     return not isinstance(error, _OF_QUESTIONS)
 
 
-def _lock_down(connection: duckdb.DuckDBPyConnection, root: str, limits: Limits) -> None:
+def _lock_down(
+    connection: duckdb.DuckDBPyConnection, root: str, settings: Mapping[str, str]
+) -> None:
     # A path is checked twice: as the pattern in the query, and as the file that it matches.
     folders = {f"{place}{os.sep}" for place in (root, escaped(root))}
     for statement in (
-        *(f"SET {name} = {quoted(value)}" for name, value in limits.settings().items()),
+        *(f"SET {name} = {quoted(value)}" for name, value in settings.items()),
         f"SET allowed_directories = [{', '.join(map(quoted, sorted(folders)))}]",
         "SET autoinstall_known_extensions = false",
         "SET autoload_known_extensions = false",

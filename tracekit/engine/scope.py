@@ -30,7 +30,7 @@ _GLOB = re.compile(r"([*?\[])")
 _MOST_KEPT_BYTES = 2 << 20
 
 
-class Scope:
+class QueryScope:
     """The tables and views of a snapshot, in a DuckDB catalog of its own.
 
     Views and macros are defined when a query first names them. The views of a small snapshot
@@ -51,7 +51,7 @@ class Scope:
         self._root = root
         self._functions = functions
         self.is_mixed = False
-        self._is_small = _is_small(snapshot)
+        self._is_small = is_small(snapshot)
         self._defined: set[str] = set()
         self._busy = threading.RLock()
 
@@ -168,7 +168,7 @@ class Scope:
         return f"{self._root}/{'/'.join(file.parts[-4:])}"
 
 
-def _is_small(snapshot: Snapshot) -> bool:
+def is_small(snapshot: Snapshot) -> bool:
     """Return whether the files of a snapshot are small; stops early, as there can be thousands."""
     left = _MOST_KEPT_BYTES
     for files in snapshot.files.values():
