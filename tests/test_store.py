@@ -682,13 +682,21 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("name", PLACES)
-def test_a_store_may_lie_anywhere(
-    tmp_path: Path, small_trace: Path, gpu_trace: Path, name: str
-) -> None:
-    store = tmp_path / name
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory, small_trace: Path, gpu_trace: Path) -> Path:
+    """A store to be copied, with the runs `a` and `b`."""
+    store = tmp_path_factory.mktemp("two") / "S"
     bring_in(store, gpu_trace, run_name="a")
     bring_in(store, small_trace, run_name="b", labels={"x": "1"})
+    return store
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_store_may_lie_anywhere(
+    tmp_path: Path, two_runs: Path, gpu_trace: Path, name: str
+) -> None:
+    store = tmp_path / name
+    shutil.copytree(two_runs, store)
     database = Database(open_store(store))
     kernels = "SELECT run_id, count(*) AS n, sum(dur_ns) AS ns, count(DISTINCT name) AS names "
     assert list(database.sql(kernels + "FROM kernel GROUP BY 1 ORDER BY 1").tuples()) == [
