@@ -1070,9 +1070,6 @@ def test_a_small_run_answers_as_a_large_one_does(
         ingest(recorded / page, tmp_path / "S", Options(run_name=page))
     ingest(traces / "hand-made" / "valid.json", tmp_path / "S", Options(run_name="other"))
     join(Database(open_store(tmp_path / "S")), "trace.json.gz", "raw.csv.gz")
-    small = Database(open_store(tmp_path / "S"))
-    monkeypatch.setattr("tracekit.engine.scope._MOST_KEPT_BYTES", 0)
-    large = Database(open_store(tmp_path / "S"))
     asked = [
         query
         for query in catalog().values()
@@ -1080,12 +1077,59 @@ def test_a_small_run_answers_as_a_large_one_does(
         and "run_id" in {p.name for p in query.parameters}
         and {p.name for p in query.parameters if p.is_required and not p.chosen_by} <= {"run_id"}
     ]
-    run = small.run_id("trace.json.gz")
-    for name in covering(asked)[part::2]:
+    names = covering(asked)[part::2]
+    database = Database(open_store(tmp_path / "S"))
+    small, tables = answers(database, "trace.json.gz", names)
+    assert tables & {*VIEWS}
+    monkeypatch.setattr("tracekit.engine.scope._MOST_KEPT_BYTES", 0)
+    database.refresh()
+    large, tables = answers(database, "trace.json.gz", names)
+    assert not tables & {*VIEWS}
+    assert len(small) > len(names) / 2
+    for name in names:
+        assert small.get(name) == large.get(name), name
+
+
+def answers(
+    database: Database, run: str, names: list[str]
+) -> tuple[dict[str, list[dict[str, Any]]], set[str]]:
+    """The rows of reports of a run that need no other choice, and the tables in DuckDB by then."""
+    found = {}
+    for name in names:
         with contextlib.suppress(ChoiceError):
-            assert rounded(small.query(name, {"run_id": run})) == rounded(
-                large.query(name, {"run_id": run})
-            ), name
+            found[name] = rounded(database.query(name, {"run_id": database.run_id(run)}))
+    rows = database._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    return found, {name for (name,) in rows}
+
+
+def test_a_typo_costs_later_reports_nothing(store: Store) -> None:
+    """All views are defined to suggest a name; a report still gets those it needs as tables."""
+    database = Database(store)
+    tables = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'kernel_launch'"
+    with pytest.raises(QueryError, match='Did you mean "kernel_work"'):
+        database.sql("SELECT * FROM kernel_wrk")
+    assert database._connection.execute(tables).fetchall() == [(0,)]
+    expected = rounded(Database(store).query("steps", {"run_id": "gpu"}))
+    assert rounded(database.query("steps", {"run_id": "gpu"})) == expected
+    assert database._connection.execute(tables).fetchall() == [(1,)]
+
+
+def test_a_session_of_many_runs_keeps_the_tables_of_few(
+    tmp_path: Path, small_trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracekit.engine._MOST_SCOPES", 3)
+    for number in range(5):
+        trace = tmp_path / f"{number}.json"
+        trace.write_bytes(small_trace.read_bytes() + b" " * number)
+        ingest(trace, tmp_path / "S", Options(run_name=f"r{number}"))
+    database = Database(open_store(tmp_path / "S"))
+    runs = database.run_names()
+    for _ in range(2):
+        for run in runs:
+            assert len(database.query("kernel_time", {"run_id": run})) == 3
+            database._answers.clear()
+    names = database._connection.execute("SELECT database_name FROM duckdb_databases()").fetchall()
+    assert len([name for (name,) in names if name.startswith("runs_")]) == 2
 
 
 def test_refreshed_it_sees_what_came_and_what_went(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import threading
@@ -29,6 +30,7 @@ _RUNS = (
     "GROUP BY run_id ORDER BY max(ingested_at_ns) DESC, run_id"
 )
 _MOST_KEPT_ANSWERS = 64
+_MOST_SCOPES = 16
 # Report parameters that are run IDs.
 _RUN_PARAMETERS = ("run_id", "other_run_id")
 _MOST_PARAMETER = 2**63 - 1
@@ -70,6 +72,7 @@ class Database:
         self._limits = limits or Limits()
         self._running: set[Future[pa.Table]] = set()
         self._scopes: dict[frozenset[str] | None, QueryScope] = {}
+        self._numbers = itertools.count()  # of catalogs, whose names stay unique
         self._answers: dict[tuple[Any, ...], Result] = {}
         self._root = str(store.path.resolve())
         self._busy = threading.RLock()  # the connection refuses two threads at once
@@ -147,17 +150,25 @@ class Database:
         with self._busy:
             if runs not in self._scopes:
                 self._scopes[runs] = self._new_scope(runs)
+                self._close_oldest_scope()
             return self._scopes[runs]
 
     def _new_scope(self, runs: frozenset[str] | None) -> QueryScope:
         snapshot = self._snapshot if runs is None else self._snapshot.of_runs(runs)
         if runs is not None and snapshot.files == self._snapshot.files:
             return self._scope(None)
-        name = None if runs is None else f"runs_{len(self._scopes)}"
+        name = None if runs is None else f"runs_{next(self._numbers)}"
         scope = QueryScope(name, snapshot, self._root, self._functions)
         with self._connection.cursor() as cursor:
             scope.open(cursor)
         return scope
+
+    def _close_oldest_scope(self) -> None:
+        """Keep memory bounded for sessions that ask hundreds of runs, one after the other."""
+        if len(self._scopes) > _MOST_SCOPES:
+            oldest = next(runs for runs in self._scopes if runs is not None)
+            with self._connection.cursor() as cursor:
+                self._scopes.pop(oldest).close(cursor)
 
     # -- asking -------------------------------------------------------------------------------
 

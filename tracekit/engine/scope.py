@@ -67,6 +67,11 @@ class QueryScope:
         if self._name is not None:
             cursor.execute(f"USE {self._name}")
 
+    def close(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Drop the catalog, unless it is the default one."""
+        if self._name is not None:
+            cursor.execute(f"DETACH {self._name}")
+
     def mix(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Read files of an older tracekit, too, which lack columns.
 
@@ -103,7 +108,9 @@ class QueryScope:
                 cursor.execute(statement)
             for query in new:
                 self._define_one(cursor, query, is_kept=self._is_small and not is_every)
-                self._defined.add(query.name)
+                # Of everything, views are not computed: they become tables when a query needs them.
+                if query.kind == "macro" or not (is_every and self._is_small):
+                    self._defined.add(query.name)
 
     def _define_one(
         self, cursor: duckdb.DuckDBPyConnection, query: Query, *, is_kept: bool
