@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
+from tests.kept_open import kept_open
 from tracekit.engine import Database
 from tracekit.schema import TABLES
 from tracekit.store import open_store
@@ -56,6 +57,12 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No variable of whoever runs the tests changes what comes out."""
     for name in ("TRACEKIT_STORE", "TRACEKIT_TRACEBACK", "NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def stores_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands of this process open a store once, as long as it does not change."""
+    monkeypatch.setattr("tracekit.engine.Database", kept_open)
 
 
 @pytest.fixture(scope="session")

@@ -73,6 +73,7 @@ def rows_of(page: str) -> list[list[str]]:
 # -- what is generated ----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("stores_stay_open")
 @pytest.mark.parametrize("page", PAGES)
 def test_page_is_what_the_code_gives(page: str) -> None:
     if not generate.has_its_files(text_of(page)):

@@ -41,6 +41,11 @@ class Answer:
         return errors[0].removeprefix("tracekit: ")
 
 
+@pytest.fixture(autouse=True)
+def _commands_of_one_process(stores_stay_open: None) -> None:
+    """All tests of the command line; those that need a process of their own start one."""
+
+
 @pytest.fixture
 def tracekit(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Answer]:
     """Runs a command line in this process."""
