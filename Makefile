@@ -10,6 +10,8 @@ endif
 VENV_STAMP := $(VENV)/venv.stamp
 RUN_STAMP := $(VENV)/run.stamp
 DEV_STAMP := $(VENV)/dev.stamp
+# Tests start hundreds of processes: without bytecode, each would compile all modules anew.
+export PYTHONDONTWRITEBYTECODE :=
 # Thousands of small stores are written, each to the disk: memory takes less time, where it has room.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print $$6}')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
