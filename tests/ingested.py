@@ -25,9 +25,7 @@ class Ingested:
 
     def store(self, *files: Path, **options: Any) -> Path:
         """The store that these files give, with these fields of `Options`."""
-        return self._made(
-            (files, options), lambda store: ingest(files, store, Options(**options))
-        )
+        return self._made((files, options), lambda store: ingest(files, store, Options(**options)))
 
     def runs(self, **files: Path) -> Path:
         """The store in which each file is a run of that name."""
