@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
+from tests.ingested import Ingested
 from tests.kept_open import kept_open
 from tracekit.engine import Database
 from tracekit.schema import TABLES
@@ -95,6 +96,15 @@ def corpus() -> Path:
     if not CORPUS.is_dir():
         pytest.skip("../shared/corpus is not here")
     return CORPUS
+
+
+@pytest.fixture(scope="session")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
+    """Stores of files, each made once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "ingested"
+    folder.mkdir(exist_ok=True)
+    return Ingested(folder)
 
 
 @pytest.fixture(scope="session")

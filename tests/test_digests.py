@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from tests.conftest import CORPUS, PASSING, ROOT
-from tracekit import ingest
+from tests.ingested import Ingested
 from tracekit.errors import TracekitError
 from tracekit.schema import TABLES
 
@@ -51,10 +51,12 @@ Digest = tuple[str, str, str, str]
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_each_file_becomes_what_it_did(group: str, tmp_path: Path, updates_goldens: bool) -> None:
+def test_each_file_becomes_what_it_did(
+    group: str, ingested: Ingested, updates_goldens: bool
+) -> None:
     if not GROUPS[group].is_dir():
         pytest.skip("../shared/corpus is not here")
-    found = list(digests(GROUPS[group], tmp_path / "S"))
+    found = list(digests(GROUPS[group], ingested))
     file = EXPECTED / f"{group}.csv"
     if updates_goldens:
         write(file, found)
@@ -65,38 +67,50 @@ def test_each_file_becomes_what_it_did(group: str, tmp_path: Path, updates_golde
     assert not changed, "\n".join(",".join(row) for row in changed)
 
 
-def digests(folder: Path, store: Path) -> Iterator[Digest]:
+def digests(folder: Path, ingested: Ingested) -> Iterator[Digest]:
     """A row for each table of each file; of one that is refused, how the command would end."""
     sources: dict[str, str] = {}
+    stores: list[Path] = []
     for file in sorted(filter(Path.is_file, folder.rglob("*"))):
         if file.parent.name == "expected":
             continue
         name = file.relative_to(folder).as_posix()
         try:
-            outcomes = ingest([str(file)], store)
+            store = ingested.store(file)
         except TracekitError as error:
             yield name, "refused", "", str(error.exit_code)
             continue
-        for outcome in outcomes:
-            if outcome.already_in is not None:
-                yield name, "already in", "", sources[outcome.source_id]
-            sources.setdefault(outcome.source_id, name)
+        source = source_of(store)
+        if source in sources:
+            yield name, "already in", "", sources[source]
+            continue
+        sources[source] = name
+        stores.append(store)
     for table in TABLES:
-        if (store / table).is_dir():
-            for source, count, digest in of_table(store / table):
-                yield sources[source], table, str(count), f"{digest:x}"
+        for source, count, digest in of_table(table, stores):
+            yield sources[source], table, str(count), f"{digest:x}"
 
 
-def of_table(folder: Path) -> list[tuple[str, int, int]]:
+def source_of(store: Path) -> str:
+    """The only source in a store."""
+    (committed,) = (store / "source_file").glob("run_id=*/source_id=*")
+    return committed.name.removeprefix("source_id=")
+
+
+def of_table(table: str, stores: list[Path]) -> list[tuple[str, int, int]]:
     """Rows by source, and the sum of a hash of each."""
+    files = [str(file) for store in stores for file in (store / table).rglob("*.parquet")]
+    if not files:
+        return []
     left_out = ", ".join(f"'{name}'" for name in PASSING)
     found = (
         duckdb.connect()
         .execute(
             "SELECT source_id, count(*), sum(md5_number_lower(CAST(kept AS VARCHAR)))"
             f" FROM (SELECT COLUMNS(lambda name: name NOT IN ({left_out})) FROM"
-            f" read_parquet('{folder}/**/*.parquet', hive_partitioning = true)) AS kept"
-            " GROUP BY source_id ORDER BY source_id"
+            " read_parquet($files, hive_partitioning = true)) AS kept"
+            " GROUP BY source_id ORDER BY source_id",
+            {"files": files},
         )
         .fetchall()
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from tests.ingested import Ingested
 from tests.operators import add_operators
 from tracekit.catalog import Query, catalog, definitions_for
 from tracekit.engine import Database
@@ -852,9 +854,8 @@ def test_ctrl_c_ends_an_endless_query(store: Store) -> None:
 
 
 @pytest.fixture
-def changing(tmp_path: Path, gpu_trace: Path, small_trace: Path) -> Store:
-    ingest(gpu_trace, tmp_path / "S", Options(run_name="gpu"))
-    ingest(small_trace, tmp_path / "S", Options(run_name="small"))
+def changing(tmp_path: Path, ingested: Ingested, gpu_trace: Path, small_trace: Path) -> Store:
+    shutil.copytree(ingested.runs(gpu=gpu_trace, small=small_trace), tmp_path / "S")
     return open_store(tmp_path / "S")
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import defaultdict
+from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.ingested import Ingested
 from tests.recorded import (
     BYTES,
     Kernel,
@@ -44,6 +48,7 @@ STEPS = {
     "conv2d-tf32-b64": 15,
 }
 Row = dict[str, Any]
+Recording = Callable[[str], tuple[Session, Join]]
 
 
 def stored(store: Path, **files: Path) -> Session:
@@ -56,6 +61,22 @@ def stored(store: Path, **files: Path) -> Session:
 def joined(store: Path, timeline: Path, counters: Path) -> tuple[Session, Join]:
     found = join(stored(store, t=timeline, c=counters).database, "t", "c")
     return opened(store), found
+
+
+@pytest.fixture(scope="module")
+def recording(ingested: Ingested, tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    """A program's timeline with its counters joined, to be asked."""
+
+    @cache
+    def of(program: str) -> tuple[Session, Join]:
+        store = tmp_path_factory.mktemp("recording") / "S"
+        folder = H100 / program
+        files = {"t": folder / "trace.json.gz", "c": folder / "raw.csv.gz"}
+        shutil.copytree(ingested.runs(**files), store)
+        found = join(opened(store).database, "t", "c")
+        return opened(store), found
+
+    return of
 
 
 def launches(session: Session, run: str = "t") -> list[Row]:
@@ -83,10 +104,10 @@ def each_by_sequence(session: Session, found: Join, step: int) -> None:
 
 @pytest.mark.parametrize("program", STEPS)
 def test_each_launch_of_both_steps_has_the_counters_of_its_own(
-    program: str, tmp_path: Path
+    program: str, recording: Recording
 ) -> None:
     folder, step = H100 / program, STEPS[program]
-    session, found = joined(tmp_path / "S", folder / "trace.json.gz", folder / "raw.csv.gz")
+    session, found = recording(program)
     each_by_sequence(session, found, step)
     rows, events = launches(session), kernels(folder / "trace.json.gz")
     assert [row["dur_ns"] for row in rows] == [round(1000 * float(e["dur"])) for e in events]
@@ -129,15 +150,9 @@ def by_annotation(session: Session, column: str) -> dict[str, int]:
     return found
 
 
-@pytest.fixture(scope="module")
-def micro(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    folder = H100 / "micro"
-    store = tmp_path_factory.mktemp("micro") / "S"
-    return joined(store, folder / "trace.json.gz", folder / "raw.csv.gz")[0]
-
-
-def test_operators_did_what_their_definition_says(micro: Session) -> None:
+def test_operators_did_what_their_definition_says(recording: Recording) -> None:
     """Each ran twice, once a step."""
+    micro, _ = recording("micro")
     truth = {
         row["name"]: row["flop"]
         for row in json.loads((H100 / "micro" / "truth.json").read_text("utf-8"))
@@ -152,20 +167,18 @@ def test_operators_did_what_their_definition_says(micro: Session) -> None:
     assert set(known) >= set(TRUE)
 
 
-def test_what_was_joined_is_what_was_counted_in_each_step(tmp_path: Path) -> None:
-    folder = H100 / "lstm"
-    session, _ = joined(tmp_path / "S", folder / "trace.json.gz", folder / "raw.csv.gz")
+def test_what_was_joined_is_what_was_counted_in_each_step(recording: Recording) -> None:
+    session, _ = recording("lstm")
     totals = "SELECT sum(known_flop) AS flop, sum(dram_bytes) AS moved FROM kernel_work"
     (ours,), (theirs,) = (session.sql(f"{totals} WHERE run_id = '{run}'").rows() for run in "tc")
     assert ours == {"flop": 2 * theirs["flop"], "moved": 2 * theirs["moved"]}
-    pages = counted(folder / "raw.csv.gz")
+    pages = counted(H100 / "lstm" / "raw.csv.gz")
     assert ours["flop"] == 2 * sum(map(fp32_of, pages))
     assert ours["moved"] == 2 * sum(number(page, BYTES) for page in pages)
 
 
-def test_kernels_and_operators_have_the_same_time_by_class(tmp_path: Path) -> None:
-    folder = H100 / "lstm"
-    session, _ = joined(tmp_path / "S", folder / "trace.json.gz", folder / "raw.csv.gz")
+def test_kernels_and_operators_have_the_same_time_by_class(recording: Recording) -> None:
+    session, _ = recording("lstm")
     told = "operator_class(name) AS class, CAST(sum(dur_ns) AS BIGINT) AS ns"
     rows = session.sql(f"SELECT {told} FROM kernel WHERE run_id = 't' GROUP BY class").rows()
     kernels_ns = {row["class"]: row["ns"] for row in rows}

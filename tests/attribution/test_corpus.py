@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from tests.attribution.traces import Store
-from tracekit.engine import Database
-from tracekit.intake import Options, ingest
-from tracekit.store import open_store
+from tests.ingested import Ingested
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "torch"
 #: Nothing ran on a device, or it is no trace.
@@ -100,17 +98,12 @@ class Plain:
         return None
 
 
-def brought_in(folder: Path, path: Path) -> Store:
-    ingest(path, folder / "S", Options(run_name="r"))
-    return Store(Database(open_store(folder / "S")))
-
-
 @pytest.mark.parametrize("name", TRACES)
-def test_launch_and_operator_of_some_work(tmp_path: Path, name: str) -> None:
+def test_launch_and_operator_of_some_work(ingested: Ingested, name: str) -> None:
     events = events_of(FOLDER / name)
     plain = Plain(events)
     work = [e for e in events if e.get("ph") == "X" and e.get("cat") in WORK]
-    store = brought_in(tmp_path, FOLDER / name)
+    store = Store(ingested.database(FOLDER / name))
     found = store.rows("""
         SELECT name, start_ns, launch_name, launch_start_ns, launch_event_id,
             CASE WHEN launch_event_id IS NOT NULL THEN op_name END AS op_name
@@ -136,11 +129,11 @@ def test_launch_and_operator_of_some_work(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_ARROWS)
 def test_backward_operators_are_in_the_module_that_arrows_lead_from(
-    tmp_path: Path, name: str
+    ingested: Ingested, name: str
 ) -> None:
     """Every arrow that torch drew leads from an operator to another in the same modules."""
     (path,) = FOLDER.glob(f"{name}*")
-    store = brought_in(tmp_path, path)
+    store = Store(ingested.database(path))
     pairs = store.rows("""
         WITH ends AS (SELECT * FROM flow WHERE flow_kind = 'forward_backward'),
         calls AS (

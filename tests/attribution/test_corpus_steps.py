@@ -8,23 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.ingested import Ingested
 from tracekit.attribution.repeats import find_steps
 from tracekit.engine import Database
-from tracekit.intake import ingest
-from tracekit.store import open_store
 
 Opened = Callable[[str], Database]
 
 
 @pytest.fixture
-def opened(corpus: Path, tmp_path: Path) -> Opened:
-    """Ingests a file of the corpus."""
-
-    def open_file(name: str) -> Database:
-        ingest(corpus / name, tmp_path / "S")
-        return Database(open_store(tmp_path / "S"))
-
-    return open_file
+def opened(corpus: Path, ingested: Ingested) -> Opened:
+    """The store of a file of the corpus."""
+    return lambda name: ingested.database(corpus / name)
 
 
 def hidden(database: Database) -> tuple[list[int], list[int]]:

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.attribution.traces import Store
+from tests.ingested import Ingested
 from tracekit.attribution.scopes import scopes
-from tracekit.engine import Database
-from tracekit.intake import Options, ingest
-from tracekit.store import open_store
 
 
 @pytest.mark.parametrize(
@@ -67,10 +65,9 @@ def test_the_gradient_of_an_operator_is_in_its_modules() -> None:
     }
 
 
-def test_a_timeline_of_tensorflow_1(tmp_path: Path, corpus: Path) -> None:
+def test_a_timeline_of_tensorflow_1(ingested: Ingested, corpus: Path) -> None:
     """38 kernels; counted by hand in the file: those whose node begins with gradients/."""
-    ingest(corpus / "tf" / "tftimeline-gpu-step0.json", tmp_path / "S", Options(run_name="r"))
-    store = Store(Database(open_store(tmp_path / "S")))
+    store = Store(ingested.database(corpus / "tf" / "tftimeline-gpu-step0.json"))
     found = store.rows("""
         SELECT phase_kind, starts_with(op_name, 'gradients/') AS is_gradient,
             any_value(launch_reason) AS reason, count(*) AS n

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tracekit.engine import Database
-from tracekit.intake import Options, ingest
+from tests.ingested import Ingested
 from tracekit.joining.alignment import align
 from tracekit.joining.launches import NONE, Alignment, Kind, Launches
-from tracekit.store import open_store
 
 #: Launches of a step; the timelines have two.
 LAUNCHES = {
@@ -31,13 +30,12 @@ Read = Callable[[Path], Launches]
 
 
 @pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
+def read(ingested: Ingested) -> Read:
     """The launches of one file, by way of a store."""
 
+    @cache
     def launches(file: Path) -> Launches:
-        store = tmp_path_factory.mktemp("store")
-        ingest(file, store, Options())
-        rows = Database(open_store(store)).sql(
+        rows = ingested.database(file).sql(
             "SELECT name, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM kernel"
             " ORDER BY coalesce(launch_index, correlation_id), start_ns, event_id"
         )

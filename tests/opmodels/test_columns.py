@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.ingested import Ingested
 from tests.opmodels.conftest import columns
 from tracekit import opmodels
-from tracekit.engine import Database
-from tracekit.intake import Options, ingest
 from tracekit.opmodels import Figures, figures
-from tracekit.store import open_store
 
 MM = "[[7, 5], [5, 3]]"
 TYPES = '["float", "float"]'
@@ -181,7 +179,7 @@ def test_no_arguments_make_a_model_fail(
     assert all(number is None or number >= 0 for number in found[2:6])
 
 
-def test_no_operator_of_the_corpus_makes_a_model_fail(corpus: Path, tmp_path: Path) -> None:
+def test_no_operator_of_the_corpus_makes_a_model_fail(corpus: Path, ingested: Ingested) -> None:
     """Seven traces of torch 1.8 to 2.9, with and without types and values, of TorchScript too."""
     names = [
         "kineto-resnet50-v100-torch18-list",
@@ -192,18 +190,14 @@ def test_no_operator_of_the_corpus_makes_a_model_fail(corpus: Path, tmp_path: Pa
         "tracelens-normlayers-mi300x-fwdbwd",
         "parttransformer-a100pcie-flops-mem",
     ]
-    files = [corpus / "torch" / f"{name}.json.gz" for name in names]
-    ingest([*files], tmp_path / "S", Options())
-    rows = (
-        Database(open_store(tmp_path / "S"))
-        .sql(
-            "SELECT name, work.reason, work.flop_count, work.family_name FROM "
-            "(SELECT name, op_model("
-            "name, input_dims, input_types, input_strides, concrete_inputs) AS work FROM slice "
-            "WHERE slice_kind = 'op')"
-        )
-        .rows()
+    sql = (
+        "SELECT name, work.reason, work.flop_count, work.family_name FROM "
+        "(SELECT name, op_model("
+        "name, input_dims, input_types, input_strides, concrete_inputs) AS work FROM slice "
+        "WHERE slice_kind = 'op')"
     )
+    traces = (ingested.database(corpus / "torch" / f"{name}.json.gz") for name in names)
+    rows = [row for trace in traces for row in trace.sql(sql).rows()]
     assert [row for row in rows if "failed" in (row["reason"] or "")] == []
     products = [row for row in rows if row["family_name"] == "matmul"]
     known = [row for row in products if row["flop_count"] is not None]

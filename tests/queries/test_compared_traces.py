@@ -6,15 +6,14 @@ import gzip
 import json
 from collections import Counter
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tracekit.engine import Database
-from tracekit.intake import Options, ingest
+from tests.ingested import Ingested, opened
 from tracekit.session import Session
-from tracekit.store import open_store
 
 TRACES = {
     "bert-h100": "tracelens-bertsmall-h100.json.gz",
@@ -36,13 +35,12 @@ Rows = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def session(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Session:
-    store = tmp_path_factory.mktemp("compared") / "S"
-    for name, file in TRACES.items():
-        ingest(corpus / "torch" / file, store, Options(run_name=name))
-    return Session(Database(open_store(store)))
+def session(corpus: Path, ingested: Ingested) -> Session:
+    files = {name: corpus / "torch" / file for name, file in TRACES.items()}
+    return Session(opened(ingested.runs(**files)))
 
 
+@cache
 def device_ns(trace: Path) -> dict[str, int]:
     """The time of kernels, copies and sets by name, by a plain reading of the JSON."""
     content = trace.read_bytes()

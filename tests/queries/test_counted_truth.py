@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.ingested import Ingested
 from tracekit.engine import Database
-from tracekit.intake import Options, ingest
 from tracekit.roofline.request import RooflineRequest
 from tracekit.session import Session
 from tracekit.store import Store, open_store
@@ -96,12 +96,10 @@ def ranges() -> dict[int, str]:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    folder = tmp_path_factory.mktemp("h100") / "S"
-    for name in ("micro.raw-base", "lstm.raw", "conv2d_fp16_b16.raw"):
-        run = name.partition(".")[0]
-        ingest(H100 / f"{name}.csv.gz", folder, Options(run_name=run))
-    return open_store(folder)
+def store(ingested: Ingested) -> Store:
+    names = ("micro.raw-base", "lstm.raw", "conv2d_fp16_b16.raw")
+    files = {name.partition(".")[0]: H100 / f"{name}.csv.gz" for name in names}
+    return open_store(ingested.runs(**files))
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tracekit
+from tests.ingested import Ingested
 from tracekit.engine import Database
 from tracekit.intake import Options, ingest
 from tracekit.store import Store, open_store
@@ -615,11 +616,6 @@ def report_of(file: Path) -> dict[int, tuple[str, Cells]]:
     return found
 
 
-def store_of(file: Path, folder: Path, device: str | None = None) -> Database:
-    ingest(file, folder / "S", Options(run_name="r", device_name=device))
-    return Database(open_store(folder / "S"))
-
-
 def first(cells: Cells, *names: str) -> Decimal | None:
     return next((cells[name] for name in names if name in cells), None)
 
@@ -673,10 +669,10 @@ def to_whole(number: Fraction | None) -> int | None:
 
 @pytest.mark.parametrize("name", CSV_PAGES)
 def test_work_of_a_real_launch_is_what_its_csv_says(
-    name: str, corpus: Path, tmp_path: Path
+    name: str, corpus: Path, ingested: Ingested
 ) -> None:
     report = report_of(corpus / "ncu" / name)
-    rows = store_of(corpus / "ncu" / name, tmp_path).sql("SELECT * FROM kernel_work").rows()
+    rows = ingested.database(corpus / "ncu" / name).sql("SELECT * FROM kernel_work").rows()
     assert sorted(row["launch_index"] for row in rows) == sorted(report)
     for row in rows:
         capability, cells = report[row["launch_index"]]
@@ -704,26 +700,26 @@ def test_the_files_are_all_there_are(corpus: Path) -> None:
     assert {path.name for path in (corpus / "ncu").glob("*.csv")} == {*CSV_PAGES, *NOTHING_IN_IT}
 
 
-def test_a_launch_that_failed_has_no_figure(corpus: Path, tmp_path: Path) -> None:
-    database = store_of(corpus / "ncu/lbnl-gpp-run8.csv", tmp_path)
-    (row,) = database.query("zero_ai_kernels", {"run_id": "r"}).rows()
+def test_a_launch_that_failed_has_no_figure(corpus: Path, ingested: Ingested) -> None:
+    database = ingested.database(corpus / "ncu/lbnl-gpp-run8.csv")
+    (row,) = database.query("zero_ai_kernels", {"run_id": None}).rows()
     assert (row["zero_ai_kind"], row["is_zero_ai"], row["reason"]) == (
         "no_value",
         None,
         "fp32: nan",
     )
-    (row,) = database.query("kernel_figures", {"run_id": "r"}).rows()
+    (row,) = database.query("kernel_figures", {"run_id": None}).rows()
     assert (row["utilization_ratio"], row["total_ns"], row["reason"]) == (None, None, "fp32: nan")
 
 
 def test_traffic_of_a_real_launch_is_what_the_vendor_prints_of_it(
-    corpus: Path, tmp_path: Path
+    corpus: Path, ingested: Ingested
 ) -> None:
     """A T4 moves 64 bytes in a cycle of its memory: 256 bits, on both edges (NVIDIA's T4 brief)."""
     file = corpus / "ncu/nsightful-copyblocked-t4-details.csv"
     ((_, cells),) = report_of(file).values()
     section = "GPU Speed Of Light Throughput"
-    database = store_of(file, tmp_path, device="Tesla T4")
+    database = ingested.database(file, device_name="Tesla T4")
     (row,) = database.sql("SELECT * FROM kernel_bound").rows()
     # Bytes by rate * duration are those of the cycles in which memory was busy, to the byte.
     busy = cells["GPU and Memory Workload Distribution: Average DRAM Active Cycles"]
@@ -744,17 +740,17 @@ def test_traffic_of_a_real_launch_is_what_the_vendor_prints_of_it(
 
 
 def test_a_report_without_counters_of_work_is_not_taken_for_idle(
-    corpus: Path, tmp_path: Path
+    corpus: Path, ingested: Ingested
 ) -> None:
     """An FP8 product on a B200; the program prints what it reached: 358.2 us, 141.6 TFLOP/s."""
     file = corpus / "ncu/superbench-cublaslt-fp8-b200-details.csv"
     ((_, cells),) = report_of(file).values()
     section = "GPU Speed Of Light Throughput"
-    database = store_of(file, tmp_path, device="NVIDIA B200")
+    database = ingested.database(file, device_name="NVIDIA B200")
     (row,) = database.sql("SELECT * FROM kernel_bound").rows()
     assert (row["total_packed_flop"], row["dram_bytes"]) == (None, None)
     assert (row["compute_ns"], row["roof_ratio"], row["bound_kind"]) == (None, None, None)
-    (zero,) = database.query("zero_ai_kernels", {"run_id": "r"}).rows()
+    (zero,) = database.query("zero_ai_kernels", {"run_id": None}).rows()
     assert (zero["zero_ai_kind"], zero["is_zero_ai"]) == ("not_collected", None)
     for column, label in (
         ("compute_throughput_ratio", "Compute (SM) Throughput"),
@@ -772,12 +768,12 @@ def test_a_report_without_counters_of_work_is_not_taken_for_idle(
     assert flops / 358.154755e-6 == pytest.approx(141.598150e12, rel=1e-4)
 
 
-def test_text_pages_are_as_near_as_their_rounding(corpus: Path, tmp_path: Path) -> None:
+def test_text_pages_are_as_near_as_their_rounding(corpus: Path, ingested: Ingested) -> None:
     """The text page rounds to three digits: rate / (48 bytes * clock) is the printed share.
 
     48 bytes: 192 bits on both edges, of a device of capability 7.5 with 336 GB/s at 7 GHz.
     """
-    database = store_of(corpus / "ncu/kmer-k4-ncu-text.txt", tmp_path)
+    database = ingested.database(corpus / "ncu/kmer-k4-ncu-text.txt")
     rows = database.sql("SELECT * FROM kernel_counter ORDER BY launch_index").rows()
     assert len(rows) == 5
     for row in rows:

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.ingested import Ingested
 from tracekit.engine import Database
-from tracekit.intake import Options, ingest
-from tracekit.store import open_store
 
 #: Traces of the corpus with events of an allocator; the first is of torch 1.9, without addresses.
 WITHOUT_ADDRESSES = "kineto-resnet50-v100-torch19-memory"
@@ -35,20 +34,20 @@ CORPUS = (
 FIGURES = ("peak_bytes", "at_peak_bytes", "allocation_count", "allocated_bytes")
 
 
-def database_of(trace: Path, folder: Path) -> Database:
-    ingest(trace, folder / "S", Options(run_name="r"))
-    return Database(open_store(folder / "S"))
+def report(database: Database, name: str) -> list[dict[str, Any]]:
+    """The rows of the only run."""
+    return database.query(name, {"run_id": database.run_id(None)}).rows()
 
 
-def test_each_kind_is_as_counted_by_hand(traces: Path, tmp_path: Path) -> None:
+def test_each_kind_is_as_counted_by_hand(traces: Path, ingested: Ingested) -> None:
     folder = traces / "cpu-memory"
     lines = (folder / "expected" / "memory_by_kind.csv").read_text("utf-8").splitlines()
     expected = {
         row["kind"]: tuple(int(row[name]) for name in FIGURES)
         for row in csv.DictReader(line for line in lines if not line.startswith("#"))
     }
-    database = database_of(folder / "trace.json.gz", tmp_path)
-    rows = database.query("memory_by_kind", {"run_id": "r"}).rows()
+    database = ingested.database(folder / "trace.json.gz")
+    rows = report(database, "memory_by_kind")
     assert {row["kind"]: tuple(row[name] for name in FIGURES) for row in rows} == expected
     # three steps of the same: 4,096 + 128 bytes of input, 25,864 of feature maps in each
     per_step = {row["kind"]: row["allocated_step_bytes"] for row in rows}
@@ -56,10 +55,10 @@ def test_each_kind_is_as_counted_by_hand(traces: Path, tmp_path: Path) -> None:
     assert per_step["weights"] == 0  # the network is made before the first step
 
 
-def test_the_layers_that_hold_the_feature_maps(traces: Path, tmp_path: Path) -> None:
+def test_the_layers_that_hold_the_feature_maps(traces: Path, ingested: Ingested) -> None:
     """Both ReLUs are called in the network itself, the last layer is a module, the loss is none."""
-    database = database_of(traces / "cpu-memory" / "trace.json.gz", tmp_path)
-    rows = database.query("memory_by_module", {"run_id": "r"}).rows()
+    database = ingested.database(traces / "cpu-memory" / "trace.json.gz")
+    rows = report(database, "memory_by_module")
     assert {row["module_path"]: row["at_peak_bytes"] for row in rows} == {
         "Net_0": 16384 + 8192,
         "Net_0/Linear_1": 640,
@@ -82,12 +81,12 @@ def pools_of(trace: Path) -> dict[tuple[int, int], list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_kinds_make_the_profilers_total(corpus: Path, tmp_path: Path, name: str) -> None:
+def test_kinds_make_the_profilers_total(corpus: Path, ingested: Ingested, name: str) -> None:
     """At the largest total: what was there before, and every block allocated by then and held."""
     trace = corpus / "torch" / f"{name}.json.gz"
-    database = database_of(trace, tmp_path)
+    database = ingested.database(trace)
     found: dict[bool, dict[str, int]] = defaultdict(dict)
-    for row in database.query("memory_by_kind", {"run_id": "r"}).rows():
+    for row in report(database, "memory_by_kind"):
         found[row["device_kind"] == "cpu"][row["kind"]] = row["at_peak_bytes"]
     for (kind, _), events in pools_of(trace).items():
         peak = max(event["Total Allocated"] for event in events)
@@ -101,20 +100,20 @@ def test_kinds_make_the_profilers_total(corpus: Path, tmp_path: Path, name: str)
         assert own.pop("(all)") == peak
         assert own.get("unseen", 0) == before
         assert sum(own.values()) == before + sum(held.values()) == peak
-    for row in database.query("memory_coverage", {"run_id": "r"}).rows():
+    for row in report(database, "memory_coverage"):
         assert (row["unaccounted_bytes"], row["lost_release_count"], row["unequal_count"]) == (
             0,
         ) * 3
         assert row["reason"] is None
 
 
-def test_a_file_without_addresses_says_so(corpus: Path, tmp_path: Path) -> None:
-    database = database_of(corpus / "torch" / f"{WITHOUT_ADDRESSES}.json.gz", tmp_path)
-    for report, figure in (("memory_by_kind", "peak_bytes"), ("memory_coverage", "block_count")):
-        rows = database.query(report, {"run_id": "r"}).rows()
+def test_a_file_without_addresses_says_so(corpus: Path, ingested: Ingested) -> None:
+    database = ingested.database(corpus / "torch" / f"{WITHOUT_ADDRESSES}.json.gz")
+    for name, figure in (("memory_by_kind", "peak_bytes"), ("memory_coverage", "block_count")):
+        rows = report(database, name)
         assert [(row["device_kind"], row[figure]) for row in rows] == [
             ("cpu", None),
             ("cuda", None),
         ]
         assert {row["reason"] for row in rows} == {"the file has neither addresses nor totals"}
-    assert not database.query("memory_over_time", {"run_id": "r"}).rows()
+    assert not report(database, "memory_over_time")

@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.ingested import Ingested, opened
 from tracekit.cli.app import app
-from tracekit.engine import Database
-from tracekit.intake import Options, ingest
 from tracekit.render.numbers import human
-from tracekit.store import open_store
 
 #: A TPU whose instructions are called after JAX's operators, one whose profile says no categories,
 #: a GPU with NCCL beside compute and copies, ranks of a job in one file.
@@ -50,14 +48,14 @@ def own_words(trace: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_report_finds_the_same_time_for_a_class(
-    name: str, corpus: Path, tmp_path: Path
+    name: str, corpus: Path, ingested: Ingested
 ) -> None:
-    store = tmp_path / "S"
-    ingest(corpus / name, store, Options(run_name="r"))
-    database = Database(open_store(store))
+    store = ingested.store(corpus / name)
+    database = opened(store)
+    run = database.run_id(None)
 
     def ask(report: str, **parameters: Any) -> list[dict[str, Any]]:
-        return database.query(report, {"run_id": "r", **parameters}).rows()
+        return database.query(report, {"run_id": run, **parameters}).rows()
 
     overlap = [row for row in ask("overlap") if row["work_class"] != "idle"]
     sums, unions, exposed, counts = (
@@ -89,7 +87,7 @@ def test_every_report_finds_the_same_time_for_a_class(
     calls = ask("collectives", by="kind")
     assert sum(row["total_ns"] for row in calls) == sums["communication"]
 
-    compared = {row["name"]: row for row in ask("comparison", other_run_id="r", by="category")}
+    compared = {row["name"]: row for row in ask("comparison", other_run_id=run, by="category")}
     if "(elapsed)" in compared:  # without steps the whole recording is compared
         found = {kind: row["a_ns"] for kind, row in compared.items() if kind[0] != "("}
         assert found == {kind: ns for kind, ns in sums.items() if ns}
@@ -101,6 +99,6 @@ def test_every_report_finds_the_same_time_for_a_class(
         assert sum(by_class.values()) == pytest.approx(sum(sums.values()), rel=1e-4)
         assert added(ask("reported_op_by_category"), "op_class", "self_ns") == by_class
 
-    said = CliRunner().invoke(app, ["summary", "r", "--store", str(store)]).output
+    said = CliRunner().invoke(app, ["summary", run, "--store", str(store)]).output
     share = exposed["communication"] / sum(row["exposed_ns"] for row in ask("overlap"))
     assert f"communication {human(share, 'ratio')}" in said

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.ingested import Ingested, opened
 from tracekit.engine import Database
-from tracekit.intake import Options, ingest
-from tracekit.store import open_store
 
 #: NVIDIA and AMD; forward alone, forward and backward, compiled.
 TRACES = [
@@ -32,11 +31,9 @@ Rows = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def database(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Database:
-    store = tmp_path_factory.mktemp("operators") / "S"
-    for name in TRACES:
-        ingest(corpus / "torch" / f"{name}.json.gz", store, Options(run_name=name))
-    return Database(open_store(store))
+def database(corpus: Path, ingested: Ingested) -> Database:
+    files = {name: corpus / "torch" / f"{name}.json.gz" for name in TRACES}
+    return opened(ingested.runs(**files))
 
 
 def report(database: Database, name: str, run: str, **parameters: Any) -> Rows:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.ingested import Ingested
 from tracekit.engine import Database
 from tracekit.intake import Options, ingest
 from tracekit.store import open_store
@@ -36,15 +37,13 @@ def workers(corpus: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def job(workers: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Database:
-    store = tmp_path_factory.mktemp("job") / "S"
-    for trace in workers:
-        ingest(trace, store, Options(run_name="job"))
-    return Database(open_store(store))
+def job(workers: list[Path], ingested: Ingested) -> Database:
+    return ingested.database(*workers, run_name="job")
 
 
 def asked(database: Database, name: str, **more: str) -> list[dict[str, Any]]:
-    return database.query(name, {"run_id": "job", **more}).rows()
+    """The rows of the only run."""
+    return database.query(name, {"run_id": database.run_id(None), **more}).rows()
 
 
 def test_the_time_of_ranks_is_that_of_another_tool(job: Database) -> None:
@@ -94,10 +93,9 @@ def test_waiting_is_what_plain_python_finds(job: Database, workers: list[Path]) 
     assert sum(row["wait_ns"] for row in kinds.values()) == 1000 * sum(waited)
 
 
-def test_one_rank_of_a_job_has_times_but_no_bandwidth(corpus: Path, tmp_path: Path) -> None:
+def test_one_rank_of_a_job_has_times_but_no_bandwidth(corpus: Path, ingested: Ingested) -> None:
     """The peer adds up the same kernels by size; who waited for whom one rank cannot say."""
     name = "tracelens-resnet-actckpt-mi300x-rank0of8"
-    ingest(corpus / "torch" / f"{name}.json.gz", tmp_path / "S", Options(run_name="job"))
     oracle = corpus / "oracles" / "tracelens" / name / "coll_analysis.csv"
     with oracle.open(newline="", encoding="utf-8") as lines:
         expected = {
@@ -109,7 +107,7 @@ def test_one_rank_of_a_job_has_times_but_no_bandwidth(corpus: Path, tmp_path: Pa
             )
             for row in csv.DictReader(lines)
         }
-    rows = asked(Database(open_store(tmp_path / "S")), "collectives")
+    rows = asked(ingested.database(corpus / "torch" / f"{name}.json.gz"), "collectives")
     found = {
         (row["collective_kind"], row["size_bytes"]): (
             row["call_count"],
@@ -125,10 +123,9 @@ def test_one_rank_of_a_job_has_times_but_no_bandwidth(corpus: Path, tmp_path: Pa
     assert {row["reason"] for row in rows if row["size_bytes"]} == {"1 of 8 ranks are in the run"}
 
 
-def test_ranks_that_were_merged_into_one_file(corpus: Path, tmp_path: Path) -> None:
+def test_ranks_that_were_merged_into_one_file(corpus: Path, ingested: Ingested) -> None:
     trace = corpus / "torch" / "amd-merged-nccl-only-8rank-mi300x.json.gz"
-    ingest(trace, tmp_path / "S", Options(run_name="job"))
-    database = Database(open_store(tmp_path / "S"))
+    database = ingested.database(trace)
     rows = asked(database, "collectives", by="kind")
     assert [(row["collective_kind"], row["call_count"]) for row in rows] == [
         ("allreduce", 15),
@@ -158,10 +155,9 @@ def test_ranks_that_were_merged_into_one_file(corpus: Path, tmp_path: Path) -> N
     ],
 )
 def test_one_rank_alone_matches_nothing(
-    corpus: Path, tmp_path: Path, name: str, kinds: set[str], reason: str
+    corpus: Path, ingested: Ingested, name: str, kinds: set[str], reason: str
 ) -> None:
-    ingest(corpus / "torch" / f"{name}.json.gz", tmp_path / "S", Options(run_name="job"))
-    rows = asked(Database(open_store(tmp_path / "S")), "collectives")
+    rows = asked(ingested.database(corpus / "torch" / f"{name}.json.gz"), "collectives")
     assert {row["collective_kind"] for row in rows} == kinds
     assert {row["reason"] for row in rows} == {reason}
     assert {row["transfer_ns"] for row in rows} == {None}
@@ -171,7 +167,7 @@ def test_one_rank_alone_matches_nothing(
 
 
 def test_every_report_knows_the_ranks_that_a_file_was_merged_from(
-    corpus: Path, tmp_path: Path
+    corpus: Path, ingested: Ingested
 ) -> None:
     trace = corpus / "torch" / "amd-merged-nccl-only-8rank-mi300x.json.gz"
     times: dict[tuple[int, int], int] = {}
@@ -181,11 +177,10 @@ def test_every_report_knows_the_ranks_that_a_file_was_merged_from(
         if event.get("cat") == "kernel":
             place = event["args"]["rank"], event["args"]["device"]
             times[place] = times.get(place, 0) + int(event["dur"] * 1000)
-    ingest(trace, tmp_path / "S", Options(run_name="r"))
-    database = Database(open_store(tmp_path / "S"))
+    database = ingested.database(trace)
 
     def told(report: str, time: str, **given: str) -> dict[tuple[int, int], int]:
-        rows = database.query(report, {"run_id": "r"}).rows()
+        rows = asked(database, report)
         return {
             (row["rank_index"], row["device_id"]): row[time]
             for row in rows
@@ -200,10 +195,8 @@ def test_every_report_knows_the_ranks_that_a_file_was_merged_from(
     for report in ("gaps", "largest_gaps", "launch_bounds"):
         assert told(report, "source_id").keys() == times.keys()
     ranks = {rank for rank, _ in times}
-    assert {
-        row["rank_index"] for row in database.query("stragglers", {"run_id": "r"}).rows()
-    } == ranks
-    total = sum(row["total_ns"] for row in database.query("collectives", {"run_id": "r"}).rows())
+    assert {row["rank_index"] for row in asked(database, "stragglers")} == ranks
+    total = sum(row["total_ns"] for row in asked(database, "collectives"))
     assert total == sum(times.values())
 
 
@@ -226,7 +219,7 @@ def test_ranks_that_share_the_number_of_a_device_are_told(tmp_path: Path) -> Non
     trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     ingest(trace, tmp_path / "S", Options(run_name="r"))
     database = Database(open_store(tmp_path / "S"))
-    rows = database.query("gpu_utilization", {"run_id": "r"}).rows()
+    rows = asked(database, "gpu_utilization")
     assert [(row["rank_index"], row["device_id"]) for row in rows] == [(9, 1), (None, 0)]
-    (issue,) = database.query("issues", {"run_id": "r"}).rows()
+    (issue,) = asked(database, "issues")
     assert issue["message"].startswith("ranks 0, 8 all have a device 0: their work is summed")

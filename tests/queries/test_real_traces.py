@@ -13,20 +13,15 @@ from typing import Any
 
 import pytest
 
+from tests.ingested import Ingested
 from tracekit.engine import Database
-from tracekit.intake import Options, ingest
-from tracekit.store import open_store
 
 Interval = tuple[int, int]
 
 
-def database_of(trace: Path, folder: Path) -> Database:
-    ingest(trace, folder, Options(run_name="r"))
-    return Database(open_store(folder))
-
-
-def report(database: Database, name: str) -> list[dict[str, Any]]:
-    return database.query(name, {"run_id": "r"}).rows()
+def report(database: Database, name: str, **given: str) -> list[dict[str, Any]]:
+    """The rows of the only run."""
+    return database.query(name, {"run_id": database.run_id(None), **given}).rows()
 
 
 # -- plain Python over the JSON -------------------------------------------------------------------
@@ -72,13 +67,13 @@ TRACES = [
 
 @pytest.mark.parametrize("name", TRACES)
 def test_gpu_utilization_and_kernel_time_are_what_plain_python_finds(
-    name: str, request: pytest.FixtureRequest, tmp_path: Path
+    name: str, request: pytest.FixtureRequest, ingested: Ingested
 ) -> None:
     if name.startswith("fixtures/"):
         trace: Path = request.getfixturevalue("gpu_trace")
     else:
         trace = request.getfixturevalue("corpus") / "torch" / name
-    events, database = events_of(trace), database_of(trace, tmp_path / "S")
+    events, database = events_of(trace), ingested.database(trace)
     kernels = list(intervals_of(events, "kernel"))
     work = list(intervals_of(events, "kernel", "gpu_memcpy", "gpu_memset"))
     (busy,) = report(database, "gpu_utilization")  # each of these has work on one device
@@ -106,9 +101,9 @@ def test_gpu_utilization_and_kernel_time_are_what_plain_python_finds(
 
 
 def test_the_trace_made_by_hand_gives_the_figures_of_its_timetable(
-    tmp_path: Path, gpu_trace: Path
+    ingested: Ingested, gpu_trace: Path
 ) -> None:
-    database = database_of(gpu_trace, tmp_path / "S")
+    database = ingested.database(gpu_trace)
     (row,) = report(database, "gpu_utilization")
     assert (row["kernel_count"], row["sum_ns"], row["busy_ns"]) == (76, 1_961_272, 1_707_772)
     assert (row["overlap_ns"], row["overlapping_count"]) == (253_500, 7)
@@ -153,12 +148,11 @@ REPORTS = [
 
 @pytest.fixture(scope="module", params=REPORTS)
 def reported(
-    request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, corpus: Path, ingested: Ingested
 ) -> tuple[Path, Database]:
     """A folder of TraceLens' reports, and our store of the same trace."""
     name = request.param
-    store = tmp_path_factory.mktemp("tracelens") / "S"
-    database = database_of(corpus / "torch" / f"{name}.json.gz", store)
+    database = ingested.database(corpus / "torch" / f"{name}.json.gz")
     return corpus / "oracles" / "tracelens" / name, database
 
 
@@ -182,7 +176,7 @@ def timeline_of(folder: Path, is_recompute: str | None = None) -> dict[str, floa
 
 def overlap_of(database: Database, phase: str = "all") -> dict[str, dict[str, Any]]:
     """The rows of our report by class; each of these traces has work on one device."""
-    rows = database.query("overlap", {"run_id": "r", "phase": phase}).rows()
+    rows = report(database, "overlap", phase=phase)
     assert sum(row["exposed_ns"] for row in rows) == rows[0]["elapsed_ns"]
     return {row["work_class"]: row for row in rows}
 
@@ -205,11 +199,9 @@ def test_the_timeline_is_that_of_tracelens(reported: tuple[Path, Database]) -> N
         assert exposed["idle"] == near(theirs["idle_time"])
 
 
-def test_the_timeline_in_parts_is_that_of_tracelens(corpus: Path, tmp_path: Path) -> None:
+def test_the_timeline_in_parts_is_that_of_tracelens(corpus: Path, ingested: Ingested) -> None:
     folder = corpus / "oracles" / "tracelens" / RECOMPUTED
-    ours = overlap_of(
-        database_of(corpus / "torch" / f"{RECOMPUTED}.json.gz", tmp_path / "S"), "15..17"
-    )
+    ours = overlap_of(ingested.database(corpus / "torch" / f"{RECOMPUTED}.json.gz"), "15..17")
     first, again = timeline_of(folder, "False"), timeline_of(folder, "True")
     assert ours["idle"]["elapsed_ns"] == near(first["total_time"])
     assert ours["communication"]["union_ns"] == near(first["total_comm_time"])
@@ -260,9 +252,9 @@ HTA = {
 
 
 @pytest.mark.parametrize("name", HTA)
-def test_the_breakdown_is_that_of_hta(name: str, corpus: Path, tmp_path: Path) -> None:
+def test_the_breakdown_is_that_of_hta(name: str, corpus: Path, ingested: Ingested) -> None:
     idle, compute, other, everything, hidden = HTA[name]
-    ours = overlap_of(database_of(corpus / "torch" / f"{name}.json.gz", tmp_path / "S"))
+    ours = overlap_of(ingested.database(corpus / "torch" / f"{name}.json.gz"))
     exposed = {name: row["exposed_ns"] for name, row in ours.items()}
     assert ours["idle"]["elapsed_ns"] == everything * 1000
     assert (exposed.pop("idle"), exposed.pop("compute")) == (idle * 1000, compute * 1000)
@@ -283,8 +275,8 @@ TIMELINES = [
 
 
 @pytest.mark.parametrize("name", TIMELINES)
-def test_the_reports_of_a_timeline_agree(name: str, corpus: Path, tmp_path: Path) -> None:
-    database = database_of(corpus / "torch" / f"{name}.json.gz", tmp_path / "S")
+def test_the_reports_of_a_timeline_agree(name: str, corpus: Path, ingested: Ingested) -> None:
+    database = ingested.database(corpus / "torch" / f"{name}.json.gz")
     gaps, bounds = report(database, "gaps"), report(database, "launch_bounds")
     streams, busy = report(database, "stream_utilization"), report(database, "gpu_utilization")
     idle = [row for row in report(database, "overlap") if row["work_class"] == "idle"]
@@ -297,7 +289,7 @@ def test_the_reports_of_a_timeline_agree(name: str, corpus: Path, tmp_path: Path
         (whole,) = [b for b in busy if b["device_id"] == device]
         assert whole["busy_with_transfers_ns"] == active
     assert all(b["launch_count"] == 0 or 0 <= b["lower_ns"] <= b["upper_ns"] for b in bounds)
-    by_name = database.query("launch_bounds", {"run_id": "r", "by": "name"}).rows()
+    by_name = report(database, "launch_bounds", by="name")
     for figure in ("lower_ns", "upper_ns"):
         of_devices, of_names = ([r[figure] or 0 for r in rows] for rows in (bounds, by_name))
         assert sum(of_devices) == sum(of_names)
@@ -335,9 +327,11 @@ def outermost_of(events: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
         "hta-vit-a100-sampled-rank0of128.json.gz",
     ],
 )
-def test_an_operator_that_calls_itself_counts_once(name: str, corpus: Path, tmp_path: Path) -> None:
+def test_an_operator_that_calls_itself_counts_once(
+    name: str, corpus: Path, ingested: Ingested
+) -> None:
     trace = corpus / "torch" / name
-    rows = report(database_of(trace, tmp_path / "S"), "reported_op_time")
+    rows = report(ingested.database(trace), "reported_op_time")
     found = {row["name"]: (row["call_count"], row["total_ns"]) for row in rows}
     assert found == outermost_of(events_of(trace))
     if "mtia" in name:

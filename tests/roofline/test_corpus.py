@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import tracekit
+from tests.ingested import Ingested
 from tracekit.errors import FormatError, UsageError
 from tracekit.render.charts import draw
 from tracekit.render.figure import SIZES, encoded
@@ -40,15 +41,23 @@ def needs_the_corpus(corpus: Path) -> None:
     """Without the corpus these tests are skipped."""
 
 
-def ingested(name: str, folder: Path) -> Session:
-    device = DEVICES.get(name.split("-")[0])
-    tracekit.ingest([FOLDER / name], folder / "S", run_name="real", device_name=device)
-    return tracekit.open(folder / "S")
+Opened = Callable[[str], Session]
+
+
+@pytest.fixture
+def opened(ingested: Ingested) -> Opened:
+    """The run `real` of a file, and what ran it."""
+
+    def session(name: str) -> Session:
+        device = DEVICES.get(name.split("-")[0])
+        return Session(ingested.database(FOLDER / name, run_name="real", device_name=device))
+
+    return session
 
 
 @pytest.mark.parametrize("name", sorted(DRAWN))
-def test_operations_and_bytes_make_a_figure(name: str, tmp_path: Path) -> None:
-    session = ingested(name, tmp_path)
+def test_operations_and_bytes_make_a_figure(name: str, opened: Opened) -> None:
+    session = opened(name)
     for model in MODELS:
         chart = session.roofline_data(["real"], RooflineRequest(model=model))
         if model == "hierarchical":
@@ -59,11 +68,11 @@ def test_operations_and_bytes_make_a_figure(name: str, tmp_path: Path) -> None:
         assert not any(row["is_above_roof"] for row in rows)
 
 
-def test_a_point_of_a_real_report(tmp_path: Path) -> None:
+def test_a_point_of_a_real_report(opened: Opened) -> None:
     """4.328 TFLOP and 528,014,094,848 bytes in 80,919,089,043 cycles of 1,619,895,602.07 Hz."""
     (row,) = [
         row
-        for row in ingested("lbnl-gpp-cc89-roofline.csv", tmp_path).roofline_data().data.rows()
+        for row in opened("lbnl-gpp-cc89-roofline.csv").roofline_data().data.rows()
         if row["row_kind"] == "point"
     ]
     seconds = 80_919_089_043 / 1_619_895_602.07
@@ -74,9 +83,9 @@ def test_a_point_of_a_real_report(tmp_path: Path) -> None:
     assert row["intensity_flop_per_byte"] == pytest.approx(8.196, abs=5e-4)
 
 
-def test_operations_and_bytes_without_times_make_a_complexity_plane(tmp_path: Path) -> None:
+def test_operations_and_bytes_without_times_make_a_complexity_plane(opened: Opened) -> None:
     """One launch of nvprof's: 607,125,504 FLOP and 723,834 + 140,546 sectors of 32 bytes."""
-    session = ingested("darknet19-nvprof-metrics.txt", tmp_path)
+    session = opened("darknet19-nvprof-metrics.txt")
     chart = session.roofline_data(["real"], RooflineRequest(model="complexity"))
     rows = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
     kinds = [row["place_kind"] for row in rows.values()]
@@ -94,17 +103,17 @@ def test_operations_and_bytes_without_times_make_a_complexity_plane(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", sorted(set(FILES) - DRAWN - WITHOUT_KERNELS))
-def test_what_is_missing_is_said(name: str, tmp_path: Path) -> None:
+def test_what_is_missing_is_said(name: str, opened: Opened) -> None:
     with pytest.raises(UsageError, match=r"unknown for|not have|no kernels with") as caught:
-        ingested(name, tmp_path).roofline_data(request=RooflineRequest())
+        opened(name).roofline_data(request=RooflineRequest())
     assert "nsight-compute --metrics" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", sorted(WITHOUT_KERNELS))
-def test_what_has_no_kernel_does_not_come_in(name: str, tmp_path: Path) -> None:
+def test_what_has_no_kernel_does_not_come_in(name: str, opened: Opened) -> None:
     with pytest.raises(FormatError):
-        ingested(name, tmp_path)
+        opened(name)
 
 
 def test_every_file_is_looked_at() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from matplotlib.colors import to_rgb
 
+from tests.ingested import Ingested
 from tests.operators import OPERATORS, add_operators, operator
 from tracekit.engine import Database
 from tracekit.errors import UsageError
@@ -133,13 +134,10 @@ def test_counters_of_kernels_come_first_and_operators_if_asked(
     assert "convolution.1" in chart.data.table["name"].to_pylist()
 
 
-def test_a_trace_with_shapes_has_points_of_modelled_work(corpus: Path, tmp_path: Path) -> None:
+def test_a_trace_with_shapes_has_points_of_modelled_work(corpus: Path, ingested: Ingested) -> None:
     """Sums of TraceLens: GFLOPS without the bias, Data Moved, time of the kernels of addmm."""
     trace = corpus / "torch" / "tracelens-bertsmall-h100.json.gz"
-    ingest(trace, tmp_path / "S", Options(run_name="bert"))
-    chart = Session(Database(open_store(tmp_path / "S"))).roofline_data(
-        request=RooflineRequest(by="op")
-    )
+    chart = Session(ingested.database(trace)).roofline_data(request=RooflineRequest(by="op"))
     points = {row["name"]: row for row in chart.data.rows() if row["row_kind"] == "point"}
     product, copy = points["aten::addmm"], points["aten::index_select"]
     assert product["intensity_flop_per_byte"] == pytest.approx(8_029_194_240 / 76_479_576)
