@@ -38,7 +38,6 @@ Contents = Callable[[Path], dict[str, pa.Table]]
 
 TIMES = 300  # the large trace is the GPU trace so many times
 SOME = 20  # and the medium one
-MORE = 60  # and those that are compressed, which is slow
 #: What the GPU trace gives, by hand: 604 rows, as 15 events are metadata; a step is a slice too.
 ROWS = {
     "kernel": 76,
@@ -126,14 +125,6 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def larger_trace(
-    repeated: Callable[[Path, int], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The GPU trace 60 times: 8 MB."""
-    return repeated(tmp_path_factory.mktemp("larger") / "larger.json", MORE)
-
-
-@pytest.fixture(scope="module")
 def medium_trace(
     repeated: Callable[[Path, int], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
@@ -149,13 +140,13 @@ OF_THE_FILE = ["file_name", "size_bytes", "compression_kind"]
 def test_two_processes_give_the_rows_of_one(
     tmp_path: Path,
     large_trace: Path,
-    larger_trace: Path,
+    medium_trace: Path,
     contents: Contents,
     how: str,
     in_parts: None,
     alone: Callable[[Path], Known],
 ) -> None:
-    trace = large_trace if how == "plain" else larger_trace
+    trace = large_trace if how == "plain" else medium_trace  # several blocks are enough
     one, expected = alone(trace)
     path = compressed(trace, how, tmp_path)
     (two,) = bring_in(tmp_path / "S", path, run_name="r", workers=2)

@@ -25,7 +25,7 @@ from tracekit.errors import FormatError
 from tracekit.reading.text import lines
 
 QUICK = settings(
-    max_examples=30,
+    max_examples=settings().max_examples * 3 // 10,  # each is slow
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

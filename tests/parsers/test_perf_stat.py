@@ -966,7 +966,7 @@ def test_batches_are_bounded(tmp_path: Path) -> None:
 # -- whatever it holds ----------------------------------------------------------------------------
 
 QUICK = settings(
-    max_examples=25,
+    max_examples=settings().max_examples // 4,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

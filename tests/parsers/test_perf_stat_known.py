@@ -191,7 +191,7 @@ LINE = st.builds(
 
 
 @settings(
-    max_examples=60,
+    max_examples=settings().max_examples * 3 // 5,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -605,7 +605,9 @@ BRACKETS = st.lists(
 
 @given(BRACKETS, st.sampled_from([100, 700, 10_000]))
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=settings().max_examples * 3 // 5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_begins_and_ends_pair_up_as_on_a_stack(
     parse: Parse, shapes: list[tuple[str, Any, str | None]], block_bytes: int

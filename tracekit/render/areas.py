@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tracekit.charts.chart import AreaChart, AreaPanel
-from tracekit.render.axes import LETTER, Drawing, scale_values
+from tracekit.render.axes import LETTER, Drawing, place_axes, scale_values
 from tracekit.render.cells import cut
 from tracekit.render.figure import Size, drawable
 from tracekit.render.fills import fill_handles, fills
@@ -44,7 +44,7 @@ class _AreaDrawing(Drawing):
             handles.append(self.sign("v", self.ink, "peak", 4))
         self.legend(figure, handles, 5)
         for _ in range(2):  # the height of the legend is known after the first
-            figure.draw_without_rendering()
+            place_axes(figure)
         figure.set_layout_engine("none")
         return figure
 

@@ -121,6 +121,13 @@ def norm_of(axis: ChartAxis) -> Normalize:
     return Normalize(axis.low - half, axis.high + half)
 
 
+def place_axes(figure: Figure) -> None:
+    """Run the layout once, as drawing the figure would, but draw nothing."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
 def lay_out(figure: Figure) -> None:
     """Lay out the figure; if its axes have no room, it grows."""
     for _ in range(_TRIES):
@@ -128,7 +135,7 @@ def lay_out(figure: Figure) -> None:
             warnings.filterwarnings("error", message="constrained_layout not applied")
             try:
                 for _ in range(2):  # the height of the legend is known after the first
-                    figure.draw_without_rendering()
+                    place_axes(figure)
             except UserWarning:
                 figure.set_figheight(figure.get_figheight() * _HIGHER)
             else:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tracekit.charts.chart import Bar, BarChart, BarGroup, BarPanel
-from tracekit.render.axes import LETTER, LINE, Drawing, words
+from tracekit.render.axes import LETTER, LINE, Drawing, place_axes, words
 from tracekit.render.cells import cut
 from tracekit.render.figure import Size, drawable, empty_figure
 from tracekit.render.fills import fill_handles, fills
@@ -89,13 +89,13 @@ class _BarDrawing(Drawing):
         else:
             figure.supylabel(self._y_title(), fontsize=size.font)
         self.legend(figure, self._handles())
-        figure.draw_without_rendering()
+        place_axes(figure)
         for axes, row in drawn:
             self._series_names(axes, row)
-        figure.draw_without_rendering()
+        place_axes(figure)
         for axes, row in drawn:
             self._values(axes, row)
-        figure.draw_without_rendering()
+        place_axes(figure)
         figure.set_layout_engine("none")
         return figure
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from tracekit.charts.chart import ChartLine, LineChart, LinePanel
-from tracekit.render.axes import LETTER, Drawing, scale_values, shown_title, words
+from tracekit.render.axes import LETTER, Drawing, place_axes, scale_values, shown_title, words
 from tracekit.render.cells import cut
 from tracekit.render.figure import GREY, Look, Size, drawable, series_look
 from tracekit.render.names import LEAST_WIDTH, display_names
@@ -46,7 +46,7 @@ class _LineDrawing(Drawing):
             self._panel(axes, panel, is_first=place % self.columns == 0)
         self.legend(figure, self._handles(), handlelength=2.6, handleheight=None)
         for _ in range(2):  # the height of the legend is known after the first
-            figure.draw_without_rendering()
+            place_axes(figure)
         figure.set_layout_engine("none")
         return figure
 
