@@ -12,6 +12,7 @@ from functools import lru_cache
 from tracekit.parser import Report
 from tracekit.parsers.nsight_compute.assemble import Launch, Rule, Sink, Spread
 from tracekit.parsers.nsight_compute.metrics import section_name
+from tracekit.parsers.nsight_compute.sniffing import HEADER, SUMMARY
 from tracekit.reading.issues import skip_damaged_row
 
 _NVTX = ("PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Push/Pop_Range", "Start/Stop_Range")
@@ -34,10 +35,6 @@ _LAUNCH_CELLS = (
 #: Columns that identify the launch of a row; the NVTX ones are recognized by their ends.
 _LAUNCH_COLUMNS = (*_LAUNCH_CELLS, *OTHER_ARGS)
 
-#: The header of a page; another program may have rewritten it with other separators.
-HEADER = re.compile(rb'"?ID"?([,;\t])"?Process ID"?\1"?Process Name"?\1')
-#: That of a summary, in which a row is the mean over the launches of a kernel.
-SUMMARY = re.compile(rb'"Process ID"(,)(?:"[^"]*",){1,20}"Invocations",')
 _CELLS_BEFORE = re.compile(rb' *(?:(?:"[^"]*")?[,;\t])+')
 _ROW = re.compile(rb'"\d{1,12}","\d{1,12}",')
 _SUMMARY_ROW = re.compile(rb'(?<![,"])"\d{1,12}","')

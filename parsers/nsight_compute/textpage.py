@@ -17,7 +17,7 @@ from tracekit.parsers.nsight_compute.csvpages import (
     sizes,
 )
 from tracekit.parsers.nsight_compute.metrics import section_name
-from tracekit.parsers.nsight_compute.textsummary import LAUNCH, TextSummary
+from tracekit.parsers.nsight_compute.textsummary import TextSummary
 from tracekit.reading.issues import skip_damaged_row
 
 _PROCESS = re.compile(r"\[(\d{1,12})\] (.*)@(\S+)")
@@ -45,13 +45,6 @@ _MOST_LINE = 4096  # except for the line of a launch, which has the kernel's nam
 _MOST_RULE_LINES = 1000
 _MOST_WARNING = 300
 _MOST_NAME_LINES, _MOST_NAME_LINE = 200, 1 << 15
-
-
-def looks_like_it(text: str) -> bool:
-    """Return whether a text has a section with a table of metrics, or the line of a launch."""
-    section = r"^ {4}Section: \S.*\r?\n {4}-+ -+ -+\s*$"
-    launch = r"^  \S.*, Context \S+, Stream \S+(?:, Device \S+, CC \d+\.\d+)?\s*?\n {4}(?:Sec|---)"
-    return bool(re.search(f"{section}|{launch}|{LAUNCH.pattern}", text, re.MULTILINE))
 
 
 @dataclass(slots=True)

@@ -23,7 +23,6 @@ _OLD = re.compile(
     r" {2,4}(?P<name>\S.*?)(?:, Block Size (?P<block>\d+), Grid Size (?P<grid>\d+))?"
     r"(?:, Device (?P<device>\d+))?, (?P<count>\d{1,18}) invocations"
 )
-LAUNCH = re.compile(r"^ {2,4}\S.*(?:, Invocations \d+|, \d+ invocations)\s*$", re.MULTILINE)
 _DEVICE = re.compile(r" {2}Device (\d+), CC (\d+\.\d+)")
 _SECTION = re.compile(r" {4,8}Section: (\S.*)")
 _DASHES = re.compile(r" {4,8}-+(?: -+){4}")

@@ -16,7 +16,6 @@ from tracekit.intake.committing import already_in, commit
 from tracekit.intake.files import jobs_of, source_at
 from tracekit.intake.job import Job, Listener, Outcome, content_guess
 from tracekit.intake.options import Options, checked
-from tracekit.intake.processes import side_by_side
 from tracekit.intake.reading import parse_whole, watched
 from tracekit.parser import Report
 from tracekit.peaks import assumptions
@@ -106,6 +105,8 @@ def _run(
 ) -> Generator[Outcome]:
     expected = sum(content_guess(job.source) for job in jobs)
     if options.workers > 1 and expected >= _WORTH_A_PROCESS_BYTES:
+        from tracekit.intake.processes import side_by_side  # few files need it
+
         yield from side_by_side(jobs, under_way, options, listener)
         return
     done = 0

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from tracekit._version import __version__
-from tracekit.attribution import attributed
 from tracekit.errors import FormatError, StrictError
 from tracekit.intake.job import Job, Outcome, stamps_of
 from tracekit.intake.options import Options, storable
@@ -61,6 +60,8 @@ def commit(job: Job, under_way: Ingest, options: Options) -> Outcome:
             "Ingest it again when it is complete"
         )
     if report.facts.get("recording_kind") in (None, "timeline"):
+        from tracekit.attribution import attributed  # only timelines need it
+
         folder = under_way.source_folder(job.number)
         write_rows(attributed(folder), folder, "0", report)
     run_id, name = _run_of(job, options, under_way.store)
