@@ -10,8 +10,6 @@ endif
 VENV_STAMP := $(VENV)/venv.stamp
 RUN_STAMP := $(VENV)/run.stamp
 DEV_STAMP := $(VENV)/dev.stamp
-# Tests start hundreds of processes: without bytecode, each would compile all modules anew.
-export PYTHONDONTWRITEBYTECODE :=
 # Thousands of small stores are written, each to the disk: memory takes less time, where it has room.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print $$6}')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -59,6 +57,8 @@ lint: $(DEV_STAMP)  ## style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# Tests start hundreds of processes: without bytecode, each would compile all modules anew.
+pytest: export PYTHONDONTWRITEBYTECODE :=
 pytest: $(DEV_STAMP)  ## the tests alone; ARGS="-k name" picks some
 	$(if $(MEMORY),TMPDIR=$(MEMORY)) $(BIN)/python -m pytest -n auto $(ARGS)
 

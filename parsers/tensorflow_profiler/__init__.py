@@ -21,7 +21,9 @@ from tracekit.source import Source
 #: Asks xprof about a dump, and returns a function that waits for the answer.
 Asking = Callable[[Source], AbstractContextManager[Callable[[], Answer | Refusal]]]
 
-_NAMES = ("/host:", "/device:", "Task Environment", "#Chip", "#Trace")
+#: The plane that says what ran the profiler.
+TASK = "Task Environment"
+_NAMES = ("/host:", "/device:", TASK, "#Chip", "#Trace")
 _SNIFFED = 1 << 12
 _PLANE_NAME = 2
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tracekit.errors import FormatError
 from tracekit.parser import Batch, Issue, Report
-from tracekit.parsers.tensorflow_profiler import Asking
+from tracekit.parsers.tensorflow_profiler import TASK, Asking
 from tracekit.parsers.tensorflow_profiler.advice import Advice, wants
 from tracekit.parsers.tensorflow_profiler.events import PlaneEvents, read_events, read_times
 from tracekit.parsers.tensorflow_profiler.hlo import Programs
@@ -35,7 +35,7 @@ from tracekit.reading.xla.ops import Nesting, nesting, runs_others
 from tracekit.schema import DEVICE_TABLE, OP_STAT, STEP, STEP_PART, batch_of_rows
 from tracekit.source import Source, laid_out
 
-_TASK, _METADATA = "Task Environment", "/host:metadata"
+_METADATA = "/host:metadata"
 _REPLACED = b"\xef\xbf\xbd"
 _MANY_REPLACED = 8
 _MOST_MESSAGES = 20
@@ -317,7 +317,7 @@ def _facts(space: Space, *, is_complete: bool) -> dict[str, Any]:
     says = {
         key: value
         for plane in space.planes
-        if plane.name in (_TASK, _METADATA)
+        if plane.name in (TASK, _METADATA)
         for key, value in plane.stats.items()
     }
     return {

@@ -88,7 +88,7 @@ with
                 reason,
                 (weight_ns - case when is_known then coalesce(work_ns, 0) else 0 end, reason)
             ) as work_reason,
-            arg_max(peak_reason, (weight_ns, ceiling_name)) as peak_reason,
+            arg_max(peak_reason, (weight_ns, ceiling_name, peak_reason)) as peak_reason,
             ratio(sum(fp32_flop) * 1e9, sum(fp32_roof)) as fp32_utilization_ratio,
             one_or_mixed(provenance_kind) as provenance_kind
         from pieces
