@@ -773,7 +773,7 @@ def test_ctrl_c_waits_while_workers_start() -> None:
 
 
 @pytest.mark.parametrize(("count", "format_name"), [(1, None), (20, None), (1, "torch-profiler")])
-def test_a_file_is_opened_once_to_be_known_once_to_be_hashed_and_once_to_be_read(
+def test_a_file_is_opened_once_to_be_known_hashed_and_read(
     tmp_path: Path,
     small_trace: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -798,7 +798,38 @@ def test_a_file_is_opened_once_to_be_known_once_to_be_hashed_and_once_to_be_read
         Options(format_name=format_name),
     )
     assert sorted(+opened) == sorted(folder.iterdir())
-    assert set((+opened).values()) == {3}
+    assert set((+opened).values()) == {1}
+
+
+def test_of_many_files_few_stay_open_and_none_after_the_ingest(
+    tmp_path: Path, small_trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(8):
+        (folder / f"{number}.json").write_bytes(small_trace.read_bytes() + b" " * number)
+        (folder / f"{number}.txt").write_text("no trace")
+    monkeypatch.setattr("tracekit.intake.files._MOST_OPEN", 3)
+    most, real = 0, Source.open
+
+    def counted(source: Source) -> Any:
+        nonlocal most
+        most = max(most, sum(file.startswith(str(folder)) for file in _open_files()))
+        return real(source)
+
+    monkeypatch.setattr(Source, "open", counted)
+    outcomes = ingest([folder, *(folder.glob("*.json"))], tmp_path / "S")
+    assert len({outcome.source_id for outcome in outcomes}) == 8
+    assert most == 3
+    assert not [file for file in _open_files() if file.startswith(str(tmp_path))]
+
+
+def _open_files() -> list[str]:
+    """What this process has open."""
+    folder = Path("/proc/self/fd")
+    if not folder.exists():
+        pytest.skip("no /proc here")
+    return [str(link.resolve()) for link in folder.iterdir()]
 
 
 # -- files that are read together ------------------------------------------------------------------

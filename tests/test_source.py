@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
+import pickle
 import random
 import tracemalloc
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -318,3 +321,24 @@ def test_laid_out_says_that_there_is_no_room(source: Write, tmp_path: Path) -> N
     nowhere = replace(source(gzip.compress(CONTENT)), scratch=tmp_path / "nowhere")
     with pytest.raises(FormatError, match="cannot be written to a temporary file: No such file"):
         laid_out(nowhere).__enter__()
+
+
+@pytest.mark.skipif(not hasattr(os, "preadv"), reason="files don't stay open on this system")
+def test_readers_of_a_file_that_stays_open_do_not_disturb_each_other(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 5000
+    plain, packed = tmp_path / "plain", tmp_path / "packed.gz"
+    plain.write_bytes(content)
+    packed.write_bytes(gzip.compress(content))
+    with ExitStack() as kept:
+        for path in (plain, packed):
+            source = Source.at(path, kept)
+            path.unlink()
+            with source.open() as one, source.open() as other:
+                first = one.read(1000)
+                assert other.read(2_000_000) == content
+                assert first + one.read(2_000_000) == content
+            assert identify(source).content_bytes == len(content)
+            elsewhere = pickle.loads(pickle.dumps(source))  # noqa: S301
+            assert elsewhere.file is None
+    with pytest.raises(ValueError, match="closed"):
+        source.open().read(1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
@@ -40,6 +41,61 @@ _DAMAGE: tuple[type[Exception], ...] = (
 )
 
 
+class OpenFile:
+    """A file that stays open, for any number of readers at once, each with a place of its own.
+
+    What all of them read is one file, even where another takes its name meanwhile. It is not handed
+    to other processes: there, the path is opened anew.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        """Keep `file`, which is closed with this."""
+        self._file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Nothing, in another process."""
+        return (type(None), ())
+
+    def reader(self) -> BinaryIO:
+        """The content of the file, from its start."""
+        return cast("BinaryIO", io.BufferedReader(_Reader(self._file), _MOST_PIECE_BYTES))
+
+    def close(self) -> None:
+        """Close it; readers end with an error."""
+        self._file.close()
+
+
+class _Reader(io.RawIOBase):
+    """Reads an open file from a place of its own."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._at = 0
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence)
+        self._at = offset + (os.fstat(self.fileno()).st_size if start is None else start)
+        return self._at
+
+    def readinto(self, buffer: Any, /) -> int:
+        read = os.preadv(self.fileno(), [buffer], self._at)
+        self._at += read
+        return read
+
+
+#: Whether the system reads a file at any place (Windows doesn't, and keeps open files from others).
+_CAN_STAY_OPEN = hasattr(os, "preadv")
+
+
 class _Decompressor(Protocol):
     """What gzip and zstd decompressors have in common."""
 
@@ -56,7 +112,8 @@ class Source:
     ``size_bytes`` is the size on disk; ``compression_kind`` one of none, gzip, zstd; ``scratch``
     a folder for temporary files, where it is not the system's. ``columns`` are what the user says
     of a table's columns: by name, or of a metric by ``name:unit``, label or metric. ``beside`` are
-    files of the same set that are read with this one, and belong to its identity.
+    files of the same set that are read with this one, and belong to its identity. ``file`` is the
+    file itself while it is kept open; otherwise each reader opens it.
     """
 
     path: Path
@@ -65,27 +122,21 @@ class Source:
     scratch: Path | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Source, ...] = ()
+    file: OpenFile | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> Source:
-        """The source at `path`; raises FormatError when it cannot be opened."""
-        with _readable(Path(path)) as stream:
-            return cls._of(Path(path), stream)
-
-    @classmethod
-    def with_head(cls, path: str | os.PathLike[str]) -> tuple[Source, bytes]:
-        """The source at `path` and its head, for which it is opened once; raises FormatError."""
-        with _readable(Path(path)) as stream:
-            source = cls._of(Path(path), stream)
-            return source, ContentStream(source, stream).read(HEAD_BYTES)
-
-    @classmethod
-    def _of(cls, path: Path, stream: BinaryIO) -> Source:
-        """The source that `stream` reads, which stands at its start again."""
-        start = stream.read(4)
-        stream.seek(0)
-        kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
-        return cls(path, os.fstat(stream.fileno()).st_size, kind)
+    def at(cls, path: str | os.PathLike[str], kept: ExitStack | None = None) -> Source:
+        """The source at `path`, open until `kept` ends; raises FormatError when it cannot be."""
+        path = Path(path)
+        with _failures_told(path), ExitStack() as closing:
+            file = closing.enter_context(path.open("rb"))
+            start = file.read(4)
+            kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), "none")
+            source = cls(path, os.fstat(file.fileno()).st_size, kind)
+            if kept is None or not _CAN_STAY_OPEN:
+                return source
+            kept.push(closing.pop_all())
+        return replace(source, file=OpenFile(file))
 
     @property
     def is_seekable(self) -> bool:
@@ -96,6 +147,15 @@ class Source:
         """The decompressed content, from its start."""
         return ContentStream(self)
 
+    def raw(self) -> BinaryIO:
+        """The file as it is, from its start."""
+        return self.file.reader() if self.file is not None else self.path.open("rb")
+
+    def close(self) -> None:
+        """Let go of the file, where it is kept open: nobody reads it any more."""
+        if self.file is not None:
+            self.file.close()
+
     def head(self) -> bytes:
         """The first 64 KiB of the content, or all there is."""
         with self.open() as stream:
@@ -103,11 +163,10 @@ class Source:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[BinaryIO]:
-    """The file at `path`, opened; raises FormatError when it cannot be opened or read."""
+def _failures_told(path: Path) -> Iterator[None]:
+    """Raise FormatError when `path` cannot be opened or read."""
     try:
-        with path.open("rb") as stream:
-            yield stream
+        yield
     except OSError as error:
         raise FormatError(
             f"{path}: cannot be read: {error.strerror or error}; check the name and the rights"
@@ -121,11 +180,11 @@ class ContentStream:
     decompressed has been handed out before.
     """
 
-    def __init__(self, source: Source, file: BinaryIO | None = None) -> None:
-        """Open the file of `source`, unless `file` is that, at its start."""
+    def __init__(self, source: Source) -> None:
+        """Read the file of `source` from its start."""
         self.damage: str | None = None
         self._source = source
-        self._file: BinaryIO = file or source.path.open("rb")
+        self._file = source.raw()
         self._pieces = self._decompressed()
         self._rest = b""
 

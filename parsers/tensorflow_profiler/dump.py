@@ -67,7 +67,7 @@ def _content(plain: Source) -> Iterator[Any]:
         yield b""
         return
     with (
-        plain.path.open("rb") as file,
+        plain.raw() as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
     ):
         yield mapped

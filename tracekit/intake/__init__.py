@@ -43,10 +43,18 @@ def ingest(
     options, listener = checked(options or Options()), listener or Listener()
     assumed = _assumed(options)
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
-    jobs = jobs_of(given, options.format_name, listener)
+    with contextlib.ExitStack() as kept:
+        jobs = jobs_of(given, options.format_name, listener, kept)
+        for job in jobs:
+            job.assumed = assumed
+        return _ingest(jobs, store, options, listener)
+
+
+def _ingest(
+    jobs: list[Job], store: str | os.PathLike[str], options: Options, listener: Listener
+) -> list[Outcome]:
+    """Bring the sources of `jobs` into the store, one after another."""
     _refuse_mixed(jobs, options)
-    for job in jobs:
-        job.assumed = assumed
     home = create_store(store)
     replacing = _refuse_others(home, jobs, options)
     outcomes: list[Outcome] = []
@@ -57,7 +65,8 @@ def ingest(
         scratch = under_way.scratch
         for job in jobs:
             job.source = replace(job.source, scratch=scratch, columns=options.columns)
-        for outcome in finished:
+        for job, outcome in zip(jobs, finished, strict=True):
+            job.source.close()
             listener.finished(outcome)
             outcomes.append(outcome)
     return outcomes

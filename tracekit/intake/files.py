@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
@@ -18,12 +19,16 @@ from tracekit.registry import (
     chosen,
     claims,
     detect,
+    head_of,
     is_expected,
     sets_among,
     what_it_is,
 )
 from tracekit.source import Source
 from tracekit.store import STORE_MARK
+
+# Of the files of an ingest: a system lets a process have 256 at least, and the store needs some.
+_MOST_OPEN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +46,21 @@ class _Found:
 
 
 def jobs_of(
-    paths: Iterable[str | os.PathLike[str]], format_name: str | None, listener: Listener
+    paths: Iterable[str | os.PathLike[str]],
+    format_name: str | None,
+    listener: Listener,
+    kept: ExitStack,
 ) -> list[Job]:
-    """A job for each source, those in folders among them; raises FormatError, UsageError."""
+    """A job for each source, those in folders among them; raises FormatError, UsageError.
+
+    Their files are opened once, and stay open until `kept` ends.
+    """
     found: dict[Path, _Found] = {}
     for given in map(_named, paths):
         if stat.S_ISDIR(status_of(given).st_mode):
-            files = _found_below(given, format_name, listener)
+            files = _found_below(given, format_name, listener, kept)
         else:
-            files = [_named_file(given, format_name)]
+            files = [_named_file(given, format_name, kept if len(found) < _MOST_OPEN else None)]
         for file in files:
             found.setdefault(file.source.path.resolve(), file)
     sets = sets_among([file.claim for file in found.values() if not file.is_named])
@@ -89,25 +100,16 @@ def _named(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def _named_file(path: Path, format_name: str | None) -> _Found:
+def _named_file(path: Path, format_name: str | None, kept: ExitStack | None) -> _Found:
     """A file that was named, and the parser for it."""
-    if format_name is not None:
-        source = source_at(path)
-        return _Found(source, detect(source, format_name), is_named=True)
-    source, head = _with_head(path)
-    return _Found(source, chosen(source, head, claims(head)), is_named=True)
+    source = source_at(path, kept)
+    return _Found(source, detect(source, format_name), is_named=True)
 
 
-def source_at(path: Path) -> Source:
-    """The source at `path`; raises FormatError for what is not a regular file."""
+def source_at(path: Path, kept: ExitStack | None = None) -> Source:
+    """The source at `path`, open until `kept` ends; raises FormatError for no regular file."""
     _refuse_irregular(path)
-    return Source.at(path)
-
-
-def _with_head(path: Path) -> tuple[Source, bytes]:
-    """The source at `path` and its head, as `source_at` gives it."""
-    _refuse_irregular(path)
-    return Source.with_head(path)
+    return Source.at(path, kept)
 
 
 def _refuse_irregular(path: Path) -> None:
@@ -126,12 +128,15 @@ def _refuse_irregular(path: Path) -> None:
         )
 
 
-def _found_below(folder: Path, format_name: str | None, listener: Listener) -> list[_Found]:
+def _found_below(
+    folder: Path, format_name: str | None, listener: Listener, kept: ExitStack
+) -> list[_Found]:
     """The files in a folder that some parser claims; others are skipped."""
     found: list[_Found] = []
     passed = 0
     for file in _walked(folder):
-        source, head = _with_head(file)
+        source = source_at(file, kept if len(found) < _MOST_OPEN else None)
+        head = head_of(source)
         claimed = claims(head)
         claimed_by = {
             parser.name
@@ -146,6 +151,8 @@ def _found_below(folder: Path, format_name: str | None, listener: Listener) -> l
             listener.left_out(file, what_it_is(source, head))
         else:
             passed += 1
+        if not (found and found[-1].source is source):
+            source.close()
     if not found:
         raise FormatError(
             f"{folder}: no trace in this folder (files checked: {passed}, none in a known "
