@@ -14,7 +14,7 @@ from tracekit.parsers.nsight_compute.assemble import Assembler, EvidenceSink, Si
 from tracekit.parsers.nsight_compute.csvpages import CsvPage
 from tracekit.parsers.nsight_compute.textpage import TextPage
 from tracekit.reading.text.lines import TextBlock, blocks, tell_places
-from tracekit.reading.text.numbers import Notation
+from tracekit.reading.text.numbers import Notation, notation_of
 from tracekit.schema import DEVICE_TABLE, batch_of_rows
 from tracekit.source import Source
 
@@ -291,24 +291,10 @@ def _said(code: str, severity: Severity, text: str, advice: str, place: int) -> 
 
 def _notation(source: Source) -> Notation:
     """Return the notation of the numbers; raise FormatError if it matters and is unknown."""
-    unheard = Report()
-    sink = EvidenceSink()
+    unheard, sink = Report(), EvidenceSink()
     pages = _Pages(sink, unheard, _Messages(unheard))
-    for block in blocks(source, unheard):
-        pages.take(block)
-        sink.look()
-        if sink.evidence.is_plain:
-            break
-    else:
-        pages.finish()
-        sink.look()
-    if (notation := sink.evidence.notation) is None:
-        raise FormatError(
-            f"{source.path}: its numbers are ambiguous, and no cell decides: "
-            f"{sink.evidence.doubt} Export it again with LC_ALL=C (or an English locale), or with "
-            "more metrics"
-        )
-    return notation
+    advice = "Export it again with LC_ALL=C (or an English locale), or with more metrics"
+    return notation_of(blocks(source, unheard), pages, sink, source.path, advice)
 
 
 def _devices(sink: Assembler) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from tracekit.parsers.perf_stat.measurements import Measurements
 from tracekit.parsers.perf_stat.textrows import INTERVALS, TITLE, TextReader, is_header
 from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places, without_escapes
-from tracekit.reading.text.numbers import Notation
+from tracekit.reading.text.numbers import Notation, notation_of
 from tracekit.source import Source
 
 _STARTED = re.compile(r"# started on (.{1,80})")
@@ -309,20 +309,7 @@ def _plain(line: str) -> str:
 
 def _notation(source: Source) -> Notation:
     """Return the notation of the numbers; raise FormatError if it matters and is unknown."""
-    unheard = Report()
-    sink = CounterEvidenceSink()
+    unheard, sink = Report(), CounterEvidenceSink()
     reading = _PerfLines(source, unheard, sink)
-    for block in blocks(source, unheard):
-        reading.take(block)
-        sink.look()
-        if sink.evidence.is_plain:
-            break
-    else:
-        reading.finish()
-        sink.look()
-    if (notation := sink.evidence.notation) is None:
-        raise FormatError(
-            f"{source.path}: its numbers are ambiguous, and no cell decides: "
-            f"{sink.evidence.doubt} Record again with LC_ALL=C, or give the output with its footer"
-        )
-    return notation
+    advice = "Record again with LC_ALL=C, or give the output with its footer"
+    return notation_of(blocks(source, unheard), reading, sink, source.path, advice)

@@ -2,7 +2,7 @@
 -- rates and bound; with a row for work without an operator."
 -- source = "docs/metrics.md, section Operators of a timeline"
 -- needs = ["attribution", "calling_context", "op_call"]
--- depends = ["attributed_op_work", "bound_of", "nearest_of", "one_or_mixed"]
+-- depends = ["attributed_op_work", "bound_of", "nearest_of", "one_or_mixed", "usual_latency_ratio"]
 -- parameters = "wanted_run wanted_phase grouping_kind wanted_depth wanted_provenance"
 -- grouping_kind = "name, shape (name, argument types and shapes), family or module (full or
 -- truncated path)"
@@ -122,7 +122,7 @@ select
     roof_ratio,
     case
         when known_flop > 0 or compute_ns > 0
-        then bound_of(compute_ns, bandwidth_ns, null, roof_ratio, null, 0.6)
+        then bound_of(compute_ns, bandwidth_ns, null, roof_ratio, null, usual_latency_ratio())
     end as bound_kind,
     case
         when known_flop > 0 or compute_ns > 0 then nearest_of(compute_ns, bandwidth_ns, null, null)

@@ -2,16 +2,16 @@
 -- resource and bound."
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section
 -- Bound and near what"
--- depends = ["longest_of", "nearest_of", "bound_of", "exceeds"]
+-- depends = ["longest_of", "nearest_of", "bound_of", "exceeds", "usual_latency_ratio"]
 -- parameters = "compute_ns dram_ns l2_ns l1_ns overhead_ns time_ns busy_name latency_below"
 -- time_ns = "DOUBLE: duration; NULL if unknown"
--- latency_below = "DOUBLE: roof_ratio below which no roof limits; NULL for 0.6"
+-- latency_below = "DOUBLE: roof_ratio below which no roof limits; NULL for the usual one"
 list_transform(
     [
         {
             'ratio':ratio(longest_of(compute_ns, dram_ns, l2_ns, l1_ns), time_ns),
             'name':nearest_of(compute_ns, dram_ns, l2_ns, l1_ns),
-            'limit':coalesce(latency_below, 0.6)
+            'limit':coalesce(latency_below, usual_latency_ratio())
         }
     ],
     lambda roof: {

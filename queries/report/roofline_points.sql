@@ -3,7 +3,7 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), sect. II; Javed 2019, sect. 2.2"
 -- needs = ["kernel_counter"]
 -- depends = ["work_under", "run_group", "operator_class", "phase_of", "busy_what",
--- "level_traffic", "whole_sum_where", "one_or_mixed"]
+-- "level_traffic", "usual_latency_ratio", "whole_sum_where", "one_or_mixed"]
 -- parameters = "run_id-all by level fp16_convention timed"
 -- by = {doc = "what a point is: name (a kernel), launch, class (of operators), phase (forward,
 -- backward) or run", choices = ["name", "launch", "class", "phase", "run"]}
@@ -147,7 +147,7 @@ select
     busy_what(
         ratio(sum(compute_throughput_sum), sum(compute_throughput_ns)),
         ratio(sum(memory_throughput_sum), sum(memory_throughput_ns)),
-        0.6
+        usual_latency_ratio()
     ) as busy_name,
     ratio(
         whole_sum_where(overhead_ns, known_launch_count > 0), sum(known_launch_count)

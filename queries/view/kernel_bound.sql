@@ -3,7 +3,8 @@
 -- source = "Wang Y. 2020 (Time-Based Roofline), eq. 1 and sect. II; docs/metrics.md, section
 -- Ceilings"
 -- needs = ["kernel_counter"]
--- depends = ["kernel_work", "device_peak", "time_at_peak", "roof_of", "busy_what"]
+-- depends = ["kernel_work", "device_peak", "time_at_peak", "roof_of", "busy_what",
+-- "usual_latency_ratio"]
 -- columns = "run_id source_id event_id name launch_count-row launch_index device_id device_name
 -- compute_capability provenance_kind-measured dur_ns-counted dur_reason fp64_flop fp64_reason
 -- fp32_flop fp32_reason fp16_packed_flop fp16_scalar_flop fp16_arithmetic_flop fp16_kind
@@ -119,8 +120,10 @@ with
                     l1_ns,
                     overhead_ns,
                     dur_ns,
-                    busy_what(compute_throughput_ratio, memory_throughput_ratio, 0.6),
-                    0.6
+                    busy_what(
+                        compute_throughput_ratio, memory_throughput_ratio, usual_latency_ratio()
+                    ),
+                    usual_latency_ratio()
                 )
             )
         from timed

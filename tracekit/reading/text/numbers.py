@@ -6,15 +6,19 @@ No single cell such as ``1.234`` says which it is; the cells of a file together 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracekit.errors import FormatError
 from tracekit.reading import decimals
+from tracekit.reading.text.lines import TextBlock
 
 Notation = Literal["point", "comma"]
 
@@ -94,6 +98,44 @@ class Evidence:
         if self.point:
             return "as many of them are written like 1,234.5 as are like 1.234,5."
         return f"is {self.example!r} a number with three decimals, or one in thousands?"
+
+
+class _Looking(Protocol):
+    """Keeps cells until it looks at them."""
+
+    evidence: Evidence
+
+    def look(self) -> None: ...
+
+
+class _Reading(Protocol):
+    """Takes the blocks of a text, and gives its cells to what looks at them."""
+
+    def take(self, block: TextBlock, /) -> None: ...
+    def finish(self) -> None: ...
+
+
+def notation_of(
+    texts: Iterable[TextBlock], reading: _Reading, sink: _Looking, path: Path, advice: str
+) -> Notation:
+    """The notation of the numbers in `texts`, of which no more is read than that takes.
+
+    Raises FormatError, which ends with `advice`, if it matters and is unknown.
+    """
+    for block in texts:
+        reading.take(block)
+        sink.look()
+        if sink.evidence.is_plain:
+            break
+    else:
+        reading.finish()
+        sink.look()
+    if (notation := sink.evidence.notation) is None:
+        raise FormatError(
+            f"{path}: its numbers are ambiguous, and no cell decides: {sink.evidence.doubt} "
+            f"{advice}"
+        )
+    return notation
 
 
 def _count(mask: pa.Array) -> int:
