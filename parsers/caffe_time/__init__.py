@@ -21,6 +21,7 @@ from tracekit.parsers.caffe_time.lines import (
     is_joined,
     is_like_a_time,
     is_of_other_words,
+    lines_like_times,
     message_of,
     time_of,
 )
@@ -31,7 +32,7 @@ from tracekit.schema import LAYER_STAT, batch_of_rows
 from tracekit.source import Source
 
 _LOG_OF_CAFFE = re.compile(
-    r"\bcaffe\.cpp:\d{1,6}\] |\bnet\.cpp:\d{1,6}\] Initializing net from parameters"
+    rb"\bcaffe\.cpp:\d{1,6}\] |\bnet\.cpp:\d{1,6}\] Initializing net from parameters"
 )
 _TESTING = re.compile(r"Testing for (\d{1,18}) ?[Ii]terations\.\s*")
 _DEVICE = re.compile(r"Use (?:CPU|GPU with device ID \d{1,9})|GPU \d{1,9}: .{1,100}")
@@ -61,12 +62,12 @@ class CaffeTimeParser:
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim times of layers, passes or iterations, or the start of a Caffe log."""
-        lines = as_utf8(head).decode("utf-8", "replace").split("\n")
-        for line in lines:
-            text = message_of(line[:_MOST_LINE]).text
-            if time_of(text) and "Total" not in text:  # which others write too
+        text = as_utf8(head)
+        for line in lines_like_times(text):
+            message = message_of(line[:_MOST_LINE]).text
+            if time_of(message) and "Total" not in message:  # which others write too
                 return Match(0.9, "layer or pass times as caffe time writes them")
-        if any(_LOG_OF_CAFFE.search(line[:_MOST_LINE]) for line in lines):
+        if _LOG_OF_CAFFE.search(text):
             return Match(0.5, "lines of a Caffe log")
         return None
 

@@ -7,6 +7,7 @@ tools/net_speed_benchmark.cpp.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tracekit.reading.decimals import whole
@@ -27,6 +28,7 @@ _STATISTICS = {
     "median": "median",
     "total": "sum",
 }
+_VALUE_ANYWHERE = re.compile(_VALUE.encode())
 _WORD = r"(?:(Average|Mean|Min|Minimum|Max|Maximum|Median) )"
 _LAYER = re.compile(rf"([^\t]*\S)\s+(forward|backward){_VALUE}")
 _PASS = re.compile(rf"{_WORD}?(Forward|Backward) pass{_VALUE}")
@@ -116,6 +118,17 @@ def time_of(text: str) -> Time | None:
         phase = None if "-" in phases else phases
         return _time(number, "single", phase, iteration_index=int(index))
     return None
+
+
+def lines_like_times(text: bytes) -> Iterator[str]:
+    """The lines that can have a time: a look at each of them takes longer than to find these."""
+    end = 0
+    for value in _VALUE_ANYWHERE.finditer(text):
+        if value.start() >= end:
+            start = text.rfind(b"\n", 0, value.start()) + 1
+            line = text[start:].partition(b"\n")[0]
+            end = start + len(line)
+            yield line.decode("utf-8", "replace")
 
 
 def heading_of(text: str) -> str | None:

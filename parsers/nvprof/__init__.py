@@ -63,7 +63,7 @@ class NvprofParser:
 
     def sniff(self, head: bytes) -> Match | None:
         """Claim by nvprof's messages, or by the header of one of its tables."""
-        text = without_escapes(as_utf8(head).decode("utf-8", "backslashreplace"))
+        text = without_escapes(as_utf8(head).decode("utf-8", "replace"))
         if match := _NVPROF_SAYS.search(text):
             return Match(0.9, f"it says {match[0]!r}")
         for line in text.splitlines():

@@ -21,7 +21,13 @@ from tracekit.parsers.perf_stat.assemble import (
 from tracekit.parsers.perf_stat.csvrows import CsvReader, has_two_commas, line_of, separator_of
 from tracekit.parsers.perf_stat.jsonrows import JsonReader, looks_like_it
 from tracekit.parsers.perf_stat.measurements import Measurements
-from tracekit.parsers.perf_stat.textrows import INTERVALS, TITLE, TextReader, is_header
+from tracekit.parsers.perf_stat.textrows import (
+    INTERVALS,
+    TITLE,
+    TextReader,
+    begins_otherwise,
+    is_header,
+)
 from tracekit.reading.issues import skip_damaged_row
 from tracekit.reading.text.lines import TextBlock, as_utf8, blocks, tell_places, without_escapes
 from tracekit.reading.text.numbers import Notation, notation_of
@@ -118,18 +124,17 @@ def _rows_of_csv(lines: list[str]) -> Match | None:
     values = [line for line in lines if not line.startswith("#")]
     if sum(map(has_two_commas, values)) * 2 > len(values):  # one line can match by chance
         return Match(0.8, "lines as perf stat -x, writes them in a locale with a decimal comma")
-    rows = [sep for line in lines if not line.startswith("#") and (sep := separator_of(line))]
+    rows = [sep for line in values if not begins_otherwise(line) and (sep := separator_of(line))]
     if not rows:
         return None
     sep = max(set(rows), key=rows.count)
-    found = [line_of(line.split(sep), sep) for line in lines]
+    found = [line_of(line.split(sep), sep) for line in lines if not begins_otherwise(line)]
     full = sum(1 for line in found if line is not None and line.run is not None)
     if full:
         return Match(0.85, f"lines as perf stat -x{sep} writes them")
-    data = [line for line in lines if not line.startswith("#")]
     is_marked = any(_STARTED.match(line) or _USUAL_EVENT.search(line) for line in lines)
     is_marked |= any(line is not None and line.time is not None for line in found)
-    if len(rows) == len(data) and is_marked and sep != " ":
+    if len(rows) == len(values) and is_marked and sep != " ":
         return Match(0.6, f"lines as an old perf stat -x{sep} writes them")
     return None
 

@@ -103,9 +103,16 @@ class _Tail:
     share: str | None
 
 
+def begins_otherwise(line: str) -> bool:
+    """Return whether a line has no text, or begins like a line of JSON."""
+    return line.lstrip()[:1] in _JSON  # an empty text is in every text
+
+
 def is_header(line: str) -> bool:
     """Return whether `line` names the columns of a table of metrics, in text or CSV."""
     table = _TABLE.fullmatch(line)
+    if table is None and begins_otherwise(line):
+        return False
     names = re.split(r" {2,}", table[1]) if table else line.split(",")
     firsts = [name.strip()[:1] for name in names]
     if any(first.isdigit() or first in _JSON for first in firsts if first):
