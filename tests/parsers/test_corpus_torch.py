@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cached_property
@@ -15,12 +16,14 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
+from tests.ingested import Ingested
 from tracekit.errors import FormatError
-from tracekit.parser import Report
+from tracekit.parser import Issue, Report
 from tracekit.registry import detect, parser_named
-from tracekit.schema import EVENT_TABLES
+from tracekit.schema import EVENT_TABLES, TABLES
 from tracekit.source import Source
 
 Event = dict[str, Any]
@@ -80,6 +83,33 @@ def read(path: Path) -> Read:
     for name, batch in parser_named("torch-profiler").parse(Source.at(path), report):
         batches.setdefault(name, []).append(batch)
     return Read({name: pa.Table.from_batches(parts) for name, parts in batches.items()}, report)
+
+
+Recorded = Callable[[str], Read]
+
+
+@pytest.fixture
+def recorded(ingested: Ingested) -> Recorded:
+    """What a file of the corpus becomes in a store."""
+
+    def read_store(name: str) -> Read:
+        store = ingested.store(FOLDER / name)
+        files = {table: [*store.glob(f"{table}/*/*/*.parquet")] for table in TABLES}
+        tables = {table: rows_in(found) for table, found in files.items() if found}
+        (source,) = tables["source_file"].to_pylist()
+        report = Report()
+        report.event_count = source["event_count"]
+        report.facts |= source
+        issues = tables["ingest_issue"].to_pylist() if "ingest_issue" in tables else []
+        report.issues |= {(row["code"], row["message"]): Issue(**row) for row in issues}
+        assert report.skipped_event_count == source["skipped_event_count"]
+        return Read(tables, report)
+
+    return read_store
+
+
+def rows_in(files: list[Path]) -> pa.Table:
+    return pa.concat_tables(pq.ParquetFile(file).read() for file in files)
 
 
 def content_of(path: Path) -> bytes:
@@ -390,9 +420,9 @@ _EMPTY = pa.table(
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_rows_are_the_events_of_the_file(name: str) -> None:
+def test_rows_are_the_events_of_the_file(name: str, recorded: Recorded) -> None:
     """One test for each file, so that it is decoded once: the account, the sums, the rows."""
-    events, found = decoded(content_of(FOLDER / name)), read(FOLDER / name)
+    events, found = decoded(content_of(FOLDER / name)), recorded(name)
     skipped = sum(event.get("ph") == "E" for event in events)  # joined with their B
     assert found.report.event_count == len(events)
     assert found.report.skipped_event_count == skipped
@@ -439,38 +469,38 @@ def test_a_list_that_is_no_trace_is_refused(name: str) -> None:
     + [(f"param-dlrm-8rank-worker{rank}.json.gz", rank, 8, 0) for rank in range(8)],
 )
 def test_rank_and_time_base(
-    name: str, rank: int | None, ranks: int | None, base: int | None
+    name: str, rank: int | None, ranks: int | None, base: int | None, recorded: Recorded
 ) -> None:
-    facts = read(FOLDER / name).report.facts
+    facts = recorded(name).report.facts
     found = facts["rank_index"], facts["world_size_count"], facts["base_time_ns"]
     assert found == (rank, ranks, base)
 
 
-def test_times_since_1970_are_told_by_their_size() -> None:
+def test_times_since_1970_are_told_by_their_size(recorded: Recorded) -> None:
     """torch 2.3 wrote 1712195495519689.047 us."""
-    found = read(FOLDER / "hta-v100-ns-resolution-rank0.json.gz")
+    found = recorded("hta-v100-ns-resolution-rank0.json.gz")
     assert found.report.facts["base_time_ns"] == 0
     assert 1712195495519689047 in pc.unique(found.tables["slice"]["start_ns"]).to_pylist()
 
 
-def devices(name: str) -> dict[int, tuple[Any, ...]]:
+def devices(recorded: Recorded, name: str) -> dict[int, tuple[Any, ...]]:
     keys = ("is_described", "name", "compute_capability", "sm_count", "warp_size_count")
-    rows = read(FOLDER / name).rows("device")
+    rows = recorded(name).rows("device")
     return {row["device_id"]: tuple(row[key] for key in keys) for row in rows}
 
 
-def test_devices_of_cuda() -> None:
-    assert devices("tracelens-bertsmall-h100.json.gz") == {
+def test_devices_of_cuda(recorded: Recorded) -> None:
+    assert devices(recorded, "tracelens-bertsmall-h100.json.gz") == {
         0: (True, "NVIDIA H100 80GB HBM3", "9.0", 132, 32)
     }
-    assert devices("param-linear-rtx2080ti.json.gz") == dict.fromkeys(
+    assert devices(recorded, "param-linear-rtx2080ti.json.gz") == dict.fromkeys(
         range(8), (True, "NVIDIA GeForce RTX 2080 Ti", "7.5", 68, 32)
     )
 
 
-def test_devices_under_the_names_of_torch_1_9() -> None:
+def test_devices_under_the_names_of_torch_1_9(recorded: Recorded) -> None:
     """computeProperties, with major, minor, multiProcessorCount, maxThreadsPerMultiProcessor."""
-    rows = read(FOLDER / "kineto-gpumetrics-input.json").rows("device")
+    rows = recorded("kineto-gpumetrics-input.json").rows("device")
     assert [row["device_id"] for row in rows] == [0, 1, 2, 3]
     found = {key: value for key, value in rows[0].items() if value is not None}
     del found["properties_json"]
@@ -489,37 +519,43 @@ def test_devices_under_the_names_of_torch_1_9() -> None:
     }
 
 
-def test_devices_of_rocm() -> None:
-    assert devices("hta-minitoy-mi250-rocm62.json.gz") == dict.fromkeys(
+def test_devices_of_rocm(recorded: Recorded) -> None:
+    assert devices(recorded, "hta-minitoy-mi250-rocm62.json.gz") == dict.fromkeys(
         range(4), (True, "AMD Radeon Graphics", "9.0", 104, 64)
     )
     # here the properties have no name
-    assert devices("tracelens-vllm-decode-graph-mi300.json.gz")[0] == (True, None, "9.4", 304, 64)
+    assert devices(recorded, "tracelens-vllm-decode-graph-mi300.json.gz")[0] == (
+        True,
+        None,
+        "9.4",
+        304,
+        64,
+    )
 
 
-def test_a_device_without_compute_capability() -> None:
-    found = devices("hta-mtia-inference.json.gz")
+def test_a_device_without_compute_capability(recorded: Recorded) -> None:
+    found = devices(recorded, "hta-mtia-inference.json.gz")
     assert found[17] == (True, "ARTEMIS", None, None, None)
 
 
-def test_devices_that_only_kernels_name() -> None:
+def test_devices_that_only_kernels_name(recorded: Recorded) -> None:
     """torch 1.8 wrote no properties."""
-    found = devices("kineto-resnet50-v100-torch18-list.json.gz")
+    found = devices(recorded, "kineto-resnet50-v100-torch18-list.json.gz")
     assert found
     assert set(found.values()) == {(False, None, None, None, None)}
 
 
-def test_no_device_where_nothing_ran_on_one() -> None:
-    assert devices("hta-gloo-cpuonly-rank34of300.json.gz") == {}
+def test_no_device_where_nothing_ran_on_one(recorded: Recorded) -> None:
+    assert devices(recorded, "hta-gloo-cpuonly-rank34of300.json.gz") == {}
 
 
-def test_what_the_profiler_complains_of_is_told() -> None:
-    issues = read(FOLDER / "hta-mtia-inference.json.gz").report.issues.values()
+def test_what_the_profiler_complains_of_is_told(recorded: Recorded) -> None:
+    issues = recorded("hta-mtia-inference.json.gz").report.issues.values()
     assert [(issue.code, issue.skipped_event_count) for issue in issues] == [("profiler_error", 0)]
 
 
-def test_steps_are_those_of_the_annotations() -> None:
-    found = read(FOLDER / "profilingtutorial-transformer-h100-stack-mem.json.gz")
+def test_steps_are_those_of_the_annotations(recorded: Recorded) -> None:
+    found = recorded("profilingtutorial-transformer-h100-stack-mem.json.gz")
     events = decoded(content_of(FOLDER / "profilingtutorial-transformer-h100-stack-mem.json.gz"))
     marks = [e for e in events if str(e.get("name")).startswith("ProfilerStep#")]
     assert marks
@@ -539,10 +575,10 @@ def test_steps_are_those_of_the_annotations() -> None:
     assert rows == told_steps
 
 
-def test_begin_and_end_events_are_one_slice() -> None:
+def test_begin_and_end_events_are_one_slice(recorded: Recorded) -> None:
     """IBM's AIU writes a list of 56 events that come in pairs, the attributes on both."""
     events = decoded((FOLDER / "ibm-aiu-allreduce-tp4-BE.json").read_bytes())
-    found = read(FOLDER / "ibm-aiu-allreduce-tp4-BE.json")
+    found = recorded("ibm-aiu-allreduce-tp4-BE.json")
     spans = []
     begun: dict[tuple[int, str], list[Event]] = {}
     for event in events:
@@ -574,9 +610,11 @@ def test_begin_and_end_events_are_one_slice() -> None:
         "hta-triton-a100-tiny.json.gz",
     ],
 )
-def test_cut_anywhere_the_events_before_are_kept(name: str, tmp_path: Path) -> None:
+def test_cut_anywhere_the_events_before_are_kept(
+    name: str, tmp_path: Path, recorded: Recorded
+) -> None:
     content = content_of(FOLDER / name)
-    whole = read(FOLDER / name)
+    whole = recorded(name)
     first, last = content.index(b'"traceEvents"') + 100, len(content)
     for cut in range(first, last, (last - first) // 15):
         path = tmp_path / "cut.json"

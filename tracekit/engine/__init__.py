@@ -109,6 +109,7 @@ class Database:
         self._functions = Functions(self._connection)
         self._scopes.clear()
         self._answers.clear()
+        self._run_names: dict[str, str] = {}
         try:
             _lock_down(self._connection, self._root, self._settings())
             self._open()
@@ -276,23 +277,26 @@ class Database:
 
     def run_names(self) -> dict[str, str]:
         """Return the names of all runs by ID, the newest first."""
-        rows = self._fetch(_RUNS, {}).to_pylist()
-        return {str(row["run_id"]): str(row["run_name"]) for row in rows}
+        known = self._run_names  # of this connection: another has a dictionary of its own
+        if not known:
+            rows = self._fetch(_RUNS, {}).to_pylist()
+            known.update((str(row["run_id"]), str(row["run_name"])) for row in rows)
+        return dict(known)
 
     def run_id(self, name: str | None) -> str:
         """Return the ID of a run given by name or ID; of the newest run for None."""
-        runs = self._fetch(_RUNS, {}).to_pylist()
+        runs = self.run_names()
         if not runs and not self.damages:
             raise UsageError(
                 f"{self.store.path}: the store is empty; add files with `tracekit ingest FILE`"
             )
         if name is None and runs:
-            return str(runs[0]["run_id"])
-        if name is not None and any(run["run_id"] == name for run in runs):
+            return next(iter(runs))
+        if name is not None and name in runs:
             return name
-        found = [str(run["run_id"]) for run in runs if run["run_name"] == name]
+        found = [run_id for run_id, run_name in runs.items() if run_name == name]
         if not found:
-            known = ", ".join(sorted({run["run_name"] for run in runs})[:20])
+            known = ", ".join(sorted(set(runs.values()))[:20])
             damaged = sorted({damage.commit.run_id for damage in self.damages})
             without = f"; excluded because damaged: {', '.join(damaged)}" if damaged else ""
             raise UsageError(

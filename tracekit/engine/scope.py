@@ -53,6 +53,7 @@ class QueryScope:
         self.is_mixed = False
         self._is_small = is_small(snapshot)
         self._defined: set[str] = set()
+        self._views: set[str] = set()  # that can become tables
         self._busy = threading.RLock()
 
     def open(self, cursor: duckdb.DuckDBPyConnection) -> None:
@@ -104,10 +105,11 @@ class QueryScope:
             self._define_references(cursor, texts)
             self._define_tables(cursor, texts)
             new = [query for query in queries if query.name not in self._defined]
-            for statement in stand_ins(new):
+            is_kept = self._is_small and not is_every
+            for statement in stand_ins(() if is_kept else new):  # tables are bound at no cost
                 cursor.execute(statement)
             for query in new:
-                self._define_one(cursor, query, is_kept=self._is_small and not is_every)
+                self._define_one(cursor, query, is_kept=is_kept)
                 # Of everything, views are not computed: they become tables when a query needs them.
                 if query.kind == "macro" or not (is_every and self._is_small):
                     self._defined.add(query.name)
@@ -117,8 +119,16 @@ class QueryScope:
     ) -> None:
         if query.kind == "view" and self._is_empty(query):
             cursor.execute(f"{_stand_in(query)} WHERE false")
-        elif not (is_kept and query.kind == "view" and _is_kept(cursor, query)):
-            cursor.execute(definition(query))
+            return
+        if is_kept and query.kind == "view":
+            if query.name in self._views:
+                cursor.execute(f"DROP VIEW {query.name}")
+                self._views.remove(query.name)
+            if _is_kept(cursor, query):
+                return
+        cursor.execute(definition(query))
+        if query.kind == "view":
+            self._views.add(query.name)
 
     def _is_empty(self, view: Query) -> bool:
         """Return whether a view has no rows because none of its tables has any."""
@@ -191,7 +201,6 @@ def is_small(snapshot: Snapshot) -> bool:
 
 def _is_kept(cursor: duckdb.DuckDBPyConnection, view: Query) -> bool:
     """Create a table from a view, unless that fails: a query may not need the row that does."""
-    cursor.execute(f"DROP VIEW IF EXISTS {view.name}")
     try:
         cursor.execute(f"CREATE TABLE {view.name} AS {view.sql}")
     except duckdb.InterruptException:
