@@ -11,6 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 _MOMENT_SECONDS = 0.1
+# numpy's linear algebra starts a thread per core when it is imported, which takes longer than all
+# that is asked of it here: small matrices.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def main() -> None:
